@@ -1,0 +1,30 @@
+//! Checks that read the shared data (`../shared` beside the project, or `$STORYMETER_SHARED`).
+//!
+//! They live in `tests/`, one file a topic, and run with the rest of the tests. Where the data is absent each
+//! prints one clear line and passes, so the project's tests work on any machine.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stderr)]
+
+use std::path::{Path, PathBuf};
+
+/// A file or folder of the shared data, or `None` with a line on stderr where it is absent.
+///
+/// ```no_run
+/// let Some(path) = storymeter_checks::shared("data/roc/stories.tsv.gz") else { return };
+/// ```
+pub fn shared(relative: &str) -> Option<PathBuf> {
+    let root = match std::env::var_os("STORYMETER_SHARED") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+    };
+    let path = root.join(relative);
+    if path.exists() {
+        Some(path)
+    } else {
+        eprintln!(
+            "skipped: {} is absent (set STORYMETER_SHARED to the folder of the shared data)",
+            path.display()
+        );
+        None
+    }
+}

@@ -1,0 +1,21 @@
+//! One verb, one file.
+
+pub mod completions;
+
+use anyhow::Context;
+
+use crate::Outcome;
+use crate::args::{Cli, Command};
+
+/// Runs what the user asked for.
+pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
+    if let Some(threads) = cli.common.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(usize::from(threads))
+            .build_global()
+            .context("cannot start the worker threads")?;
+    }
+    match cli.command {
+        Command::Completions(args) => completions::run(&args),
+    }
+}

@@ -1,0 +1,90 @@
+//! Errors that name the file, the line and the field.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What a function of this crate returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Where in the user's input something is wrong: `stories.jsonl:12: field "human"`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file, as the user named it; `-` is standard input.
+    pub file: PathBuf,
+    /// 1-based line, where lines mean something in the format.
+    pub line: Option<u64>,
+    /// Column or field name.
+    pub field: Option<String>,
+}
+
+impl Place {
+    /// A place that is a whole file.
+    pub fn file(file: impl AsRef<Path>) -> Self {
+        Self { file: file.as_ref().to_owned(), line: None, field: None }
+    }
+
+    /// The same place, narrowed to a 1-based line.
+    #[must_use]
+    pub fn at_line(mut self, line: u64) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    /// The same place, narrowed to a field.
+    #[must_use]
+    pub fn in_field(mut self, field: impl Into<String>) -> Self {
+        self.field = Some(field.into());
+        self
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.file == Path::new("-") {
+            f.write_str("standard input")?;
+        } else {
+            write!(f, "{}", self.file.display())?;
+        }
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        if let Some(field) = &self.field {
+            write!(f, ": field \"{field}\"")?;
+        }
+        Ok(())
+    }
+}
+
+/// Everything that can go wrong between a file and the types of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused.
+    #[error("{place}: {source}")]
+    Io {
+        /// Where.
+        place: Place,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The content is not what the format or the type allows.
+    #[error("{place}: {problem}")]
+    Invalid {
+        /// Where.
+        place: Place,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+}
+
+impl Error {
+    /// An operating-system error at a place.
+    pub fn io(place: Place, source: std::io::Error) -> Self {
+        Self::Io { place, source }
+    }
+
+    /// Wrong content at a place.
+    pub fn invalid(place: Place, problem: impl Into<String>) -> Self {
+        Self::Invalid { place, problem: problem.into() }
+    }
+}

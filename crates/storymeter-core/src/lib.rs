@@ -1,0 +1,21 @@
+//! The types every part of storymeter shares, and the files they live in.
+//!
+//! - [`Story`] and its [`Ratings`]: what is measured, and what people said of it;
+//! - [`ScoreTable`]: system x item x column, what meta-evaluation reads;
+//! - [`Signature`]: how a number came about, printed with the number;
+//! - [`rng`]: random streams that belong to an item, never to a thread;
+//! - [`AtomicFile`]: output that is complete or not there.
+#![forbid(unsafe_code)]
+
+mod atomic;
+mod error;
+pub mod rng;
+mod signature;
+mod story;
+mod table;
+
+pub use atomic::AtomicFile;
+pub use error::{Error, Place, Result};
+pub use signature::Signature;
+pub use story::{Ratings, Story};
+pub use table::{Column, Direction, Role, ScoreTable};

@@ -1,0 +1,106 @@
+//! What is measured, and what people said of it.
+
+/// One story: its text, where it comes from, and what is known about it.
+///
+/// In JSONL: `{"id", "system", "item", "prompt", "story", "reference": "..." | [...], "human": {...}}`, of which
+/// only `story` is required.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Story {
+    /// Its name; the 0-based record number where the input has none.
+    pub id: String,
+    /// Who wrote it: a model, or `Human`.
+    pub system: Option<String>,
+    /// What story-level correlation groups by, where the input says it; see [`Story::item`].
+    pub item: Option<String>,
+    /// What the writer was given: a leading sentence or a writing prompt.
+    pub prompt: Option<String>,
+    /// The story itself.
+    pub text: String,
+    /// Other stories for the same prompt, usually one human story.
+    pub references: Vec<String>,
+    /// Human ratings by criterion.
+    pub ratings: Ratings,
+}
+
+impl Story {
+    /// What story-level correlation groups by: the item if given, else the prompt, else the story's own id.
+    pub fn item(&self) -> &str {
+        self.item.as_deref().or(self.prompt.as_deref()).unwrap_or(&self.id)
+    }
+}
+
+/// Human ratings: for each criterion, in input order, the numbers its raters gave.
+///
+/// A rater who skipped a criterion has a NaN there, so that the n-th number is the n-th rater's.
+#[derive(Debug, Clone, Default)]
+pub struct Ratings(Vec<(String, Vec<f64>)>);
+
+/// Bit for bit, so that a missing rating (NaN) equals a missing rating.
+impl PartialEq for Ratings {
+    fn eq(&self, other: &Self) -> bool {
+        let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        self.0.len() == other.0.len()
+            && self.0.iter().zip(&other.0).all(|(a, b)| a.0 == b.0 && bits(&a.1) == bits(&b.1))
+    }
+}
+
+impl Ratings {
+    /// No ratings yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether nobody rated.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Appends one rater's number to a criterion, which is added if it is new.
+    pub fn push(&mut self, criterion: &str, value: f64) {
+        match self.0.iter_mut().find(|(name, _)| name == criterion) {
+            Some((_, values)) => values.push(value),
+            None => self.0.push((criterion.to_owned(), vec![value])),
+        }
+    }
+
+    /// The numbers of one criterion.
+    pub fn get(&self, criterion: &str) -> Option<&[f64]> {
+        self.0.iter().find(|(name, _)| name == criterion).map(|(_, values)| values.as_slice())
+    }
+
+    /// The mean of one criterion over the raters who gave it; `None` where nobody did.
+    pub fn mean(&self, criterion: &str) -> Option<f64> {
+        let given: Vec<f64> = self.get(criterion)?.iter().copied().filter(|x| !x.is_nan()).collect();
+        (!given.is_empty()).then(|| given.iter().sum::<f64>() / given.len() as f64)
+    }
+
+    /// Criteria and numbers, in input order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[f64])> {
+        self.0.iter().map(|(name, values)| (name.as_str(), values.as_slice()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_item_falls_back_to_the_prompt_and_then_to_the_id() {
+        let mut story = Story { id: "3".into(), ..Story::default() };
+        assert_eq!(story.item(), "3");
+        story.prompt = Some("A door opens.".into());
+        assert_eq!(story.item(), "A door opens.");
+        story.item = Some("door".into());
+        assert_eq!(story.item(), "door");
+    }
+
+    #[test]
+    fn a_missing_rating_does_not_count_in_the_mean() {
+        let mut ratings = Ratings::new();
+        ratings.push("coherence", 2.0);
+        ratings.push("coherence", f64::NAN);
+        ratings.push("coherence", 5.0);
+        assert_eq!(ratings.mean("coherence"), Some(3.5));
+        assert_eq!(ratings.mean("surprise"), None);
+    }
+}

@@ -1,0 +1,2 @@
+//! Metrics of stories that need no trained weights, one file each.
+#![forbid(unsafe_code)]
