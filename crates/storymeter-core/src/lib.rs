@@ -3,12 +3,15 @@
 //! - [`Story`] and its [`Ratings`]: what is measured, and what people said of it;
 //! - [`ScoreTable`]: system x item x column, what meta-evaluation reads;
 //! - [`Signature`]: how a number came about, printed with the number;
+//! - [`Metric`]: statistics of one story, and what they amount to; [`Prepared`]: its texts, tokenised once;
 //! - [`rng`]: random streams that belong to an item, never to a thread;
 //! - [`AtomicFile`]: output that is complete or not there.
 #![forbid(unsafe_code)]
 
 mod atomic;
 mod error;
+mod metric;
+mod prepared;
 pub mod rng;
 mod signature;
 mod story;
@@ -16,6 +19,8 @@ mod table;
 
 pub use atomic::AtomicFile;
 pub use error::{Error, Place, Result};
+pub use metric::{Metric, Needs, Pooling, Survey};
+pub use prepared::{Prepared, TextCache, View};
 pub use signature::Signature;
 pub use story::{Ratings, Story};
 pub use table::{Column, Direction, Role, ScoreTable};

@@ -1,0 +1,254 @@
+//! Any set of metrics over batches of stories: each text tokenised once, stories in parallel, rows in input order.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use storymeter_core::{Metric, Prepared, Story, Survey, TextCache};
+
+use crate::registry::{self, Options};
+use crate::{Error, Result};
+
+/// A set of metrics, ready to score.
+pub struct Scorer {
+    slots: Vec<Slot>,
+    columns: Vec<String>,
+    width: usize,
+}
+
+/// One metric and where its numbers lie in a story's row and in its list of scores.
+struct Slot {
+    key: String,
+    metric: Box<dyn Metric>,
+    stats: std::ops::Range<usize>,
+    scores: std::ops::Range<usize>,
+}
+
+impl Scorer {
+    /// The metrics of these ids, in this order.
+    pub fn new(ids: &[impl AsRef<str>], options: &Options) -> Result<Self> {
+        let metrics =
+            ids.iter().map(|id| Ok((id.as_ref().to_owned(), registry::build(id.as_ref(), options)?)));
+        Self::from_metrics(metrics.collect::<Result<Vec<_>>>()?)
+    }
+
+    /// These metrics, each under the key its user knows it by.
+    pub fn from_metrics(metrics: Vec<(String, Box<dyn Metric>)>) -> Result<Self> {
+        let mut scorer = Self { slots: Vec::new(), columns: Vec::new(), width: 0 };
+        for (key, metric) in metrics {
+            for column in metric.columns() {
+                if let Some(at) = scorer.columns.iter().position(|known| known == column) {
+                    let first = scorer.slots.iter().find(|slot| slot.scores.contains(&at));
+                    return Err(Error::SameKey {
+                        first: first.map(|slot| slot.key.clone()).unwrap_or_default(),
+                        second: key,
+                        key: column.clone(),
+                    });
+                }
+            }
+            let (stats, scores) = (scorer.width, scorer.columns.len());
+            scorer.width += metric.width();
+            scorer.columns.extend_from_slice(metric.columns());
+            let (stats, scores) = (stats..scorer.width, scores..scorer.columns.len());
+            scorer.slots.push(Slot { key, metric, stats, scores });
+        }
+        Ok(scorer)
+    }
+
+    /// The keys of the scores, in order.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The metrics in order, each with the range of [`Scorer::columns`] that is its own.
+    pub fn metrics(&self) -> impl Iterator<Item = (&dyn Metric, std::ops::Range<usize>)> {
+        self.slots.iter().map(|slot| (slot.metric.as_ref(), slot.scores.clone()))
+    }
+
+    /// How many numbers are kept of a story.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Whether a first pass over the input must come before the scores.
+    pub fn needs_survey(&self) -> bool {
+        self.slots.iter().any(|slot| slot.metric.needs().corpus)
+    }
+
+    /// Starts the first pass.
+    pub fn survey(&self) -> CorpusSurvey {
+        CorpusSurvey { surveys: self.slots.iter().map(|slot| slot.metric.survey()).collect() }
+    }
+
+    /// The same metrics, knowing the corpus.
+    #[must_use]
+    pub fn surveyed(mut self, survey: CorpusSurvey) -> Self {
+        for (slot, survey) in self.slots.iter_mut().zip(survey.surveys) {
+            if let Some(survey) = survey {
+                slot.metric = survey.finish();
+            }
+        }
+        self
+    }
+
+    /// Scores a batch whose first story is record number `first` of the whole input.
+    pub fn batch(&self, stories: &[Story], first: u64) -> Result<Rows> {
+        let prepared = prepare(stories, first);
+        prepared.iter().try_for_each(|story| self.check(story))?;
+        let mut stats = vec![0.0; stories.len() * self.width];
+        let mut scores = vec![0.0; stories.len() * self.columns.len()];
+        prepared
+            .par_iter()
+            .zip(stats.par_chunks_exact_mut(self.width.max(1)))
+            .zip(scores.par_chunks_exact_mut(self.columns.len().max(1)))
+            .for_each(|((story, row), scores)| {
+                for slot in &self.slots {
+                    let row = &mut row[slot.stats.clone()];
+                    slot.metric.stats(story, row);
+                    slot.metric.score(row, &mut scores[slot.scores.clone()]);
+                }
+            });
+        let empty = stories.iter().filter(|story| story.text.trim().is_empty()).count();
+        Ok(Rows {
+            stats,
+            scores,
+            width: self.width,
+            columns: self.columns.len(),
+            empty,
+            built: built(&prepared),
+        })
+    }
+
+    /// The scores of many stories together, from their rows of statistics, one a column.
+    pub fn aggregate(&self, rows: &[&[f64]]) -> Vec<f64> {
+        let mut scores = vec![0.0; self.columns.len()];
+        for slot in &self.slots {
+            let own: Vec<&[f64]> = rows.iter().map(|row| &row[slot.stats.clone()]).collect();
+            slot.metric.aggregate(&own, &mut scores[slot.scores.clone()]);
+        }
+        scores
+    }
+
+    /// Whether a story has what every metric needs.
+    fn check(&self, story: &Prepared<'_>) -> Result<()> {
+        for slot in &self.slots {
+            let needs = slot.metric.needs();
+            let blank = |text: &Arc<TextCache>| text.text().trim().is_empty();
+            let what = if needs.prompt && story.prompt.is_none() {
+                "a prompt, and it has none"
+            } else if needs.reference && story.references.is_empty() {
+                "a reference, and it has none"
+            } else if needs.reference && story.references.iter().any(blank) {
+                "a reference, and one of its references is empty"
+            } else {
+                continue;
+            };
+            return Err(Error::Lacks {
+                id: story.story.id.clone(),
+                record: story.record,
+                metric: slot.key.clone(),
+                what,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A first pass over the whole input, for the metrics that need one.
+pub struct CorpusSurvey {
+    surveys: Vec<Option<Box<dyn Survey>>>,
+}
+
+impl CorpusSurvey {
+    /// Takes in a batch whose first story is record number `first`.
+    pub fn batch(&self, stories: &[Story], first: u64) {
+        prepare(stories, first).par_iter().for_each(|story| {
+            self.surveys.iter().flatten().for_each(|survey| survey.add(story));
+        });
+    }
+}
+
+/// What was found out about a batch of stories.
+pub struct Rows {
+    stats: Vec<f64>,
+    scores: Vec<f64>,
+    width: usize,
+    columns: usize,
+    empty: usize,
+    built: Vec<(&'static str, u64)>,
+}
+
+impl Rows {
+    /// The sufficient statistics of the n-th story.
+    pub fn stats(&self, story: usize) -> &[f64] {
+        &self.stats[story * self.width..(story + 1) * self.width]
+    }
+
+    /// The scores of the n-th story, in the order of [`Scorer::columns`].
+    pub fn scores(&self, story: usize) -> &[f64] {
+        &self.scores[story * self.columns..(story + 1) * self.columns]
+    }
+
+    /// How many stories of the batch have no text.
+    pub fn empty_stories(&self) -> usize {
+        self.empty
+    }
+
+    /// How often each view was built, by name: never more often than the batch has different texts.
+    pub fn views_built(&self) -> &[(&'static str, u64)] {
+        &self.built
+    }
+}
+
+/// Gives each story its texts; equal texts of the batch (a reference that eleven systems share) are one.
+fn prepare(stories: &[Story], first: u64) -> Vec<Prepared<'_>> {
+    let mut known: HashMap<&str, Arc<TextCache>> = HashMap::new();
+    let mut share = |text| Arc::clone(known.entry(text).or_insert_with(|| Arc::new(TextCache::new(text))));
+    (first..).zip(stories).map(|(record, story)| Prepared::with_texts(record, story, &mut share)).collect()
+}
+
+/// Counts the views of all texts, each text once, in a fixed order.
+fn built(prepared: &[Prepared<'_>]) -> Vec<(&'static str, u64)> {
+    let mut counts = std::collections::BTreeMap::new();
+    let mut seen = std::collections::HashSet::new();
+    let texts = |p: &Prepared<'_>| {
+        let more = p.prompt.iter().chain(&p.references).cloned().collect::<Vec<_>>();
+        std::iter::once(Arc::clone(&p.text)).chain(more)
+    };
+    for text in prepared.iter().flat_map(texts) {
+        if seen.insert(Arc::as_ptr(&text)) {
+            text.built().into_iter().for_each(|name| *counts.entry(name).or_default() += 1);
+        }
+    }
+    counts.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn story(text: &str, reference: &str) -> Story {
+        Story { id: "a".into(), text: text.into(), references: vec![reference.into()], ..Story::default() }
+    }
+
+    #[test]
+    fn an_empty_story_is_scored_and_counted() {
+        let scorer = Scorer::new(&["text-length"], &Options::default()).expect("known metric");
+        let rows = scorer.batch(&[story("", "x"), story("One two.", "x")], 0).expect("nothing is needed");
+        assert_eq!(rows.empty_stories(), 1);
+        assert_eq!(rows.scores(0), [0.0]);
+    }
+
+    #[test]
+    fn the_same_metric_twice_is_refused() {
+        let error = Scorer::new(&["text-length", "text-length"], &Options::default()).err().expect("refused");
+        assert!(error.to_string().contains("both write the key \"text-length\""), "{error}");
+    }
+
+    #[test]
+    fn equal_texts_of_a_batch_are_tokenised_once() {
+        let scorer = Scorer::new(&["text-length"], &Options::default()).expect("known metric");
+        let rows = scorer.batch(&vec![story("The same words.", "x"); 20], 0).expect("nothing is needed");
+        assert!(rows.views_built().iter().all(|&(_, count)| count == 1), "{:?}", rows.views_built());
+    }
+}
