@@ -4,6 +4,7 @@
 //! - [`ScoreTable`]: system x item x column, what meta-evaluation reads;
 //! - [`Signature`]: how a number came about, printed with the number;
 //! - [`Metric`]: statistics of one story, and what they amount to; [`Prepared`]: its texts, tokenised once;
+//! - [`read`]: stories in any of the layouts they come in, as a stream; errors name file, line and field;
 //! - [`rng`]: random streams that belong to an item, never to a thread;
 //! - [`AtomicFile`]: output that is complete or not there.
 #![forbid(unsafe_code)]
@@ -12,6 +13,7 @@ mod atomic;
 mod error;
 mod metric;
 mod prepared;
+pub mod read;
 pub mod rng;
 mod signature;
 mod story;

@@ -1,5 +1,7 @@
 //! What is measured, and what people said of it.
 
+use std::ops::Range;
+
 /// One story: its text, where it comes from, and what is known about it.
 ///
 /// In JSONL: `{"id", "system", "item", "prompt", "story", "reference": "..." | [...], "human": {...}}`, of which
@@ -16,6 +18,8 @@ pub struct Story {
     pub prompt: Option<String>,
     /// The story itself.
     pub text: String,
+    /// Its sentences as byte ranges into the text, where the input says them; else empty.
+    pub sentences: Vec<Range<usize>>,
     /// Other stories for the same prompt, usually one human story.
     pub references: Vec<String>,
     /// Human ratings by criterion.
@@ -26,6 +30,16 @@ impl Story {
     /// What story-level correlation groups by: the item if given, else the prompt, else the story's own id.
     pub fn item(&self) -> &str {
         self.item.as_deref().or(self.prompt.as_deref()).unwrap_or(&self.id)
+    }
+
+    /// Appends a sentence that the input gives as such, after one space.
+    pub fn push_sentence(&mut self, sentence: &str) {
+        if !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        let start = self.text.len();
+        self.text.push_str(sentence);
+        self.sentences.push(start..self.text.len());
     }
 }
 
@@ -60,6 +74,24 @@ impl Ratings {
         match self.0.iter_mut().find(|(name, _)| name == criterion) {
             Some((_, values)) => values.push(value),
             None => self.0.push((criterion.to_owned(), vec![value])),
+        }
+    }
+
+    /// Sets the number that the rater of a 0-based position gave; raters passed over get a NaN.
+    pub fn push_as(&mut self, rater: usize, criterion: &str, value: f64) {
+        let position = self.0.iter().position(|(name, _)| name == criterion).unwrap_or_else(|| {
+            self.0.push((criterion.to_owned(), Vec::new()));
+            self.0.len() - 1
+        });
+        let values = &mut self.0[position].1;
+        values.resize(values.len().max(rater + 1), f64::NAN);
+        values[rater] = value;
+    }
+
+    /// Fills every criterion up to so many raters with NaN.
+    pub fn pad(&mut self, raters: usize) {
+        for (_, values) in &mut self.0 {
+            values.resize(values.len().max(raters), f64::NAN);
         }
     }
 

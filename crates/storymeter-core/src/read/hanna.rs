@@ -1,0 +1,174 @@
+//! HANNA's annotations: a CSV with one row a rater, the rows of a story together.
+//!
+//! Columns: Story ID, Prompt, Human, Story, Model, the six criteria, then what is not needed here (worker,
+//! assignment, time). The human story is the reference; the criteria keep the file's names.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::Format;
+use super::delimited::{cut_csv, fields};
+use super::lines::LineReader;
+use super::raw::{Body, Cut};
+use crate::{Error, Place, Ratings, Result, Story};
+
+/// The six criteria, in the order of the paper and of its files.
+pub(super) const CRITERIA: [&str; 6] =
+    ["Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity"];
+
+/// The other columns that are used.
+const COLUMNS: [&str; 5] = ["Story ID", "Prompt", "Human", "Story", "Model"];
+
+/// Where the columns are.
+#[derive(Debug, Clone)]
+pub(super) struct Columns {
+    width: usize,
+    id: usize,
+    prompt: usize,
+    human: usize,
+    story: usize,
+    model: usize,
+    criteria: [usize; 6],
+}
+
+impl Columns {
+    /// Finds the columns in the header.
+    pub fn new(header: &str, place: &Place) -> Result<Self> {
+        let names: Vec<_> = fields(header, Format::Csv).collect();
+        let find = |wanted: &str| {
+            names.iter().position(|name| name.trim() == wanted).ok_or_else(|| {
+                let there = names.join(", ");
+                Error::invalid(place.clone(), format!("no column \"{wanted}\"; the columns are: {there}"))
+            })
+        };
+        let [id, prompt, human, story, model] = COLUMNS.map(find);
+        let mut criteria = [0; 6];
+        for (column, name) in criteria.iter_mut().zip(CRITERIA) {
+            *column = find(name)?;
+        }
+        Ok(Self {
+            width: names.len(),
+            id: id?,
+            prompt: prompt?,
+            human: human?,
+            story: story?,
+            model: model?,
+            criteria,
+        })
+    }
+
+    fn cells<'a>(&self, row: &'a str, place: &Place) -> Result<Vec<Cow<'a, str>>> {
+        let cells: Vec<_> = fields(row, Format::Csv).collect();
+        if cells.len() != self.width {
+            let problem = format!("{} fields where the header has {}", cells.len(), self.width);
+            return Err(Error::invalid(place.clone(), problem));
+        }
+        Ok(cells)
+    }
+
+    /// Makes a story of its rows, which [`Grouper`] has put together.
+    pub fn parse(&self, rows: &str, place: &Place) -> Result<Story> {
+        let mut story = Story::default();
+        let mut ratings = Ratings::new();
+        let mut place = place.clone();
+        for (rater, row) in rows.split(ROW_END).enumerate() {
+            let cells = self.cells(row, &place)?;
+            if rater == 0 {
+                let cell = |column: usize| cells[column].to_string();
+                story = Story {
+                    id: cell(self.id),
+                    system: Some(cell(self.model)),
+                    prompt: Some(cell(self.prompt)),
+                    text: cell(self.story),
+                    references: vec![cell(self.human)],
+                    ..Story::default()
+                };
+            }
+            for (name, column) in CRITERIA.into_iter().zip(self.criteria) {
+                ratings.push(
+                    name,
+                    rating(&cells[column]).ok_or_else(|| {
+                        let problem = format!("\"{}\" is not a number", cells[column]);
+                        Error::invalid(place.clone().in_field(name), problem)
+                    })?,
+                );
+            }
+            let lines = 1 + memchr::memchr_iter(b'\n', row.as_bytes()).count() as u64;
+            place.line = place.line.map(|line| line + lines);
+        }
+        story.ratings = ratings;
+        Ok(story)
+    }
+}
+
+/// A number; an empty cell is a rating not given.
+fn rating(cell: &str) -> Option<f64> {
+    let cell = cell.trim();
+    if cell.is_empty() {
+        return Some(f64::NAN);
+    }
+    cell.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Between the rows of one story: a byte no text has.
+const ROW_END: char = '\0';
+
+/// Puts consecutive rows with one story id together.
+pub(super) struct Grouper {
+    columns: Columns,
+    /// The first row of the next story.
+    waiting: Option<(u64, Vec<u8>, String)>,
+    seen: HashSet<String>,
+}
+
+impl Grouper {
+    pub fn new(columns: Columns) -> Self {
+        Self { columns, waiting: None, seen: HashSet::new() }
+    }
+
+    /// The rows of the next story.
+    pub fn next(&mut self, lines: &mut LineReader) -> Result<Option<Cut>> {
+        let mut group: Option<(u64, Vec<u8>, String)> = self.waiting.take();
+        loop {
+            let (line, row) = match cut_csv(lines)? {
+                None => break,
+                Some(Cut { line, body: Body::Bytes(row) }) => (line, row),
+                // A broken row spoils the story it stands after: whose it was cannot be known, and a story
+                // must not pass with fewer ratings than it was given.
+                Some(broken) => {
+                    self.seen.extend(group.map(|(_, _, id)| id));
+                    return Ok(Some(broken));
+                }
+            };
+            let id = self.id_of(&row);
+            match &mut group {
+                None => group = Some((line, row, id)),
+                Some((_, rows, same)) if *same == id => {
+                    rows.push(ROW_END as u8);
+                    rows.extend_from_slice(&row);
+                }
+                Some(_) => {
+                    self.waiting = Some((line, row, id));
+                    break;
+                }
+            }
+        }
+        let Some((line, rows, id)) = group else { return Ok(None) };
+        let body = if self.seen.insert(id.clone()) {
+            Body::Bytes(rows)
+        } else {
+            Body::Broken(format!("story {id} was here before: the rows of a story must stand together"))
+        };
+        Ok(Some(Cut { line, body }))
+    }
+
+    fn id_of(&self, row: &[u8]) -> String {
+        let text = String::from_utf8_lossy(row);
+        fields(&text, Format::Csv).nth(self.columns.id).unwrap_or_default().into_owned()
+    }
+}
+
+/// Whether a first line is the header of this layout.
+pub(super) fn is_header(line: &[u8]) -> bool {
+    std::str::from_utf8(line).is_ok_and(|line| Columns::new(line, &Place::default()).is_ok())
+}

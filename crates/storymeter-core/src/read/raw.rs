@@ -1,0 +1,265 @@
+//! The first, cheap stage of reading: one thread cuts the input into records, any thread may parse them.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::delimited::Header;
+use super::lines::{Line, LineReader, is_blank};
+use super::source::Source;
+use super::{Format, ReadOptions, Record, delimited, hanna, jsonl, source, text, union, writing_prompts};
+use crate::{Error, Place, Result, Story};
+
+/// A record cut out of its file and not yet looked into.
+///
+/// It owns its bytes, so it can be sent to the thread that parses it.
+#[derive(Debug)]
+pub struct RawRecord {
+    number: u64,
+    line: u64,
+    file: Arc<Origin>,
+    body: Body,
+}
+
+/// What is the same for all records of a file.
+#[derive(Debug)]
+struct Origin {
+    path: PathBuf,
+    layout: Layout,
+}
+
+/// How to parse a record.
+#[derive(Debug)]
+enum Layout {
+    Jsonl,
+    Delimited(Header),
+    Verbatim,
+    RocBlocks,
+    Union,
+    WritingPrompts { max_words: usize },
+    Hanna(hanna::Columns),
+}
+
+/// What was cut out.
+#[derive(Debug)]
+pub(super) enum Body {
+    Bytes(Vec<u8>),
+    /// What is wrong with the record: it could not even be cut out.
+    Broken(String),
+}
+
+/// A record's body and the line it begins on.
+pub(super) struct Cut {
+    pub line: u64,
+    pub body: Body,
+}
+
+impl RawRecord {
+    /// The 0-based number of the record in the whole input.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The file and the 1-based line the record begins on.
+    pub fn place(&self) -> Place {
+        Place::file(&self.file.path).at_line(self.line)
+    }
+
+    /// Parses the record. Pure: the result depends on nothing else, so records may be parsed in any order.
+    pub fn parse(self) -> Result<Record> {
+        let place = self.place();
+        let bytes = match self.body {
+            Body::Bytes(bytes) => bytes,
+            Body::Broken(problem) => return Err(Error::invalid(place, problem)),
+        };
+        let text = String::from_utf8(bytes).map_err(|e| broken_utf8(&place, &e))?;
+        let mut story = match &self.file.layout {
+            Layout::Jsonl => jsonl::parse(&text, &place)?,
+            Layout::Delimited(header) => header.parse(&text, &place)?,
+            Layout::Verbatim => Story { text, ..Story::default() },
+            Layout::RocBlocks => text::roc_story(&text, &place)?,
+            Layout::Union => union::parse(&text, &place)?,
+            Layout::WritingPrompts { max_words } => writing_prompts::parse(&text, *max_words),
+            Layout::Hanna(columns) => columns.parse(&text, &place)?,
+        };
+        if story.text.trim().is_empty() {
+            return Err(Error::invalid(place.in_field("story"), "the story is empty"));
+        }
+        if story.id.is_empty() {
+            story.id = self.number.to_string();
+        }
+        Ok(Record { story, number: self.number, place })
+    }
+}
+
+/// Names the line, within a record of several, and the byte of it.
+fn broken_utf8(place: &Place, e: &std::string::FromUtf8Error) -> Error {
+    let before = &e.as_bytes()[..e.utf8_error().valid_up_to()];
+    let lines = memchr::memchr_iter(b'\n', before).count() as u64;
+    let start = memchr::memrchr(b'\n', before).map_or(0, |i| i + 1);
+    let place = Place { line: place.line.map(|line| line + lines), ..place.clone() };
+    Error::invalid(place, format!("not UTF-8: byte {} of the line", before.len() - start + 1))
+}
+
+/// Cuts the whole input, file after file, into [`RawRecord`]s, in order.
+///
+/// An item that is an error ends the input: a file cannot be read at all. A record that is bad in itself comes
+/// out as a record, and its [`RawRecord::parse`] says what is wrong, so skipping is decided in one place.
+pub struct RawRecords {
+    files: VecDeque<PathBuf>,
+    options: ReadOptions,
+    current: Option<OpenFile>,
+    number: u64,
+    /// What the user named, for the error where nothing is in it.
+    named: PathBuf,
+    ended: bool,
+}
+
+struct OpenFile {
+    origin: Arc<Origin>,
+    lines: LineReader,
+    cutter: Cutter,
+}
+
+/// How a file's lines become records.
+enum Cutter {
+    /// Every line; blank ones too where they would shift what is joined by order.
+    Line {
+        blank: bool,
+    },
+    Csv,
+    Paragraph,
+    RocBlock,
+    Pair(LineReader),
+    Hanna(hanna::Grouper),
+}
+
+impl RawRecords {
+    /// See [`open`](super::open), which adds the second stage.
+    pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self> {
+        let files = source::expand(inputs, options.format)?;
+        Ok(Self {
+            files: files.into(),
+            options: options.clone(),
+            current: None,
+            number: options.record_offset,
+            named: inputs.first().cloned().unwrap_or_default(),
+            ended: false,
+        })
+    }
+
+    fn next_record(&mut self) -> Result<Option<RawRecord>> {
+        loop {
+            if self.current.is_none() {
+                let Some(path) = self.files.pop_front() else { break };
+                self.current = open_file(&path, &self.options)?;
+            }
+            let Some(file) = &mut self.current else { continue };
+            match file.cutter.next(&mut file.lines)? {
+                Some(Cut { line, body }) => {
+                    let number = self.number;
+                    self.number += 1;
+                    return Ok(Some(RawRecord { number, line, file: Arc::clone(&file.origin), body }));
+                }
+                None => self.current = None,
+            }
+        }
+        if self.number == self.options.record_offset {
+            return Err(Error::invalid(Place::file(&self.named), "no story is in the input"));
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for RawRecords {
+    type Item = Result<RawRecord>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let next = self.next_record().transpose();
+        self.ended = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+fn open_file(path: &Path, options: &ReadOptions) -> Result<Option<OpenFile>> {
+    let source = Source::open(path)?;
+    let Some(format) = options.format.or_else(|| Format::detect(path, &source.start)) else {
+        let problem = "the format cannot be told from name and content; say which it is (--input-format)";
+        return Err(Error::invalid(Place::file(path), problem));
+    };
+    let max = options.max_line;
+    let mut lines = LineReader::new(source.into_stream(), path, max);
+    let (layout, cutter) = match format {
+        Format::Jsonl => (Layout::Jsonl, Cutter::Line { blank: false }),
+        Format::UnionAnnotations => (Layout::Union, Cutter::Line { blank: false }),
+        Format::Lines => (Layout::Verbatim, Cutter::Line { blank: true }),
+        Format::Paragraphs => (Layout::Verbatim, Cutter::Paragraph),
+        Format::RocBlocks => (Layout::RocBlocks, Cutter::RocBlock),
+        Format::Tsv | Format::Csv => {
+            let Some(header) = first_record(&mut lines, format, path)? else { return Ok(None) };
+            let header = Header::new(&header, format, &Place::file(path).at_line(1))?;
+            let cutter = if format == Format::Csv { Cutter::Csv } else { Cutter::Line { blank: false } };
+            (Layout::Delimited(header), cutter)
+        }
+        Format::HannaAnnotations => {
+            let Some(header) = first_record(&mut lines, format, path)? else { return Ok(None) };
+            let columns = hanna::Columns::new(&header, &Place::file(path).at_line(1))?;
+            (Layout::Hanna(columns.clone()), Cutter::Hanna(hanna::Grouper::new(columns)))
+        }
+        Format::WritingPrompts => {
+            let (prompts, stories) = writing_prompts::pair_of(path)?;
+            let open = |path: &Path| -> Result<LineReader> {
+                Ok(LineReader::new(Source::open(path)?.into_stream(), path, max))
+            };
+            lines = open(&stories)?;
+            let layout = Layout::WritingPrompts { max_words: options.max_words };
+            let origin = Arc::new(Origin { path: stories, layout });
+            return Ok(Some(OpenFile { origin, lines, cutter: Cutter::Pair(open(&prompts)?) }));
+        }
+        Format::Parquet => {
+            let problem = "this build cannot read Parquet (it lacks the feature `parquet`)";
+            return Err(Error::invalid(Place::file(path), problem));
+        }
+    };
+    Ok(Some(OpenFile { origin: Arc::new(Origin { path: path.to_owned(), layout }), lines, cutter }))
+}
+
+/// The header; `None` for an empty file.
+fn first_record(lines: &mut LineReader, format: Format, path: &Path) -> Result<Option<String>> {
+    let cut = if format == Format::Tsv { one_line(lines, false)? } else { delimited::cut_csv(lines)? };
+    let Some(Cut { line, body }) = cut else { return Ok(None) };
+    let place = Place::file(path).at_line(line);
+    match body {
+        Body::Bytes(bytes) => String::from_utf8(bytes).map(Some).map_err(|e| broken_utf8(&place, &e)),
+        Body::Broken(problem) => Err(Error::invalid(place, problem)),
+    }
+}
+
+impl Cutter {
+    fn next(&mut self, lines: &mut LineReader) -> Result<Option<Cut>> {
+        match self {
+            Self::Line { blank } => one_line(lines, *blank),
+            Self::Csv => delimited::cut_csv(lines),
+            Self::Paragraph => text::cut_paragraph(lines),
+            Self::RocBlock => text::cut_roc_block(lines),
+            Self::Pair(prompts) => writing_prompts::cut_pair(prompts, lines),
+            Self::Hanna(grouper) => grouper.next(lines),
+        }
+    }
+}
+
+/// The next line as a record; blank ones are passed over unless they count.
+fn one_line(lines: &mut LineReader, blank: bool) -> Result<Option<Cut>> {
+    loop {
+        let body = match lines.next()? {
+            None => return Ok(None),
+            Some(Line::Broken(problem)) => Body::Broken(problem),
+            Some(Line::Text(bytes)) if !blank && is_blank(&bytes) => continue,
+            Some(Line::Text(bytes)) => Body::Bytes(bytes),
+        };
+        return Ok(Some(Cut { line: lines.number(), body }));
+    }
+}

@@ -1,0 +1,100 @@
+//! Plain text: paragraphs, and the five-line blocks of UNION's ROCStories files.
+
+use super::lines::{Line, LineReader, is_blank};
+use super::raw::{Body, Cut};
+use crate::{Error, Place, Result, Story};
+
+/// The next lines up to a blank one, joined by line breaks.
+pub(super) fn cut_paragraph(lines: &mut LineReader) -> Result<Option<Cut>> {
+    let mut paragraph = Vec::new();
+    let mut begin = None;
+    // A paragraph that is bad is read to its end, so that what is left of it does not pass for a story.
+    let mut broken = None;
+    loop {
+        match lines.next()? {
+            Some(Line::Text(line)) if !is_blank(&line) => {
+                begin.get_or_insert(lines.number());
+                if paragraph.len() + line.len() >= lines.max() {
+                    broken.get_or_insert(format!("a paragraph of more than {} bytes", lines.max()));
+                }
+                if broken.is_none() {
+                    if !paragraph.is_empty() {
+                        paragraph.push(b'\n');
+                    }
+                    paragraph.extend_from_slice(&line);
+                }
+            }
+            Some(Line::Broken(problem)) => {
+                begin.get_or_insert(lines.number());
+                broken.get_or_insert(problem);
+            }
+            end => match begin {
+                None if end.is_none() => return Ok(None),
+                None => {}
+                Some(line) => {
+                    return Ok(Some(Cut { line, body: broken.map_or(Body::Bytes(paragraph), Body::Broken) }));
+                }
+            },
+        }
+    }
+}
+
+/// Lines of a story in the layout of UNION's ROCStories files.
+const ROC_LINES: usize = 5;
+
+/// The next five lines; a separator line (blank, or without letters and digits) must follow, or the end.
+pub(super) fn cut_roc_block(lines: &mut LineReader) -> Result<Option<Cut>> {
+    let mut block = Vec::new();
+    let mut begin = None;
+    let mut count = 0;
+    let mut broken = None;
+    loop {
+        match lines.next()? {
+            Some(Line::Text(line)) if !is_separator(&line) => {
+                begin.get_or_insert(lines.number());
+                count += 1;
+                // A block that is too long is read to its end, so that the next one is read right.
+                if count <= ROC_LINES {
+                    block.extend_from_slice(&line);
+                    block.push(b'\n');
+                }
+            }
+            Some(Line::Broken(problem)) => {
+                begin.get_or_insert(lines.number());
+                count += 1;
+                broken.get_or_insert(problem);
+            }
+            end => match begin {
+                None if end.is_none() => return Ok(None),
+                None => {}
+                Some(line) => {
+                    if count != ROC_LINES {
+                        broken.get_or_insert(format!(
+                            "{count} lines before the separator; a story has {ROC_LINES}, one sentence each"
+                        ));
+                    }
+                    let body = broken.map_or(Body::Bytes(block), Body::Broken);
+                    return Ok(Some(Cut { line, body }));
+                }
+            },
+        }
+    }
+}
+
+fn is_separator(line: &[u8]) -> bool {
+    !line.iter().any(|b| b.is_ascii_alphanumeric() || !b.is_ascii())
+}
+
+/// The story of a block, its sentences known.
+pub(super) fn roc_story(block: &str, place: &Place) -> Result<Story> {
+    let mut story = Story::default();
+    for (number, line) in block.lines().enumerate() {
+        let sentence = line.trim();
+        if sentence.is_empty() {
+            let place = Place { line: place.line.map(|line| line + number as u64), ..place.clone() };
+            return Err(Error::invalid(place, "the sentence is empty"));
+        }
+        story.push_sentence(sentence);
+    }
+    Ok(story)
+}

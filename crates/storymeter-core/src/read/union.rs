@@ -1,0 +1,35 @@
+//! UNION's annotations: `ID ||| story ||| r1 .. r7`, one story a line.
+//!
+//! The ratings go under the criterion `human`. An id `a///b` names two stories of the reference file; the first
+//! is used, as in the released evaluation.
+
+use crate::{Error, Place, Ratings, Result, Story};
+
+/// The name the layout's only criterion is given.
+const CRITERION: &str = "human";
+
+/// Parses one line.
+pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {
+    let mut parts = line.split("|||");
+    let (Some(id), Some(text), Some(given), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(Error::invalid(place.clone(), "not of the form `ID ||| story ||| ratings`"));
+    };
+    let id = id.trim();
+    let mut ratings = Ratings::new();
+    for word in given.split_whitespace() {
+        let number = word.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| {
+            Error::invalid(place.clone().in_field("ratings"), format!("\"{word}\" is not a number"))
+        })?;
+        ratings.push(CRITERION, number);
+    }
+    if ratings.is_empty() {
+        return Err(Error::invalid(place.clone().in_field("ratings"), "there are no ratings"));
+    }
+    Ok(Story {
+        id: id.split_once("///").map_or(id, |(first, _)| first.trim_end()).to_owned(),
+        text: text.trim().to_owned(),
+        ratings,
+        ..Story::default()
+    })
+}

@@ -1,0 +1,121 @@
+//! WritingPrompts: a file of prompts (`NAME.wp_source`) beside a file of stories (`NAME.wp_target`), line by line.
+//!
+//! The stories are far longer than what is measured; UNION keeps about the first 200 words (section 4.1), here
+//! up to the last sentence end within them. `<newline>` tokens become line breaks.
+
+use std::path::{Path, PathBuf};
+
+use super::Format;
+use super::lines::{Line, LineReader};
+use super::raw::{Body, Cut};
+use crate::{Error, Place, Result, Story};
+
+/// The prompts' and the stories' file, given either: the one's name has `source` where the other's has `target`.
+pub(super) fn pair_of(path: &Path) -> Result<(PathBuf, PathBuf)> {
+    let pair = match (renamed(path, "target", "source"), renamed(path, "source", "target")) {
+        (Some(prompts), _) => (prompts, path.to_owned()),
+        (None, Some(stories)) => (path.to_owned(), stories),
+        (None, None) => {
+            let problem =
+                "WritingPrompts are a pair of files, NAME.wp_source and NAME.wp_target; name either";
+            return Err(Error::invalid(Place::file(path), problem));
+        }
+    };
+    for file in [&pair.0, &pair.1] {
+        if !file.is_file() {
+            let problem = format!("its other half is missing: {}", file.display());
+            return Err(Error::invalid(Place::file(path), problem));
+        }
+    }
+    Ok(pair)
+}
+
+/// The path with the last `from` in its file name replaced.
+fn renamed(path: &Path, from: &str, to: &str) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let (before, after) = name.rsplit_once(from)?;
+    Some(path.with_file_name(format!("{before}{to}{after}")))
+}
+
+/// Drops a file of stories whose prompts are listed too, so that a pair is read once.
+pub(super) fn one_of_each_pair(files: Vec<PathBuf>, format: Option<Format>) -> Vec<PathBuf> {
+    let is_pair = |path: &Path| {
+        format.unwrap_or_else(|| Format::detect(path, b"").unwrap_or(Format::Lines)) == Format::WritingPrompts
+    };
+    let twice = |path: &PathBuf| {
+        is_pair(path) && renamed(path, "target", "source").is_some_and(|prompts| files.contains(&prompts))
+    };
+    files.iter().filter(|path| !twice(path)).cloned().collect()
+}
+
+/// The next prompt and story, as two lines.
+pub(super) fn cut_pair(prompts: &mut LineReader, stories: &mut LineReader) -> Result<Option<Cut>> {
+    let prompt = prompts.next()?;
+    let story = stories.next()?;
+    let body = match (prompt, story) {
+        (None, None) => return Ok(None),
+        (Some(Line::Text(mut pair)), Some(Line::Text(story))) => {
+            pair.push(b'\n');
+            pair.extend_from_slice(&story);
+            Body::Bytes(pair)
+        }
+        (Some(Line::Broken(problem)), _) => Body::Broken(format!("in its prompt: {problem}")),
+        (_, Some(Line::Broken(problem))) => Body::Broken(problem),
+        (Some(_), None) => Body::Broken("a prompt without a story: the files differ in length".into()),
+        (None, Some(_)) => Body::Broken("a story without a prompt: the files differ in length".into()),
+    };
+    Ok(Some(Cut { line: stories.number(), body }))
+}
+
+/// Makes a story of the two lines.
+pub(super) fn parse(pair: &str, max_words: usize) -> Story {
+    let (prompt, story) = pair.split_once('\n').unwrap_or(("", pair));
+    let prompt = prompt.trim();
+    Story {
+        prompt: (!prompt.is_empty()).then(|| prompt.to_owned()),
+        text: first_words(story, max_words)
+            .replace(" <newline> ", "\n")
+            .replace("<newline>", "\n")
+            .trim()
+            .to_owned(),
+        ..Story::default()
+    }
+}
+
+/// The longest run of whole sentences within so many words; one sentence at least, unless no sentence ends.
+fn first_words(text: &str, max_words: usize) -> &str {
+    let mut last_end = None;
+    let mut cut = None;
+    for (count, word) in text.split_whitespace().filter(|&word| word != "<newline>").enumerate() {
+        let end = word.as_ptr() as usize - text.as_ptr() as usize + word.len();
+        if count >= max_words {
+            cut.get_or_insert(end - word.len());
+            if last_end.is_some() {
+                break;
+            }
+        }
+        if ends_sentence(word)
+            || is_closing(word)
+                && last_end.is_some_and(|at: usize| text[at..end - word.len()].trim().is_empty())
+        {
+            last_end = Some(end);
+        }
+    }
+    match (cut, last_end) {
+        (None, _) => text,
+        (Some(_), Some(end)) => &text[..end],
+        (Some(cut), None) => &text[..cut],
+    }
+}
+
+/// Whether a word is, or ends in, a full stop, a question or an exclamation mark, quotes or brackets aside.
+fn ends_sentence(word: &str) -> bool {
+    word.trim_end_matches(CLOSING).ends_with(['.', '!', '?'])
+}
+
+/// A closing quote or bracket that stands alone, as in tokenised text, belongs to the sentence before it.
+fn is_closing(word: &str) -> bool {
+    word.chars().all(|c| CLOSING.contains(&c))
+}
+
+const CLOSING: &[char] = &['"', '\'', '\u{201d}', '\u{2019}', ')', ']'];
