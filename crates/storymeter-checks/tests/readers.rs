@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use storymeter_checks::shared;
-use storymeter_core::Story;
-use storymeter_core::read::{Format, ReadOptions, open};
+use storymeter_core::read::{Format, ReadOptions, hanna_metric_name, hanna_scores, open};
+use storymeter_core::{Direction, Role, Story};
 
 fn stories(path: PathBuf) -> Vec<Story> {
     open(&[path], &ReadOptions::default())
@@ -82,4 +82,29 @@ fn a_line_of_the_reference_file_is_a_story() {
     let Some(path) = shared("data/annotated/union_roc/reference_opt.txt") else { return };
     let options = ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() };
     assert_eq!(open(&[path], &options).unwrap().filter(Result::is_ok).count(), 4_909);
+}
+
+#[test]
+fn hannas_published_scores_are_11_systems_96_prompts_and_72_metrics() {
+    let Some(path) = shared("data/annotated/hanna/hanna_metric_scores.csv") else { return };
+    let table = hanna_scores(&path).unwrap();
+    assert_eq!((table.systems().len(), table.items().len()), (11, 96));
+    let count = |role| table.columns().iter().filter(|column| column.role == role).count();
+    assert_eq!((count(Role::Human), count(Role::Metric)), (6, 72));
+    assert!((0..78).all(|column| table.values(column).iter().all(|x| x.is_finite())));
+    // One DepthScore, eight BaryScores, three InfoLMs, three repetition rates point down; four properties and
+    // three novelty rates point nowhere.
+    let pointing = |direction| table.columns().iter().filter(|column| column.direction == direction).count();
+    assert_eq!((pointing(Direction::Lower), pointing(Direction::None)), (15, 7));
+    assert!(table.columns().iter().all(|column| hanna_metric_name(&column.name).is_ascii()));
+    // A story's human mean is the mean of its ratings in the file of texts.
+    let Some(texts) = shared("data/annotated/hanna/stories_first48.jsonl.gz") else { return };
+    for story in stories(texts) {
+        let system = table.systems().iter().position(|name| Some(name) == story.system.as_ref()).unwrap();
+        let item: usize = story.item().parse().unwrap();
+        for (column, criterion) in table.columns().iter().enumerate().take(6) {
+            let mean = story.ratings.mean(&criterion.name.to_lowercase()).unwrap();
+            assert!((table.row(column, system)[item] - mean).abs() < 1e-12);
+        }
+    }
 }

@@ -22,6 +22,7 @@
 mod delimited;
 mod format;
 mod hanna;
+mod hanna_scores;
 mod jsonl;
 mod lines;
 mod raw;
@@ -33,6 +34,7 @@ mod writing_prompts;
 use std::path::PathBuf;
 
 pub use format::{Format, UnknownFormat};
+pub use hanna_scores::{hanna_metric_name, hanna_scores};
 pub use raw::{RawRecord, RawRecords};
 
 use crate::{Place, Result, Story};

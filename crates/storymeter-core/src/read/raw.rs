@@ -72,7 +72,7 @@ impl RawRecord {
             Body::Bytes(bytes) => bytes,
             Body::Broken(problem) => return Err(Error::invalid(place, problem)),
         };
-        let text = String::from_utf8(bytes).map_err(|e| broken_utf8(&place, &e))?;
+        let text = utf8(bytes, &place)?;
         let mut story = match &self.file.layout {
             Layout::Jsonl => jsonl::parse(&text, &place)?,
             Layout::Delimited(header) => header.parse(&text, &place)?,
@@ -92,13 +92,15 @@ impl RawRecord {
     }
 }
 
-/// Names the line, within a record of several, and the byte of it.
-fn broken_utf8(place: &Place, e: &std::string::FromUtf8Error) -> Error {
-    let before = &e.as_bytes()[..e.utf8_error().valid_up_to()];
-    let lines = memchr::memchr_iter(b'\n', before).count() as u64;
-    let start = memchr::memrchr(b'\n', before).map_or(0, |i| i + 1);
-    let place = Place { line: place.line.map(|line| line + lines), ..place.clone() };
-    Error::invalid(place, format!("not UTF-8: byte {} of the line", before.len() - start + 1))
+/// The bytes as text; an error names the line, within a record of several, and the byte of it.
+pub(super) fn utf8(bytes: Vec<u8>, place: &Place) -> Result<String> {
+    String::from_utf8(bytes).map_err(|e| {
+        let before = &e.as_bytes()[..e.utf8_error().valid_up_to()];
+        let lines = memchr::memchr_iter(b'\n', before).count() as u64;
+        let start = memchr::memrchr(b'\n', before).map_or(0, |i| i + 1);
+        let place = Place { line: place.line.map(|line| line + lines), ..place.clone() };
+        Error::invalid(place, format!("not UTF-8: byte {} of the line", before.len() - start + 1))
+    })
 }
 
 /// Cuts the whole input, file after file, into [`RawRecord`]s, in order.
@@ -233,7 +235,7 @@ fn first_record(lines: &mut LineReader, format: Format, path: &Path) -> Result<O
     let Some(Cut { line, body }) = cut else { return Ok(None) };
     let place = Place::file(path).at_line(line);
     match body {
-        Body::Bytes(bytes) => String::from_utf8(bytes).map(Some).map_err(|e| broken_utf8(&place, &e)),
+        Body::Bytes(bytes) => utf8(bytes, &place).map(Some),
         Body::Broken(problem) => Err(Error::invalid(place, problem)),
     }
 }
