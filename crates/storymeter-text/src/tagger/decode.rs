@@ -1,0 +1,131 @@
+//! The best sequence of tags: candidates by the words alone, then exact second-order Viterbi search among them.
+
+use super::Tag;
+
+/// Weights of a row; one lane a tag, the rest zero, so that a row is one cache line of bytes.
+pub(super) const LANES: usize = 64;
+
+/// The tag number before the first word.
+pub(super) const START: u8 = Tag::COUNT as u8;
+
+/// How many tags of a word the search keeps.
+pub(super) const BEAM: usize = 5;
+
+/// How a model scores one sentence.
+pub(super) trait Scorer {
+    /// The number of words.
+    fn len(&self) -> usize;
+    /// The tags the word at `i` can have, as bits.
+    fn allowed(&self, i: usize) -> u64;
+    /// The score of every tag at `i`, from the words alone.
+    fn emission(&self, i: usize) -> [i32; LANES];
+    /// Adds the score of each tag of `tags` at `i` after `before` to `scores`.
+    fn pair(&self, i: usize, before: u8, tags: &[u8], scores: &mut [i32; BEAM]);
+    /// The score of `tag` after `before2` and `before`.
+    fn triple(&self, before2: u8, before: u8, tag: u8) -> i32;
+}
+
+/// What the search keeps of one word.
+#[derive(Clone, Copy, Default)]
+struct Column {
+    count: usize,
+    tags: [u8; BEAM],
+    /// For each pair (tag before, tag): the tag two before that the best path came by.
+    from: [[u8; BEAM]; BEAM],
+}
+
+/// The storage of the search, to be reused.
+#[derive(Default)]
+pub(super) struct Search {
+    columns: Vec<Column>,
+}
+
+impl Search {
+    /// Appends the best tags of the sentence to `out`.
+    pub(super) fn run(&mut self, scorer: &impl Scorer, out: &mut Vec<Tag>) {
+        let len = scorer.len();
+        if len == 0 {
+            return;
+        }
+        self.columns.clear();
+        let start = Column { count: 1, tags: [START; BEAM], ..Column::default() };
+        let (mut before2, mut before) = (start, start);
+        // paths[b][c]: the best score of a path that ends in tags b, c.
+        let mut paths = [[0; BEAM]; BEAM];
+        for i in 0..len {
+            let (mut column, emission) = candidates(scorer, i);
+            let tags = &column.tags[..column.count];
+            let mut next = [[i32::MIN; BEAM]; BEAM];
+            for (b, &tag_b) in before.tags[..before.count].iter().enumerate() {
+                let mut local = emission;
+                scorer.pair(i, tag_b, tags, &mut local);
+                for (c, &tag_c) in tags.iter().enumerate() {
+                    let mut best = (i32::MIN, 0);
+                    for (a, &tag_a) in before2.tags[..before2.count].iter().enumerate() {
+                        let score = paths[a][b] + scorer.triple(tag_a, tag_b, tag_c);
+                        if score > best.0 {
+                            best = (score, a as u8);
+                        }
+                    }
+                    next[b][c] = best.0 + local[c];
+                    column.from[b][c] = best.1;
+                }
+            }
+            paths = next;
+            before2 = before;
+            before = column;
+            self.columns.push(column);
+        }
+        self.trace_back(&paths, before2.count, out);
+    }
+
+    fn trace_back(&self, paths: &[[i32; BEAM]; BEAM], count_before: usize, out: &mut Vec<Tag>) {
+        let last = self.columns.len() - 1;
+        let mut best = (i32::MIN, 0, 0);
+        for (b, row) in paths[..count_before].iter().enumerate() {
+            for (c, &score) in row[..self.columns[last].count].iter().enumerate() {
+                if score > best.0 {
+                    best = (score, b, c);
+                }
+            }
+        }
+        let (_, mut b, mut c) = best;
+        let first = out.len();
+        out.resize(first + self.columns.len(), Tag::Nn);
+        for (column, slot) in self.columns.iter().zip(&mut out[first..]).rev() {
+            *slot = Tag::ALL[usize::from(column.tags[c])];
+            (b, c) = (usize::from(column.from[b][c]), b);
+        }
+    }
+}
+
+/// The best tags of a word by its own features, with their scores; a word with one tag is not scored at all.
+fn candidates(scorer: &impl Scorer, i: usize) -> (Column, [i32; BEAM]) {
+    let mut column = Column::default();
+    let mut kept = [0; BEAM];
+    let mut allowed = scorer.allowed(i);
+    if allowed.is_power_of_two() {
+        column.count = 1;
+        column.tags[0] = allowed.trailing_zeros() as u8;
+        return (column, kept);
+    }
+    let scores = scorer.emission(i);
+    while allowed != 0 {
+        let tag = allowed.trailing_zeros() as u8;
+        allowed &= allowed - 1;
+        let score = scores[usize::from(tag)];
+        // Insertion into a short sorted list; equal scores keep the order of the tags.
+        let mut at = column.count;
+        while at > 0 && kept[at - 1] < score {
+            at -= 1;
+        }
+        if at < BEAM {
+            column.count = (column.count + 1).min(BEAM);
+            kept[at..column.count].rotate_right(1);
+            column.tags[at..column.count].rotate_right(1);
+            kept[at] = score;
+            column.tags[at] = tag;
+        }
+    }
+    (column, kept)
+}

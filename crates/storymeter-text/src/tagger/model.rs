@@ -1,0 +1,205 @@
+//! The packed model: written by training, embedded in the library, unfolded once on first use.
+//!
+//! The file holds only weights that are not zero. Numbers are LEB128; a list of keys is sorted and stored as differences.
+//!
+//! ```text
+//! "SMTAG1\n"
+//! number of dictionary words; for each: key, flags and tag count, tags
+//! number of tag contexts;     for each: row number, weight count, (tag, weight) ...
+//! number of features;         for each: key, weight count, (tag, weight) ...
+//! ```
+
+use super::Tag;
+use super::decode::LANES;
+use super::table::Table;
+use super::train::{FIRST_FEATURE, Trained};
+
+const MAGIC: &[u8] = b"SMTAG1\n";
+
+/// Set beside the number of tags where a dictionary word can have only those.
+const CLOSED: u8 = 0x80;
+
+/// One weight a tag: a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Row(pub [i8; LANES]);
+
+/// An unfolded model.
+#[derive(Debug)]
+pub(super) struct Model {
+    pub rows: Vec<Row>,
+    pub features: Table,
+    /// Word to entry of `entries`.
+    pub words: Table,
+    pub entries: Vec<Entry>,
+}
+
+/// What the dictionary knows of a frequent word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// The tags it was seen with, as bits.
+    pub tags: u64,
+    /// Whether it can have no other tag.
+    pub closed: bool,
+}
+
+/// The file is not a tagger model, or is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a tagger model: {reason} at byte {at}")]
+pub struct BadModel {
+    /// What is wrong.
+    pub reason: &'static str,
+    /// Where in the file.
+    pub at: usize,
+}
+
+impl Trained {
+    /// The model as bytes: weights times `scale`, rounded to one byte each; a feature left without weights is dropped.
+    pub fn pack(&self, scale: f32) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        write_number(&mut out, self.dictionary.len() as u64);
+        let mut last = 0;
+        for &(key, tags, closed) in &self.dictionary {
+            write_number(&mut out, u64::from(key - last));
+            last = key;
+            out.push(tags.count_ones() as u8 | if closed { CLOSED } else { 0 });
+            out.extend((0..LANES as u8).filter(|t| tags >> t & 1 == 1));
+        }
+        let weights = |row: usize| {
+            let rounded = |w: f32| (w * scale).round().clamp(-127.0, 127.0) as i8;
+            let row = self.rows[row].iter().enumerate().map(|(t, &w)| (t as u8, rounded(w)));
+            row.filter(|&(_, w)| w != 0).collect::<Vec<_>>()
+        };
+        let contexts = (0..FIRST_FEATURE).map(|row| (row as u32, weights(row)));
+        write_rows(&mut out, contexts);
+        let features = self.keys.iter().enumerate().map(|(i, &key)| (key, weights(FIRST_FEATURE + i)));
+        write_rows(&mut out, features);
+        out
+    }
+}
+
+fn write_rows(out: &mut Vec<u8>, rows: impl Iterator<Item = (u32, Vec<(u8, i8)>)>) {
+    let rows: Vec<_> = rows.filter(|(_, weights)| !weights.is_empty()).collect();
+    write_number(out, rows.len() as u64);
+    let mut last = 0;
+    for (key, weights) in rows {
+        write_number(out, u64::from(key - last));
+        last = key;
+        out.push(weights.len() as u8);
+        out.extend(weights.into_iter().flat_map(|(tag, weight)| [tag, weight as u8]));
+    }
+}
+
+fn write_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+impl Model {
+    pub(super) fn unpack(bytes: &[u8]) -> Result<Self, BadModel> {
+        let mut reader = Reader { bytes, at: 0, last: 0 };
+        if !bytes.starts_with(MAGIC) {
+            return Err(reader.bad("wrong first bytes"));
+        }
+        reader.at = MAGIC.len();
+        let (words, entries) = reader.dictionary()?;
+        let mut rows = vec![Row([0; LANES]); FIRST_FEATURE];
+        for _ in 0..reader.count()? {
+            let number = reader.key()? as usize;
+            let weights = reader.weights()?;
+            *rows.get_mut(number).ok_or_else(|| reader.bad("row out of range"))? = weights;
+        }
+        reader.last = 0;
+        let count = reader.count()?;
+        rows.reserve_exact(count);
+        let mut keys = Vec::with_capacity(count);
+        for _ in 0..count {
+            keys.push((reader.key()?, rows.len() as u32));
+            rows.push(reader.weights()?);
+        }
+        if reader.at != bytes.len() {
+            return Err(reader.bad("bytes left over"));
+        }
+        Ok(Self { rows, features: Table::new(keys.into_iter()), words, entries })
+    }
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// The key read last; keys are stored as differences.
+    last: u32,
+}
+
+impl Reader<'_> {
+    fn bad(&self, reason: &'static str) -> BadModel {
+        BadModel { reason, at: self.at }
+    }
+
+    fn byte(&mut self) -> Result<u8, BadModel> {
+        let byte = *self.bytes.get(self.at).ok_or_else(|| self.bad("end of file"))?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn number(&mut self) -> Result<u64, BadModel> {
+        let mut number = 0;
+        for shift in (0..63).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(self.bad("number too long"))
+    }
+
+    /// A number of things to come, each of at least one byte.
+    fn count(&mut self) -> Result<usize, BadModel> {
+        let count = self.number()? as usize;
+        if count > self.bytes.len() - self.at { Err(self.bad("count too large")) } else { Ok(count) }
+    }
+
+    fn key(&mut self) -> Result<u32, BadModel> {
+        let step = u32::try_from(self.number()?).ok();
+        self.last = step.and_then(|s| self.last.checked_add(s)).ok_or_else(|| self.bad("key too large"))?;
+        Ok(self.last)
+    }
+
+    fn tag(&mut self) -> Result<usize, BadModel> {
+        let tag = usize::from(self.byte()?);
+        if tag < Tag::COUNT { Ok(tag) } else { Err(self.bad("unknown tag")) }
+    }
+
+    fn weights(&mut self) -> Result<Row, BadModel> {
+        let mut row = Row([0; LANES]);
+        for _ in 0..self.byte()? {
+            let tag = self.tag()?;
+            row.0[tag] = self.byte()? as i8;
+        }
+        Ok(row)
+    }
+
+    fn dictionary(&mut self) -> Result<(Table, Vec<Entry>), BadModel> {
+        let count = self.count()?;
+        let mut keys = Vec::with_capacity(count);
+        let mut entries = Vec::with_capacity(count);
+        for _ in 0..count {
+            keys.push((self.key()?, entries.len() as u32));
+            let head = self.byte()?;
+            let mut tags = 0;
+            for _ in 0..head & !CLOSED {
+                tags |= 1 << self.tag()?;
+            }
+            if tags == 0 {
+                return Err(self.bad("word without tags"));
+            }
+            entries.push(Entry { tags, closed: head & CLOSED != 0 });
+        }
+        self.last = 0;
+        Ok((Table::new(keys.into_iter()), entries))
+    }
+}
