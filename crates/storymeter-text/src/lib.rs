@@ -1,9 +1,14 @@
 //! Sentences, tokens, tags, lemmas and lexicons, with byte offsets into the original text.
 #![forbid(unsafe_code)]
 
+pub mod lexicon;
+pub mod morphology;
+pub mod negation;
 pub mod sentence;
 mod span;
+pub mod stopwords;
 pub mod tagger;
 pub mod treebank;
+pub mod vocabulary;
 
 pub use span::Span;

@@ -1,0 +1,171 @@
+//! The reader of the embedded lexicon: words found by hash, records decoded in place.
+
+use super::PartOfSpeech;
+use super::format::{HEADER_BYTES, MAGIC, hash, read_u24, read_u32, read_varint};
+
+static BYTES: &[u8] = include_bytes!("../../data/lexicon.bin");
+
+/// What the embedded file knows about one word.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    /// Where the mask of the record is.
+    mask_at: usize,
+}
+
+/// Numbers or records stored as a list in the file.
+#[derive(Clone)]
+pub(crate) struct List {
+    left: u32,
+    at: usize,
+}
+
+impl List {
+    const EMPTY: Self = Self { left: 0, at: 0 };
+
+    fn at(at: &mut usize) -> Self {
+        let left = read_varint(BYTES, at);
+        Self { left, at: *at }
+    }
+
+    fn skip(self, at: &mut usize) {
+        *at = self.at;
+        for _ in 0..self.left {
+            read_varint(BYTES, at);
+        }
+    }
+
+    /// The words a list of records names.
+    pub(crate) fn words(self) -> impl Iterator<Item = &'static str> + Clone {
+        self.map(|record| word_at(record as usize))
+    }
+
+    /// The synset numbers of a list of differences, ascending.
+    pub(crate) fn synsets(self) -> impl Iterator<Item = u32> + Clone {
+        self.scan(0, |last, step| {
+            *last += step;
+            Some(*last)
+        })
+    }
+}
+
+impl Iterator for List {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        self.left = self.left.checked_sub(1)?;
+        Some(read_varint(BYTES, &mut self.at))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+fn word_at(record: usize) -> &'static str {
+    let length = usize::from(BYTES[record]);
+    std::str::from_utf8(&BYTES[record + 1..record + 1 + length]).unwrap_or_default()
+}
+
+/// The entry of a word in lower case.
+pub(crate) fn find(word: &str) -> Option<Entry> {
+    debug_assert_eq!(BYTES[..MAGIC.len()], *MAGIC);
+    let slots = read_u32(BYTES, MAGIC.len()) as usize;
+    let table = read_u32(BYTES, MAGIC.len() + 8) as usize;
+    let mut slot = hash(word) as usize & (slots - 1);
+    loop {
+        let record = read_u24(BYTES, table + 3 * slot);
+        if record < HEADER_BYTES {
+            return None;
+        }
+        let length = usize::from(BYTES[record]);
+        if BYTES[record + 1..record + 1 + length] == *word.as_bytes() {
+            return Some(Entry { mask_at: record + 1 + length });
+        }
+        slot = (slot + 1) & (slots - 1);
+    }
+}
+
+/// The members of a synset shared by several words; nothing for the others.
+pub(crate) fn members(synset: u32) -> List {
+    if synset >= read_u32(BYTES, MAGIC.len() + 4) {
+        return List::EMPTY;
+    }
+    let table = read_u32(BYTES, MAGIC.len() + 12) as usize;
+    let mut at = read_u24(BYTES, table + 3 * synset as usize);
+    List::at(&mut at)
+}
+
+impl Entry {
+    fn mask(self) -> u8 {
+        BYTES[self.mask_at]
+    }
+
+    /// Whether the word is a lemma of the part of speech.
+    pub(crate) fn is_lemma(self, pos: PartOfSpeech) -> bool {
+        self.mask() & (1 << pos as u8) != 0
+    }
+
+    /// Whether the word is a lemma of any part of speech.
+    pub(crate) fn is_any_lemma(self) -> bool {
+        self.mask() & 0x0f != 0
+    }
+
+    /// Visits the lemma sections in order until `pos`: (use, synsets, antonyms).
+    fn lemma(self, pos: PartOfSpeech) -> Option<(u8, List, List)> {
+        if !self.is_lemma(pos) {
+            return None;
+        }
+        let mut at = self.mask_at + 1;
+        for earlier in 0..pos as u8 {
+            if self.mask() & (1 << earlier) != 0 {
+                skip_lemma(&mut at);
+            }
+        }
+        let usage = BYTES[at];
+        at += 1;
+        let synsets = List::at(&mut at);
+        synsets.clone().skip(&mut at);
+        Some((usage, synsets, List::at(&mut at)))
+    }
+
+    /// How often the lemma was met in WordNet's sense-tagged texts: 8 log2(1 + count), rounded up.
+    pub(crate) fn usage(self, pos: PartOfSpeech) -> u8 {
+        self.lemma(pos).map_or(0, |(usage, ..)| usage)
+    }
+
+    /// The synsets of the lemma.
+    pub(crate) fn synsets(self, pos: PartOfSpeech) -> List {
+        self.lemma(pos).map_or(List::EMPTY, |(_, synsets, _)| synsets)
+    }
+
+    /// The antonyms of the lemma, most usual sense first.
+    pub(crate) fn antonyms(self, pos: PartOfSpeech) -> List {
+        self.lemma(pos).map_or(List::EMPTY, |(.., antonyms)| antonyms)
+    }
+
+    /// The lemmas of an exceptional form ("mice": mouse).
+    pub(crate) fn exceptions(self, pos: PartOfSpeech) -> List {
+        let bit = 4 + pos as u8;
+        if self.mask() & (1 << bit) == 0 {
+            return List::EMPTY;
+        }
+        let mut at = self.mask_at + 1;
+        for earlier in 0..bit {
+            if self.mask() & (1 << earlier) == 0 {
+                continue;
+            }
+            if earlier < 4 {
+                skip_lemma(&mut at);
+            } else {
+                List::at(&mut at).skip(&mut at);
+            }
+        }
+        List::at(&mut at)
+    }
+}
+
+fn skip_lemma(at: &mut usize) {
+    *at += 1;
+    List::at(at).skip(at);
+    List::at(at).skip(at);
+}

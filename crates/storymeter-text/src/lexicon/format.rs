@@ -1,0 +1,83 @@
+//! The layout of the embedded lexicon, shared by its reader and by `examples/build_lexicon.rs`, its compiler.
+//!
+//! One file, read in place: no parsing at start, no allocation in a lookup. All numbers are little-endian.
+//!
+//! ```text
+//! header   MAGIC, then u32: number of slots (a power of two), shared synsets, start of SLOTS, start of SYNSETS
+//! RECORDS  one a word, in byte order of the words:
+//!            u8 length, the word (lower case, UTF-8),
+//!            u8 mask: bit p = the word is a lemma of part of speech p, bit 4 + p = it is an exceptional form in p,
+//!            for each lemma bit:     u8 use (see `Entry::usage`), list of synsets, list of antonyms (records)
+//!            for each exception bit: list of lemmas (records)
+//! SYNSETS  for each shared synset a u24: where its list of members (records) starts; then those lists
+//! SLOTS    an open hash table (linear probing) of u24: where a word's record starts, 0 = free
+//!
+//! list     varint length, then varints; synsets are sorted and written as differences
+//! varint   seven bits a byte, lowest first, the high bit set on all bytes but the last
+//! record   a word is referred to by where its record starts
+//! ```
+//!
+//! Synsets are renumbered: those that at least two single-word lemmas share come first and have a list of
+//! members; the others have none, because their only member is the word one came from.
+
+/// First bytes of the file; the digit is the version of the layout.
+pub const MAGIC: &[u8; 8] = b"smlexic1";
+/// Bytes before the first record.
+pub const HEADER_BYTES: usize = 24;
+
+/// Hash of a word: FNV-1a, folded so that the low bits depend on all of it.
+pub fn hash(word: &str) -> u32 {
+    let mut state = 0xcbf2_9ce4_8422_2325_u64;
+    for &byte in word.as_bytes() {
+        state = (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    (state ^ (state >> 32)) as u32
+}
+
+/// The number at a byte.
+pub fn read_u32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// The place at a byte: three bytes are enough for a file of less than 16 MB.
+pub fn read_u24(bytes: &[u8], at: usize) -> usize {
+    usize::from(bytes[at]) | usize::from(bytes[at + 1]) << 8 | usize::from(bytes[at + 2]) << 16
+}
+
+/// The varint at `*at`, which moves past it.
+pub fn read_varint(bytes: &[u8], at: &mut usize) -> u32 {
+    let (mut value, mut shift) = (0, 0);
+    loop {
+        let byte = bytes[*at];
+        *at += 1;
+        value |= u32::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return value;
+        }
+        shift += 7;
+    }
+}
+
+/// Appends a varint.
+pub fn write_varint(out: &mut Vec<u8>, mut value: u32) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_varint_reads_back_as_written() {
+        for value in [0, 1, 127, 128, 300, 16_383, 16_384, 2_097_151, u32::MAX] {
+            let mut bytes = vec![0xff];
+            write_varint(&mut bytes, value);
+            let mut at = 1;
+            assert_eq!((read_varint(&bytes, &mut at), at), (value, bytes.len()));
+        }
+    }
+}

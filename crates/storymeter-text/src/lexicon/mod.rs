@@ -1,0 +1,225 @@
+//! Words and how they relate: antonyms, synonyms, and which words carry content.
+//!
+//! Substitution damages a story by putting an antonym in a word's place, and needs to know which words are worth
+//! replacing; metrics that match meanings need synonyms. The embedded lexicon answers from Princeton WordNet 3.0
+//! and newer antonyms of Open English WordNet, read in place (see [`format`]); a table of the user, in
+//! ConceptNet's form, can take its place or add to it.
+//!
+//! ```
+//! use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
+//! let lexicon = Lexicon::embedded();
+//! assert_eq!(lexicon.antonyms("hot", PartOfSpeech::Adjective), ["cold"]);
+//! assert!(lexicon.is_keyword_word("wolves") && !lexicon.is_keyword_word("the"));
+//! ```
+
+pub(crate) mod compiled;
+mod conceptnet;
+pub mod format;
+
+use std::borrow::Cow;
+use std::io::BufRead;
+
+use crate::morphology;
+use crate::negation::is_negation_word;
+use crate::stopwords::is_stop_word;
+use conceptnet::Table;
+pub use conceptnet::{LexiconError, Relation};
+
+/// The four classes of words that WordNet knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PartOfSpeech {
+    /// Nouns, proper names included.
+    Noun,
+    /// Verbs other than modals.
+    Verb,
+    /// Adjectives.
+    Adjective,
+    /// Adverbs.
+    Adverb,
+}
+
+impl PartOfSpeech {
+    /// All four.
+    pub const ALL: [Self; 4] = [Self::Noun, Self::Verb, Self::Adjective, Self::Adverb];
+
+    /// The class of a Penn Treebank tag; `None` for modals, pronouns, punctuation and all other tags.
+    pub fn from_penn(tag: &str) -> Option<Self> {
+        match tag {
+            "NN" | "NNS" | "NNP" | "NNPS" => Some(Self::Noun),
+            "VB" | "VBD" | "VBG" | "VBN" | "VBP" | "VBZ" => Some(Self::Verb),
+            "JJ" | "JJR" | "JJS" => Some(Self::Adjective),
+            "RB" | "RBR" | "RBS" => Some(Self::Adverb),
+            _ => None,
+        }
+    }
+}
+
+/// Antonyms, synonyms and keywords: WordNet's, the user's, or both.
+#[derive(Debug, Clone)]
+pub struct Lexicon {
+    /// Whether antonyms and keywords of WordNet count.
+    wordnet: bool,
+    table: Option<Table>,
+}
+
+static EMBEDDED: Lexicon = Lexicon { wordnet: true, table: None };
+
+impl Lexicon {
+    /// The lexicon that comes with the crate.
+    pub fn embedded() -> &'static Self {
+        &EMBEDDED
+    }
+
+    /// A lexicon whose antonyms and keywords are those of a table of the user, and no others. Synonyms stay WordNet's.
+    ///
+    /// A line is `head|||/r/Antonym|||tail tail tail`, the relation one of [`Relation`]; tails may be missing.
+    /// The tails of all relations of a head are its antonyms, in the order of the table, and every head and tail
+    /// that is not a stop word or negation word is a keyword. Letter case does not matter. `place` is how errors
+    /// call the table, normally its file name.
+    ///
+    /// ```
+    /// use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
+    /// let table = "wet|||/r/Antonym|||dry\nwet|||/r/NotDesires|||desert cat\n";
+    /// let lexicon = Lexicon::from_conceptnet(table.as_bytes(), "table.txt")?;
+    /// assert_eq!(lexicon.antonyms("wet", PartOfSpeech::Adjective), ["dry", "desert", "cat"]);
+    /// assert!(!lexicon.is_keyword_word("house"));
+    /// # Ok::<(), storymeter_text::lexicon::LexiconError>(())
+    /// ```
+    pub fn from_conceptnet(reader: impl BufRead, place: &str) -> Result<Self, LexiconError> {
+        Ok(Self { wordnet: false, table: Some(Table::read(reader, place)?) })
+    }
+
+    /// This lexicon and a table of the user (see [`Lexicon::from_conceptnet`]), whose antonyms come first.
+    pub fn extended_with(&self, reader: impl BufRead, place: &str) -> Result<Self, LexiconError> {
+        let mut table = Table::read(reader, place)?;
+        if let Some(earlier) = &self.table {
+            table.append(earlier);
+        }
+        Ok(Self { wordnet: self.wordnet, table: Some(table) })
+    }
+
+    /// The antonyms of a lemma: the user's first, then WordNet's, the most usual sense first. Each once.
+    ///
+    /// Tables in ConceptNet's form do not know parts of speech, so theirs count for any.
+    pub fn antonyms(&self, lemma: &str, pos: PartOfSpeech) -> Vec<&str> {
+        let lemma = lower_case(lemma);
+        let mut found: Vec<&str> = Vec::new();
+        if let Some(table) = &self.table {
+            found.extend(table.tails(&lemma));
+        }
+        if self.wordnet
+            && let Some(entry) = compiled::find(&lemma)
+        {
+            for antonym in entry.antonyms(pos).words() {
+                if !found.contains(&antonym) {
+                    found.push(antonym);
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether a lemma carries content as this part of speech: the lexicon knows it, and it is neither a
+    /// [stop word](crate::stopwords) nor a [negation word](crate::negation).
+    pub fn is_keyword(&self, lemma: &str, pos: PartOfSpeech) -> bool {
+        let lemma = lower_case(lemma);
+        self.knows(&lemma, |entry| entry.is_lemma(pos)) && !is_function_word(&lemma)
+    }
+
+    /// Whether a word as it stands in a text, in any form, is a keyword of any part of speech.
+    pub fn is_keyword_word(&self, word: &str) -> bool {
+        let word = lower_case(word);
+        if is_function_word(&word) {
+            return false;
+        }
+        self.knows(&word, compiled::Entry::is_any_lemma)
+            || PartOfSpeech::ALL.into_iter().any(|pos| {
+                morphology::known_lemma(&word, pos).is_some_and(|lemma| {
+                    !is_function_word(&lemma) && self.knows(&lemma, |entry| entry.is_lemma(pos))
+                })
+            })
+    }
+
+    fn knows(&self, word: &str, accept: impl Fn(compiled::Entry) -> bool) -> bool {
+        self.table.as_ref().is_some_and(|table| table.knows(word))
+            || (self.wordnet && compiled::find(word).is_some_and(accept))
+    }
+
+    /// The single-word lemmas that share a synset with a lemma, in alphabetical order, without the lemma itself.
+    pub fn synonyms(&self, lemma: &str, pos: PartOfSpeech) -> Vec<&'static str> {
+        let lemma = lower_case(lemma);
+        let Some(entry) = compiled::find(&lemma) else { return Vec::new() };
+        let synsets = entry.synsets(pos).synsets();
+        let mut found: Vec<&str> = synsets.flat_map(|synset| compiled::members(synset).words()).collect();
+        found.retain(|word| *word != lemma);
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The synsets of a lemma as any part of speech: numbers of this lexicon, ascending, made to be compared.
+    pub fn synsets(&self, lemma: &str) -> Vec<u32> {
+        let mut synsets = Vec::new();
+        if let Some(entry) = compiled::find(&lower_case(lemma)) {
+            push_synsets(&mut synsets, entry, &PartOfSpeech::ALL);
+        }
+        synsets.sort_unstable();
+        synsets
+    }
+
+    /// The synsets of all lemmas a word form may have ("mice", "left"), ascending, each once.
+    ///
+    /// To compare one word with many, keep this and use [`have_common_synset`].
+    pub fn synsets_of_form(&self, form: &str) -> Vec<u32> {
+        let form = lower_case(form);
+        let mut synsets = self.synsets(&form);
+        for pos in PartOfSpeech::ALL {
+            if let Some(lemma) = morphology::known_lemma(&form, pos)
+                && *lemma != *form
+                && let Some(entry) = compiled::find(&lemma)
+            {
+                push_synsets(&mut synsets, entry, &[pos]);
+            }
+        }
+        synsets.sort_unstable();
+        synsets.dedup();
+        synsets
+    }
+
+    /// Whether two word forms have a synset in common.
+    pub fn share_synset(&self, a: &str, b: &str) -> bool {
+        have_common_synset(&self.synsets_of_form(a), &self.synsets_of_form(b))
+    }
+}
+
+/// Whether two ascending lists of synsets meet.
+pub fn have_common_synset(a: &[u32], b: &[u32]) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => return true,
+        }
+    }
+    false
+}
+
+fn push_synsets(synsets: &mut Vec<u32>, entry: compiled::Entry, parts: &[PartOfSpeech]) {
+    for &pos in parts {
+        synsets.extend(entry.synsets(pos).synsets());
+    }
+}
+
+fn is_function_word(word: &str) -> bool {
+    is_stop_word(word) || is_negation_word(word)
+}
+
+/// The word in lower case; borrowed where it already is.
+pub(crate) fn lower_case(word: &str) -> Cow<'_, str> {
+    if word.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()) {
+        Cow::Owned(word.to_lowercase())
+    } else {
+        Cow::Borrowed(word)
+    }
+}

@@ -1,0 +1,404 @@
+//! Verbs: the base of any form, and any form of a base.
+//!
+//! Forms are made by the regular spelling rules and a table of irregular verbs (`data/irregular_verbs.txt`).
+//! Bases are found by undoing the rules in all ways possible and keeping what WordNet lists as a verb and
+//! what gives the form back: "hoped" is of hope, because hop gives "hopped".
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::spelling::{
+    ends_in_consonant_y, ends_in_vowel_consonant, in_case_of, is_vowel, syllables, without_doubled,
+};
+use crate::lexicon::{PartOfSpeech, compiled, lower_case};
+
+/// The forms of an English verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum VerbForm {
+    /// go; also the present of all persons but the third singular.
+    Base,
+    /// goes
+    ThirdSingular,
+    /// went
+    Past,
+    /// gone
+    PastParticiple,
+    /// going
+    Gerund,
+}
+
+impl VerbForm {
+    /// All five.
+    pub const ALL: [Self; 5] =
+        [Self::Base, Self::ThirdSingular, Self::Past, Self::PastParticiple, Self::Gerund];
+
+    /// The form that a Penn Treebank tag names; `None` for tags that are not of verbs, and for modals.
+    pub fn from_penn(tag: &str) -> Option<Self> {
+        match tag {
+            "VB" | "VBP" => Some(Self::Base),
+            "VBZ" => Some(Self::ThirdSingular),
+            "VBD" => Some(Self::Past),
+            "VBN" => Some(Self::PastParticiple),
+            "VBG" => Some(Self::Gerund),
+            _ => None,
+        }
+    }
+}
+
+/// The verbs whose present is irregular too: base, third singular, past, participle, other forms (all persons).
+type Special = (&'static str, &'static str, &'static str, &'static str, &'static [(&'static str, VerbForm)]);
+const SPECIAL: [Special; 3] = [
+    (
+        "be",
+        "is",
+        "was",
+        "been",
+        &[
+            ("am", VerbForm::Base),
+            ("are", VerbForm::Base),
+            ("'m", VerbForm::Base),
+            ("'re", VerbForm::Base),
+            ("'s", VerbForm::ThirdSingular),
+            ("were", VerbForm::Past),
+        ],
+    ),
+    ("have", "has", "had", "had", &[("'ve", VerbForm::Base), ("'d", VerbForm::Past)]),
+    ("do", "does", "did", "done", &[]),
+];
+
+struct Irregular {
+    past: Vec<&'static str>,
+    participle: Vec<&'static str>,
+}
+
+struct Tables {
+    by_base: HashMap<&'static str, Irregular>,
+    by_form: HashMap<&'static str, Vec<(&'static str, VerbForm)>>,
+}
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    let mut tables = Tables { by_base: HashMap::new(), by_form: HashMap::new() };
+    for line in include_str!("../../data/irregular_verbs.txt").lines() {
+        let mut fields = line.split(' ');
+        let (Some(base), Some(past), Some(participle), None) =
+            (fields.next(), fields.next(), fields.next(), fields.next())
+        else {
+            continue;
+        };
+        let verb = Irregular { past: past.split('/').collect(), participle: participle.split('/').collect() };
+        for (forms, kind) in [(&verb.past, VerbForm::Past), (&verb.participle, VerbForm::PastParticiple)] {
+            for &form in forms {
+                tables.by_form.entry(form).or_default().push((base, kind));
+            }
+        }
+        tables.by_base.insert(base, verb);
+    }
+    for (base, third, past, participle, others) in SPECIAL {
+        let regular = [
+            (third, VerbForm::ThirdSingular),
+            (past, VerbForm::Past),
+            (participle, VerbForm::PastParticiple),
+        ];
+        for &(form, kind) in regular.iter().chain(others) {
+            tables.by_form.entry(form).or_default().push((base, kind));
+        }
+    }
+    tables
+});
+
+/// The form of a verb, in the letter case of the base.
+///
+/// ```
+/// use storymeter_text::morphology::verb::{VerbForm, inflect};
+/// assert_eq!(inflect("go", VerbForm::Past), "went");
+/// assert_eq!(inflect("Stop", VerbForm::Gerund), "Stopping");
+/// assert_eq!(inflect("be", VerbForm::ThirdSingular), "is");
+/// ```
+pub fn inflect(base: &str, form: VerbForm) -> String {
+    let lower = lower_case(base);
+    in_case_of(base, Cow::Owned(inflect_lower(&lower, form))).into_owned()
+}
+
+fn inflect_lower(base: &str, form: VerbForm) -> String {
+    if let Some((_, third, past, participle, _)) = SPECIAL.iter().find(|special| special.0 == base) {
+        match form {
+            VerbForm::ThirdSingular => return (*third).to_owned(),
+            VerbForm::Past => return (*past).to_owned(),
+            VerbForm::PastParticiple => return (*participle).to_owned(),
+            VerbForm::Base | VerbForm::Gerund => {}
+        }
+    }
+    if let Some(verb) = TABLES.by_base.get(base) {
+        match form {
+            VerbForm::Past => return verb.past[0].to_owned(),
+            VerbForm::PastParticiple => return verb.participle[0].to_owned(),
+            VerbForm::Base | VerbForm::ThirdSingular | VerbForm::Gerund => {}
+        }
+    }
+    match form {
+        VerbForm::Base => base.to_owned(),
+        VerbForm::ThirdSingular => third_singular(base),
+        VerbForm::Past | VerbForm::PastParticiple => regular_past(base),
+        VerbForm::Gerund => gerund(base),
+    }
+}
+
+fn third_singular(base: &str) -> String {
+    let hissing = ["s", "x", "z", "ch", "sh"].iter().any(|ending| base.ends_with(ending));
+    if ends_in_consonant_y(base) {
+        format!("{}ies", &base[..base.len() - 1])
+    } else if (base.ends_with('z') || base.ends_with('s')) && doubles(base) {
+        format!("{base}{}es", &base[base.len() - 1..])
+    } else if (hissing && base != "stomach") || ends_in_consonant_o(base) {
+        format!("{base}es")
+    } else {
+        format!("{base}s")
+    }
+}
+
+fn ends_in_consonant_o(base: &str) -> bool {
+    let bytes = base.as_bytes();
+    bytes.len() > 1 && bytes.ends_with(b"o") && !is_vowel(bytes, bytes.len() - 2)
+}
+
+fn regular_past(base: &str) -> String {
+    if base.ends_with('e') {
+        format!("{base}d")
+    } else if ends_in_consonant_y(base) {
+        format!("{}ied", &base[..base.len() - 1])
+    } else {
+        with_vowel_ending(base, "ed")
+    }
+}
+
+fn gerund(base: &str) -> String {
+    // The e stays where it makes a vowel of its own (see, hoe, dye) or softens the g of -inge (singe).
+    let keeps_e = ["ee", "oe", "ye", "inge"].iter().any(|ending| base.ends_with(ending))
+        && !["cringe", "fringe", "hinge", "infringe", "impinge"].contains(&base);
+    if base.len() > 2 && base.ends_with("ie") {
+        format!("{}ying", &base[..base.len() - 2])
+    } else if base.len() > 2 && base.ends_with('e') && !keeps_e {
+        format!("{}ing", &base[..base.len() - 1])
+    } else {
+        with_vowel_ending(base, "ing")
+    }
+}
+
+/// The ending behind the base, its last consonant doubled or hardened where needed.
+fn with_vowel_ending(base: &str, ending: &str) -> String {
+    if doubles(base) {
+        format!("{base}{}{ending}", &base[base.len() - 1..])
+    } else if base.ends_with("ic") || base.ends_with("ac") {
+        format!("{base}k{ending}")
+    } else {
+        format!("{base}{ending}")
+    }
+}
+
+/// Verbs in -l that are stressed on the last syllable; American English doubles no other l.
+const STRESSED_L: [&str; 22] = [
+    "annul",
+    "appal",
+    "befal",
+    "compel",
+    "control",
+    "dispel",
+    "distil",
+    "enrol",
+    "enthral",
+    "excel",
+    "expel",
+    "extol",
+    "fulfil",
+    "impel",
+    "instil",
+    "lapel",
+    "patrol",
+    "propel",
+    "rebel",
+    "repel",
+    "cabal",
+    "decontrol",
+];
+
+/// Whether the final consonant is doubled before -ed and -ing: in words of one syllable, and in longer ones that are
+/// stressed on the last. WordNet's exception list knows those; it also has British spellings, left out here.
+fn doubles(base: &str) -> bool {
+    if !ends_in_vowel_consonant(base) {
+        return false;
+    }
+    let last = base.as_bytes()[base.len() - 1];
+    if syllables(base) == 1 {
+        return base != "bus" && last != b'c';
+    }
+    match last {
+        b'l' => STRESSED_L.contains(&base),
+        b'c' | b's' => false,
+        _ => {
+            let doubled = format!("{base}{}ed", char::from(last));
+            !["benefit", "combat", "ballot", "worship", "gossip"].contains(&base)
+                && compiled::find(&doubled).is_some_and(|entry| {
+                    entry.exceptions(PartOfSpeech::Verb).words().any(|verb| verb == base)
+                })
+        }
+    }
+}
+
+/// The base of a verb form, in its letter case. A form of several verbs ("lay", "found") goes to the most used.
+///
+/// ```
+/// use storymeter_text::morphology::verb::base;
+/// assert_eq!(base("hoped"), "hope");
+/// assert_eq!(base("hopped"), "hop");
+/// assert_eq!(base("Went"), "Go");
+/// ```
+pub fn base(form: &str) -> Cow<'_, str> {
+    base_of(form, None)
+}
+
+/// The base of a word known to be this form of a verb: "found" is of find as a past, and of found as a base.
+///
+/// ```
+/// use storymeter_text::morphology::verb::{VerbForm, base_as};
+/// assert_eq!(base_as("found", VerbForm::Past), "find");
+/// assert_eq!(base_as("found", VerbForm::Base), "found");
+/// ```
+pub fn base_as(word: &str, form: VerbForm) -> Cow<'_, str> {
+    base_of(word, Some(form))
+}
+
+fn base_of(word: &str, form: Option<VerbForm>) -> Cow<'_, str> {
+    let lower = lower_case(word);
+    // A wrong tag must not hide a form that is known.
+    let found = known_base(&lower, form).or_else(|| known_base(&lower, None));
+    let found =
+        found.map_or_else(|| Cow::Owned(guessed_base(&lower, form)), |base| Cow::Owned(base.into_owned()));
+    in_case_of(word, found)
+}
+
+/// One way to read a form, and how good it is.
+struct Reading<'a> {
+    base: Cow<'a, str>,
+    form: VerbForm,
+}
+
+/// The base of a lower-case form, among verbs that WordNet or the table of irregular verbs knows.
+///
+/// Readings that spell as we would come first, then those WordNet lists as exceptions (British and rare
+/// spellings), then the others; in each group the most used verb, and the earlier reading among equals.
+pub(crate) fn known_base(word: &str, form: Option<VerbForm>) -> Option<Cow<'_, str>> {
+    let mut best: Option<(u8, u8, Cow<'_, str>)> = None;
+    let mut consider = |rank: u8, reading: Reading<'_>| {
+        if form.is_some_and(|form| form != reading.form) {
+            return;
+        }
+        let listed = TABLES.by_base.contains_key(&*reading.base).then_some(0);
+        let Some(usage) = super::usage(&reading.base, PartOfSpeech::Verb).or(listed) else { return };
+        if best.as_ref().is_none_or(|(r, u, _)| (rank, usage) > (*r, *u)) {
+            best = Some((rank, usage, Cow::Owned(reading.base.into_owned())));
+        }
+    };
+    const SPELT_ALIKE: u8 = 2;
+    const EXCEPTION: u8 = 1;
+    const OTHER: u8 = 0;
+
+    for &(base, form) in TABLES.by_form.get(word).into_iter().flatten() {
+        consider(SPELT_ALIKE, Reading { base: Cow::Borrowed(base), form });
+    }
+    consider(SPELT_ALIKE, Reading { base: Cow::Borrowed(word), form: VerbForm::Base });
+    for_each_regular_reading(word, |reading| {
+        let alike = inflect_lower(&reading.base, reading.form) == word;
+        consider(if alike { SPELT_ALIKE } else { OTHER }, reading);
+    });
+    if let Some(entry) = compiled::find(word) {
+        for base in entry.exceptions(PartOfSpeech::Verb).words() {
+            let forms: &[VerbForm] = if word.ends_with("ing") {
+                &[VerbForm::Gerund]
+            } else if word.ends_with('s') {
+                &[VerbForm::ThirdSingular]
+            } else {
+                &[VerbForm::Past, VerbForm::PastParticiple]
+            };
+            for &form in forms {
+                consider(EXCEPTION, Reading { base: Cow::Borrowed(base), form });
+            }
+        }
+    }
+    best.map(|(.., base)| base)
+}
+
+/// All ways to undo the regular spelling rules, the likelier first where nothing else is known.
+fn for_each_regular_reading<'a>(word: &'a str, mut take: impl FnMut(Reading<'a>)) {
+    let mut past = |base: Cow<'a, str>| {
+        take(Reading { base: base.clone(), form: VerbForm::Past });
+        take(Reading { base, form: VerbForm::PastParticiple });
+    };
+    if let Some(stem) = word.strip_suffix("ied").filter(|stem| stem.len() > 1) {
+        past(Cow::Owned(format!("{stem}y")));
+    }
+    if let Some(stem) = word.strip_suffix("ed").filter(|stem| !stem.is_empty()) {
+        for_each_stem(stem, word.strip_suffix('d'), &mut past);
+    }
+    let mut gerund = |base| take(Reading { base, form: VerbForm::Gerund });
+    if let Some(stem) = word.strip_suffix("ying").filter(|stem| !stem.is_empty()) {
+        gerund(Cow::Owned(format!("{stem}ie")));
+    }
+    if let Some(stem) = word.strip_suffix("ing").filter(|stem| !stem.is_empty()) {
+        for_each_stem(stem, None, &mut gerund);
+    }
+    let mut third = |base| take(Reading { base, form: VerbForm::ThirdSingular });
+    if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
+        third(Cow::Owned(format!("{stem}y")));
+    }
+    if let Some(stem) = word.strip_suffix('s').filter(|stem| stem.len() > 1) {
+        third(Cow::Borrowed(stem));
+        if let Some(stem) = stem.strip_suffix('e') {
+            third(Cow::Borrowed(stem));
+            if let Some(stem) = without_doubled(stem) {
+                third(Cow::Borrowed(stem));
+            }
+        }
+    }
+}
+
+/// What may stand before -ed or -ing: the stem with e, undoubled, softened, or as it is.
+fn for_each_stem<'a>(stem: &'a str, with_e: Option<&'a str>, take: &mut impl FnMut(Cow<'a, str>)) {
+    take(with_e.map_or_else(|| Cow::Owned(format!("{stem}e")), Cow::Borrowed));
+    if let Some(single) = without_doubled(stem) {
+        take(Cow::Borrowed(single));
+    }
+    if let Some(hard) = stem.strip_suffix('k').filter(|hard| hard.ends_with('c')) {
+        take(Cow::Borrowed(hard));
+    }
+    take(Cow::Borrowed(stem));
+}
+
+/// The base of a form of a verb nobody listed: the reading whose spelling is commonest in English.
+fn guessed_base(word: &str, form: Option<VerbForm>) -> String {
+    let mut readings = Vec::new();
+    for_each_regular_reading(word, |reading| {
+        let possible = form.is_none_or(|form| form == reading.form) && syllables(&reading.base) > 0;
+        if possible && inflect_lower(&reading.base, reading.form) == word {
+            readings.push(reading.base.into_owned());
+        }
+    });
+    let likely = |base: &&String| match base.strip_suffix('e') {
+        // google, inflate, digitise, solve, judge, argue; but not e behind blorp, zonk, fest.
+        Some(stem) => {
+            let single = stem.ends_with(|c| "cgsuvz".contains(c))
+                && without_doubled(stem).is_none()
+                && !stem.ends_with("ng");
+            let cluster = stem.len() > 1
+                && stem.ends_with('l')
+                && !is_vowel(stem.as_bytes(), stem.len() - 2)
+                && !stem.ends_with("ll");
+            single
+                || cluster
+                || (ends_in_vowel_consonant(stem) && !stem.ends_with("er") && !stem.ends_with("en"))
+        }
+        None => true,
+    };
+    let found = readings.iter().find(likely).or(readings.first());
+    found.cloned().unwrap_or_else(|| word.to_owned())
+}

@@ -1,0 +1,308 @@
+//! The vocabulary of a corpus: which words it uses with which tags, how often, and words drawn accordingly.
+//!
+//! Substitution replaces a keyword that has no antonym by a word of the same tag, drawn by its frequency in the
+//! corpus. A draw costs the same however large the vocabulary (Walker's alias method), and what is drawn depends
+//! on the counts and the random numbers only: words are kept in byte order, not in order of arrival.
+//!
+//! Tags are plain numbers, so that any tag set will do.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::io::{self, Read, Write};
+
+use rand::Rng;
+
+/// A word, its tags and how often it has each.
+type Word = (Box<str>, Vec<(u8, u64)>);
+
+/// Collects words; [`VocabularyBuilder::build`] makes the vocabulary.
+#[derive(Debug, Default, Clone)]
+pub struct VocabularyBuilder {
+    numbers: HashMap<Box<str>, u32, BuildHasherDefault<WordHasher>>,
+    /// For the word of each number, its tags and their counts: few, in order of arrival.
+    counts: Vec<Vec<(u8, u64)>>,
+}
+
+impl VocabularyBuilder {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts a word once with a tag.
+    pub fn add(&mut self, word: &str, tag: u8) {
+        self.add_many(word, tag, 1);
+    }
+
+    /// Counts a word `count` times with a tag.
+    pub fn add_many(&mut self, word: &str, tag: u8, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let number = match self.numbers.get(word) {
+            Some(&number) => number as usize,
+            None => {
+                self.numbers.insert(word.into(), self.counts.len() as u32);
+                self.counts.push(Vec::new());
+                self.counts.len() - 1
+            }
+        };
+        let tags = &mut self.counts[number];
+        match tags.iter_mut().find(|(known, _)| *known == tag) {
+            Some((_, total)) => *total += count,
+            None => tags.push((tag, count)),
+        }
+    }
+
+    /// Adds the counts of another builder, for corpora counted in parts.
+    pub fn merge(&mut self, other: Self) {
+        // Counts are sums: the order of words does not show in the result.
+        #[allow(clippy::iter_over_hash_type)]
+        for (word, number) in other.numbers {
+            for &(tag, count) in &other.counts[number as usize] {
+                self.add_many(&word, tag, count);
+            }
+        }
+    }
+
+    /// The vocabulary of the words so far.
+    pub fn build(self) -> Vocabulary {
+        let mut words: Vec<Word> = {
+            let mut counts = self.counts;
+            self.numbers
+                .into_iter()
+                .map(|(word, number)| (word, std::mem::take(&mut counts[number as usize])))
+                .collect()
+        };
+        words.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        for (_, tags) in &mut words {
+            tags.sort_unstable_by_key(|&(tag, _)| tag);
+        }
+        Vocabulary::new(words)
+    }
+}
+
+/// Words with their tags, and an O(1) draw of a word of a tag by frequency.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Vocabulary {
+    /// In byte order; tags ascending.
+    words: Vec<Word>,
+    /// By tag.
+    samplers: Vec<Option<Sampler>>,
+}
+
+impl Vocabulary {
+    fn new(words: Vec<Word>) -> Self {
+        let mut members: Vec<(Vec<u32>, Vec<u64>)> = Vec::new();
+        for (number, (_, tags)) in words.iter().enumerate() {
+            for &(tag, count) in tags {
+                let tag = usize::from(tag);
+                if members.len() <= tag {
+                    members.resize_with(tag + 1, Default::default);
+                }
+                members[tag].0.push(number as u32);
+                members[tag].1.push(count);
+            }
+        }
+        let samplers = members.into_iter().map(|(words, counts)| Sampler::new(words, &counts)).collect();
+        Self { words, samplers }
+    }
+
+    /// Number of different words.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether there is no word.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The words with their `(tag, count)` pairs: words in byte order, tags ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[(u8, u64)])> {
+        self.words.iter().map(|(word, tags)| (&**word, tags.as_slice()))
+    }
+
+    /// The `(tag, count)` pairs of a word, tags ascending; empty for an unknown word.
+    pub fn tags(&self, word: &str) -> &[(u8, u64)] {
+        let found = self.words.binary_search_by(|(known, _)| (**known).cmp(word));
+        found.map_or(&[], |at| self.words[at].1.as_slice())
+    }
+
+    /// How often a word has a tag.
+    pub fn count(&self, word: &str, tag: u8) -> u64 {
+        self.tags(word).iter().find(|(known, _)| *known == tag).map_or(0, |&(_, count)| count)
+    }
+
+    /// A word of the tag, drawn by frequency; `None` where no word has the tag. Takes two numbers from `rng`.
+    ///
+    /// ```
+    /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+    /// use storymeter_text::vocabulary::VocabularyBuilder;
+    /// let mut builder = VocabularyBuilder::new();
+    /// builder.add("dog", 3);
+    /// let vocabulary = builder.build();
+    /// let mut rng = ChaCha8Rng::seed_from_u64(1);
+    /// assert_eq!(vocabulary.sample(3, &mut rng), Some("dog"));
+    /// assert_eq!(vocabulary.sample(4, &mut rng), None);
+    /// ```
+    pub fn sample(&self, tag: u8, rng: &mut impl Rng) -> Option<&str> {
+        let sampler = self.samplers.get(usize::from(tag))?.as_ref()?;
+        Some(&self.words[sampler.draw(rng) as usize].0)
+    }
+
+    /// Writes the vocabulary compactly, so that a corpus need not be read again.
+    pub fn write_to(&self, mut out: impl Write) -> io::Result<()> {
+        out.write_all(MAGIC)?;
+        write_number(&mut out, self.words.len() as u64)?;
+        let mut last: &[u8] = &[];
+        for (word, tags) in &self.words {
+            // Sorted words share beginnings: each is written as what it shares with the one before, and the rest.
+            let shared = last.iter().zip(word.as_bytes()).take_while(|(a, b)| a == b).count();
+            write_number(&mut out, shared as u64)?;
+            write_number(&mut out, (word.len() - shared) as u64)?;
+            out.write_all(&word.as_bytes()[shared..])?;
+            write_number(&mut out, tags.len() as u64)?;
+            for &(tag, count) in tags {
+                out.write_all(&[tag])?;
+                write_number(&mut out, count)?;
+            }
+            last = word.as_bytes();
+        }
+        Ok(())
+    }
+
+    /// Reads what [`Vocabulary::write_to`] wrote; anything else is an error of kind `InvalidData` or `UnexpectedEof`.
+    ///
+    /// Reads in small steps: give it a buffered reader.
+    pub fn read_from(mut input: impl Read) -> io::Result<Self> {
+        let mut magic = [0; MAGIC.len()];
+        input.read_exact(&mut magic)?;
+        if magic != *MAGIC {
+            return Err(invalid("not a vocabulary of this version"));
+        }
+        let words = read_number(&mut input)?;
+        let mut read: Vec<Word> = Vec::new();
+        let mut word = Vec::new();
+        for _ in 0..words {
+            let shared = read_number(&mut input)? as usize;
+            if shared > word.len() {
+                return Err(invalid("a word shares more than the word before it has"));
+            }
+            word.truncate(shared);
+            let rest = read_number(&mut input)?;
+            // `take` and not a buffer of the size announced: a damaged number must not exhaust the memory.
+            if (&mut input).take(rest).read_to_end(&mut word)? as u64 != rest {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let text = std::str::from_utf8(&word).map_err(|_| invalid("a word is not UTF-8"))?;
+            if read.last().is_some_and(|(last, _)| **last >= *text) {
+                return Err(invalid("words are not in order"));
+            }
+            let mut tags: Vec<(u8, u64)> = Vec::new();
+            for _ in 0..read_number(&mut input)? {
+                let mut tag = [0];
+                input.read_exact(&mut tag)?;
+                let count = read_number(&mut input)?;
+                // A million million of one word is more than any corpus has, and keeps sums within bounds.
+                if count == 0 || count > 1 << 40 || tags.last().is_some_and(|&(last, _)| last >= tag[0]) {
+                    return Err(invalid("counts of tags are not in order or out of range"));
+                }
+                tags.push((tag[0], count));
+            }
+            read.push((text.into(), tags));
+        }
+        Ok(Self::new(read))
+    }
+}
+
+const MAGIC: &[u8; 8] = b"smvocab1";
+
+fn invalid(problem: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem)
+}
+
+fn write_number(out: &mut impl Write, mut value: u64) -> io::Result<()> {
+    while value >= 0x80 {
+        out.write_all(&[value as u8 | 0x80])?;
+        value >>= 7;
+    }
+    out.write_all(&[value as u8])
+}
+
+fn read_number(input: &mut impl Read) -> io::Result<u64> {
+    let mut value = 0;
+    for shift in (0..63).step_by(7) {
+        let mut byte = [0];
+        input.read_exact(&mut byte)?;
+        value |= u64::from(byte[0] & 0x7f) << shift;
+        if byte[0] & 0x80 == 0 {
+            return Ok(value);
+        }
+    }
+    Err(invalid("a number is too long"))
+}
+
+/// Walker's alias table in whole numbers (Vose's construction), so that a draw is exact and the same everywhere.
+#[derive(Debug, Clone, PartialEq)]
+struct Sampler {
+    /// Sum of the counts: the capacity of a column.
+    total: u64,
+    /// (own word, other word, how much of the column is the own word's).
+    columns: Vec<(u32, u32, u64)>,
+}
+
+impl Sampler {
+    fn new(words: Vec<u32>, counts: &[u64]) -> Option<Self> {
+        let total: u64 = counts.iter().sum();
+        if total == 0 {
+            return None;
+        }
+        // Each count times the number of columns, to be spread over columns that hold `total` each.
+        let n = words.len() as u128;
+        let mut mass: Vec<u128> = counts.iter().map(|&count| u128::from(count) * n).collect();
+        let full = u128::from(total);
+        let (mut small, mut large): (Vec<usize>, Vec<usize>) =
+            (0..words.len()).partition(|&i| mass[i] < full);
+        let mut columns: Vec<(u32, u32, u64)> = words.iter().map(|&word| (word, word, total)).collect();
+        while let (Some(&poor), Some(&rich)) = (small.last(), large.last()) {
+            small.pop();
+            columns[poor] = (words[poor], words[rich], mass[poor] as u64);
+            mass[rich] -= full - mass[poor];
+            if mass[rich] < full {
+                large.pop();
+                small.push(rich);
+            }
+        }
+        Some(Self { total, columns })
+    }
+
+    fn draw(&self, rng: &mut impl Rng) -> u32 {
+        let (own, other, share) = self.columns[below(rng, self.columns.len() as u64) as usize];
+        if below(rng, self.total) < share { own } else { other }
+    }
+}
+
+/// A number below `bound`; its bias is below 2^-24 for any bound that occurs here.
+fn below(rng: &mut impl Rng, bound: u64) -> u64 {
+    ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64
+}
+
+/// FxHash's mixing step over eight bytes at a time: words are short and come from a corpus, not from an enemy.
+#[derive(Debug, Default, Clone)]
+struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut eight = [0; 8];
+            eight[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(eight)).wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        // The table takes its index from the low bits, which a multiplication leaves poor.
+        self.0 ^ (self.0 >> 32)
+    }
+}
