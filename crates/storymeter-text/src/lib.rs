@@ -3,6 +3,7 @@
 
 pub mod lexicon;
 pub mod morphology;
+pub mod names;
 pub mod negation;
 pub mod sentence;
 mod span;
