@@ -25,6 +25,16 @@ pub enum Error {
         /// What there is.
         known: String,
     },
+    /// Two presets that exclude each other.
+    #[error("metric \"{metric}\": presets \"{first}\" and \"{second}\" exclude each other")]
+    PresetClash {
+        /// The metric.
+        metric: String,
+        /// The preset typed first.
+        first: &'static str,
+        /// The preset typed second.
+        second: &'static str,
+    },
     /// Two metrics would write the same key.
     #[error("metrics \"{first}\" and \"{second}\" both write the key \"{key}\"; ask for one of them")]
     SameKey {

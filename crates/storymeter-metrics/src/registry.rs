@@ -1,7 +1,7 @@
 //! Every metric by its id.
 //!
-//! An id is what the user types: `bleu`, or `bleu:hanna` for a named preset. The key of its score is the id as
-//! typed; a family gives one key a column.
+//! An id is what the user types: `bleu`, `bleu:hanna` for a named preset, `bleu:intl+floor` for two that go together.
+//! The key of its score is the id as typed; a family gives one key a column.
 
 use std::path::PathBuf;
 
@@ -44,10 +44,31 @@ pub struct Request<'a> {
     pub key: &'a str,
     /// The id without the preset.
     pub id: &'a str,
-    /// The preset, the entry's first where none was typed.
+    /// The first preset typed; the entry's first where none was.
     pub preset: &'static str,
+    /// All presets typed, joined by `+` in the id; none where none was.
+    pub presets: Vec<&'static str>,
     /// Everything else.
     pub options: &'a Options,
+}
+
+impl Request<'_> {
+    /// Whether this preset was typed.
+    pub fn asks(&self, preset: &str) -> bool {
+        self.presets.contains(&preset)
+    }
+
+    /// The one preset of these that was typed, `None` if none was; two of them are an error.
+    pub fn one_of(&self, choices: &[&str]) -> Result<Option<&'static str>> {
+        let mut typed = self.presets.iter().copied().filter(|preset| choices.contains(preset));
+        let first = typed.next();
+        match (first, typed.next()) {
+            (Some(first), Some(second)) => {
+                Err(Error::PresetClash { metric: self.id.to_owned(), first, second })
+            }
+            _ => Ok(first),
+        }
+    }
 }
 
 impl Entry {
@@ -83,16 +104,18 @@ pub fn build(key: &str, options: &Options) -> Result<Box<dyn Metric>> {
         Some((id, preset)) => (id, Some(preset)),
         None => (key, None),
     };
-    let mut names = entry.presets.iter().map(|&(name, _)| name);
-    let preset = match typed {
-        None => names.next().unwrap_or_default(),
-        Some(typed) => names.find(|&name| name == typed).ok_or_else(|| Error::UnknownPreset {
+    let mut presets = Vec::new();
+    for name in typed.into_iter().flat_map(|typed| typed.split('+')) {
+        let known = entry.presets.iter().map(|&(known, _)| known).find(|&known| known == name);
+        presets.push(known.ok_or_else(|| Error::UnknownPreset {
             metric: id.to_owned(),
-            preset: typed.to_owned(),
+            preset: name.to_owned(),
             known: entry.presets.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
-        })?,
-    };
-    (entry.build)(&Request { key, id, preset, options })
+        })?);
+    }
+    let default = entry.presets.first().map_or("", |&(name, _)| name);
+    let preset = presets.first().copied().unwrap_or(default);
+    (entry.build)(&Request { key, id, preset, presets, options })
 }
 
 /// The id nearest to a mistyped one, if it is near enough to be meant.

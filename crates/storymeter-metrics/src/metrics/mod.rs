@@ -1,8 +1,10 @@
 //! One file a metric. The documentation at the top of each is its page in the catalogue.
 
+mod bleu;
+mod chrf;
 mod text_length;
 
 use crate::Entry;
 
 /// The catalogue, in its order.
-pub(crate) const ENTRIES: &[Entry] = &[text_length::ENTRY];
+pub(crate) const ENTRIES: &[Entry] = &[bleu::ENTRY, chrf::ENTRY, text_length::ENTRY];

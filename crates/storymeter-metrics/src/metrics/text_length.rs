@@ -10,7 +10,7 @@
 use storymeter_core::{Direction, Metric, Needs, Prepared, Signature};
 
 use crate::registry::{Entry, Request};
-use crate::tokenize::WhitespaceTokens;
+use crate::tokenize::{Tokenised, Whitespace};
 
 pub(crate) const ENTRY: Entry = Entry {
     ids: &["text-length"],
@@ -54,7 +54,7 @@ impl Metric for TextLength {
     }
 
     fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
-        row[0] = story.text.view::<WhitespaceTokens>().len() as f64;
+        row[0] = story.text.view::<Tokenised<Whitespace>>().len() as f64;
     }
 
     fn score(&self, row: &[f64], scores: &mut [f64]) {

@@ -1,7 +1,90 @@
 //! Views of a text: the tokenisations that metrics share.
+//!
+//! A [`Tokenizer`] is a type without values; [`Tokenised<T>`] is the view of a text it gives, built once a text.
+//! [`Lower`] and [`WithNewline`] change the text before another tokeniser sees it, so `Tokenised<Lower<Mteval13a>>`
+//! is a view of its own. [`Indexed<T, N>`] is made from it: all n-grams up to order N with their counts.
 
+mod chars;
+mod index;
+mod intl;
+mod mteval;
+mod spaces;
 mod tokens;
-mod whitespace;
+mod words;
 
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use storymeter_core::{TextCache, View};
+
+pub use chars::CharNgrams;
+pub use index::NgramIndex;
+pub use intl::International;
+pub use mteval::Mteval13a;
+pub use spaces::{Characters, Whitespace, is_python_space};
 pub use tokens::Tokens;
-pub use whitespace::WhitespaceTokens;
+pub use words::{WordRuns, is_python_word};
+
+/// A way to cut a text into tokens.
+pub trait Tokenizer: Send + Sync + 'static {
+    /// Cuts the text.
+    fn tokenize(text: &str) -> Tokens;
+}
+
+/// The tokens of a text by one tokeniser, as a view.
+pub struct Tokenised<T> {
+    tokens: Tokens,
+    by: PhantomData<T>,
+}
+
+impl<T: Tokenizer> View for Tokenised<T> {
+    fn build(text: &TextCache) -> Self {
+        Self { tokens: T::tokenize(text.text()), by: PhantomData }
+    }
+}
+
+impl<T> Deref for Tokenised<T> {
+    type Target = Tokens;
+
+    fn deref(&self) -> &Tokens {
+        &self.tokens
+    }
+}
+
+/// All n-grams of a text up to order `N`, as a view.
+pub struct Indexed<T, const N: usize> {
+    index: NgramIndex,
+    by: PhantomData<T>,
+}
+
+impl<T: Tokenizer, const N: usize> View for Indexed<T, N> {
+    fn build(text: &TextCache) -> Self {
+        Self { index: NgramIndex::new(&[&text.view::<Tokenised<T>>()], N), by: PhantomData }
+    }
+}
+
+impl<T, const N: usize> Deref for Indexed<T, N> {
+    type Target = NgramIndex;
+
+    fn deref(&self) -> &NgramIndex {
+        &self.index
+    }
+}
+
+/// Lower-cases the text for another tokeniser.
+pub struct Lower<T>(PhantomData<T>);
+
+impl<T: Tokenizer> Tokenizer for Lower<T> {
+    fn tokenize(text: &str) -> Tokens {
+        T::tokenize(&text.to_lowercase())
+    }
+}
+
+/// Gives the text a trailing newline before another tokeniser sees it, as HANNA's metrics read lines of a file.
+pub struct WithNewline<T>(PhantomData<T>);
+
+impl<T: Tokenizer> Tokenizer for WithNewline<T> {
+    fn tokenize(text: &str) -> Tokens {
+        T::tokenize(&format!("{text}\n"))
+    }
+}

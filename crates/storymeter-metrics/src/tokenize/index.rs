@@ -1,0 +1,288 @@
+//! All n-grams of a text, counted, to be looked up from another text.
+//!
+//! An n-gram's key is the pair (its first n-1 tokens, its last token), both as dense numbers, so keys are exact and
+//! eight bytes whatever the order. Who looks up a text's n-grams stops as soon as a prefix is unknown, which for two
+//! different stories is soon.
+
+use super::Tokens;
+
+/// The number of a token or n-gram in an [`NgramIndex`].
+type Id = u32;
+
+/// "Not in the index".
+const NONE: Id = Id::MAX;
+
+/// The n-grams of one text up to some order with their counts; of several texts, with the largest count in any.
+pub struct NgramIndex {
+    /// Where the numbers of each order begin; one more entry than there are orders.
+    starts: Vec<usize>,
+    counts: Vec<u32>,
+    tokens: TokenTable,
+    grams: GramTable,
+}
+
+impl NgramIndex {
+    /// Counts the n-grams of orders 1 to `order`.
+    pub fn new(texts: &[&Tokens], order: usize) -> Self {
+        let total: usize = texts.iter().map(|text| text.len()).sum();
+        let mut tokens = TokenTable::with_capacity(total);
+        let ids: Vec<Vec<Id>> = texts.iter().map(|text| tokens.intern(text)).collect();
+        let mut grams = GramTable::with_capacity(total * order.saturating_sub(1), tokens.len());
+        let mut index_starts = vec![0, tokens.len()];
+        let mut counts = vec![0; tokens.len()];
+        let mut current = ids.clone();
+        raise(&mut counts, &current);
+        for _ in 1..order {
+            for (grams_of_text, ids) in current.iter_mut().zip(&ids) {
+                // One n-gram fewer than there were (n-1)-grams.
+                grams_of_text.truncate(grams_of_text.len().saturating_sub(1));
+                let added = ids.len() - grams_of_text.len();
+                for (gram, &last) in grams_of_text.iter_mut().zip(ids.get(added..).unwrap_or_default()) {
+                    *gram = grams.intern(*gram, last);
+                }
+            }
+            counts.resize(grams.next as usize, 0);
+            raise(&mut counts, &current);
+            index_starts.push(grams.next as usize);
+        }
+        Self { starts: index_starts, counts, tokens, grams }
+    }
+
+    /// The highest order counted.
+    pub fn order(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The counts of the different n-grams of an order (from 1), in order of first occurrence.
+    pub fn counts(&self, order: usize) -> &[u32] {
+        &self.counts[self.starts[order - 1]..self.starts[order]]
+    }
+
+    /// For each order, how many n-grams of a text are found here, each at most as often as it was counted here.
+    pub fn clipped_matches(&self, text: &Tokens, matches: &mut [f64]) {
+        let mut left = self.counts.clone();
+        self.walk(text, |order, id| {
+            let left = &mut left[id as usize];
+            if *left > 0 {
+                *left -= 1;
+                matches[order - 1] += 1.0;
+            }
+        });
+    }
+
+    /// For each order, how many different n-grams are here and in a text.
+    pub fn shared(&self, text: &Tokens, shared: &mut [f64]) {
+        let mut seen = vec![false; self.counts.len()];
+        self.walk(text, |order, id| {
+            if !std::mem::replace(&mut seen[id as usize], true) {
+                shared[order - 1] += 1.0;
+            }
+        });
+    }
+
+    /// The number of each token of a text, `None` where it does not occur here.
+    pub fn token_ids<'a>(&'a self, text: &'a Tokens) -> impl Iterator<Item = Option<u32>> + 'a {
+        (0..text.len()).map(|at| Some(self.tokens.find(text, at)).filter(|&id| id != NONE))
+    }
+
+    /// Calls `each(order, id)` for every n-gram of the text that is known here.
+    fn walk(&self, text: &Tokens, mut each: impl FnMut(usize, Id)) {
+        let ids: Vec<Id> = (0..text.len()).map(|at| self.tokens.find(text, at)).collect();
+        for (at, &first) in ids.iter().enumerate() {
+            let mut gram = first;
+            if gram == NONE {
+                continue;
+            }
+            each(1, gram);
+            for order in 2..=self.order() {
+                let Some(&last) = ids.get(at + order - 1) else { break };
+                if last == NONE {
+                    break;
+                }
+                gram = self.grams.find(gram, last);
+                if gram == NONE {
+                    break;
+                }
+                each(order, gram);
+            }
+        }
+    }
+}
+
+/// Raises each count to the largest number of times its id occurs in any of the lists.
+fn raise(counts: &mut [u32], lists: &[Vec<Id>]) {
+    if let [only] = lists {
+        only.iter().for_each(|&id| counts[id as usize] += 1);
+        return;
+    }
+    let mut own = vec![0; counts.len()];
+    for list in lists {
+        list.iter().for_each(|&id| own[id as usize] += 1);
+        for &id in list {
+            let count = std::mem::take(&mut own[id as usize]);
+            counts[id as usize] = counts[id as usize].max(count);
+        }
+    }
+}
+
+/// Different tokens, numbered in order of first occurrence.
+struct TokenTable {
+    bytes: String,
+    ends: Vec<u32>,
+    hashes: Vec<u64>,
+    slots: Slots,
+}
+
+impl TokenTable {
+    fn with_capacity(tokens: usize) -> Self {
+        Self { bytes: String::new(), ends: Vec::new(), hashes: Vec::new(), slots: Slots::new(tokens) }
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn intern(&mut self, text: &Tokens) -> Vec<Id> {
+        let mut ids = Vec::with_capacity(text.len());
+        for (at, &hash) in text.hashes().iter().enumerate() {
+            let token = text.get(at);
+            let id = match self.slots.find(hash, |id| self.is(id, hash, token)) {
+                Ok(id) => id,
+                Err(slot) => {
+                    let id = self.len() as Id;
+                    self.bytes.push_str(token);
+                    self.ends.push(self.bytes.len() as u32);
+                    self.hashes.push(hash);
+                    self.slots.fill(slot, id);
+                    id
+                }
+            };
+            ids.push(id);
+        }
+        ids
+    }
+
+    fn find(&self, text: &Tokens, at: usize) -> Id {
+        let hash = text.hashes()[at];
+        self.slots.find(hash, |id| self.is(id, hash, text.get(at))).unwrap_or(NONE)
+    }
+
+    fn is(&self, id: Id, hash: u64, token: &str) -> bool {
+        let id = id as usize;
+        let start = if id == 0 { 0 } else { self.ends[id - 1] };
+        self.hashes[id] == hash && &self.bytes[start as usize..self.ends[id] as usize] == token
+    }
+}
+
+/// Different n-grams of order 2 and up, numbered after the tokens.
+struct GramTable {
+    keys: Vec<u64>,
+    slots: Slots,
+    first: Id,
+    next: Id,
+}
+
+impl GramTable {
+    fn with_capacity(grams: usize, tokens: usize) -> Self {
+        let first = tokens as Id;
+        Self { keys: Vec::with_capacity(grams), slots: Slots::new(grams), first, next: first }
+    }
+
+    fn intern(&mut self, prefix: Id, last: Id) -> Id {
+        let key = key(prefix, last);
+        match self.slots.find(spread(key), |id| self.keys[(id - self.first) as usize] == key) {
+            Ok(id) => id,
+            Err(slot) => {
+                let id = self.next;
+                self.next += 1;
+                self.keys.push(key);
+                self.slots.fill(slot, id);
+                id
+            }
+        }
+    }
+
+    fn find(&self, prefix: Id, last: Id) -> Id {
+        let key = key(prefix, last);
+        self.slots.find(spread(key), |id| self.keys[(id - self.first) as usize] == key).unwrap_or(NONE)
+    }
+}
+
+fn key(prefix: Id, last: Id) -> u64 {
+    u64::from(prefix) << 32 | u64::from(last)
+}
+
+/// Fibonacci hashing, folded so that low bits are good too.
+fn spread(key: u64) -> u64 {
+    let product = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    product ^ product >> 32
+}
+
+/// Open addressing with linear probing; never more than half full.
+struct Slots {
+    ids: Vec<Id>,
+    mask: usize,
+}
+
+impl Slots {
+    fn new(capacity: usize) -> Self {
+        let size = (2 * capacity).next_power_of_two().max(4);
+        Self { ids: vec![NONE; size], mask: size - 1 }
+    }
+
+    /// The id `is` accepts, or the free slot where it would go.
+    #[inline]
+    fn find(&self, hash: u64, is: impl Fn(Id) -> bool) -> Result<Id, usize> {
+        let mut slot = hash as usize & self.mask;
+        loop {
+            match self.ids[slot] {
+                NONE => return Err(slot),
+                id if is(id) => return Ok(id),
+                _ => slot = (slot + 1) & self.mask,
+            }
+        }
+    }
+
+    fn fill(&mut self, slot: usize, id: Id) {
+        self.ids[slot] = id;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Tokenizer, Whitespace};
+    use super::*;
+
+    fn tokens(text: &str) -> Tokens {
+        Whitespace::tokenize(text)
+    }
+
+    #[test]
+    fn matches_are_clipped_to_the_reference_counts() {
+        let index = NgramIndex::new(&[&tokens("the cat is on the mat")], 4);
+        let mut matches = [0.0; 4];
+        index.clipped_matches(&tokens("the the the the cat is"), &mut matches);
+        assert_eq!(matches, [4.0, 2.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn several_texts_give_the_largest_count_of_any() {
+        let index = NgramIndex::new(&[&tokens("a a b"), &tokens("a b b b")], 2);
+        assert_eq!(index.counts(1), [2, 3]);
+        assert_eq!(index.counts(2), [1, 1, 2]);
+    }
+
+    #[test]
+    fn short_and_empty_texts_have_no_long_ngrams() {
+        let index = NgramIndex::new(&[&tokens("one"), &tokens("")], 3);
+        assert_eq!((index.counts(1), index.counts(2), index.counts(3)), (&[1][..], &[][..], &[][..]));
+    }
+
+    #[test]
+    fn shared_counts_each_different_ngram_once() {
+        let index = NgramIndex::new(&[&tokens("a b a b c")], 2);
+        let mut shared = [0.0; 2];
+        index.shared(&tokens("a b a b x c"), &mut shared);
+        assert_eq!(shared, [3.0, 2.0]);
+    }
+}
