@@ -30,6 +30,16 @@ pub enum StatsError {
         /// How many there are.
         got: usize,
     },
+    /// A matrix whose values do not fill its shape.
+    #[error("{values} values do not make {rows} rows of {columns}")]
+    Shape {
+        /// Rows asked for.
+        rows: usize,
+        /// Columns asked for.
+        columns: usize,
+        /// Values given.
+        values: usize,
+    },
     /// A parameter or value outside the range the statistic allows.
     #[error("{what} is {value}, must be {allowed}")]
     OutOfRange {
@@ -65,6 +75,21 @@ impl StatsError {
     ) -> Result<()> {
         if got >= needed { Ok(()) } else { Err(Self::TooFew { statistic, of, needed, got }) }
     }
+
+    pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<()> {
+        match values.iter().position(|v| !v.is_finite()) {
+            None => Ok(()),
+            Some(index) => Err(Self::NotFinite { what, index, value: values[index] }),
+        }
+    }
+
+    pub(crate) fn check_open_unit(what: &'static str, value: f64) -> Result<()> {
+        if value > 0.0 && value < 1.0 {
+            Ok(())
+        } else {
+            Err(Self::OutOfRange { what, value, allowed: "strictly between 0 and 1" })
+        }
+    }
 }
 
 /// Why a well-formed input has no defined statistic; the value that comes with it is NaN.
@@ -77,6 +102,12 @@ pub enum Undefined {
     /// All values of the second input are equal.
     #[error("the second input is constant")]
     ConstantSecond,
+    /// All ratings are equal, so chance alone would agree as well.
+    #[error("all values are equal")]
+    NoVariation,
+    /// The three correlations given cannot occur together.
+    #[error("the correlations contradict each other (their matrix has a negative determinant)")]
+    Contradiction,
     /// A NaN among the values (or an infinity, where sums are taken).
     #[error("the input holds a value that is not a number")]
     NotANumber,

@@ -1,0 +1,184 @@
+//! Intraclass correlation.
+
+use std::fmt;
+
+use crate::distribution::{f_quantile, f_sf};
+use crate::error::{Result, StatsError};
+use crate::interval::Interval;
+use crate::matrix::Matrix;
+use crate::summation::{mean, pairwise};
+
+/// The six forms of Shrout & Fleiss (1979).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IccForm {
+    /// Raters differ from target to target; reliability of one rating.
+    Icc1,
+    /// Raters are a sample of raters, the same for all targets; one rating, absolute agreement.
+    Icc2,
+    /// Raters are the only ones of interest; one rating, consistency.
+    Icc3,
+    /// As `Icc1`, for the mean of all raters.
+    Icc1k,
+    /// As `Icc2`, for the mean of all raters.
+    Icc2k,
+    /// As `Icc3`, for the mean of all raters.
+    Icc3k,
+}
+
+impl IccForm {
+    /// All forms, in the order in which [`icc`] reports them.
+    pub const ALL: [Self; 6] = [Self::Icc1, Self::Icc2, Self::Icc3, Self::Icc1k, Self::Icc2k, Self::Icc3k];
+}
+
+impl fmt::Display for IccForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Icc1 => "ICC1",
+            Self::Icc2 => "ICC2",
+            Self::Icc3 => "ICC3",
+            Self::Icc1k => "ICC1k",
+            Self::Icc2k => "ICC2k",
+            Self::Icc3k => "ICC3k",
+        })
+    }
+}
+
+/// One form of the intraclass correlation with its test against zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Icc {
+    /// Which form.
+    pub form: IccForm,
+    /// The coefficient; can be negative. NaN when there is no variance at all.
+    pub value: f64,
+    /// F statistic of the test that it is zero.
+    pub f: f64,
+    /// Degrees of freedom of the numerator.
+    pub df1: f64,
+    /// Degrees of freedom of the denominator.
+    pub df2: f64,
+    /// p-value of the F test.
+    pub p_value: f64,
+    /// 95% confidence interval.
+    pub interval: Interval,
+}
+
+/// Mean squares of the two-way layout without replication.
+struct MeanSquares {
+    /// Between targets.
+    targets: f64,
+    /// Within targets.
+    within: f64,
+    /// Between raters.
+    raters: f64,
+    /// What neither targets nor raters explain.
+    residual: f64,
+}
+
+/// All six intraclass correlations of a complete matrix, one row per target and one column per rater.
+///
+/// With `n` targets, `k` raters and the mean squares between targets `B`, within targets `W`, between raters `J`
+/// and residual `E`:
+///
+/// - `ICC1 = (B - W) / (B + (k-1) W)`, `ICC1k = (B - W) / B`;
+/// - `ICC2 = (B - E) / (B + (k-1) E + k (J - E)/n)`, `ICC2k = (B - E) / (B + (J - E)/n)`;
+/// - `ICC3 = (B - E) / (B + (k-1) E)`, `ICC3k = (B - E) / B`.
+///
+/// Intervals after Shrout & Fleiss (1979) and McGraw & Wong (1996). `ICC2`, `ICC3` and their means need columns that
+/// are the same rater throughout; with anonymous raters only `ICC1` and `ICC1k` do not depend on the arbitrary order
+/// of the columns. A NaN or infinite rating is an error; leave such targets out first.
+pub fn icc(ratings: Matrix<'_>) -> Result<[Icc; 6]> {
+    let (targets, raters) = (ratings.rows(), ratings.columns());
+    StatsError::check_count("the intraclass correlation", "targets", 2, targets)?;
+    StatsError::check_count("the intraclass correlation", "raters", 2, raters)?;
+    StatsError::check_finite("ratings", ratings.values())?;
+    let ms = mean_squares(ratings);
+    let (n, k) = (targets as f64, raters as f64);
+    let (df1, df2_one_way, df2_two_way) = (n - 1.0, n * (k - 1.0), (n - 1.0) * (k - 1.0));
+    let one_way = FTest::new(ms.targets / ms.within, df1, df2_one_way);
+    let two_way = FTest::new(ms.targets / ms.residual, df1, df2_two_way);
+
+    let icc2 = (ms.targets - ms.residual)
+        / (ms.targets + (k - 1.0) * ms.residual + k * (ms.raters - ms.residual) / n);
+    let agreement = agreement_interval(&ms, icc2, n, k);
+    let spread = |single: Interval| {
+        let of_mean = |r: f64| r * k / (1.0 + r * (k - 1.0));
+        Interval { low: of_mean(single.low), high: of_mean(single.high) }
+    };
+    Ok(IccForm::ALL.map(|form| {
+        let test = if matches!(form, IccForm::Icc1 | IccForm::Icc1k) { &one_way } else { &two_way };
+        let (value, interval) = match form {
+            IccForm::Icc1 => {
+                ((ms.targets - ms.within) / (ms.targets + (k - 1.0) * ms.within), test.single_interval(k))
+            }
+            IccForm::Icc2 => (icc2, agreement),
+            IccForm::Icc3 => {
+                ((ms.targets - ms.residual) / (ms.targets + (k - 1.0) * ms.residual), test.single_interval(k))
+            }
+            IccForm::Icc1k => ((ms.targets - ms.within) / ms.targets, test.mean_interval()),
+            IccForm::Icc2k => {
+                ((ms.targets - ms.residual) / (ms.targets + (ms.raters - ms.residual) / n), spread(agreement))
+            }
+            IccForm::Icc3k => ((ms.targets - ms.residual) / ms.targets, test.mean_interval()),
+        };
+        Icc { form, value, f: test.f, df1, df2: test.df2, p_value: f_sf(test.f, df1, test.df2), interval }
+    }))
+}
+
+fn mean_squares(ratings: Matrix<'_>) -> MeanSquares {
+    let (n, k) = (ratings.rows(), ratings.columns());
+    let grand = mean(ratings.values());
+    let by_target: Vec<f64> = (0..n).map(|i| mean(ratings.row(i))).collect();
+    let by_rater: Vec<f64> = (0..k).map(|j| pairwise(n, &|i| ratings.get(i, j)) / n as f64).collect();
+    let between_targets = k as f64 * pairwise(n, &|i| (by_target[i] - grand).powi(2));
+    let between_raters = n as f64 * pairwise(k, &|j| (by_rater[j] - grand).powi(2));
+    let within = pairwise(n * k, &|c| (ratings.values()[c] - by_target[c / k]).powi(2));
+    let residual =
+        pairwise(n * k, &|c| (ratings.values()[c] - by_target[c / k] - by_rater[c % k] + grand).powi(2));
+    let (n, k) = (n as f64, k as f64);
+    MeanSquares {
+        targets: between_targets / (n - 1.0),
+        within: within / (n * (k - 1.0)),
+        raters: between_raters / (k - 1.0),
+        residual: residual / ((n - 1.0) * (k - 1.0)),
+    }
+}
+
+/// An F ratio and the bounds of its 95% interval.
+struct FTest {
+    f: f64,
+    df2: f64,
+    low: f64,
+    high: f64,
+}
+
+const UPPER: f64 = 0.975;
+
+impl FTest {
+    fn new(f: f64, df1: f64, df2: f64) -> Self {
+        Self { f, df2, low: f / f_quantile(UPPER, df1, df2), high: f * f_quantile(UPPER, df2, df1) }
+    }
+
+    fn single_interval(&self, k: f64) -> Interval {
+        let of_f = |f: f64| (f - 1.0) / (f + (k - 1.0));
+        Interval { low: of_f(self.low), high: of_f(self.high) }
+    }
+
+    fn mean_interval(&self) -> Interval {
+        Interval { low: 1.0 - 1.0 / self.low, high: 1.0 - 1.0 / self.high }
+    }
+}
+
+/// Interval of ICC2: Satterthwaite's degrees of freedom for the mixed mean square (Shrout & Fleiss 1979, p. 424).
+fn agreement_interval(ms: &MeanSquares, icc2: f64, n: f64, k: f64) -> Interval {
+    let ratio = ms.raters / ms.residual;
+    let rest = n * (1.0 + (k - 1.0) * icc2) - k * icc2;
+    let df = (n - 1.0) * (k - 1.0) * (k * icc2 * ratio + rest).powi(2)
+        / ((n - 1.0) * (k * icc2 * ratio).powi(2) + rest * rest);
+    let upper = f_quantile(UPPER, n - 1.0, df);
+    let lower = f_quantile(UPPER, df, n - 1.0);
+    let mixed = k * ms.raters + (k * n - k - n) * ms.residual;
+    Interval {
+        low: n * (ms.targets - upper * ms.residual) / (upper * mixed + n * ms.targets),
+        high: n * (lower * ms.targets - ms.residual) / (mixed + n * lower * ms.targets),
+    }
+}

@@ -1,0 +1,55 @@
+//! Kendall's coefficient of concordance.
+
+use crate::distribution::chi_squared_sf;
+use crate::error::{Result, StatsError, Undefined};
+use crate::matrix::Matrix;
+use crate::rank::mid_ranks_unchecked;
+
+/// Kendall's W with the test of Friedman.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KendallW {
+    /// 0 for no, 1 for full agreement on the order; NaN when every rater ties all items.
+    pub w: f64,
+    /// `m (n-1) W`, approximately chi-squared.
+    pub chi_squared: f64,
+    /// Degrees of freedom, `n - 1`.
+    pub df: f64,
+    /// p-value of no agreement.
+    pub p_value: f64,
+    /// Why W is NaN, if it is.
+    pub undefined: Option<Undefined>,
+}
+
+/// Kendall's W, corrected for ties, of ratings with one row per rater and one column per item.
+///
+/// With `R_j` the sum over the `m` raters of the mid-ranks of item `j` of `n`, and `t` running over the sizes of all
+/// groups of ties: `W = (12 Σ R_j² - 3 m² n (n+1)²) / (m² n (n²-1) - m Σ (t³ - t))`. A NaN is an error.
+pub fn kendall_w(ratings: Matrix<'_>) -> Result<KendallW> {
+    let (raters, items) = (ratings.rows(), ratings.columns());
+    StatsError::check_count("Kendall's W", "raters", 2, raters)?;
+    StatsError::check_count("Kendall's W", "items", 2, items)?;
+    StatsError::check_finite("ratings", ratings.values())?;
+    let mut sums = vec![0.0; items];
+    let mut ties = 0.0;
+    for rater in 0..raters {
+        let mut ranks = mid_ranks_unchecked(ratings.row(rater));
+        sums.iter_mut().zip(&ranks).for_each(|(sum, rank)| *sum += rank);
+        ranks.sort_by(f64::total_cmp);
+        for group in ranks.chunk_by(|a, b| a == b) {
+            let t = group.len() as f64;
+            ties += t * t * t - t;
+        }
+    }
+    let (m, n) = (raters as f64, items as f64);
+    let centre = m * (n + 1.0) / 2.0;
+    let spread: f64 = sums.iter().map(|sum| (sum - centre).powi(2)).sum();
+    let most = m * m * n * (n * n - 1.0) - m * ties;
+    let df = n - 1.0;
+    if most == 0.0 {
+        let undefined = Some(Undefined::NoVariation);
+        return Ok(KendallW { w: f64::NAN, chi_squared: f64::NAN, df, p_value: f64::NAN, undefined });
+    }
+    let w = 12.0 * spread / most;
+    let chi_squared = m * df * w;
+    Ok(KendallW { w, chi_squared, df, p_value: chi_squared_sf(chi_squared, df), undefined: None })
+}
