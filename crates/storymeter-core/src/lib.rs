@@ -5,6 +5,7 @@
 //! - [`Signature`]: how a number came about, printed with the number;
 //! - [`Metric`]: statistics of one story, and what they amount to; [`Prepared`]: its texts, tokenised once;
 //! - [`read`]: stories in any of the layouts they come in, as a stream; errors name file, line and field;
+//! - [`write`]: stories as JSONL and CSV; [`split`]: which of them are for training;
 //! - [`rng`]: random streams that belong to an item, never to a thread;
 //! - [`AtomicFile`]: output that is complete or not there.
 #![forbid(unsafe_code)]
@@ -16,8 +17,10 @@ mod prepared;
 pub mod read;
 pub mod rng;
 mod signature;
+pub mod split;
 mod story;
 mod table;
+pub mod write;
 
 pub use atomic::AtomicFile;
 pub use error::{Error, Place, Result};

@@ -152,7 +152,7 @@ fn from_content(start: &[u8]) -> Option<Format> {
     let first = first_line(start);
     if first.starts_with(b"{") {
         Some(Format::Jsonl)
-    } else if memchr::memmem::find_iter(first, b" ||| ").count() == 2 {
+    } else if memchr::memmem::find_iter(first, b"|||").count() == 2 {
         Some(Format::UnionAnnotations)
     } else if delimited::is_header(first, Format::Tsv) {
         Some(Format::Tsv)

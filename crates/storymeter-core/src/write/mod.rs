@@ -1,0 +1,61 @@
+//! Writing stories: JSONL that reads back as it was, and CSV for spreadsheets.
+//!
+//! Both write numbers in full precision, to any [`Write`]; give them an [`AtomicFile`](crate::AtomicFile) and
+//! the output is complete or not there.
+
+mod csv;
+mod jsonl;
+
+use std::io::{self, Write};
+
+use crate::Story;
+
+/// A layout stories are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// One JSON object a line, with all that is known about the story.
+    Jsonl,
+    /// `id,system,item,prompt,story,reference`; ratings are not in it, and of several references the first is.
+    Csv,
+}
+
+/// Writes stories one after the other.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// use storymeter_core::Story;
+/// use storymeter_core::write::{Layout, StoryWriter};
+/// let mut writer = StoryWriter::new(Vec::new(), Layout::Jsonl)?;
+/// writer.write(&Story { id: "7".into(), text: "A door opened.".into(), ..Story::default() })?;
+/// assert_eq!(writer.finish()?, b"{\"id\":\"7\",\"story\":\"A door opened.\"}\n");
+/// # Ok(())
+/// # }
+/// ```
+pub struct StoryWriter<W: Write> {
+    out: W,
+    layout: Layout,
+}
+
+impl<W: Write> StoryWriter<W> {
+    /// Begins, with the header where the layout has one.
+    pub fn new(mut out: W, layout: Layout) -> io::Result<Self> {
+        if layout == Layout::Csv {
+            csv::write_header(&mut out)?;
+        }
+        Ok(Self { out, layout })
+    }
+
+    /// Appends a story.
+    pub fn write(&mut self, story: &Story) -> io::Result<()> {
+        match self.layout {
+            Layout::Jsonl => jsonl::write(&mut self.out, story),
+            Layout::Csv => csv::write(&mut self.out, story),
+        }
+    }
+
+    /// Flushes and gives the output back, for [`AtomicFile::commit`](crate::AtomicFile::commit).
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}

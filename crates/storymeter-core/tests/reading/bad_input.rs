@@ -1,0 +1,240 @@
+//! What is wrong with a file, said as file, line and field.
+
+use storymeter_core::read::{Format, ReadOptions};
+
+use crate::folder::{Folder, error, error_with, gzip};
+
+fn skipping() -> ReadOptions {
+    ReadOptions { skip_bad: true, ..ReadOptions::default() }
+}
+
+#[test]
+fn broken_utf8_names_line_and_byte() {
+    assert_eq!(
+        error("a.jsonl", b"{\"story\": \"x\"}\n{\"story\": \"a\xffb\"}\n"),
+        "a.jsonl:2: not UTF-8: byte 13 of the line"
+    );
+    assert_eq!(error("a.txt", b"one\n\ntwo\nt\xe9\n"), "a.txt:4: not UTF-8: byte 2 of the line");
+    assert_eq!(error("a.tsv", b"story\tid\nx\t\xff\n"), "a.tsv:2: not UTF-8: byte 3 of the line");
+    assert_eq!(error("a.csv", b"st\xffory\nx\n"), "a.csv:1: not UTF-8: byte 3 of the line");
+    assert_eq!(error("a.csv", b"story\n\"a\nb\xff\"\n"), "a.csv:3: not UTF-8: byte 2 of the line");
+}
+
+#[test]
+fn an_empty_story_is_an_error() {
+    assert_eq!(error("a.jsonl", r#"{"story": " \n"}"#), "a.jsonl:1: field \"story\": the story is empty");
+    assert_eq!(error("a.csv", "id,story\n1,x\n2,\n"), "a.csv:3: field \"story\": the story is empty");
+    let lines = ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() };
+    assert_eq!(error_with("a.txt", "x\n\ny\n", &lines), "a.txt:2: field \"story\": the story is empty");
+    assert_eq!(
+        error("a.txt", "1 |||  ||| 1 0\n2 ||| x ||| 1 0\n"),
+        "a.txt:1: field \"story\": the story is empty"
+    );
+    assert_eq!(
+        error("a.tsv", "sentence1\tsentence2\tsentence3\tsentence4\tsentence5\nA\tB\t\tD\tE\n"),
+        "a.tsv:2: field \"sentence3\": the sentence is empty"
+    );
+}
+
+#[test]
+fn a_missing_column_names_what_is_there() {
+    assert_eq!(
+        error("a.csv", "id,text\n1,x\n"),
+        "a.csv:1: no column \"story\", nor \"sentence1\" to \"sentence5\"; the columns are: id, text"
+    );
+    let hanna = ReadOptions { format: Some(Format::HannaAnnotations), ..ReadOptions::default() };
+    assert_eq!(
+        error_with("a.csv", "Story ID,Story\n1,x\n", &hanna),
+        "a.csv:1: no column \"Relevance\"; the columns are: Story ID, Story"
+    );
+}
+
+#[test]
+fn a_row_must_have_as_many_fields_as_the_header() {
+    assert_eq!(error("a.csv", "id,story\n1,x\n2,y,z\n"), "a.csv:3: 3 fields where the header has 2");
+    assert_eq!(error("a.tsv", "id\tstory\n1\n"), "a.tsv:2: 1 fields where the header has 2");
+}
+
+#[test]
+fn an_open_quote_is_found_where_it_opens() {
+    assert_eq!(
+        error("a.csv", "id,story\n1,x\n2,\"y\n3,z\n"),
+        "a.csv:3: a quote that is opened in this record is never closed"
+    );
+}
+
+#[test]
+fn wrong_json_names_the_field_it_stands_in() {
+    let wrong = |line: &str| error("a.jsonl", line);
+    assert_eq!(
+        wrong("{\"story\": 3}"),
+        "a.jsonl:1: field \"story\": wrong JSON at column 11: invalid type: integer `3`, expected a string"
+    );
+    assert_eq!(wrong("{\"id\": 3}"), "a.jsonl:1: field \"story\": the field is missing");
+    assert_eq!(
+        wrong("{\"story\": null}"),
+        "a.jsonl:1: field \"story\": wrong JSON at column 14: invalid type: null, expected a string"
+    );
+    assert_eq!(wrong("{\"story\": \"x\"} {}"), "a.jsonl:1: wrong JSON at column 16: trailing characters");
+    assert_eq!(
+        wrong("{\"story\": \"x"),
+        "a.jsonl:1: field \"story\": wrong JSON at column 12: EOF while parsing a string"
+    );
+    assert_eq!(
+        wrong("[{\"story\": \"x\"}]"),
+        "a.jsonl:1: wrong JSON at column 0: invalid type: sequence, expected an object with the field `story`"
+    );
+    assert_eq!(
+        wrong("{\"story\": \"x\", \"reference\": [1]}"),
+        "a.jsonl:1: field \"reference\": wrong JSON at column 30: invalid type: integer `1`, expected a string"
+    );
+}
+
+#[test]
+fn ratings_that_are_not_numbers_are_an_error() {
+    let wrong = |human: &str| error("a.jsonl", format!("{{\"story\": \"x\", \"human\": {human}}}"));
+    assert_eq!(
+        wrong("{\"fun\": \"high\"}"),
+        "a.jsonl:1: field \"human\": wrong JSON at column 38: invalid type: string \"high\", expected a number or a list of numbers"
+    );
+    assert_eq!(
+        wrong("[{\"fun\": 1}, {\"fun\": [1]}]"),
+        "a.jsonl:1: field \"human\": wrong JSON at column 45: invalid type: sequence, expected f64"
+    );
+    assert!(wrong("{\"fun\": 1e999}").starts_with("a.jsonl:1: field \"human\": wrong JSON"));
+    assert!(
+        wrong("3")
+            .ends_with("expected an object of numbers by criterion, or a list of such objects, one a rater")
+    );
+    assert_eq!(error("a.txt", "1 ||| x ||| 1 two\n"), "a.txt:1: field \"ratings\": \"two\" is not a number");
+    assert_eq!(
+        error("a.txt", "1 ||| x ||| \n2 ||| y ||| nan\n"),
+        "a.txt:1: field \"ratings\": there are no ratings"
+    );
+    let header =
+        "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,Surprise,Engagement,Complexity";
+    assert_eq!(
+        error("a.csv", format!("{header}\n0,P,H,\"S\nS\",M,1,1,1,1,1,1\n0,P,H,S,M,1,1,1,x,1,1\n")),
+        "a.csv:4: field \"Surprise\": \"x\" is not a number"
+    );
+}
+
+#[test]
+fn hostile_ratings_do_not_fill_the_memory() {
+    let raters = "{},".repeat(20_000);
+    let wrong = error("a.jsonl", format!("{{\"story\": \"x\", \"human\": [{raters}{{}}]}}"));
+    assert!(wrong.contains("more than 10000 raters"), "{wrong}");
+    let criteria: String = (0..2_000).map(|n| format!("\"c{n}\": 1,")).collect();
+    let wrong = error("a.jsonl", format!("{{\"story\": \"x\", \"human\": {{{criteria}\"last\": 1}}}}"));
+    assert!(wrong.contains("more than 1000 criteria"), "{wrong}");
+}
+
+#[test]
+fn a_truncated_gzip_is_named_with_the_line_it_ends_on() {
+    let whole = gzip("{\"story\": \"A door opened.\"}\n".repeat(10_000));
+    let cut = error("a.jsonl.gz", &whole[..whole.len() / 2]);
+    let (file, problem) = cut.rsplit_once(": ").unwrap();
+    assert_eq!(problem, "the file is incomplete");
+    let line: u64 = file.split(':').nth(1).unwrap().parse().unwrap();
+    assert!((2..10_000).contains(&line), "{cut}");
+    assert_eq!(
+        error("a.jsonl.gz", &whole[..5]),
+        "a.jsonl.gz:1: the gzip data are cut off here: the file is incomplete"
+    );
+    assert_eq!(
+        error("a.txt.gz", &gzip("x")[..20]),
+        "a.txt.gz:1: the gzip data are cut off here: the file is incomplete"
+    );
+    let mut damaged = whole.clone();
+    damaged[whole.len() - 6] ^= 1;
+    assert!(error("a.jsonl.gz", damaged).contains("the gzip data are damaged"));
+}
+
+#[test]
+fn a_line_that_is_too_long_is_an_error_and_can_be_skipped() {
+    let options = ReadOptions { max_line: 20, ..ReadOptions::default() };
+    let content =
+        format!("{{\"story\":\"x\"}}\n{{\"story\":\"{}\"}}\n{{\"story\":\"z\"}}\n", "y".repeat(100));
+    assert_eq!(
+        error_with("a.jsonl", &content, &options),
+        "a.jsonl:2: a line of 112 bytes; at most 20 are read"
+    );
+    let folder = Folder::with("a.jsonl", &content);
+    let (stories, skipped) =
+        folder.read(&["a.jsonl"], &ReadOptions { skip_bad: true, ..options.clone() }).unwrap();
+    assert_eq!((stories.len(), skipped.count), (2, 1));
+    // The rest of a paragraph that is too long is not a story of its own.
+    let folder = Folder::with("a.txt", "fine\n\nthis is too long\nto be one\nstory.\n\nfine too\n");
+    let (stories, skipped) = folder.read(&["a.txt"], &ReadOptions { skip_bad: true, ..options }).unwrap();
+    assert_eq!((stories.len(), skipped.count), (2, 1));
+}
+
+#[test]
+fn a_folder_or_file_without_stories_is_an_error() {
+    let folder = Folder::with("README.md", "# Nothing");
+    let message = folder.read(&[""], &ReadOptions::default()).unwrap_err().to_string();
+    assert!(message.contains("a folder without stories"), "{message}");
+    for (name, content) in
+        [("a.jsonl", ""), ("a.jsonl", "\n\n"), ("a.csv", "story\n"), ("a.csv", ""), ("a.txt", "")]
+    {
+        assert_eq!(error(name, content), format!("{name}: no story is in the input"));
+    }
+    assert!(error("a.png", b"\x89PNG\r\n").contains("say which it is"));
+    let missing = Folder::new().read(&["no.jsonl"], &ReadOptions::default()).unwrap_err().to_string();
+    assert!(missing.contains("no.jsonl: No such file"), "{missing}");
+}
+
+#[test]
+fn a_roc_block_has_five_lines() {
+    let content = "A .\nB .\nC .\nD .\nE .\n---\nA .\nB .\n---\nA .\nB .\nC .\nD .\nE .\nF .\n---\nA .\nB .\nC .\nD .\nE .\n";
+    assert_eq!(
+        error("a.txt", content),
+        "a.txt:7: 2 lines before the separator; a story has 5, one sentence each"
+    );
+    let (stories, skipped) = Folder::with("a.txt", content).read(&["a.txt"], &skipping()).unwrap();
+    assert_eq!((stories.len(), skipped.count), (2, 2));
+    // Ids are record numbers, bad ones counted.
+    assert_eq!((stories[0].id.as_str(), stories[1].id.as_str()), ("0", "3"));
+}
+
+#[test]
+fn writing_prompts_must_pair_up() {
+    let folder = Folder::with("v.wp_source", "p\nq\n");
+    let alone = folder.read(&["v.wp_source"], &ReadOptions::default()).unwrap_err().to_string();
+    assert_eq!(folder.shown(&alone), "v.wp_source: its other half is missing: v.wp_target");
+    folder.add("v.wp_target", "s .\n");
+    let short = folder.read(&["v.wp_source"], &ReadOptions::default()).unwrap_err().to_string();
+    assert_eq!(folder.shown(&short), "v.wp_target:1: a prompt without a story: the files differ in length");
+}
+
+#[test]
+fn rows_of_a_hanna_story_must_stand_together() {
+    let header =
+        "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,Surprise,Engagement,Complexity\n";
+    let row = |id: u8| format!("{id},P,H,S,M,1,1,1,1,1,1\n");
+    assert_eq!(
+        error("a.csv", [header.to_owned(), row(0), row(1), row(0)].concat()),
+        "a.csv:4: story 0 was here before: the rows of a story must stand together"
+    );
+}
+
+#[test]
+fn skipped_records_are_counted_and_the_first_few_remembered() {
+    let content =
+        "{\"story\": \"x\"}\n".to_owned() + &"{\"story\": \"\"}\n".repeat(8) + "{\"story\": \"y\"}\n";
+    let folder = Folder::with("a.jsonl", content);
+    let (stories, skipped) = folder.read(&["a.jsonl"], &skipping()).unwrap();
+    assert_eq!((stories.len(), skipped.count, skipped.messages.len()), (2, 8, 5));
+    assert_eq!(folder.shown(&skipped.messages[0]), "a.jsonl:2: field \"story\": the story is empty");
+    assert_eq!(stories[1].id, "9");
+}
+
+#[test]
+fn a_truncated_gzip_is_one_skipped_record_and_the_next_file_is_read() {
+    let whole = gzip("{\"story\": \"A door opened.\"}\n".repeat(1_000));
+    let folder = Folder::with("a.jsonl.gz", &whole[..whole.len() - 9]);
+    folder.add("b.jsonl", "{\"story\": \"last\"}\n");
+    let (stories, skipped) = folder.read(&["a.jsonl.gz", "b.jsonl"], &skipping()).unwrap();
+    assert_eq!(skipped.count, 1);
+    assert_eq!(stories.last().unwrap().text, "last");
+}

@@ -1,0 +1,8 @@
+//! Reading and writing stories, as a user's files would have it.
+
+mod bad_input;
+mod csv_peer;
+mod folder;
+mod layouts;
+mod round_trip;
+mod several_files;

@@ -1,0 +1,77 @@
+//! What is written is read back, bit for bit.
+
+use proptest::prelude::*;
+use storymeter_core::read::ReadOptions;
+use storymeter_core::write::{Layout, StoryWriter};
+use storymeter_core::{AtomicFile, Ratings, Story};
+
+use crate::folder::Folder;
+
+fn story() -> impl Strategy<Value = Story> {
+    let rating =
+        prop_oneof![any::<f64>().prop_filter("JSON has no infinity", |x| x.is_finite()), Just(f64::NAN)];
+    let criterion = ("[a-zé\"]{1,6}", prop::collection::vec(rating, 1..4));
+    let label = || prop::option::of(any::<String>());
+    (
+        "[^ ].{0,8}",
+        label(),
+        label(),
+        label(),
+        any::<String>(),
+        prop::collection::vec(any::<String>(), 0..3),
+        prop::collection::btree_map(criterion.0, criterion.1, 0..4),
+    )
+        .prop_map(|(id, system, item, prompt, text, references, rated)| {
+            let mut ratings = Ratings::new();
+            for (criterion, numbers) in &rated {
+                numbers.iter().for_each(|&number| ratings.push(criterion, number));
+            }
+            // An empty story is no story.
+            Story { id, system, item, prompt, text: text + ".", references, ratings, ..Story::default() }
+        })
+}
+
+fn write(folder: &Folder, name: &str, layout: Layout, stories: &[Story]) {
+    let mut writer = StoryWriter::new(AtomicFile::create(folder.path(name)).unwrap(), layout).unwrap();
+    for story in stories {
+        writer.write(story).unwrap();
+    }
+    writer.finish().unwrap().commit().unwrap();
+}
+
+proptest! {
+    #[test]
+    fn jsonl_reads_back_as_it_was(stories in prop::collection::vec(story(), 1..5)) {
+        let folder = Folder::new();
+        write(&folder, "a.jsonl", Layout::Jsonl, &stories);
+        let (read, _) = folder.read(&["a.jsonl"], &ReadOptions::default()).unwrap();
+        prop_assert_eq!(read, stories);
+    }
+
+    #[test]
+    fn csv_reads_back_its_columns(stories in prop::collection::vec(story(), 1..5)) {
+        let folder = Folder::new();
+        write(&folder, "a.csv", Layout::Csv, &stories);
+        let (read, _) = folder.read(&["a.csv"], &ReadOptions::default()).unwrap();
+        for (read, story) in read.iter().zip(&stories) {
+            prop_assert_eq!(&read.id, &story.id);
+            prop_assert_eq!(&read.text, &story.text.replace("\r\n", "\n"));
+            prop_assert_eq!(read.system.as_deref(), story.system.as_deref().filter(|name| !name.is_empty()));
+        }
+    }
+}
+
+#[test]
+fn numbers_keep_their_last_digit() {
+    let mut ratings = Ratings::new();
+    for number in [0.1 + 0.2, 1.0 / 3.0, f64::MIN_POSITIVE, 1e300, 4.0] {
+        ratings.push("fun", number);
+    }
+    let story = Story { id: "0".into(), text: "x".into(), ratings, ..Story::default() };
+    let mut writer = StoryWriter::new(Vec::new(), Layout::Jsonl).unwrap();
+    writer.write(&story).unwrap();
+    assert_eq!(
+        String::from_utf8(writer.finish().unwrap()).unwrap(),
+        "{\"id\":\"0\",\"story\":\"x\",\"human\":{\"fun\":[0.30000000000000004,0.3333333333333333,2.2250738585072014e-308,1e+300,4.0]}}\n"
+    );
+}
