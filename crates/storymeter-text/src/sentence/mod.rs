@@ -222,9 +222,9 @@ impl<'a> Scan<'a> {
                 return next.is_starter();
             }
         }
-        if word.bytes().all(|b| b.is_ascii_digit()) && !word.is_empty() {
-            // "1. Wash the rice." is one item of a list; "It was 1990. Then" is not.
-            return self.previous.is_empty() || !self.begins_line(word);
+        if word.len() <= 2 && word.bytes().all(|b| b.is_ascii_digit()) && self.begins_line() {
+            // "1. Wash the rice." is one item of a list.
+            return false;
         }
         match abbreviation(word, self.lower_cased) {
             Some(Abbreviation::BeforeName) => false,
@@ -239,9 +239,8 @@ impl<'a> Scan<'a> {
     }
 
     /// Whether the current word is the first of its line.
-    fn begins_line(&self, word: &str) -> bool {
-        let gap = &self.text[self.previous.end..self.word];
-        !word.is_empty() && gap.contains('\n')
+    fn begins_line(&self) -> bool {
+        self.previous.is_empty() || self.text[self.previous.end..self.word].contains('\n')
     }
 }
 

@@ -62,9 +62,10 @@ struct Quotes {
 impl Quotes {
     fn side(&mut self, token: &str, previous: &str) -> Side {
         match token {
-            "." | "," | ":" | ";" | "!" | "?" | "%" | ")" | "]" | "}" | "-RRB-" | "..." | "…" | "”" | "»" => {
+            "." | "," | ":" | ";" | "!" | "?" | "%" | ")" | "]" | "}" | "-RRB-" | "…" | "”" | "»" => {
                 Side::Left
             }
+            _ if token.starts_with("..") && token.bytes().all(|b| b == b'.') => Side::Left,
             "(" | "[" | "{" | "-LRB-" | "$" | "#" | "“" | "«" | "‘" => Side::Right,
             "``" => {
                 self.double = true;
