@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::completions;
+use crate::commands::{completions, perturb};
 
 /// Measure how good a story is, and how good a measure of stories is.
 #[derive(Debug, Parser)]
@@ -31,8 +31,11 @@ pub struct Common {
 }
 
 /// The verbs.
+// One value is made a run, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Perturb(perturb::PerturbArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
 }

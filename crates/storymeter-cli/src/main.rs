@@ -6,9 +6,12 @@
 
 mod args;
 mod commands;
+mod input;
+mod output;
 mod progress;
+mod side_by_side;
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -28,11 +31,28 @@ fn main() -> ExitCode {
         Ok(Outcome::CheckFailed) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing sensible is left to do if stderr itself is gone.
-            let _ = writeln!(io::stderr(), "storymeter: {error:#}");
+            note(&message(&error));
             ExitCode::from(2)
         }
     }
+}
+
+/// The error and its causes on one line; a cause that the error already tells is not told twice.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| {
+        if told.ends_with(&cause) {
+            told
+        } else if told.is_empty() {
+            cause
+        } else {
+            format!("{told}: {cause}")
+        }
+    })
+}
+
+/// Says something on stderr. Where stderr itself is gone, nothing sensible is left to do.
+fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "storymeter: {text}");
 }
 
 /// Whether the error comes from a closed pipe at the other end of standard output.

@@ -1,6 +1,7 @@
 //! One verb, one file.
 
 pub mod completions;
+pub mod perturb;
 
 use anyhow::Context;
 
@@ -16,6 +17,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
             .context("cannot start the worker threads")?;
     }
     match cli.command {
+        Command::Perturb(args) => perturb::run(&args, &cli.common),
         Command::Completions(args) => completions::run(&args),
     }
 }

@@ -21,7 +21,7 @@ const SYSTEM: &str = "Model";
 /// and the direction each metric has by construction or convention.
 pub fn hanna_scores(path: &Path) -> Result<ScoreTable> {
     let max = ReadOptions::default().max_line;
-    let mut lines = LineReader::new(Source::open(path)?.into_stream(), path, max);
+    let mut lines = LineReader::new(Source::open(path, None)?.into_stream(), path, max);
     let Some((header, place)) = row(&mut lines, path)? else {
         return Err(Error::invalid(Place::file(path), "the file is empty"));
     };

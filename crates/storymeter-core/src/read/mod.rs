@@ -52,11 +52,21 @@ pub struct ReadOptions {
     pub record_offset: u64,
     /// WritingPrompts stories are cut at the last sentence end within so many words (UNION, section 4.1).
     pub max_words: usize,
+    /// Where standard input was put aside, if it was: `-` is read from there, as often as needed, and is still
+    /// called standard input.
+    pub spooled_stdin: Option<PathBuf>,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { format: None, skip_bad: false, max_line: 64 << 20, record_offset: 0, max_words: 200 }
+        Self {
+            format: None,
+            skip_bad: false,
+            max_line: 64 << 20,
+            record_offset: 0,
+            max_words: 200,
+            spooled_stdin: None,
+        }
     }
 }
 
@@ -147,5 +157,12 @@ impl Skipped {
             }
             Err(e) => Err(e),
         }
+    }
+
+    /// Adds what was passed over in a later part of the input.
+    pub fn merge(&mut self, later: Self) {
+        self.count += later.count;
+        self.messages.extend(later.messages);
+        self.messages.truncate(Self::REMEMBERED);
     }
 }

@@ -187,7 +187,7 @@ impl Iterator for RawRecords {
 }
 
 fn open_file(path: &Path, options: &ReadOptions) -> Result<Option<OpenFile>> {
-    let source = Source::open(path)?;
+    let source = Source::open(path, options.spooled_stdin.as_deref())?;
     let Some(format) = options.format.or_else(|| Format::detect(path, &source.start)) else {
         let problem = "the format cannot be told from name and content; say which it is (--input-format)";
         return Err(Error::invalid(Place::file(path), problem));
@@ -214,7 +214,7 @@ fn open_file(path: &Path, options: &ReadOptions) -> Result<Option<OpenFile>> {
         Format::WritingPrompts => {
             let (prompts, stories) = writing_prompts::pair_of(path)?;
             let open = |path: &Path| -> Result<LineReader> {
-                Ok(LineReader::new(Source::open(path)?.into_stream(), path, max))
+                Ok(LineReader::new(Source::open(path, None)?.into_stream(), path, max))
             };
             lines = open(&stories)?;
             let layout = Layout::WritingPrompts { max_words: options.max_words };

@@ -19,13 +19,13 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Opens a file, or standard input for `-`.
-    pub fn open(path: &Path) -> Result<Self> {
+    /// Opens a file, or standard input for `-`, which may have been put aside in a file.
+    pub fn open(path: &Path, spooled_stdin: Option<&Path>) -> Result<Self> {
         let failed = |e| Error::io(Place::file(path), e);
-        let mut input: Box<dyn BufRead + Send> = if is_stdin(path) {
-            Box::new(BufReader::with_capacity(START, io::stdin()))
-        } else {
-            Box::new(BufReader::with_capacity(START, File::open(path).map_err(failed)?))
+        let file = if is_stdin(path) { spooled_stdin } else { Some(path) };
+        let mut input: Box<dyn BufRead + Send> = match file {
+            None => Box::new(BufReader::with_capacity(START, io::stdin())),
+            Some(file) => Box::new(BufReader::with_capacity(START, File::open(file).map_err(failed)?)),
         };
         let magic = input.fill_buf().map_err(failed)?;
         if magic.starts_with(&[0x1f, 0x8b]) {

@@ -1,0 +1,243 @@
+//! How many techniques, which ones, and by whose rules.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Technique};
+
+/// Whose rules a technique follows where the paper and the authors' released code differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// Section 3.2 and appendix A of the paper.
+    #[default]
+    Paper,
+    /// The choices of the authors' released scripts, as far as they can be told from reading them.
+    ReleasedCode,
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Paper => "paper",
+            Self::ReleasedCode => "released-code",
+        })
+    }
+}
+
+impl FromStr for Preset {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        match name {
+            "paper" => Ok(Self::Paper),
+            "released-code" => Ok(Self::ReleasedCode),
+            _ => Err(Error::UnknownPreset(name.to_owned())),
+        }
+    }
+}
+
+/// Settings of the sampler. `Config::default()` is the paper's.
+///
+/// ```
+/// use storymeter_perturb::{Config, Technique};
+/// let ablation = Config::default().only("no-negation")?;
+/// assert_eq!(ablation.weights[Technique::Negation.index()], 0.0);
+/// # Ok::<(), storymeter_perturb::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// Whose rules.
+    pub preset: Preset,
+    /// Weight of 1, 2, 3 and 4 techniques: the paper's {50, 20, 20, 10}%.
+    pub counts: [f64; 4],
+    /// Weight of each technique, in the order of [`Technique::ALL`]: the paper's {10, 30, 40, 20}%.
+    pub weights: [f64; 4],
+    /// Share of keywords that word-level substitution replaces: the paper's 15%.
+    pub keyword_share: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            preset: Preset::Paper,
+            counts: [0.5, 0.2, 0.2, 0.1],
+            weights: [0.1, 0.3, 0.4, 0.2],
+            keyword_share: 0.15,
+        }
+    }
+}
+
+impl Config {
+    /// The same settings with techniques chosen by a list.
+    ///
+    /// `all`; names (`repetition,negation`); names with weights (`repetition=1,negation=3`); or
+    /// `no-NAME`, which leaves one out. A technique that is not named gets weight 0.
+    ///
+    /// # Errors
+    /// For unknown names, weights that are not positive numbers, and lists that leave nothing.
+    pub fn only(mut self, list: &str) -> Result<Self, Error> {
+        let defaults = self.weights;
+        let mut chosen = [0.0; 4];
+        let mut named = false;
+        let mut left_out = [false; 4];
+        for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            if part == "all" {
+                chosen = defaults;
+                named = true;
+            } else if let Some(name) = part.strip_prefix("no-") {
+                left_out[name.parse::<Technique>()?.index()] = true;
+            } else {
+                let (name, weight) = match part.split_once('=') {
+                    Some((name, weight)) => (name, Some(weight)),
+                    None => (part, None),
+                };
+                let index = name.parse::<Technique>()?.index();
+                chosen[index] = match weight {
+                    None => defaults[index],
+                    Some(text) => text
+                        .parse()
+                        .ok()
+                        .filter(|w: &f64| w.is_finite() && *w > 0.0)
+                        .ok_or_else(|| Error::BadWeight(part.to_owned()))?,
+                };
+                named = true;
+            }
+        }
+        if !named {
+            chosen = defaults;
+        }
+        for (weight, out) in chosen.iter_mut().zip(left_out) {
+            if out {
+                *weight = 0.0;
+            }
+        }
+        self.weights = chosen;
+        self.checked()
+    }
+
+    /// The same settings with another distribution of the number of techniques, e.g. `50,20,20,10`.
+    ///
+    /// # Errors
+    /// Unless the list holds one to four weights of at least 0, one of them positive.
+    pub fn with_counts(mut self, list: &str) -> Result<Self, Error> {
+        let weights: Option<Vec<f64>> = list.split(',').map(|part| part.trim().parse().ok()).collect();
+        let weights = weights.filter(|w| w.len() <= 4).ok_or_else(|| Error::BadCounts(list.to_owned()))?;
+        self.counts = [0.0; 4];
+        self.counts[..weights.len()].copy_from_slice(&weights);
+        self.checked().map_err(|_| Error::BadCounts(list.to_owned()))
+    }
+
+    /// These settings, if they can be sampled from.
+    ///
+    /// # Errors
+    /// For negative or non-finite weights, all-zero weights, and a keyword share outside (0, 1].
+    pub fn checked(self) -> Result<Self, Error> {
+        let sound =
+            |w: &[f64; 4]| w.iter().all(|x| x.is_finite() && *x >= 0.0) && w.iter().sum::<f64>() > 0.0;
+        if !sound(&self.weights) {
+            return Err(Error::NoTechnique);
+        }
+        if !sound(&self.counts) {
+            return Err(Error::BadCounts(format!("{:?}", self.counts)));
+        }
+        if !(self.keyword_share > 0.0 && self.keyword_share <= 1.0) {
+            return Err(Error::BadKeywordShare(self.keyword_share));
+        }
+        Ok(self)
+    }
+
+    /// Shares of 1, 2, 3 and 4 techniques that these settings imply. With fewer than four techniques enabled,
+    /// larger numbers mean "all that are enabled".
+    pub fn expected_counts(&self) -> [f64; 4] {
+        let enabled = self.enabled();
+        let total: f64 = self.counts.iter().sum();
+        let mut shares = [0.0; 4];
+        for (n, weight) in self.counts.iter().enumerate() {
+            shares[n.min(enabled - 1)] += weight / total;
+        }
+        shares
+    }
+
+    /// How often a sample uses each technique, as drawing without replacement implies: a sum over all orders
+    /// of draws. The four numbers add up to the mean number of techniques.
+    pub fn expected_techniques(&self) -> [f64; 4] {
+        let counts = self.expected_counts();
+        let mut shares = [0.0; 4];
+        self.walk(&mut Vec::new(), 1.0, &counts, &mut shares);
+        shares
+    }
+
+    fn walk(&self, drawn: &mut Vec<usize>, probability: f64, counts: &[f64; 4], shares: &mut [f64; 4]) {
+        let rest: f64 = (0..4).filter(|i| !drawn.contains(i)).map(|i| self.weights[i]).sum();
+        let more: f64 = counts[drawn.len()..].iter().sum();
+        if rest <= 0.0 || more <= 0.0 {
+            return;
+        }
+        for i in 0..4 {
+            if drawn.contains(&i) || self.weights[i] <= 0.0 {
+                continue;
+            }
+            let p = probability * self.weights[i] / rest;
+            // Technique `i` comes at this place in every sample that has at least this many techniques.
+            shares[i] += p * more;
+            drawn.push(i);
+            if drawn.len() < 4 {
+                self.walk(drawn, p, counts, shares);
+            }
+            drawn.pop();
+        }
+    }
+
+    pub(crate) fn enabled(&self) -> usize {
+        self.weights.iter().filter(|weight| **weight > 0.0).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(a: [f64; 4], b: [f64; 4]) -> bool {
+        a.iter().zip(b).all(|(x, y)| (x - y).abs() < 1e-12)
+    }
+
+    #[test]
+    fn the_paper_s_shares_are_the_default() {
+        let config = Config::default();
+        assert!(close(config.expected_counts(), [0.5, 0.2, 0.2, 0.1]));
+        let shares = config.expected_techniques();
+        // 0.5*1 + 0.2*2 + 0.2*3 + 0.1*4
+        assert!((shares.iter().sum::<f64>() - 1.9).abs() < 1e-12);
+        assert!(shares[2] > shares[1] && shares[1] > shares[3] && shares[3] > shares[0]);
+    }
+
+    #[test]
+    fn one_technique_alone_is_always_used_once() {
+        let config = Config::default().only("reordering").unwrap();
+        assert!(close(config.expected_counts(), [1.0, 0.0, 0.0, 0.0]));
+        assert!(close(config.expected_techniques(), [0.0, 0.0, 1.0, 0.0]));
+    }
+
+    #[test]
+    fn leaving_one_out_keeps_the_other_weights() {
+        let config = Config::default().only("no-substitution").unwrap();
+        assert_eq!(config.weights, [0.1, 0.0, 0.4, 0.2]);
+        let counts = config.expected_counts();
+        assert!((counts[2] - 0.3).abs() < 1e-12 && counts[3] == 0.0);
+    }
+
+    #[test]
+    fn wrong_lists_are_refused() {
+        for list in ["sorting", "repetition=0", "repetition=x", "no-sorting"] {
+            assert!(Config::default().only(list).is_err(), "{list}");
+        }
+        let none = "no-repetition,no-substitution,no-reordering,no-negation";
+        assert!(matches!(Config::default().only(none), Err(Error::NoTechnique)));
+        for list in ["", "1,2,3,4,5", "-1,2", "0,0", "a"] {
+            assert!(Config::default().with_counts(list).is_err(), "{list}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The donor corpus: where foreign words and sentences come from.
+//!
+//! A corpus may be larger than memory, so donors are a seeded sample of bounded size: the records whose hash of
+//! (seed, record number) is smallest. Which records those are depends on nothing else, so the sample is the same
+//! however the corpus was read.
+
+use std::collections::BinaryHeap;
+use std::io::{self, Read, Write};
+
+use rayon::prelude::*;
+use storymeter_core::Story;
+use storymeter_text::lexicon::Lexicon;
+use storymeter_text::tagger::Tagger;
+use storymeter_text::vocabulary::{Vocabulary, VocabularyBuilder};
+use storymeter_text::{Span, treebank};
+
+use crate::Error;
+use crate::draft::sentences_of;
+use crate::draw::Draw;
+use crate::style::Style;
+use crate::substitution::keyword_lemma;
+
+/// Number of stories a donor sample holds unless told otherwise.
+pub const DEFAULT_SAMPLE: usize = 20_000;
+
+/// Longest donor story kept whole; of a longer one the first sentences up to here.
+const LONGEST_STORY: usize = 16 << 10;
+
+const MAGIC: &[u8; 20] = b"storymeter donors 1\n";
+
+/// A sample of stories with the vocabulary of their keywords.
+pub struct Donors {
+    stories: Vec<Donor>,
+    by_style: [Vec<u32>; Style::COUNT],
+    vocabulary: Vocabulary,
+}
+
+struct Donor {
+    text: String,
+    sentences: Vec<Span>,
+}
+
+/// A story of the sample.
+#[derive(Clone, Copy)]
+pub struct DonorId(u32);
+
+impl Donors {
+    fn new(stories: Vec<Donor>, vocabulary: Vocabulary) -> Self {
+        let mut by_style: [Vec<u32>; Style::COUNT] = Default::default();
+        for (index, donor) in stories.iter().enumerate() {
+            by_style[Style::of(&donor.text).index()].push(index as u32);
+        }
+        Self { stories, by_style, vocabulary }
+    }
+
+    /// Number of stories in the sample.
+    pub fn len(&self) -> usize {
+        self.stories.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.stories.is_empty()
+    }
+
+    /// Keywords by tag and frequency.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// A random story written down in this style; any story where there are fewer than two of the style.
+    pub(crate) fn story(&self, style: Style, draw: &mut Draw) -> Option<DonorId> {
+        let same = &self.by_style[style.index()];
+        if same.len() >= 2 {
+            return draw.pick(same).map(|&index| DonorId(index));
+        }
+        (!self.stories.is_empty()).then(|| DonorId(draw.below(self.stories.len()) as u32))
+    }
+
+    /// A random sentence of a story.
+    pub(crate) fn sentence(&self, donor: DonorId, draw: &mut Draw) -> &str {
+        let donor = &self.stories[donor.0 as usize];
+        draw.pick(&donor.sentences).map_or("", |sentence| sentence.of(&donor.text))
+    }
+
+    /// Writes the prepared sample, so that later runs need not read and tag the corpus again.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut body = Vec::new();
+        put_u32(&mut body, self.stories.len());
+        for donor in &self.stories {
+            put_u32(&mut body, donor.text.len());
+            body.extend_from_slice(donor.text.as_bytes());
+            put_u32(&mut body, donor.sentences.len());
+            for sentence in &donor.sentences {
+                put_u32(&mut body, sentence.start);
+                put_u32(&mut body, sentence.end);
+            }
+        }
+        self.vocabulary.write_to(&mut body)?;
+        out.write_all(MAGIC)?;
+        out.write_all(&checksum(&body).to_le_bytes())?;
+        out.write_all(&body)
+    }
+
+    /// Whether a file that begins like this is a prepared sample.
+    pub fn is_prepared(beginning: &[u8]) -> bool {
+        beginning.starts_with(MAGIC)
+    }
+
+    /// Reads a prepared sample.
+    ///
+    /// # Errors
+    /// [`Error::BadDonorFile`] where the file is something else, cut short or damaged.
+    pub fn read_from(input: &mut impl Read) -> Result<Self, Error> {
+        let bad = |what: &str| Error::BadDonorFile(what.to_owned());
+        let mut bytes = Vec::new();
+        input.read_to_end(&mut bytes)?;
+        let rest = bytes.strip_prefix(MAGIC.as_slice()).ok_or_else(|| bad("it begins differently"))?;
+        let (sum, body) = rest.split_first_chunk::<8>().ok_or_else(|| bad("it is cut short"))?;
+        if u64::from_le_bytes(*sum) != checksum(body) {
+            return Err(bad("its checksum does not match: it is cut short or damaged"));
+        }
+        let mut body = body;
+        let count = take_u32(&mut body).ok_or_else(|| bad("it is cut short"))?;
+        let mut stories = Vec::new();
+        for _ in 0..count {
+            stories.push(take_donor(&mut body).ok_or_else(|| bad("a story in it makes no sense"))?);
+        }
+        let vocabulary = Vocabulary::read_from(&mut body).map_err(|error| bad(&error.to_string()))?;
+        Ok(Self::new(stories, vocabulary))
+    }
+}
+
+fn put_u32(out: &mut Vec<u8>, value: usize) {
+    // A donor story is at most LONGEST_STORY bytes, a sample far below 2^32 stories.
+    out.extend_from_slice(&(value as u32).to_le_bytes());
+}
+
+fn take_u32(from: &mut &[u8]) -> Option<usize> {
+    let (head, tail) = from.split_first_chunk::<4>()?;
+    *from = tail;
+    Some(u32::from_le_bytes(*head) as usize)
+}
+
+fn take_donor(from: &mut &[u8]) -> Option<Donor> {
+    let length = take_u32(from)?;
+    let (text, rest) = from.split_at_checked(length)?;
+    let text = std::str::from_utf8(text).ok()?.to_owned();
+    *from = rest;
+    let count = take_u32(from)?;
+    let mut sentences = Vec::new();
+    for _ in 0..count {
+        let (start, end) = (take_u32(from)?, take_u32(from)?);
+        text.get(start..end)?;
+        sentences.push(Span::new(start, end));
+    }
+    (!sentences.is_empty()).then_some(Donor { text, sentences })
+}
+
+/// FNV-1a: enough to notice a file that was cut or damaged.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Draws the sample while a corpus streams by.
+pub struct DonorSampler {
+    seed: u64,
+    capacity: usize,
+    kept: BinaryHeap<Candidate>,
+}
+
+/// Ordered by key, so that the heap's top is the first to go.
+struct Candidate {
+    key: u64,
+    record: u64,
+    donor: Donor,
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        (self.key, self.record) == (other.key, other.record)
+    }
+}
+
+impl Eq for Candidate {}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.key, self.record).cmp(&(other.key, other.record))
+    }
+}
+
+impl DonorSampler {
+    /// A sample of at most `capacity` stories.
+    pub fn new(seed: u64, capacity: usize) -> Self {
+        Self { seed, capacity, kept: BinaryHeap::new() }
+    }
+
+    /// Whether the story with this record number would enter the sample now. A cheap test before parsing.
+    pub fn wants(&self, record: u64) -> bool {
+        self.capacity > 0
+            && (self.kept.len() < self.capacity
+                || self
+                    .kept
+                    .peek()
+                    .is_some_and(|top| (key(self.seed, record), record) < (top.key, top.record)))
+    }
+
+    /// Takes the story into the sample if it belongs there.
+    pub fn offer(&mut self, record: u64, story: &Story) {
+        if !self.wants(record) {
+            return;
+        }
+        let mut sentences = sentences_of(story);
+        sentences.retain(|sentence| sentence.end <= LONGEST_STORY && !sentence.is_empty());
+        let Some(last) = sentences.last() else { return };
+        let donor = Donor { text: story.text[..last.end].to_owned(), sentences };
+        if self.kept.len() == self.capacity {
+            self.kept.pop();
+        }
+        self.kept.push(Candidate { key: key(self.seed, record), record, donor });
+    }
+
+    /// Tags the sample and counts its keywords.
+    pub fn finish(self, tagger: &Tagger, lexicon: &Lexicon) -> Donors {
+        let mut kept = self.kept.into_vec();
+        kept.sort_unstable_by_key(|candidate| candidate.record);
+        let stories: Vec<Donor> = kept.into_iter().map(|candidate| candidate.donor).collect();
+        let keywords: Vec<Vec<(String, u8)>> =
+            stories.par_chunks(64).map(|chunk| count_keywords(chunk, tagger, lexicon)).collect();
+        let mut builder = VocabularyBuilder::new();
+        for (word, tag) in keywords.iter().flatten() {
+            builder.add(word, *tag);
+        }
+        Donors::new(stories, builder.build())
+    }
+}
+
+fn count_keywords(stories: &[Donor], tagger: &Tagger, lexicon: &Lexicon) -> Vec<(String, u8)> {
+    let mut found = Vec::new();
+    let mut tags = Vec::new();
+    for story in stories {
+        for sentence in &story.sentences {
+            let sentence = sentence.of(&story.text);
+            let tokens = treebank::tokenize(sentence);
+            let words: Vec<&str> = tokens.iter().map(|token| token.span.of(sentence)).collect();
+            tagger.tag_into(&words, &mut tags);
+            for (word, &tag) in words.iter().zip(&tags) {
+                if keyword_lemma(lexicon, word, tag).is_some() {
+                    found.push((word.to_lowercase(), tag as u8));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The order in which records are preferred: a hash of the seed and the record number (splitmix64).
+fn key(seed: u64, record: u64) -> u64 {
+    let mix = |mut z: u64| {
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    mix(mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15))
+        .wrapping_add(record.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+}

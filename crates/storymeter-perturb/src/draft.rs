@@ -1,0 +1,162 @@
+//! A story being damaged: its text so far, where its sentences are, and the edits that led here.
+
+use storymeter_core::Story;
+use storymeter_text::tagger::{Tag, Tagger};
+use storymeter_text::{Span, sentence, treebank};
+
+use crate::style::{self, Style};
+use crate::{Edit, Technique};
+
+/// The working copy. The only way to change it is [`Draft::replace`], which keeps text, sentences and edits in
+/// step.
+pub struct Draft {
+    text: String,
+    sentences: Vec<Span>,
+    context: usize,
+    style: Style,
+    touched: Vec<bool>,
+    edits: Vec<Edit>,
+}
+
+/// The tokens of one sentence with their tags; spans count bytes in the draft's text.
+pub struct Tagged {
+    pub tokens: Vec<Span>,
+    pub tags: Vec<Tag>,
+}
+
+impl Draft {
+    /// The untouched story.
+    pub fn new(story: &Story) -> Self {
+        let sentences = sentences_of(story);
+        let context = context_length(story, &sentences);
+        let touched = vec![false; sentences.len()];
+        let style = Style::of(&story.text);
+        Self { text: story.text.clone(), sentences, context, style, touched, edits: Vec::new() }
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn style(&self) -> Style {
+        self.style
+    }
+
+    /// Number of sentences, the leading context included.
+    pub fn len(&self) -> usize {
+        self.sentences.len()
+    }
+
+    /// Indices of the sentences that may be changed: all but the leading context.
+    pub fn open(&self) -> std::ops::Range<usize> {
+        self.context..self.sentences.len()
+    }
+
+    /// Number of sentences as the released code counts them: a prompt counts as one.
+    pub fn length_with_context(&self) -> usize {
+        self.sentences.len() + usize::from(self.context == 0)
+    }
+
+    pub fn span(&self, sentence: usize) -> Span {
+        self.sentences[sentence]
+    }
+
+    pub fn sentence(&self, sentence: usize) -> &str {
+        self.sentences[sentence].of(&self.text)
+    }
+
+    /// Whether an edit of one technique must not be wiped out by another here.
+    pub fn is_touched(&self, sentence: usize) -> bool {
+        self.touched[sentence]
+    }
+
+    pub fn touch(&mut self, sentence: usize) {
+        self.touched[sentence] = true;
+    }
+
+    /// Moves the marks of [`Draft::touch`] along with sentences that change places.
+    pub fn permute_touched(&mut self, slots: &[usize], from: &[usize]) {
+        let old = self.touched.clone();
+        for (&slot, &source) in slots.iter().zip(from) {
+            self.touched[slot] = old[source];
+        }
+    }
+
+    /// Tokens and tags of one sentence.
+    pub fn tagged(&self, sentence: usize, tagger: &Tagger) -> Tagged {
+        let span = self.sentences[sentence];
+        let tokens: Vec<Span> = treebank::tokenize(span.of(&self.text))
+            .iter()
+            .map(|token| token.span.shifted(span.start))
+            .collect();
+        let words: Vec<&str> = tokens.iter().map(|token| token.of(&self.text)).collect();
+        Tagged { tags: tagger.tag(&words), tokens }
+    }
+
+    /// Replaces `span`, which lies inside `sentence`. Returns whether that changed anything.
+    pub fn replace(&mut self, technique: Technique, sentence: usize, span: Span, after: &str) -> bool {
+        debug_assert!(
+            self.sentences[sentence].start <= span.start && span.end <= self.sentences[sentence].end
+        );
+        let before = span.of(&self.text);
+        if before == after {
+            return false;
+        }
+        self.edits.push(Edit {
+            technique,
+            sentence,
+            start: span.start,
+            end: span.end,
+            before: before.to_owned(),
+            after: after.to_owned(),
+        });
+        self.text.replace_range(span.range(), after);
+        let moved = |at: usize| at - span.len() + after.len();
+        self.sentences[sentence].end = moved(self.sentences[sentence].end);
+        for later in &mut self.sentences[sentence + 1..] {
+            *later = Span::new(moved(later.start), moved(later.end));
+        }
+        true
+    }
+
+    /// Puts other content in a sentence's place, with a final mark where the next sentence would otherwise run
+    /// into it. Returns whether that changed anything.
+    pub fn put(&mut self, technique: Technique, sentence: usize, content: &str) -> bool {
+        let last = sentence + 1 == self.sentences.len();
+        if last || style::is_terminated(content) || content.is_empty() {
+            return self.replace(technique, sentence, self.sentences[sentence], content);
+        }
+        let mark = if self.style.spaced { " ." } else { "." };
+        self.replace(technique, sentence, self.sentences[sentence], &format!("{content}{mark}"))
+    }
+
+    /// The damaged text and how it came about.
+    pub fn finish(self) -> (String, Vec<Edit>) {
+        (self.text, self.edits)
+    }
+}
+
+/// The sentences of a story: as the input gave them, else as the splitter finds them.
+pub fn sentences_of(story: &Story) -> Vec<Span> {
+    if story.sentences.is_empty() {
+        sentence::split(&story.text)
+    } else {
+        story.sentences.iter().map(|range| Span::new(range.start, range.end)).collect()
+    }
+}
+
+/// How many leading sentences are the context that no technique touches.
+///
+/// Without a prompt it is the first sentence (as in ROCStories). With a prompt of its own the whole text is
+/// open (as in WritingPrompts), unless the text itself begins with the prompt.
+fn context_length(story: &Story, sentences: &[Span]) -> usize {
+    let Some(prompt) = story.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()) else {
+        return sentences.len().min(1);
+    };
+    let lead = story.text.len() - story.text.trim_start().len();
+    if story.text[lead..].starts_with(prompt) {
+        sentences.iter().take_while(|sentence| sentence.start < lead + prompt.len()).count()
+    } else {
+        0
+    }
+}

@@ -1,0 +1,91 @@
+//! Negation alteration: a "not" comes or goes (section 3.2, appendix A).
+//!
+//! Table 8 of the paper gives the rules from affirmative to negative; "in reverse, from negative sentences to
+//! affirmative, we removed the negation words ("not" or "n't") and altered the corresponding forms of the
+//! verbs". The rules are in [`alterations`]; this file says which sentence, which verb and which form.
+
+mod rules;
+
+pub use rules::{Alteration, alterations};
+
+use storymeter_text::tagger::Tagger;
+use storymeter_text::{Span, negation as words};
+
+use crate::Technique::Negation;
+use crate::draft::{Draft, Tagged};
+use crate::draw::Draw;
+
+/// Alters one random sentence: a negation goes if there is one, else one comes.
+pub fn paper(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
+    let mut order: Vec<usize> = draft.open().collect();
+    draw.shuffle(&mut order);
+    // What another technique wrote is altered only where nothing else can be.
+    order.sort_by_key(|&sentence| draft.is_touched(sentence));
+    for sentence in order {
+        let tagged = draft.tagged(sentence, tagger);
+        let mut found = alterations(draft.text(), &tagged.tokens, &tagged.tags, draft.style().spaced);
+        if found.iter().any(|alteration| alteration.removes) {
+            found.retain(|alteration| alteration.removes);
+        }
+        if let Some(alteration) = draw.pick(&found) {
+            let short = alteration.short.as_deref().filter(|_| draw.chance(0.5));
+            draft.touch(sentence);
+            return draft.replace(Negation, sentence, alteration.span, short.unwrap_or(&alteration.plain));
+        }
+    }
+    false
+}
+
+/// As the released code does it: 1 to L - 1 random sentences, each by its first negation word, else its first
+/// auxiliary, else its first verb; ten tries until something changes.
+pub fn released_code(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
+    let open = draft.open();
+    for _ in 0..10 {
+        let count = draw.between(1, draft.length_with_context() - 1);
+        let slots = draw.distinct(open.len(), count);
+        let mut changed = false;
+        for slot in slots {
+            changed |= alter_as_released(draft, draw, tagger, slot + open.start);
+        }
+        if changed {
+            return true;
+        }
+    }
+    false
+}
+
+/// The auxiliaries the released code looks for.
+const RELEASED_AUXILIARIES: [&str; 17] = [
+    "would", "will", "can", "could", "may", "might", "shall", "should", "do", "does", "did", "am", "is",
+    "are", "was", "were", "be",
+];
+
+fn alter_as_released(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger, sentence: usize) -> bool {
+    let tagged = draft.tagged(sentence, tagger);
+    let text = draft.text();
+    let lower: Vec<String> = tagged.tokens.iter().map(|token| token.of(text).to_ascii_lowercase()).collect();
+    if let Some(at) = lower.iter().position(|word| words::is_negation_word(word)) {
+        let span = with_a_blank(text, &tagged, at);
+        return draft.replace(Negation, sentence, span, "");
+    }
+    let auxiliary =
+        lower.iter().position(|word| RELEASED_AUXILIARIES.contains(&word.as_str()) || word == "been");
+    let verb = auxiliary.or_else(|| tagged.tags.iter().position(|tag| tag.is_verb()));
+    let Some(verb) = verb else { return false };
+    let short = draw.chance(0.5);
+    let after = rules::released(text, &tagged.tokens, &tagged.tags, verb, short, draft.style().spaced);
+    draft.replace(Negation, sentence, tagged.tokens[verb], &after)
+}
+
+/// A token with the blank before it, or after it where it comes first.
+fn with_a_blank(text: &str, tagged: &Tagged, at: usize) -> Span {
+    let token = tagged.tokens[at];
+    match (at.checked_sub(1), tagged.tokens.get(at + 1)) {
+        (Some(previous), _) => Span::new(tagged.tokens[previous].end, token.end),
+        (None, Some(next)) if next.start > token.end => Span::new(token.start, next.start),
+        _ => {
+            debug_assert!(token.end <= text.len());
+            token
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Repetition: what models do most visibly, saying again what they just said.
+//!
+//! The paper: "we either repeat an N-gram (N=1,2,3,4) in a random sentence, or randomly select a sentence to
+//! repeat and remove the following sentence to keep the sentence number unchanged."
+
+use storymeter_text::Span;
+
+use crate::Technique::Repetition;
+use crate::draft::Draft;
+use crate::draw::Draw;
+
+/// Longest n-gram that is repeated.
+const LONGEST: usize = 4;
+
+/// One repetition by the paper's rules. The paper does not weigh its two policies; each has one half.
+pub fn paper(draft: &mut Draft, draw: &mut Draw) -> bool {
+    let mut levels = [repeat_some_sentence, repeat_some_ngram];
+    if draw.chance(0.5) {
+        levels.reverse();
+    }
+    // The other level where the first finds nothing to do.
+    levels.into_iter().any(|level| level(draft, draw))
+}
+
+/// Repetition as the released code does it.
+///
+/// With probability 0.7 the earliest of 1 + L/2 random sentences is copied over the others. Otherwise n-grams
+/// are repeated L/2 times, where a try succeeds only if the n-gram drawn would run over the sentence's end, and
+/// then repeats the n words before its start: repeats come near sentence ends, and often there are none.
+pub fn released_code(draft: &mut Draft, draw: &mut Draw) -> bool {
+    let open = draft.open();
+    let half = draft.length_with_context() / 2;
+    let mut changed = false;
+    if draw.chance(0.7) {
+        let mut slots: Vec<usize> =
+            draw.distinct(open.len(), 1 + half).into_iter().map(|i| i + open.start).collect();
+        slots.sort_unstable();
+        let Some((&source, targets)) = slots.split_first() else { return false };
+        let content = draft.sentence(source).to_owned();
+        for &slot in targets {
+            changed |= draft.put(Repetition, slot, &content);
+        }
+    } else {
+        for _ in 0..half {
+            changed |= repeat_near_an_end(draft, draw);
+        }
+    }
+    changed
+}
+
+fn repeat_near_an_end(draft: &mut Draft, draw: &mut Draw) -> bool {
+    let open = draft.open();
+    for _ in 0..10 {
+        let sentence = open.start + draw.below(open.len());
+        let words = words(draft.sentence(sentence));
+        if words.is_empty() {
+            continue;
+        }
+        let n = draw.between(1, LONGEST);
+        let start = draw.below(words.len());
+        if start + n > words.len() && start >= n {
+            return repeat_ngram(draft, sentence, &words[start - n..start]);
+        }
+    }
+    false
+}
+
+/// Copies a random sentence over the one that follows it. One that another technique has worked on is
+/// overwritten only where there is no other.
+fn repeat_some_sentence(draft: &mut Draft, draw: &mut Draw) -> bool {
+    let open = draft.open();
+    let fits = |i: &usize| i + 1 < open.end && draft.sentence(*i) != draft.sentence(i + 1);
+    let mut sources: Vec<usize> = open.clone().filter(fits).collect();
+    let fresh: Vec<usize> = sources.iter().copied().filter(|i| !draft.is_touched(i + 1)).collect();
+    if !fresh.is_empty() {
+        sources = fresh;
+    }
+    let Some(&source) = draw.pick(&sources) else { return false };
+    let content = draft.sentence(source).to_owned();
+    draft.touch(source);
+    draft.touch(source + 1);
+    draft.put(Repetition, source + 1, &content)
+}
+
+/// Repeats a random n-gram of a random sentence.
+fn repeat_some_ngram(draft: &mut Draft, draw: &mut Draw) -> bool {
+    let mut order: Vec<usize> = draft.open().collect();
+    draw.shuffle(&mut order);
+    let n = draw.between(1, LONGEST);
+    for sentence in order {
+        let words = words(draft.sentence(sentence));
+        let n = n.min(words.len());
+        let text = draft.sentence(sentence);
+        // A gram with a full stop inside would make two sentences of one.
+        let grams: Vec<&[Span]> =
+            words.windows(n.max(1)).filter(|gram| !ends_a_sentence_inside(text, gram)).collect();
+        if let Some(gram) = draw.pick(&grams) {
+            draft.touch(sentence);
+            return repeat_ngram(draft, sentence, gram);
+        }
+    }
+    false
+}
+
+fn ends_a_sentence_inside(sentence: &str, gram: &[Span]) -> bool {
+    let (first, last) = (gram[0], gram[gram.len() - 1]);
+    sentence[first.start..last.end].contains(['.', '!', '?'])
+}
+
+/// Writes an n-gram, given by its words inside the sentence, a second time right after itself.
+pub fn repeat_ngram(draft: &mut Draft, sentence: usize, gram: &[Span]) -> bool {
+    let (Some(first), Some(last)) = (gram.first(), gram.last()) else { return false };
+    let span = Span::new(first.start, last.end).shifted(draft.span(sentence).start);
+    let text = span.of(draft.text());
+    let twice = format!("{text} {text}");
+    draft.replace(Repetition, sentence, span, &twice)
+}
+
+/// The words of a sentence: stretches between blanks without the punctuation around them. Stretches that are
+/// punctuation only are left out.
+pub fn words(sentence: &str) -> Vec<Span> {
+    let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '[' | ']' | '$' | '%' | '#' | '&');
+    let mut words = Vec::new();
+    let mut start = None;
+    let mut push = |start: usize, end: usize| {
+        let chunk = &sentence[start..end];
+        let left = chunk.len() - chunk.trim_start_matches(is_edge).len();
+        let right = chunk.trim_end_matches(is_edge).len();
+        if left < right {
+            words.push(Span::new(start + left, start + right));
+        }
+    };
+    for (i, c) in sentence.char_indices() {
+        match (c.is_whitespace(), start) {
+            (true, Some(from)) => {
+                push(from, i);
+                start = None;
+            }
+            (false, None) => start = Some(i),
+            _ => {}
+        }
+    }
+    if let Some(from) = start {
+        push(from, sentence.len());
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storymeter_core::Story;
+
+    fn draft(text: &str) -> Draft {
+        Draft::new(&Story { text: text.into(), ..Story::default() })
+    }
+
+    #[test]
+    fn the_bigram_of_table_3_is_repeated() {
+        let mut draft = draft("Ken was out jogging one morning. The weather was crisp and cool.");
+        let words = words(draft.sentence(1));
+        assert!(repeat_ngram(&mut draft, 1, &words[4..6]));
+        assert_eq!(draft.sentence(1), "The weather was crisp and cool and cool.");
+    }
+
+    #[test]
+    fn clitics_and_name_tags_stay_whole() {
+        let text = "[MALE] did n't \"go\" , okay .";
+        let shown: Vec<&str> = words(text).iter().map(|word| word.of(text)).collect();
+        assert_eq!(shown, ["[MALE]", "did", "n't", "go", "okay"]);
+    }
+
+    #[test]
+    fn a_repeated_sentence_replaces_the_following_one() {
+        let mut draft = draft("One came. Two went. Three sat.");
+        let mut draw = Draw::new(storymeter_core::rng::stream(1, 0, 0));
+        assert!(repeat_some_sentence(&mut draft, &mut draw));
+        assert_eq!(draft.text(), "One came. Two went. Two went.");
+    }
+}

@@ -1,0 +1,240 @@
+//! Substitution: keywords or a sentence that do not belong.
+//!
+//! The paper: "we replace random 15% keywords in a story with their corresponding antonyms [...], otherwise with
+//! another random keyword sampled from all the keywords of the same part-of-speech (POS), according to the
+//! mention frequency"; "we randomly replace a sentence in a story with another one sampled from the rest of
+//! stories in the dataset."
+
+use storymeter_text::Span;
+use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
+use storymeter_text::morphology::verb::{self, VerbForm};
+use storymeter_text::morphology::{adjective, noun};
+use storymeter_text::tagger::{Tag, Tagger};
+
+use crate::Technique::Substitution;
+use crate::donors::Donors;
+use crate::draft::Draft;
+use crate::draw::Draw;
+use crate::style::match_case;
+
+/// Where words and sentences come from.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    pub donors: &'a Donors,
+    pub lexicon: &'a Lexicon,
+    pub tagger: &'a Tagger,
+}
+
+/// A word of the story that carries its content.
+pub struct Keyword {
+    pub sentence: usize,
+    /// The token before it, if that is an article.
+    pub article: Option<Span>,
+    pub span: Span,
+    pub tag: Tag,
+    pub pos: PartOfSpeech,
+    pub lemma: String,
+}
+
+/// Words or a sentence by the paper's rules. The paper does not weigh the two levels; each has one half.
+pub fn paper(draft: &mut Draft, draw: &mut Draw, sources: Sources, share: f64) -> bool {
+    let mut levels = [replace_some_sentence, replace_share];
+    if draw.chance(0.5) {
+        levels.reverse();
+    }
+    // The other level where the first finds nothing to do.
+    levels.into_iter().any(|level| level(draft, draw, sources, share))
+}
+
+/// As the released code does it: with one half 1 to L - 1 sentences, all from one story; else *up to* the share
+/// of keywords, antonyms in their base form and articles left as they are.
+pub fn released_code(draft: &mut Draft, draw: &mut Draw, sources: Sources, share: f64) -> bool {
+    let open = draft.open();
+    if draw.chance(0.5) {
+        let count = draw.between(1, draft.length_with_context() - 1);
+        let Some(donor) = sources.donors.story(draft.style(), draw) else { return false };
+        let slots = draw.distinct(open.len(), count);
+        let mut changed = false;
+        for slot in slots {
+            changed |= draft.put(Substitution, slot + open.start, sources.donors.sentence(donor, draw));
+        }
+        return changed;
+    }
+    let keywords = keywords(draft, sources);
+    let most = (share * keywords.len() as f64 + 1.0).floor() as usize;
+    let count = draw.between(1, most.saturating_sub(1));
+    replace_keywords(draft, draw, sources, keywords, count, Inflection::Base)
+}
+
+/// Whether an antonym takes the form of the word it replaces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inflection {
+    Matched,
+    Base,
+}
+
+/// A random sentence gives way to one of another story, written down the same way. One that another technique
+/// has worked on is replaced only where there is no other.
+fn replace_some_sentence(draft: &mut Draft, draw: &mut Draw, sources: Sources, _share: f64) -> bool {
+    let mut slots: Vec<usize> = draft.open().filter(|&slot| !draft.is_touched(slot)).collect();
+    if slots.is_empty() {
+        slots = draft.open().collect();
+    }
+    let Some(&slot) = draw.pick(&slots) else { return false };
+    for _ in 0..10 {
+        let Some(donor) = sources.donors.story(draft.style(), draw) else { return false };
+        let content = sources.donors.sentence(donor, draw);
+        let own = (0..draft.len()).any(|i| draft.sentence(i) == content);
+        if !own {
+            draft.touch(slot);
+            return draft.put(Substitution, slot, content);
+        }
+    }
+    false
+}
+
+/// The given share of the story's keywords, one at least, give way to others.
+fn replace_share(draft: &mut Draft, draw: &mut Draw, sources: Sources, share: f64) -> bool {
+    let keywords = keywords(draft, sources);
+    let count = ((share * keywords.len() as f64).round() as usize).max(1);
+    replace_keywords(draft, draw, sources, keywords, count, Inflection::Matched)
+}
+
+fn replace_keywords(
+    draft: &mut Draft,
+    draw: &mut Draw,
+    sources: Sources,
+    mut keywords: Vec<Keyword>,
+    count: usize,
+    inflection: Inflection,
+) -> bool {
+    draw.shuffle(&mut keywords);
+    let mut chosen: Vec<(Keyword, String)> = Vec::with_capacity(count);
+    for keyword in keywords {
+        if chosen.len() == count {
+            break;
+        }
+        if let Some(word) = replacement(draft, draw, sources, &keyword, inflection) {
+            chosen.push((keyword, word));
+        }
+    }
+    // From the end of the text to its beginning, so that the places still to come stay where they are.
+    chosen.sort_by_key(|(keyword, _)| std::cmp::Reverse(keyword.span.start));
+    let mut changed = false;
+    for (keyword, word) in chosen {
+        draft.touch(keyword.sentence);
+        let article = keyword.article.filter(|_| inflection == Inflection::Matched);
+        changed |= replace_keyword(draft, keyword.sentence, article, keyword.span, &word);
+    }
+    changed
+}
+
+/// Puts a word in a keyword's place; an article before it follows the new word's sound.
+pub fn replace_keyword(
+    draft: &mut Draft,
+    sentence: usize,
+    article: Option<Span>,
+    span: Span,
+    word: &str,
+) -> bool {
+    if let Some(article) = article {
+        let old = article.of(draft.text());
+        let new = match_case(if starts_with_a_vowel(word) { "an" } else { "a" }, old);
+        if !new.eq_ignore_ascii_case(old) {
+            let between = Span::new(article.end, span.start).of(draft.text());
+            let after = format!("{new}{between}{word}");
+            return draft.replace(Substitution, sentence, Span::new(article.start, span.end), &after);
+        }
+    }
+    draft.replace(Substitution, sentence, span, word)
+}
+
+fn starts_with_a_vowel(word: &str) -> bool {
+    word.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U'])
+}
+
+/// An antonym if there is one, else another keyword of the same tag by frequency.
+fn replacement(
+    draft: &Draft,
+    draw: &mut Draw,
+    sources: Sources,
+    keyword: &Keyword,
+    inflection: Inflection,
+) -> Option<String> {
+    let word = keyword.span.of(draft.text());
+    let antonyms = antonyms(sources.lexicon, keyword, word, inflection);
+    let other = match draw.pick(&antonyms) {
+        Some(antonym) => antonym.clone(),
+        None => (0..10).find_map(|_| {
+            let other = sources.donors.vocabulary().sample(keyword.tag as u8, draw.stream())?;
+            (!other.eq_ignore_ascii_case(word)).then(|| other.to_owned())
+        })?,
+    };
+    Some(match_case(&other, word))
+}
+
+/// The antonyms of a keyword in the form the keyword has in the text.
+fn antonyms(lexicon: &Lexicon, keyword: &Keyword, word: &str, inflection: Inflection) -> Vec<String> {
+    let of = |lemma: &str| -> Vec<String> {
+        lexicon
+            .antonyms(lemma, keyword.pos)
+            .into_iter()
+            .filter(|antonym| antonym.chars().all(char::is_alphabetic))
+            .map(str::to_owned)
+            .collect()
+    };
+    if inflection == Inflection::Base {
+        return of(&keyword.lemma);
+    }
+    // "better" has an antonym of its own: "worse".
+    let direct = of(&word.to_lowercase());
+    if !direct.is_empty() {
+        return direct;
+    }
+    match keyword.tag.as_str() {
+        "NNS" => of(&keyword.lemma).iter().map(|antonym| noun::plural(antonym)).collect(),
+        "JJR" | "JJS" | "RBR" | "RBS" => Vec::new(),
+        tag => match VerbForm::from_penn(tag) {
+            Some(form) => of(&keyword.lemma).iter().map(|antonym| verb::inflect(antonym, form)).collect(),
+            None => of(&keyword.lemma),
+        },
+    }
+}
+
+/// The keywords of all sentences but the leading context.
+pub fn keywords(draft: &Draft, sources: Sources) -> Vec<Keyword> {
+    let mut found = Vec::new();
+    for sentence in draft.open() {
+        let tagged = draft.tagged(sentence, sources.tagger);
+        for (i, (&span, &tag)) in tagged.tokens.iter().zip(&tagged.tags).enumerate() {
+            let word = span.of(draft.text());
+            if let Some((lemma, pos)) = keyword_lemma(sources.lexicon, word, tag) {
+                let article = i
+                    .checked_sub(1)
+                    .map(|p| tagged.tokens[p])
+                    .filter(|p| matches!(p.of(draft.text()), "a" | "an" | "A" | "An"));
+                found.push(Keyword { sentence, article, span, tag, pos, lemma });
+            }
+        }
+    }
+    found
+}
+
+/// The lemma and part of speech of a word if it is a keyword. Names are not: they are who, not what.
+pub fn keyword_lemma(lexicon: &Lexicon, word: &str, tag: Tag) -> Option<(String, PartOfSpeech)> {
+    if matches!(tag.as_str(), "NNP" | "NNPS") || !word.chars().all(char::is_alphabetic) || word.len() < 2 {
+        return None;
+    }
+    let pos = PartOfSpeech::from_penn(tag.as_str())?;
+    let lower = word.to_lowercase();
+    let lemma = match pos {
+        PartOfSpeech::Verb => {
+            let form = VerbForm::from_penn(tag.as_str()).unwrap_or(VerbForm::Base);
+            verb::base_as(&lower, form).into_owned()
+        }
+        PartOfSpeech::Noun => noun::lemma(&lower).into_owned(),
+        PartOfSpeech::Adjective => adjective::lemma(&lower).into_owned(),
+        PartOfSpeech::Adverb => lower,
+    };
+    lexicon.is_keyword(&lemma, pos).then_some((lemma, pos))
+}

@@ -1,0 +1,106 @@
+//! Counting what came out, to hold against what was asked for.
+
+use std::fmt;
+
+use crate::{Config, Perturbation, Technique, Unchanged};
+
+/// Counts over many samples. Tallies of parts add up to the tally of the whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Samples made.
+    pub samples: u64,
+    /// Samples by the number of techniques drawn, from 1 to 4.
+    pub counts: [u64; 4],
+    /// Samples in which each technique was drawn, in the order of [`Technique::ALL`].
+    pub techniques: [u64; 4],
+    /// Samples in which each technique was drawn and could change nothing.
+    pub ineffective: [u64; 4],
+    /// Edits by technique.
+    pub edits: [u64; 4],
+    /// Samples that had to be drawn more than once.
+    pub redrawn: u64,
+    /// Draws that gave no sample because nothing drawn could change the story.
+    pub unchanged: u64,
+    /// Stories that have nothing but their leading context.
+    pub only_context: u64,
+}
+
+impl Tally {
+    /// Counts one outcome.
+    pub fn add(&mut self, outcome: &Result<Perturbation, Unchanged>) {
+        match outcome {
+            Ok(sample) => {
+                self.samples += 1;
+                self.counts[sample.techniques.len() + sample.ineffective.len() - 1] += 1;
+                for technique in sample.techniques.iter().chain(&sample.ineffective) {
+                    self.techniques[technique.index()] += 1;
+                }
+                for technique in &sample.ineffective {
+                    self.ineffective[technique.index()] += 1;
+                }
+                for edit in &sample.edits {
+                    self.edits[edit.technique.index()] += 1;
+                }
+                self.redrawn += u64::from(sample.attempts > 1);
+            }
+            Err(Unchanged::NoEffect) => self.unchanged += 1,
+            Err(Unchanged::OnlyContext) => self.only_context += 1,
+        }
+    }
+
+    /// Adds the counts of another part of the work.
+    pub fn merge(&mut self, other: &Self) {
+        let add = |a: &mut [u64; 4], b: &[u64; 4]| a.iter_mut().zip(b).for_each(|(x, y)| *x += y);
+        self.samples += other.samples;
+        add(&mut self.counts, &other.counts);
+        add(&mut self.techniques, &other.techniques);
+        add(&mut self.ineffective, &other.ineffective);
+        add(&mut self.edits, &other.edits);
+        self.redrawn += other.redrawn;
+        self.unchanged += other.unchanged;
+        self.only_context += other.only_context;
+    }
+
+    /// The distributions as a table: what was asked for beside what came out.
+    pub fn report<'a>(&'a self, config: &'a Config) -> impl fmt::Display + 'a {
+        Report { tally: self, config }
+    }
+
+    fn share(&self, count: u64) -> f64 {
+        100.0 * count as f64 / self.samples.max(1) as f64
+    }
+}
+
+struct Report<'a> {
+    tally: &'a Tally,
+    config: &'a Config,
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tally = self.tally;
+        writeln!(f, "techniques in a sample   asked for     came out")?;
+        for (n, (asked, &count)) in self.config.expected_counts().iter().zip(&tally.counts).enumerate() {
+            writeln!(f, "{:<22} {:>10.2}% {:>11.2}%", n + 1, 100.0 * asked, tally.share(count))?;
+        }
+        writeln!(f)?;
+        writeln!(f, "technique                  implied     came out   no effect   edits a use")?;
+        for (technique, implied) in Technique::ALL.into_iter().zip(self.config.expected_techniques()) {
+            let i = technique.index();
+            let effective = tally.techniques[i] - tally.ineffective[i];
+            writeln!(
+                f,
+                "{technique:<22} {:>10.2}% {:>11.2}% {:>10.2}% {:>13.2}",
+                100.0 * implied,
+                tally.share(tally.techniques[i]),
+                tally.share(tally.ineffective[i]),
+                tally.edits[i] as f64 / effective.max(1) as f64,
+            )?;
+        }
+        writeln!(f)?;
+        writeln!(f, "samples       {:>10}", tally.samples)?;
+        writeln!(f, "redrawn       {:>10}", tally.redrawn)?;
+        writeln!(f, "not changed   {:>10}", tally.unchanged)?;
+        write!(f, "only context  {:>10}", tally.only_context)
+    }
+}
