@@ -12,7 +12,7 @@
 //! let scorer = Scorer::new(&["text-length"], &Options::default())?;
 //! assert_eq!(scorer.columns(), ["text-length"]);
 //! let rows = scorer.batch(&[story], 0)?;
-//! assert_eq!(rows.scores(0), [4.0]);
+//! assert_eq!(rows.scores(0), [5.0]);
 //! # Ok::<(), storymeter_metrics::Error>(())
 //! ```
 #![forbid(unsafe_code)]

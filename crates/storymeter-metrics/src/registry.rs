@@ -160,7 +160,7 @@ mod tests {
     fn an_unknown_preset_names_the_known_ones() {
         let error =
             build("text-length:paper", &Options::default()).err().expect("no such preset").to_string();
-        assert_eq!(error, "metric \"text-length\" has no preset \"paper\"; it has words");
+        assert_eq!(error, "metric \"text-length\" has no preset \"paper\"; it has spacy, hanna");
     }
 
     #[test]

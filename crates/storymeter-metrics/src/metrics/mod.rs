@@ -2,9 +2,24 @@
 
 mod bleu;
 mod chrf;
+mod compression;
+mod distinct;
+mod fragments;
+mod novelty;
+mod ratio;
+mod repetition;
 mod text_length;
 
 use crate::Entry;
 
 /// The catalogue, in its order.
-pub(crate) const ENTRIES: &[Entry] = &[bleu::ENTRY, chrf::ENTRY, text_length::ENTRY];
+pub(crate) const ENTRIES: &[Entry] = &[
+    bleu::ENTRY,
+    chrf::ENTRY,
+    fragments::ENTRY,
+    compression::ENTRY,
+    text_length::ENTRY,
+    novelty::ENTRY,
+    repetition::ENTRY,
+    distinct::ENTRY,
+];

@@ -1,63 +1,34 @@
 //! Text length: the number of tokens of the story.
 //!
-//! Definition: `|S|`, the number of tokens of the story between white space.
+//! Definition: `|S|`, the tokens of the story, punctuation included, as spaCy's English tokeniser cuts it.
 //!
 //! Presets:
-//! - `words` (default): runs of characters between white space.
+//! - `spacy` (default): the text as it is;
+//! - `hanna`: the text with a trailing newline, which is one token more, as in HANNA's published values.
 //!
-//! Direction: none. Range: 0 and up. An empty story scores 0.
+//! Source: HANNA (Chhun et al., COLING 2022), there from SummEval's data statistics (Fabbri et al., TACL 2021).
+//!
+//! Direction: none. Range: 0 and up. An empty story scores 0 (`hanna`: 1).
 
-use storymeter_core::{Direction, Metric, Needs, Prepared, Signature};
+use storymeter_core::{Direction, Needs, Prepared};
 
-use crate::registry::{Entry, Request};
-use crate::tokenize::{Tokenised, Whitespace};
+use super::ratio::{Ratio, SPACY_PRESETS};
+use crate::registry::Entry;
+use crate::tokenize::{Spacy, Tokenised, Tokenizer, WithNewline};
 
 pub(crate) const ENTRY: Entry = Entry {
     ids: &["text-length"],
-    presets: &[("words", "between white space")],
+    presets: SPACY_PRESETS,
     direction: Direction::None,
     range: "0 and up",
     needs: Needs::STORY,
     source: include_str!("text_length.rs"),
-    build: |request| Ok(Box::new(TextLength::new(request))),
+    build: |request| {
+        let measure = if request.preset == "hanna" { length::<WithNewline<Spacy>> } else { length::<Spacy> };
+        Ok(Box::new(Ratio::new(request, &ENTRY, measure)))
+    },
 };
 
-struct TextLength {
-    columns: [String; 1],
-}
-
-impl TextLength {
-    fn new(request: &Request<'_>) -> Self {
-        Self { columns: [request.key.to_owned()] }
-    }
-}
-
-impl Metric for TextLength {
-    fn columns(&self) -> &[String] {
-        &self.columns
-    }
-
-    fn direction(&self) -> Direction {
-        ENTRY.direction
-    }
-
-    fn needs(&self) -> Needs {
-        ENTRY.needs
-    }
-
-    fn signature(&self) -> Signature {
-        Signature::new("text-length").with("tok", "tok", "words")
-    }
-
-    fn width(&self) -> usize {
-        1
-    }
-
-    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
-        row[0] = story.text.view::<Tokenised<Whitespace>>().len() as f64;
-    }
-
-    fn score(&self, row: &[f64], scores: &mut [f64]) {
-        scores[0] = row[0];
-    }
+fn length<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
+    (story.text.view::<Tokenised<T>>().len() as f64, 1.0)
 }

@@ -9,6 +9,7 @@ mod index;
 mod intl;
 mod mteval;
 mod spaces;
+mod spacy;
 mod tokens;
 mod words;
 
@@ -22,6 +23,7 @@ pub use index::NgramIndex;
 pub use intl::International;
 pub use mteval::Mteval13a;
 pub use spaces::{Characters, Whitespace, is_python_space};
+pub use spacy::Spacy;
 pub use tokens::Tokens;
 pub use words::{WordRuns, is_python_word};
 

@@ -1,0 +1,133 @@
+//! Coverage and density: how much of the story is copied from the prompt, and in how long pieces.
+//!
+//! Definition: reading the story from left to right, the longest run of tokens that also stands in the prompt is
+//! taken as a fragment, and reading goes on after it. `coverage = sum_f |f| / |S|`, the share of the story's tokens in
+//! a fragment; `density = sum_f |f|^2 / |S|`, the mean length of the fragment a token lies in. Tokens are those of
+//! spaCy's English tokeniser, compared without regard to case.
+//!
+//! Presets:
+//! - `spacy` (default): the texts as they are;
+//! - `hanna`: each text with a trailing newline, as in HANNA's published values.
+//!
+//! Source: Grusky et al., NAACL 2018 (Newsroom), figure 3 for the procedure; there for a summary and its article.
+//!
+//! Direction: none. Range: coverage 0 to 1, density 0 and up. An empty story scores 0.
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use storymeter_core::{Direction, Needs, Prepared, TextCache, View};
+
+use super::ratio::{Ratio, SPACY_PRESETS};
+use crate::registry::Entry;
+use crate::tokenize::{NgramIndex, Spacy, Tokenised, Tokenizer, Tokens, WithNewline};
+
+pub(crate) const ENTRY: Entry = Entry {
+    ids: &["coverage", "density"],
+    presets: SPACY_PRESETS,
+    direction: Direction::None,
+    range: "0 to 1; density 0 and up",
+    needs: Needs::PROMPT,
+    source: include_str!("fragments.rs"),
+    build: |request| {
+        let measure = match (request.id, request.preset) {
+            ("coverage", "hanna") => coverage::<WithNewline<Spacy>>,
+            ("coverage", _) => coverage::<Spacy>,
+            (_, "hanna") => density::<WithNewline<Spacy>>,
+            (_, _) => density::<Spacy>,
+        };
+        Ok(Box::new(Ratio::new(request, &ENTRY, measure)))
+    },
+};
+
+fn coverage<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
+    over_length::<T>(story, |fragment| fragment)
+}
+
+fn density<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
+    over_length::<T>(story, |fragment| fragment * fragment)
+}
+
+fn over_length<T: Tokenizer>(story: &Prepared<'_>, weight: fn(usize) -> usize) -> (f64, f64) {
+    let tokens = story.text.view::<LowerCased<T>>();
+    let total: usize = match &story.prompt {
+        Some(prompt) => fragments(&tokens, &prompt.view::<LowerCased<T>>()).into_iter().map(weight).sum(),
+        None => 0,
+    };
+    (total as f64, tokens.len() as f64)
+}
+
+/// Tokens of a text, each lower-cased after cutting.
+struct LowerCased<T>(Tokens, PhantomData<T>);
+
+impl<T: Tokenizer> View for LowerCased<T> {
+    fn build(text: &TextCache) -> Self {
+        let tokens = text.view::<Tokenised<T>>();
+        let mut lower = String::with_capacity(text.text().len());
+        let mut ends = Vec::with_capacity(tokens.len());
+        for token in tokens.iter() {
+            lower.push_str(&token.to_lowercase());
+            ends.push(lower.len());
+        }
+        let mut start = 0;
+        let spans: Vec<_> = ends.into_iter().map(|end| std::mem::replace(&mut start, end)..end).collect();
+        Self(Tokens::new(lower, spans), PhantomData)
+    }
+}
+
+impl<T> Deref for LowerCased<T> {
+    type Target = Tokens;
+
+    fn deref(&self) -> &Tokens {
+        &self.0
+    }
+}
+
+/// The lengths of the fragments of the story found in the prompt, from left to right.
+fn fragments(story: &Tokens, prompt: &Tokens) -> Vec<usize> {
+    let index = NgramIndex::new(&[prompt], 1);
+    let prompt: Vec<Option<u32>> = index.token_ids(prompt).collect();
+    let story: Vec<Option<u32>> = index.token_ids(story).collect();
+    let mut places = vec![Vec::new(); index.counts(1).len()];
+    prompt.iter().enumerate().for_each(|(at, id)| places[id.map_or(0, |id| id as usize)].push(at));
+    let mut lengths = Vec::new();
+    let mut at = 0;
+    while at < story.len() {
+        let Some(id) = story[at] else {
+            at += 1;
+            continue;
+        };
+        let mut best = 0;
+        let mut from = 0;
+        for &place in &places[id as usize] {
+            // As in the original, a run that was just compared is not looked into again.
+            if place < from {
+                continue;
+            }
+            let run = story[at..].iter().zip(&prompt[place..]).take_while(|(a, b)| a == b).count();
+            best = best.max(run);
+            from = place + run;
+        }
+        lengths.push(best);
+        at += best;
+    }
+    lengths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenize::Whitespace;
+
+    #[test]
+    fn the_longest_run_at_each_place_is_a_fragment() {
+        let story = Whitespace::tokenize("x a b c y a b z");
+        let prompt = Whitespace::tokenize("a b q a b c");
+        assert_eq!(fragments(&story, &prompt), [3, 2]);
+    }
+
+    #[test]
+    fn an_empty_prompt_has_no_fragments() {
+        assert_eq!(fragments(&Whitespace::tokenize("a b"), &Whitespace::tokenize("")), [0; 0]);
+    }
+}
