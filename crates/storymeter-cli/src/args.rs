@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{completions, perturb};
+use crate::commands::{completions, correlate, meta, perturb};
 
 /// Measure how good a story is, and how good a measure of stories is.
 #[derive(Debug, Parser)]
@@ -36,6 +36,10 @@ pub struct Common {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Perturb(perturb::PerturbArgs),
+    /// Correlate scores with human judgments
+    Correlate(correlate::CorrelateArgs),
+    /// Meta-evaluation: how good the measures are
+    Meta(meta::MetaArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
 }

@@ -1,2 +1,22 @@
 //! Meta-evaluation: how good a measure of stories is.
 #![forbid(unsafe_code)]
+
+mod correlations;
+mod degenerate;
+mod error;
+pub mod folder;
+pub mod join;
+mod level;
+pub mod pairwise;
+pub mod quality;
+pub mod render;
+mod scale;
+mod sheet;
+pub mod union;
+
+pub use correlations::{Correlations, SystemMeans, associate, columns_of};
+pub use degenerate::inspect;
+pub use error::{Error, Result};
+pub use level::{Association, Gap, Level};
+pub use scale::Scale;
+pub use sheet::{Cell, Document, Form, Head, Sheet, Warning};

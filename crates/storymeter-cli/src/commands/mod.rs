@@ -2,6 +2,8 @@
 
 pub mod completions;
 pub mod perturb;
+pub mod correlate;
+pub mod meta;
 
 use anyhow::Context;
 
@@ -19,5 +21,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
     match cli.command {
         Command::Perturb(args) => perturb::run(&args, &cli.common),
         Command::Completions(args) => completions::run(&args),
+        Command::Correlate(args) => correlate::run(&args),
+        Command::Meta(args) => meta::run(&args),
     }
 }

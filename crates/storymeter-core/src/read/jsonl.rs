@@ -33,7 +33,7 @@ pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {
 }
 
 /// serde_json's message with the column only: the line of the file is in the place.
-fn describe(e: &serde_json::Error) -> String {
+pub(super) fn describe(e: &serde_json::Error) -> String {
     let message = e.to_string();
     let end = message.rfind(" at line ").unwrap_or(message.len());
     format!("wrong JSON at column {}: {}", e.column(), &message[..end])
@@ -140,7 +140,7 @@ impl<'de> Visitor<'de> for Object<'_> {
 }
 
 /// A name: a string, or a number as it is written.
-struct Label(String);
+pub(super) struct Label(pub String);
 
 impl<'de> Deserialize<'de> for Label {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
@@ -202,7 +202,7 @@ impl<'de> Deserialize<'de> for References {
 }
 
 /// `{criterion: number | [numbers]}`, or a list of `{criterion: number}`, one a rater.
-struct Judgments(Ratings);
+pub(super) struct Judgments(pub Ratings);
 
 impl<'de> Deserialize<'de> for Judgments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {

@@ -26,6 +26,7 @@ mod hanna_scores;
 mod jsonl;
 mod lines;
 mod raw;
+mod scored;
 mod source;
 mod text;
 mod union;
@@ -36,6 +37,7 @@ use std::path::PathBuf;
 pub use format::{Format, UnknownFormat};
 pub use hanna_scores::{hanna_metric_name, hanna_scores};
 pub use raw::{RawRecord, RawRecords};
+pub use scored::{Scored, scored};
 
 use crate::{Place, Result, Story};
 

@@ -1,0 +1,54 @@
+//! `storymeter meta union DIR`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use storymeter::meta::Scale;
+use storymeter::meta::quality::DrawOptions;
+use storymeter::meta::union::{Options, analyse};
+
+use super::{Output, emit};
+use crate::Outcome;
+
+/// Arguments of `storymeter meta union`.
+#[derive(Debug, Args)]
+pub struct UnionArgs {
+    /// A folder with ant_data.txt and metric_output/*.txt, and where there are such, ant_data_all.txt,
+    /// drift_output/*.txt and edits.txt
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Table 6: a rated folder and a folder of scores by metrics trained on another dataset; may be repeated
+    #[arg(long, value_name = "RATED=SCORES", value_parser = pair)]
+    drift: Vec<(PathBuf, PathBuf)>,
+    /// Appendix D: one line a story, 1 where the model edited it and 0 where not, or the story it gave back
+    #[arg(long, value_name = "FILE")]
+    edits: Option<PathBuf>,
+    /// Least and greatest rating
+    #[arg(long, value_name = "LOW..HIGH", default_value_t = Scale::BINARY)]
+    scale: Scale,
+    /// Draws of each biased set of Figure 2
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    draws: usize,
+    /// Seed of these draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+fn pair(text: &str) -> Result<(PathBuf, PathBuf), String> {
+    text.split_once('=')
+        .map(|(rated, scores)| (rated.into(), scores.into()))
+        .ok_or_else(|| format!("\"{text}\" is not of the form RATED=SCORES"))
+}
+
+/// Analyses the folder.
+pub fn run(args: &UnionArgs) -> anyhow::Result<Outcome> {
+    let options = Options {
+        scale: args.scale,
+        draws: DrawOptions { draws: args.draws, seed: args.seed },
+        drift: args.drift.clone(),
+        edits: args.edits.clone(),
+    };
+    emit(&analyse(&args.folder, &options)?, &args.output)
+}

@@ -1,0 +1,197 @@
+//! Sheets as aligned text for a terminal and as CSV.
+
+use std::fmt::Write as _;
+
+use crate::sheet::{Cell, Document, Sheet};
+
+/// The whole document for a terminal: warnings, then the sheets asked for.
+///
+/// `wanted` names sheets by id; empty means those marked brief, `all` means every one.
+pub fn document(document: &Document, wanted: &[String]) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", document.signature);
+    if !document.warnings.is_empty() {
+        text.push_str("\nWarnings\n");
+    }
+    for warning in &document.warnings {
+        let _ = writeln!(text, "  {}: {}: {}", warning.kind, warning.subject, warning.message);
+    }
+    let all = wanted.iter().any(|id| id == "all");
+    for shown in &document.sheets {
+        let asked = all || if wanted.is_empty() { shown.brief } else { wanted.contains(&shown.id) };
+        if asked {
+            text.push('\n');
+            text.push_str(&sheet(shown));
+        }
+    }
+    text
+}
+
+/// One sheet with its title, its notes and its signature.
+pub fn sheet(sheet: &Sheet) -> String {
+    let mut text = format!("{}: {}\n", sheet.id, sheet.title);
+    let body: Vec<Vec<String>> = sheet
+        .rows
+        .iter()
+        .map(|row| row.iter().zip(&sheet.columns).map(|(cell, head)| shown(cell, head.decimals)).collect())
+        .collect();
+    let width = |column: usize| {
+        let cells = body.iter().map(|row| row[column].chars().count());
+        cells.chain([sheet.columns[column].name.chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..sheet.columns.len()).map(width).collect();
+    // A column is set flush left when it holds words, flush right when it holds numbers.
+    let words: Vec<bool> = (0..sheet.columns.len())
+        .map(|column| sheet.rows.iter().any(|row| matches!(row[column], Cell::Text(_))))
+        .collect();
+    let mut line = |cells: &[String]| {
+        let mut out = String::from(" ");
+        for (column, cell) in cells.iter().enumerate() {
+            let gap = " ".repeat(widths[column] - cell.chars().count());
+            let _ = if words[column] { write!(out, " {cell}{gap}") } else { write!(out, " {gap}{cell}") };
+        }
+        text.push_str(out.trim_end());
+        text.push('\n');
+    };
+    line(&sheet.columns.iter().map(|head| head.name.clone()).collect::<Vec<_>>());
+    body.iter().for_each(|row| line(row));
+    for note in &sheet.notes {
+        let _ = writeln!(text, "  note: {note}");
+    }
+    for (row, column, reason) in missing(sheet) {
+        let _ = writeln!(text, "  nan: {row}, {column}: {reason}");
+    }
+    let _ = writeln!(text, "  {}", sheet.signature);
+    text
+}
+
+/// How many single reasons are listed under a sheet; the files have all.
+const REASONS_SHOWN: usize = 5;
+
+/// The cells without a number, with the reason; past a few only how many more.
+fn missing(sheet: &Sheet) -> Vec<(String, String, String)> {
+    let mut all = Vec::new();
+    for row in &sheet.rows {
+        for (cell, head) in row.iter().zip(&sheet.columns) {
+            if let Cell::Missing { nan } = cell {
+                let name = row.first().map_or("", Cell::text);
+                all.push((name.to_owned(), head.name.clone(), nan.clone()));
+            }
+        }
+    }
+    if all.len() > REASONS_SHOWN {
+        let more = all.len() - REASONS_SHOWN;
+        all.truncate(REASONS_SHOWN);
+        all.push((format!("{more} more"), "any".into(), "see the JSON file".into()));
+    }
+    all
+}
+
+fn shown(cell: &Cell, decimals: u8) -> String {
+    match cell {
+        Cell::Count(count) => count.to_string(),
+        Cell::Number(value) => {
+            let text = format!("{value:.*}", usize::from(decimals));
+            let vanished = text.chars().all(|c| matches!(c, '-' | '0' | '.'));
+            // A p-value of 2e-14 is not 0.0000, and -0.0000 has a sign for nothing.
+            if vanished && *value != 0.0 && decimals > 0 {
+                format!("{value:.0e}")
+            } else if vanished {
+                text.trim_start_matches('-').to_owned()
+            } else {
+                text
+            }
+        }
+        Cell::Text(text) => text.clone(),
+        Cell::Missing { .. } => "nan".into(),
+    }
+}
+
+/// The sheet as CSV (RFC 4180), numbers in full precision, one line of heads.
+pub fn csv(sheet: &Sheet) -> String {
+    let mut text = String::new();
+    csv_line(&mut text, sheet.columns.iter().map(|head| head.name.clone()));
+    for row in &sheet.rows {
+        csv_line(&mut text, row.iter().map(full));
+    }
+    text
+}
+
+/// Many sheets in one CSV: `sheet,row,column,value`, for tools that want one long table.
+pub fn long_csv<'a>(sheets: impl IntoIterator<Item = &'a Sheet>) -> String {
+    let mut text = String::from("sheet,row,column,value\n");
+    for sheet in sheets {
+        for (number, row) in sheet.rows.iter().enumerate() {
+            for (cell, head) in row.iter().zip(&sheet.columns) {
+                csv_line(
+                    &mut text,
+                    [sheet.id.clone(), (number + 1).to_string(), head.name.clone(), full(cell)].into_iter(),
+                );
+            }
+        }
+    }
+    text
+}
+
+fn full(cell: &Cell) -> String {
+    match cell {
+        Cell::Count(count) => count.to_string(),
+        // The shortest text that reads back as the same number, as Python's repr.
+        Cell::Number(value) => format!("{value:?}"),
+        Cell::Text(text) => text.clone(),
+        Cell::Missing { .. } => "nan".into(),
+    }
+}
+
+fn csv_line(text: &mut String, fields: impl Iterator<Item = String>) {
+    for (at, field) in fields.enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        if field.contains([',', '"', '\n', '\r']) {
+            let _ = write!(text, "\"{}\"", field.replace('"', "\"\""));
+        } else {
+            text.push_str(&field);
+        }
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sheet::Form;
+
+    fn example() -> Sheet {
+        let mut sheet = Sheet::new("table-1", "Two metrics", Form::Table).column("metric", 0).column("r", 3);
+        sheet.push(vec!["BLEU, cased".into(), 0.123_456.into()]);
+        sheet.push(vec!["flat".into(), Cell::number(f64::NAN, "constant column")]);
+        sheet.push(vec!["tiny".into(), (-0.000_1).into()]);
+        sheet.signature = "example|n:3".into();
+        sheet
+    }
+
+    #[test]
+    fn text_is_aligned_and_a_missing_number_gives_its_reason() {
+        insta::assert_snapshot!(sheet(&example()), @r"
+        table-1: Two metrics
+          metric          r
+          BLEU, cased 0.123
+          flat          nan
+          tiny        -1e-4
+          nan: flat, r: constant column
+          example|n:3
+        ");
+    }
+
+    #[test]
+    fn csv_keeps_full_precision_and_quotes_where_needed() {
+        assert_eq!(csv(&example()), "metric,r\n\"BLEU, cased\",0.123456\nflat,nan\ntiny,-0.0001\n");
+    }
+
+    #[test]
+    fn the_long_form_names_sheet_row_and_column() {
+        let long = long_csv([&example()]);
+        assert!(long.contains("table-1,2,r,nan\n"), "{long}");
+    }
+}
