@@ -85,6 +85,21 @@ pub(crate) fn find(word: &str) -> Option<Entry> {
     }
 }
 
+/// All words of the file, in byte order.
+pub(crate) fn words() -> impl Iterator<Item = (&'static str, Entry)> {
+    let end = read_u32(BYTES, MAGIC.len() + 12) as usize;
+    let mut record = HEADER_BYTES;
+    std::iter::from_fn(move || {
+        if record >= end {
+            return None;
+        }
+        let word = word_at(record);
+        let entry = Entry { mask_at: record + 1 + word.len() };
+        record = entry.sections_before(8);
+        Some((word, entry))
+    })
+}
+
 /// The members of a synset shared by several words; nothing for the others.
 pub(crate) fn members(synset: u32) -> List {
     if synset >= read_u32(BYTES, MAGIC.len() + 4) {
@@ -110,17 +125,25 @@ impl Entry {
         self.mask() & 0x0f != 0
     }
 
-    /// Visits the lemma sections in order until `pos`: (use, synsets, antonyms).
+    /// Where the section of a bit of the mask starts: behind those of the lower bits.
+    fn sections_before(self, bit: u8) -> usize {
+        let mut at = self.mask_at + 1;
+        for earlier in (0..bit).filter(|earlier| self.mask() & (1 << earlier) != 0) {
+            if earlier < 4 {
+                at += 1;
+                List::at(&mut at).skip(&mut at);
+            }
+            List::at(&mut at).skip(&mut at);
+        }
+        at
+    }
+
+    /// The section of a lemma: use, synsets, antonyms.
     fn lemma(self, pos: PartOfSpeech) -> Option<(u8, List, List)> {
         if !self.is_lemma(pos) {
             return None;
         }
-        let mut at = self.mask_at + 1;
-        for earlier in 0..pos as u8 {
-            if self.mask() & (1 << earlier) != 0 {
-                skip_lemma(&mut at);
-            }
-        }
+        let mut at = self.sections_before(pos as u8);
         let usage = BYTES[at];
         at += 1;
         let synsets = List::at(&mut at);
@@ -149,23 +172,7 @@ impl Entry {
         if self.mask() & (1 << bit) == 0 {
             return List::EMPTY;
         }
-        let mut at = self.mask_at + 1;
-        for earlier in 0..bit {
-            if self.mask() & (1 << earlier) == 0 {
-                continue;
-            }
-            if earlier < 4 {
-                skip_lemma(&mut at);
-            } else {
-                List::at(&mut at).skip(&mut at);
-            }
-        }
+        let mut at = self.sections_before(bit);
         List::at(&mut at)
     }
-}
-
-fn skip_lemma(at: &mut usize) {
-    *at += 1;
-    List::at(at).skip(at);
-    List::at(at).skip(at);
 }

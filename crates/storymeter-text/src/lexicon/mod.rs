@@ -145,6 +145,11 @@ impl Lexicon {
             || (self.wordnet && compiled::find(word).is_some_and(accept))
     }
 
+    /// All single-word lemmas that WordNet has for a part of speech, in byte order, in lower case.
+    pub fn lemmas(&self, pos: PartOfSpeech) -> impl Iterator<Item = &'static str> + use<> {
+        compiled::words().filter(move |(_, entry)| entry.is_lemma(pos)).map(|(word, _)| word)
+    }
+
     /// The single-word lemmas that share a synset with a lemma, in alphabetical order, without the lemma itself.
     pub fn synonyms(&self, lemma: &str, pos: PartOfSpeech) -> Vec<&'static str> {
         let lemma = lower_case(lemma);

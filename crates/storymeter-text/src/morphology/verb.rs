@@ -222,6 +222,9 @@ const STRESSED_L: [&str; 22] = [
     "decontrol",
 ];
 
+/// Verbs that WordNet lists with a doubled consonant but American English mostly writes with one.
+const UNSTRESSED: [&str; 7] = ["ballot", "bayonet", "benefit", "combat", "gossip", "hiccup", "worship"];
+
 /// Whether the final consonant is doubled before -ed and -ing: in words of one syllable, and in longer ones that are
 /// stressed on the last. WordNet's exception list knows those; it also has British spellings, left out here.
 fn doubles(base: &str) -> bool {
@@ -236,11 +239,13 @@ fn doubles(base: &str) -> bool {
         b'l' => STRESSED_L.contains(&base),
         b'c' | b's' => false,
         _ => {
-            let doubled = format!("{base}{}ed", char::from(last));
-            !["benefit", "combat", "ballot", "worship", "gossip"].contains(&base)
-                && compiled::find(&doubled).is_some_and(|entry| {
+            let listed = |ending: &str| {
+                compiled::find(&format!("{base}{}{ending}", char::from(last))).is_some_and(|entry| {
                     entry.exceptions(PartOfSpeech::Verb).words().any(|verb| verb == base)
                 })
+            };
+            // Irregular verbs such as begin have no form in -ed.
+            !UNSTRESSED.contains(&base) && (listed("ed") || listed("ing"))
         }
     }
 }
@@ -277,7 +282,7 @@ fn base_of(word: &str, form: Option<VerbForm>) -> Cow<'_, str> {
     in_case_of(word, found)
 }
 
-/// One way to read a form, and how good it is.
+/// One way to read a word as a form of a verb.
 struct Reading<'a> {
     base: Cow<'a, str>,
     form: VerbForm,
@@ -285,7 +290,8 @@ struct Reading<'a> {
 
 /// The base of a lower-case form, among verbs that WordNet or the table of irregular verbs knows.
 ///
-/// Readings that spell as we would come first, then those WordNet lists as exceptions (British and rare
+/// A base as it stands and the forms of irregular verbs come first ("feed" is not of fee, "skied" not of sky), then
+/// regular forms that we would spell the same, then what WordNet lists as exceptions (British and rare
 /// spellings), then the others; in each group the most used verb, and the earlier reading among equals.
 pub(crate) fn known_base(word: &str, form: Option<VerbForm>) -> Option<Cow<'_, str>> {
     let mut best: Option<(u8, u8, Cow<'_, str>)> = None;
@@ -299,14 +305,15 @@ pub(crate) fn known_base(word: &str, form: Option<VerbForm>) -> Option<Cow<'_, s
             best = Some((rank, usage, Cow::Owned(reading.base.into_owned())));
         }
     };
+    const LISTED: u8 = 3;
     const SPELT_ALIKE: u8 = 2;
     const EXCEPTION: u8 = 1;
     const OTHER: u8 = 0;
 
     for &(base, form) in TABLES.by_form.get(word).into_iter().flatten() {
-        consider(SPELT_ALIKE, Reading { base: Cow::Borrowed(base), form });
+        consider(LISTED, Reading { base: Cow::Borrowed(base), form });
     }
-    consider(SPELT_ALIKE, Reading { base: Cow::Borrowed(word), form: VerbForm::Base });
+    consider(LISTED, Reading { base: Cow::Borrowed(word), form: VerbForm::Base });
     for_each_regular_reading(word, |reading| {
         let alike = inflect_lower(&reading.base, reading.form) == word;
         consider(if alike { SPELT_ALIKE } else { OTHER }, reading);

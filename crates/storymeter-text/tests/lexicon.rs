@@ -1,0 +1,180 @@
+//! The lexicon, as a transcript.
+
+use storymeter_text::lexicon::{Lexicon, LexiconError, PartOfSpeech, have_common_synset};
+use storymeter_text::morphology::{adjective, noun};
+use storymeter_text::negation::{NEGATION_WORDS, is_negation_word};
+
+use PartOfSpeech::{Adjective, Adverb, Noun, Verb};
+
+const TABLE: &str = "Happy|||/r/Antonym|||sad unhappy\nhappy|||/r/NotHasProperty|||\n\nhappy|||NotDesires|||sad tears\n\
+                     fish|||/r/NotCapableOf|||walk never";
+
+#[test]
+fn antonyms_are_found_by_lemma_and_part_of_speech() {
+    let lexicon = Lexicon::embedded();
+    assert_eq!(lexicon.antonyms("hot", Adjective), ["cold"]);
+    assert_eq!(lexicon.antonyms("Happy", Adjective), ["unhappy"]);
+    assert_eq!(lexicon.antonyms("day", Noun), ["night"]);
+    assert_eq!(lexicon.antonyms("quickly", Adverb), ["slowly"]);
+    assert!(lexicon.antonyms("love", Verb).contains(&"hate"));
+    assert!(lexicon.antonyms("hot", Noun).is_empty());
+    assert!(lexicon.antonyms("table", Noun).is_empty());
+    assert!(lexicon.antonyms("no such word", Noun).is_empty());
+}
+
+#[test]
+fn antonymy_goes_both_ways() {
+    let lexicon = Lexicon::embedded();
+    for pos in PartOfSpeech::ALL {
+        for lemma in lexicon.lemmas(pos) {
+            for antonym in lexicon.antonyms(lemma, pos) {
+                assert!(lexicon.antonyms(antonym, pos).contains(&lemma), "{lemma}: {antonym}");
+            }
+        }
+    }
+}
+
+#[test]
+fn keywords_are_content_words() {
+    let lexicon = Lexicon::embedded();
+    assert!(lexicon.is_keyword("house", Noun) && lexicon.is_keyword("house", Verb));
+    assert!(!lexicon.is_keyword("house", Adverb));
+    for word in ["house", "Houses", "wolves", "went", "running", "happiest", "quickly"] {
+        assert!(lexicon.is_keyword_word(word), "{word}");
+    }
+    for word in ["the", "has", "was", "will", "not", "never", "hardly", ".", "", "qzxv", "[MALE]", "n't"] {
+        assert!(!lexicon.is_keyword_word(word), "{word}");
+    }
+    assert!(NEGATION_WORDS.iter().all(|word| is_negation_word(word) && !lexicon.is_keyword_word(word)));
+}
+
+#[test]
+fn synonyms_share_a_synset() {
+    let lexicon = Lexicon::embedded();
+    assert!(lexicon.synonyms("car", Noun).contains(&"automobile"));
+    assert!(!lexicon.synonyms("car", Noun).contains(&"car"));
+    assert!(lexicon.share_synset("cars", "automobile"));
+    assert!(lexicon.share_synset("bought", "purchases"));
+    assert!(lexicon.share_synset("dogs", "dog"));
+    assert!(!lexicon.share_synset("dog", "cat"));
+    assert!(!lexicon.share_synset("qzxv", "qzxv"));
+    for pos in PartOfSpeech::ALL {
+        for lemma in lexicon.lemmas(pos).step_by(97) {
+            let synsets = lexicon.synsets(lemma);
+            assert!(synsets.is_sorted());
+            for synonym in lexicon.synonyms(lemma, pos) {
+                assert!(have_common_synset(&synsets, &lexicon.synsets(synonym)), "{lemma}: {synonym}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_lemma_is_found_again_and_there_are_as_many_as_in_wordnet() {
+    let lexicon = Lexicon::embedded();
+    // Lemmas without "_" in WordNet 3.0's index files: 57,506, 8,700, 20,983 and 3,767 lines; the table of newer
+    // antonyms brings a few more.
+    let counts = PartOfSpeech::ALL.map(|pos| lexicon.lemmas(pos).count());
+    for (count, lines) in counts.into_iter().zip([57_506, 8_700, 20_983, 3_767]) {
+        assert!((lines..lines + 400).contains(&count), "{count} for {lines}");
+    }
+    for pos in PartOfSpeech::ALL {
+        let mut lemmas = lexicon.lemmas(pos);
+        assert!(lemmas.all(|lemma| lexicon.is_keyword(lemma, pos) || !lexicon.is_keyword_word(lemma)));
+    }
+}
+
+#[test]
+fn a_table_of_the_user_replaces_the_lexicon() {
+    let lexicon = Lexicon::from_conceptnet(TABLE.as_bytes(), "table.txt").unwrap();
+    assert_eq!(lexicon.antonyms("happy", Adjective), ["sad", "unhappy", "tears"]);
+    assert_eq!(lexicon.antonyms("fish", Noun), ["walk", "never"]);
+    assert!(lexicon.antonyms("hot", Adjective).is_empty());
+    assert!(lexicon.is_keyword_word("fish") && lexicon.is_keyword_word("walked"));
+    assert!(!lexicon.is_keyword_word("house") && !lexicon.is_keyword_word("never"));
+}
+
+#[test]
+fn a_table_of_the_user_extends_the_lexicon() {
+    let lexicon = Lexicon::embedded().extended_with(TABLE.as_bytes(), "table.txt").unwrap();
+    assert_eq!(lexicon.antonyms("happy", Adjective), ["sad", "unhappy", "tears"]);
+    assert_eq!(lexicon.antonyms("hot", Adjective), ["cold"]);
+    let twice = lexicon.extended_with("happy|||/r/Antonym|||gloomy".as_bytes(), "second.txt").unwrap();
+    assert_eq!(twice.antonyms("happy", Adjective), ["gloomy", "sad", "unhappy", "tears"]);
+}
+
+#[test]
+fn a_wrong_table_is_refused_with_file_and_line() {
+    let refuse = |table: &[u8]| Lexicon::from_conceptnet(table, "table.txt").unwrap_err().to_string();
+    assert_eq!(
+        refuse(b"a|||/r/Antonym|||b\nc|||/r/IsA|||d"),
+        "table.txt:2: unknown relation \"/r/IsA\"; known are /r/Antonym, /r/NotDesires, /r/NotCapableOf, /r/NotHasProperty"
+    );
+    assert_eq!(refuse(b"happy sad"), "table.txt:1: 1 fields; a line is head|||/r/Antonym|||tail tail");
+    assert_eq!(
+        refuse(b" |||/r/Antonym|||b"),
+        "table.txt:1: the head is empty; a line is head|||/r/Antonym|||tail tail"
+    );
+    assert_eq!(refuse(b"a|||/r/Antonym|||b\n\xff"), "table.txt:2: stream did not contain valid UTF-8");
+    assert!(matches!(
+        Lexicon::from_conceptnet("\n \n".as_bytes(), "table.txt"),
+        Err(LexiconError::Empty { place }) if place == "table.txt"
+    ));
+}
+
+#[test]
+fn penn_tags_name_parts_of_speech() {
+    let tags = ["NNS", "NNP", "VBD", "JJR", "RB", "MD", "PRP", "."];
+    assert_eq!(
+        tags.map(PartOfSpeech::from_penn),
+        [Some(Noun), Some(Noun), Some(Verb), Some(Adjective), Some(Adverb), None, None, None]
+    );
+}
+
+#[test]
+fn nouns_and_adjectives_have_lemmas() {
+    for (form, lemma) in [
+        ("dogs", "dog"),
+        ("babies", "baby"),
+        ("boxes", "box"),
+        ("wolves", "wolf"),
+        ("Children", "Child"),
+        ("MICE", "MOUSE"),
+        ("feet", "foot"),
+        ("women", "woman"),
+        ("firemen", "fireman"),
+        ("glasses", "glass"),
+        ("gas", "gas"),
+        ("bus", "bus"),
+        ("news", "news"),
+        ("species", "species"),
+        ("boss", "boss"),
+        ("heroes", "hero"),
+        ("leaves", "leaf"),
+        ("us", "us"),
+        ("people", "people"),
+        ("ties", "tie"),
+        ("James", "James"),
+        ("horses", "horse"),
+        ("", ""),
+        ("ß", "ß"),
+    ] {
+        assert_eq!(noun::lemma(form), lemma, "{form}");
+    }
+    for (form, lemma) in [
+        ("bigger", "big"),
+        ("biggest", "big"),
+        ("happier", "happy"),
+        ("nicest", "nice"),
+        ("taller", "tall"),
+        ("better", "good"),
+        ("worst", "bad"),
+        ("clever", "clever"),
+        ("honest", "honest"),
+        ("eager", "eager"),
+        ("Free", "Free"),
+        ("freest", "free"),
+    ] {
+        assert_eq!(adjective::lemma(form), lemma, "{form}");
+    }
+}
