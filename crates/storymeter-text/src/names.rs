@@ -5,8 +5,9 @@
 //! count only where the text shows that a name is meant (see [`Delexicaliser::delexicalise`]). Nothing in
 //! this project masks names unless it is asked to.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
+
+use hashbrown::{HashMap, HashSet};
 
 use crate::Span;
 use crate::morphology::verb::{self, VerbForm};

@@ -15,5 +15,9 @@ pub const NEGATION_WORDS: [&str; 14] = [
 /// assert!(is_negation_word("Never") && is_negation_word("n’t") && !is_negation_word("ever"));
 /// ```
 pub fn is_negation_word(token: &str) -> bool {
+    // Almost all tokens begin with another letter.
+    if !token.starts_with(['n', 'N', 'h', 'H', 's', 'S', 'b', 'B', 'c', 'C']) {
+        return false;
+    }
     token.eq_ignore_ascii_case("n’t") || NEGATION_WORDS.iter().any(|word| token.eq_ignore_ascii_case(word))
 }

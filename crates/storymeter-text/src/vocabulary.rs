@@ -6,10 +6,11 @@
 //!
 //! Tags are plain numbers, so that any tag set will do.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasher;
 use std::io::{self, Read, Write};
 
+use hashbrown::hash_table::Entry;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use rand::Rng;
 
 /// A word, its tags and how often it has each.
@@ -18,9 +19,22 @@ type Word = (Box<str>, Vec<(u8, u64)>);
 /// Collects words; [`VocabularyBuilder::build`] makes the vocabulary.
 #[derive(Debug, Default, Clone)]
 pub struct VocabularyBuilder {
-    numbers: HashMap<Box<str>, u32, BuildHasherDefault<WordHasher>>,
-    /// For the word of each number, its tags and their counts: few, in order of arrival.
-    counts: Vec<Vec<(u8, u64)>>,
+    hasher: DefaultHashBuilder,
+    /// Numbers of `pairs`, found by word and tag.
+    table: HashTable<u32>,
+    /// In order of arrival.
+    pairs: Vec<Pair>,
+    /// The words of all pairs, one behind the other.
+    text: String,
+}
+
+/// A word, as a part of the text, with one of its tags.
+#[derive(Debug, Clone)]
+struct Pair {
+    start: usize,
+    end: usize,
+    tag: u8,
+    count: u64,
 }
 
 impl VocabularyBuilder {
@@ -39,46 +53,48 @@ impl VocabularyBuilder {
         if count == 0 {
             return;
         }
-        let number = match self.numbers.get(word) {
-            Some(&number) => number as usize,
-            None => {
-                self.numbers.insert(word.into(), self.counts.len() as u32);
-                self.counts.push(Vec::new());
-                self.counts.len() - 1
+        let Self { hasher, table, pairs, text } = self;
+        let hash = |word: &str, tag: u8| hasher.hash_one((word, tag));
+        let entry = table.entry(
+            hash(word, tag),
+            |&number| {
+                let pair = &pairs[number as usize];
+                pair.tag == tag && text[pair.start..pair.end] == *word
+            },
+            |&number| {
+                let pair = &pairs[number as usize];
+                hash(&text[pair.start..pair.end], pair.tag)
+            },
+        );
+        match entry {
+            Entry::Occupied(entry) => pairs[*entry.get() as usize].count += count,
+            Entry::Vacant(entry) => {
+                entry.insert(pairs.len() as u32);
+                let start = text.len();
+                text.push_str(word);
+                pairs.push(Pair { start, end: text.len(), tag, count });
             }
-        };
-        let tags = &mut self.counts[number];
-        match tags.iter_mut().find(|(known, _)| *known == tag) {
-            Some((_, total)) => *total += count,
-            None => tags.push((tag, count)),
         }
     }
 
     /// Adds the counts of another builder, for corpora counted in parts.
     pub fn merge(&mut self, other: Self) {
-        // Counts are sums: the order of words does not show in the result.
-        #[allow(clippy::iter_over_hash_type)]
-        for (word, number) in other.numbers {
-            for &(tag, count) in &other.counts[number as usize] {
-                self.add_many(&word, tag, count);
-            }
+        for pair in &other.pairs {
+            self.add_many(&other.text[pair.start..pair.end], pair.tag, pair.count);
         }
     }
 
     /// The vocabulary of the words so far.
-    pub fn build(self) -> Vocabulary {
-        let mut words: Vec<Word> = {
-            let mut counts = self.counts;
-            self.numbers
-                .into_iter()
-                .map(|(word, number)| (word, std::mem::take(&mut counts[number as usize])))
-                .collect()
-        };
-        words.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        for (_, tags) in &mut words {
-            tags.sort_unstable_by_key(|&(tag, _)| tag);
-        }
-        Vocabulary::new(words)
+    pub fn build(mut self) -> Vocabulary {
+        let text = self.text;
+        let word_of = |pair: &Pair| &text[pair.start..pair.end];
+        self.pairs.sort_unstable_by(|a, b| (word_of(a), a.tag).cmp(&(word_of(b), b.tag)));
+        let of_a_word = self.pairs.chunk_by(|a, b| word_of(a) == word_of(b));
+        let words = of_a_word.map(|pairs| {
+            let tags = pairs.iter().map(|pair| (pair.tag, pair.count)).collect();
+            (word_of(&pairs[0]).into(), tags)
+        });
+        Vocabulary::new(words.collect())
     }
 }
 
@@ -286,23 +302,4 @@ impl Sampler {
 /// A number below `bound`; its bias is below 2^-24 for any bound that occurs here.
 fn below(rng: &mut impl Rng, bound: u64) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64
-}
-
-/// FxHash's mixing step over eight bytes at a time: words are short and come from a corpus, not from an enemy.
-#[derive(Debug, Default, Clone)]
-struct WordHasher(u64);
-
-impl Hasher for WordHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut eight = [0; 8];
-            eight[..chunk.len()].copy_from_slice(chunk);
-            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(eight)).wrapping_mul(0x517c_c1b7_2722_0a95);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        // The table takes its index from the low bits, which a multiplication leaves poor.
-        self.0 ^ (self.0 >> 32)
-    }
 }

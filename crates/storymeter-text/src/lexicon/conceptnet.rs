@@ -1,8 +1,9 @@
 //! Antonym tables of the user, in the form the UNION authors gave ConceptNet's.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::BufRead;
+
+use hashbrown::{HashMap, HashSet};
 
 use crate::negation::is_negation_word;
 use crate::stopwords::is_stop_word;

@@ -1,8 +1,9 @@
 //! Nouns: lemma and plural.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use hashbrown::HashMap;
 
 use super::spelling::{ends_in_consonant_y, in_case_of, is_vowel};
 use super::usage;

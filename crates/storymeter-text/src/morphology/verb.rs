@@ -5,8 +5,9 @@
 //! what gives the form back: "hoped" is of hope, because hop gives "hopped".
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use hashbrown::HashMap;
 
 use super::spelling::{
     ends_in_consonant_y, ends_in_vowel_consonant, in_case_of, is_vowel, syllables, without_doubled,
@@ -274,118 +275,135 @@ pub fn base_as(word: &str, form: VerbForm) -> Cow<'_, str> {
 }
 
 fn base_of(word: &str, form: Option<VerbForm>) -> Cow<'_, str> {
-    let lower = lower_case(word);
-    // A wrong tag must not hide a form that is known.
-    let found = known_base(&lower, form).or_else(|| known_base(&lower, None));
-    let found =
-        found.map_or_else(|| Cow::Owned(guessed_base(&lower, form)), |base| Cow::Owned(base.into_owned()));
-    in_case_of(word, found)
+    match lower_case(word) {
+        Cow::Borrowed(lower) => base_of_lower(lower, form),
+        Cow::Owned(lower) => in_case_of(word, Cow::Owned(base_of_lower(&lower, form).into_owned())),
+    }
+}
+
+fn base_of_lower(word: &str, form: Option<VerbForm>) -> Cow<'_, str> {
+    // A wrong form must not hide one that is known.
+    known_base(word, form)
+        .or_else(|| form.and_then(|_| known_base(word, None)))
+        .unwrap_or_else(|| Cow::Owned(guessed_base(word, form)))
 }
 
 /// One way to read a word as a form of a verb.
 struct Reading<'a> {
     base: Cow<'a, str>,
     form: VerbForm,
+    rank: Rank,
 }
 
-/// The base of a lower-case form, among verbs that WordNet or the table of irregular verbs knows.
-///
-/// A base as it stands and the forms of irregular verbs come first ("feed" is not of fee, "skied" not of sky), then
-/// regular forms that we would spell the same, then what WordNet lists as exceptions (British and rare
-/// spellings), then the others; in each group the most used verb, and the earlier reading among equals.
-pub(crate) fn known_base(word: &str, form: Option<VerbForm>) -> Option<Cow<'_, str>> {
-    let mut best: Option<(u8, u8, Cow<'_, str>)> = None;
-    let mut consider = |rank: u8, reading: Reading<'_>| {
-        if form.is_some_and(|form| form != reading.form) {
-            return;
-        }
-        let listed = TABLES.by_base.contains_key(&*reading.base).then_some(0);
-        let Some(usage) = super::usage(&reading.base, PartOfSpeech::Verb).or(listed) else { return };
-        if best.as_ref().is_none_or(|(r, u, _)| (rank, usage) > (*r, *u)) {
-            best = Some((rank, usage, Cow::Owned(reading.base.into_owned())));
+/// How good a reading is, before the use of the verb decides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// The rules were undone, but doing them gives another spelling.
+    Regular,
+    /// WordNet lists the form as an exception: British and rare spellings.
+    Exception,
+    /// The rules give the form.
+    SpeltAlike,
+    /// The word as it stands, or a form of an irregular verb: "feed" is not of fee, "skied" not of sky.
+    Listed,
+}
+
+/// The base of a lower-case form, among verbs that WordNet or the table of irregular verbs knows: the best by rank,
+/// then the most used verb, then the earlier reading.
+pub(crate) fn known_base<'a>(word: &'a str, form: Option<VerbForm>) -> Option<Cow<'a, str>> {
+    let mut known: Vec<(Reading<'a>, u8)> = Vec::with_capacity(4);
+    let mut consider = |reading: Reading<'a>| {
+        // A regular past is a participle as well.
+        let wanted = form.is_none_or(|form| {
+            let participle = form == VerbForm::PastParticiple && reading.form == VerbForm::Past;
+            form == reading.form || (participle && reading.rank != Rank::Listed)
+        });
+        if wanted && let Some(usage) = verb_usage(&reading.base) {
+            known.push((reading, usage));
         }
     };
-    const LISTED: u8 = 3;
-    const SPELT_ALIKE: u8 = 2;
-    const EXCEPTION: u8 = 1;
-    const OTHER: u8 = 0;
-
     for &(base, form) in TABLES.by_form.get(word).into_iter().flatten() {
-        consider(LISTED, Reading { base: Cow::Borrowed(base), form });
+        consider(Reading { base: Cow::Borrowed(base), form, rank: Rank::Listed });
     }
-    consider(LISTED, Reading { base: Cow::Borrowed(word), form: VerbForm::Base });
-    for_each_regular_reading(word, |reading| {
-        let alike = inflect_lower(&reading.base, reading.form) == word;
-        consider(if alike { SPELT_ALIKE } else { OTHER }, reading);
-    });
+    consider(Reading { base: Cow::Borrowed(word), form: VerbForm::Base, rank: Rank::Listed });
+    for_each_regular_reading(word, &mut consider);
     if let Some(entry) = compiled::find(word) {
+        let form = if word.ends_with("ing") {
+            VerbForm::Gerund
+        } else if word.ends_with('s') {
+            VerbForm::ThirdSingular
+        } else {
+            VerbForm::Past
+        };
         for base in entry.exceptions(PartOfSpeech::Verb).words() {
-            let forms: &[VerbForm] = if word.ends_with("ing") {
-                &[VerbForm::Gerund]
-            } else if word.ends_with('s') {
-                &[VerbForm::ThirdSingular]
-            } else {
-                &[VerbForm::Past, VerbForm::PastParticiple]
-            };
-            for &form in forms {
-                consider(EXCEPTION, Reading { base: Cow::Borrowed(base), form });
+            consider(Reading { base: Cow::Borrowed(base), form, rank: Rank::Exception });
+        }
+    }
+    if known.len() > 1 {
+        for (reading, _) in &mut known {
+            if reading.rank == Rank::Regular && inflect_lower(&reading.base, reading.form) == word {
+                reading.rank = Rank::SpeltAlike;
             }
         }
     }
-    best.map(|(.., base)| base)
+    // `max_by_key` takes the last of equals.
+    known
+        .into_iter()
+        .rev()
+        .max_by_key(|(reading, usage)| (reading.rank, *usage))
+        .map(|(reading, _)| reading.base)
+}
+
+fn verb_usage(base: &str) -> Option<u8> {
+    super::usage(base, PartOfSpeech::Verb).or_else(|| TABLES.by_base.contains_key(base).then_some(0))
 }
 
 /// All ways to undo the regular spelling rules, the likelier first where nothing else is known.
-fn for_each_regular_reading<'a>(word: &'a str, mut take: impl FnMut(Reading<'a>)) {
-    let mut past = |base: Cow<'a, str>| {
-        take(Reading { base: base.clone(), form: VerbForm::Past });
-        take(Reading { base, form: VerbForm::PastParticiple });
-    };
-    if let Some(stem) = word.strip_suffix("ied").filter(|stem| stem.len() > 1) {
-        past(Cow::Owned(format!("{stem}y")));
-    }
+fn for_each_regular_reading<'a>(word: &'a str, take: &mut impl FnMut(Reading<'a>)) {
+    let mut read = |base, form| take(Reading { base, form, rank: Rank::Regular });
     if let Some(stem) = word.strip_suffix("ed").filter(|stem| !stem.is_empty()) {
-        for_each_stem(stem, word.strip_suffix('d'), &mut past);
-    }
-    let mut gerund = |base| take(Reading { base, form: VerbForm::Gerund });
-    if let Some(stem) = word.strip_suffix("ying").filter(|stem| !stem.is_empty()) {
-        gerund(Cow::Owned(format!("{stem}ie")));
-    }
-    if let Some(stem) = word.strip_suffix("ing").filter(|stem| !stem.is_empty()) {
-        for_each_stem(stem, None, &mut gerund);
-    }
-    let mut third = |base| take(Reading { base, form: VerbForm::ThirdSingular });
-    if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
-        third(Cow::Owned(format!("{stem}y")));
-    }
-    if let Some(stem) = word.strip_suffix('s').filter(|stem| stem.len() > 1) {
-        third(Cow::Borrowed(stem));
+        if let Some(stem) = stem.strip_suffix('i').filter(|stem| stem.len() > 1) {
+            read(Cow::Owned([stem, "y"].concat()), VerbForm::Past);
+        }
+        read(Cow::Borrowed(&word[..word.len() - 1]), VerbForm::Past);
+        for_each_stem(stem, |base| read(Cow::Borrowed(base), VerbForm::Past));
+    } else if let Some(stem) = word.strip_suffix("ing").filter(|stem| !stem.is_empty()) {
+        if let Some(stem) = stem.strip_suffix('y').filter(|stem| !stem.is_empty()) {
+            read(Cow::Owned([stem, "ie"].concat()), VerbForm::Gerund);
+        }
+        read(Cow::Owned([stem, "e"].concat()), VerbForm::Gerund);
+        for_each_stem(stem, |base| read(Cow::Borrowed(base), VerbForm::Gerund));
+    } else if let Some(stem) = word.strip_suffix('s').filter(|stem| stem.len() > 1) {
+        if let Some(stem) = stem.strip_suffix("ie").filter(|stem| stem.len() > 1) {
+            read(Cow::Owned([stem, "y"].concat()), VerbForm::ThirdSingular);
+        }
+        read(Cow::Borrowed(stem), VerbForm::ThirdSingular);
         if let Some(stem) = stem.strip_suffix('e') {
-            third(Cow::Borrowed(stem));
-            if let Some(stem) = without_doubled(stem) {
-                third(Cow::Borrowed(stem));
-            }
+            for_each_stem(stem, |base| read(Cow::Borrowed(base), VerbForm::ThirdSingular));
         }
     }
 }
 
-/// What may stand before -ed or -ing: the stem with e, undoubled, softened, or as it is.
-fn for_each_stem<'a>(stem: &'a str, with_e: Option<&'a str>, take: &mut impl FnMut(Cow<'a, str>)) {
-    take(with_e.map_or_else(|| Cow::Owned(format!("{stem}e")), Cow::Borrowed));
+/// What may stand before an ending that begins with a vowel: the stem undoubled, softened, or as it is.
+fn for_each_stem<'a>(stem: &'a str, mut take: impl FnMut(&'a str)) {
     if let Some(single) = without_doubled(stem) {
-        take(Cow::Borrowed(single));
+        take(single);
     }
     if let Some(hard) = stem.strip_suffix('k').filter(|hard| hard.ends_with('c')) {
-        take(Cow::Borrowed(hard));
+        take(hard);
     }
-    take(Cow::Borrowed(stem));
+    take(stem);
 }
 
 /// The base of a form of a verb nobody listed: the reading whose spelling is commonest in English.
 fn guessed_base(word: &str, form: Option<VerbForm>) -> String {
     let mut readings = Vec::new();
-    for_each_regular_reading(word, |reading| {
-        let possible = form.is_none_or(|form| form == reading.form) && syllables(&reading.base) > 0;
+    for_each_regular_reading(word, &mut |reading: Reading<'_>| {
+        let read = match form {
+            Some(VerbForm::PastParticiple) => Some(VerbForm::Past),
+            other => other,
+        };
+        let possible = read.is_none_or(|form| form == reading.form) && syllables(&reading.base) > 0;
         if possible && inflect_lower(&reading.base, reading.form) == word {
             readings.push(reading.base.into_owned());
         }
