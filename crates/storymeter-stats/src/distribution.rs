@@ -117,12 +117,20 @@ fn f_isf(q: f64, d1: f64, d2: f64) -> f64 {
         return 0.0;
     }
     let excess = |u: f64| f_sf(u.exp(), d1, d2).ln() - q.ln();
-    let (mut low, mut high) = (-1.0, 1.0);
-    while excess(low) < 0.0 && low > -700.0 {
-        low *= 2.0;
+    // With few degrees of freedom the quantile may lie outside what a float can hold.
+    let (least, most) = (f64::MIN_POSITIVE.ln(), f64::MAX.ln());
+    if excess(most) > 0.0 {
+        return f64::INFINITY;
     }
-    while excess(high) > 0.0 && high < 700.0 {
-        high *= 2.0;
+    if excess(least) < 0.0 {
+        return 0.0;
+    }
+    let (mut low, mut high): (f64, f64) = (-1.0, 1.0);
+    while excess(low) < 0.0 {
+        low = (2.0 * low).max(least);
+    }
+    while excess(high) > 0.0 {
+        high = (2.0 * high).min(most);
     }
     let mut u = 0.5 * (low + high);
     for _ in 0..200 {

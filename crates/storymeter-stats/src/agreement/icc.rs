@@ -159,7 +159,7 @@ impl FTest {
     }
 
     fn single_interval(&self, k: f64) -> Interval {
-        let of_f = |f: f64| (f - 1.0) / (f + (k - 1.0));
+        let of_f = |f: f64| if f.is_infinite() { 1.0 } else { (f - 1.0) / (f + (k - 1.0)) };
         Interval { low: of_f(self.low), high: of_f(self.high) }
     }
 
@@ -170,15 +170,19 @@ impl FTest {
 
 /// Interval of ICC2: Satterthwaite's degrees of freedom for the mixed mean square (Shrout & Fleiss 1979, p. 424).
 fn agreement_interval(ms: &MeanSquares, icc2: f64, n: f64, k: f64) -> Interval {
-    let ratio = ms.raters / ms.residual;
-    let rest = n * (1.0 + (k - 1.0) * icc2) - k * icc2;
-    let df = (n - 1.0) * (k - 1.0) * (k * icc2 * ratio + rest).powi(2)
-        / ((n - 1.0) * (k * icc2 * ratio).powi(2) + rest * rest);
+    if ms.within == 0.0 && ms.targets > 0.0 {
+        return Interval { low: 1.0, high: 1.0 };
+    }
+    let of_raters = k * icc2 * ms.raters;
+    let of_residual = (n * (1.0 + (k - 1.0) * icc2) - k * icc2) * ms.residual;
+    let df = (n - 1.0) * (k - 1.0) * (of_raters + of_residual).powi(2)
+        / ((n - 1.0) * of_raters.powi(2) + of_residual.powi(2));
     let upper = f_quantile(UPPER, n - 1.0, df);
     let lower = f_quantile(UPPER, df, n - 1.0);
     let mixed = k * ms.raters + (k * n - k - n) * ms.residual;
+    // Divided by the quantiles, which may be infinite when `df` is next to 0.
     Interval {
-        low: n * (ms.targets - upper * ms.residual) / (upper * mixed + n * ms.targets),
-        high: n * (lower * ms.targets - ms.residual) / (mixed + n * lower * ms.targets),
+        low: n * (ms.targets / upper - ms.residual) / (mixed + n * ms.targets / upper),
+        high: n * (ms.targets - ms.residual / lower) / (mixed / lower + n * ms.targets),
     }
 }

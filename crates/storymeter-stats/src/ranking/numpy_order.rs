@@ -6,7 +6,7 @@
 //! when the recursion gets too deep.
 
 /// Ranges of up to this many elements are left to insertion sort.
-const SHORT: usize = 17;
+const SHORT: usize = 16;
 
 /// Positions of the values in ascending order, equal values as numpy before 1.25 leaves them. No value may be NaN.
 pub fn argsort_numpy_1_23(values: &[f64]) -> Vec<usize> {

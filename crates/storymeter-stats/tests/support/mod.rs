@@ -75,6 +75,7 @@ pub fn values(shape: &str, seed: u64, n: usize, x: &[f64]) -> Vec<f64> {
         .map(|i| match kind {
             "uniform" => uniform(seed, i),
             "bell" => bell(seed, i),
+            "grid" => (bell(seed, i) * 2f64.powi(20)).floor() / 2f64.powi(20),
             "ties" => (uniform(seed, i) * args[0]).floor(),
             "const" => args[0],
             "offset" => args[0] + uniform(seed, i),
@@ -109,4 +110,31 @@ pub fn close(got: f64, want: f64, tolerance: f64) -> bool {
 pub fn assert_close(got: f64, want: f64, what: &str, row: &Row) {
     let good = close(got, want, 1e-10) || (got - want).abs() <= 1e-10;
     assert!(good, "{what}: got {got:e}, want {want:e}\n{row:?}");
+}
+
+/// Ratings with a row effect: `rate:E:K` whole numbers below K, `smooth:E` real ones; E is the row's share.
+pub fn ratings(shape: &str, seed: u64, rows: usize, columns: usize) -> Vec<f64> {
+    let mut parts = shape.split('+').filter(|p| !p.is_empty());
+    let words: Vec<&str> = parts.next().expect("shape").split(':').collect();
+    let share: f64 = words[1].parse().expect("share");
+    let mut cells: Vec<f64> = (0..rows * columns)
+        .map(|c| {
+            let row = c / columns;
+            if words[0] == "rate" {
+                let top: f64 = words[2].parse().expect("top");
+                ((share * uniform(seed + 1, row) + (1.0 - share) * uniform(seed, c)) * top).floor()
+            } else {
+                share * bell(seed + 1, row) + (1.0 - share) * bell(seed, c)
+            }
+        })
+        .collect();
+    for mark in parts {
+        let every: u64 = mark.split_once(':').expect("mark").1.parse().expect("every");
+        for (c, v) in cells.iter_mut().enumerate() {
+            if bits(seed ^ 0xAB_CDEF, c).is_multiple_of(every) {
+                *v = f64::NAN;
+            }
+        }
+    }
+    cells
 }

@@ -1,0 +1,195 @@
+//! Bootstrap, randomisation and permutation against scipy and brute force, and for any number of threads.
+
+mod support;
+
+use storymeter_stats::{
+    BootstrapMethod, BootstrapOptions, Coefficient, Design, Exchange, Level, Matrix,
+    approximate_randomisation, bca_interval, bootstrap, paired_bootstrap, percentile_interval,
+    permutation_test, resample,
+};
+use support::{assert_close, bits, cases, values};
+
+fn mean_at(values: &[f64], at: &[usize]) -> f64 {
+    at.iter().map(|&i| values[i]).sum::<f64>() / at.len() as f64
+}
+
+#[test]
+fn percentile_and_bca_intervals_are_scipys() {
+    let cases = cases("bootstrap");
+    assert!(cases.len() >= 200);
+    for row in cases {
+        let (seed, n, resamples, confidence) = (row.int(1), row.size(2), row.size(3), row.float(4));
+        let x = values(row.text(0), seed, n, &[]);
+        let drawn = |b: usize| -> Vec<usize> {
+            (0..n).map(|i| (bits(seed + 1, b * n + i) % n as u64) as usize).collect()
+        };
+        let resampled: Vec<f64> = (0..resamples).map(|b| mean_at(&x, &drawn(b))).collect();
+        let all: Vec<usize> = (0..n).collect();
+        let jackknife: Vec<f64> = (0..n)
+            .map(|left_out| mean_at(&x, &all.iter().copied().filter(|&i| i != left_out).collect::<Vec<_>>()))
+            .collect();
+        let percentile = percentile_interval(&resampled, confidence).unwrap();
+        assert_close(percentile.low, row.float(5), "percentile low", &row);
+        assert_close(percentile.high, row.float(6), "percentile high", &row);
+        let bca = bca_interval(&resampled, mean_at(&x, &all), &jackknife, confidence).unwrap();
+        assert_close(bca.low, row.float(7), "BCa low", &row);
+        assert_close(bca.high, row.float(8), "BCa high", &row);
+    }
+}
+
+#[test]
+fn exhaustive_exchanges_give_scipys_permutation_p_values() {
+    let cases = cases("randomisation");
+    assert!(cases.len() >= 200);
+    for row in cases {
+        let (seed, n) = (row.int(1), row.size(2));
+        let a = values(row.text(0), seed, n, &[]);
+        let b: Vec<f64> = values(row.text(0), seed + 1, n, &[]).iter().map(|v| v + row.float(3)).collect();
+        let scores = |exchanged: &[bool]| {
+            let pick = |own: &[f64], other: &[f64]| {
+                (0..n).map(|i| if exchanged[i] { other[i] } else { own[i] }).sum::<f64>() / n as f64
+            };
+            (pick(&a, &b), pick(&b, &a))
+        };
+        let found = approximate_randomisation(n, scores, 1 << n, 1).unwrap();
+        assert!(found.exact);
+        assert_close(found.p_value, row.float(4), "p", &row);
+        assert_close(found.p_greater, row.float(5), "p greater", &row);
+        assert_close(found.difference, row.float(6), "difference", &row);
+    }
+}
+
+fn design(row: &support::Row) -> Design {
+    Design {
+        level: match row.text(3) {
+            "system" => Level::System,
+            "item" => Level::Item,
+            _ => Level::Pooled,
+        },
+        coefficient: row.text(4).parse().unwrap(),
+        exchange: match row.text(5) {
+            "both" => Exchange::Both,
+            "systems" => Exchange::Systems,
+            _ => Exchange::Items,
+        },
+    }
+}
+
+#[test]
+fn permutation_test_of_correlations_agrees_with_all_exchanges_by_brute_force() {
+    for row in cases("permutation") {
+        let (seed, systems, items) = (row.int(0), row.size(1), row.size(2));
+        let cell = |k| values("bell", seed + k, systems * items, &[]);
+        let ratings = cell(2);
+        let first: Vec<f64> = cell(0).iter().zip(&ratings).map(|(a, b)| a + 0.7 * b).collect();
+        let second = cell(1);
+        let table = |v| Matrix::new(v, systems, items).unwrap();
+        let found =
+            permutation_test(table(&first), table(&second), table(&ratings), design(&row), 1 << 13, 3)
+                .unwrap();
+        assert!(found.exact);
+        assert_close(found.difference, row.float(6), "difference", &row);
+        assert_close(found.p_value, row.float(7), "p", &row);
+        assert_close(found.p_greater, row.float(8), "p greater", &row);
+    }
+}
+
+/// Everything random in the crate, on one data set.
+fn all_resampling(seed: u64) -> String {
+    let (a, b, c) = (values("bell", 1, 60, &[]), values("bell", 2, 60, &[]), values("ties:4", 3, 60, &[]));
+    let correlation = |at: &[usize]| {
+        let pick = |v: &[f64]| at.iter().map(|&i| v[i]).collect::<Vec<_>>();
+        Coefficient::Kendall.value(&pick(&a), &pick(&c)).unwrap()
+    };
+    let options = BootstrapOptions { resamples: 500, seed, ..BootstrapOptions::default() };
+    let interval = bootstrap(60, correlation, &options).unwrap();
+    let pair = paired_bootstrap(60, |at| (mean_at(&a, at), mean_at(&b, at)), 500, 0.95, seed).unwrap();
+    let exchanged = |swap: &[bool]| {
+        let d: f64 = (0..60).map(|i| if swap[i] { b[i] - a[i] } else { a[i] - b[i] }).sum();
+        (d, 0.0)
+    };
+    let randomised = approximate_randomisation(60, exchanged, 500, seed).unwrap();
+    let design = Design { coefficient: Coefficient::Spearman, level: Level::Item, exchange: Exchange::Both };
+    let table = |v| Matrix::new(v, 6, 10).unwrap();
+    let permuted = permutation_test(table(&a), table(&b), table(&c), design, 300, seed).unwrap();
+    format!("{interval:?}\n{pair:?}\n{randomised:?}\n{permuted:?}")
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| all_resampling(7))
+    };
+    let alone = with(1);
+    assert_eq!(alone, with(2));
+    assert_eq!(alone, with(5));
+    assert_ne!(alone, all_resampling(8), "another seed draws other samples");
+}
+
+#[test]
+fn draws_are_uniform_and_streams_differ() {
+    let mut counts = [0u32; 10];
+    for round in 0..2000 {
+        let mut drawn = [0; 10];
+        resample::draw_with_replacement(&mut resample::stream(1, round), &mut drawn);
+        drawn.iter().for_each(|&i| counts[i] += 1);
+    }
+    // 20,000 draws over 10 cells: chi-squared with 9 degrees of freedom stays below 33.7 in 9,999 of 10,000 cases.
+    let chi: f64 = counts.iter().map(|&c| (f64::from(c) - 2000.0).powi(2) / 2000.0).sum();
+    assert!(chi < 33.7, "{counts:?}");
+    let mut heads = 0;
+    for round in 0..200 {
+        let mut coins = [false; 100];
+        resample::flip(&mut resample::stream(2, round), &mut coins);
+        heads += coins.iter().filter(|&&c| c).count();
+    }
+    // 10,000 expected, standard deviation 71.
+    assert!((9700..10300).contains(&heads), "{heads}");
+}
+
+#[test]
+fn a_bootstrap_interval_covers_the_truth_about_as_often_as_it_says() {
+    let mut covered = 0;
+    for sample in 0..300u64 {
+        let x = values("bell", 900_000 + sample, 40, &[]);
+        let options = BootstrapOptions {
+            resamples: 400,
+            seed: sample,
+            method: BootstrapMethod::Percentile,
+            ..BootstrapOptions::default()
+        };
+        covered += usize::from(bootstrap(40, |at| mean_at(&x, at), &options).unwrap().interval.contains(0.0));
+    }
+    // Expected a little below 285 of 300 (the percentile interval is short by a factor sqrt(39/40)).
+    assert!((265..300).contains(&covered), "{covered} of 300");
+}
+
+#[test]
+fn paired_bootstrap_counts_wins_ties_and_p() {
+    let a = [3.0, 4.0, 5.0, 6.0];
+    let b = [1.0, 2.0, 3.0, 4.0];
+    let clear = paired_bootstrap(4, |at| (mean_at(&a, at), mean_at(&b, at)), 100, 0.95, 1).unwrap();
+    assert_eq!((clear.wins_a, clear.wins_b, clear.ties), (100, 0, 0));
+    assert_eq!((clear.p_value(), clear.difference, clear.interval.low), (0.0, 2.0, 2.0));
+    let same = paired_bootstrap(4, |at| (mean_at(&a, at), mean_at(&a, at)), 100, 0.95, 1).unwrap();
+    assert_eq!((same.ties, same.p_value()), (100, 1.0));
+}
+
+#[test]
+fn resamples_without_a_value_are_counted() {
+    let x = [1.0, 1.0, 1.0, 2.0];
+    let y = [1.0, 2.0, 3.0, 4.0];
+    let correlation = |at: &[usize]| {
+        let pick = |v: &[f64]| at.iter().map(|&i| v[i]).collect::<Vec<_>>();
+        Coefficient::Pearson.value(&pick(&x), &pick(&y)).unwrap()
+    };
+    let options = BootstrapOptions {
+        resamples: 1000,
+        method: BootstrapMethod::Percentile,
+        ..BootstrapOptions::default()
+    };
+    let found = bootstrap(4, correlation, &options).unwrap();
+    // The fourth item is missing from (3/4)^4 = 32% of the draws, and alone in one of 256.
+    assert!((260..380).contains(&found.undefined_resamples), "{}", found.undefined_resamples);
+}
