@@ -13,6 +13,7 @@
 //! did not go". Each rule from affirmative to negative has its inverse.
 
 use storymeter_text::Span;
+use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
 use storymeter_text::morphology::verb::{self, VerbForm};
 use storymeter_text::tagger::Tag;
 
@@ -166,14 +167,22 @@ impl Sentence<'_> {
         is_be(word) || is_have(word) || is_do(word) || is_modal(word)
     }
 
+    /// Tagged as an adverb, and not a word that can only be a verb: "did not sleep well" misleads taggers.
+    fn is_adverb(&self, i: usize) -> bool {
+        let is = |pos| Lexicon::embedded().is_keyword(self.word(i), pos);
+        self.tag(i).starts_with("RB")
+            && !self.is_not(i)
+            && (is(PartOfSpeech::Adverb) || !is(PartOfSpeech::Verb))
+    }
+
     /// The first token from `i` on that is no adverb.
     fn past_adverbs(&self, i: usize) -> usize {
-        (i..i + 3).find(|&j| !self.tag(j).starts_with("RB") || self.is_not(j)).unwrap_or(i + 3)
+        (i..i + 3).find(|&j| !self.is_adverb(j)).unwrap_or(i + 3)
     }
 
     /// The last token before `i` that is no adverb.
     fn before_adverbs(&self, i: usize) -> Option<usize> {
-        (0..i).rev().find(|&j| !self.tag(j).starts_with("RB") || self.is_not(j))
+        (0..i).rev().find(|&j| !self.is_adverb(j))
     }
 
     fn between(&self, start: usize, end: usize) -> &str {
@@ -225,8 +234,11 @@ impl Sentence<'_> {
 
     /// The form a base verb at `v` takes when the do at `p` goes; `None` where `v` is no base verb.
     fn finite_form(&self, p: usize, v: usize) -> Option<VerbForm> {
-        let tagged_verb = self.tags.get(v).is_some_and(|tag| tag.is_verb());
-        if !tagged_verb || verb::base_as(self.word(v), VerbForm::Base) != self.word(v) {
+        let word = self.word(v);
+        // After "did not" a word that can be a verb is one, whatever its tag.
+        let can_be_a_verb = self.tags.get(v).is_some_and(|tag| tag.is_verb())
+            || Lexicon::embedded().is_keyword(word, PartOfSpeech::Verb);
+        if !can_be_a_verb || verb::base_as(word, VerbForm::Base) != word {
             return None;
         }
         Some(match self.word(p) {

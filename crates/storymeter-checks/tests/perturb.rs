@@ -1,0 +1,184 @@
+//! Negative samples on the real corpora.
+#![allow(clippy::print_stderr)]
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use storymeter::core::Story;
+use storymeter::core::read::{ReadOptions, open};
+use storymeter::perturb::negation::alterations;
+use storymeter::perturb::{
+    Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturber, Preset, Tally, Technique, apply, undo,
+};
+use storymeter::text::lexicon::Lexicon;
+use storymeter::text::tagger::Tagger;
+use storymeter::text::{Span, sentence, treebank};
+use storymeter_checks::shared;
+
+const SEED: u64 = 20;
+
+fn read(path: &Path) -> Vec<Story> {
+    open(&[path.to_owned()], &ReadOptions::default()).unwrap().map(|record| record.unwrap().story).collect()
+}
+
+fn donors(stories: &[Story]) -> Donors {
+    let mut sampler = DonorSampler::new(SEED, DEFAULT_SAMPLE);
+    for (record, story) in stories.iter().enumerate() {
+        sampler.offer(record as u64, story);
+    }
+    sampler.finish(Tagger::embedded(), Lexicon::embedded())
+}
+
+#[test]
+fn roc_negatives_have_the_shares_asked_for_and_can_be_undone() {
+    let Some(path) = shared("data/roc/stories.tsv.gz") else { return };
+    let stories = read(&path);
+    assert_eq!(stories.len(), 60_802);
+    let donors = donors(&stories);
+    for preset in [Preset::Paper, Preset::ReleasedCode] {
+        let config = Config { preset, ..Config::default() };
+        let perturber = Perturber::new(config, &donors, Lexicon::embedded(), Tagger::embedded());
+        let tally = stories
+            .par_iter()
+            .enumerate()
+            .map(|(record, story)| {
+                let outcome = perturber.perturb(story, SEED, record as u64, 0);
+                let mut tally = Tally::default();
+                tally.add(&outcome);
+                if let Ok(sample) = outcome {
+                    assert_ne!(sample.story, story.text);
+                    assert_eq!(apply(&story.text, &sample.edits).unwrap(), sample.story);
+                    assert_eq!(undo(&sample.story, &sample.edits).unwrap(), story.text);
+                    let first = &story.text[story.sentences[0].clone()];
+                    assert!(sample.story.starts_with(first), "sentence 1 changed: {}", sample.story);
+                    assert!(sample.edits.iter().all(|edit| (1..5).contains(&edit.sentence)));
+                }
+                tally
+            })
+            .reduce(Tally::default, |mut a, b| {
+                a.merge(&b);
+                a
+            });
+        eprintln!("{preset}:\n{}", tally.report(perturber.config()));
+        assert_shares(&tally, perturber.config());
+        if preset == Preset::Paper {
+            assert_eq!(tally.samples, 60_802, "every ROC story can be damaged");
+        }
+    }
+}
+
+/// Within one point of what was asked for.
+fn assert_shares(tally: &Tally, config: &Config) {
+    let all = tally.samples as f64;
+    for (asked, came) in config.expected_counts().iter().zip(tally.counts) {
+        assert!((asked - came as f64 / all).abs() < 0.01, "number of techniques: {asked} {came}");
+    }
+    for (technique, implied) in Technique::ALL.into_iter().zip(config.expected_techniques()) {
+        let came = tally.techniques[technique.index()] as f64 / all;
+        assert!((implied - came).abs() < 0.01, "{technique}: {implied} {came}");
+    }
+}
+
+/// The splitter alone, without the sentence boundaries of the file, must not see more or fewer sentences after
+/// the damage than before, but for sentences that the splitter reads differently next to other neighbours.
+#[test]
+fn five_sentences_stay_five() {
+    let Some(path) = shared("data/roc/stories.tsv.gz") else { return };
+    let stories = read(&path);
+    let donors = donors(&stories);
+    let perturber = Perturber::new(Config::default(), &donors, Lexicon::embedded(), Tagger::embedded());
+    let counts: Vec<(usize, usize)> = stories
+        .par_iter()
+        .enumerate()
+        .filter_map(|(record, story)| {
+            let sample = perturber.perturb(story, SEED, record as u64, 0).ok()?;
+            Some((sentence::split(&story.text).len(), sentence::split(&sample.story).len()))
+        })
+        .collect();
+    let five_before = counts.iter().filter(|(before, _)| *before == 5).count();
+    let five_after = counts.iter().filter(|(before, after)| *before == 5 && *after == 5).count();
+    let share = five_after as f64 / five_before as f64;
+    eprintln!(
+        "of {five_before} stories that the splitter sees five sentences in, {five_after} keep five ({:.2}%)",
+        100.0 * share
+    );
+    assert!(share > 0.99);
+}
+
+#[test]
+fn long_stories_can_be_damaged_too() {
+    let Some(path) = shared("data/long/stories.jsonl.gz") else { return };
+    let stories: Vec<Story> = read(&path).into_iter().take(3_000).collect();
+    let donors = donors(&stories);
+    let perturber = Perturber::new(Config::default(), &donors, Lexicon::embedded(), Tagger::embedded());
+    let made = stories
+        .par_iter()
+        .enumerate()
+        .filter(|(record, story)| match perturber.perturb(story, SEED, *record as u64, 0) {
+            Ok(sample) => {
+                assert_eq!(undo(&sample.story, &sample.edits).unwrap(), story.text);
+                true
+            }
+            Err(_) => false,
+        })
+        .count();
+    eprintln!("{made} of {} long stories damaged", stories.len());
+    assert!(made * 100 >= stories.len() * 99);
+}
+
+/// Negating twice: the share of alterations that some alteration of the result takes back, letter for letter.
+#[test]
+fn negating_twice_gives_the_sentence_back() {
+    let Some(path) = shared("data/pos/ewt_dev.tsv.gz") else { return };
+    let sentences = treebank_sentences(&path);
+    let mut done = 0;
+    let mut tried = 0;
+    let mut back = 0;
+    for sentence in &sentences {
+        let results = altered(sentence);
+        if results.is_empty() {
+            continue;
+        }
+        for result in results {
+            tried += 1;
+            let returned = altered(&result).iter().any(|again| again == sentence);
+            back += usize::from(returned);
+        }
+        done += 1;
+        if done == 300 {
+            break;
+        }
+    }
+    let share = back as f64 / tried as f64;
+    eprintln!(
+        "negating twice: {back} of {tried} alterations of {done} sentences are taken back ({:.1}%)",
+        100.0 * share
+    );
+    assert_eq!(done, 300);
+    assert!(share >= 0.9);
+}
+
+/// Every sentence one alteration away.
+fn altered(sentence: &str) -> Vec<String> {
+    let tokens: Vec<Span> = treebank::tokenize(sentence).iter().map(|token| token.span).collect();
+    let words: Vec<&str> = tokens.iter().map(|token| token.of(sentence)).collect();
+    let tags = Tagger::embedded().tag(&words);
+    let write =
+        |span: Span, after: &str| format!("{}{after}{}", &sentence[..span.start], &sentence[span.end..]);
+    alterations(sentence, &tokens, &tags, true)
+        .iter()
+        .flat_map(|a| [Some(write(a.span, &a.plain)), a.short.as_deref().map(|short| write(a.span, short))])
+        .flatten()
+        .collect()
+}
+
+/// The sentences of a treebank file (token TAB tag, a blank line between sentences), tokens joined by blanks.
+fn treebank_sentences(path: &Path) -> Vec<String> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path).unwrap();
+    std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(file), &mut text).unwrap();
+    text.split("\n\n")
+        .map(|block| block.lines().filter_map(|line| line.split('\t').next()).collect::<Vec<_>>().join(" "))
+        .filter(|sentence| !sentence.trim().is_empty())
+        .collect()
+}
