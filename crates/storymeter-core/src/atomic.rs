@@ -1,6 +1,6 @@
 //! Output that is complete or not there.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,12 @@ use crate::{Error, Place, Result};
 /// A file that appears under its name only when [`AtomicFile::commit`] succeeds.
 ///
 /// Until then everything goes to a temporary file in the same folder, which is removed when the value is
-/// dropped: an error, a full disk or an interrupted run leaves no half-written output behind, and an older
-/// file of that name stays as it was.
+/// dropped: an error or a full disk leaves no half-written output behind, and an older file of that name stays
+/// as it was. (A run that is killed can leave the temporary file, `.storymeter-*.partial`, but nothing
+/// under the output's name.)
+///
+/// What is not an ordinary file, such as `/dev/null` or a named pipe, cannot be replaced and is written to as it
+/// is. A symbolic link stays, and the file it points to is replaced.
 ///
 /// ```
 /// # use std::io::Write;
@@ -26,42 +30,78 @@ use crate::{Error, Place, Result};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct AtomicFile {
-    out: BufWriter<NamedTempFile>,
+    out: BufWriter<Target>,
     path: PathBuf,
+}
+
+enum Target {
+    /// To be renamed to the second when complete.
+    Temporary(NamedTempFile, PathBuf),
+    /// A device or pipe.
+    Direct(File),
 }
 
 impl AtomicFile {
     /// Starts writing what will become `path`.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_owned();
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".storymeter-").suffix(".partial");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // What `open` would give; the process's umask still applies.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let file = builder.tempfile_in(folder).map_err(|e| Error::io(Place::file(&path), e))?;
-        Ok(Self { out: BufWriter::with_capacity(1 << 16, file), path })
+        let target = open(&path).map_err(|e| Error::io(Place::file(&path), e))?;
+        Ok(Self { out: BufWriter::with_capacity(1 << 16, target), path })
     }
 
     /// Flushes, syncs and gives the file its name.
     pub fn commit(self) -> Result<()> {
-        let place = Place::file(&self.path);
-        let file = self.out.into_inner().map_err(|e| Error::io(place.clone(), e.into_error()))?;
-        file.as_file().sync_all().map_err(|e| Error::io(place.clone(), e))?;
-        file.persist(&self.path).map_err(|e| Error::io(place, e.error))?;
-        Ok(())
+        let failed = |e| Error::io(Place::file(&self.path), e);
+        match self.out.into_inner().map_err(|e| failed(e.into_error()))? {
+            Target::Direct(_) => Ok(()),
+            Target::Temporary(file, path) => {
+                file.as_file().sync_all().map_err(failed)?;
+                file.persist(path).map(drop).map_err(|e| failed(e.error))
+            }
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<Target> {
+    match path.metadata() {
+        Ok(there) if there.is_dir() => {
+            Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder; the output must be a file"))
+        }
+        Ok(there) if !there.is_file() => OpenOptions::new().write(true).open(path).map(Target::Direct),
+        Ok(_) => temporary(path.canonicalize()?),
+        Err(_) => temporary(path.to_owned()),
+    }
+}
+
+fn temporary(path: PathBuf) -> io::Result<Target> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".storymeter-").suffix(".partial");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // What `open` would give; the process's umask still applies.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    Ok(Target::Temporary(builder.tempfile_in(folder)?, path))
+}
+
+impl Write for Target {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Temporary(file, _) => file.write(buf),
+            Self::Direct(file) => file.write(buf),
+        }
     }
 
-    /// The file being written, for callers that need to seek or map it.
-    pub fn as_file(&self) -> &File {
-        self.out.get_ref().as_file()
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Temporary(file, _) => file.flush(),
+            Self::Direct(file) => file.flush(),
+        }
     }
 }
 
@@ -72,5 +112,65 @@ impl Write for AtomicFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_not_committed_leaves_nothing_and_the_old_file_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        std::fs::write(&path, "old").unwrap();
+        let mut out = AtomicFile::create(&path).unwrap();
+        out.write_all(b"new").unwrap();
+        drop(out);
+        assert_eq!(names(dir.path()), ["out"]);
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+    }
+
+    #[test]
+    fn a_folder_or_a_missing_folder_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(AtomicFile::create(dir.path()).is_err());
+        assert!(AtomicFile::create(dir.path().join("none/out")).is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_device_is_written_to_and_stays_a_device() {
+        let mut out = AtomicFile::create("/dev/null").unwrap();
+        out.write_all(b"new").unwrap();
+        out.commit().unwrap();
+        assert!(!Path::new("/dev/null").metadata().unwrap().is_file());
+        let mut full = AtomicFile::create("/dev/full").unwrap();
+        full.write_all(b"new").unwrap();
+        let error = full.commit().unwrap_err().to_string();
+        assert!(error.starts_with("/dev/full: No space left on device"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_its_target_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        std::fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let mut out = AtomicFile::create(&link).unwrap();
+        out.write_all(b"new").unwrap();
+        out.commit().unwrap();
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(std::fs::read(&real).unwrap(), b"new");
     }
 }

@@ -1,9 +1,9 @@
 //! One verb, one file.
 
 pub mod completions;
-pub mod perturb;
 pub mod correlate;
 pub mod meta;
+pub mod perturb;
 
 use anyhow::Context;
 
