@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use super::Format;
 use super::lines::{Line, LineReader, is_blank};
-use super::raw::{Body, Cut};
+use super::raw::Cut;
 use crate::{Error, Place, Result, Story};
 
 /// What a column is for.
@@ -79,8 +79,7 @@ impl Header {
     /// Makes a story of a record.
     pub fn parse(&self, record: &str, place: &Place) -> Result<Story> {
         let mut story = Story::default();
-        let mut cells: Vec<Cow<'_, str>> = Vec::with_capacity(self.sentences.len());
-        cells.resize(self.sentences.len(), Cow::Borrowed(""));
+        let mut cells = vec![Cow::Borrowed(""); self.sentences.len()];
         let mut count = 0;
         for field in fields(record, self.format) {
             match self.roles.get(count) {
@@ -102,6 +101,7 @@ impl Header {
             let problem = format!("{count} fields where the header has {}", self.names.len());
             return Err(Error::invalid(place.clone(), problem));
         }
+        story.text.reserve(cells.iter().map(|cell| cell.len() + 1).sum());
         for (number, cell) in cells.iter().enumerate() {
             let sentence = cell.trim();
             if sentence.is_empty() {
@@ -214,7 +214,7 @@ pub(super) fn cut_csv(lines: &mut LineReader) -> Result<Option<Cut>> {
     let mut record = Vec::new();
     let mut begin = None;
     let mut open = false;
-    let broken = |line, problem: String| Ok(Some(Cut { line, body: Body::Broken(problem) }));
+    let broken = |line, problem: String| Ok(Some(Cut { line, body: Err(problem) }));
     loop {
         match (lines.next()?, begin) {
             (None, None) => return Ok(None),
@@ -240,7 +240,7 @@ pub(super) fn cut_csv(lines: &mut LineReader) -> Result<Option<Cut>> {
                     );
                 }
                 if !open {
-                    return Ok(Some(Cut { line: begin, body: Body::Bytes(record) }));
+                    return Ok(Some(Cut { line: begin, body: Ok(record) }));
                 }
             }
         }

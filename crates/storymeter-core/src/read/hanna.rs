@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use super::Format;
 use super::delimited::{cut_csv, fields};
 use super::lines::LineReader;
-use super::raw::{Body, Cut};
+use super::raw::Cut;
 use crate::{Error, Place, Ratings, Result, Story};
 
 /// The six criteria, in the order of the paper and of its files.
@@ -132,7 +132,7 @@ impl Grouper {
         loop {
             let (line, row) = match cut_csv(lines)? {
                 None => break,
-                Some(Cut { line, body: Body::Bytes(row) }) => (line, row),
+                Some(Cut { line, body: Ok(row) }) => (line, row),
                 // A broken row spoils the story it stands after: whose it was cannot be known, and a story
                 // must not pass with fewer ratings than it was given.
                 Some(broken) => {
@@ -155,9 +155,9 @@ impl Grouper {
         }
         let Some((line, rows, id)) = group else { return Ok(None) };
         let body = if self.seen.insert(id.clone()) {
-            Body::Bytes(rows)
+            Ok(rows)
         } else {
-            Body::Broken(format!("story {id} was here before: the rows of a story must stand together"))
+            Err(format!("story {id} was here before: the rows of a story must stand together"))
         };
         Ok(Some(Cut { line, body }))
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::delimited::{cut_csv, fields};
 use super::hanna::CRITERIA;
 use super::lines::LineReader;
-use super::raw::{Body, Cut, utf8};
+use super::raw::{Cut, utf8};
 use super::source::Source;
 use super::{Format, ReadOptions};
 use crate::{Column, Direction, Error, Place, Result, Role, ScoreTable};
@@ -75,8 +75,8 @@ fn row(lines: &mut LineReader, path: &Path) -> Result<Option<(String, Place)>> {
     let Some(Cut { line, body }) = cut_csv(lines)? else { return Ok(None) };
     let place = Place::file(path).at_line(line);
     match body {
-        Body::Bytes(bytes) => Ok(Some((utf8(bytes, &place)?, place))),
-        Body::Broken(problem) => Err(Error::invalid(place, problem)),
+        Ok(bytes) => Ok(Some((utf8(bytes, &place)?, place))),
+        Err(problem) => Err(Error::invalid(place, problem)),
     }
 }
 

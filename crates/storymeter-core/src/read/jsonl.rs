@@ -16,10 +16,29 @@ use crate::{Error, Place, Ratings, Result, Story};
 
 /// Parses one line.
 pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {
-    let field = Cell::new(None);
     let mut json = serde_json::Deserializer::from_str(line);
-    let parsed = Object { field: &field }.deserialize(&mut json).and_then(|story| json.end().map(|()| story));
-    match parsed {
+    parse_with(place, |object| object.deserialize(&mut json).and_then(|story| json.end().map(|()| story)))
+}
+
+/// Parses what another layout has turned into JSON.
+#[cfg(feature = "parquet")]
+pub(super) fn parse_value(value: serde_json::Value, place: &Place) -> Result<Story> {
+    parse_with(place, |object| object.deserialize(value))
+}
+
+/// Whether a name means something here.
+#[cfg(feature = "parquet")]
+pub(super) fn is_field(name: &str) -> bool {
+    use serde::de::value::{Error, StrDeserializer};
+    Key::deserialize(StrDeserializer::<Error>::new(name)).is_ok_and(|key| key.name().is_some())
+}
+
+fn parse_with(
+    place: &Place,
+    parse: impl FnOnce(Object<'_>) -> serde_json::Result<Option<Story>>,
+) -> Result<Story> {
+    let field = Cell::new(None);
+    match parse(Object { field: &field }) {
         Ok(Some(story)) => Ok(story),
         Ok(None) => Err(Error::invalid(place.clone().in_field("story"), "the field is missing")),
         Err(e) => {
@@ -36,7 +55,10 @@ pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {
 pub(super) fn describe(e: &serde_json::Error) -> String {
     let message = e.to_string();
     let end = message.rfind(" at line ").unwrap_or(message.len());
-    format!("wrong JSON at column {}: {}", e.column(), &message[..end])
+    match e.column() {
+        0 => message[..end].to_owned(),
+        column => format!("wrong JSON at column {column}: {}", &message[..end]),
+    }
 }
 
 /// The fields of the object, with the name under which each was found.

@@ -25,6 +25,8 @@ mod hanna;
 mod hanna_scores;
 mod jsonl;
 mod lines;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod raw;
 mod scored;
 mod source;

@@ -44,14 +44,17 @@ enum Layout {
 #[derive(Debug)]
 pub(super) enum Body {
     Bytes(Vec<u8>),
+    /// A row of a layout that is not text.
+    #[cfg(feature = "parquet")]
+    Row(serde_json::Value),
     /// What is wrong with the record: it could not even be cut out.
     Broken(String),
 }
 
-/// A record's body and the line it begins on.
+/// A record cut out of lines: where it begins, and its bytes or what is wrong with it.
 pub(super) struct Cut {
     pub line: u64,
-    pub body: Body,
+    pub body: std::result::Result<Vec<u8>, String>,
 }
 
 impl RawRecord {
@@ -68,19 +71,11 @@ impl RawRecord {
     /// Parses the record. Pure: the result depends on nothing else, so records may be parsed in any order.
     pub fn parse(self) -> Result<Record> {
         let place = self.place();
-        let bytes = match self.body {
-            Body::Bytes(bytes) => bytes,
+        let mut story = match self.body {
+            Body::Bytes(bytes) => self.file.layout.parse(utf8(bytes, &place)?, &place)?,
+            #[cfg(feature = "parquet")]
+            Body::Row(row) => jsonl::parse_value(row, &place)?,
             Body::Broken(problem) => return Err(Error::invalid(place, problem)),
-        };
-        let text = utf8(bytes, &place)?;
-        let mut story = match &self.file.layout {
-            Layout::Jsonl => jsonl::parse(&text, &place)?,
-            Layout::Delimited(header) => header.parse(&text, &place)?,
-            Layout::Verbatim => Story { text, ..Story::default() },
-            Layout::RocBlocks => text::roc_story(&text, &place)?,
-            Layout::Union => union::parse(&text, &place)?,
-            Layout::WritingPrompts { max_words } => writing_prompts::parse(&text, *max_words),
-            Layout::Hanna(columns) => columns.parse(&text, &place)?,
         };
         if story.text.trim().is_empty() {
             return Err(Error::invalid(place.in_field("story"), "the story is empty"));
@@ -89,6 +84,20 @@ impl RawRecord {
             story.id = self.number.to_string();
         }
         Ok(Record { story, number: self.number, place })
+    }
+}
+
+impl Layout {
+    fn parse(&self, text: String, place: &Place) -> Result<Story> {
+        match self {
+            Self::Jsonl => jsonl::parse(&text, place),
+            Self::Delimited(header) => header.parse(&text, place),
+            Self::Verbatim => Ok(Story { text, ..Story::default() }),
+            Self::RocBlocks => text::roc_story(&text, place),
+            Self::Union => union::parse(&text, place),
+            Self::WritingPrompts { max_words } => Ok(writing_prompts::parse(&text, *max_words)),
+            Self::Hanna(columns) => columns.parse(&text, place),
+        }
     }
 }
 
@@ -119,8 +128,27 @@ pub struct RawRecords {
 
 struct OpenFile {
     origin: Arc<Origin>,
-    lines: LineReader,
-    cutter: Cutter,
+    feed: Feed,
+}
+
+/// What records are cut from.
+enum Feed {
+    Lines(LineReader, Cutter),
+    #[cfg(feature = "parquet")]
+    Rows(super::parquet::Rows),
+}
+
+impl Feed {
+    /// The next record and its line.
+    fn next(&mut self) -> Result<Option<(u64, Body)>> {
+        match self {
+            Self::Lines(lines, cutter) => Ok(cutter
+                .next(lines)?
+                .map(|Cut { line, body }| (line, body.map_or_else(Body::Broken, Body::Bytes)))),
+            #[cfg(feature = "parquet")]
+            Self::Rows(rows) => Ok(rows.next()),
+        }
+    }
 }
 
 /// How a file's lines become records.
@@ -157,8 +185,8 @@ impl RawRecords {
                 self.current = open_file(&path, &self.options)?;
             }
             let Some(file) = &mut self.current else { continue };
-            match file.cutter.next(&mut file.lines)? {
-                Some(Cut { line, body }) => {
+            match file.feed.next()? {
+                Some((line, body)) => {
                     let number = self.number;
                     self.number += 1;
                     return Ok(Some(RawRecord { number, line, file: Arc::clone(&file.origin), body }));
@@ -218,15 +246,23 @@ fn open_file(path: &Path, options: &ReadOptions) -> Result<Option<OpenFile>> {
             };
             lines = open(&stories)?;
             let layout = Layout::WritingPrompts { max_words: options.max_words };
-            let origin = Arc::new(Origin { path: stories, layout });
-            return Ok(Some(OpenFile { origin, lines, cutter: Cutter::Pair(open(&prompts)?) }));
+            let feed = Feed::Lines(lines, Cutter::Pair(open(&prompts)?));
+            return Ok(Some(OpenFile { origin: Arc::new(Origin { path: stories, layout }), feed }));
         }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => {
+            let feed = Feed::Rows(super::parquet::Rows::open(path)?);
+            let origin = Origin { path: path.to_owned(), layout: Layout::Jsonl };
+            return Ok(Some(OpenFile { origin: Arc::new(origin), feed }));
+        }
+        #[cfg(not(feature = "parquet"))]
         Format::Parquet => {
             let problem = "this build cannot read Parquet (it lacks the feature `parquet`)";
             return Err(Error::invalid(Place::file(path), problem));
         }
     };
-    Ok(Some(OpenFile { origin: Arc::new(Origin { path: path.to_owned(), layout }), lines, cutter }))
+    let origin = Arc::new(Origin { path: path.to_owned(), layout });
+    Ok(Some(OpenFile { origin, feed: Feed::Lines(lines, cutter) }))
 }
 
 /// The header; `None` for an empty file.
@@ -235,8 +271,8 @@ fn first_record(lines: &mut LineReader, format: Format, path: &Path) -> Result<O
     let Some(Cut { line, body }) = cut else { return Ok(None) };
     let place = Place::file(path).at_line(line);
     match body {
-        Body::Bytes(bytes) => utf8(bytes, &place).map(Some),
-        Body::Broken(problem) => Err(Error::invalid(place, problem)),
+        Ok(bytes) => utf8(bytes, &place).map(Some),
+        Err(problem) => Err(Error::invalid(place, problem)),
     }
 }
 
@@ -258,9 +294,9 @@ fn one_line(lines: &mut LineReader, blank: bool) -> Result<Option<Cut>> {
     loop {
         let body = match lines.next()? {
             None => return Ok(None),
-            Some(Line::Broken(problem)) => Body::Broken(problem),
+            Some(Line::Broken(problem)) => Err(problem),
             Some(Line::Text(bytes)) if !blank && is_blank(&bytes) => continue,
-            Some(Line::Text(bytes)) => Body::Bytes(bytes),
+            Some(Line::Text(bytes)) => Ok(bytes),
         };
         return Ok(Some(Cut { line: lines.number(), body }));
     }

@@ -1,7 +1,7 @@
 //! Plain text: paragraphs, and the five-line blocks of UNION's ROCStories files.
 
 use super::lines::{Line, LineReader, is_blank};
-use super::raw::{Body, Cut};
+use super::raw::Cut;
 use crate::{Error, Place, Result, Story};
 
 /// The next lines up to a blank one, joined by line breaks.
@@ -32,7 +32,7 @@ pub(super) fn cut_paragraph(lines: &mut LineReader) -> Result<Option<Cut>> {
                 None if end.is_none() => return Ok(None),
                 None => {}
                 Some(line) => {
-                    return Ok(Some(Cut { line, body: broken.map_or(Body::Bytes(paragraph), Body::Broken) }));
+                    return Ok(Some(Cut { line, body: broken.map_or(Ok(paragraph), Err) }));
                 }
             },
         }
@@ -73,7 +73,7 @@ pub(super) fn cut_roc_block(lines: &mut LineReader) -> Result<Option<Cut>> {
                             "{count} lines before the separator; a story has {ROC_LINES}, one sentence each"
                         ));
                     }
-                    let body = broken.map_or(Body::Bytes(block), Body::Broken);
+                    let body = broken.map_or(Ok(block), Err);
                     return Ok(Some(Cut { line, body }));
                 }
             },

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Format;
 use super::lines::{Line, LineReader};
-use super::raw::{Body, Cut};
+use super::raw::Cut;
 use crate::{Error, Place, Result, Story};
 
 /// The prompts' and the stories' file, given either: the one's name has `source` where the other's has `target`.
@@ -57,12 +57,12 @@ pub(super) fn cut_pair(prompts: &mut LineReader, stories: &mut LineReader) -> Re
         (Some(Line::Text(mut pair)), Some(Line::Text(story))) => {
             pair.push(b'\n');
             pair.extend_from_slice(&story);
-            Body::Bytes(pair)
+            Ok(pair)
         }
-        (Some(Line::Broken(problem)), _) => Body::Broken(format!("in its prompt: {problem}")),
-        (_, Some(Line::Broken(problem))) => Body::Broken(problem),
-        (Some(_), None) => Body::Broken("a prompt without a story: the files differ in length".into()),
-        (None, Some(_)) => Body::Broken("a story without a prompt: the files differ in length".into()),
+        (Some(Line::Broken(problem)), _) => Err(format!("in its prompt: {problem}")),
+        (_, Some(Line::Broken(problem))) => Err(problem),
+        (Some(_), None) => Err("a prompt without a story: the files differ in length".into()),
+        (None, Some(_)) => Err("a story without a prompt: the files differ in length".into()),
     };
     Ok(Some(Cut { line: stories.number(), body }))
 }

@@ -82,7 +82,7 @@ fn wrong_json_names_the_field_it_stands_in() {
     );
     assert_eq!(
         wrong("[{\"story\": \"x\"}]"),
-        "a.jsonl:1: wrong JSON at column 0: invalid type: sequence, expected an object with the field `story`"
+        "a.jsonl:1: invalid type: sequence, expected an object with the field `story`"
     );
     assert_eq!(
         wrong("{\"story\": \"x\", \"reference\": [1]}"),

@@ -4,5 +4,7 @@ mod bad_input;
 mod csv_peer;
 mod folder;
 mod layouts;
+#[cfg(feature = "parquet")]
+mod parquet_rows;
 mod round_trip;
 mod several_files;

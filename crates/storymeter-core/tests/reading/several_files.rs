@@ -54,3 +54,9 @@ fn records_may_be_parsed_in_any_order_on_any_thread() {
     parsed.sort_by_key(|record| record.number);
     assert_eq!(parsed, simple);
 }
+
+#[test]
+fn a_reader_can_be_sent_to_a_thread() {
+    fn is_send<T: Send>() {}
+    is_send::<RawRecords>();
+}

@@ -1,0 +1,109 @@
+//! Parquet files written here with the crate's own writer.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use storymeter_core::read::ReadOptions;
+
+use crate::folder::Folder;
+
+/// Two stories: ids are numbers, references and ratings are lists, the second has neither.
+fn write(folder: &Folder, name: &str, text: &str, compression: Compression) {
+    let schema = format!(
+        "message stories {{
+            REQUIRED INT64 story_id;
+            OPTIONAL BYTE_ARRAY model (UTF8);
+            REQUIRED BYTE_ARRAY {text} (UTF8);
+            REQUIRED DOUBLE score;
+            OPTIONAL GROUP reference (LIST) {{ REPEATED GROUP list {{ REQUIRED BYTE_ARRAY element (UTF8); }} }}
+            OPTIONAL GROUP human {{
+                OPTIONAL GROUP fun (LIST) {{ REPEATED GROUP list {{ OPTIONAL DOUBLE element; }} }}
+            }}
+        }}"
+    );
+    let schema = Arc::new(parse_message_type(&schema).unwrap());
+    let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
+    let mut writer =
+        SerializedFileWriter::new(File::create(folder.path(name)).unwrap(), schema, properties).unwrap();
+    let strings = |texts: &[&str]| texts.iter().map(|&text| ByteArray::from(text)).collect::<Vec<_>>();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = 0;
+    while let Some(mut cells) = group.next_column().unwrap() {
+        match column {
+            0 => drop(cells.typed::<Int64Type>().write_batch(&[7, 8], None, None).unwrap()),
+            1 => {
+                let names = strings(&["Tale"]);
+                cells.typed::<ByteArrayType>().write_batch(&names, Some(&[1, 0]), None).unwrap();
+            }
+            2 => {
+                let texts = strings(&["A door opened.", "A cat came."]);
+                cells.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+            }
+            3 => drop(cells.typed::<DoubleType>().write_batch(&[0.5, 0.25], None, None).unwrap()),
+            4 => {
+                let texts = strings(&["It shut.", "It fell."]);
+                cells
+                    .typed::<ByteArrayType>()
+                    .write_batch(&texts, Some(&[2, 2, 0]), Some(&[0, 1, 0]))
+                    .unwrap();
+            }
+            _ => {
+                cells
+                    .typed::<DoubleType>()
+                    .write_batch(&[1.0, 2.5], Some(&[4, 3, 4, 0]), Some(&[0, 1, 1, 0]))
+                    .unwrap();
+            }
+        }
+        cells.close().unwrap();
+        column += 1;
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn a_row_is_a_story() {
+    for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(Default::default())]
+    {
+        let folder = Folder::new();
+        write(&folder, "a.parquet", "story", compression);
+        let (stories, _) = folder.read(&["a.parquet"], &ReadOptions::default()).unwrap();
+        assert_eq!(stories.len(), 2);
+        assert_eq!((stories[0].id.as_str(), stories[0].text.as_str()), ("7", "A door opened."));
+        assert_eq!(stories[0].system.as_deref(), Some("Tale"));
+        assert_eq!(stories[0].references, ["It shut.", "It fell."]);
+        let fun = stories[0].ratings.get("fun").unwrap();
+        assert_eq!((fun.len(), fun[0], fun[2]), (3, 1.0, 2.5));
+        assert!(fun[1].is_nan());
+        assert_eq!((stories[1].id.as_str(), stories[1].text.as_str()), ("8", "A cat came."));
+        assert!(
+            stories[1].system.is_none() && stories[1].references.is_empty() && stories[1].ratings.is_empty()
+        );
+    }
+}
+
+#[test]
+fn a_file_without_stories_names_its_columns() {
+    let folder = Folder::new();
+    write(&folder, "a.parquet", "text", Compression::UNCOMPRESSED);
+    let message = folder.read(&["a.parquet"], &ReadOptions::default()).unwrap_err().to_string();
+    assert_eq!(
+        folder.shown(&message),
+        "a.parquet: no column \"story\"; the columns are: story_id, model, text, score, reference, human"
+    );
+}
+
+#[test]
+fn a_truncated_file_is_an_error() {
+    let folder = Folder::new();
+    write(&folder, "a.parquet", "story", Compression::UNCOMPRESSED);
+    let whole = std::fs::read(folder.path("a.parquet")).unwrap();
+    folder.add("cut.parquet", &whole[..whole.len() - 5]);
+    let message = folder.read(&["cut.parquet"], &ReadOptions::default()).unwrap_err().to_string();
+    assert!(folder.shown(&message).starts_with("cut.parquet: not good Parquet: "), "{message}");
+}
