@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stderr)]
 
+pub mod hanna_metrics;
+
 use std::path::{Path, PathBuf};
 
 /// A file or folder of the shared data, or `None` with a line on stderr where it is absent.

@@ -4,7 +4,7 @@
 //! and lengths for BLEU, one number for a length. Sentence scores, corpus scores, bootstrap intervals and paired
 //! tests all start from these rows, so a text is read and tokenised once and never kept.
 
-use crate::{Direction, Prepared, Signature};
+use crate::{Direction, Prepared, Result, Signature};
 
 /// What a metric must be given besides the story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -109,6 +109,6 @@ pub trait Survey: Send + Sync {
     /// Takes in one story.
     fn add(&self, story: &Prepared<'_>);
 
-    /// The metric that knows the corpus.
-    fn finish(self: Box<Self>) -> Box<dyn Metric>;
+    /// The metric that knows the corpus; an error where what was gathered could not be put aside or read back.
+    fn finish(self: Box<Self>) -> Result<Box<dyn Metric>>;
 }

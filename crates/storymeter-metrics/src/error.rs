@@ -46,12 +46,12 @@ pub enum Error {
         key: String,
     },
     /// A story lacks what a metric needs.
-    #[error("story \"{id}\" (record {record}): metric \"{metric}\" needs {what}")]
+    #[error("{place}: story \"{id}\": metric \"{metric}\" needs {what}")]
     Lacks {
+        /// The record's file and line.
+        place: Box<storymeter_core::Place>,
         /// The story's id.
         id: String,
-        /// Its 0-based record number.
-        record: u64,
         /// The metric as typed.
         metric: String,
         /// What is missing or empty.

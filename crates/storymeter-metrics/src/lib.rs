@@ -5,19 +5,21 @@
 //! through views ([`tokenize`]), each built once a text. [`Scorer`] runs any set of metrics over batches of stories.
 //!
 //! ```
-//! use storymeter_core::Story;
+//! use storymeter_core::read::Record;
+//! use storymeter_core::{Place, Story};
 //! use storymeter_metrics::{Options, Scorer};
 //!
 //! let story = Story { text: "The lamp went out.".into(), ..Story::default() };
 //! let scorer = Scorer::new(&["text-length"], &Options::default())?;
 //! assert_eq!(scorer.columns(), ["text-length"]);
-//! let rows = scorer.batch(&[story], 0)?;
+//! let rows = scorer.batch(&[Record { story, number: 0, place: Place::default() }])?;
 //! assert_eq!(rows.scores(0), [5.0]);
 //! # Ok::<(), storymeter_metrics::Error>(())
 //! ```
 #![forbid(unsafe_code)]
 
 mod catalogue;
+mod document_frequency;
 mod error;
 mod metrics;
 pub mod registry;

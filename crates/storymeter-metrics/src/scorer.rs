@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use storymeter_core::{Metric, Prepared, Story, Survey, TextCache};
+use storymeter_core::read::Record;
+use storymeter_core::{Metric, Prepared, Survey, TextCache};
 
 use crate::registry::{self, Options};
 use crate::{Error, Result};
@@ -81,22 +82,21 @@ impl Scorer {
     }
 
     /// The same metrics, knowing the corpus.
-    #[must_use]
-    pub fn surveyed(mut self, survey: CorpusSurvey) -> Self {
+    pub fn surveyed(mut self, survey: CorpusSurvey) -> Result<Self> {
         for (slot, survey) in self.slots.iter_mut().zip(survey.surveys) {
             if let Some(survey) = survey {
-                slot.metric = survey.finish();
+                slot.metric = survey.finish()?;
             }
         }
-        self
+        Ok(self)
     }
 
-    /// Scores a batch whose first story is record number `first` of the whole input.
-    pub fn batch(&self, stories: &[Story], first: u64) -> Result<Rows> {
-        let prepared = prepare(stories, first);
-        prepared.iter().try_for_each(|story| self.check(story))?;
-        let mut stats = vec![0.0; stories.len() * self.width];
-        let mut scores = vec![0.0; stories.len() * self.columns.len()];
+    /// Scores a batch of stories, in parallel.
+    pub fn batch(&self, records: &[Record]) -> Result<Rows> {
+        records.iter().try_for_each(|record| self.check(record))?;
+        let prepared = prepare(records);
+        let mut stats = vec![0.0; records.len() * self.width];
+        let mut scores = vec![0.0; records.len() * self.columns.len()];
         prepared
             .par_iter()
             .zip(stats.par_chunks_exact_mut(self.width.max(1)))
@@ -108,7 +108,7 @@ impl Scorer {
                     slot.metric.score(row, &mut scores[slot.scores.clone()]);
                 }
             });
-        let empty = stories.iter().filter(|story| story.text.trim().is_empty()).count();
+        let empty = records.iter().filter(|record| record.story.text.trim().is_empty()).count();
         Ok(Rows {
             stats,
             scores,
@@ -130,22 +130,22 @@ impl Scorer {
     }
 
     /// Whether a story has what every metric needs.
-    fn check(&self, story: &Prepared<'_>) -> Result<()> {
+    fn check(&self, record: &Record) -> Result<()> {
+        let story = &record.story;
         for slot in &self.slots {
             let needs = slot.metric.needs();
-            let blank = |text: &Arc<TextCache>| text.text().trim().is_empty();
             let what = if needs.prompt && story.prompt.is_none() {
-                "a prompt, and it has none"
+                "a prompt, and there is none"
             } else if needs.reference && story.references.is_empty() {
-                "a reference, and it has none"
-            } else if needs.reference && story.references.iter().any(blank) {
-                "a reference, and one of its references is empty"
+                "a reference, and there is none"
+            } else if needs.reference && story.references.iter().any(|text| text.trim().is_empty()) {
+                "a reference, and one is empty"
             } else {
                 continue;
             };
             return Err(Error::Lacks {
-                id: story.story.id.clone(),
-                record: story.record,
+                place: Box::new(record.place.clone()),
+                id: story.id.clone(),
                 metric: slot.key.clone(),
                 what,
             });
@@ -160,9 +160,9 @@ pub struct CorpusSurvey {
 }
 
 impl CorpusSurvey {
-    /// Takes in a batch whose first story is record number `first`.
-    pub fn batch(&self, stories: &[Story], first: u64) {
-        prepare(stories, first).par_iter().for_each(|story| {
+    /// Takes in a batch of stories.
+    pub fn batch(&self, records: &[Record]) {
+        prepare(records).par_iter().for_each(|story| {
             self.surveys.iter().flatten().for_each(|survey| survey.add(story));
         });
     }
@@ -201,10 +201,10 @@ impl Rows {
 }
 
 /// Gives each story its texts; equal texts of the batch (a reference that eleven systems share) are one.
-fn prepare(stories: &[Story], first: u64) -> Vec<Prepared<'_>> {
+fn prepare(records: &[Record]) -> Vec<Prepared<'_>> {
     let mut known: HashMap<&str, Arc<TextCache>> = HashMap::new();
     let mut share = |text| Arc::clone(known.entry(text).or_insert_with(|| Arc::new(TextCache::new(text))));
-    (first..).zip(stories).map(|(record, story)| Prepared::with_texts(record, story, &mut share)).collect()
+    records.iter().map(|record| Prepared::with_texts(record.number, &record.story, &mut share)).collect()
 }
 
 /// Counts the views of all texts, each text once, in a fixed order.
@@ -226,15 +226,22 @@ fn built(prepared: &[Prepared<'_>]) -> Vec<(&'static str, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use storymeter_core::{Place, Story};
 
-    fn story(text: &str, reference: &str) -> Story {
-        Story { id: "a".into(), text: text.into(), references: vec![reference.into()], ..Story::default() }
+    fn record(text: &str, reference: &str) -> Record {
+        let story = Story {
+            id: "a".into(),
+            text: text.into(),
+            references: vec![reference.into()],
+            ..Story::default()
+        };
+        Record { story, number: 0, place: Place::file("stories.jsonl").at_line(7) }
     }
 
     #[test]
     fn an_empty_story_is_scored_and_counted() {
         let scorer = Scorer::new(&["text-length"], &Options::default()).expect("known metric");
-        let rows = scorer.batch(&[story("", "x"), story("One two.", "x")], 0).expect("nothing is needed");
+        let rows = scorer.batch(&[record("", "x"), record("One two.", "x")]).expect("nothing is needed");
         assert_eq!(rows.empty_stories(), 1);
         assert_eq!(rows.scores(0), [0.0]);
     }
@@ -248,7 +255,21 @@ mod tests {
     #[test]
     fn equal_texts_of_a_batch_are_tokenised_once() {
         let scorer = Scorer::new(&["text-length"], &Options::default()).expect("known metric");
-        let rows = scorer.batch(&vec![story("The same words.", "x"); 20], 0).expect("nothing is needed");
+        let rows = scorer.batch(&vec![record("The same words.", "x"); 20]).expect("nothing is needed");
         assert!(rows.views_built().iter().all(|&(_, count)| count == 1), "{:?}", rows.views_built());
+    }
+
+    #[test]
+    fn a_story_without_what_a_metric_needs_is_named() {
+        let scorer = Scorer::new(&["bleu", "compression"], &Options::default()).expect("known metrics");
+        let lacks = |record| scorer.batch(&[record]).err().expect("refused").to_string();
+        assert_eq!(
+            lacks(record("A.", " ")),
+            "stories.jsonl:7: story \"a\": metric \"bleu\" needs a reference, and one is empty"
+        );
+        assert_eq!(
+            lacks(record("A.", "B.")),
+            "stories.jsonl:7: story \"a\": metric \"compression\" needs a prompt, and there is none"
+        );
     }
 }

@@ -53,7 +53,7 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// The highest order of n-grams.
-const ORDER: usize = 4;
+pub(super) const ORDER: usize = 4;
 /// Where things lie in a row: lengths, then matches by order, then n-grams of the story by order.
 const STORY_LENGTH: usize = 0;
 const REFERENCE_LENGTH: usize = 1;
@@ -193,6 +193,11 @@ impl Metric for Bleu {
     fn pooled_score(&self, sum: &[f64], scores: &mut [f64]) {
         scores[0] = sacrebleu(sum, self.smoothing, false);
     }
+}
+
+/// The score of one story's row with exponential smoothing.
+pub(super) fn sentence_score(row: &[f64]) -> f64 {
+    sacrebleu(row, Smoothing::Exp, true)
 }
 
 /// sacrebleu's score of a row, 0 to 100.

@@ -2,12 +2,15 @@
 
 mod bleu;
 mod chrf;
+mod cider_d;
 mod compression;
 mod distinct;
 mod fragments;
 mod novelty;
 mod ratio;
 mod repetition;
+mod self_bleu;
+mod ter;
 mod text_length;
 
 use crate::Entry;
@@ -16,10 +19,13 @@ use crate::Entry;
 pub(crate) const ENTRIES: &[Entry] = &[
     bleu::ENTRY,
     chrf::ENTRY,
+    ter::ENTRY,
+    cider_d::ENTRY,
     fragments::ENTRY,
     compression::ENTRY,
     text_length::ENTRY,
     novelty::ENTRY,
     repetition::ENTRY,
     distinct::ENTRY,
+    self_bleu::ENTRY,
 ];

@@ -5,6 +5,7 @@
 //! different stories is soon.
 
 use super::Tokens;
+use super::tokens::extend_hash;
 
 /// The number of a token or n-gram in an [`NgramIndex`].
 type Id = u32;
@@ -85,6 +86,41 @@ impl NgramIndex {
         (0..text.len()).map(|at| Some(self.tokens.find(text, at)).filter(|&id| id != NONE))
     }
 
+    /// How many different n-grams there are, of all orders.
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// A 64-bit hash of every different n-gram, of order 1 first: the same n-gram has the same in every index.
+    pub fn hashes(&self) -> Vec<u64> {
+        let mut hashes = self.tokens.hashes.clone();
+        hashes.reserve(self.grams.keys.len());
+        for &key in &self.grams.keys {
+            let (prefix, last) = (hashes[(key >> 32) as usize], hashes[key as u32 as usize]);
+            hashes.push(extend_hash(prefix, last));
+        }
+        hashes
+    }
+
+    /// For every different n-gram here, of order 1 first, its number in another index where it is there.
+    pub fn numbers_in(&self, other: &Self) -> Vec<Option<u32>> {
+        let mut numbers = Vec::with_capacity(self.len());
+        for id in 0..self.tokens.len() {
+            numbers.push(other.tokens.find_token(self.tokens.hashes[id], self.tokens.get(id)));
+        }
+        for &key in &self.grams.keys {
+            let (prefix, last) = (numbers[(key >> 32) as usize], numbers[key as u32 as usize]);
+            let number = prefix.zip(last).map_or(NONE, |(prefix, last)| other.grams.find(prefix, last));
+            numbers.push(Some(number).filter(|&number| number != NONE));
+        }
+        numbers
+    }
+
     /// Calls `each(order, id)` for every n-gram of the text that is known here.
     fn walk(&self, text: &Tokens, mut each: impl FnMut(usize, Id)) {
         let ids: Vec<Id> = (0..text.len()).map(|at| self.tokens.find(text, at)).collect();
@@ -163,14 +199,20 @@ impl TokenTable {
     }
 
     fn find(&self, text: &Tokens, at: usize) -> Id {
-        let hash = text.hashes()[at];
-        self.slots.find(hash, |id| self.is(id, hash, text.get(at))).unwrap_or(NONE)
+        self.find_token(text.hashes()[at], text.get(at)).unwrap_or(NONE)
+    }
+
+    fn find_token(&self, hash: u64, token: &str) -> Option<Id> {
+        self.slots.find(hash, |id| self.is(id, hash, token)).ok()
+    }
+
+    fn get(&self, id: usize) -> &str {
+        let start = if id == 0 { 0 } else { self.ends[id - 1] };
+        &self.bytes[start as usize..self.ends[id] as usize]
     }
 
     fn is(&self, id: Id, hash: u64, token: &str) -> bool {
-        let id = id as usize;
-        let start = if id == 0 { 0 } else { self.ends[id - 1] };
-        self.hashes[id] == hash && &self.bytes[start as usize..self.ends[id] as usize] == token
+        self.hashes[id as usize] == hash && self.get(id as usize) == token
     }
 }
 

@@ -70,6 +70,11 @@ fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// The hash of an n-gram from that of its first n-1 tokens and that of its last one.
+pub(super) fn extend_hash(prefix: u64, token: u64) -> u64 {
+    fold(prefix ^ KEYS[0], token.rotate_left(29) ^ KEYS[2])
+}
+
 fn hash(bytes: &[u8]) -> u64 {
     let mut state = KEYS[0] ^ bytes.len() as u64;
     let mut rest = bytes;

@@ -1,0 +1,109 @@
+//! Our values beside those HANNA published, story by story.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use storymeter_core::read::{ReadOptions, open};
+use storymeter_metrics::{Options, Scorer};
+use storymeter_stats::pearson;
+
+/// Which metric of ours stands beside which column of HANNA's, how near a value must be, and what is known of the
+/// rest. A tolerance of 0 means equal to the last digit but two.
+pub const COLUMNS: &[Expectation] = &[
+    Expectation { id: "bleu:hanna", column: "BLEU", within: 1e-6, note: "" },
+    Expectation { id: "chrf:hanna", column: "chrF", within: 1e-6, note: "" },
+    Expectation { id: "coverage:hanna", column: "Coverage", within: 1e-9, note: "" },
+    Expectation { id: "density:hanna", column: "Density", within: 1e-9, note: "" },
+    Expectation { id: "compression:hanna", column: "Compression", within: 1e-9, note: "" },
+    Expectation { id: "text-length:hanna", column: "Text length", within: 1e-9, note: "" },
+    Expectation { id: "novelty-1:hanna", column: "Novelty-1", within: 1e-9, note: "" },
+    Expectation { id: "novelty-2:hanna", column: "Novelty-2", within: 1e-9, note: "" },
+    Expectation { id: "novelty-3:hanna", column: "Novelty-3", within: 1e-9, note: "" },
+    Expectation { id: "repetition-1:hanna", column: "Repetition-1", within: 1e-9, note: "" },
+    Expectation { id: "repetition-2:hanna", column: "Repetition-2", within: 1e-9, note: "" },
+    Expectation { id: "repetition-3:hanna", column: "Repetition-3", within: 1e-9, note: "" },
+];
+
+/// A metric of ours and the published column it should equal.
+#[derive(Debug, Clone, Copy)]
+pub struct Expectation {
+    /// Our metric's id.
+    pub id: &'static str,
+    /// HANNA's name of the column, without its marks.
+    pub column: &'static str,
+    /// How near counts as equal.
+    pub within: f64,
+    /// Why the rest differs.
+    pub note: &'static str,
+}
+
+/// How one metric compares.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// What was compared.
+    pub expectation: Expectation,
+    /// Number of stories.
+    pub stories: usize,
+    /// Number of stories on which the values are equal, within the expectation.
+    pub equal: usize,
+    /// The largest difference.
+    pub largest: f64,
+    /// Pearson's correlation.
+    pub correlation: f64,
+}
+
+impl Comparison {
+    /// The share of stories on which the values are equal.
+    pub fn share(&self) -> f64 {
+        self.equal as f64 / self.stories as f64
+    }
+}
+
+/// Scores the stories of a file like `stories_first48.jsonl.gz` and compares with the `metrics` each record carries.
+pub fn compare(
+    path: &Path,
+    expectations: &[Expectation],
+) -> Result<Vec<Comparison>, Box<dyn std::error::Error>> {
+    let records = open(&[path.to_owned()], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
+    let ids: Vec<&str> = expectations.iter().map(|expectation| expectation.id).collect();
+    let scorer = Scorer::new(&ids, &Options::default())?;
+    let survey = scorer.survey();
+    survey.batch(&records);
+    let rows = scorer.surveyed(survey)?;
+    let rows = rows.batch(&records)?;
+    let published = published(path, expectations)?;
+    let mut comparisons = Vec::new();
+    for (column, &expectation) in expectations.iter().enumerate() {
+        let ours: Vec<f64> = (0..records.len()).map(|story| rows.scores(story)[column]).collect();
+        let theirs: Vec<f64> = published.iter().map(|story| story[column]).collect();
+        let differences = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs());
+        comparisons.push(Comparison {
+            expectation,
+            stories: records.len(),
+            equal: differences.clone().filter(|&difference| difference <= expectation.within).count(),
+            largest: differences.fold(0.0, f64::max),
+            correlation: pearson(&ours, &theirs)?.coefficient,
+        });
+    }
+    Ok(comparisons)
+}
+
+/// The published values of each record, in the order of the expectations.
+fn published(path: &Path, expectations: &[Expectation]) -> Result<Vec<Vec<f64>>, Box<dyn std::error::Error>> {
+    let mut all = Vec::new();
+    for line in BufReader::new(GzDecoder::new(File::open(path)?)).lines() {
+        let record: serde_json::Value = serde_json::from_str(&line?)?;
+        let metrics = record["metrics"].as_object().ok_or("a record without metrics")?;
+        let value = |expectation: &Expectation| {
+            // A column's name ends in a blank and marks of its kind.
+            let marked =
+                |name: &str| name.rsplit_once(' ').is_some_and(|(name, _)| name == expectation.column);
+            let found = metrics.iter().find(|(name, _)| marked(name)).and_then(|(_, value)| value.as_f64());
+            found.ok_or_else(|| format!("a record without {}", expectation.column))
+        };
+        all.push(expectations.iter().map(value).collect::<Result<Vec<_>, _>>()?);
+    }
+    Ok(all)
+}
