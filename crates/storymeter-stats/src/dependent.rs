@@ -84,9 +84,9 @@ pub enum Signs {
     /// Every pair is flipped by the signs of its own correlations.
     #[default]
     Correct,
-    /// As in the matrices published with HANNA: after the first comparison of a row its correlation has been
-    /// overwritten by its absolute value, so that only the other metric's sign is applied. Pairs that become
-    /// contradictory are NaN.
+    /// As in the matrices published with HANNA. There a pair's value comes from the row of the metric that is later
+    /// in the list, and in each row the correlation of that metric is overwritten by its absolute value at the
+    /// first comparison, so that its sign is lost but for column 0. Pairs that become contradictory are NaN.
     Published,
 }
 
@@ -110,8 +110,10 @@ pub fn williams_matrix(
         for j in (0..metrics).filter(|&j| j != i) {
             let (r12, r13) = (criterion[i], criterion[j]);
             if r12.abs() > r13.abs() {
-                let own = if signs == Signs::Published && j > 0 { 1.0 } else { sign(r12) };
-                let r23 = own * sign(r13) * between.get(i, j);
+                let (earlier, later) = (i.min(j), i.max(j));
+                let sign_lost = signs == Signs::Published && earlier > 0;
+                let of_later = if sign_lost { 1.0 } else { sign(criterion[later]) };
+                let r23 = of_later * sign(criterion[earlier]) * between.get(i, j);
                 cells[i * metrics + j] = Some(williams(r12.abs(), r13.abs(), r23, n)?.p_value);
             }
         }

@@ -6,7 +6,7 @@ use storymeter_stats::{
     Coefficient, Matrix, Signs, StatsError, Stronger, Undefined, benjamini_hochberg, benjamini_yekutieli,
     fisher_interval, meng_rosenthal_rubin, steiger, williams, williams_by_strength, williams_matrix,
 };
-use support::{assert_close, cases, uniform};
+use support::{assert_close, cases, close, uniform};
 
 #[test]
 fn williams_gives_the_t_and_p_of_the_hanna_analysis() {
@@ -21,6 +21,17 @@ fn williams_gives_the_t_and_p_of_the_hanna_analysis() {
 }
 
 #[test]
+fn williams_is_that_of_the_r_package_psych() {
+    let cases = cases("williams");
+    assert!(cases.len() >= 200);
+    for row in cases {
+        let found = williams(row.float(0), row.float(1), row.float(2), row.size(3)).unwrap();
+        assert!(close(found.statistic, row.float(4), 1e-10), "{found:?} {row:?}");
+        assert!(close(found.p_two_sided, row.float(5), 1e-10), "{found:?} {row:?}");
+    }
+}
+
+#[test]
 fn a_metric_turned_upside_down_is_as_strong_as_before() {
     let upright = williams_by_strength(0.6, 0.4, 0.5, 30).unwrap();
     assert_eq!(williams_by_strength(-0.6, 0.4, -0.5, 30).unwrap(), upright);
@@ -28,34 +39,41 @@ fn a_metric_turned_upside_down_is_as_strong_as_before() {
 }
 
 #[test]
-fn the_published_matrix_loses_the_sign_after_the_first_column() {
+fn the_published_matrix_loses_the_later_metrics_sign_after_the_first_column() {
     // Metrics 1 and 2 correlate negatively with the criterion.
     let criterion = [0.3, -0.8, -0.5];
-    let between = [1.0, -0.4, -0.2, -0.4, 1.0, 0.6, -0.2, 0.6, 1.0];
+    let between = [1.0, -0.4, -0.2, -0.4, 1.0, 0.3, -0.2, 0.3, 1.0];
     let between = Matrix::new(&between, 3, 3).unwrap();
-    let p = |a, b, r| williams(a, b, r, 10).unwrap().p_value;
+    let p = |a, b, r| Some(williams(a, b, r, 10).unwrap().p_value);
     let correct = williams_matrix(&criterion, between, 10, Signs::Correct).unwrap();
     let published = williams_matrix(&criterion, between, 10, Signs::Published).unwrap();
-    assert_eq!(correct[3], Some(p(0.8, 0.3, 0.4)));
-    assert_eq!(published[3], correct[3], "first column: sign still there");
-    assert_eq!(correct[5], Some(p(0.8, 0.5, 0.6)));
-    assert!(published[5].unwrap().is_nan() || published[5] != correct[5], "later column: sign lost");
-    assert_eq!(correct[1], None, "the weaker metric's row stays empty");
-    assert_eq!(correct[4], None, "no test of a metric against itself");
+    let none = None;
+    let expected = [none, none, none, p(0.8, 0.3, 0.4), none, p(0.8, 0.5, 0.3), p(0.5, 0.3, 0.2), none, none];
+    assert_eq!(correct, expected);
+    assert_eq!(published[3], correct[3], "first column: both signs are there");
+    assert_eq!(published[6], correct[6], "first column: both signs are there");
+    assert_eq!(published[5], p(0.8, 0.5, -0.3), "metrics 1 and 2: only the sign of 1 is applied");
 }
 
 #[test]
-fn steiger_and_meng_give_their_published_examples() {
-    // Meng, Rosenthal & Rubin (1992), p. 173: r = .63 and -.03, predictors at -.19, n = 15: Z = 1.68.
-    let meng = meng_rosenthal_rubin(0.63, -0.03, -0.19, 15).unwrap();
-    assert!((meng.statistic - 1.68).abs() < 0.005, "{meng:?}");
-    assert!((meng.p_value - 0.047).abs() < 0.0005, "{meng:?}");
-    let opposite = meng_rosenthal_rubin(-0.03, 0.63, -0.19, 15).unwrap();
-    assert_eq!(opposite.statistic, -meng.statistic);
-    // Steiger's Z of uncorrelated metrics on an uncorrelated criterion is the test of two independent ones.
-    let independent = steiger(0.1, -0.1, 0.0, 103).unwrap();
-    let expected = 2.0 * 0.1f64.atanh() * 100f64.sqrt() / 2f64.sqrt();
-    assert!((independent.statistic - expected).abs() < 1e-12, "{independent:?}");
+fn worked_examples_of_the_literature_come_out() {
+    let near = |got: f64, want: f64, digits: i32| {
+        assert!((got - want).abs() <= 0.5 * 10f64.powi(-digits), "got {got}, want {want}");
+    };
+    // depcor (Silver, Hittner & May 2006): r = .3 and .4, between the metrics .5, n = 100.
+    let found = williams(0.3, 0.4, 0.5, 100).unwrap();
+    near(found.statistic, -1.0767, 4);
+    near(found.p_two_sided, 0.2843, 4);
+    let found = steiger(0.3, 0.4, 0.5, 100).unwrap();
+    near(found.statistic, -1.0718, 4);
+    near(found.p_two_sided, 0.2838, 4);
+    // Steiger (1980), p. 249, case A, recomputed without intermediate rounding by cocor.
+    near(steiger(0.4, 0.5, 0.1, 103).unwrap().statistic, -0.8887185, 7);
+    // Meng, Rosenthal & Rubin (1992): r = .63 and -.03, between the predictors -.19, n = 15.
+    let found = meng_rosenthal_rubin(0.63, -0.03, -0.19, 15).unwrap();
+    near(found.statistic, 1.68, 2);
+    near(found.p_value, 0.047, 3);
+    assert_eq!(meng_rosenthal_rubin(-0.03, 0.63, -0.19, 15).unwrap().statistic, -found.statistic);
 }
 
 #[test]
