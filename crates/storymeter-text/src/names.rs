@@ -19,7 +19,7 @@ pub enum Gender {
     Male,
     /// Mostly women have it.
     Female,
-    /// Both have it; the rarer use is at least a third of the commoner.
+    /// Both have it; the rarer use is at least a tenth of the commoner.
     Neutral,
 }
 
@@ -138,7 +138,8 @@ const PLACE_WORDS: [&str; 20] = [
     "south", "through", "to", "toward", "visit", "visited", "west",
 ];
 /// Before any name these make a place or thing of it: San Jose, Lake Charles.
-const OF_PLACES: [&str; 10] = ["fort", "lake", "los", "mount", "new", "port", "saint", "san", "santa", "st"];
+const OF_PLACES: [&str; 11] =
+    ["fort", "lake", "los", "mount", "new", "port", "puerto", "saint", "san", "santa", "st"];
 /// Behind a word that begins a sentence these show that it is not the subject: Will you, Mark the, Bob it.
 const NOT_BEHIND_A_NAME: [&str; 18] = [
     "a", "an", "he", "her", "his", "i", "it", "me", "my", "our", "she", "that", "the", "their", "they",

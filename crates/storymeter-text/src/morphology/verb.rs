@@ -246,9 +246,17 @@ fn doubles(base: &str) -> bool {
                 })
             };
             // Irregular verbs such as begin have no form in -ed.
-            !UNSTRESSED.contains(&base) && (listed("ed") || listed("ing"))
+            !UNSTRESSED.contains(&base) && (listed("ed") || listed("ing") || is_prefixed_short_verb(base))
         }
     }
+}
+
+/// Whether the verb is one of a single syllable behind a prefix: unclip, replan.
+fn is_prefixed_short_verb(base: &str) -> bool {
+    ["un", "re", "over", "under", "out", "mis", "fore"].iter().any(|prefix| {
+        base.strip_prefix(prefix)
+            .is_some_and(|rest| rest.len() > 2 && syllables(rest) == 1 && verb_usage(rest).is_some())
+    })
 }
 
 /// The base of a verb form, in its letter case. A form of several verbs ("lay", "found") goes to the most used.
@@ -282,6 +290,9 @@ fn base_of(word: &str, form: Option<VerbForm>) -> Cow<'_, str> {
 }
 
 fn base_of_lower(word: &str, form: Option<VerbForm>) -> Cow<'_, str> {
+    if let Some(rest) = word.strip_prefix('’') {
+        return Cow::Owned(base_of_lower(&format!("'{rest}"), form).into_owned());
+    }
     // A wrong form must not hide one that is known.
     known_base(word, form)
         .or_else(|| form.and_then(|_| known_base(word, None)))
