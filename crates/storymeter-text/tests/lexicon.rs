@@ -6,7 +6,7 @@ use storymeter_text::negation::{NEGATION_WORDS, is_negation_word};
 
 use PartOfSpeech::{Adjective, Adverb, Noun, Verb};
 
-const TABLE: &str = "Happy|||/r/Antonym|||sad unhappy\nhappy|||/r/NotHasProperty|||\n\nhappy|||NotDesires|||sad tears\n\
+const TABLE: &str = "\u{feff}Happy|||/r/Antonym|||sad unhappy\nhappy|||/r/NotHasProperty|||\n\nhappy|||NotDesires|||sad tears\n\
                      fish|||/r/NotCapableOf|||walk never";
 
 #[test]
@@ -67,6 +67,28 @@ fn synonyms_share_a_synset() {
             }
         }
     }
+}
+
+#[test]
+fn synonyms_and_antonyms_are_those_that_wordnets_own_browser_prints() {
+    let lexicon = Lexicon::embedded();
+    let mut antonyms_seen = 0;
+    for line in include_str!("fixtures/wordnet.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let list = |at: usize| fields[at].split(' ').filter(|word| *word != "-").collect::<Vec<_>>();
+        let pos = match fields[0] {
+            "noun" => Noun,
+            "verb" => Verb,
+            "adjective" => Adjective,
+            _ => Adverb,
+        };
+        assert_eq!(lexicon.synonyms(fields[1], pos), list(2), "{line}");
+        // Ours may have more, from Open English WordNet.
+        let ours = lexicon.antonyms(fields[1], pos);
+        assert!(list(3).iter().all(|antonym| ours.contains(antonym)), "{line}: {ours:?}");
+        antonyms_seen += list(3).len();
+    }
+    assert_eq!(antonyms_seen, 297);
 }
 
 #[test]

@@ -81,11 +81,12 @@ impl Table {
         let mut table = Self::default();
         for (line, text) in (1..).zip(reader.lines()) {
             let text = text.map_err(|source| LexiconError::Io { place: place.to_owned(), line, source })?;
+            let text = text.trim_start_matches('\u{feff}');
             if text.trim().is_empty() {
                 continue;
             }
             let problem = |problem| LexiconError::Invalid { place: place.to_owned(), line, problem };
-            let (head, tails) = parse(&text).map_err(problem)?;
+            let (head, tails) = parse(text).map_err(problem)?;
             table.words.insert(head.clone());
             for tail in tails {
                 table.words.insert(tail.clone());
