@@ -3,6 +3,7 @@
 use std::io::{BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use super::source::damage;
 use crate::{Error, Place, Result};
 
 /// A line, or why there is none where one should be.
@@ -91,14 +92,9 @@ impl LineReader {
     /// Damaged compressed data spoil a record, like any other bad content; the rest is the system's refusal.
     fn failed(&mut self, e: std::io::Error) -> Result<Option<Line>> {
         self.ended = true;
-        match e.kind() {
-            ErrorKind::UnexpectedEof => {
-                Ok(Some(Line::Broken("the gzip data are cut off here: the file is incomplete".into())))
-            }
-            ErrorKind::InvalidInput | ErrorKind::InvalidData => {
-                Ok(Some(Line::Broken(format!("the gzip data are damaged: {e}"))))
-            }
-            _ => Err(Error::io(Place::file(&self.path).at_line(self.number), e)),
+        match damage(&e) {
+            Some(damage) => Ok(Some(Line::Broken(damage.to_string()))),
+            None => Err(Error::io(Place::file(&self.path).at_line(self.number), e)),
         }
     }
 }

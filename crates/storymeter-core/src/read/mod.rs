@@ -34,7 +34,8 @@ mod text;
 mod union;
 mod writing_prompts;
 
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 pub use format::{Format, UnknownFormat};
 pub use hanna_scores::{hanna_metric_name, hanna_scores};
@@ -90,15 +91,26 @@ pub struct Record {
 /// A folder stands for the files in it that have the name of a known format, sorted by name. An input without
 /// any story is an error.
 pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<StoryReader> {
-    Ok(StoryReader {
-        raw: RawRecords::open(inputs, options)?,
-        skip_bad: options.skip_bad,
-        skipped: Skipped::default(),
-        ended: false,
-    })
+    Ok(StoryReader::new(RawRecords::open(inputs, options)?, options))
 }
 
-/// Stories in input order; made by [`open`]. The first error is the last item.
+/// Reads stories from any stream, under a name that stands in errors and helps to find the format. It may be
+/// gzipped. WritingPrompts and Parquet, which are not one stream, are read from files of that name.
+///
+/// ```
+/// use storymeter_core::read::{ReadOptions, from_reader};
+/// let text = "A door opened.\n\nA cat came in.\n".as_bytes();
+/// assert_eq!(from_reader("stories.txt", text, &ReadOptions::default()).count(), 2);
+/// ```
+pub fn from_reader(
+    name: impl AsRef<Path>,
+    input: impl Read + Send + 'static,
+    options: &ReadOptions,
+) -> StoryReader {
+    StoryReader::new(RawRecords::from_reader(name.as_ref(), input, options), options)
+}
+
+/// Stories in input order; made by [`open`] and [`from_reader`]. The first error is the last item.
 pub struct StoryReader {
     raw: RawRecords,
     skip_bad: bool,
@@ -107,6 +119,10 @@ pub struct StoryReader {
 }
 
 impl StoryReader {
+    fn new(raw: RawRecords, options: &ReadOptions) -> Self {
+        Self { raw, skip_bad: options.skip_bad, skipped: Skipped::default(), ended: false }
+    }
+
     /// The bad records passed over so far.
     pub fn skipped(&self) -> &Skipped {
         &self.skipped

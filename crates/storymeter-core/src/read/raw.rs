@@ -1,6 +1,7 @@
 //! The first, cheap stage of reading: one thread cuts the input into records, any thread may parse them.
 
 use std::collections::VecDeque;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -117,13 +118,20 @@ pub(super) fn utf8(bytes: Vec<u8>, place: &Place) -> Result<String> {
 /// An item that is an error ends the input: a file cannot be read at all. A record that is bad in itself comes
 /// out as a record, and its [`RawRecord::parse`] says what is wrong, so skipping is decided in one place.
 pub struct RawRecords {
-    files: VecDeque<PathBuf>,
+    inputs: VecDeque<Input>,
     options: ReadOptions,
     current: Option<OpenFile>,
     number: u64,
     /// What the user named, for the error where nothing is in it.
     named: PathBuf,
     ended: bool,
+}
+
+/// What is still to be opened.
+enum Input {
+    File(PathBuf),
+    /// A stream under a name.
+    Stream(PathBuf, Box<dyn Read + Send>),
 }
 
 struct OpenFile {
@@ -167,22 +175,26 @@ enum Cutter {
 impl RawRecords {
     /// See [`open`](super::open), which adds the second stage.
     pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self> {
-        let files = source::expand(inputs, options.format)?;
-        Ok(Self {
-            files: files.into(),
-            options: options.clone(),
-            current: None,
-            number: options.record_offset,
-            named: inputs.first().cloned().unwrap_or_default(),
-            ended: false,
-        })
+        let files = source::expand(inputs, options.format)?.into_iter().map(Input::File);
+        Ok(Self::new(inputs.first().cloned().unwrap_or_default(), files.collect(), options))
+    }
+
+    /// See [`from_reader`](super::from_reader), which adds the second stage.
+    pub fn from_reader(name: &Path, input: impl Read + Send + 'static, options: &ReadOptions) -> Self {
+        let stream = Input::Stream(name.to_owned(), Box::new(input));
+        Self::new(name.to_owned(), VecDeque::from([stream]), options)
+    }
+
+    fn new(named: PathBuf, inputs: VecDeque<Input>, options: &ReadOptions) -> Self {
+        let number = options.record_offset;
+        Self { inputs, options: options.clone(), current: None, number, named, ended: false }
     }
 
     fn next_record(&mut self) -> Result<Option<RawRecord>> {
         loop {
             if self.current.is_none() {
-                let Some(path) = self.files.pop_front() else { break };
-                self.current = open_file(&path, &self.options)?;
+                let Some(input) = self.inputs.pop_front() else { break };
+                self.current = open_input(input, &self.options)?;
             }
             let Some(file) = &mut self.current else { continue };
             match file.feed.next()? {
@@ -214,8 +226,12 @@ impl Iterator for RawRecords {
     }
 }
 
-fn open_file(path: &Path, options: &ReadOptions) -> Result<Option<OpenFile>> {
-    let source = Source::open(path, options.spooled_stdin.as_deref())?;
+fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
+    let (path, source) = match input {
+        Input::File(path) => (path.clone(), Source::open(&path, options.spooled_stdin.as_deref())?),
+        Input::Stream(name, stream) => (name.clone(), Source::from_reader(&name, stream)?),
+    };
+    let path = path.as_path();
     let Some(format) = options.format.or_else(|| Format::detect(path, &source.start)) else {
         let problem = "the format cannot be told from name and content; say which it is (--input-format)";
         return Err(Error::invalid(Place::file(path), problem));
@@ -229,14 +245,14 @@ fn open_file(path: &Path, options: &ReadOptions) -> Result<Option<OpenFile>> {
         Format::Paragraphs => (Layout::Verbatim, Cutter::Paragraph),
         Format::RocBlocks => (Layout::RocBlocks, Cutter::RocBlock),
         Format::Tsv | Format::Csv => {
-            let Some(header) = first_record(&mut lines, format, path)? else { return Ok(None) };
-            let header = Header::new(&header, format, &Place::file(path).at_line(1))?;
+            let Some((header, place)) = first_record(&mut lines, format, path)? else { return Ok(None) };
+            let header = Header::new(&header, format, &place)?;
             let cutter = if format == Format::Csv { Cutter::Csv } else { Cutter::Line { blank: false } };
             (Layout::Delimited(header), cutter)
         }
         Format::HannaAnnotations => {
-            let Some(header) = first_record(&mut lines, format, path)? else { return Ok(None) };
-            let columns = hanna::Columns::new(&header, &Place::file(path).at_line(1))?;
+            let Some((header, place)) = first_record(&mut lines, format, path)? else { return Ok(None) };
+            let columns = hanna::Columns::new(&header, &place)?;
             (Layout::Hanna(columns.clone()), Cutter::Hanna(hanna::Grouper::new(columns)))
         }
         Format::WritingPrompts => {
@@ -265,13 +281,13 @@ fn open_file(path: &Path, options: &ReadOptions) -> Result<Option<OpenFile>> {
     Ok(Some(OpenFile { origin, feed: Feed::Lines(lines, cutter) }))
 }
 
-/// The header; `None` for an empty file.
-fn first_record(lines: &mut LineReader, format: Format, path: &Path) -> Result<Option<String>> {
+/// The header and its place; `None` for an empty file.
+fn first_record(lines: &mut LineReader, format: Format, path: &Path) -> Result<Option<(String, Place)>> {
     let cut = if format == Format::Tsv { one_line(lines, false)? } else { delimited::cut_csv(lines)? };
     let Some(Cut { line, body }) = cut else { return Ok(None) };
     let place = Place::file(path).at_line(line);
     match body {
-        Ok(bytes) => utf8(bytes, &place).map(Some),
+        Ok(bytes) => Ok(Some((utf8(bytes, &place)?, place))),
         Err(problem) => Err(Error::invalid(place, problem)),
     }
 }

@@ -21,25 +21,31 @@ pub(super) struct Source {
 impl Source {
     /// Opens a file, or standard input for `-`, which may have been put aside in a file.
     pub fn open(path: &Path, spooled_stdin: Option<&Path>) -> Result<Self> {
-        let failed = |e| Error::io(Place::file(path), e);
         let file = if is_stdin(path) { spooled_stdin } else { Some(path) };
-        let mut input: Box<dyn BufRead + Send> = match file {
-            None => Box::new(BufReader::with_capacity(START, io::stdin())),
-            Some(file) => Box::new(BufReader::with_capacity(START, File::open(file).map_err(failed)?)),
-        };
-        let magic = input.fill_buf().map_err(failed)?;
-        if magic.starts_with(&[0x1f, 0x8b]) {
-            input = Box::new(BufReader::with_capacity(START, MultiGzDecoder::new(input)));
+        match file {
+            None => Self::from_reader(path, Box::new(io::stdin())),
+            Some(file) => {
+                let file = File::open(file).map_err(|e| Error::io(Place::file(path), e))?;
+                Self::from_reader(path, Box::new(file))
+            }
+        }
+    }
+
+    /// Takes any stream; the path is its name in errors.
+    pub fn from_reader(path: &Path, input: Box<dyn Read + Send>) -> Result<Self> {
+        let failed = |e| Error::io(Place::file(path), e);
+        let mut input: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(START, input));
+        if input.fill_buf().map_err(failed)?.starts_with(&GZIP_MAGIC) {
+            input = Box::new(BufReader::with_capacity(START, Gunzip(MultiGzDecoder::new(input))));
         }
         let mut start = Vec::new();
-        // Damaged compressed data are reported where the lines are counted, not here.
-        let damaged = match input.by_ref().take(START as u64).read_to_end(&mut start) {
-            Ok(_) => None,
-            Err(e) if is_damage(&e) => Some(e),
-            Err(e) => return Err(failed(e)),
-        };
-        if let Some(e) = damaged {
-            input = Box::new(BufReader::new(Damaged(e.kind(), e.to_string())));
+        match input.by_ref().take(START as u64).read_to_end(&mut start) {
+            Ok(_) => {}
+            // Damaged data are reported where the lines are counted, not here.
+            Err(e) => match damage(&e) {
+                Some(damage) => input = Box::new(BufReader::new(Damaged(damage.clone()))),
+                None => return Err(failed(e)),
+            },
         }
         Ok(Self { start, rest: input })
     }
@@ -50,20 +56,42 @@ impl Source {
     }
 }
 
-/// Whether an error of the decoder speaks of the data, not of the system.
-pub(super) fn is_damage(e: &io::Error) -> bool {
-    matches!(
-        e.kind(),
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData
-    )
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Compressed data that are not whole: bad content, not the system's refusal.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct GzipDamage(String);
+
+/// What an error of a [`Source`] says of the compressed data, if it speaks of them.
+pub(super) fn damage(e: &io::Error) -> Option<&GzipDamage> {
+    e.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
-/// A stream that only fails, with an error met earlier.
-struct Damaged(io::ErrorKind, String);
+/// The decoder, its complaints about the data told from other errors.
+struct Gunzip<R: BufRead>(MultiGzDecoder<R>);
+
+impl<R: BufRead> Read for Gunzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+        self.0.read(buffer).map_err(|e| match e.kind() {
+            UnexpectedEof => {
+                io::Error::other(GzipDamage("the gzip data are cut off here: the file is incomplete".into()))
+            }
+            InvalidInput | InvalidData => {
+                io::Error::other(GzipDamage(format!("the gzip data are damaged: {e}")))
+            }
+            _ => e,
+        })
+    }
+}
+
+/// A stream that only fails, with a complaint made earlier.
+struct Damaged(GzipDamage);
 
 impl Read for Damaged {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        Err(io::Error::new(self.0, self.1.clone()))
+        Err(io::Error::other(self.0.clone()))
     }
 }
 
