@@ -110,8 +110,8 @@ fn rating(cell: &str) -> Option<f64> {
     cell.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Between the rows of one story: a byte no text has.
-const ROW_END: char = '\0';
+/// Between the rows of one story: a byte no text has, and a line break, so that lines can be counted.
+const ROW_END: &str = "\0\n";
 
 /// Puts consecutive rows with one story id together.
 pub(super) struct Grouper {
@@ -144,7 +144,12 @@ impl Grouper {
             match &mut group {
                 None => group = Some((line, row, id)),
                 Some((_, rows, same)) if *same == id => {
-                    rows.push(ROW_END as u8);
+                    if rows.len() + row.len() > lines.max() {
+                        let problem = format!("more than {} bytes of rows with one story id", lines.max());
+                        self.seen.insert(id);
+                        return Ok(Some(Cut { line, body: Err(problem) }));
+                    }
+                    rows.extend_from_slice(ROW_END.as_bytes());
                     rows.extend_from_slice(&row);
                 }
                 Some(_) => {

@@ -82,7 +82,8 @@ pub(super) fn parse(pair: &str, max_words: usize) -> Story {
     }
 }
 
-/// The longest run of whole sentences within so many words; one sentence at least, unless no sentence ends.
+/// The longest run of whole sentences within so many words; where the first sentence is longer, all of it; where
+/// none ends at all, just the words.
 fn first_words(text: &str, max_words: usize) -> &str {
     let mut last_end = None;
     let mut cut = None;
@@ -108,10 +109,17 @@ fn first_words(text: &str, max_words: usize) -> &str {
     }
 }
 
-/// Whether a word is, or ends in, a full stop, a question or an exclamation mark, quotes or brackets aside.
+/// Whether a word is, or ends in, a full stop, a question or an exclamation mark, quotes or brackets aside. A
+/// title or an initial does not end a sentence.
 fn ends_sentence(word: &str) -> bool {
-    word.trim_end_matches(CLOSING).ends_with(['.', '!', '?'])
+    let word = word.trim_end_matches(CLOSING);
+    let is_title = |stem: &str| TITLES.iter().any(|title| stem.eq_ignore_ascii_case(title));
+    let is_initial = |stem: &str| stem.len() == 1 && stem.as_bytes()[0].is_ascii_uppercase() && stem != "I";
+    word.ends_with(['.', '!', '?'])
+        && !word.strip_suffix('.').is_some_and(|stem| is_title(stem) || is_initial(stem))
 }
+
+const TITLES: [&str; 6] = ["mr", "mrs", "ms", "dr", "st", "prof"];
 
 /// A closing quote or bracket that stands alone, as in tokenised text, belongs to the sentence before it.
 fn is_closing(word: &str) -> bool {
@@ -119,3 +127,45 @@ fn is_closing(word: &str) -> bool {
 }
 
 const CLOSING: &[char] = &['"', '\'', '\u{201d}', '\u{2019}', ')', ']'];
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_story_is_cut_after_the_last_sentence_that_fits() {
+        let text = "One two . Three four ! Five six seven eight";
+        assert_eq!(first_words(text, 10), text);
+        assert_eq!(first_words(text, 9), "One two . Three four !");
+        assert_eq!(first_words(text, 5), "One two .");
+        assert_eq!(first_words(text, 1), "One two .");
+        assert_eq!(first_words("no end at all here", 3), "no end at ");
+    }
+
+    #[test]
+    fn quotes_belong_to_their_sentence_and_titles_end_none() {
+        assert_eq!(first_words("`` Who is it ? '' he said to her", 6), "`` Who is it ? ''");
+        assert_eq!(first_words("It rang . Dr. K. Poe came in late", 7), "It rang .");
+        assert_eq!(first_words("\u{201c}It is I.\u{201d} Nobody came at all", 5), "\u{201c}It is I.\u{201d}");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_a_beginning_within_the_limit(text in "([ab]{1,3}|[.!?]|''|é| |<newline>){0,40}", max in 1usize..12) {
+            let kept = first_words(&text, max);
+            prop_assert!(text.starts_with(kept));
+            let words = |text: &str| text.split_whitespace().filter(|&word| word != "<newline>").count();
+            if words(&text) <= max {
+                prop_assert_eq!(kept, text.as_str());
+            } else if words(kept) > max {
+                // Only a first sentence may be longer.
+                let last = kept.split_whitespace().next_back().unwrap();
+                prop_assert!(ends_sentence(last));
+                let ends = kept.split_whitespace().filter(|word| ends_sentence(word)).count();
+                prop_assert_eq!(ends, 1);
+            }
+        }
+    }
+}

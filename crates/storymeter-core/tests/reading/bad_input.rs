@@ -117,6 +117,8 @@ fn ratings_that_are_not_numbers_are_an_error() {
         error("a.csv", format!("{header}\n0,P,H,\"S\nS\",M,1,1,1,1,1,1\n0,P,H,S,M,1,1,1,x,1,1\n")),
         "a.csv:4: field \"Surprise\": \"x\" is not a number"
     );
+    let bytes = [header.as_bytes(), b"\n0,P,H,\"S\nS\",M,1,1,1,1,1,1\n0,P,H,\xff,M,1,1,1,1,1,1\n"].concat();
+    assert_eq!(error("a.csv", bytes), "a.csv:4: not UTF-8: byte 7 of the line");
 }
 
 #[test]
