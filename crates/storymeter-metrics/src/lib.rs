@@ -21,8 +21,10 @@
 mod catalogue;
 mod document_frequency;
 mod error;
+mod meteor;
 mod metrics;
 pub mod registry;
+mod rouge;
 mod scorer;
 pub mod tokenize;
 

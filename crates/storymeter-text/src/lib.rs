@@ -7,6 +7,7 @@ pub mod names;
 pub mod negation;
 pub mod sentence;
 mod span;
+pub mod stem;
 pub mod stopwords;
 pub mod tagger;
 pub mod treebank;

@@ -6,9 +6,11 @@ mod cider_d;
 mod compression;
 mod distinct;
 mod fragments;
+mod meteor;
 mod novelty;
 mod ratio;
 mod repetition;
+mod rouge;
 mod self_bleu;
 mod ter;
 mod text_length;
@@ -20,6 +22,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
     bleu::ENTRY,
     chrf::ENTRY,
     ter::ENTRY,
+    rouge::ENTRY,
+    meteor::ENTRY,
     cider_d::ENTRY,
     fragments::ENTRY,
     compression::ENTRY,

@@ -1,0 +1,204 @@
+//! METEOR's table of paraphrases: millions of pairs of phrases, found by the words of a text.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+use rustc_hash::FxBuildHasher;
+use storymeter_core::{Error, Place};
+
+/// The number of a word that is in no phrase.
+pub(crate) const UNKNOWN: u32 = u32::MAX;
+
+/// Phrases as paths through a tree of words, each with the phrases that may take its place.
+pub(crate) struct Paraphrases {
+    vocabulary: HashMap<Box<str>, u32, FxBuildHasher>,
+    /// From a node (upper half) by a word (lower half) to the next node. Node 0 is the root.
+    steps: HashMap<u64, u32, FxBuildHasher>,
+    /// For each node where its phrases begin in `phrases`, in the order of the table.
+    nodes: Vec<u32>,
+    /// Where each phrase begins in `words`.
+    phrases: Vec<u32>,
+    words: Vec<u32>,
+}
+
+impl Paraphrases {
+    /// Reads the gzipped table: three lines an entry, a probability (not used), a phrase, its paraphrase.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(|error| Error::io(Place::file(path), error))?;
+        let mut lines = Lines {
+            reader: BufReader::with_capacity(1 << 20, MultiGzDecoder::new(BufReader::new(file))),
+            path,
+            number: 0,
+        };
+        let mut table = Self {
+            vocabulary: HashMap::default(),
+            steps: HashMap::default(),
+            nodes: Vec::new(),
+            phrases: Vec::new(),
+            words: Vec::new(),
+        };
+        let mut builder = Builder { nodes: 1, entries: Vec::new() };
+        let (mut probability, mut phrase, mut paraphrase) = (String::new(), String::new(), String::new());
+        let (mut last, mut node) = (String::new(), 0);
+        while lines.next(&mut probability)? {
+            if !(lines.next(&mut phrase)? && lines.next(&mut paraphrase)?) {
+                let place = Place::file(path).at_line(lines.number);
+                return Err(Error::invalid(
+                    place,
+                    "the table ends within an entry: three lines are an entry",
+                ));
+            }
+            // Entries of one phrase stand together.
+            if phrase != last {
+                node = table.insert(&phrase, &mut builder);
+                std::mem::swap(&mut last, &mut phrase);
+            }
+            builder.entries.push((node, table.words.len() as u32));
+            for word in java_words(&paraphrase) {
+                let word = table.number(word);
+                table.words.push(word);
+            }
+        }
+        table.finish(builder);
+        Ok(table)
+    }
+
+    /// The node of a phrase, made if it is new.
+    fn insert(&mut self, phrase: &str, builder: &mut Builder) -> u32 {
+        let mut node = 0;
+        for word in java_words(phrase) {
+            let word = self.number(word);
+            node = *self.steps.entry(step(node, word)).or_insert_with(|| {
+                builder.nodes += 1;
+                builder.nodes - 1
+            });
+        }
+        node
+    }
+
+    fn number(&mut self, word: &str) -> u32 {
+        if let Some(&number) = self.vocabulary.get(word) {
+            return number;
+        }
+        let number = self.vocabulary.len() as u32;
+        self.vocabulary.insert(word.into(), number);
+        number
+    }
+
+    /// Puts the phrases of each node side by side.
+    fn finish(&mut self, builder: Builder) {
+        let Builder { nodes, mut entries } = builder;
+        let ends: Vec<u32> =
+            entries.iter().skip(1).map(|entry| entry.1).chain([self.words.len() as u32]).collect();
+        let mut spans: Vec<(u32, u32, u32)> =
+            entries.drain(..).zip(ends).map(|((node, start), end)| (node, start, end)).collect();
+        // A stable sort: the order of the table decides between matches that are equal otherwise.
+        spans.sort_by_key(|span| span.0);
+        let mut words = Vec::with_capacity(self.words.len());
+        self.nodes = vec![0; nodes as usize + 1];
+        for &(node, start, end) in &spans {
+            self.nodes[node as usize + 1] += 1;
+            self.phrases.push(words.len() as u32);
+            words.extend_from_slice(&self.words[start as usize..end as usize]);
+        }
+        self.phrases.push(words.len() as u32);
+        for node in 1..self.nodes.len() {
+            self.nodes[node] += self.nodes[node - 1];
+        }
+        self.words = words;
+    }
+
+    /// The number of a word, [`UNKNOWN`] if it is in no phrase.
+    pub fn word(&self, word: &str) -> u32 {
+        self.vocabulary.get(word).copied().unwrap_or(UNKNOWN)
+    }
+
+    /// How many words there are.
+    pub fn vocabulary(&self) -> usize {
+        self.vocabulary.len()
+    }
+
+    /// Every paraphrase of every phrase that begins a text, shorter phrases first: the phrase's length and the
+    /// paraphrase's words.
+    pub fn at_start<'a>(&'a self, text: &'a [u32]) -> impl Iterator<Item = (usize, &'a [u32])> {
+        let path = text.iter().scan(0, |node, &word| {
+            *node = *self.steps.get(&step(*node, word))?;
+            Some(*node as usize)
+        });
+        (1..).zip(path).flat_map(move |(length, node)| {
+            let phrases = self.nodes[node] as usize..self.nodes[node + 1] as usize;
+            phrases.map(move |at| {
+                (length, &self.words[self.phrases[at] as usize..self.phrases[at + 1] as usize])
+            })
+        })
+    }
+}
+
+/// What is only needed while the table is read.
+struct Builder {
+    nodes: u32,
+    /// For each entry its node and where its paraphrase begins in the words.
+    entries: Vec<(u32, u32)>,
+}
+
+fn step(node: u32, word: u32) -> u64 {
+    u64::from(node) << 32 | u64::from(word)
+}
+
+fn java_words(line: &str) -> impl Iterator<Item = &str> {
+    line.split([' ', '\t', '\n', '\r', '\u{c}']).filter(|word| !word.is_empty())
+}
+
+struct Lines<'a, R> {
+    reader: R,
+    path: &'a Path,
+    number: u64,
+}
+
+impl<R: BufRead> Lines<'_, R> {
+    /// Reads the next line; says whether there is one.
+    fn next(&mut self, line: &mut String) -> Result<bool, Error> {
+        line.clear();
+        let read = self
+            .reader
+            .read_line(line)
+            .map_err(|error| Error::io(Place::file(self.path).at_line(self.number + 1), error))?;
+        self.number += 1;
+        Ok(read > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) fn table(text: &str) -> Result<Paraphrases, Error> {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let mut packed = flate2::write::GzEncoder::new(&file, flate2::Compression::fast());
+        std::io::Write::write_all(&mut packed, text.as_bytes()).expect("written");
+        packed.finish().expect("written");
+        Paraphrases::read(file.path())
+    }
+
+    #[test]
+    fn phrases_come_shorter_first_then_as_the_table_has_them() {
+        let table =
+            table("1\nwent\nleft\n1\nwent out\ndied\n1\nlamp\nlight\n1\nwent\nhad gone\n").expect("fine");
+        let text: Vec<u32> = ["went", "out", "again"].iter().map(|word| table.word(word)).collect();
+        let spell = |words: &[u32]| words.to_vec();
+        let found: Vec<(usize, Vec<u32>)> =
+            table.at_start(&text).map(|(n, words)| (n, spell(words))).collect();
+        let numbers = |words: &[&str]| words.iter().map(|word| table.word(word)).collect::<Vec<_>>();
+        assert_eq!(found, [(1, numbers(&["left"])), (1, numbers(&["had", "gone"])), (2, numbers(&["died"]))]);
+        assert_eq!(table.word("again"), UNKNOWN);
+    }
+
+    #[test]
+    fn a_table_cut_short_is_refused_with_its_line() {
+        let error = table("1\nwent\nleft\n1\nlamp\n").err().expect("cut short").to_string();
+        assert!(error.contains(":6: the table ends within an entry"), "{error}");
+    }
+}

@@ -1,0 +1,222 @@
+//! ROUGE: words, n-grams, subsequences and skip-bigrams that story and reference share.
+//!
+//! Definition (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"): with `hit` the number of units
+//! that both texts have, each counted at most as often as either has it,
+//! `R = hit / units of the reference`, `P = hit / units of the story`, `F = P R / (0.5 P + 0.5 R)`. Units:
+//!
+//! - `rouge-1` to `rouge-4`: n-grams of words.
+//! - `rouge-l`: words on a longest common subsequence. With several lines (one sentence a line) each sentence of the
+//!   reference takes the union of its subsequences with all sentences of the story, clipped by word.
+//! - `rouge-w-1.2`: the same with runs of k matches in a row weighing `k^1.2`; ratios are taken to the power 1/1.2.
+//!   The reference's length is weighted twice, as the Perl program does it, so that equal texts of m words have
+//!   `R = m^-0.2`.
+//! - `rouge-s*`: all ordered pairs of words. `rouge-su*`: the same and single words (not the last one of a text).
+//!
+//! Presets:
+//! - `155` (default): the Perl program ROUGE-1.5.5 with options `-n 4 -w 1.2 -2 -1 -U -m`: words are runs of ASCII
+//!   letters and digits, lower-cased; those of more than three letters are looked up in the exception lists of
+//!   WordNet 2.0 and otherwise stemmed by Porter's algorithm. Scores have five decimals, F is made of the rounded R
+//!   and P: the numbers the program prints.
+//! - `hanna`: the same without the exception lists, and each line read up to its first `<`, as the Perl program reads
+//!   what pyrouge hands it: so HANNA's published values come out.
+//! - `google`: the Python package rouge-score 0.1.2 without stemming: `rouge-1`, `-2`, `-l` (line breaks ignored),
+//!   `-lsum` (one sentence a line), in full precision.
+//! - `google-stem`: the same with `use_stemmer=True` (NLTK's Porter stemmer for words of more than three letters).
+//!
+//! Keys: `rouge-{1,2,3,4,l,w-1.2,s*,su*}-{r,p,f}`, for google's `rouge-{1,2,l,lsum}-{r,p,f}`.
+//!
+//! Several references: the Perl's default (`-f A`) sums hits and units over the references; google's takes for each
+//! variant the reference of the best F.
+//!
+//! Direction: higher is better. Range: 0 to 1. An empty story scores 0. Many stories: the mean of their scores.
+
+use storymeter_core::{Direction, Metric, Needs, Prepared, Signature};
+
+use crate::registry::{Entry, Request};
+use crate::rouge::words::{GoogleStems, GoogleWords, HannaStems, PerlBases};
+use crate::rouge::{Count, google, perl};
+
+pub(crate) const ENTRY: Entry = Entry {
+    ids: &["rouge"],
+    presets: &[
+        ("155", "ROUGE-1.5.5 with Porter stemming and WordNet's exceptions"),
+        ("hanna", "ROUGE-1.5.5 with Porter stemming, no exceptions, as HANNA's published values"),
+        ("google", "rouge-score 0.1.2"),
+        ("google-stem", "rouge-score 0.1.2 with use_stemmer=True"),
+    ],
+    direction: Direction::Higher,
+    range: "0 to 1",
+    needs: Needs::REFERENCE,
+    source: include_str!("rouge.rs"),
+    build: |request| Ok(Box::new(Rouge::new(request))),
+};
+
+struct Rouge {
+    flavour: Flavour,
+    columns: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flavour {
+    Perl { hanna: bool },
+    Google { stems: bool },
+}
+
+impl Flavour {
+    fn variants(self) -> &'static [&'static str] {
+        match self {
+            Self::Perl { .. } => &perl::VARIANTS,
+            Self::Google { .. } => &google::VARIANTS,
+        }
+    }
+}
+
+impl Rouge {
+    fn new(request: &Request<'_>) -> Self {
+        let flavour = match request.preset {
+            "hanna" => Flavour::Perl { hanna: true },
+            "google" => Flavour::Google { stems: false },
+            "google-stem" => Flavour::Google { stems: true },
+            _ => Flavour::Perl { hanna: false },
+        };
+        let keys = |variant: &&str| ["r", "p", "f"].map(|part| format!("rouge-{variant}-{part}"));
+        let columns = flavour.variants().iter().flat_map(keys).collect();
+        Self { flavour, columns }
+    }
+
+    fn perl(&self, story: &Prepared<'_>, hanna: bool) -> [Count; 8] {
+        let mut total = [Count::default(); 8];
+        for reference in &story.references {
+            let counts = if hanna {
+                perl::counts(&reference.view::<HannaStems>().0, &story.text.view::<HannaStems>().0)
+            } else {
+                perl::counts(&reference.view::<PerlBases>().0, &story.text.view::<PerlBases>().0)
+            };
+            for (sum, count) in total.iter_mut().zip(counts) {
+                sum.hit += count.hit;
+                sum.reference += count.reference;
+                sum.story += count.story;
+            }
+        }
+        total
+    }
+
+    fn google(&self, story: &Prepared<'_>, stems: bool) -> [Count; 4] {
+        let mut best = [(f64::NEG_INFINITY, Count::default()); 4];
+        for reference in &story.references {
+            let counts = if stems {
+                google::counts(&reference.view::<GoogleStems>().0, &story.text.view::<GoogleStems>().0)
+            } else {
+                google::counts(&reference.view::<GoogleWords>().0, &story.text.view::<GoogleWords>().0)
+            };
+            for (best, count) in best.iter_mut().zip(counts) {
+                let f = google::score(count)[2];
+                if f > best.0 {
+                    *best = (f, count);
+                }
+            }
+        }
+        best.map(|(_, count)| count)
+    }
+}
+
+impl Metric for Rouge {
+    fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn direction(&self) -> Direction {
+        ENTRY.direction
+    }
+
+    fn needs(&self) -> Needs {
+        ENTRY.needs
+    }
+
+    fn signature(&self) -> Signature {
+        let signature = Signature::new("rouge");
+        match self.flavour {
+            Flavour::Perl { hanna } => signature
+                .with("like", "l", if hanna { "pyrouge+ROUGE-1.5.5" } else { "ROUGE-1.5.5" })
+                .with("stem", "s", "porter")
+                .with("exceptions", "e", if hanna { "none" } else { "wordnet-2.0" })
+                .with("alpha", "a", "0.5")
+                .with("w", "w", "1.2")
+                .with("gap", "g", "unlimited")
+                .with("refs", "r", "average")
+                .with("decimals", "d", "5"),
+            Flavour::Google { stems } => signature
+                .with("like", "l", "rouge-score-0.1.2")
+                .with("stem", "s", if stems { "nltk-porter" } else { "none" })
+                .with("refs", "r", "best"),
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
+        let mut fill = |counts: &[Count]| {
+            for (count, out) in counts.iter().zip(row.chunks_exact_mut(3)) {
+                out.copy_from_slice(&[count.hit, count.reference, count.story]);
+            }
+        };
+        match self.flavour {
+            Flavour::Perl { hanna } => fill(&self.perl(story, hanna)),
+            Flavour::Google { stems } => fill(&self.google(story, stems)),
+        }
+    }
+
+    fn score(&self, row: &[f64], scores: &mut [f64]) {
+        let counts = row.chunks_exact(3).map(|n| Count { hit: n[0], reference: n[1], story: n[2] });
+        match self.flavour {
+            Flavour::Perl { .. } => perl::scores(counts, scores),
+            Flavour::Google { .. } => {
+                counts.zip(scores.chunks_exact_mut(3)).for_each(|(count, out)| {
+                    out.copy_from_slice(&google::score(count));
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storymeter_core::read::Record;
+    use storymeter_core::{Place, Story};
+
+    use crate::{Options, Scorer};
+
+    fn score(id: &str, story: &str, references: &[&str]) -> Vec<(String, f64)> {
+        let scorer = Scorer::new(&[id], &Options::default()).expect("a known metric");
+        let references = references.iter().map(|&text| text.to_owned()).collect();
+        let story = Story { text: story.into(), references, ..Story::default() };
+        let record = Record { story, number: 0, place: Place::default() };
+        let rows = scorer.batch(&[record]).expect("it has a reference");
+        scorer.columns().iter().cloned().zip(rows.scores(0).iter().copied()).collect()
+    }
+
+    #[test]
+    fn the_perl_family_has_its_twenty_four_keys_in_order() {
+        let scores = score("rouge:155", "a", &["a"]);
+        let keys: Vec<&str> = scores.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys.len(), 24);
+        assert_eq!(keys[..4], ["rouge-1-r", "rouge-1-p", "rouge-1-f", "rouge-2-r"]);
+        assert_eq!(keys[15..18], ["rouge-w-1.2-r", "rouge-w-1.2-p", "rouge-w-1.2-f"]);
+        assert_eq!(keys[21], "rouge-su*-r");
+    }
+
+    #[test]
+    fn references_are_summed_by_the_perl_and_chosen_by_google() {
+        let references = ["the cat sat", "a dog"];
+        assert_eq!(score("rouge:155", "the cat", &references)[0].1, 0.4);
+        assert_eq!(score("rouge:google", "the cat", &references)[0].1, 2.0 / 3.0);
+    }
+
+    #[test]
+    fn exceptions_are_what_sets_155_and_hanna_apart() {
+        assert_eq!(score("rouge:155", "the wolves", &["the wolf"])[0].1, 1.0);
+        assert_eq!(score("rouge:hanna", "the wolves", &["the wolf"])[0].1, 0.5);
+    }
+}
