@@ -2,7 +2,7 @@
 //!
 //! Substitution damages a story by putting an antonym in a word's place, and needs to know which words are worth
 //! replacing; metrics that match meanings need synonyms. The embedded lexicon answers from Princeton WordNet 3.0
-//! and newer antonyms of Open English WordNet, read in place (see [`format`]); a table of the user, in
+//! and newer antonyms of Open English WordNet, read in place (see [`mod@format`]); a table of the user, in
 //! ConceptNet's form, can take its place or add to it.
 //!
 //! ```
