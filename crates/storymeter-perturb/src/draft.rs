@@ -7,8 +7,8 @@ use storymeter_text::{Span, sentence, treebank};
 use crate::style::{self, Style};
 use crate::{Edit, Technique};
 
-/// The working copy. The only way to change it is [`Draft::replace`], which keeps text, sentences and edits in
-/// step.
+/// The working copy. The only way to change it is [`Draft::replace_all`], which keeps text, sentences and edits
+/// in step.
 pub struct Draft {
     text: String,
     sentences: Vec<Span>,
@@ -16,6 +16,13 @@ pub struct Draft {
     style: Style,
     touched: Vec<bool>,
     edits: Vec<Edit>,
+}
+
+/// A replacement still to be made: `span` counts bytes in the text as it is now, and lies inside `sentence`.
+pub struct Change {
+    pub sentence: usize,
+    pub span: Span,
+    pub after: String,
 }
 
 /// The tokens of one sentence with their tags; spans count bytes in the draft's text.
@@ -95,39 +102,67 @@ impl Draft {
 
     /// Replaces `span`, which lies inside `sentence`. Returns whether that changed anything.
     pub fn replace(&mut self, technique: Technique, sentence: usize, span: Span, after: &str) -> bool {
-        debug_assert!(
-            self.sentences[sentence].start <= span.start && span.end <= self.sentences[sentence].end
-        );
-        let before = span.of(&self.text);
-        if before == after {
-            return false;
-        }
-        self.edits.push(Edit {
-            technique,
-            sentence,
-            start: span.start,
-            end: span.end,
-            before: before.to_owned(),
-            after: after.to_owned(),
-        });
-        self.text.replace_range(span.range(), after);
-        let moved = |at: usize| at - span.len() + after.len();
-        self.sentences[sentence].end = moved(self.sentences[sentence].end);
-        for later in &mut self.sentences[sentence + 1..] {
-            *later = Span::new(moved(later.start), moved(later.end));
-        }
-        true
+        self.replace_all(technique, vec![Change { sentence, span, after: after.to_owned() }])
     }
 
-    /// Puts other content in a sentence's place, with a final mark where the next sentence would otherwise run
-    /// into it. Returns whether that changed anything.
+    /// Puts other content in a sentence's place. Returns whether that changed anything.
     pub fn put(&mut self, technique: Technique, sentence: usize, content: &str) -> bool {
+        let change = self.putting(sentence, content);
+        self.replace_all(technique, vec![change])
+    }
+
+    /// The change that puts other content in a sentence's place, with a final mark where the next sentence would
+    /// otherwise run into it.
+    pub fn putting(&self, sentence: usize, content: &str) -> Change {
         let last = sentence + 1 == self.sentences.len();
-        if last || style::is_terminated(content) || content.is_empty() {
-            return self.replace(technique, sentence, self.sentences[sentence], content);
+        let mark = match (last || style::is_terminated(content) || content.is_empty(), self.style.spaced) {
+            (true, _) => "",
+            (false, true) => " .",
+            (false, false) => ".",
+        };
+        Change { sentence, span: self.sentences[sentence], after: format!("{content}{mark}") }
+    }
+
+    /// Makes many changes at once, in one pass over the text however many they are: a story may have 100,000
+    /// sentences. The changes come in the order of the text and do not overlap; each becomes an edit whose place
+    /// takes the ones before it into account. Returns whether anything changed.
+    pub fn replace_all(&mut self, technique: Technique, mut changes: Vec<Change>) -> bool {
+        debug_assert!(changes.is_sorted_by(|a, b| a.span.end <= b.span.start));
+        changes.retain(|change| change.span.of(&self.text) != change.after);
+        if changes.is_empty() {
+            return false;
         }
-        let mark = if self.style.spaced { " ." } else { "." };
-        self.replace(technique, sentence, self.sentences[sentence], &format!("{content}{mark}"))
+        let mut text = String::with_capacity(self.text.len() + 64);
+        let mut copied = 0;
+        for Change { sentence, span, after } in &changes {
+            text.push_str(&self.text[copied..span.start]);
+            let (start, before) = (text.len(), span.of(&self.text).to_owned());
+            let end = start + before.len();
+            self.edits.push(Edit {
+                technique,
+                sentence: *sentence,
+                start,
+                end,
+                before,
+                after: after.clone(),
+            });
+            text.push_str(after);
+            copied = span.end;
+        }
+        text.push_str(&self.text[copied..]);
+        self.text = text;
+        // A sentence starts later by what the sentences before it grew, and ends later by its own growth too.
+        let mut changes = changes.into_iter().peekable();
+        let (mut added, mut removed) = (0, 0);
+        for (index, sentence) in self.sentences.iter_mut().enumerate() {
+            let start = sentence.start + added - removed;
+            while let Some(change) = changes.next_if(|change| change.sentence == index) {
+                added += change.after.len();
+                removed += change.span.len();
+            }
+            *sentence = Span::new(start, sentence.end + added - removed);
+        }
+        true
     }
 
     /// The damaged text and how it came about.

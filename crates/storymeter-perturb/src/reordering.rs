@@ -40,11 +40,9 @@ pub fn rearrange(draft: &mut Draft, slots: &[usize], order: &[usize]) -> bool {
     let contents: Vec<String> = slots.iter().map(|&slot| draft.sentence(slot).to_owned()).collect();
     let sources: Vec<usize> = order.iter().map(|&from| slots[from]).collect();
     draft.permute_touched(slots, &sources);
-    let mut changed = false;
-    for (&slot, &from) in slots.iter().zip(order) {
-        changed |= draft.put(Reordering, slot, &contents[from]);
-    }
-    changed
+    let changes =
+        slots.iter().zip(order).map(|(&slot, &from)| draft.putting(slot, &contents[from])).collect();
+    draft.replace_all(Reordering, changes)
 }
 
 #[cfg(test)]

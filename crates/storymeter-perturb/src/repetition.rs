@@ -12,6 +12,9 @@ use crate::draw::Draw;
 /// Longest n-gram that is repeated.
 const LONGEST: usize = 4;
 
+/// Most n-grams the released code's way repeats, so that the time for a story of 100,000 sentences stays bounded.
+const MOST_REPEATS: usize = 100;
+
 /// One repetition by the paper's rules. The paper does not weigh its two policies; each has one half.
 pub fn paper(draft: &mut Draft, draw: &mut Draw) -> bool {
     let mut levels = [repeat_some_sentence, repeat_some_ngram];
@@ -30,22 +33,21 @@ pub fn paper(draft: &mut Draft, draw: &mut Draw) -> bool {
 pub fn released_code(draft: &mut Draft, draw: &mut Draw) -> bool {
     let open = draft.open();
     let half = draft.length_with_context() / 2;
-    let mut changed = false;
     if draw.chance(0.7) {
         let mut slots: Vec<usize> =
             draw.distinct(open.len(), 1 + half).into_iter().map(|i| i + open.start).collect();
         slots.sort_unstable();
         let Some((&source, targets)) = slots.split_first() else { return false };
         let content = draft.sentence(source).to_owned();
-        for &slot in targets {
-            changed |= draft.put(Repetition, slot, &content);
-        }
+        let changes = targets.iter().map(|&slot| draft.putting(slot, &content)).collect();
+        draft.replace_all(Repetition, changes)
     } else {
-        for _ in 0..half {
+        let mut changed = false;
+        for _ in 0..half.min(MOST_REPEATS) {
             changed |= repeat_near_an_end(draft, draw);
         }
+        changed
     }
-    changed
 }
 
 fn repeat_near_an_end(draft: &mut Draft, draw: &mut Draw) -> bool {

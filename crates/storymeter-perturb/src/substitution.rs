@@ -13,7 +13,7 @@ use storymeter_text::tagger::{Tag, Tagger};
 
 use crate::Technique::Substitution;
 use crate::donors::Donors;
-use crate::draft::Draft;
+use crate::draft::{Change, Draft};
 use crate::draw::Draw;
 use crate::style::match_case;
 
@@ -53,12 +53,13 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw, sources: Sources, share
     if draw.chance(0.5) {
         let count = draw.between(1, draft.length_with_context() - 1);
         let Some(donor) = sources.donors.story(draft.style(), draw) else { return false };
-        let slots = draw.distinct(open.len(), count);
-        let mut changed = false;
-        for slot in slots {
-            changed |= draft.put(Substitution, slot + open.start, sources.donors.sentence(donor, draw));
-        }
-        return changed;
+        let mut slots = draw.distinct(open.len(), count);
+        slots.sort_unstable();
+        let changes = slots
+            .into_iter()
+            .map(|slot| draft.putting(slot + open.start, sources.donors.sentence(donor, draw)))
+            .collect();
+        return draft.replace_all(Substitution, changes);
     }
     let keywords = keywords(draft, sources);
     let most = (share * keywords.len() as f64 + 1.0).floor() as usize;
@@ -118,35 +119,28 @@ fn replace_keywords(
             chosen.push((keyword, word));
         }
     }
-    // From the end of the text to its beginning, so that the places still to come stay where they are.
-    chosen.sort_by_key(|(keyword, _)| std::cmp::Reverse(keyword.span.start));
-    let mut changed = false;
+    chosen.sort_unstable_by_key(|(keyword, _)| keyword.span.start);
+    let mut changes = Vec::with_capacity(chosen.len());
     for (keyword, word) in chosen {
         draft.touch(keyword.sentence);
-        let article = keyword.article.filter(|_| inflection == Inflection::Matched);
-        changed |= replace_keyword(draft, keyword.sentence, article, keyword.span, &word);
+        changes.push(putting(draft, &keyword, word, inflection));
     }
-    changed
+    draft.replace_all(Substitution, changes)
 }
 
-/// Puts a word in a keyword's place; an article before it follows the new word's sound.
-pub fn replace_keyword(
-    draft: &mut Draft,
-    sentence: usize,
-    article: Option<Span>,
-    span: Span,
-    word: &str,
-) -> bool {
-    if let Some(article) = article {
+/// The change that puts a word in a keyword's place; an article before it follows the new word's sound.
+fn putting(draft: &Draft, keyword: &Keyword, word: String, inflection: Inflection) -> Change {
+    let Keyword { sentence, span, .. } = *keyword;
+    if let Some(article) = keyword.article.filter(|_| inflection == Inflection::Matched) {
         let old = article.of(draft.text());
-        let new = match_case(if starts_with_a_vowel(word) { "an" } else { "a" }, old);
+        let new = match_case(if starts_with_a_vowel(&word) { "an" } else { "a" }, old);
         if !new.eq_ignore_ascii_case(old) {
             let between = Span::new(article.end, span.start).of(draft.text());
             let after = format!("{new}{between}{word}");
-            return draft.replace(Substitution, sentence, Span::new(article.start, span.end), &after);
+            return Change { sentence, span: Span::new(article.start, span.end), after };
         }
     }
-    draft.replace(Substitution, sentence, span, word)
+    Change { sentence, span, after: word }
 }
 
 fn starts_with_a_vowel(word: &str) -> bool {

@@ -12,6 +12,7 @@ use storymeter::core::read::{RawRecord, Record, Skipped};
 use storymeter::core::{AtomicFile, Error, Place};
 use storymeter::perturb::{
     Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally, Unchanged,
+    delexicalised,
 };
 use storymeter::text::lexicon::Lexicon;
 use storymeter::text::tagger::Tagger;
@@ -70,6 +71,9 @@ pub struct PerturbArgs {
     /// The same, beside WordNet's
     #[arg(long, value_name = "FILE")]
     more_antonyms: Option<PathBuf>,
+    /// Replace person names by [MALE], [FEMALE] and [NEUTRAL] first; the original in the output is masked too
+    #[arg(long)]
+    delexicalise: bool,
     /// Print how often each number of techniques and each technique came out, beside what was asked for
     #[arg(long)]
     stats: bool,
@@ -143,7 +147,7 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
             let part = part?;
             bar.inc(part.records);
             if let Some(output) = &mut output {
-                output.write_all(&part.lines).context("cannot write the samples")?;
+                output.write_all(&part.lines).map_err(|e| Error::io(output_place(args), e))?;
             }
             whole.take(part, args.show.unwrap_or(0));
         }
@@ -178,7 +182,8 @@ impl Worker<'_> {
         let mut part = Part::default();
         for raw in records {
             part.records += 1;
-            let parsed = raw.parse().and_then(|record| self.draw_all(&record, &mut part).map(|()| record));
+            let parsed =
+                parse(self.args, raw).and_then(|record| self.draw_all(&record, &mut part).map(|()| record));
             part.skipped.admit(parsed, self.skip_bad)?;
         }
         Ok(part)
@@ -226,6 +231,16 @@ impl Part {
     }
 }
 
+/// A record with its names masked, where that is asked for.
+fn parse(args: &PerturbArgs, raw: RawRecord) -> storymeter::core::Result<Record> {
+    let record = raw.parse()?;
+    Ok(if args.delexicalise { Record { story: delexicalised(&record.story), ..record } } else { record })
+}
+
+fn output_place(args: &PerturbArgs) -> Place {
+    Place::file(args.output.as_deref().unwrap_or(Path::new("standard output")))
+}
+
 fn read_lexicon(args: &PerturbArgs) -> anyhow::Result<Option<Lexicon>> {
     let Some(path) = args.antonyms.as_ref().or(args.more_antonyms.as_ref()) else { return Ok(None) };
     let name = path.display().to_string();
@@ -265,7 +280,7 @@ fn read_donors(
         let size = batch.len() as u64;
         let wanted: Vec<RawRecord> = batch.into_iter().filter(|raw| sampler.wants(raw.number())).collect();
         // Bad records are found, counted and reported when the input itself is read.
-        let parsed: Vec<_> = wanted.into_par_iter().map(RawRecord::parse).collect();
+        let parsed: Vec<_> = wanted.into_par_iter().map(|raw| parse(args, raw)).collect();
         for record in parsed {
             match record {
                 Ok(record) => sampler.offer(record.number, &record.story),

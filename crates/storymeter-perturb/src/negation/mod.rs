@@ -12,7 +12,7 @@ use storymeter_text::tagger::Tagger;
 use storymeter_text::{Span, negation as words};
 
 use crate::Technique::Negation;
-use crate::draft::{Draft, Tagged};
+use crate::draft::{Change, Draft, Tagged};
 use crate::draw::Draw;
 
 /// Alters one random sentence: a negation goes if there is one, else one comes.
@@ -42,12 +42,11 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> boo
     let open = draft.open();
     for _ in 0..10 {
         let count = draw.between(1, draft.length_with_context() - 1);
-        let slots = draw.distinct(open.len(), count);
-        let mut changed = false;
-        for slot in slots {
-            changed |= alter_as_released(draft, draw, tagger, slot + open.start);
-        }
-        if changed {
+        let mut slots = draw.distinct(open.len(), count);
+        slots.sort_unstable();
+        let changes =
+            slots.iter().filter_map(|slot| altering(draft, draw, tagger, slot + open.start)).collect();
+        if draft.replace_all(Negation, changes) {
             return true;
         }
     }
@@ -55,37 +54,32 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> boo
 }
 
 /// The auxiliaries the released code looks for.
-const RELEASED_AUXILIARIES: [&str; 17] = [
+const RELEASED_AUXILIARIES: [&str; 18] = [
     "would", "will", "can", "could", "may", "might", "shall", "should", "do", "does", "did", "am", "is",
-    "are", "was", "were", "be",
+    "are", "was", "were", "be", "been",
 ];
 
-fn alter_as_released(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger, sentence: usize) -> bool {
+/// What the released code does to a sentence; `None` where it finds no verb.
+fn altering(draft: &Draft, draw: &mut Draw, tagger: &Tagger, sentence: usize) -> Option<Change> {
     let tagged = draft.tagged(sentence, tagger);
     let text = draft.text();
     let lower: Vec<String> = tagged.tokens.iter().map(|token| token.of(text).to_ascii_lowercase()).collect();
     if let Some(at) = lower.iter().position(|word| words::is_negation_word(word)) {
-        let span = with_a_blank(text, &tagged, at);
-        return draft.replace(Negation, sentence, span, "");
+        return Some(Change { sentence, span: with_a_blank(&tagged, at), after: String::new() });
     }
-    let auxiliary =
-        lower.iter().position(|word| RELEASED_AUXILIARIES.contains(&word.as_str()) || word == "been");
-    let verb = auxiliary.or_else(|| tagged.tags.iter().position(|tag| tag.is_verb()));
-    let Some(verb) = verb else { return false };
+    let auxiliary = lower.iter().position(|word| RELEASED_AUXILIARIES.contains(&word.as_str()));
+    let verb = auxiliary.or_else(|| tagged.tags.iter().position(|tag| tag.is_verb()))?;
     let short = draw.chance(0.5);
     let after = rules::released(text, &tagged.tokens, &tagged.tags, verb, short, draft.style().spaced);
-    draft.replace(Negation, sentence, tagged.tokens[verb], &after)
+    Some(Change { sentence, span: tagged.tokens[verb], after })
 }
 
 /// A token with the blank before it, or after it where it comes first.
-fn with_a_blank(text: &str, tagged: &Tagged, at: usize) -> Span {
+fn with_a_blank(tagged: &Tagged, at: usize) -> Span {
     let token = tagged.tokens[at];
     match (at.checked_sub(1), tagged.tokens.get(at + 1)) {
         (Some(previous), _) => Span::new(tagged.tokens[previous].end, token.end),
-        (None, Some(next)) if next.start > token.end => Span::new(token.start, next.start),
-        _ => {
-            debug_assert!(token.end <= text.len());
-            token
-        }
+        (None, Some(next)) => Span::new(token.start, next.start),
+        (None, None) => token,
     }
 }

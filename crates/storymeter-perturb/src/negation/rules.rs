@@ -42,7 +42,8 @@ pub fn alterations(text: &str, tokens: &[Span], tags: &[Tag], spaced: bool) -> V
     let sentence = Sentence { text, tokens, tags, words, spaced };
     let mut found: Vec<Alteration> =
         (0..tokens.len()).filter_map(|i| sentence.removal(i).or_else(|| sentence.addition(i))).collect();
-    if text.contains('’') {
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return found };
+    if text[first.start..last.end].contains('’') {
         for alteration in &mut found {
             alteration.short = alteration.short.take().map(|short| short.replace('\'', "’"));
         }
@@ -65,7 +66,7 @@ pub(super) fn released(
         Some(form) if short => match_case(&form, auxiliary),
         _ => format!("{auxiliary} not"),
     };
-    if super::RELEASED_AUXILIARIES.contains(&lower.as_str()) || lower == "been" {
+    if super::RELEASED_AUXILIARIES.contains(&lower.as_str()) {
         return negation(word);
     }
     let (auxiliary, form) = match tags[verb].as_str() {

@@ -1,0 +1,56 @@
+//! Masking person names before damage, as UNION's data are (section 4.1): the metric should not learn who Ken is.
+
+use storymeter_core::Story;
+use storymeter_text::names::Delexicaliser;
+
+/// The story with person names as `[MALE]`, `[FEMALE]` and `[NEUTRAL]`, in text, prompt and references.
+///
+/// ```
+/// use storymeter_core::Story;
+/// let story = Story { text: "Susan met Robert.".into(), ..Story::default() };
+/// assert_eq!(storymeter_perturb::delexicalised(&story).text, "[FEMALE] met [MALE].");
+/// ```
+pub fn delexicalised(story: &Story) -> Story {
+    let names = Delexicaliser::embedded();
+    let mask = |text: &str| names.delexicalise(text).text;
+    let masked = names.delexicalise(&story.text);
+    // A place in the old text moves by what the names before it grew or shrank.
+    let mut old_to_new = Vec::with_capacity(masked.names.len());
+    let (mut added, mut removed) = (0, 0);
+    for (span, name) in &masked.names {
+        let old_end = span.start + removed + name.len() - added;
+        added += span.len();
+        removed += name.len();
+        old_to_new.push((old_end, added, removed));
+    }
+    let moved = |place: usize| match old_to_new.partition_point(|(old_end, ..)| *old_end <= place) {
+        0 => place,
+        n => place + old_to_new[n - 1].1 - old_to_new[n - 1].2,
+    };
+    Story {
+        sentences: story.sentences.iter().map(|range| moved(range.start)..moved(range.end)).collect(),
+        prompt: story.prompt.as_deref().map(mask),
+        references: story.references.iter().map(|text| mask(text)).collect(),
+        text: masked.text,
+        ..story.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_stay_where_their_words_are() {
+        let mut story = Story::default();
+        for sentence in ["Susan met Robert.", "They sat down.", "The dog liked Robert", "Susan left."] {
+            story.push_sentence(sentence);
+        }
+        let masked = delexicalised(&story);
+        let sentences: Vec<&str> = masked.sentences.iter().map(|range| &masked.text[range.clone()]).collect();
+        assert_eq!(
+            sentences,
+            ["[FEMALE] met [MALE].", "They sat down.", "The dog liked [MALE]", "[FEMALE] left."]
+        );
+    }
+}
