@@ -33,7 +33,7 @@ fn adjust(p_values: &[f64], factor: f64) -> Result<Vec<f64>> {
     let mut adjusted = vec![0.0; tests];
     let mut smallest = 1.0f64;
     for (larger, &test) in order.iter().enumerate() {
-        smallest = smallest.min(p_values[test] * tests as f64 / (tests - larger) as f64 * factor);
+        smallest = smallest.min(p_values[test] * (tests as f64 / (tests - larger) as f64) * factor);
         adjusted[test] = smallest;
     }
     Ok(adjusted)

@@ -50,17 +50,20 @@ pub(crate) fn sorted_by_key(mut pairs: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     radix_sort(pairs)
 }
 
-const DIGIT_BITS: usize = 11;
-const DIGITS: usize = 64usize.div_ceil(DIGIT_BITS);
+const DIGIT_BITS: usize = 8;
+const DIGITS: usize = 4;
 const BUCKETS: usize = 1 << DIGIT_BITS;
 
-fn digit(key: u64, pass: usize) -> usize {
-    (key >> (pass * DIGIT_BITS)) as usize % BUCKETS
-}
-
-/// Least-significant-digit radix sort; digits that are the same in all keys are skipped.
+/// Least-significant-digit radix sort on the 32 leading bits in which keys differ at all; the few keys that agree in
+/// those are then compared.
 fn radix_sort(mut pairs: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-    let mut counts = vec![[0usize; BUCKETS]; DIGITS];
+    let first = pairs[0].0;
+    let differing = pairs.iter().fold(0, |bits, p| bits | (p.0 ^ first));
+    let significant = u64::BITS - differing.leading_zeros();
+    let shift = significant.saturating_sub((DIGITS * DIGIT_BITS) as u32);
+    let digit = |key: u64, pass: usize| (key >> shift >> (pass * DIGIT_BITS)) as usize % BUCKETS;
+
+    let mut counts = [[0usize; BUCKETS]; DIGITS];
     for &(key, _) in &pairs {
         for (pass, count) in counts.iter_mut().enumerate() {
             count[digit(key, pass)] += 1;
@@ -68,7 +71,7 @@ fn radix_sort(mut pairs: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     }
     let mut other = vec![(0, 0); pairs.len()];
     for (pass, count) in counts.iter_mut().enumerate() {
-        if count[digit(pairs[0].0, pass)] == pairs.len() {
+        if count[digit(first, pass)] == pairs.len() {
             continue;
         }
         let mut start = 0;
@@ -81,6 +84,11 @@ fn radix_sort(mut pairs: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
             *slot += 1;
         }
         std::mem::swap(&mut pairs, &mut other);
+    }
+    if shift > 0 {
+        for run in pairs.chunk_by_mut(|a, b| a.0 >> shift == b.0 >> shift).filter(|run| run.len() > 1) {
+            run.sort_by_key(|p| p.0);
+        }
     }
     pairs
 }
@@ -99,16 +107,20 @@ mod tests {
     #[test]
     fn radix_and_comparison_sorts_agree_and_are_stable() {
         let mut state = 1u64;
-        let pairs: Vec<(u64, u64)> = (0..5000)
-            .map(|i| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let coarse = (state >> 33) % 700;
-                (order_key(coarse as f64 - 350.0), i)
-            })
-            .collect();
-        let mut expected = pairs.clone();
-        expected.sort();
-        assert_eq!(radix_sort(pairs), expected);
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 11
+        };
+        // Tied, spread over all magnitudes, and alike in the leading bits.
+        let coarse = |r: u64| order_key((r % 700) as f64 - 350.0);
+        let spread = |r: u64| r << 11 ^ r;
+        let alike = |r: u64| ((r % 2) << 60) + r % 1000;
+        for key in [&coarse as &dyn Fn(u64) -> u64, &spread, &alike] {
+            let pairs: Vec<(u64, u64)> = (0..5000).map(|i| (key(random()), i)).collect();
+            let mut expected = pairs.clone();
+            expected.sort();
+            assert_eq!(radix_sort(pairs), expected);
+        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Counts {
         let tied_in_both = Ties::of_sorted(&pairs).pairs;
         let mut keys: Vec<u64> = pairs.iter().map(|p| p.1).collect();
         drop(pairs);
-        let discordant = sort_and_count_inversions(&mut keys);
+        let discordant = sort_and_count(&mut keys, &mut vec![0; x.len()], false);
         Self { n: x.len() as u64, discordant, tied_in_both, x: x_ties, y: Ties::of_sorted(&keys) }
     }
 
@@ -144,51 +144,80 @@ fn exact_p_value(n: usize, c: usize) -> f64 {
     }
 }
 
-/// Sorts ascending and returns how many pairs were out of order.
-fn sort_and_count_inversions(keys: &mut Vec<u64>) -> u64 {
-    const BLOCK: usize = 8;
+/// Runs up to this length are sorted by insertion.
+const SHORT: usize = 16;
+
+/// Sorts `keys` ascending, using `other` of the same length as space, and returns how many pairs were out of order.
+/// The result is left in `other` if asked.
+fn sort_and_count(keys: &mut [u64], other: &mut [u64], into_other: bool) -> u64 {
     let n = keys.len();
-    let mut inversions = 0;
-    for block in keys.chunks_mut(BLOCK) {
-        for i in 1..block.len() {
-            let mut j = i;
-            while j > 0 && block[j - 1] > block[j] {
-                block.swap(j - 1, j);
-                j -= 1;
-            }
-            inversions += (i - j) as u64;
+    if n <= SHORT {
+        let inversions = insertion_sort_and_count(keys);
+        if into_other {
+            other.copy_from_slice(keys);
         }
+        return inversions;
     }
-    let mut other = vec![0; if n > BLOCK { n } else { 0 }];
-    let mut width = BLOCK;
-    while width < n {
-        for (from, to) in keys.chunks(2 * width).zip(other.chunks_mut(2 * width)) {
-            if from.len() <= width {
-                to.copy_from_slice(from);
-            } else {
-                let (left, right) = from.split_at(width);
-                inversions += merge_and_count(left, right, to);
-            }
+    let (left, right) = keys.split_at_mut(n / 2);
+    let (other_left, other_right) = other.split_at_mut(n / 2);
+    let within =
+        sort_and_count(left, other_left, !into_other) + sort_and_count(right, other_right, !into_other);
+    let (from, to) = if into_other { (keys, other) } else { (other, keys) };
+    within + merge_and_count(from, to)
+}
+
+fn insertion_sort_and_count(keys: &mut [u64]) -> u64 {
+    let mut inversions = 0;
+    for i in 1..keys.len() {
+        let key = keys[i];
+        let mut j = i;
+        while j > 0 && keys[j - 1] > key {
+            keys[j] = keys[j - 1];
+            j -= 1;
         }
-        std::mem::swap(keys, &mut other);
-        width *= 2;
+        keys[j] = key;
+        inversions += (i - j) as u64;
     }
     inversions
 }
 
-/// Merges two sorted runs; each element of the right one jumps over what is left of the left one.
-fn merge_and_count(left: &[u64], right: &[u64], to: &mut [u64]) -> u64 {
-    let (mut i, mut j, mut inversions) = (0, 0, 0u64);
-    for slot in to {
-        let take_right = j < right.len() && (i == left.len() || right[j] < left[i]);
-        if take_right {
-            *slot = right[j];
-            j += 1;
-            inversions += (left.len() - i) as u64;
-        } else {
-            *slot = left[i];
-            i += 1;
-        }
+/// Merges the two sorted halves of `from` and counts the pairs they have out of order.
+///
+/// From both ends at once, half of the elements each, without branches: neither end can run out of a half before it
+/// is done, and the two chains of loads run side by side. An element of the right half is counted once, where it is
+/// placed: it is smaller than what is left of the left half at the front, or than what of it went to the back.
+fn merge_and_count(from: &[u64], to: &mut [u64]) -> u64 {
+    let half = from.len() / 2;
+    let (left, right) = from.split_at(half);
+    if left[half - 1] <= right[0] {
+        to.copy_from_slice(from);
+        return 0;
+    }
+    let (mut i, mut j) = (0, 0);
+    let (mut left_end, mut right_end) = (left.len(), right.len());
+    let mut inversions = 0;
+    let last = to.len() - 1;
+    for step in 0..half {
+        let (a, b) = (left[i], right[j]);
+        let right_first = usize::from(b < a);
+        to[step] = a.min(b);
+        inversions += (right_first * (left.len() - i)) as u64;
+        j += right_first;
+        i += 1 - right_first;
+
+        let (a, b) = (left[left_end - 1], right[right_end - 1]);
+        let left_last = usize::from(a > b);
+        to[last - step] = a.max(b);
+        inversions += ((1 - left_last) * (left.len() - left_end)) as u64;
+        left_end -= left_last;
+        right_end -= 1 - left_last;
+    }
+    // An odd number leaves one element in the middle.
+    if i < left_end {
+        to[half] = left[i];
+    } else if j < right_end {
+        to[half] = right[j];
+        inversions += (left.len() - i) as u64;
     }
     inversions
 }
