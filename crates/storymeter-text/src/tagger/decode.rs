@@ -11,14 +11,21 @@ pub(super) const START: u8 = Tag::COUNT as u8;
 /// How many tags of a word the search keeps.
 pub(super) const BEAM: usize = 5;
 
+/// Every tag, as bits.
+pub(super) const ALL: u64 = (1 << Tag::COUNT) - 1;
+
 /// How a model scores one sentence.
 pub(super) trait Scorer {
+    /// The number a score by the words alone is held in.
+    type Score: Copy + Ord + Into<i32>;
     /// The number of words.
     fn len(&self) -> usize;
     /// The tags the word at `i` can have, as bits.
     fn allowed(&self, i: usize) -> u64;
     /// The score of every tag at `i`, from the words alone.
-    fn emission(&self, i: usize) -> [i32; LANES];
+    fn emission(&mut self, i: usize) -> [Self::Score; LANES];
+    /// A tag that scores so much less than the best one by the words alone is not searched.
+    fn reach(&self) -> i32;
     /// Adds the score of each tag of `tags` at `i` after `before` to `scores`.
     fn pair(&self, i: usize, before: u8, tags: &[u8], scores: &mut [i32; BEAM]);
     /// The score of `tag` after `before2` and `before`.
@@ -42,7 +49,7 @@ pub(super) struct Search {
 
 impl Search {
     /// Appends the best tags of the sentence to `out`.
-    pub(super) fn run(&mut self, scorer: &impl Scorer, out: &mut Vec<Tag>) {
+    pub(super) fn run(&mut self, scorer: &mut impl Scorer, out: &mut Vec<Tag>) {
         let len = scorer.len();
         if len == 0 {
             return;
@@ -100,32 +107,69 @@ impl Search {
 }
 
 /// The best tags of a word by its own features, with their scores; a word with one tag is not scored at all.
-fn candidates(scorer: &impl Scorer, i: usize) -> (Column, [i32; BEAM]) {
-    let mut column = Column::default();
-    let mut kept = [0; BEAM];
-    let mut allowed = scorer.allowed(i);
+fn candidates<S: Scorer>(scorer: &mut S, i: usize) -> (Column, [i32; BEAM]) {
+    let mut list = Shortlist::default();
+    let allowed = scorer.allowed(i);
     if allowed.is_power_of_two() {
-        column.count = 1;
-        column.tags[0] = allowed.trailing_zeros() as u8;
-        return (column, kept);
+        list.offer(allowed.trailing_zeros() as u8, 0);
+        return (list.column, list.scores);
     }
     let scores = scorer.emission(i);
-    while allowed != 0 {
-        let tag = allowed.trailing_zeros() as u8;
-        allowed &= allowed - 1;
-        let score = scores[usize::from(tag)];
-        // Insertion into a short sorted list; equal scores keep the order of the tags.
+    let scores = &scores[..Tag::COUNT];
+    if allowed == ALL {
+        // Few tags come near the best. Two passes without branches find them.
+        let best: i32 = scores.iter().copied().max().map_or(0, Into::into);
+        let least = best.saturating_sub(scorer.reach());
+        let mut near = [0u8; LANES];
+        for (near, &score) in near.iter_mut().zip(scores) {
+            *near = u8::from(score.into() >= least);
+        }
+        for (block, near) in near.as_chunks::<8>().0.iter().enumerate() {
+            let mut near = u64::from_le_bytes(*near);
+            while near != 0 {
+                let tag = block * 8 + near.trailing_zeros() as usize / 8;
+                near &= near - 1;
+                list.offer(tag as u8, scores[tag].into());
+            }
+        }
+    } else {
+        let mut allowed = allowed;
+        while allowed != 0 {
+            let tag = allowed.trailing_zeros() as u8;
+            allowed &= allowed - 1;
+            list.offer(tag, scores[usize::from(tag)].into());
+        }
+        list.forget_below(list.scores[0].saturating_sub(scorer.reach()));
+    }
+    (list.column, list.scores)
+}
+
+/// The best few tags, best first; equal scores keep the order in which they came.
+#[derive(Default)]
+struct Shortlist {
+    column: Column,
+    scores: [i32; BEAM],
+}
+
+impl Shortlist {
+    fn offer(&mut self, tag: u8, score: i32) {
+        let column = &mut self.column;
         let mut at = column.count;
-        while at > 0 && kept[at - 1] < score {
+        while at > 0 && self.scores[at - 1] < score {
             at -= 1;
         }
         if at < BEAM {
             column.count = (column.count + 1).min(BEAM);
-            kept[at..column.count].rotate_right(1);
+            self.scores[at..column.count].rotate_right(1);
             column.tags[at..column.count].rotate_right(1);
-            kept[at] = score;
+            self.scores[at] = score;
             column.tags[at] = tag;
         }
     }
-    (column, kept)
+
+    fn forget_below(&mut self, least: i32) {
+        while self.scores[self.column.count - 1] < least {
+            self.column.count -= 1;
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! Strings are hashed once a token; every feature is then one multiplication away, and neither tagging nor training
 //! ever holds a feature's text.
 
+use super::Tag;
 use crate::treebank::PLACEHOLDERS;
 
 /// The facts of one token's spelling.
@@ -17,11 +18,18 @@ pub(super) struct Word {
     /// Classes of characters with repetitions removed: `Xx`, `d-x`.
     shape: u64,
     pub case: Case,
-    /// The hash of the tags the word takes, for words frequent enough in training; set from the dictionary.
-    pub class: u64,
+    /// The tags the word takes as bits, for words frequent enough in training; else 0.
+    class: u64,
+    /// How the sentence uses capitals, and whether the word is its first.
+    place: u8,
+    /// Equal for words that have the same features.
+    pub identity: u64,
     /// One of the placeholders for names.
     pub placeholder: bool,
 }
+
+/// The tags of names, as bits.
+const PROPER: u64 = 1 << Tag::Nnp as u8 | 1 << Tag::Nnps as u8;
 
 /// How a word uses capitals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,6 +140,23 @@ impl Word {
         word
     }
 
+    /// Says where the word stands and which tags it takes, as far as known; features may be asked for after that.
+    pub(super) fn settle(&mut self, regime: Regime, first: bool, class: u64) {
+        self.place = regime as u8 * 2 + u8::from(first);
+        self.class = class;
+        self.identity = join(join(self.form, self.shape), self.case_in_place() + 1);
+    }
+
+    /// The word's case, together with where it stands.
+    fn case_in_place(&self) -> u64 {
+        self.case as u64 * 8 + u64::from(self.place)
+    }
+
+    /// Whether the word is known and, written without a capital, was never a name.
+    pub(super) fn is_never_a_name(&self) -> bool {
+        self.case == Case::Lower && self.class != 0 && self.class & PROPER == 0
+    }
+
     /// The word in a sentence of the given regime, as the dictionary of tags knows it.
     pub(super) fn dictionary_key(&self, regime: Regime) -> u32 {
         let case = match (regime, self.case) {
@@ -147,7 +172,7 @@ impl Word {
 
 /// What the words of a sentence say about its use of capitals.
 pub(super) fn regime(words: &[Word]) -> Regime {
-    let capital = words.iter().any(|w| w.case != Case::Lower && !w.placeholder);
+    let capital = words.iter().any(|w| w.case != Case::Lower);
     let small = words.iter().any(|w| w.case == Case::Title || w.case == Case::Mixed || w.case == Case::Lower);
     match (capital, small) {
         (false, _) => Regime::Lower,
@@ -170,23 +195,50 @@ const OUTSIDE: Word = Word {
     shape: 1,
     case: Case::Lower,
     class: 1,
+    place: 0,
+    identity: 1,
     placeholder: false,
 };
 
-/// How many features [`emission`] gives.
-pub(super) const EMISSIONS: usize = 33;
+/// The words around the one that is tagged, itself in the middle.
+pub(super) struct Window<'a> {
+    pub before2: &'a Word,
+    pub before: &'a Word,
+    pub word: &'a Word,
+    pub after: &'a Word,
+    pub after2: &'a Word,
+}
 
-/// The features of the word at `i` that do not look at other words' tags.
-pub(super) fn emission(words: &[Word], i: usize, regime: Regime) -> [u32; EMISSIONS] {
-    let near = |offset: isize| i.checked_add_signed(offset).and_then(|i| words.get(i)).unwrap_or(&OUTSIDE);
-    let (before2, before, word, after, after2) = (near(-2), near(-1), &words[i], near(1), near(2));
-    let place = regime as u64 * 2 + u64::from(i == 0);
-    let case = word.case as u64 * 8 + place;
+impl<'a> Window<'a> {
+    pub(super) fn new(words: &'a [Word], i: usize) -> Self {
+        let near =
+            |offset: isize| i.checked_add_signed(offset).and_then(|i| words.get(i)).unwrap_or(&OUTSIDE);
+        Self { before2: near(-2), before: near(-1), word: near(0), after: near(1), after2: near(2) }
+    }
+}
+
+/// Numbers the features of a group from `first` on.
+fn keys<const N: usize>(first: u8, hashes: [u64; N]) -> [u32; N] {
+    let mut template = first;
+    hashes.map(|hash| {
+        template += 1;
+        key(template - 1, hash)
+    })
+}
+
+pub(super) const OWN: usize = 14;
+pub(super) const SIDE: usize = 3;
+pub(super) const CONTEXT: usize = 11;
+
+/// The features of a word that depend on nothing but itself and its place.
+pub(super) fn own(word: &Word) -> [u32; OWN] {
+    let Word { form, shape, .. } = *word;
     let [s1, s2, s3, s4, s5] = word.suffixes;
     let [p1, p2, p3, p4] = word.prefixes;
+    let case = word.case_in_place();
     let hashes = [
-        word.form,
-        join(word.form, case),
+        form,
+        join(form, case),
         s1,
         s2,
         s3,
@@ -196,34 +248,70 @@ pub(super) fn emission(words: &[Word], i: usize, regime: Regime) -> [u32; EMISSI
         p2,
         p3,
         p4,
-        join(word.shape, place),
+        join(shape, u64::from(word.place)),
         case,
-        before.form,
-        after.form,
-        before2.form,
-        after2.form,
+        join(s2, case),
+    ];
+    keys(0, hashes)
+}
+
+/// What a word says about the one after it.
+pub(super) fn before(word: &Word) -> [u32; SIDE] {
+    keys(0x20, [word.form, word.suffixes[2], word.class])
+}
+
+/// What a word says about the one before it.
+pub(super) fn after(word: &Word) -> [u32; SIDE] {
+    keys(0x24, [word.form, word.suffixes[2], word.class])
+}
+
+/// What a word says about the second after it.
+pub(super) fn before2(word: &Word) -> u32 {
+    key(0x28, word.form)
+}
+
+/// What a word says about the second before it.
+pub(super) fn after2(word: &Word) -> u32 {
+    key(0x29, word.form)
+}
+
+/// What words say together.
+pub(super) fn context(window: &Window) -> [u32; CONTEXT] {
+    let Window { before2, before, word, after, after2 } = window;
+    let s3 = word.suffixes[2];
+    let hashes = [
         join(before.form, word.form),
         join(word.form, after.form),
         join(before.form, after.form),
-        before.suffixes[2],
-        after.suffixes[2],
-        before.class,
-        after.class,
         join(after.class, after2.class),
         join(before2.class, before.class),
         join(before.class, after.class),
         join(word.class, after.class),
         join(before.class, word.class),
-        join(case, join(before.case as u64, after.case as u64)),
+        join(word.case_in_place(), join(before.case as u64, after.case as u64)),
         join(s3, before.class),
         join(s3, after.class),
-        join(s2, case),
     ];
-    let mut keys = [0; EMISSIONS];
-    for (template, (slot, hash)) in keys.iter_mut().zip(hashes).enumerate() {
-        *slot = key(template as u8, hash);
+    keys(0x30, hashes)
+}
+
+/// How many features a word has in all that do not look at other words' tags.
+pub(super) const EMISSIONS: usize = OWN + 2 * SIDE + 2 + CONTEXT;
+
+/// All of them.
+pub(super) fn emission(window: &Window) -> [u32; EMISSIONS] {
+    let mut all = [0; EMISSIONS];
+    let far = [before2(window.before2), after2(window.after2)];
+    let groups = own(window.word)
+        .into_iter()
+        .chain(before(window.before))
+        .chain(after(window.after))
+        .chain(far)
+        .chain(context(window));
+    for (slot, key) in all.iter_mut().zip(groups) {
+        *slot = key;
     }
-    keys
+    all
 }
 
 /// How many features [`transition`] gives.

@@ -12,7 +12,7 @@
 use super::Tag;
 use super::decode::LANES;
 use super::table::Table;
-use super::train::{FIRST_FEATURE, Trained};
+use super::train::{EMPTY_ROW, FIRST_FEATURE, Trained};
 
 const MAGIC: &[u8] = b"SMTAG1\n";
 
@@ -99,6 +99,11 @@ fn write_number(out: &mut Vec<u8>, mut number: u64) {
 }
 
 impl Model {
+    /// The row of a feature; the empty one where the feature has no weights, so that adding it needs no branch.
+    pub(super) fn row(&self, key: u32) -> u32 {
+        self.features.get(key).unwrap_or(EMPTY_ROW)
+    }
+
     pub(super) fn unpack(bytes: &[u8]) -> Result<Self, BadModel> {
         let mut reader = Reader { bytes, at: 0, last: 0 };
         if !bytes.starts_with(MAGIC) {

@@ -170,3 +170,17 @@ impl FromStr for Tag {
         Self::ALL.into_iter().find(|tag| tag.as_str() == text).ok_or_else(|| UnknownTag(text.to_owned()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tag_is_read_as_it_is_written() {
+        for (number, tag) in Tag::ALL.into_iter().enumerate() {
+            assert_eq!(tag.as_str().parse(), Ok(tag));
+            assert_eq!(tag as usize, number);
+        }
+        assert_eq!("NOUN".parse::<Tag>(), Err(UnknownTag("NOUN".to_owned())));
+    }
+}

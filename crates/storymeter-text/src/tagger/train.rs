@@ -1,32 +1,33 @@
-//! Training: a structured perceptron with averaged weights, made sparse and small.
+//! Training: a structured perceptron with a margin, steps that shrink, and averaged weights.
 //!
-//! Every sentence is seen twice an epoch, as it is and lower-cased, because stories come in both forms. The decoder is
-//! that of tagging itself (Collins 2002), with a margin: tags other than the right one get a bonus while training.
+//! The decoder is that of tagging itself (Collins 2002). While training, every tag but the right one is given a bonus, so
+//! that the right one must win by that margin; each weight has its own step size, which shrinks with the number of its changes
+//! (AdaGrad, Duchi et al. 2011), so that rare features learn fast and frequent ones settle. Every sentence is seen twice an
+//! epoch, as it is and lower-cased, because stories come in both forms. All arithmetic is on integers, and the same
+//! data and options give the same model anywhere.
 
 use std::collections::HashMap;
 
 use super::Tag;
-use super::decode::{BEAM, LANES, START, Scorer, Search};
-use super::features::{self, Regime, Word};
+use super::decode::{ALL, BEAM, LANES, START, Scorer, Search};
+use super::features::{self, Regime, Window, Word};
 use super::table::Table;
 
 /// A sentence with its right tags.
 pub type Sentence = (Vec<String>, Vec<Tag>);
 
-/// What training can be told.
+/// What training can be told. The default is what did best on the development set.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Passes over the data.
     pub epochs: usize,
-    /// Independent runs whose weights are averaged.
-    pub runs: usize,
-    /// How far the right tag must win.
+    /// How far the right tag must win, in first steps of a weight.
     pub margin: i32,
     /// A feature seen less often is dropped.
     pub min_count: u32,
     /// A word seen at least so often can only have the tags it was seen with.
     pub dictionary_count: u32,
-    /// A word seen at least so often has a class of its own as context.
+    /// A word seen at least so often is known to its neighbours by the tags it takes.
     pub class_count: u32,
     /// Seed of the order of the sentences.
     pub seed: u64,
@@ -34,12 +35,16 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { epochs: 12, runs: 1, margin: 2, min_count: 2, dictionary_count: 20, class_count: 5, seed: 1 }
+        Self { epochs: 5, margin: 32, min_count: 2, dictionary_count: 150, class_count: 5, seed: 1 }
     }
 }
 
 /// Row numbers: tag trigram contexts, tag bigram contexts, then hashed features.
 pub(super) const PAIR_ROWS: usize = LANES * LANES;
+
+/// A row without weights: the context of two tags that do not exist.
+pub(super) const EMPTY_ROW: u32 = PAIR_ROWS as u32 - 1;
+
 pub(super) const FIRST_FEATURE: usize = PAIR_ROWS + LANES;
 
 /// Trained weights before they are packed.
@@ -59,8 +64,6 @@ struct Example {
     gold: Vec<u8>,
 }
 
-const NO_ROW: u32 = u32::MAX;
-
 /// The tags of every frequent word. Rare words are left out: the model must learn to tag the unknown from them.
 fn dictionary(data: &[(Vec<Word>, Regime, Vec<u8>)], options: &Options) -> Vec<(u32, u64, bool)> {
     let mut counts: HashMap<u32, [u32; LANES]> = HashMap::new();
@@ -73,8 +76,11 @@ fn dictionary(data: &[(Vec<Word>, Regime, Vec<u8>)], options: &Options) -> Vec<(
         .into_iter()
         .filter_map(|(key, counts)| {
             let total: u32 = counts.iter().sum();
-            let tags = (0..LANES).filter(|&t| counts[t] * 400 > total).fold(0, |set, t| set | 1u64 << t);
-            (total >= options.class_count).then_some((key, tags, total >= options.dictionary_count))
+            let usual = |t: &usize| counts[*t] * 400 > total;
+            let tags = (0..LANES).filter(usual).fold(0, |set, t| set | 1u64 << t);
+            let seen: u32 = (0..LANES).filter(usual).map(|t| counts[t]).sum();
+            let closed = total >= options.dictionary_count && (total - seen) * 1000 <= total;
+            (total >= options.class_count).then_some((key, tags, closed))
         })
         .collect();
     entries.sort_unstable();
@@ -98,10 +104,9 @@ pub fn train(sentences: &[Sentence], options: &Options, mut progress: impl FnMut
     let dictionary = dictionary(&data, options);
     let table = Table::new(dictionary.iter().enumerate().map(|(i, e)| (e.0, i as u32)));
     for (words, regime, _) in &mut data {
-        for word in words {
-            if let Some(i) = table.get(word.dictionary_key(*regime)) {
-                word.class = dictionary[i as usize].1;
-            }
+        for (i, word) in words.iter_mut().enumerate() {
+            let entry = table.get(word.dictionary_key(*regime));
+            word.settle(*regime, i == 0, entry.map_or(0, |entry| dictionary[entry as usize].1));
         }
     }
     let keys = feature_keys(&data, options.min_count);
@@ -110,43 +115,42 @@ pub fn train(sentences: &[Sentence], options: &Options, mut progress: impl FnMut
         .into_iter()
         .map(|(words, regime, gold)| {
             let emissions = (0..words.len())
-                .map(|i| features::emission(&words, i, regime).map(|k| index.get(k).unwrap_or(NO_ROW)))
+                .map(|i| {
+                    features::emission(&Window::new(&words, i)).map(|k| index.get(k).unwrap_or(EMPTY_ROW))
+                })
                 .collect();
             let allowed = words
                 .iter()
                 .map(|w| match table.get(w.dictionary_key(regime)).map(|i| dictionary[i as usize]) {
                     Some((_, tags, true)) => tags,
-                    _ => (1 << Tag::COUNT) - 1,
+                    _ => ALL,
                 })
                 .collect();
             Example { words, emissions, allowed, gold }
         })
         .collect();
-    let mut rows = vec![[0.0; LANES]; FIRST_FEATURE + keys.len()];
-    for run in 0..options.runs {
-        let mut perceptron = Perceptron::new(&index, rows.len(), options.margin);
-        let mut order: Vec<usize> = (0..examples.len()).collect();
-        let mut state = options.seed.wrapping_add(run as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        for epoch in 0..options.epochs {
-            shuffle(&mut order, &mut state);
-            let (mut right, mut total) = (0, 0);
-            for &i in &order {
-                right += perceptron.learn(&examples[i]);
-                total += examples[i].gold.len();
-            }
-            progress(epoch, right as f64 / total as f64);
+    let mut perceptron = Perceptron::new(&index, FIRST_FEATURE + keys.len(), options.margin);
+    let mut order: Vec<usize> = (0..examples.len()).collect();
+    let mut state = options.seed;
+    for epoch in 0..options.epochs {
+        shuffle(&mut order, &mut state);
+        let (mut right, mut total) = (0, 0);
+        for &i in &order {
+            right += perceptron.learn(&examples[i]);
+            total += examples[i].gold.len();
         }
-        perceptron.add_average(&mut rows, 1.0 / options.runs as f32);
+        progress(epoch, right as f64 / total as f64);
     }
+    let rows = perceptron.average();
     Trained { keys, rows, dictionary }
 }
 
 /// The keys seen at least `min_count` times with the right tags, sorted.
 fn feature_keys(data: &[(Vec<Word>, Regime, Vec<u8>)], min_count: u32) -> Vec<u32> {
     let mut keys = Vec::new();
-    for (words, regime, gold) in data {
+    for (words, _, gold) in data {
         for i in 0..words.len() {
-            keys.extend(features::emission(words, i, *regime));
+            keys.extend(features::emission(&Window::new(words, i)));
             let before = if i == 0 { START } else { gold[i - 1] };
             keys.extend(features::transition(words, i, before));
         }
@@ -171,9 +175,14 @@ fn shuffle(order: &mut [usize], state: &mut u64) {
     }
 }
 
+/// The first step of a weight, in the units weights are kept in.
+const STEP: i32 = 1024;
+
 struct Perceptron<'a> {
     index: &'a Table,
     weights: Vec<[i32; LANES]>,
+    /// How often each weight was changed.
+    counts: Vec<[u32; LANES]>,
     /// Sum of update times the moment it was made, for the average.
     moments: Vec<[i64; LANES]>,
     clock: i64,
@@ -187,9 +196,10 @@ impl<'a> Perceptron<'a> {
         Self {
             index,
             weights: vec![[0; LANES]; rows],
+            counts: vec![[0; LANES]; rows],
             moments: vec![[0; LANES]; rows],
             clock: 1,
-            margin,
+            margin: margin * STEP,
             search: Search::default(),
             guess: Vec::new(),
         }
@@ -200,8 +210,8 @@ impl<'a> Perceptron<'a> {
         let mut guess = std::mem::take(&mut self.guess);
         guess.clear();
         let mut search = std::mem::take(&mut self.search);
-        let view = View { model: self, example };
-        search.run(&view, &mut guess);
+        let mut view = View { model: self, example };
+        search.run(&mut view, &mut guess);
         let guessed = |i: usize| guess[i] as u8;
         let gold = |i: usize| example.gold[i];
         let right = (0..guess.len()).filter(|&i| guessed(i) == gold(i)).count();
@@ -209,7 +219,7 @@ impl<'a> Perceptron<'a> {
             |tags: &dyn Fn(usize) -> u8, i: usize, back: usize| if i < back { START } else { tags(i - back) };
         for i in 0..guess.len() {
             if gold(i) != guessed(i) {
-                for &row in example.emissions[i].iter().filter(|&&row| row != NO_ROW) {
+                for &row in example.emissions[i].iter().filter(|&&row| row != EMPTY_ROW) {
                     self.change(row as usize, gold(i), 1);
                     self.change(row as usize, guessed(i), -1);
                 }
@@ -237,17 +247,20 @@ impl<'a> Perceptron<'a> {
     }
 
     fn change(&mut self, row: usize, tag: u8, by: i32) {
+        let count = &mut self.counts[row][usize::from(tag)];
+        *count += 1;
+        let by = by * (f64::from(STEP) / f64::from(*count).sqrt()) as i32;
         self.weights[row][usize::from(tag)] += by;
         self.moments[row][usize::from(tag)] += i64::from(by) * self.clock;
     }
 
-    fn add_average(&self, rows: &mut [[f32; LANES]], share: f32) {
-        for (row, (weights, moments)) in rows.iter_mut().zip(self.weights.iter().zip(&self.moments)) {
-            for tag in 0..LANES {
-                let mean = f64::from(weights[tag]) - moments[tag] as f64 / self.clock as f64;
-                row[tag] += share * mean as f32;
-            }
-        }
+    /// The mean of the weights over the whole training, in steps.
+    fn average(&self) -> Vec<[f32; LANES]> {
+        let mean = |weight: i32, moment: i64| {
+            ((f64::from(weight) - moment as f64 / self.clock as f64) / f64::from(STEP)) as f32
+        };
+        let rows = self.weights.iter().zip(&self.moments);
+        rows.map(|(weights, moments)| std::array::from_fn(|tag| mean(weights[tag], moments[tag]))).collect()
     }
 }
 
@@ -257,6 +270,8 @@ struct View<'a> {
 }
 
 impl Scorer for View<'_> {
+    type Score = i32;
+
     fn len(&self) -> usize {
         self.example.words.len()
     }
@@ -265,15 +280,19 @@ impl Scorer for View<'_> {
         self.example.allowed[i]
     }
 
-    fn emission(&self, i: usize) -> [i32; LANES] {
+    fn emission(&mut self, i: usize) -> [i32; LANES] {
         let mut scores = [self.model.margin; LANES];
         scores[usize::from(self.example.gold[i])] = 0;
-        for &row in self.example.emissions[i].iter().filter(|&&row| row != NO_ROW) {
+        for &row in self.example.emissions[i].iter().filter(|&&row| row != EMPTY_ROW) {
             for (score, weight) in scores.iter_mut().zip(&self.model.weights[row as usize]) {
                 *score += weight;
             }
         }
         scores
+    }
+
+    fn reach(&self) -> i32 {
+        i32::MAX
     }
 
     fn pair(&self, i: usize, before: u8, tags: &[u8], scores: &mut [i32; BEAM]) {

@@ -1,0 +1,59 @@
+//! Speed of the three steps every story goes through: sentences, tokens, tags.
+#![allow(missing_docs)]
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use storymeter_text::tagger::Tagger;
+use storymeter_text::{Span, sentence, treebank};
+
+/// A story of our own, repeated with other names so that caches see some variety.
+fn stories() -> String {
+    let story = "NAME couldn't find the old key. \"Where did you put it?\" she asked her brother, who was reading in the \
+        kitchen. He shrugged and said that he hadn't seen it since Friday... The gray house by the lake had been \
+        locked for years, and nobody in the village knew who owned it. At 5 p.m. Mr. Hill brought them a rusty box \
+        with $3.50, two letters and -- to their surprise -- the key. NAME's hands were shaking when the door finally \
+        opened!";
+    let names = ["Ann", "Tom", "Mrs. Stone", "Olga", "the tall girl", "Kim", "Old Peter", "Ruth"];
+    (0..200).map(|i| story.replace("NAME", names[i % names.len()])).collect::<Vec<_>>().join("\n\n")
+}
+
+fn text(criterion: &mut Criterion) {
+    let text = stories();
+    let sentences = sentence::split(&text);
+    let tokens: Vec<Vec<&str>> = sentences
+        .iter()
+        .map(|&s| treebank::tokenize_sentence(&text, s).iter().map(|t| t.text(&text)).collect())
+        .collect();
+
+    let mut group = criterion.benchmark_group("bytes");
+    group.throughput(Throughput::Bytes(text.len() as u64));
+    let mut spans: Vec<Span> = Vec::new();
+    group.bench_function("splitter", |b| b.iter(|| sentence::split_into(black_box(&text), &mut spans)));
+    let mut buffer = Vec::new();
+    group.bench_function("tokeniser", |b| {
+        b.iter(|| {
+            buffer.clear();
+            for &sentence in &sentences {
+                treebank::tokenize_into(black_box(&text), sentence, &mut buffer);
+            }
+        });
+    });
+    group.finish();
+
+    let mut group = criterion.benchmark_group("tokens");
+    group.throughput(Throughput::Elements(tokens.iter().map(|t| t.len() as u64).sum()));
+    let tagger = Tagger::embedded();
+    let mut tags = Vec::new();
+    group.bench_function("tagger", |b| {
+        b.iter(|| {
+            for sentence in &tokens {
+                tagger.tag_into(black_box(sentence), &mut tags);
+            }
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, text);
+criterion_main!(benches);
