@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{completions, correlate, meta, perturb};
+use crate::commands::{completions, correlate, meta, metrics, perturb, score};
 
 /// Measure how good a story is, and how good a measure of stories is.
 #[derive(Debug, Parser)]
@@ -35,6 +35,8 @@ pub struct Common {
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Score(score::ScoreArgs),
+    Metrics(metrics::MetricsArgs),
     Perturb(perturb::PerturbArgs),
     /// Correlate scores with human judgments
     Correlate(correlate::CorrelateArgs),

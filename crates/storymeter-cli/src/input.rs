@@ -67,6 +67,12 @@ impl Inputs {
         self
     }
 
+    /// The same inputs with stories that have no text let through.
+    pub fn allowing_empty_stories(mut self) -> Self {
+        self.options.allow_empty = true;
+        self
+    }
+
     /// Whether bad records are passed over.
     pub fn skip_bad(&self) -> bool {
         self.options.skip_bad

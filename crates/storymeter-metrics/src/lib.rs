@@ -30,4 +30,4 @@ pub mod tokenize;
 
 pub use error::{Error, Result};
 pub use registry::{Entry, Options, Request};
-pub use scorer::{CorpusSurvey, Rows, Scorer};
+pub use scorer::{CorpusSurvey, Part, Rows, Scorer};

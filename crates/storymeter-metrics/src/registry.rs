@@ -122,7 +122,7 @@ pub fn build(key: &str, options: &Options) -> Result<Box<dyn Metric>> {
 fn nearest(typed: &str) -> Option<String> {
     let ids = entries().iter().flat_map(|entry| entry.ids);
     let (distance, id) = ids.map(|id| (edit_distance(typed, id), id)).min()?;
-    (distance <= 1.max(typed.chars().count() / 3)).then(|| (*id).to_owned())
+    (distance <= 2.max(typed.chars().count() / 3)).then(|| (*id).to_owned())
 }
 
 /// Levenshtein's distance in characters, case ignored.

@@ -1,6 +1,7 @@
 //! Any set of metrics over batches of stories: each text tokenised once, stories in parallel, rows in input order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -17,12 +18,24 @@ pub struct Scorer {
     width: usize,
 }
 
+/// One metric of a [`Scorer`].
+pub struct Part<'a> {
+    /// The id its user knows it by.
+    pub key: &'a str,
+    /// The metric.
+    pub metric: &'a dyn Metric,
+    /// Where its numbers lie in a story's row.
+    pub stats: Range<usize>,
+    /// Which of [`Scorer::columns`] are its own.
+    pub scores: Range<usize>,
+}
+
 /// One metric and where its numbers lie in a story's row and in its list of scores.
 struct Slot {
     key: String,
     metric: Box<dyn Metric>,
-    stats: std::ops::Range<usize>,
-    scores: std::ops::Range<usize>,
+    stats: Range<usize>,
+    scores: Range<usize>,
 }
 
 impl Scorer {
@@ -61,9 +74,14 @@ impl Scorer {
         &self.columns
     }
 
-    /// The metrics in order, each with the range of [`Scorer::columns`] that is its own.
-    pub fn metrics(&self) -> impl Iterator<Item = (&dyn Metric, std::ops::Range<usize>)> {
-        self.slots.iter().map(|slot| (slot.metric.as_ref(), slot.scores.clone()))
+    /// The metrics in order, each with where its numbers are.
+    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        self.slots.iter().map(|slot| Part {
+            key: &slot.key,
+            metric: slot.metric.as_ref(),
+            stats: slot.stats.clone(),
+            scores: slot.scores.clone(),
+        })
     }
 
     /// How many numbers are kept of a story.
@@ -93,7 +111,7 @@ impl Scorer {
 
     /// Scores a batch of stories, in parallel.
     pub fn batch(&self, records: &[Record]) -> Result<Rows> {
-        records.iter().try_for_each(|record| self.check(record))?;
+        self.check_all(records)?;
         let prepared = prepare(records);
         let mut stats = vec![0.0; records.len() * self.width];
         let mut scores = vec![0.0; records.len() * self.columns.len()];
@@ -127,6 +145,11 @@ impl Scorer {
             slot.metric.aggregate(&own, &mut scores[slot.scores.clone()]);
         }
         scores
+    }
+
+    /// Whether all these stories have what every metric needs.
+    pub fn check_all(&self, records: &[Record]) -> Result<()> {
+        records.iter().try_for_each(|record| self.check(record))
     }
 
     /// Whether a story has what every metric needs.
@@ -209,8 +232,8 @@ fn prepare(records: &[Record]) -> Vec<Prepared<'_>> {
 
 /// Counts the views of all texts, each text once, in a fixed order.
 fn built(prepared: &[Prepared<'_>]) -> Vec<(&'static str, u64)> {
-    let mut counts = std::collections::BTreeMap::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut counts = BTreeMap::new();
+    let mut seen = HashSet::new();
     let texts = |p: &Prepared<'_>| {
         let more = p.prompt.iter().chain(&p.references).cloned().collect::<Vec<_>>();
         std::iter::once(Arc::clone(&p.text)).chain(more)

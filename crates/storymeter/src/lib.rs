@@ -9,3 +9,5 @@ pub use storymeter_metrics as metrics;
 pub use storymeter_perturb as perturb;
 pub use storymeter_stats as stats;
 pub use storymeter_text as text;
+
+pub mod summary;

@@ -3,7 +3,9 @@
 pub mod completions;
 pub mod correlate;
 pub mod meta;
+pub mod metrics;
 pub mod perturb;
+pub mod score;
 
 use anyhow::Context;
 
@@ -19,6 +21,8 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
             .context("cannot start the worker threads")?;
     }
     match cli.command {
+        Command::Score(args) => score::run(&args, &cli.common),
+        Command::Metrics(args) => metrics::run(&args),
         Command::Perturb(args) => perturb::run(&args, &cli.common),
         Command::Completions(args) => completions::run(&args),
         Command::Correlate(args) => correlate::run(&args),

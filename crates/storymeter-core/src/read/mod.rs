@@ -51,6 +51,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Pass over bad records and count them, instead of stopping at the first one.
     pub skip_bad: bool,
+    /// Let stories without any text pass: a system that wrote nothing is scored, too. They are bad otherwise.
+    pub allow_empty: bool,
     /// The most bytes a record may have. A longer one is bad, and is never held in memory.
     pub max_line: usize,
     /// The number of the first record: not 0 where a corpus is worked on in parts.
@@ -67,6 +69,7 @@ impl Default for ReadOptions {
         Self {
             format: None,
             skip_bad: false,
+            allow_empty: false,
             max_line: 64 << 20,
             record_offset: 0,
             max_words: 200,

@@ -27,6 +27,7 @@ pub struct RawRecord {
 struct Origin {
     path: PathBuf,
     layout: Layout,
+    allow_empty: bool,
 }
 
 /// How to parse a record.
@@ -78,7 +79,7 @@ impl RawRecord {
             Body::Row(row) => jsonl::parse_value(row, &place)?,
             Body::Broken(problem) => return Err(Error::invalid(place, problem)),
         };
-        if story.text.trim().is_empty() {
+        if story.text.trim().is_empty() && !self.file.allow_empty {
             return Err(Error::invalid(place.in_field("story"), "the story is empty"));
         }
         if story.id.is_empty() {
@@ -263,12 +264,16 @@ fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
             lines = open(&stories)?;
             let layout = Layout::WritingPrompts { max_words: options.max_words };
             let feed = Feed::Lines(lines, Cutter::Pair(open(&prompts)?));
-            return Ok(Some(OpenFile { origin: Arc::new(Origin { path: stories, layout }), feed }));
+            return Ok(Some(OpenFile {
+                origin: Arc::new(Origin { path: stories, layout, allow_empty: options.allow_empty }),
+                feed,
+            }));
         }
         #[cfg(feature = "parquet")]
         Format::Parquet => {
             let feed = Feed::Rows(super::parquet::Rows::open(path)?);
-            let origin = Origin { path: path.to_owned(), layout: Layout::Jsonl };
+            let origin =
+                Origin { path: path.to_owned(), layout: Layout::Jsonl, allow_empty: options.allow_empty };
             return Ok(Some(OpenFile { origin: Arc::new(origin), feed }));
         }
         #[cfg(not(feature = "parquet"))]
@@ -277,7 +282,7 @@ fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
             return Err(Error::invalid(Place::file(path), problem));
         }
     };
-    let origin = Arc::new(Origin { path: path.to_owned(), layout });
+    let origin = Arc::new(Origin { path: path.to_owned(), layout, allow_empty: options.allow_empty });
     Ok(Some(OpenFile { origin, feed: Feed::Lines(lines, cutter) }))
 }
 

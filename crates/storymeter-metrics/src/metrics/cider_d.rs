@@ -69,7 +69,7 @@ impl Metric for CiderD {
     fn signature(&self) -> Signature {
         let documents = self.frequency.as_ref().map_or(0, |frequency| frequency.documents());
         Signature::new("cider-d")
-            .with("n", "n", ORDER)
+            .with("order", "o", ORDER)
             .with("sigma", "s", SIGMA)
             .with("tok", "tok", if self.split { "split" } else { "words" })
             .with("df", "df", format!("references[{documents}]"))

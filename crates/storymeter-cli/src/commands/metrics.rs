@@ -1,0 +1,106 @@
+//! `storymeter metrics`: the catalogue.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use clap::{Args, Subcommand};
+use storymeter::core::{Direction, Needs};
+use storymeter::metrics::{Entry, registry};
+
+use crate::Outcome;
+
+/// List the metrics, or show what one of them is.
+#[derive(Debug, Args)]
+pub struct MetricsArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// All metrics, one a line (the default)
+    List,
+    /// One metric: definition, presets, source, direction, range
+    Show {
+        /// Its id, such as bleu
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+}
+
+/// Prints the list or a page.
+pub fn run(args: &MetricsArgs) -> anyhow::Result<Outcome> {
+    let text = match &args.action {
+        None | Some(Action::List) => list(),
+        Some(Action::Show { id }) => page(registry::find(id)?),
+    };
+    io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(Outcome::Done)
+}
+
+fn list() -> String {
+    let entries = registry::entries();
+    let ids: Vec<String> = entries.iter().map(ids).collect();
+    let width = ids.iter().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for (entry, ids) in entries.iter().zip(ids) {
+        let _ = writeln!(
+            text,
+            "{ids:width$}  {:6}  {:9}  {}",
+            direction(entry),
+            needs(entry.needs),
+            entry.summary()
+        );
+    }
+    text
+}
+
+/// The ids of an entry in short: `novelty-{1,2,3}`.
+fn ids(entry: &Entry) -> String {
+    let split =
+        |id: &'static str| id.rsplit_once('-').filter(|(_, n)| n.bytes().all(|byte| byte.is_ascii_digit()));
+    let parts: Option<Vec<_>> = entry.ids.iter().copied().map(split).collect();
+    match parts {
+        Some(parts) if parts.len() > 1 => {
+            let numbers: Vec<&str> = parts.iter().map(|(_, number)| *number).collect();
+            format!("{}-{{{}}}", parts[0].0, numbers.join(","))
+        }
+        _ => entry.ids.join(", "),
+    }
+}
+
+fn direction(entry: &Entry) -> &'static str {
+    match entry.direction {
+        Direction::Higher => "higher",
+        Direction::Lower => "lower",
+        Direction::None => "-",
+    }
+}
+
+fn needs(needs: Needs) -> &'static str {
+    match (needs.reference, needs.prompt) {
+        (true, true) => "both",
+        (true, false) => "reference",
+        (false, true) => "prompt",
+        (false, false) => "-",
+    }
+}
+
+fn page(entry: &Entry) -> String {
+    let mut text = entry.page();
+    let _ = writeln!(text, "\nIds: {}", entry.ids.join(", "));
+    let presets: Vec<String> =
+        entry.presets.iter().map(|(name, meaning)| format!("{name} ({meaning})")).collect();
+    let _ = writeln!(text, "Presets: {}", presets.join(", "));
+    let _ = writeln!(
+        text,
+        "Better: {}. Range: {}. Needs: {}.",
+        direction(entry),
+        entry.range,
+        needs(entry.needs)
+    );
+    if entry.needs.corpus {
+        let _ = writeln!(text, "Reads the input twice: its scores depend on all stories scored together.");
+    }
+    text
+}

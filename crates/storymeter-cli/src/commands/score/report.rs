@@ -1,0 +1,122 @@
+//! The table: for each score all stories together, then each system, and how the numbers came about.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+use storymeter::core::Direction;
+use storymeter::metrics::Scorer;
+use storymeter::summary::{Comparison, Resampling, Summary};
+
+use crate::output::Output;
+
+/// Everything the table shows.
+pub(super) struct Report<'a> {
+    pub scorer: &'a Scorer,
+    pub all: Summary,
+    pub systems: Vec<Summary>,
+    pub comparisons: Vec<Comparison>,
+    pub against: Option<&'a str>,
+    pub resampling: Resampling,
+}
+
+impl Report<'_> {
+    /// Prints the table to a file or to standard output.
+    pub(super) fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {
+        let mut output = Output::open(path)?;
+        output.write_all(self.to_text().as_bytes())?;
+        output.finish()
+    }
+
+    fn to_text(&self) -> String {
+        let mut rows = vec![self.header()];
+        for part in self.scorer.parts() {
+            let arrow = match part.metric.direction() {
+                Direction::Higher => " ↑",
+                Direction::Lower => " ↓",
+                Direction::None => "",
+            };
+            for column in part.scores.clone() {
+                let name = format!("{}{arrow}", self.scorer.columns()[column]);
+                rows.push(self.row(name, &self.all, column));
+                rows.extend(self.systems.iter().map(|system| self.row(String::new(), system, column)));
+            }
+        }
+        let mut text = aligned(&rows);
+        text.push('\n');
+        for part in self.scorer.parts() {
+            let mut signature = part.metric.signature().with("stories", "n", self.all.stories).with(
+                "bootstrap",
+                "bs",
+                self.resampling.resamples,
+            );
+            if signature.get("seed").is_none() {
+                signature = signature.with("seed", "rs", self.resampling.seed);
+            }
+            let signature = signature.with_version();
+            let _ = writeln!(text, "{signature}");
+        }
+        text
+    }
+
+    fn header(&self) -> Vec<String> {
+        let percent = 100.0 * self.resampling.confidence;
+        let mut header: Vec<String> = ["metric", "system", "stories", "score"].map(str::to_owned).to_vec();
+        header.push(format!("{percent}% interval"));
+        if let Some(system) = self.against {
+            header.push(format!("less {system}"));
+            header.push("p".to_owned());
+        }
+        header
+    }
+
+    fn row(&self, name: String, summary: &Summary, column: usize) -> Vec<String> {
+        let own = summary.columns[column];
+        let system = summary.system.as_deref().unwrap_or("all").to_owned();
+        let interval = if own.interval.low.is_nan() {
+            String::new()
+        } else {
+            format!("[{:.4}, {:.4}]", own.interval.low, own.interval.high)
+        };
+        let mut row = vec![name, system, summary.stories.to_string(), format!("{:.4}", own.score), interval];
+        if self.against.is_some() {
+            let comparison =
+                self.comparisons.iter().find(|other| Some(&other.system) == summary.system.as_ref());
+            match comparison.map(|comparison| comparison.columns[column]) {
+                Some(Some(test)) => {
+                    row.extend([format!("{:+.4}", test.difference), format!("{:.4}", test.p_value)])
+                }
+                Some(None) => row.extend(["no common item".to_owned(), String::new()]),
+                None => row.extend([String::new(), String::new()]),
+            }
+        }
+        row
+    }
+}
+
+/// Columns side by side, numbers to the right.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| unicode_width::UnicodeWidthStr::width(cell.as_str())).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let blanks = " ".repeat(widths[column] - unicode_width::UnicodeWidthStr::width(cell.as_str()));
+            let (left, right) =
+                if column < 2 { (cell.as_str(), blanks.as_str()) } else { (blanks.as_str(), cell.as_str()) };
+            if column > 0 {
+                line.push_str("  ");
+            }
+            line.push_str(left);
+            line.push_str(right);
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
