@@ -62,6 +62,20 @@ impl ScoreTable {
         self.values.extend_from_slice(values);
     }
 
+    /// The same table without the systems of these names, such as the human writers.
+    #[must_use]
+    pub fn without_systems(&self, names: &[&str]) -> Self {
+        let kept: Vec<usize> =
+            (0..self.systems.len()).filter(|&s| !names.contains(&self.systems[s].as_str())).collect();
+        let systems = kept.iter().map(|&s| self.systems[s].clone()).collect();
+        let mut table = Self::new(systems, self.items.clone());
+        for (at, column) in self.columns.iter().enumerate() {
+            let values: Vec<f64> = kept.iter().flat_map(|&s| self.row(at, s)).copied().collect();
+            table.push_column(column.clone(), &values);
+        }
+        table
+    }
+
     /// Names of the systems.
     pub fn systems(&self) -> &[String] {
         &self.systems
@@ -87,5 +101,21 @@ impl ScoreTable {
     pub fn row(&self, column: usize, system: usize) -> &[f64] {
         let items = self.items.len();
         &self.values(column)[system * items..(system + 1) * items]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_can_be_left_out() {
+        let mut table = ScoreTable::new(vec!["Human".into(), "Tale".into()], vec!["0".into(), "1".into()]);
+        let column =
+            Column { name: "BLEU".into(), role: Role::Metric, direction: Direction::Higher, signature: None };
+        table.push_column(column, &[1.0, 2.0, 3.0, 4.0]);
+        let without = table.without_systems(&["Human"]);
+        assert_eq!(without.systems(), ["Tale"]);
+        assert_eq!(without.values(0), [3.0, 4.0]);
     }
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use storymeter_core::{Role, ScoreTable};
-use storymeter_stats::{Coefficient, Prepared, drop_nan_pairs};
+use storymeter_stats::{Coefficient, Prepared, drop_nan_pairs, mean};
 
 use crate::error::Result;
 use crate::level::{Association, Gap, Level};
@@ -21,12 +21,11 @@ pub struct Correlations {
 }
 
 impl Correlations {
-    /// Correlates all columns of a table.
-    pub fn of(table: &ScoreTable) -> Result<Self> {
+    /// Correlates all columns of a table, the means of its systems being given.
+    pub fn of(table: &ScoreTable, systems: &SystemMeans) -> Result<Self> {
         let columns = table.columns().len();
         let pairs: Vec<(usize, usize)> =
             (0..columns).flat_map(|a| (a..columns).map(move |b| (a, b))).collect();
-        let systems = SystemMeans::of(table);
         let mut cells = Vec::with_capacity(Level::ALL.len() * Coefficient::ALL.len());
         for level in Level::ALL {
             for coefficient in Coefficient::ALL {
@@ -59,28 +58,48 @@ impl Correlations {
 pub struct SystemMeans {
     /// `[column][system]`; NaN where a system has no value.
     pub means: Vec<Vec<f64>>,
-    /// How many values each mean rests on, `[column][system]`.
-    pub counts: Vec<Vec<usize>>,
+}
+
+/// Whether means that differ in their last bits only are made equal.
+///
+/// Means of thirds (three raters) that are equal in exact arithmetic come out unequal in floating point, depending
+/// on the order of the sum, and rank correlations then see an order where there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noise {
+    /// Means keep 13 significant digits.
+    Removed,
+    /// Means are numpy's, bit for bit.
+    Kept,
 }
 
 impl SystemMeans {
-    /// Averages a table.
-    pub fn of(table: &ScoreTable) -> Self {
-        let mut result = Self { means: Vec::new(), counts: Vec::new() };
-        for column in 0..table.columns().len() {
-            let rows = (0..table.systems().len()).map(|system| table.row(column, system));
-            let (means, counts) = rows.map(mean_of_present).unzip();
-            result.means.push(means);
-            result.counts.push(counts);
-        }
-        result
+    /// Averages a table over the values that are there.
+    pub fn of(table: &ScoreTable, noise: Noise) -> Self {
+        let average = |row: &[f64]| {
+            let present: Vec<f64> = row.iter().copied().filter(|v| !v.is_nan()).collect();
+            match noise {
+                Noise::Removed => settle(mean(&present)),
+                Noise::Kept => mean(&present),
+            }
+        };
+        let systems = 0..table.systems().len();
+        let column = |c: usize| systems.clone().map(|system| average(table.row(c, system))).collect();
+        Self { means: (0..table.columns().len()).map(column).collect() }
     }
 }
 
-/// The mean over the values that are there, and how many they are.
-pub(crate) fn mean_of_present(values: &[f64]) -> (f64, usize) {
-    let (sum, n) = values.iter().filter(|v| !v.is_nan()).fold((0.0, 0usize), |(sum, n), v| (sum + v, n + 1));
-    (if n == 0 { f64::NAN } else { sum / n as f64 }, n)
+/// The nearest number of 13 significant digits.
+fn settle(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let exponent = 12 - value.abs().log10().floor() as i32;
+    // Beyond these powers the scale itself leaves the range of numbers.
+    if !(-280..=280).contains(&exponent) {
+        return value;
+    }
+    let scale = 10f64.powi(exponent);
+    (value * scale).round() / scale
 }
 
 /// The columns of a role, by position.
@@ -211,13 +230,27 @@ mod tests {
         table
     }
 
+    fn correlate(table: &ScoreTable) -> Result<Correlations> {
+        Correlations::of(table, &SystemMeans::of(table, Noise::Removed))
+    }
+
+    #[test]
+    fn means_equal_in_exact_arithmetic_tie() {
+        let third = 1.0 / 3.0;
+        let rows = [third, 2.0 * third, 5.0 + third, 5.0 + third, 2.0 * third, third];
+        let means = |noise| SystemMeans::of(&table(2, 3, &[&rows]), noise).means[0].clone();
+        let settled = means(Noise::Removed);
+        assert_eq!(settled[0], settled[1]);
+        assert_ne!(means(Noise::Kept)[0], settled[0], "2.1111111111111112 in floating point");
+    }
+
     #[test]
     fn every_pair_is_found_where_it_was_put() {
         // Three systems, two items; each column a different multiple so that every pair has its own mean.
         let columns: Vec<Vec<f64>> =
             (0..5).map(|c| (0..6).map(|i| ((i * (c + 2) * 7) % 11) as f64).collect()).collect();
         let slices: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-        let all = Correlations::of(&table(3, 2, &slices)).unwrap();
+        let all = correlate(&table(3, 2, &slices)).unwrap();
         for a in 0..5 {
             for b in 0..5 {
                 let expected = Coefficient::Pearson.value(&columns[a], &columns[b]).unwrap();
@@ -232,7 +265,7 @@ mod tests {
         // [system][item]: item 0 agrees fully, item 1 is constant in the metric, item 2 disagrees fully.
         let human = [1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0];
         let metric = [1.0, 5.0, 9.0, 2.0, 5.0, 8.0, 3.0, 5.0, 7.0];
-        let all = Correlations::of(&table(3, 3, &[&human, &metric])).unwrap();
+        let all = correlate(&table(3, 3, &[&human, &metric])).unwrap();
         let found = all.get(Level::Story, Coefficient::Kendall, 0, 1);
         assert_eq!((found.value, found.n, found.dropped), (0.0, 2, 1));
     }
@@ -241,12 +274,12 @@ mod tests {
     fn a_missing_cell_leaves_its_pair_out_and_two_observations_are_too_few() {
         let human = [1.0, 2.0, 3.0, 4.0];
         let metric = [1.0, f64::NAN, 3.0, 9.0];
-        let all = Correlations::of(&table(4, 1, &[&human, &metric])).unwrap();
+        let all = correlate(&table(4, 1, &[&human, &metric])).unwrap();
         let story = all.get(Level::Story, Coefficient::Spearman, 0, 1);
         assert_eq!((story.value, story.n), (1.0, 1));
         let pooled = all.get(Level::Pooled, Coefficient::Spearman, 0, 1);
         assert_eq!((pooled.n, pooled.dropped), (3, 1));
-        let two = Correlations::of(&table(2, 1, &[&human[..2], &human[2..]])).unwrap();
+        let two = correlate(&table(2, 1, &[&human[..2], &human[2..]])).unwrap();
         for level in Level::ALL {
             assert_eq!(two.get(level, Coefficient::Pearson, 0, 1).gap, Some(Gap::TooFew), "{level}");
         }
@@ -254,7 +287,7 @@ mod tests {
 
     #[test]
     fn an_empty_and_a_constant_column_give_nan_with_the_reason() {
-        let all = Correlations::of(&table(3, 1, &[&[1.0, 2.0, 3.0], &[f64::NAN; 3], &[4.0; 3]])).unwrap();
+        let all = correlate(&table(3, 1, &[&[1.0, 2.0, 3.0], &[f64::NAN; 3], &[4.0; 3]])).unwrap();
         let gap = |column| all.get(Level::System, Coefficient::Pearson, 0, column).gap;
         assert_eq!((gap(1), gap(2)), (Some(Gap::Empty), Some(Gap::Constant)));
     }

@@ -104,6 +104,7 @@ fn duplicates(table: &ScoreTable, correlations: &Correlations) -> Vec<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::correlations::{Noise, SystemMeans};
     use storymeter_core::Column;
 
     #[test]
@@ -124,7 +125,8 @@ mod tests {
             let column = Column { name: name.into(), role: Role::Metric, direction, signature: None };
             table.push_column(column, &values);
         }
-        let correlations = Correlations::of(&table).unwrap();
+        let means = SystemMeans::of(&table, Noise::Removed);
+        let correlations = Correlations::of(&table, &means).unwrap();
         let found: Vec<(String, String)> =
             inspect(&table, &correlations).into_iter().map(|w| (w.subject, w.kind)).collect();
         let expected = [

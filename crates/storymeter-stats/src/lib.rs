@@ -42,4 +42,5 @@ pub use multiple::{benjamini_hochberg, benjamini_yekutieli};
 pub use pairwise_accuracy::{PairCounts, TieCalibration, calibrate_ties, pairwise_accuracy};
 pub use permutation::{Design, Exchange, Level, permutation_test};
 pub use rank::mid_ranks;
+pub use summation::mean;
 pub use systems::{PairedBootstrap, RandomisationTest, approximate_randomisation, paired_bootstrap};

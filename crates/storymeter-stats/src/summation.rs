@@ -10,7 +10,7 @@ pub(crate) fn pairwise(n: usize, term: &impl Fn(usize) -> f64) -> f64 {
 }
 
 /// Arithmetic mean of a slice; NaN when it is empty.
-pub(crate) fn mean(values: &[f64]) -> f64 {
+pub fn mean(values: &[f64]) -> f64 {
     pairwise(values.len(), &|i| values[i]) / values.len() as f64
 }
 

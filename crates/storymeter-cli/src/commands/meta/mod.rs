@@ -1,5 +1,6 @@
 //! `storymeter meta`: how good the measures are.
 
+mod hanna;
 mod union;
 
 use std::io::Write as _;
@@ -20,6 +21,8 @@ pub struct MetaArgs {
 /// The analyses.
 #[derive(Debug, Subcommand)]
 enum Analysis {
+    /// Tables 3 to 6, 8, 9 and the numbers behind Figures 1 to 38 of the HANNA paper
+    Hanna(hanna::HannaArgs),
     /// Tables 2, 5 to 7, Figures 2, 3 and appendix D of the UNION paper, on a folder of its layout
     Union(union::UnionArgs),
 }
@@ -52,6 +55,7 @@ enum PrintFormat {
 /// Runs the analysis asked for.
 pub fn run(args: &MetaArgs) -> anyhow::Result<Outcome> {
     match &args.analysis {
+        Analysis::Hanna(args) => hanna::run(args),
         Analysis::Union(args) => union::run(args),
     }
 }

@@ -1,0 +1,48 @@
+//! `storymeter meta hanna CSV`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use storymeter::meta::Scale;
+use storymeter::meta::hanna::{Options, analyse};
+use storymeter::meta::pairwise::BootstrapOptions;
+use storymeter::meta::study::Edition;
+
+use super::{Output, emit};
+use crate::Outcome;
+
+/// Arguments of `storymeter meta hanna`.
+#[derive(Debug, Args)]
+pub struct HannaArgs {
+    /// Scores in the layout of hanna_metric_scores.csv: one row a system, every cell a JSON list
+    #[arg(value_name = "CSV")]
+    scores: PathBuf,
+    /// Single ratings, one row a story and rater: for Tables 3 and 4 and Figure 9
+    #[arg(long, value_name = "CSV")]
+    ratings: Option<PathBuf>,
+    /// Repeat the published analysis with its defects, instead of the corrected one
+    #[arg(long)]
+    compat: bool,
+    /// Least and greatest rating
+    #[arg(long, value_name = "LOW..HIGH", default_value_t = Scale::LIKERT_5)]
+    scale: Scale,
+    /// Draws of the paired bootstrap for each pair of systems
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    draws: usize,
+    /// Seed of these draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Analyses the file.
+pub fn run(args: &HannaArgs) -> anyhow::Result<Outcome> {
+    let options = Options {
+        ratings: args.ratings.clone(),
+        scale: args.scale,
+        edition: if args.compat { Edition::Published } else { Edition::Corrected },
+        bootstrap: BootstrapOptions { draws: args.draws, seed: args.seed, ..BootstrapOptions::default() },
+    };
+    emit(&analyse(&args.scores, &options)?, &args.output)
+}

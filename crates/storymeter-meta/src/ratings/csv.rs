@@ -1,0 +1,207 @@
+//! Ratings as CSV, one row a story and rater: HANNA's annotation file, or one without texts.
+//!
+//! Needed: the story's id (`Story ID`, `story_id`, `id`), its system (`Model`, `system`) and at least one of the
+//! criteria; a worker id (`Worker ID`, `worker`) where known. Names are compared without regard to case.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use storymeter_core::{Error as CoreError, Place};
+
+use super::{RatedStory, Raters, RatingTable};
+use crate::error::{Error, Result};
+use crate::scale::Scale;
+
+/// One row of the file.
+struct Row {
+    story: usize,
+    worker: Option<String>,
+    ratings: Vec<f64>,
+}
+
+impl RatingTable {
+    /// Reads the ratings on these criteria.
+    pub fn read(path: &Path, criteria: &[String], scale: Scale) -> Result<Self> {
+        let place = Place::file(path);
+        let broken = |e: csv::Error| {
+            let place = match e.position() {
+                Some(position) => place.clone().at_line(position.line()),
+                None => place.clone(),
+            };
+            Error::from(CoreError::invalid(place, e.to_string()))
+        };
+        let mut reader = csv::Reader::from_path(path).map_err(&broken)?;
+        let columns = Columns::find(reader.headers().map_err(&broken)?, criteria, &place)?;
+        let mut stories: Vec<RatedStory> = Vec::new();
+        let mut at: HashMap<String, usize> = HashMap::new();
+        let mut rows = Vec::new();
+        let mut seen: HashSet<(usize, String)> = HashSet::new();
+        for record in reader.records() {
+            let record = record.map_err(&broken)?;
+            let line = place.clone().at_line(record.position().map_or(0, csv::Position::line));
+            let cell = |column: usize| record.get(column).unwrap_or_default().trim();
+            let id = cell(columns.id).to_owned();
+            let story = *at.entry(id.clone()).or_insert_with(|| {
+                let system = cell(columns.system).to_owned();
+                stories.push(RatedStory {
+                    id: id.clone(),
+                    system,
+                    ratings: vec![Vec::new(); criteria.len()],
+                });
+                stories.len() - 1
+            });
+            if stories[story].system != cell(columns.system) {
+                let problem = format!("story {id} is by \"{}\" in an earlier row", stories[story].system);
+                return Err(CoreError::invalid(line, problem).into());
+            }
+            let mut ratings = Vec::with_capacity(criteria.len());
+            for (&column, criterion) in columns.criteria.iter().zip(criteria) {
+                let field = line.clone().in_field(criterion);
+                let rating = rating(cell(column)).ok_or_else(|| {
+                    CoreError::invalid(field.clone(), format!("\"{}\" is not a number", cell(column)))
+                })?;
+                scale.check(&[rating], &field)?;
+                ratings.push(rating);
+            }
+            let worker = columns.worker.map(|column| cell(column).to_owned()).filter(|id| !id.is_empty());
+            if let Some(worker) = worker.clone().filter(|worker| !seen.insert((story, worker.clone()))) {
+                let problem = format!("worker {worker} rates story {id} twice");
+                return Err(CoreError::invalid(line, problem).into());
+            }
+            rows.push(Row { story, worker, ratings });
+        }
+        if rows.is_empty() {
+            return Err(CoreError::invalid(place, "no row of ratings is in the file").into());
+        }
+        let raters =
+            if rows.iter().all(|row| row.worker.is_some()) { Raters::Assigned } else { Raters::Anonymous };
+        let mut table = Self { criteria: criteria.to_vec(), stories, raters };
+        match raters {
+            Raters::Anonymous => rows.iter().for_each(|row| {
+                let story = &mut table.stories[row.story];
+                story.ratings.iter_mut().zip(&row.ratings).for_each(|(all, rating)| all.push(*rating));
+            }),
+            Raters::Assigned => assign(&mut table, &rows),
+        }
+        Ok(table)
+    }
+}
+
+/// Puts ratings into columns by worker, as HANNA's authors did: with k ratings a story, the k busiest workers have a
+/// column each, in order of their ids; everyone else takes the first column still empty for that story.
+fn assign(table: &mut RatingTable, rows: &[Row]) {
+    let mut per_story = vec![0usize; table.stories.len()];
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for row in rows {
+        per_story[row.story] += 1;
+        *counts.entry(row.worker.as_deref().unwrap_or_default()).or_default() += 1;
+    }
+    let columns = per_story.iter().copied().max().unwrap_or(0);
+    let mut busiest: Vec<(&str, usize)> = counts.into_iter().collect();
+    busiest.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    busiest.truncate(columns);
+    busiest.sort_by(|a, b| a.0.cmp(b.0));
+    for story in &mut table.stories {
+        story.ratings.iter_mut().for_each(|ratings| ratings.resize(columns, f64::NAN));
+    }
+    let mut taken = vec![vec![false; columns]; table.stories.len()];
+    let own = |row: &Row| busiest.iter().position(|(worker, _)| row.worker.as_deref() == Some(worker));
+    for known in [true, false] {
+        for row in rows.iter().filter(|row| own(row).is_some() == known) {
+            let free = || taken[row.story].iter().position(|taken| !taken);
+            let Some(column) = own(row).or_else(free) else { continue };
+            taken[row.story][column] = true;
+            let story = &mut table.stories[row.story];
+            story.ratings.iter_mut().zip(&row.ratings).for_each(|(all, rating)| all[column] = *rating);
+        }
+    }
+}
+
+struct Columns {
+    id: usize,
+    system: usize,
+    worker: Option<usize>,
+    criteria: Vec<usize>,
+}
+
+impl Columns {
+    fn find(header: &csv::StringRecord, criteria: &[String], place: &Place) -> Result<Self> {
+        let find = |names: &[&str]| {
+            header.iter().position(|head| names.iter().any(|name| head.trim().eq_ignore_ascii_case(name)))
+        };
+        let need = |names: &[&str]| {
+            find(names).ok_or_else(|| {
+                let there = header.iter().collect::<Vec<_>>().join(", ");
+                let problem = format!("no column \"{}\"; the columns are: {there}", names[0]);
+                CoreError::invalid(place.clone(), problem)
+            })
+        };
+        Ok(Self {
+            id: need(&["story_id", "Story ID", "id"])?,
+            system: need(&["system", "Model"])?,
+            worker: find(&["Worker ID", "worker_id", "worker"]),
+            criteria: criteria.iter().map(|name| need(&[name])).collect::<std::result::Result<_, _>>()?,
+        })
+    }
+}
+
+/// A number; an empty cell is a rating not given.
+fn rating(cell: &str) -> Option<f64> {
+    if cell.is_empty() { Some(f64::NAN) } else { cell.parse().ok().filter(|r: &f64| r.is_finite()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(content: &str) -> Result<RatingTable> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ratings.csv");
+        std::fs::write(&path, content).unwrap();
+        RatingTable::read(&path, &["Fun".to_owned()], Scale::LIKERT_5)
+    }
+
+    #[test]
+    fn anonymous_ratings_stand_in_file_order() {
+        let table = read("story_id,system,fun\n7,A,1\n8,B,5\n7,A,2\n8,B,\n").unwrap();
+        assert_eq!(table.raters, Raters::Anonymous);
+        assert_eq!(table.stories[0].ratings, [[1.0, 2.0]]);
+        assert_eq!(table.of_system("B", 0), [5.0]);
+        assert_eq!(table.systems(), ["A", "B"]);
+    }
+
+    #[test]
+    fn the_busiest_workers_have_columns_of_their_own_and_others_fill_the_gaps() {
+        let table = read(
+            "Story ID,Model,Fun,Worker ID\n\
+             1,A,1,zoe\n1,A,2,ann\n2,A,3,zoe\n2,A,4,max\n3,A,5,ann\n3,A,1,zoe\n",
+        )
+        .unwrap();
+        assert_eq!(table.raters, Raters::Assigned);
+        let rows: Vec<&[f64]> = table.stories.iter().map(|s| s.ratings[0].as_slice()).collect();
+        assert_eq!(rows, [[2.0, 1.0], [4.0, 3.0], [5.0, 1.0]]);
+    }
+
+    #[test]
+    fn bad_ratings_are_named_with_line_and_field() {
+        let message = |content: &str| {
+            let text = read(content).unwrap_err().to_string();
+            text.split_once("ratings.csv").unwrap().1.to_owned()
+        };
+        let head = "story_id,system,fun\n";
+        assert_eq!(
+            message(&format!("{head}1,A,6\n")),
+            ":2: field \"Fun\": rating 6 is outside the scale 1..5 (change it with --scale)"
+        );
+        assert_eq!(message(&format!("{head}1,A,high\n")), ":2: field \"Fun\": \"high\" is not a number");
+        assert_eq!(message(&format!("{head}1,A,2\n1,B,2\n")), ":3: story 1 is by \"A\" in an earlier row");
+        assert_eq!(
+            message("story_id,system\n1,A\n"),
+            ": no column \"Fun\"; the columns are: story_id, system"
+        );
+        assert_eq!(
+            message("id,system,fun,worker\n1,A,2,ann\n1,A,3,ann\n"),
+            ":3: worker ann rates story 1 twice"
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! Metrics ranked: the best few by criterion, and Borda counts over many correlations.
+
+use storymeter_stats::ranking::{BordaCount, BordaTies, argsort_numpy_1_23, borda};
+use storymeter_stats::{Coefficient, Matrix};
+
+use super::{Edition, Study};
+use crate::error::Result;
+use crate::level::Level;
+use crate::sheet::{Cell, Form, Sheet};
+
+/// The correlations a Borda count takes as voters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ballot {
+    /// `global`, `story_pearson`, `kendall`, `Relevance`, ...
+    pub name: String,
+    /// Which correlations, in the order of the published files.
+    pub voters: Vec<(Level, Coefficient, usize)>,
+}
+
+/// The 18 ballots of HANNA: all, by level, by coefficient, by both, by criterion.
+pub fn ballots(study: &Study) -> Vec<Ballot> {
+    let criteria = study.criteria();
+    let levels = [Level::Story, Level::System];
+    let block = |level: Level, coefficient: Coefficient| {
+        criteria.iter().map(move |&criterion| (level, coefficient, criterion))
+    };
+    let all = || levels.iter().flat_map(|&l| Coefficient::ALL.into_iter().flat_map(move |c| block(l, c)));
+    let mut ballots = vec![Ballot { name: "global".into(), voters: all().collect() }];
+    for level in levels {
+        let voters = all().filter(|voter| voter.0 == level).collect();
+        ballots.push(Ballot { name: level.name().into(), voters });
+    }
+    for coefficient in Coefficient::ALL {
+        let voters = all().filter(|voter| voter.1 == coefficient).collect();
+        ballots.push(Ballot { name: coefficient.name().into(), voters });
+    }
+    for level in levels {
+        for coefficient in Coefficient::ALL {
+            let voters = block(level, coefficient).collect();
+            ballots.push(Ballot { name: format!("{level}_{coefficient}"), voters });
+        }
+    }
+    for &criterion in criteria {
+        let voters = all().filter(|voter| voter.2 == criterion).collect();
+        ballots.push(Ballot { name: study.name(criterion).to_owned(), voters });
+    }
+    ballots
+}
+
+impl Study {
+    /// The numbers a ballot ranks by, in the layout of the published ranking files: |correlation|, one row a
+    /// metric, one column a voter.
+    pub fn ranking_file(&self, ballot: &Ballot) -> Sheet {
+        let head = |&(level, coefficient, criterion): &(Level, Coefficient, usize)| {
+            format!("{}_{level}_{coefficient}", self.name(criterion))
+        };
+        let title = format!("Absolute correlations: {}", ballot.name);
+        let mut sheet = Sheet::new(format!("rankings_{}", ballot.name), title, Form::Table)
+            .column("Model", 0)
+            .columns(ballot.voters.iter().map(head), 4);
+        for &metric in &self.metrics {
+            let mut row = vec![Cell::from(self.name(metric))];
+            row.extend(ballot.voters.iter().map(|&(level, coefficient, criterion)| {
+                let found = self.correlations.get(level, coefficient, metric, criterion);
+                Cell::number(found.value.abs(), &found.reason())
+            }));
+            sheet.push(row);
+        }
+        sheet
+    }
+
+    /// Metrics for which every voter of a ballot has a number; the others cannot be ranked.
+    fn candidates(&self, ballot: &Ballot) -> Vec<usize> {
+        let complete = |&m: &usize| {
+            ballot.voters.iter().all(|&(l, c, criterion)| !self.strength(l, c, m, criterion).is_nan())
+        };
+        self.metrics.iter().copied().filter(complete).collect()
+    }
+
+    fn count(&self, ballot: &Ballot, ties: BordaTies) -> Result<(Vec<usize>, BordaCount)> {
+        let candidates = self.candidates(ballot);
+        let strengths: Vec<f64> = candidates
+            .iter()
+            .flat_map(|&m| {
+                ballot.voters.iter().map(move |&(l, c, criterion)| self.strength(l, c, m, criterion))
+            })
+            .collect();
+        let matrix = Matrix::new(&strengths, candidates.len(), ballot.voters.len())?;
+        Ok((candidates, borda(matrix, ties)?))
+    }
+
+    fn ties(&self) -> BordaTies {
+        match self.edition {
+            Edition::Corrected => BordaTies::MidRank,
+            Edition::Published => BordaTies::Numpy123,
+        }
+    }
+
+    /// Borda counts of some ballots (Table 6), the best so many metrics of each.
+    pub fn borda(&self, id: &str, title: &str, ballots: &[Ballot], best: usize) -> Result<Sheet> {
+        let mut sheet = Sheet::new(id, title, Form::Table)
+            .column("ranking", 0)
+            .column("place", 0)
+            .column("metric", 0)
+            .column("Borda count", 1)
+            .note(match self.edition {
+                Edition::Corrected => "equal correlations share their ranks",
+                Edition::Published => "equal correlations stand as numpy 1.23's unstable sort left them",
+            });
+        for ballot in ballots {
+            let (candidates, count) = self.count(ballot, self.ties())?;
+            if candidates.len() < self.metrics.len() {
+                let without = self.metrics.len() - candidates.len();
+                sheet = sheet.note(format!(
+                    "{}: {without} metrics lack a correlation and are not ranked",
+                    ballot.name
+                ));
+            }
+            for (place, &candidate) in count.order.iter().take(best).enumerate() {
+                sheet.push(vec![
+                    ballot.name.as_str().into(),
+                    (place + 1).into(),
+                    self.name(candidates[candidate]).into(),
+                    count.scores[candidate].into(),
+                ]);
+            }
+        }
+        Ok(sheet)
+    }
+
+    /// Where mid-ranks and the published tie order give another winner or another top five.
+    pub fn borda_differences(&self, ballots: &[Ballot], sheet: &mut Sheet) -> Result<()> {
+        for ballot in ballots {
+            let top = |ties| -> Result<Vec<String>> {
+                let (candidates, count) = self.count(ballot, ties)?;
+                Ok(count.order.iter().take(5).map(|&c| self.name(candidates[c]).to_owned()).collect())
+            };
+            let (published, corrected) = (top(BordaTies::Numpy123)?, top(BordaTies::MidRank)?);
+            if published != corrected {
+                sheet.push(vec![
+                    "Borda top 5 (ties)".into(),
+                    ballot.name.as_str().into(),
+                    published.join("; ").into(),
+                    corrected.join("; ").into(),
+                ]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The metrics with the strongest correlations, criterion by criterion (Tables 5, 8, 9).
+    pub fn best_metrics(
+        &self,
+        sheet: Sheet,
+        levels: &[Level],
+        coefficients: &[Coefficient],
+        best: usize,
+    ) -> Sheet {
+        let decimals = if best > 3 { 2 } else { 1 };
+        let mut sheet = sheet
+            .columns(["level", "criterion", "coefficient", "place", "metric"], 0)
+            .column("|r| (%)", decimals);
+        for &level in levels {
+            for &criterion in &self.criteria {
+                for &coefficient in coefficients {
+                    let found: Vec<(usize, f64)> = self
+                        .metrics
+                        .iter()
+                        .map(|&m| (m, self.strength(level, coefficient, m, criterion)))
+                        .filter(|(_, strength)| !strength.is_nan())
+                        .collect();
+                    let strengths: Vec<f64> = found.iter().map(|(_, strength)| *strength).collect();
+                    let order: Vec<usize> = match self.edition {
+                        Edition::Published => argsort_numpy_1_23(&strengths).into_iter().rev().collect(),
+                        Edition::Corrected => {
+                            let mut order: Vec<usize> = (0..strengths.len()).collect();
+                            order.sort_by(|&a, &b| strengths[b].total_cmp(&strengths[a]));
+                            order
+                        }
+                    };
+                    for (place, at) in order.into_iter().take(best).enumerate() {
+                        sheet.push(vec![
+                            level.name().into(),
+                            self.name(criterion).into(),
+                            coefficient.name().into(),
+                            (place + 1).into(),
+                            self.name(found[at].0).into(),
+                            (100.0 * found[at].1).into(),
+                        ]);
+                    }
+                }
+            }
+        }
+        sheet
+    }
+}
