@@ -8,6 +8,7 @@ pub mod folder;
 pub mod hanna;
 pub mod join;
 mod level;
+pub mod own;
 pub mod pairwise;
 pub mod quality;
 pub mod ratings;

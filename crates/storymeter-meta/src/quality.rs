@@ -11,6 +11,7 @@ use storymeter_stats::Coefficient;
 
 use crate::correlations::associate;
 use crate::error::{Error, Result};
+use crate::sheet::{Cell, Form, Sheet};
 
 /// How to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +107,56 @@ pub fn biased_sets(
             })
         })
         .collect()
+}
+
+/// Three sheets of biased sets: each metric's mean correlation (`id`), its variance over the draws (`id-variance`), and
+/// what the sets hold (`id-distribution`).
+pub fn sheets(
+    id: &str,
+    sets: &[BiasedSet],
+    levels: &[String],
+    metrics: &[String],
+    options: DrawOptions,
+) -> Vec<Sheet> {
+    let heads = || sets.iter().map(|set| format!("#{}", set.index));
+    let drawn = format!(
+        "means over {} draws, seed {}; set I takes a story of level k with probability 1/(|I-k|+1)",
+        options.draws, options.seed
+    );
+    let mut stories =
+        Sheet::new(format!("{id}-distribution"), "Biased sets: stories by human score", Form::Lines)
+            .column("score", 0)
+            .columns(heads(), 1)
+            .note(drawn.as_str());
+    for (level, label) in levels.iter().enumerate() {
+        let mut row = vec![Cell::from(label)];
+        row.extend(sets.iter().map(|set| Cell::from(set.levels[level])));
+        stories.push(row);
+    }
+    let mut means = Sheet::new(id, "Biased sets: Pearson correlation, mean over draws", Form::Lines)
+        .brief()
+        .column("metric", 0)
+        .columns(heads(), 4)
+        .column("variance between sets", 5)
+        .note(drawn);
+    let title = "Biased sets: variance of the correlation over draws";
+    let mut variances = Sheet::new(format!("{id}-variance"), title, Form::Lines)
+        .column("metric", 0)
+        .columns(heads(), 5)
+        .columns(heads().map(|head| format!("draws {head}")), 0);
+    for (at, name) in metrics.iter().enumerate() {
+        let number = |value| Cell::number(value, "too few draws gave a correlation");
+        let over_sets: Vec<f64> = sets.iter().map(|set| set.metrics[at].mean).collect();
+        let mut row = vec![Cell::from(name)];
+        row.extend(over_sets.iter().map(|&mean| number(mean)));
+        row.push(number(Spread::of(&over_sets).variance));
+        means.push(row);
+        let mut row = vec![Cell::from(name)];
+        row.extend(sets.iter().map(|set| number(set.metrics[at].variance)));
+        row.extend(sets.iter().map(|set| Cell::from(set.metrics[at].n)));
+        variances.push(row);
+    }
+    vec![stories, means, variances]
 }
 
 #[cfg(test)]

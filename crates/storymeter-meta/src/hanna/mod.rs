@@ -46,6 +46,9 @@ const SELECTED: [&str; 17] = [
     "BLANC-Tune-PS",
 ];
 
+/// The levels of the paper.
+const LEVELS: [Level; 2] = [Level::Story, Level::System];
+
 /// The metrics of Figure 8.
 const FIGURE_8: [&str; 8] = [
     "BLEU",
@@ -168,13 +171,13 @@ fn choose(study: &Study, names: &[&str]) -> Vec<usize> {
 fn tables(study: &Study) -> Result<Vec<Sheet>> {
     let table = |id: &str, title: &str| Sheet::new(id, title, Form::Table);
     let kendall_first = [Coefficient::Kendall, Coefficient::Spearman, Coefficient::Pearson];
-    let all = ballots(study);
+    let all = ballots(study, &LEVELS);
     let levels: Vec<Ballot> =
         all.iter().filter(|b| b.name == "story" || b.name == "system").cloned().collect();
     let mut sheets = vec![
         study.best_metrics(
             table("table-5", "The three metrics with the highest |Pearson| by level and criterion").brief(),
-            &[Level::Story, Level::System],
+            &LEVELS,
             &[Coefficient::Pearson],
             3,
         ),
@@ -224,7 +227,7 @@ fn differences(study: &Study, figure_8: &[usize]) -> Result<Sheet> {
     for level in [Level::System, Level::Story] {
         study.williams_differences(level, Coefficient::Pearson, &mut sheet)?;
     }
-    study.borda_differences(&ballots(study), &mut sheet)?;
+    study.borda_differences(&ballots(study, &LEVELS), &mut sheet)?;
     study.top_systems_differences(figure_8, &mut sheet)?;
     Ok(sheet)
 }

@@ -86,7 +86,7 @@ impl Study {
     }
 
     /// How many observations stand behind a correlation of this level for the Williams test.
-    fn observations(&self, level: Level) -> usize {
+    pub(crate) fn observations(&self, level: Level) -> usize {
         match level {
             Level::Story => self.table.items().len(),
             Level::System => self.table.systems().len(),

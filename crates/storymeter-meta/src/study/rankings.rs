@@ -3,7 +3,7 @@
 use storymeter_stats::ranking::{BordaCount, BordaTies, argsort_numpy_1_23, borda};
 use storymeter_stats::{Coefficient, Matrix};
 
-use super::{Edition, Study};
+use super::{Edition, Study, round_half_even};
 use crate::error::Result;
 use crate::level::Level;
 use crate::sheet::{Cell, Form, Sheet};
@@ -17,16 +17,17 @@ pub struct Ballot {
     pub voters: Vec<(Level, Coefficient, usize)>,
 }
 
-/// The 18 ballots of HANNA: all, by level, by coefficient, by both, by criterion.
-pub fn ballots(study: &Study) -> Vec<Ballot> {
+/// All correlations at these levels, then those of each level, of each coefficient, of both, of each criterion.
+///
+/// With story and system level and six criteria these are the 18 rankings HANNA published.
+pub fn ballots(study: &Study, levels: &[Level]) -> Vec<Ballot> {
     let criteria = study.criteria();
-    let levels = [Level::Story, Level::System];
     let block = |level: Level, coefficient: Coefficient| {
         criteria.iter().map(move |&criterion| (level, coefficient, criterion))
     };
     let all = || levels.iter().flat_map(|&l| Coefficient::ALL.into_iter().flat_map(move |c| block(l, c)));
     let mut ballots = vec![Ballot { name: "global".into(), voters: all().collect() }];
-    for level in levels {
+    for &level in levels {
         let voters = all().filter(|voter| voter.0 == level).collect();
         ballots.push(Ballot { name: level.name().into(), voters });
     }
@@ -34,7 +35,7 @@ pub fn ballots(study: &Study) -> Vec<Ballot> {
         let voters = all().filter(|voter| voter.1 == coefficient).collect();
         ballots.push(Ballot { name: coefficient.name().into(), voters });
     }
-    for level in levels {
+    for &level in levels {
         for coefficient in Coefficient::ALL {
             let voters = block(level, coefficient).collect();
             ballots.push(Ballot { name: format!("{level}_{coefficient}"), voters });
@@ -148,6 +149,18 @@ impl Study {
         Ok(())
     }
 
+    /// A correlation in percent. The published tables are rounded to two decimals, and those with one decimal were
+    /// rounded from these again, halves upwards.
+    fn percent(&self, strength: f64, decimals: u8) -> f64 {
+        match (self.edition, decimals) {
+            (Edition::Corrected, _) => 100.0 * strength,
+            (Edition::Published, 1) => {
+                (round_half_even(100.0 * strength, 2) * 10.0 + 0.5 + 1e-9).floor() / 10.0
+            }
+            (Edition::Published, _) => round_half_even(100.0 * strength, 2),
+        }
+    }
+
     /// The metrics with the strongest correlations, criterion by criterion (Tables 5, 8, 9).
     pub fn best_metrics(
         &self,
@@ -185,7 +198,7 @@ impl Study {
                             coefficient.name().into(),
                             (place + 1).into(),
                             self.name(found[at].0).into(),
-                            (100.0 * found[at].1).into(),
+                            self.percent(found[at].1, decimals).into(),
                         ]);
                     }
                 }

@@ -8,7 +8,7 @@ use super::rated::{RatedSet, Scores};
 use crate::correlations::associate;
 use crate::error::{Error, Result};
 use crate::level::Association;
-use crate::quality::{self, DrawOptions, Spread};
+use crate::quality::{self, DrawOptions};
 use crate::scale::Scale;
 use crate::sheet::{Cell, Form, Sheet, Warning};
 
@@ -112,44 +112,9 @@ fn file_name(path: &Path) -> String {
 
 /// Figure 2: the biased sets, what they hold (left) and how each metric does on them (right).
 pub(super) fn figure_2(set: &RatedSet, options: DrawOptions) -> Result<Vec<Sheet>> {
-    let metrics: Vec<Vec<f64>> = set.metrics.iter().map(|s| s.values.clone()).collect();
-    let sets = quality::biased_sets(&set.levels(), set.raters, &set.human, &metrics, options)?;
-    let heads = || sets.iter().map(|set| format!("#{}", set.index));
-    let drawn = format!(
-        "means over {} draws; a story of score k/{} is in set I with probability 1/(|I-k|+1)",
-        options.draws, set.raters
-    );
-    let mut left = Sheet::new("figure-2-distribution", "Biased sets: stories by human score", Form::Lines)
-        .column("score", 0)
-        .columns(heads(), 1)
-        .note(drawn.as_str());
-    for level in 0..=set.raters {
-        let mut row = vec![Cell::from(format!("{level}/{}", set.raters))];
-        row.extend(sets.iter().map(|set| Cell::from(set.levels[level])));
-        left.push(row);
-    }
-    let mut right = Sheet::new("figure-2", "Biased sets: Pearson correlation, mean over draws", Form::Lines)
-        .brief()
-        .column("metric", 0)
-        .columns(heads(), 4)
-        .column("variance between sets", 5)
-        .note(drawn);
-    let mut variance =
-        Sheet::new("figure-2-variance", "Biased sets: variance of the correlation over draws", Form::Lines)
-            .column("metric", 0)
-            .columns(heads(), 5);
-    for (at, scores) in set.metrics.iter().enumerate() {
-        let reason = "no draw gave a correlation";
-        let means: Vec<f64> = sets.iter().map(|set| set.metrics[at].mean).collect();
-        let row = |value: &dyn Fn(Spread) -> f64| {
-            let mut row = vec![Cell::from(&scores.metric.name)];
-            row.extend(sets.iter().map(|set| Cell::number(value(set.metrics[at]), reason)));
-            row
-        };
-        let mut means_row = row(&|spread| spread.mean);
-        means_row.push(Cell::number(Spread::of(&means).variance, reason));
-        right.push(means_row);
-        variance.push(row(&|spread| spread.variance));
-    }
-    Ok(vec![left, right, variance])
+    let (names, scores): (Vec<_>, Vec<_>) =
+        set.metrics.iter().map(|s| (s.metric.name.clone(), s.values.clone())).unzip();
+    let sets = quality::biased_sets(&set.levels(), set.raters, &set.human, &scores, options)?;
+    let labels: Vec<String> = (0..=set.raters).map(|level| format!("{level}/{}", set.raters)).collect();
+    Ok(quality::sheets("figure-2", &sets, &labels, &names, options))
 }

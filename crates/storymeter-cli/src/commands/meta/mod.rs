@@ -1,6 +1,7 @@
 //! `storymeter meta`: how good the measures are.
 
 mod hanna;
+mod table;
 mod union;
 
 use std::io::Write as _;
@@ -25,6 +26,8 @@ enum Analysis {
     Hanna(hanna::HannaArgs),
     /// Tables 2, 5 to 7, Figures 2, 3 and appendix D of the UNION paper, on a folder of its layout
     Union(union::UnionArgs),
+    /// The same analysis on your own scores, as `score -o` writes them
+    Table(table::TableArgs),
 }
 
 /// What every analysis accepts.
@@ -57,6 +60,7 @@ pub fn run(args: &MetaArgs) -> anyhow::Result<Outcome> {
     match &args.analysis {
         Analysis::Hanna(args) => hanna::run(args),
         Analysis::Union(args) => union::run(args),
+        Analysis::Table(args) => table::run(args),
     }
 }
 
