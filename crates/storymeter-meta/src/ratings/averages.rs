@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn an_outline_encloses_probability_one() {
-        let grid: Vec<f64> = (0..4001).map(|i| -10.0 + i as f64 * 0.005).collect();
+        let grid: Vec<f64> = (0..6001).map(|i| -10.0 + i as f64 * 0.005).collect();
         let area: f64 = density(&[1.0, 2.0, 2.0, 5.0], &grid).iter().sum::<f64>() * 0.005;
         assert!((area - 1.0).abs() < 1e-6, "{area}");
     }
