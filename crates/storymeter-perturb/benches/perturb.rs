@@ -1,0 +1,56 @@
+//! Stories a second: each technique alone, all as the paper mixes them, and donors from scratch.
+//!
+//! Run with `cargo bench -p storymeter-perturb`. The stories are the project's examples.
+
+use std::hint::black_box;
+use std::path::Path;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use storymeter_core::Story;
+use storymeter_core::read::{ReadOptions, open};
+use storymeter_perturb::{Config, DonorSampler, Donors, Perturber};
+use storymeter_text::lexicon::Lexicon;
+use storymeter_text::tagger::Tagger;
+
+/// The five-sentence stories of the examples.
+fn stories() -> Vec<Story> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/stories.jsonl");
+    let records = open(&[path], &ReadOptions::default()).expect("the examples are there");
+    records
+        .map(|record| record.expect("a sound record").story)
+        .filter(|story| story.prompt.is_none())
+        .collect()
+}
+
+fn donors(stories: &[Story]) -> Donors {
+    let mut sampler = DonorSampler::new(0, stories.len());
+    for (record, story) in stories.iter().enumerate() {
+        sampler.offer(record as u64, story);
+    }
+    sampler.finish(Tagger::embedded(), Lexicon::embedded())
+}
+
+fn bench(criterion: &mut Criterion) {
+    let stories = stories();
+    let prepared = donors(&stories);
+    let mut group = criterion.benchmark_group("perturb");
+    group.throughput(Throughput::Elements(stories.len() as u64));
+    for techniques in ["all", "repetition", "substitution", "reordering", "negation"] {
+        let config = Config::default().only(techniques).expect("known names");
+        let perturber = Perturber::new(config, &prepared, Lexicon::embedded(), Tagger::embedded());
+        group.bench_function(techniques, |bencher| {
+            let mut draw = 0;
+            bencher.iter(|| {
+                draw += 1;
+                for (record, story) in stories.iter().enumerate() {
+                    black_box(perturber.perturb(story, 1, record as u64, draw)).ok();
+                }
+            });
+        });
+    }
+    group.bench_function("donors", |bencher| bencher.iter(|| black_box(donors(&stories))));
+    group.finish();
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);
