@@ -78,6 +78,11 @@ fn typographic_quotes_and_apostrophes_are_read() {
 }
 
 #[test]
+fn quotes_of_any_length_in_bytes_are_cut_at_characters() {
+    assert_eq!(words("«é» “é” ‘é’"), ["«", "é", "»", "“", "é", "”", "‘", "é", "’"]);
+}
+
+#[test]
 fn single_quotes_open_and_close_but_elisions_stay_whole() {
     assert_eq!(normal("'Go home,' he said."), "` Go home , ' he said .");
     assert_eq!(

@@ -137,7 +137,7 @@ impl<'a> Splitter<'a> {
 
     fn typographic(&mut self, rest: &str, fresh: bool) -> (usize, Quote) {
         match rest.chars().next() {
-            Some('“' | '«') => ('“'.len_utf8().min(rest.len()), Quote::Opens),
+            Some(c @ ('“' | '«')) => (c.len_utf8(), Quote::Opens),
             Some(c @ ('”' | '»')) => (c.len_utf8(), Quote::Closes),
             Some(c @ '‘') => {
                 self.single_quoted = true;
