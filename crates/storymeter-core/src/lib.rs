@@ -5,7 +5,7 @@
 //! - [`Signature`]: how a number came about, printed with the number;
 //! - [`Metric`]: statistics of one story, and what they amount to; [`Prepared`]: its texts, tokenised once;
 //! - [`read`]: stories in any of the layouts they come in, as a stream; errors name file, line and field;
-//! - [`write`]: stories as JSONL and CSV; [`split`]: which of them are for training;
+//! - [`mod@write`]: stories as JSONL and CSV; [`split`]: which of them are for training;
 //! - [`rng`]: random streams that belong to an item, never to a thread;
 //! - [`AtomicFile`]: output that is complete or not there.
 #![forbid(unsafe_code)]
