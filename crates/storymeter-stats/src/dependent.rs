@@ -22,7 +22,7 @@ pub struct DependentTest {
 }
 
 impl DependentTest {
-    fn undefined(why: Undefined) -> Self {
+    fn nan(why: Undefined) -> Self {
         Self { statistic: f64::NAN, p_value: f64::NAN, p_two_sided: f64::NAN, undefined: Some(why) }
     }
 }
@@ -44,7 +44,7 @@ pub fn williams(r12: f64, r13: f64, r23: f64, n: usize) -> Result<DependentTest>
     let t = (r12 - r13) * ((n - 1.0) * (1.0 + r23)).sqrt()
         / (2.0 * determinant * (n - 1.0) / (n - 3.0) + mean * mean * (1.0 - r23).powi(3)).sqrt();
     if t.is_nan() {
-        return Ok(DependentTest::undefined(Undefined::Contradiction));
+        return Ok(DependentTest::nan(Undefined::Contradiction));
     }
     let upper = student_t_sf(t, n - 3.0);
     let p_two_sided = 2.0 * student_t_sf(t.abs(), n - 3.0);
@@ -153,7 +153,7 @@ pub fn meng_rosenthal_rubin(r12: f64, r13: f64, r23: f64, n: usize) -> Result<De
 
 fn normal_test(z: f64) -> DependentTest {
     if z.is_nan() {
-        return DependentTest::undefined(Undefined::Contradiction);
+        return DependentTest::nan(Undefined::Contradiction);
     }
     DependentTest {
         statistic: z,
@@ -176,7 +176,7 @@ fn check(statistic: &'static str, correlations: [f64; 3], n: usize) -> Result<Op
         }
     }
     let undefined = correlations.iter().any(|r| r.is_nan());
-    Ok(undefined.then(|| DependentTest::undefined(Undefined::NotANumber)))
+    Ok(undefined.then(|| DependentTest::nan(Undefined::NotANumber)))
 }
 
 /// -1, 0 or 1; unlike `signum`, 0 has no sign.

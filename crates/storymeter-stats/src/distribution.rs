@@ -1,7 +1,9 @@
 //! The distributions behind the p-values and intervals: normal, Student t, F and chi-squared.
 //!
 //! Upper tails are computed as such, never as `1 - cdf`, so small p-values keep their digits. Checked against
-//! scipy to 1e-10 relative, tails and 100,000 degrees of freedom included (`tests/distributions.rs`).
+//! scipy to 1e-10 relative, tails and a million degrees of freedom included (`tests/distributions.rs`). The `statrs`
+//! crate (0.19), measured on the same fixture, is off by more than that in 51 of 775 values (t tails by up to 9e-9,
+//! extreme t quantiles altogether), which is why these are our own.
 //! Arguments outside the domain give NaN, as in scipy.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};

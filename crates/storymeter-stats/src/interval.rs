@@ -1,5 +1,7 @@
 //! Confidence intervals: Fisher's z for correlations, the bootstrap for anything.
 
+use rayon::prelude::*;
+
 use crate::correlation::Coefficient;
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::error::{Result, StatsError};
@@ -113,7 +115,7 @@ pub fn bootstrap(
         BootstrapMethod::Percentile => percentile_interval(&values, options.confidence)?,
         BootstrapMethod::Bca => {
             let without = |left_out: usize| -> Vec<usize> { (0..n).filter(|&i| i != left_out).collect() };
-            let jackknife: Vec<f64> = (0..n).map(|i| statistic(&without(i))).collect();
+            let jackknife: Vec<f64> = (0..n).into_par_iter().map(|i| statistic(&without(i))).collect();
             bca_interval(&values, estimate, &jackknife, options.confidence)?
         }
     };

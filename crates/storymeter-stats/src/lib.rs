@@ -37,7 +37,7 @@ pub use interval::{
     Bootstrap, BootstrapMethod, BootstrapOptions, Interval, bca_interval, bootstrap, fisher_interval,
     percentile_interval,
 };
-pub use matrix::Matrix;
+pub use matrix::{CompleteRows, Matrix};
 pub use multiple::{benjamini_hochberg, benjamini_yekutieli};
 pub use pairwise_accuracy::{PairCounts, TieCalibration, calibrate_ties, pairwise_accuracy};
 pub use permutation::{Design, Exchange, Level, permutation_test};

@@ -58,4 +58,29 @@ impl<'a> Matrix<'a> {
     pub fn column(&self, column: usize) -> Vec<f64> {
         (0..self.rows).map(|row| self.get(row, column)).collect()
     }
+
+    /// The rows without NaN, copied, and how many were left out.
+    ///
+    /// ```
+    /// let cells = [1.0, 2.0, f64::NAN, 4.0, 5.0, 6.0];
+    /// let kept = storymeter_stats::Matrix::new(&cells, 3, 2)?.complete_rows();
+    /// assert_eq!((kept.values, kept.rows, kept.dropped), (vec![1.0, 2.0, 5.0, 6.0], 2, 1));
+    /// # Ok::<(), storymeter_stats::StatsError>(())
+    /// ```
+    pub fn complete_rows(&self) -> CompleteRows {
+        let kept: Vec<&[f64]> =
+            (0..self.rows).map(|r| self.row(r)).filter(|row| !row.iter().any(|v| v.is_nan())).collect();
+        CompleteRows { values: kept.concat(), rows: kept.len(), dropped: self.rows - kept.len() }
+    }
+}
+
+/// The rows of a matrix that hold no NaN.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompleteRows {
+    /// Their values, row after row.
+    pub values: Vec<f64>,
+    /// How many there are.
+    pub rows: usize,
+    /// How many were left out.
+    pub dropped: usize,
 }

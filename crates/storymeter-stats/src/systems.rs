@@ -18,15 +18,17 @@ pub struct PairedBootstrap {
     pub wins_a: usize,
     /// Resamples in which B scored higher.
     pub wins_b: usize,
-    /// Resamples in which they scored the same (or a score was NaN).
+    /// Resamples in which they scored the same.
     pub ties: usize,
+    /// Resamples in which a score was NaN; they are left out of the interval.
+    pub undefined: usize,
 }
 
 impl PairedBootstrap {
     /// Share of resamples in which the system that is ahead on all items is not ahead: the p-value of Koehn (2004).
     pub fn p_value(&self) -> f64 {
         let wins = if self.difference >= 0.0 { self.wins_a } else { self.wins_b };
-        1.0 - wins as f64 / (self.wins_a + self.wins_b + self.ties) as f64
+        1.0 - wins as f64 / (self.wins_a + self.wins_b + self.ties + self.undefined) as f64
     }
 }
 
@@ -47,7 +49,8 @@ pub fn paired_bootstrap(
         let (a, b) = scores(drawn);
         a - b
     };
-    let values = bootstrap_values(n, resamples, seed, difference);
+    let mut values = bootstrap_values(n, resamples, seed, difference);
+    values.retain(|d| !d.is_nan());
     let wins_a = values.iter().filter(|&&d| d > 0.0).count();
     let wins_b = values.iter().filter(|&&d| d < 0.0).count();
     Ok(PairedBootstrap {
@@ -55,7 +58,8 @@ pub fn paired_bootstrap(
         interval: percentile_interval(&values, confidence)?,
         wins_a,
         wins_b,
-        ties: resamples - wins_a - wins_b,
+        ties: values.len() - wins_a - wins_b,
+        undefined: resamples - values.len(),
     })
 }
 

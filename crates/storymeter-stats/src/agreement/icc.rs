@@ -85,7 +85,8 @@ struct MeanSquares {
 ///
 /// Intervals after Shrout & Fleiss (1979) and McGraw & Wong (1996). `ICC2`, `ICC3` and their means need columns that
 /// are the same rater throughout; with anonymous raters only `ICC1` and `ICC1k` do not depend on the arbitrary order
-/// of the columns. A NaN or infinite rating is an error; leave such targets out first.
+/// of the columns. A NaN or infinite rating is an error; leave such
+/// targets out first ([`Matrix::complete_rows`]).
 pub fn icc(ratings: Matrix<'_>) -> Result<[Icc; 6]> {
     let (targets, raters) = (ratings.rows(), ratings.columns());
     StatsError::check_count("the intraclass correlation", "targets", 2, targets)?;

@@ -23,7 +23,8 @@ pub struct KendallW {
 /// Kendall's W, corrected for ties, of ratings with one row per rater and one column per item.
 ///
 /// With `R_j` the sum over the `m` raters of the mid-ranks of item `j` of `n`, and `t` running over the sizes of all
-/// groups of ties: `W = (12 Σ R_j² - 3 m² n (n+1)²) / (m² n (n²-1) - m Σ (t³ - t))`. A NaN is an error.
+/// groups of ties: `W = (12 Σ R_j² - 3 m² n (n+1)²) / (m² n (n²-1) - m Σ (t³ - t))`. A NaN is an error; leave
+/// raters with one out first ([`Matrix::complete_rows`]).
 pub fn kendall_w(ratings: Matrix<'_>) -> Result<KendallW> {
     let (raters, items) = (ratings.rows(), ratings.columns());
     StatsError::check_count("Kendall's W", "raters", 2, raters)?;

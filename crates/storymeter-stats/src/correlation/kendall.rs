@@ -20,7 +20,7 @@ pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation> {
     check(x, y)?;
     let n = x.len();
     if let Some(why) = why_undefined(x, y, false) {
-        return Ok(Correlation::undefined(n, why));
+        return Ok(Correlation::nan(n, why));
     }
     let counts = Counts::of(x, y);
     Ok(Correlation { coefficient: counts.tau(), p_value: counts.p_value(), n, undefined: None })

@@ -36,7 +36,7 @@ pub struct Correlation {
 }
 
 impl Correlation {
-    fn undefined(n: usize, why: Undefined) -> Self {
+    fn nan(n: usize, why: Undefined) -> Self {
         Self { coefficient: f64::NAN, p_value: f64::NAN, n, undefined: Some(why) }
     }
 }

@@ -21,7 +21,7 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation> {
     check(x, y)?;
     let n = x.len();
     if let Some(why) = why_undefined(x, y, true) {
-        return Ok(Correlation::undefined(n, why));
+        return Ok(Correlation::nan(n, why));
     }
     let coefficient = coefficient(x, y);
     Ok(Correlation { coefficient, p_value: p_value(coefficient, n), n, undefined: None })

@@ -14,7 +14,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Result<Correlation> {
     check(x, y)?;
     let n = x.len();
     if let Some(why) = why_undefined(x, y, false) {
-        return Ok(Correlation::undefined(n, why));
+        return Ok(Correlation::nan(n, why));
     }
     let coefficient = coefficient(x, y);
     Ok(Correlation { coefficient, p_value: p_value(coefficient, n), n, undefined: None })

@@ -1,0 +1,52 @@
+//! How long resampling takes on data of HANNA's size: ten systems, 96 prompts.
+#![allow(missing_docs)] // criterion's macros make public items
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use storymeter_stats::{
+    BootstrapOptions, Coefficient, Design, Exchange, Level, Matrix, bootstrap, paired_bootstrap,
+    permutation_test,
+};
+
+const SYSTEMS: usize = 10;
+const ITEMS: usize = 96;
+
+fn numbers(seed: u64) -> Vec<f64> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64
+    };
+    (0..SYSTEMS * ITEMS).map(|_| next()).collect()
+}
+
+fn resampling(c: &mut Criterion) {
+    let (first, second, ratings) = (numbers(1), numbers(2), numbers(3));
+    let mut group = c.benchmark_group("1,000 resamples");
+    group.sample_size(10);
+    let mean = |v: &[f64], at: &[usize]| at.iter().map(|&i| v[i]).sum::<f64>() / at.len() as f64;
+    group.bench_function("paired bootstrap of means", |b| {
+        let scores = |at: &[usize]| (mean(&first[..ITEMS], at), mean(&first[ITEMS..2 * ITEMS], at));
+        b.iter(|| paired_bootstrap(ITEMS, scores, 1000, 0.95, 1).unwrap());
+    });
+    group.bench_function("bca interval of a pooled kendall", |b| {
+        let options = BootstrapOptions { resamples: 1000, ..BootstrapOptions::default() };
+        let tau = |at: &[usize]| {
+            let pick = |v: &[f64]| at.iter().map(|&i| v[i]).collect::<Vec<_>>();
+            Coefficient::Kendall.value(&pick(&first), &pick(&ratings)).unwrap_or(f64::NAN)
+        };
+        b.iter(|| bootstrap(SYSTEMS * ITEMS, tau, &options).unwrap());
+    });
+    let table = |v| Matrix::new(v, SYSTEMS, ITEMS).unwrap();
+    for (name, level) in [("system", Level::System), ("item", Level::Item), ("pooled", Level::Pooled)] {
+        let design = Design { coefficient: Coefficient::Pearson, level, exchange: Exchange::Both };
+        group.bench_function(format!("permutation test, {name} level"), |b| {
+            b.iter(|| {
+                permutation_test(table(&first), table(&second), table(&ratings), design, 1000, 1).unwrap()
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, resampling);
+criterion_main!(benches);
