@@ -1,0 +1,48 @@
+//! Tokens per second of a MiniLM-sized encoder with random weights, in f32 and int8, many stories and one.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use std::path::Path;
+use storymeter_encoder::{Batch, Config, Encoder, Isa, Parameters, Precision, Tokenizer, Workspace};
+
+fn encode(criterion: &mut Criterion) {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bert");
+    let config = Config {
+        vocabulary: 1000,
+        hidden: 384,
+        layers: 6,
+        heads: 12,
+        intermediate: 1536,
+        positions: 512,
+        ..Config::load(&fixture).expect("the fixture is in the repository")
+    };
+    let parameters = Parameters::random(&config, 1);
+    let mut group = criterion.benchmark_group("encode");
+    group.sample_size(10);
+    for precision in [Precision::F32, Precision::Int8] {
+        let encoder = Encoder::new(config.clone(), &parameters, precision, Isa::detect());
+        let mut workspace = Workspace::new();
+        for stories in [1usize, 64] {
+            let ids: Vec<u32> = (0..60).map(|i| i * 7 % 1000).collect();
+            let batch: Batch = (0..stories).map(|_| ids.as_slice()).collect();
+            group.throughput(Throughput::Elements(batch.ids().len() as u64));
+            group.bench_function(format!("{precision:?}, {stories} stories of 60 tokens"), |bencher| {
+                bencher.iter(|| encoder.encode(&batch, &mut workspace).map(|hidden| hidden.states()[0]));
+            });
+        }
+    }
+    group.finish();
+}
+
+fn tokenize(criterion: &mut Criterion) {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bert");
+    let config = Config::load(&fixture).expect("the fixture is in the repository");
+    let tokenizer = Tokenizer::load(&fixture, &config).expect("the fixture is in the repository");
+    let story = "Mira lost her red kite. She looked in the old barn. It hung in the rafters! ".repeat(20);
+    let mut group = criterion.benchmark_group("tokenize");
+    group.throughput(Throughput::Bytes(story.len() as u64));
+    group.bench_function("plain English", |bencher| bencher.iter(|| tokenizer.tokenize(&story)));
+    group.finish();
+}
+
+criterion_group!(benches, encode, tokenize);
+criterion_main!(benches);

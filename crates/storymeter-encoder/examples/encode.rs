@@ -1,0 +1,41 @@
+//! Encodes stories given as token ids, again and again: what `benches/peers/encoder.py` times and compares.
+//!
+//!     cargo run --release --example encode -- MODEL_FOLDER f32|int8 IDS.jsonl [DUMP.f32]
+//!
+//! `IDS.jsonl` has one list of token ids a line. Every line on standard input is one run over all stories, answered
+//! by its seconds. With `DUMP.f32` the hidden states of a first run are written there, row by row, little-endian.
+//! The number of threads is rayon's (`RAYON_NUM_THREADS`).
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::io::BufRead;
+use std::path::Path;
+use std::time::Instant;
+use storymeter_encoder::{Batch, Encoder, Precision, Workspace};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [model, precision, ids, dump @ ..] = arguments.as_slice() else {
+        return Err("usage: encode MODEL_FOLDER f32|int8 IDS.jsonl [DUMP.f32]".into());
+    };
+    let precision = if precision == "int8" { Precision::Int8 } else { Precision::F32 };
+    let encoder = Encoder::load(Path::new(model), precision)?;
+    let mut batch = Batch::new();
+    for line in std::fs::read_to_string(ids)?.lines() {
+        batch.push(&serde_json::from_str::<Vec<u32>>(line)?);
+    }
+    let mut workspace = Workspace::new();
+    if let Some(dump) = dump.first() {
+        let hidden = encoder.encode(&batch, &mut workspace)?;
+        let bytes: Vec<u8> = hidden.states().iter().flat_map(|v| v.to_le_bytes()).collect();
+        std::fs::write(dump, bytes)?;
+    }
+    println!("{}", encoder.isa().name());
+    for line in std::io::stdin().lock().lines() {
+        line?;
+        let start = Instant::now();
+        encoder.encode(&batch, &mut workspace)?;
+        println!("{}", start.elapsed().as_secs_f64());
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! `config.json`: which architecture, how large.
+
+use crate::kernel::Activation;
+use crate::{Error, Result};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// The architectures of the BERT family that differ in names and details.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// BERT and MiniLM.
+    Bert,
+    /// DistilBERT: no segments, other names.
+    DistilBert,
+    /// MPNet: positions start at 2, relative position bias in the attention.
+    Mpnet,
+}
+
+/// The sizes and choices of an encoder.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// The architecture.
+    pub family: Family,
+    /// Entries of the vocabulary.
+    pub vocabulary: usize,
+    /// Width of the hidden states.
+    pub hidden: usize,
+    /// Number of layers.
+    pub layers: usize,
+    /// Attention heads of a layer.
+    pub heads: usize,
+    /// Width of the feed-forward part.
+    pub intermediate: usize,
+    /// Rows of the table of positions.
+    pub positions: usize,
+    /// Row of the first token's position.
+    pub first_position: usize,
+    /// Segments (token types); 0 where the architecture has none.
+    pub segments: usize,
+    /// Buckets of the relative position bias; 0 where the architecture has none.
+    pub relative_buckets: usize,
+    /// The non-linear step of the feed-forward part.
+    pub activation: Activation,
+    /// Added to the variance in layer norm.
+    pub norm_eps: f32,
+    /// Id of the padding token.
+    pub padding: usize,
+    /// Dropout of hidden states, used in training only.
+    pub hidden_dropout: f32,
+    /// Dropout of attention probabilities, used in training only.
+    pub attention_dropout: f32,
+    /// The file's fields as they were read, for writing the model back.
+    pub source: Map<String, Value>,
+}
+
+impl Config {
+    /// Reads `config.json` of a model folder.
+    pub fn load(folder: &Path) -> Result<Config> {
+        let path = folder.join("config.json");
+        let text = std::fs::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+        let source: Map<String, Value> =
+            serde_json::from_slice(&text).map_err(|source| Error::Json { path: path.clone(), source })?;
+        Config::from_fields(source, path)
+    }
+
+    fn from_fields(source: Map<String, Value>, path: PathBuf) -> Result<Config> {
+        let fields = Fields { source: &source, path };
+        let family = match fields.text("model_type")? {
+            Some("bert") => Family::Bert,
+            Some("distilbert") => Family::DistilBert,
+            Some("mpnet") => Family::Mpnet,
+            Some(other) => {
+                let problem = format!("{other:?} is not one of bert (also MiniLM), distilbert, mpnet");
+                return Err(fields.error("model_type", problem));
+            }
+            None => return Err(fields.error("model_type", "is missing".into())),
+        };
+        if let Some(kind) = fields.text("position_embedding_type")?.filter(|kind| *kind != "absolute") {
+            return Err(fields.error("position_embedding_type", format!("{kind:?} is not supported")));
+        }
+        let distil = family == Family::DistilBert;
+        let name = |bert: &'static str, distilled: &'static str| if distil { distilled } else { bert };
+        let act_field = name("hidden_act", "activation");
+        let activation = match fields.text(act_field)?.unwrap_or("gelu") {
+            "gelu" => Activation::GeluErf,
+            "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => Activation::GeluTanh,
+            "relu" => Activation::Relu,
+            other => {
+                let problem = format!("{other:?} is not one of gelu, gelu_new, gelu_pytorch_tanh, relu");
+                return Err(fields.error(act_field, problem));
+            }
+        };
+        let heads = fields.size(name("num_attention_heads", "n_heads"), None)?;
+        let hidden = fields.size(name("hidden_size", "dim"), None)?;
+        if hidden % heads != 0 {
+            let problem = format!("{hidden} is not a multiple of the {heads} attention heads");
+            return Err(fields.error(name("hidden_size", "dim"), problem));
+        }
+        let mpnet = family == Family::Mpnet;
+        let padding = fields.count("pad_token_id", usize::from(mpnet))?;
+        let config = Config {
+            family,
+            vocabulary: fields.size("vocab_size", None)?,
+            hidden,
+            layers: fields.size(name("num_hidden_layers", "n_layers"), None)?,
+            heads,
+            intermediate: fields.size(name("intermediate_size", "hidden_dim"), None)?,
+            positions: fields.size("max_position_embeddings", None)?,
+            // MPNet follows RoBERTa: the padding token's own id is also the padding row of the positions.
+            first_position: if mpnet { padding + 1 } else { 0 },
+            segments: if family == Family::Bert { fields.size("type_vocab_size", Some(2))? } else { 0 },
+            relative_buckets: if mpnet {
+                fields.size("relative_attention_num_buckets", Some(32))?
+            } else {
+                0
+            },
+            activation,
+            norm_eps: fields.number("layer_norm_eps", 1e-12)? as f32,
+            padding,
+            hidden_dropout: fields.number(name("hidden_dropout_prob", "dropout"), 0.1)? as f32,
+            attention_dropout: fields
+                .number(name("attention_probs_dropout_prob", "attention_dropout"), 0.1)?
+                as f32,
+            source: Map::new(),
+        };
+        if config.positions <= config.first_position + 2 {
+            let problem = format!("{} leaves no room for a story", config.positions);
+            return Err(fields.error("max_position_embeddings", problem));
+        }
+        Ok(Config { source, ..config })
+    }
+
+    /// The most tokens a story may have, special tokens included.
+    pub fn max_tokens(&self) -> usize {
+        self.positions - self.first_position
+    }
+
+    /// Width of one attention head.
+    pub fn head_width(&self) -> usize {
+        self.hidden / self.heads
+    }
+}
+
+/// Reads fields with errors that name them.
+struct Fields<'a> {
+    source: &'a Map<String, Value>,
+    path: PathBuf,
+}
+
+impl Fields<'_> {
+    fn error(&self, field: &str, problem: String) -> Error {
+        Error::Config { path: self.path.clone(), field: field.into(), problem }
+    }
+
+    fn text(&self, field: &str) -> Result<Option<&str>> {
+        match self.source.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.error(field, format!("expected a word, found {other}"))),
+        }
+    }
+
+    /// A positive whole number of at most 2^24: nothing real is larger, and no size overflows.
+    fn size(&self, field: &str, default: Option<usize>) -> Result<usize> {
+        match (self.source.get(field), default) {
+            (None | Some(Value::Null), Some(default)) => Ok(default),
+            (None | Some(Value::Null), None) => Err(self.error(field, "is missing".into())),
+            (Some(value), _) => match value.as_u64() {
+                Some(n @ 1..=0x100_0000) => Ok(n as usize),
+                _ => Err(self.error(field, format!("expected a positive whole number, found {value}"))),
+            },
+        }
+    }
+
+    fn count(&self, field: &str, default: usize) -> Result<usize> {
+        match self.source.get(field) {
+            None | Some(Value::Null) => Ok(default),
+            Some(value) => match value.as_u64() {
+                Some(n @ 0..=0x100_0000) => Ok(n as usize),
+                _ => Err(self.error(field, format!("expected a whole number, found {value}"))),
+            },
+        }
+    }
+
+    fn number(&self, field: &str, default: f64) -> Result<f64> {
+        match self.source.get(field) {
+            None | Some(Value::Null) => Ok(default),
+            Some(value) => match value.as_f64() {
+                Some(x) if (0.0..1.0).contains(&x) => Ok(x),
+                _ => Err(self.error(field, format!("expected a number from 0 to 1, found {value}"))),
+            },
+        }
+    }
+}

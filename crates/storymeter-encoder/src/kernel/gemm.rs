@@ -1,0 +1,309 @@
+//! Matrix products over packed right-hand sides, tile by tile, with the next step of the network fused to the tile.
+//!
+//! The right side is packed once into panels of [`COLS`] columns, the same layout for every instruction level. The
+//! left side is read where it lies. Every element of the result is one chain along `k` in a fixed order, so a row's
+//! bytes do not depend on the rows around it: scores are the same for any batch and any number of threads.
+
+use super::{Isa, Level};
+
+/// Rows of a tile.
+pub(crate) const ROWS: usize = 12;
+/// Columns of a tile and of a packed panel.
+pub(crate) const COLS: usize = 32;
+
+/// A tile of sums.
+pub(crate) type TileF32 = [[f32; COLS]; ROWS];
+/// A tile of integer sums.
+pub(crate) type TileI32 = [[i32; COLS]; ROWS];
+
+/// What becomes of a finished tile.
+pub(crate) trait Epilogue {
+    /// Takes rows `row..row + rows` and columns `col..col + cols` of the product.
+    fn tile(&mut self, row: usize, rows: usize, col: usize, cols: usize, tile: &mut TileF32);
+}
+
+/// Elements a packed right side of `k` rows and `n` columns takes.
+pub(crate) fn packed_len(k: usize, n: usize) -> usize {
+    n.div_ceil(COLS) * COLS * k
+}
+
+/// Packs the `k` x `n` matrix whose element (p, j) is `b[p * ldb + j]`.
+pub(crate) fn pack_rows(b: &[f32], ldb: usize, k: usize, n: usize, out: &mut [f32]) {
+    for (panel, out) in out[..packed_len(k, n)].chunks_exact_mut(k * COLS).enumerate() {
+        let (col, cols) = (panel * COLS, COLS.min(n - panel * COLS));
+        for (p, out) in out.chunks_exact_mut(COLS).enumerate() {
+            out[..cols].copy_from_slice(&b[p * ldb + col..][..cols]);
+            out[cols..].fill(0.0);
+        }
+    }
+}
+
+/// Packs the transpose: the `k` x `n` matrix whose element (p, j) is `b[j * ldb + p]`.
+pub(crate) fn pack_columns(b: &[f32], ldb: usize, k: usize, n: usize, out: &mut [f32]) {
+    for (panel, out) in out[..packed_len(k, n)].chunks_exact_mut(k * COLS).enumerate() {
+        let (col, cols) = (panel * COLS, COLS.min(n - panel * COLS));
+        if cols < COLS {
+            out.fill(0.0);
+        }
+        // Sixteen steps at a time: the lines written stay in the first cache while all columns are read.
+        for first in (0..k).step_by(16) {
+            let last = (first + 16).min(k);
+            for j in 0..cols {
+                let column = &b[(col + j) * ldb..][first..last];
+                for (out, &v) in out[first * COLS..].chunks_exact_mut(COLS).zip(column) {
+                    out[j] = v;
+                }
+            }
+        }
+    }
+}
+
+/// Quantised weights: one scale a column (output channel), panels of four rows by [`COLS`] columns.
+pub(crate) struct PackedI8 {
+    pub(crate) k: usize,
+    pub(crate) n: usize,
+    data: Vec<i8>,
+    /// Sum of a column's quantised weights, padded to whole panels.
+    sums: Vec<i32>,
+    /// What one step of a column's weights is worth, padded likewise.
+    scales: Vec<f32>,
+    /// Sum of a column's weights as quantised, times its scale.
+    offsets: Vec<f32>,
+}
+
+/// Bytes a quantised row of `k` elements takes: whole groups of four.
+pub(crate) fn quantised_len(k: usize) -> usize {
+    k.div_ceil(4) * 4
+}
+
+impl PackedI8 {
+    /// Quantises and packs `w`, `n` rows (output channels) of `k` weights each.
+    pub(crate) fn pack(w: &[f32], n: usize, k: usize) -> PackedI8 {
+        let (steps, padded) = (k.div_ceil(4), n.div_ceil(COLS) * COLS);
+        let mut packed = PackedI8 {
+            k,
+            n,
+            data: vec![0; padded * steps * 4],
+            sums: vec![0; padded],
+            scales: vec![0.0; padded],
+            offsets: vec![0.0; padded],
+        };
+        for (j, row) in w.chunks_exact(k).enumerate() {
+            let largest = row.iter().fold(0f32, |m, v| m.max(v.abs()));
+            let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
+            let panel = &mut packed.data[j / COLS * COLS * steps * 4..];
+            for (p, &v) in row.iter().enumerate() {
+                let q = (v / scale).round() as i8;
+                panel[(p / 4 * COLS + j % COLS) * 4 + p % 4] = q;
+                packed.sums[j] += i32::from(q);
+            }
+            packed.scales[j] = scale;
+            packed.offsets[j] = scale * packed.sums[j] as f32;
+        }
+        packed
+    }
+}
+
+/// Quantised rows: row `r` is `minimum[r] + scale[r] * q[r * stride + p]`.
+#[derive(Clone, Copy)]
+pub(crate) struct QuantisedRows<'a> {
+    pub(crate) q: &'a [u8],
+    pub(crate) stride: usize,
+    pub(crate) scale: &'a [f32],
+    pub(crate) minimum: &'a [f32],
+}
+
+/// `a * b` for `m` rows of `a` (stride `lda`) and a packed right side of `k` x `n`.
+#[allow(unsafe_code, clippy::too_many_arguments)]
+pub(crate) fn gemm_f32<E: Epilogue>(
+    isa: Isa,
+    a: &[f32],
+    lda: usize,
+    m: usize,
+    k: usize,
+    n: usize,
+    b: &[f32],
+    epilogue: &mut E,
+) {
+    #[inline(always)]
+    fn drive<E: Epilogue>(
+        (a, lda, m, k, n, b): (&[f32], usize, usize, usize, usize, &[f32]),
+        epilogue: &mut E,
+        product: impl Fn(&[f32], usize, usize, &[f32], usize, &mut TileF32),
+    ) {
+        let mut tile = [[0.0; COLS]; ROWS];
+        for (panel, b) in b[..packed_len(k, n)].chunks_exact(k * COLS).enumerate() {
+            let col = panel * COLS;
+            for row in (0..m).step_by(ROWS) {
+                let rows = ROWS.min(m - row);
+                product(&a[row * lda..], lda, rows, b, k, &mut tile);
+                epilogue.tile(row, rows, col, COLS.min(n - col), &mut tile);
+            }
+        }
+    }
+    type Sides<'a> = (&'a [f32], usize, usize, usize, usize, &'a [f32]);
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
+    fn avx512<E: Epilogue>(sides: Sides<'_>, epilogue: &mut E) {
+        drive(sides, epilogue, |a, lda, rows, b, k, out| super::x86::f32_avx512(a, lda, rows, b, k, out));
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn avx2<E: Epilogue>(sides: Sides<'_>, epilogue: &mut E) {
+        drive(sides, epilogue, |a, lda, rows, b, k, out| super::x86::f32_avx2(a, lda, rows, b, k, out));
+    }
+    let sides = (a, lda, m, k, n, b);
+    match isa.level() {
+        // SAFETY: an `Isa` of this level exists only where the processor has these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { avx512(sides, epilogue) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2(sides, epilogue) },
+        _ => drive(sides, epilogue, super::portable::f32_tile),
+    }
+}
+
+/// `a * b` for quantised rows and weights, the sums turned back into numbers before the epilogue sees them.
+#[allow(unsafe_code)]
+pub(crate) fn gemm_i8<E: Epilogue>(isa: Isa, a: QuantisedRows<'_>, m: usize, b: &PackedI8, epilogue: &mut E) {
+    #[inline(always)]
+    fn drive<E: Epilogue>(
+        (a, m, b): (QuantisedRows<'_>, usize, &PackedI8),
+        epilogue: &mut E,
+        product: impl Fn(&[u8], usize, usize, &[i8], &[i32], usize, &mut TileI32),
+    ) {
+        let steps = b.k.div_ceil(4);
+        let mut sums = [[0i32; COLS]; ROWS];
+        let mut tile = [[0f32; COLS]; ROWS];
+        for (panel, data) in b.data.chunks_exact(steps * COLS * 4).enumerate() {
+            let col = panel * COLS;
+            let scales: &[f32; COLS] = b.scales[col..].first_chunk().expect("padded to whole panels");
+            let offsets: &[f32; COLS] = b.offsets[col..].first_chunk().expect("padded to whole panels");
+            for row in (0..m).step_by(ROWS) {
+                let rows = ROWS.min(m - row);
+                product(&a.q[row * a.stride..], a.stride, rows, data, &b.sums[col..], steps, &mut sums);
+                for r in 0..rows {
+                    let (scale, minimum) = (a.scale[row + r], a.minimum[row + r]);
+                    for j in 0..COLS {
+                        tile[r][j] = sums[r][j] as f32 * (scale * scales[j]) + minimum * offsets[j];
+                    }
+                }
+                epilogue.tile(row, rows, col, COLS.min(b.n - col), &mut tile);
+            }
+        }
+    }
+    type Sides<'a> = (QuantisedRows<'a>, usize, &'a PackedI8);
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
+    fn avx512<E: Epilogue>(sides: Sides<'_>, epilogue: &mut E) {
+        drive(sides, epilogue, |a, lda, rows, b, _, steps, out| {
+            super::x86::i8_avx512(a, lda, rows, b, steps, out);
+        });
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn avx2<E: Epilogue>(sides: Sides<'_>, epilogue: &mut E) {
+        drive(sides, epilogue, |a, lda, rows, b, sums, steps, out| {
+            super::x86::i8_avx2(a, lda, rows, b, sums, steps, out);
+        });
+    }
+    let sides = (a, m, b);
+    match isa.level() {
+        // SAFETY: an `Isa` of this level exists only where the processor has these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { avx512(sides, epilogue) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2(sides, epilogue) },
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => drive(sides, epilogue, super::neon::i8_tile),
+        _ => drive(sides, epilogue, super::portable::i8_tile),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::steps::{Store, quantise_rows};
+    use super::*;
+
+    /// Numbers between -1 and 1 that look random.
+    fn numbers(count: usize, seed: u32) -> Vec<f32> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    const SHAPES: [(usize, usize, usize); 6] =
+        [(1, 1, 1), (12, 32, 32), (13, 33, 31), (5, 7, 65), (25, 70, 36), (3, 384, 96)];
+
+    #[test]
+    fn products_in_f32_are_right_on_every_level_and_for_both_ways_of_packing() {
+        for (m, k, n) in SHAPES {
+            let (a, b) = (numbers(m * k, 1), numbers(k * n, 2));
+            let transposed: Vec<f32> = (0..n * k).map(|i| b[i % k * n + i / k]).collect();
+            for isa in Isa::available() {
+                for by_columns in [false, true] {
+                    let mut packed = vec![f32::NAN; packed_len(k, n)];
+                    if by_columns {
+                        pack_columns(&transposed, k, k, n, &mut packed);
+                    } else {
+                        pack_rows(&b, n, k, n, &mut packed);
+                    }
+                    let mut out = vec![f32::NAN; m * n];
+                    let mut store = Store { out: &mut out, stride: n, bias: &[], activation: None };
+                    gemm_f32(isa, &a, k, m, k, n, &packed, &mut store);
+                    for (place, &got) in out.iter().enumerate() {
+                        let (i, j) = (place / n, place % n);
+                        let exact: f64 =
+                            (0..k).map(|p| f64::from(a[i * k + p]) * f64::from(b[p * n + j])).sum();
+                        let error = (f64::from(got) - exact).abs();
+                        assert!(error < 1e-5, "{} {m}x{k}x{n} at {i},{j}: off by {error}", isa.name());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_in_int8_are_the_same_bytes_on_every_level_even_at_the_extremes() {
+        for (m, k, n) in SHAPES {
+            let (a, w) = (numbers(m * k, 3), numbers(n * k, 4));
+            // All weights at one end and all activations at the other would overflow a careless 16-bit sum.
+            let extreme = (vec![1.0; m * k], vec![-1.0; n * k]);
+            for (mut a, w) in [(a, w), extreme] {
+                a[0] = 0.0;
+                let packed = PackedI8::pack(&w, n, k);
+                let results: Vec<Vec<f32>> = Isa::available()
+                    .into_iter()
+                    .map(|isa| {
+                        let stride = quantised_len(k);
+                        let (mut q, mut scale, mut minimum) =
+                            (vec![1; m * stride], vec![0.0; m], vec![0.0; m]);
+                        quantise_rows(isa, &a, k, &mut q, &mut scale, &mut minimum);
+                        let mut out = vec![f32::NAN; m * n];
+                        let mut store = Store { out: &mut out, stride: n, bias: &[], activation: None };
+                        let rows = QuantisedRows { q: &q, stride, scale: &scale, minimum: &minimum };
+                        gemm_i8(isa, rows, m, &packed, &mut store);
+                        out
+                    })
+                    .collect();
+                for result in &results {
+                    assert_eq!(result, &results[0], "{m}x{k}x{n}");
+                }
+                for (place, &got) in results[0].iter().enumerate() {
+                    let (i, j) = (place / n, place % n);
+                    let exact: f32 = (0..k).map(|p| a[i * k + p] * w[j * k + p]).sum();
+                    // Half a step of 1/127 in each weight and of 2/255 in each activation, k times, is the worst case.
+                    assert!(
+                        (got - exact).abs() < 0.01 * k as f32,
+                        "{m}x{k}x{n} at {i},{j}: {got} for {exact}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The steps between the matrix products: layer norm, softmax, quantisation, activations.
+//!
+//! Sums run over sixteen interleaved partial sums whatever the instruction level, so that every level and every
+//! batch gives the same bytes.
+
+use super::gemm::{COLS, Epilogue, ROWS, TileF32, quantised_len};
+use super::math::{self, Activation};
+use super::vectorised;
+
+const LANES: usize = 16;
+
+/// Folds a row into sixteen partial results, then those (and the rest of the row) into one, in a fixed order.
+#[inline(always)]
+fn fold(row: &[f32], start: f32, each: impl Fn(f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut lanes = [start; LANES];
+    let (whole, rest) = row.as_chunks::<LANES>();
+    for chunk in whole {
+        for (lane, &v) in lanes.iter_mut().zip(chunk) {
+            *lane = each(*lane, v);
+        }
+    }
+    let mut width = LANES / 2;
+    while width > 0 {
+        for i in 0..width {
+            lanes[i] = join(lanes[i], lanes[i + width]);
+        }
+        width /= 2;
+    }
+    rest.iter().fold(lanes[0], |sum, &v| each(sum, v))
+}
+
+#[inline(always)]
+pub(crate) fn sum(row: &[f32]) -> f32 {
+    fold(row, 0.0, |s, v| s + v, |a, b| a + b)
+}
+
+/// Comparisons instead of `f32::max`, whose care for NaN costs instructions; a NaN shows in the sums anyway.
+#[inline(always)]
+fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+#[inline(always)]
+fn smaller(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
+}
+
+/// Mean and `1 / sqrt(variance + eps)` of a row.
+#[inline(always)]
+pub(crate) fn moments(row: &[f32], eps: f32) -> (f32, f32) {
+    let mean = sum(row) / row.len() as f32;
+    let squares = fold(row, 0.0, |s, v| s + (v - mean) * (v - mean), |a, b| a + b);
+    (mean, 1.0 / (squares / row.len() as f32 + eps).sqrt())
+}
+
+vectorised! {
+    /// Rows of `x` become `norm(x + added) * gain + shift`; `added` may be empty.
+    pub(crate) fn add_norm_rows(x: &mut [f32], added: &[f32], gain: &[f32], shift: &[f32], eps: f32) {
+        let width = gain.len();
+        for (r, row) in x.chunks_exact_mut(width).enumerate() {
+            if !added.is_empty() {
+                for (x, &a) in row.iter_mut().zip(&added[r * width..][..width]) {
+                    *x += a;
+                }
+            }
+            let (mean, scale) = moments(row, eps);
+            for ((x, &g), &b) in row.iter_mut().zip(gain).zip(shift) {
+                *x = (*x - mean) * scale * g + b;
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// Quantises rows to 0..=255 between their own smallest and largest value: `x = minimum + scale * q`.
+    pub(crate) fn quantise_rows(x: &[f32], width: usize, q: &mut [u8], scale: &mut [f32], minimum: &mut [f32]) {
+        const MAGIC: f32 = 12_582_912.0;
+        let stride = quantised_len(width);
+        let rows = x.chunks_exact(width).zip(q.chunks_exact_mut(stride)).zip(scale).zip(minimum);
+        for (((row, q), scale), minimum) in rows {
+            let low = fold(row, f32::INFINITY, smaller, smaller);
+            let high = fold(row, f32::NEG_INFINITY, larger, larger);
+            let range = high - low;
+            let steps = if range > 0.0 { 255.0 / range } else { 0.0 };
+            *scale = range / 255.0;
+            *minimum = low;
+            for (q, &v) in q.iter_mut().zip(row) {
+                // The low byte of the shifted number is the nearest integer.
+                *q = (((v - low) * steps + MAGIC).to_bits() & 0xff) as u8;
+            }
+            q[width..].fill(0);
+        }
+    }
+}
+
+/// The relative position bias of one head: `table[centre + j - i]` is added for query `i` and key `j`.
+#[derive(Clone, Copy)]
+pub(crate) struct RelativeBias<'a> {
+    pub(crate) table: &'a [f32],
+    pub(crate) centre: usize,
+}
+
+vectorised! {
+    /// Rows of scores become `exp(scale * score + bias - largest)`; `inverse` gets one over each row's sum.
+    ///
+    /// Row `r` belongs to query `first + r`. The sums are divided out after the product with the values, which has
+    /// fewer columns.
+    pub(crate) fn softmax_rows(
+        scores: &mut [f32],
+        keys: usize,
+        scale: f32,
+        bias: Option<RelativeBias<'_>>,
+        first: usize,
+        inverse: &mut [f32],
+    ) {
+        for (r, (row, inverse)) in scores.chunks_exact_mut(keys).zip(inverse).enumerate() {
+            match bias {
+                Some(bias) => {
+                    let from = bias.centre - (first + r);
+                    for (s, &b) in row.iter_mut().zip(&bias.table[from..][..keys]) {
+                        *s = *s * scale + b;
+                    }
+                }
+                None => {
+                    for s in row.iter_mut() {
+                        *s *= scale;
+                    }
+                }
+            }
+            let top = fold(row, f32::NEG_INFINITY, larger, larger);
+            for s in row.iter_mut() {
+                *s = math::exp(*s - top);
+            }
+            *inverse = 1.0 / sum(row);
+        }
+    }
+}
+
+/// Writes tiles into a matrix, with bias and activation.
+pub(crate) struct Store<'a> {
+    pub(crate) out: &'a mut [f32],
+    pub(crate) stride: usize,
+    /// Added to every row, or empty.
+    pub(crate) bias: &'a [f32],
+    pub(crate) activation: Option<Activation>,
+}
+
+impl Epilogue for Store<'_> {
+    #[inline(always)]
+    fn tile(&mut self, row: usize, rows: usize, col: usize, cols: usize, tile: &mut TileF32) {
+        if !self.bias.is_empty() {
+            let mut bias = [0.0; COLS];
+            bias[..cols].copy_from_slice(&self.bias[col..][..cols]);
+            for row in &mut tile[..rows] {
+                for (v, &b) in row.iter_mut().zip(&bias) {
+                    *v += b;
+                }
+            }
+        }
+        match self.activation {
+            None => {}
+            Some(Activation::GeluErf) => map(tile, rows, math::gelu_erf),
+            Some(Activation::GeluTanh) => map(tile, rows, math::gelu_tanh),
+            Some(Activation::Relu) => map(tile, rows, |v| if v > 0.0 { v } else { 0.0 }),
+        }
+        for (r, tile) in tile[..rows].iter().enumerate() {
+            let out = &mut self.out[(row + r) * self.stride + col..];
+            match out.first_chunk_mut::<COLS>().filter(|_| cols == COLS) {
+                Some(out) => *out = *tile,
+                None => out[..cols].copy_from_slice(&tile[..cols]),
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn map(tile: &mut TileF32, rows: usize, f: impl Fn(f32) -> f32) {
+    for row in &mut tile[..rows.min(ROWS)] {
+        for v in row.iter_mut() {
+            *v = f(*v);
+        }
+    }
+}
+
+/// Writes tiles into a matrix, each row times a number of its own.
+pub(crate) struct ScaleRows<'a> {
+    pub(crate) out: &'a mut [f32],
+    pub(crate) stride: usize,
+    pub(crate) factors: &'a [f32],
+}
+
+impl Epilogue for ScaleRows<'_> {
+    #[inline(always)]
+    fn tile(&mut self, row: usize, rows: usize, col: usize, cols: usize, tile: &mut TileF32) {
+        for (r, tile) in tile[..rows].iter().enumerate() {
+            let factor = self.factors[row + r];
+            let out = &mut self.out[(row + r) * self.stride + col..][..cols];
+            for (o, &v) in out.iter_mut().zip(tile) {
+                *o = v * factor;
+            }
+        }
+    }
+}

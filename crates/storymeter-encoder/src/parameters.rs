@@ -1,0 +1,181 @@
+//! The weights of an encoder: which tensors there are, under which names, in which shapes.
+//!
+//! The names are those of Hugging Face's files, so that a model written by us is read by `transformers` and back.
+
+use crate::config::{Config, Family};
+use crate::random::Stream;
+
+/// A named tensor of `f32`, row-major.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tensor {
+    /// Its name in the file.
+    pub name: String,
+    /// Its dimensions.
+    pub shape: Vec<usize>,
+    /// Its numbers.
+    pub data: Vec<f32>,
+}
+
+/// All tensors of a model, in a fixed order.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Parameters {
+    /// The tensors.
+    pub tensors: Vec<Tensor>,
+}
+
+impl Parameters {
+    /// Random weights to train from: normal with deviation 0.02, gains 1, biases and shifts 0, as BERT began.
+    pub fn random(config: &Config, seed: u64) -> Parameters {
+        let stream = Stream::new(seed);
+        let tensor = |(i, (name, shape)): (usize, (String, Vec<usize>))| {
+            let stream = stream.child(i as u64);
+            let count = shape.iter().product::<usize>() as u64;
+            let data = match shape.len() {
+                1 if name.ends_with(".weight") => vec![1.0; count as usize],
+                1 => vec![0.0; count as usize],
+                _ => (0..count).map(|i| 0.02 * stream.normal(i)).collect(),
+            };
+            Tensor { name, shape, data }
+        };
+        Parameters { tensors: Layout::of(config).expected.into_iter().enumerate().map(tensor).collect() }
+    }
+
+    /// The numbers of the tensor at `place`.
+    pub(crate) fn data(&self, place: usize) -> &[f32] {
+        &self.tensors[place].data
+    }
+
+    /// How many numbers there are in all.
+    pub fn count(&self) -> usize {
+        self.tensors.iter().map(|t| t.data.len()).sum()
+    }
+}
+
+/// Places of a weight and its bias (or of a layer norm's gain and shift) in [`Parameters`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    pub(crate) weight: usize,
+    pub(crate) bias: usize,
+}
+
+/// Places of one layer's tensors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LayerPlaces {
+    pub(crate) query: Pair,
+    pub(crate) key: Pair,
+    pub(crate) value: Pair,
+    pub(crate) output: Pair,
+    pub(crate) attention_norm: Pair,
+    pub(crate) up: Pair,
+    pub(crate) down: Pair,
+    pub(crate) output_norm: Pair,
+}
+
+/// Where each tensor of an encoder is in its [`Parameters`].
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) words: usize,
+    pub(crate) positions: usize,
+    pub(crate) segments: Option<usize>,
+    pub(crate) norm: Pair,
+    pub(crate) relative: Option<usize>,
+    pub(crate) layers: Vec<LayerPlaces>,
+    /// Name and shape of every tensor, in order.
+    pub(crate) expected: Vec<(String, Vec<usize>)>,
+    /// What stands before a layer's number in its tensors' names.
+    pub(crate) layer_prefix: &'static str,
+}
+
+impl Layout {
+    pub(crate) fn of(config: &Config) -> Layout {
+        let mut expected = Vec::new();
+        let mut add = |name: String, shape: &[usize]| {
+            expected.push((name, shape.to_vec()));
+            expected.len() - 1
+        };
+        let h = config.hidden;
+        let words = add("embeddings.word_embeddings.weight".into(), &[config.vocabulary, h]);
+        let positions = add("embeddings.position_embeddings.weight".into(), &[config.positions, h]);
+        let segments = (config.segments > 0)
+            .then(|| add("embeddings.token_type_embeddings.weight".into(), &[config.segments, h]));
+        let mut pair = |name: &str, shape: &[usize]| Pair {
+            weight: add(format!("{name}.weight"), shape),
+            bias: add(format!("{name}.bias"), &shape[..1]),
+        };
+        let norm = pair("embeddings.LayerNorm", &[h]);
+        let names = Names::of(config.family);
+        let layers = (0..config.layers)
+            .map(|i| {
+                let mut pair =
+                    |name: &str, shape: &[usize]| pair(&format!("{}{i}.{name}", names.prefix), shape);
+                LayerPlaces {
+                    query: pair(names.query, &[h, h]),
+                    key: pair(names.key, &[h, h]),
+                    value: pair(names.value, &[h, h]),
+                    output: pair(names.output, &[h, h]),
+                    attention_norm: pair(names.attention_norm, &[h]),
+                    up: pair(names.up, &[config.intermediate, h]),
+                    down: pair(names.down, &[h, config.intermediate]),
+                    output_norm: pair(names.output_norm, &[h]),
+                }
+            })
+            .collect();
+        let relative = (config.relative_buckets > 0).then(|| {
+            add("encoder.relative_attention_bias.weight".into(), &[config.relative_buckets, config.heads])
+        });
+        Layout { words, positions, segments, norm, relative, layers, expected, layer_prefix: names.prefix }
+    }
+}
+
+/// What each family calls the parts of a layer.
+struct Names {
+    prefix: &'static str,
+    query: &'static str,
+    key: &'static str,
+    value: &'static str,
+    output: &'static str,
+    attention_norm: &'static str,
+    up: &'static str,
+    down: &'static str,
+    output_norm: &'static str,
+}
+
+impl Names {
+    fn of(family: Family) -> Names {
+        match family {
+            Family::Bert => Names {
+                prefix: "encoder.layer.",
+                query: "attention.self.query",
+                key: "attention.self.key",
+                value: "attention.self.value",
+                output: "attention.output.dense",
+                attention_norm: "attention.output.LayerNorm",
+                up: "intermediate.dense",
+                down: "output.dense",
+                output_norm: "output.LayerNorm",
+            },
+            Family::DistilBert => Names {
+                prefix: "transformer.layer.",
+                query: "attention.q_lin",
+                key: "attention.k_lin",
+                value: "attention.v_lin",
+                output: "attention.out_lin",
+                attention_norm: "sa_layer_norm",
+                up: "ffn.lin1",
+                down: "ffn.lin2",
+                output_norm: "output_layer_norm",
+            },
+            Family::Mpnet => Names {
+                prefix: "encoder.layer.",
+                query: "attention.attn.q",
+                key: "attention.attn.k",
+                value: "attention.attn.v",
+                output: "attention.attn.o",
+                attention_norm: "attention.LayerNorm",
+                up: "intermediate.dense",
+                down: "output.dense",
+                output_norm: "output.LayerNorm",
+            },
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! MPNet's relative position bias: near distances have a bucket each, far ones share buckets on a log scale.
+
+/// Distances from here on share the last bucket (fixed in MPNet's code).
+const FURTHEST: f32 = 128.0;
+
+/// The bucket of `distance` = position of the key - position of the query.
+pub(crate) fn bucket(distance: isize, buckets: usize) -> usize {
+    let half = buckets / 2;
+    let exact = half / 2;
+    let size = distance.unsigned_abs();
+    let bucket = if size < exact {
+        size
+    } else {
+        let far = (size as f32 / exact as f32).ln() / (FURTHEST / exact as f32).ln() * (half - exact) as f32;
+        (exact + far as usize).min(half - 1)
+    };
+    // The upper half is for keys after the query.
+    if distance > 0 { half + bucket } else { bucket }
+}
+
+/// For each head, the bias of every distance from `-(longest - 1)` to `longest - 1`.
+pub(crate) fn bias_table(weights: &[f32], heads: usize, longest: usize) -> Vec<f32> {
+    let buckets = weights.len() / heads;
+    let mut table = Vec::with_capacity(heads * (2 * longest - 1));
+    for head in 0..heads {
+        for place in 0..2 * longest - 1 {
+            let distance = place as isize - (longest as isize - 1);
+            table.push(weights[bucket(distance, buckets) * heads + head]);
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bucket;
+    use serde_json::Value;
+
+    /// From `MPNetEncoder.relative_position_bucket` (tools/encoder_fixtures.py tiny).
+    #[test]
+    fn buckets_are_those_of_transformers() {
+        let json: Value = serde_json::from_str(include_str!("../tests/fixtures/mpnet/buckets.json")).unwrap();
+        let first = json["first"].as_i64().unwrap() as isize;
+        for (i, expected) in json["buckets"].as_array().unwrap().iter().enumerate() {
+            let distance = first + i as isize;
+            assert_eq!(bucket(distance, 32) as u64, expected.as_u64().unwrap(), "distance {distance}");
+        }
+    }
+}

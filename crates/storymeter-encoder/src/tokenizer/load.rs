@@ -1,0 +1,226 @@
+//! The tokeniser from `tokenizer.json` or `vocab.txt`, checked against the configuration.
+
+use super::{Normaliser, Tokenizer};
+use crate::config::{Config, Family};
+use crate::{Error, Result};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// The longest word WordPiece looks at, where the file does not say.
+const LONGEST_WORD: usize = 100;
+
+/// How many entries a model may have beyond its tokenizer: tables are often padded to a multiple of 64 or 128.
+const PADDED_ENTRIES: usize = 127;
+
+impl Tokenizer {
+    /// Reads the tokenizer of a model folder: `tokenizer.json`, or `vocab.txt` where that is absent.
+    pub fn load(folder: &Path, config: &Config) -> Result<Tokenizer> {
+        let settings = Settings::load(folder, config.family)?;
+        let json = folder.join("tokenizer.json");
+        let (path, parts) = if json.exists() {
+            let file = Source { path: json };
+            let parts = file.tokenizer_json(&settings)?;
+            (file.path, parts)
+        } else {
+            let file = Source { path: folder.join("vocab.txt") };
+            let parts = file.vocabulary_lines(&settings)?;
+            (file.path, parts)
+        };
+        let file = Source { path };
+        let tokenizer = parts.build(&file, &settings)?;
+        file.check_against(&tokenizer, config)?;
+        Ok(tokenizer)
+    }
+}
+
+/// Names of the special tokens and the switches of `tokenizer_config.json`.
+struct Settings {
+    start: String,
+    end: String,
+    padding: String,
+    unknown: String,
+    mask: String,
+    normaliser: Normaliser,
+}
+
+impl Settings {
+    fn load(folder: &Path, family: Family) -> Result<Settings> {
+        let file = Source { path: folder.join("tokenizer_config.json") };
+        let json = if file.path.exists() { file.json()? } else { Value::Null };
+        let mpnet = family == Family::Mpnet;
+        let name = |field: &str, bert: &str, mpnet_name: &str| {
+            // A name, or an object of a name and flags.
+            let value = json.get(field);
+            let named = value.and_then(|v| v.as_str().or_else(|| v.get("content")?.as_str()));
+            named.unwrap_or(if mpnet { mpnet_name } else { bert }).to_owned()
+        };
+        let switch = |field: &str| json.get(field).and_then(Value::as_bool);
+        let lowercase = switch("do_lower_case").unwrap_or(true);
+        Ok(Settings {
+            start: name("cls_token", "[CLS]", "<s>"),
+            end: name("sep_token", "[SEP]", "</s>"),
+            padding: name("pad_token", "[PAD]", "<pad>"),
+            unknown: name("unk_token", "[UNK]", "[UNK]"),
+            mask: name("mask_token", "[MASK]", "<mask>"),
+            normaliser: Normaliser {
+                clean_text: true,
+                handle_chinese_chars: switch("tokenize_chinese_chars").unwrap_or(true),
+                strip_accents: switch("strip_accents").unwrap_or(lowercase),
+                lowercase,
+            },
+        })
+    }
+}
+
+/// What a file says, before it is put together.
+struct Parts {
+    entries: Vec<(String, u32)>,
+    added: Vec<(String, u32)>,
+    normaliser: Normaliser,
+    prefix: String,
+    unknown: String,
+    longest_word: usize,
+}
+
+impl Parts {
+    fn build(mut self, file: &Source, settings: &Settings) -> Result<Tokenizer> {
+        self.added.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
+        self.added.dedup();
+        let largest = self.entries.iter().chain(&self.added).map(|(_, id)| *id).max();
+        let Some(largest) = largest.filter(|id| *id < 0x100_0000) else {
+            return Err(file.error("the vocabulary is empty, or an id is beyond all sense".into()));
+        };
+        let mut names = vec![None; largest as usize + 1];
+        let (mut heads, mut tails) = (HashMap::new(), HashMap::new());
+        for (piece, id) in &self.entries {
+            if let Some(other) = names[*id as usize].replace(piece.as_str().into()) {
+                return Err(file.error(format!("{other:?} and {piece:?} have the same id {id}")));
+            }
+            match piece.strip_prefix(self.prefix.as_str()).filter(|tail| !tail.is_empty()) {
+                Some(tail) => tails.insert(tail.into(), *id),
+                None => heads.insert(piece.as_str().into(), *id),
+            };
+        }
+        for (piece, id) in &self.added {
+            names[*id as usize] = Some(piece.as_str().into());
+            heads.insert(piece.as_str().into(), *id);
+        }
+        let special = |name: &str| {
+            let id = heads.get(name).copied();
+            id.ok_or_else(|| file.error(format!("the vocabulary has no {name:?}, which every story needs")))
+        };
+        Ok(Tokenizer {
+            unknown: special(&self.unknown)?,
+            start: special(&settings.start)?,
+            end: special(&settings.end)?,
+            padding: special(&settings.padding)?,
+            mask: heads.get(settings.mask.as_str()).copied(),
+            heads,
+            tails,
+            names,
+            added: self.added,
+            normaliser: self.normaliser,
+            longest_word: self.longest_word,
+        })
+    }
+}
+
+/// A file, and errors that name it.
+struct Source {
+    path: PathBuf,
+}
+
+impl Source {
+    fn error(&self, problem: String) -> Error {
+        Error::Tokenizer { path: self.path.clone(), problem }
+    }
+
+    fn read(&self) -> Result<Vec<u8>> {
+        std::fs::read(&self.path).map_err(|source| Error::Io { path: self.path.clone(), source })
+    }
+
+    fn json(&self) -> Result<Value> {
+        serde_json::from_slice(&self.read()?)
+            .map_err(|source| Error::Json { path: self.path.clone(), source })
+    }
+
+    fn tokenizer_json(&self, settings: &Settings) -> Result<Parts> {
+        let json = self.json()?;
+        let kind = |part: &str| json.get(part).and_then(|v| v.get("type")).and_then(Value::as_str);
+        for (part, wanted) in
+            [("model", "WordPiece"), ("normalizer", "BertNormalizer"), ("pre_tokenizer", "BertPreTokenizer")]
+        {
+            if kind(part) != Some(wanted) {
+                let found = kind(part).unwrap_or("nothing");
+                return Err(self.error(format!("{part} is {found}, expected {wanted}")));
+            }
+        }
+        let (model, normalizer) = (&json["model"], &json["normalizer"]);
+        let switch = |field: &str, default: bool| normalizer[field].as_bool().unwrap_or(default);
+        let lowercase = switch("lowercase", true);
+        let Some(vocabulary) = model["vocab"].as_object() else {
+            return Err(self.error("model.vocab is not an object of pieces and ids".into()));
+        };
+        let id = |piece: &str, id: &Value| match id.as_u64().and_then(|id| u32::try_from(id).ok()) {
+            Some(id) => Ok((piece.to_owned(), id)),
+            None => Err(self.error(format!("the id of {piece:?} is {id}, expected a whole number"))),
+        };
+        let added = json["added_tokens"].as_array().map(Vec::as_slice).unwrap_or_default();
+        Ok(Parts {
+            entries: vocabulary.iter().map(|(piece, value)| id(piece, value)).collect::<Result<_>>()?,
+            added: added
+                .iter()
+                .filter(|token| token["content"].as_str().is_some_and(|text| !text.is_empty()))
+                .map(|token| id(token["content"].as_str().unwrap_or_default(), &token["id"]))
+                .collect::<Result<_>>()?,
+            normaliser: Normaliser {
+                clean_text: switch("clean_text", true),
+                handle_chinese_chars: switch("handle_chinese_chars", true),
+                strip_accents: switch("strip_accents", lowercase),
+                lowercase,
+            },
+            prefix: model["continuing_subword_prefix"].as_str().unwrap_or("##").to_owned(),
+            unknown: model["unk_token"].as_str().unwrap_or(&settings.unknown).to_owned(),
+            longest_word: model["max_input_chars_per_word"].as_u64().map_or(LONGEST_WORD, |n| n as usize),
+        })
+    }
+
+    /// One piece a line; its id is the line's number.
+    fn vocabulary_lines(&self, settings: &Settings) -> Result<Parts> {
+        let text = String::from_utf8(self.read()?).map_err(|error| {
+            self.error(format!("not UTF-8 after byte {}", error.utf8_error().valid_up_to()))
+        })?;
+        let entries: Vec<_> = text
+            .lines()
+            .enumerate()
+            .map(|(number, line)| (line.trim_end_matches('\r').to_owned(), number as u32))
+            .collect();
+        let special = [&settings.start, &settings.end, &settings.padding, &settings.unknown, &settings.mask];
+        Ok(Parts {
+            added: entries.iter().filter(|(piece, _)| special.contains(&piece)).cloned().collect(),
+            entries,
+            normaliser: settings.normaliser,
+            prefix: "##".into(),
+            unknown: settings.unknown.clone(),
+            longest_word: LONGEST_WORD,
+        })
+    }
+
+    /// A tokenizer of another model would give ids that mean something else, or nothing.
+    fn check_against(&self, tokenizer: &Tokenizer, config: &Config) -> Result<()> {
+        let (here, there) = (tokenizer.vocabulary(), config.vocabulary);
+        if here > there || there - here > PADDED_ENTRIES {
+            return Err(self.error(format!(
+                "the vocabulary has {here} entries but config.json says vocab_size {there}: not the same model"
+            )));
+        }
+        if tokenizer.padding as usize != config.padding {
+            return Err(self.error(format!(
+                "the padding token has id {} but config.json says pad_token_id {}: not the same model",
+                tokenizer.padding, config.padding
+            )));
+        }
+        Ok(())
+    }
+}

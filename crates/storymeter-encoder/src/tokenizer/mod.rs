@@ -1,0 +1,166 @@
+//! WordPiece as BERT does it: text to the ids of pieces, each with the bytes of the text it stands for.
+
+mod load;
+mod normalise;
+
+use normalise::{Normaliser, Word};
+use std::collections::HashMap;
+
+/// One piece of a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Token {
+    /// Entry of the vocabulary.
+    pub id: u32,
+    /// First byte of the text it stands for.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
+}
+
+/// A WordPiece tokeniser with BERT's normaliser and pre-tokeniser.
+#[derive(Clone, Debug)]
+pub struct Tokenizer {
+    /// Pieces that begin a word.
+    heads: HashMap<Box<str>, u32>,
+    /// Pieces that continue a word, without the `##`.
+    tails: HashMap<Box<str>, u32>,
+    names: Vec<Option<Box<str>>>,
+    /// Texts that are one token wherever they occur, longest first.
+    added: Vec<(String, u32)>,
+    normaliser: Normaliser,
+    unknown: u32,
+    start: u32,
+    end: u32,
+    padding: u32,
+    mask: Option<u32>,
+    longest_word: usize,
+}
+
+impl Tokenizer {
+    /// The pieces of `text`, without special tokens.
+    pub fn tokenize(&self, text: &str) -> Vec<Token> {
+        let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
+        let mut word = Word::default();
+        let mut from = 0;
+        while let Some((start, end, id)) = self.next_added(text, from) {
+            self.tokenize_plain(text, from, start, &mut word, &mut tokens);
+            tokens.push(Token { id, start, end });
+            from = end;
+        }
+        self.tokenize_plain(text, from, text.len(), &mut word, &mut tokens);
+        tokens
+    }
+
+    /// The ids of `[CLS] text [SEP]` with at most `limit` tokens in all, and how many pieces of the text were left out.
+    pub fn encode(&self, text: &str, limit: usize) -> (Vec<u32>, usize) {
+        let tokens = self.tokenize(text);
+        let kept = tokens.len().min(limit.saturating_sub(2));
+        let mut ids = Vec::with_capacity(kept + 2);
+        ids.push(self.start);
+        ids.extend(tokens[..kept].iter().map(|token| token.id));
+        ids.push(self.end);
+        (ids, tokens.len() - kept)
+    }
+
+    /// Makes `text` one token with the id `id` wherever it occurs, before any normalisation.
+    ///
+    /// For `[MALE]`, `[FEMALE]`, `[NEUTRAL]` of delexicalised stories, which otherwise become three pieces each.
+    /// An empty text, or an id outside the vocabulary, changes nothing and gives `false`.
+    pub fn add_token(&mut self, text: &str, id: u32) -> bool {
+        if text.is_empty() || id as usize >= self.names.len() {
+            return false;
+        }
+        self.added.retain(|(known, _)| known != text);
+        self.added.push((text.to_owned(), id));
+        self.added.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
+        true
+    }
+
+    /// How many ids there are: one more than the largest.
+    pub fn vocabulary(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The piece an id stands for, as the vocabulary writes it.
+    pub fn piece(&self, id: u32) -> Option<&str> {
+        self.names.get(id as usize)?.as_deref()
+    }
+
+    /// The id of a piece, as the vocabulary writes it.
+    pub fn id(&self, piece: &str) -> Option<u32> {
+        match piece.strip_prefix("##").and_then(|tail| self.tails.get(tail)) {
+            Some(&id) => Some(id),
+            None => self.heads.get(piece).copied(),
+        }
+    }
+
+    /// The token every story begins with: `[CLS]`, or `<s>` of MPNet.
+    pub fn start(&self) -> u32 {
+        self.start
+    }
+
+    /// The token every story ends with: `[SEP]`, or `</s>` of MPNet.
+    pub fn end(&self) -> u32 {
+        self.end
+    }
+
+    /// The padding token, for those who need rectangles; we do not.
+    pub fn padding(&self) -> u32 {
+        self.padding
+    }
+
+    /// The token of an unknown word.
+    pub fn unknown(&self) -> u32 {
+        self.unknown
+    }
+
+    /// The token that stands for a hidden piece, where the vocabulary has one.
+    pub fn mask(&self) -> Option<u32> {
+        self.mask
+    }
+
+    /// The leftmost (longest, where several begin there) added token at or after `from`.
+    fn next_added(&self, text: &str, from: usize) -> Option<(usize, usize, u32)> {
+        let found = self.added.iter().filter_map(|(added, id)| {
+            let start = from + text[from..].find(added.as_str())?;
+            Some((start, start + added.len(), *id))
+        });
+        found.min_by_key(|&(start, end, _)| (start, usize::MAX - end))
+    }
+
+    fn tokenize_plain(&self, text: &str, from: usize, to: usize, word: &mut Word, tokens: &mut Vec<Token>) {
+        self.normaliser.words(&text[from..to], from, word, &mut |word| self.pieces(word, tokens));
+    }
+
+    /// Greedy longest match, first of WordPiece: a word with a rest that no piece fits is unknown as a whole.
+    fn pieces(&self, word: &Word, tokens: &mut Vec<Token>) {
+        let (text, spans) = (word.text.as_str(), &word.spans);
+        let whole = Token { id: self.unknown, start: spans[0].0, end: spans[spans.len() - 1].1 };
+        if spans.len() > self.longest_word {
+            tokens.push(whole);
+            return;
+        }
+        let before = tokens.len();
+        let (mut at, mut chars) = (0, 0);
+        while at < text.len() {
+            let table = if at == 0 { &self.heads } else { &self.tails };
+            let (mut end, mut count) = (text.len(), spans.len() - chars);
+            let found = loop {
+                if let Some(&id) = table.get(&text[at..end]) {
+                    break Some(id);
+                }
+                match text[at..end].char_indices().next_back() {
+                    Some((last, _)) if last > 0 => (end, count) = (at + last, count - 1),
+                    _ => break None,
+                }
+            };
+            let Some(id) = found else {
+                tokens.truncate(before);
+                tokens.push(whole);
+                return;
+            };
+            tokens.push(Token { id, start: spans[chars].0, end: spans[chars + count - 1].1 });
+            (at, chars) = (end, chars + count);
+        }
+    }
+}

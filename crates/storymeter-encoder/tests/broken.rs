@@ -1,0 +1,262 @@
+//! What is wrong with a model folder is said clearly: which file, which tensor or field, what was expected.
+
+use half::{bf16, f16};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use std::collections::BTreeMap;
+use std::path::Path;
+use storymeter_encoder::{
+    Batch, Config, Encoder, Precision, Result, Tokenizer, Workspace, load_parameters, save_parameters,
+};
+use tempfile::TempDir;
+
+/// A copy of the tiny BERT to break.
+fn copy() -> TempDir {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bert");
+    let to = tempfile::tempdir().unwrap();
+    for file in ["config.json", "model.safetensors", "tokenizer.json", "vocab.txt", "tokenizer_config.json"] {
+        std::fs::copy(from.join(file), to.path().join(file)).unwrap();
+    }
+    to
+}
+
+fn edit(folder: &TempDir, file: &str, from: &str, to: &str) {
+    let path = folder.path().join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from), "{file} has no {from}");
+    std::fs::write(path, text.replacen(from, to, 1)).unwrap();
+}
+
+/// Rewrites the weights, each tensor (name, type, shape, bytes) as `change` leaves it; `None` leaves it out.
+fn rewrite(
+    folder: &TempDir,
+    mut change: impl FnMut(&str, Dtype, Vec<usize>, Vec<u8>) -> Option<(String, Dtype, Vec<usize>, Vec<u8>)>,
+) {
+    let path = folder.path().join("model.safetensors");
+    let bytes = std::fs::read(&path).unwrap();
+    let file = SafeTensors::deserialize(&bytes).unwrap();
+    let mut kept = BTreeMap::new();
+    for (name, view) in file.tensors() {
+        if let Some((name, dtype, shape, data)) =
+            change(&name, view.dtype(), view.shape().to_vec(), view.data().to_vec())
+        {
+            kept.insert(name, (dtype, shape, data));
+        }
+    }
+    let views = kept.iter().map(|(name, (dtype, shape, data))| {
+        (name.as_str(), TensorView::new(*dtype, shape.clone(), data).unwrap())
+    });
+    std::fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
+}
+
+/// The error of loading everything, without the path of the temporary folder.
+fn complaint(folder: &TempDir) -> String {
+    let load = || -> Result<()> {
+        let config = Config::load(folder.path())?;
+        Tokenizer::load(folder.path(), &config)?;
+        load_parameters(folder.path(), &config)?;
+        Ok(())
+    };
+    let error = load().expect_err("this folder is broken");
+    error.to_string().replace(&format!("{}/", folder.path().display()), "")
+}
+
+#[test]
+fn an_unbroken_copy_loads() {
+    let folder = copy();
+    assert!(Encoder::load(folder.path(), Precision::Int8).is_ok());
+}
+
+#[test]
+fn half_precision_weights_load_and_stay_close() {
+    type Squeeze = fn(f32) -> [u8; 2];
+    let kinds: [(Dtype, Squeeze, f32); 2] = [
+        (Dtype::F16, |v| f16::from_f32(v).to_le_bytes(), 0.02),
+        (Dtype::BF16, |v| bf16::from_f32(v).to_le_bytes(), 0.15),
+    ];
+    let batch: Batch = [&[2u32, 30, 31, 32, 33, 3][..]].into_iter().collect();
+    let states = |folder: &TempDir| {
+        let encoder = Encoder::load(folder.path(), Precision::F32).unwrap();
+        let mut workspace = Workspace::new();
+        encoder.encode(&batch, &mut workspace).unwrap().states().to_vec()
+    };
+    let full = states(&copy());
+    for (dtype, squeeze, tolerance) in kinds {
+        let folder = copy();
+        rewrite(&folder, |name, _, shape, data| {
+            let numbers = data.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap()));
+            Some((name.into(), dtype, shape, numbers.flat_map(squeeze).collect()))
+        });
+        let worst = states(&folder).iter().zip(&full).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst > 0.0 && worst < tolerance, "{dtype:?}: {worst}");
+    }
+}
+
+#[test]
+fn names_with_the_models_prefix_and_old_layer_norm_names_load() {
+    let folder = copy();
+    rewrite(&folder, |name, dtype, shape, data| {
+        let name =
+            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta");
+        Some((format!("bert.{name}"), dtype, shape, data))
+    });
+    let config = Config::load(folder.path()).unwrap();
+    let original = load_parameters(copy().path(), &config).unwrap();
+    assert_eq!(load_parameters(folder.path(), &config).unwrap(), original);
+}
+
+#[test]
+fn a_missing_tensor_is_named_with_its_shape() {
+    let folder = copy();
+    rewrite(&folder, |name, dtype, shape, data| {
+        (name != "encoder.layer.1.output.dense.weight").then(|| (name.into(), dtype, shape, data))
+    });
+    assert_eq!(
+        complaint(&folder),
+        "model.safetensors: tensor encoder.layer.1.output.dense.weight: is missing (expected shape [36, 70])"
+    );
+}
+
+#[test]
+fn an_odd_shape_an_odd_type_and_a_layer_too_many_are_named() {
+    let folder = copy();
+    rewrite(&folder, |name, dtype, shape, data| {
+        let turned = name == "encoder.layer.0.intermediate.dense.weight";
+        Some((name.into(), dtype, if turned { vec![shape[1], shape[0]] } else { shape }, data))
+    });
+    assert_eq!(
+        complaint(&folder),
+        "model.safetensors: tensor encoder.layer.0.intermediate.dense.weight: \
+         has shape [36, 70], expected [70, 36] by config.json"
+    );
+    let folder = copy();
+    rewrite(&folder, |name, dtype, shape, data| {
+        let odd = name == "embeddings.LayerNorm.bias";
+        Some((name.into(), if odd { Dtype::I32 } else { dtype }, shape, data))
+    });
+    let text = complaint(&folder);
+    assert!(
+        text.ends_with("tensor embeddings.LayerNorm.bias: has type I32, expected F32, F16 or BF16"),
+        "{text}"
+    );
+    let folder = copy();
+    edit(&folder, "config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1");
+    let text = complaint(&folder);
+    assert!(
+        text.contains("tensor encoder.layer.1.") && text.ends_with("has only 1 layers (0 to 0)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn weights_that_are_not_numbers_are_found() {
+    let folder = copy();
+    rewrite(&folder, |name, dtype, shape, mut data| {
+        if name == "encoder.layer.1.attention.self.key.weight" {
+            data[40..44].copy_from_slice(&f32::NAN.to_le_bytes());
+            data[80..84].copy_from_slice(&f32::INFINITY.to_le_bytes());
+        }
+        Some((name.into(), dtype, shape, data))
+    });
+    assert_eq!(
+        complaint(&folder),
+        "model.safetensors: tensor encoder.layer.1.attention.self.key.weight: \
+         2 of 1296 numbers are not finite, first NaN at 10"
+    );
+}
+
+#[test]
+fn a_truncated_or_corrupt_file_of_weights_is_an_error_at_every_length() {
+    let folder = copy();
+    let path = folder.path().join("model.safetensors");
+    let whole = std::fs::read(&path).unwrap();
+    for len in [0, 1, 7, 8, 9, 100, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&path, &whole[..len]).unwrap();
+        let text = complaint(&folder);
+        assert!(text.starts_with("model.safetensors: not a complete safetensors file: "), "{len}: {text}");
+        assert!(text.ends_with(&format!("({len} bytes)")), "{len}: {text}");
+    }
+    for place in 0..16 {
+        let mut broken = whole.clone();
+        broken[place] ^= 0x55;
+        std::fs::write(&path, &broken).unwrap();
+        assert!(complaint(&folder).starts_with("model.safetensors: "), "byte {place}");
+    }
+}
+
+#[test]
+fn a_tokenizer_of_another_model_is_refused() {
+    let folder = copy();
+    let pieces: Vec<String> = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+        .map(String::from)
+        .into_iter()
+        .chain((0..400).map(|i| format!("w{i}")))
+        .collect();
+    std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
+    std::fs::write(folder.path().join("vocab.txt"), pieces.join("\n")).unwrap();
+    let text = complaint(&folder);
+    assert!(
+        text.starts_with("vocab.txt: the vocabulary has 404 entries but config.json says vocab_size"),
+        "{text}"
+    );
+    std::fs::write(folder.path().join("vocab.txt"), "[PAD]\nhello\n").unwrap();
+    assert_eq!(complaint(&folder), "vocab.txt: the vocabulary has no \"[UNK]\", which every story needs");
+    let folder = copy();
+    edit(&folder, "tokenizer.json", "\"WordPiece\",\"unk", "\"BPE\",\"unk");
+    assert_eq!(complaint(&folder), "tokenizer.json: model is BPE, expected WordPiece");
+    let folder = copy();
+    edit(&folder, "config.json", "\"pad_token_id\": 0", "\"pad_token_id\": 3");
+    let text = complaint(&folder);
+    assert!(text.contains("padding token has id 0 but config.json says pad_token_id 3"), "{text}");
+}
+
+#[test]
+fn an_odd_configuration_names_the_field() {
+    for (from, to, expected) in [
+        (
+            "\"bert\"",
+            "\"llama\"",
+            "model_type: \"llama\" is not one of bert (also MiniLM), distilbert, mpnet",
+        ),
+        (
+            "\"hidden_size\": 36",
+            "\"hidden_size\": 37",
+            "hidden_size: 37 is not a multiple of the 4 attention heads",
+        ),
+        (
+            "\"hidden_size\": 36",
+            "\"hidden_size\": -1",
+            "hidden_size: expected a positive whole number, found -1",
+        ),
+        ("\"vocab_size\"", "\"vocab\"", "vocab_size: is missing"),
+        (
+            "\"gelu_new\"",
+            "\"swish\"",
+            "hidden_act: \"swish\" is not one of gelu, gelu_new, gelu_pytorch_tanh, relu",
+        ),
+    ] {
+        let folder = copy();
+        edit(&folder, "config.json", from, to);
+        assert_eq!(complaint(&folder), format!("config.json: {expected}"));
+    }
+    let folder = copy();
+    std::fs::write(folder.path().join("config.json"), "{\"model_type\": ").unwrap();
+    assert!(complaint(&folder).starts_with("config.json: not valid JSON for this file: "));
+    std::fs::remove_file(folder.path().join("config.json")).unwrap();
+    assert!(complaint(&folder).starts_with("config.json: "));
+}
+
+#[test]
+fn a_saved_model_loads_back_bit_for_bit_and_a_failed_save_leaves_the_old_one() {
+    let (from, to) = (copy(), tempfile::tempdir().unwrap());
+    let config = Config::load(from.path()).unwrap();
+    let parameters = load_parameters(from.path(), &config).unwrap();
+    save_parameters(to.path(), &config, &parameters).unwrap();
+    assert_eq!(Config::load(to.path()).unwrap(), config);
+    assert_eq!(load_parameters(to.path(), &config).unwrap(), parameters);
+    // A folder where the new file should be: writing fails as it does on a full disk.
+    std::fs::create_dir(to.path().join("model.new")).unwrap();
+    let mut changed = parameters.clone();
+    changed.tensors[0].data[0] += 1.0;
+    assert!(save_parameters(to.path(), &config, &changed).is_err());
+    assert_eq!(load_parameters(to.path(), &config).unwrap(), parameters);
+}

@@ -1,0 +1,55 @@
+//! In the steady state, encoding allocates nothing.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use storymeter_encoder::{Batch, Encoder, Precision, Workspace};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[test]
+fn the_second_time_a_batch_is_encoded_nothing_is_allocated() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mpnet");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    for precision in [Precision::F32, Precision::Int8] {
+        let encoder = Encoder::load(&folder, precision).unwrap();
+        for stories in [1, 3, 80] {
+            let batch: Batch = (0..stories)
+                .map(|i| &[0u32, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 2][i % 3..])
+                .collect();
+            let long: Batch = (0..stories).map(|_| &[9u32; 60][..]).collect();
+            pool.install(|| {
+                let mut workspace = Workspace::new();
+                encoder.encode(&long, &mut workspace).unwrap();
+                encoder.encode(&batch, &mut workspace).unwrap();
+                let before = ALLOCATIONS.load(Ordering::Relaxed);
+                for _ in 0..20 {
+                    encoder.encode(&long, &mut workspace).unwrap();
+                    encoder.encode(&batch, &mut workspace).unwrap();
+                }
+                let made = ALLOCATIONS.load(Ordering::Relaxed) - before;
+                assert_eq!(made, 0, "{precision:?}, {stories} stories");
+            });
+        }
+    }
+}

