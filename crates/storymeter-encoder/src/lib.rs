@@ -37,6 +37,7 @@ mod parameters;
 mod random;
 mod relative;
 mod tokenizer;
+pub mod train;
 
 pub use batch::Batch;
 pub use checkpoint::{load_parameters, save_parameters};

@@ -31,6 +31,17 @@ pub(crate) fn bias_table(weights: &[f32], heads: usize, longest: usize) -> Vec<f
     table
 }
 
+/// Adds the gradient of one story's biases, by head and distance, to that of the buckets x heads table.
+pub(crate) fn add_to_buckets(by_distance: &[f32], heads: usize, len: usize, d_weights: &mut [f32]) {
+    let buckets = d_weights.len() / heads;
+    for (head, by_distance) in by_distance.chunks_exact((2 * len).saturating_sub(1).max(1)).enumerate() {
+        for (place, d) in by_distance.iter().enumerate() {
+            let distance = place as isize - (len as isize - 1);
+            d_weights[bucket(distance, buckets) * heads + head] += d;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::bucket;

@@ -61,6 +61,20 @@ pub(crate) fn gelu_tanh(x: f32) -> f32 {
     0.5 * x * (1.0 + tanh(TANH_SCALE * (x + TANH_CUBE * x * x * x)))
 }
 
+/// The derivative of [`gelu_erf`]: the normal distribution function plus `x` times the normal density.
+#[inline(always)]
+pub(crate) fn gelu_erf_slope(x: f32) -> f32 {
+    const DENSITY: f32 = 0.398_942_3;
+    0.5 * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2)) + x * DENSITY * exp(-0.5 * x * x)
+}
+
+/// The derivative of [`gelu_tanh`].
+#[inline(always)]
+pub(crate) fn gelu_tanh_slope(x: f32) -> f32 {
+    let t = tanh(TANH_SCALE * (x + TANH_CUBE * x * x * x));
+    0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * TANH_SCALE * (1.0 + 3.0 * TANH_CUBE * x * x)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

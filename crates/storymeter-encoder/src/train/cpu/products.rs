@@ -1,0 +1,70 @@
+//! Matrix products of training, all threads on one product. Each task owns rows of the result, and every element is
+//! one chain along the inner dimension: the same bytes for any number of threads.
+
+use crate::kernel::Isa;
+use crate::kernel::gemm::{COLS, Epilogue, TileF32, gemm_f32, packed_len};
+use crate::kernel::steps::Store;
+use rayon::prelude::*;
+
+/// Rows of one task: a few tiles, so that there are enough tasks for all threads.
+const TASK_ROWS: usize = 48;
+
+/// Adds tiles to a matrix.
+struct Accumulate<'a> {
+    out: &'a mut [f32],
+    stride: usize,
+}
+
+impl Epilogue for Accumulate<'_> {
+    #[inline(always)]
+    fn tile(&mut self, row: usize, rows: usize, col: usize, cols: usize, tile: &mut TileF32) {
+        for (r, tile) in tile[..rows].iter().enumerate() {
+            let out = &mut self.out[(row + r) * self.stride + col..][..cols];
+            for (o, &v) in out.iter_mut().zip(tile) {
+                *o += v;
+            }
+        }
+    }
+}
+
+/// `a * b + bias` into `out`, for `a` with `k` columns and a packed `b` of `k` x `n`.
+pub(super) fn product(isa: Isa, a: &[f32], k: usize, b: &[f32], n: usize, bias: &[f32], out: &mut [f32]) {
+    a.par_chunks(TASK_ROWS * k).zip(out.par_chunks_mut(TASK_ROWS * n)).for_each(|(a, out)| {
+        let mut store = Store { out, stride: n, bias, activation: None };
+        gemm_f32(isa, a, k, a.len() / k, k, n, b, &mut store);
+    });
+}
+
+/// `out += a * b`, likewise.
+pub(super) fn add_product(isa: Isa, a: &[f32], k: usize, b: &[f32], n: usize, out: &mut [f32]) {
+    a.par_chunks(TASK_ROWS * k).zip(out.par_chunks_mut(TASK_ROWS * n)).for_each(|(a, out)| {
+        gemm_f32(isa, a, k, a.len() / k, k, n, b, &mut Accumulate { out, stride: n });
+    });
+}
+
+/// Packs a right side panel by panel on all threads. `one` packs columns `col..col + cols` into its slice.
+pub(super) fn pack(k: usize, n: usize, one: impl Fn(usize, usize, &mut [f32]) + Sync) -> Vec<f32> {
+    let mut packed = vec![0.0; packed_len(k, n)];
+    packed.par_chunks_mut(k * COLS).enumerate().for_each(|(panel, out)| {
+        let col = panel * COLS;
+        one(col, COLS.min(n - col), out);
+    });
+    packed
+}
+
+/// The transpose of a `rows` x `columns` matrix.
+pub(super) fn transpose(x: &[f32], rows: usize, columns: usize, out: &mut [f32]) {
+    // Squares that fit the first cache with both their rows and their columns.
+    const SIDE: usize = 16;
+    for top in (0..rows).step_by(SIDE) {
+        let bottom = (top + SIDE).min(rows);
+        for left in (0..columns).step_by(SIDE) {
+            let right = (left + SIDE).min(columns);
+            for i in top..bottom {
+                for (j, &v) in x[i * columns + left..i * columns + right].iter().enumerate() {
+                    out[(left + j) * rows + i] = v;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Training: the encoder forward and backward, losses and the optimiser over the operations of one device.
+//!
+//! [`Network`] is written once over [`Backend`], the boundary behind which a device lives; [`Cpu`] is the first.
+
+mod backend;
+mod cpu;
+mod heads;
+mod network;
+mod optimiser;
+
+pub use backend::{AdamStep, AttentionShape, Backend, Dropout, LinearShape};
+pub use cpu::Cpu;
+pub use heads::{HeadTensors, States, label_loss, token_loss};
+pub use network::{ForwardOptions, Network, Trace};
+pub use optimiser::{AdamW, Optimiser, OptimiserState, warm_up_then_linear};
