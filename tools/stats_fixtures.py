@@ -226,8 +226,8 @@ def permutation():
         return np.nanmean([kind(scores[:, j], ratings[:, j]).statistic for j in range(scores.shape[1])])
 
     cases = []
-    for case in range(36):
-        seed, (rows, cols) = 80_000 + 10 * case, [(3, 2), (4, 2), (3, 3)][case % 3]
+    for case in range(216):
+        seed, (rows, cols) = 80_000 + 10 * case, (3, 3) if case < 12 else [(3, 2), (4, 2), (6, 1)][case % 3]
         level, (name, kind) = ["system", "item", "pooled"][case // 3 % 3], list(kinds.items())[case // 9 % 3]
         exchange = ["both", "systems", "items"][case % 4 % 3]
         first, second, ratings = (bell(seed + k, rows * cols).reshape(rows, cols) for k in range(3))

@@ -30,6 +30,18 @@ pub enum StatsError {
         /// How many there are.
         got: usize,
     },
+    /// More observations than the statistic can hold in memory.
+    #[error("{statistic} takes at most {most} {of}, got {got}")]
+    TooMany {
+        /// Which statistic.
+        statistic: &'static str,
+        /// What is counted.
+        of: &'static str,
+        /// How many it takes.
+        most: usize,
+        /// How many there are.
+        got: usize,
+    },
     /// A matrix whose values do not fill its shape.
     #[error("{values} values do not make {rows} rows of {columns}")]
     Shape {

@@ -72,22 +72,30 @@ pub struct TieCalibration {
     pub groups_skipped: usize,
 }
 
+/// Every pair is held in 16 bytes while the threshold is looked for; this many take 1.6 GB.
+const MOST_PAIRS: usize = 100_000_000;
+
 /// Finds the threshold with the highest accuracy, averaged over groups of (ratings, metric scores).
 ///
 /// A group is what is compared with each other: all stories of one prompt, say, or a single group with everything.
-/// Every distance between two scores is tried as threshold; the smallest of equally good ones is taken.
+/// Every distance between two scores is tried as threshold; the smallest of equally good ones is taken. More than
+/// 100 million pairs (one group of 14,000 items) are an error.
 pub fn calibrate_ties(groups: &[(&[f64], &[f64])]) -> Result<TieCalibration> {
     let used: Vec<_> = groups.iter().filter(|(ratings, _)| ratings.len() > 1).collect();
     for (ratings, metric) in groups {
         check(ratings, metric)?;
     }
     StatsError::check_count("tie calibration", "groups with two items", 1, used.len())?;
+    let pairs_of = |items: usize| items * (items - 1) / 2;
+    let got = used.iter().map(|(ratings, _)| pairs_of(ratings.len())).sum();
+    if got > MOST_PAIRS {
+        return Err(StatsError::TooMany { statistic: "tie calibration", of: "pairs", most: MOST_PAIRS, got });
+    }
     // (distance, what the accuracy gains when the pair becomes a tie)
     let mut changes: Vec<(f64, f64)> = Vec::new();
     let mut uncalibrated = 0.0;
     for (ratings, metric) in &used {
-        let pairs_in_group = ratings.len() * (ratings.len() - 1) / 2;
-        let weight = 1.0 / (pairs_in_group * used.len()) as f64;
+        let weight = 1.0 / (pairs_of(ratings.len()) * used.len()) as f64;
         for pair in pairs(ratings, metric) {
             let right_apart = pair.verdict == Verdict::Right;
             let right_tied = pair.verdict == Verdict::Tied;

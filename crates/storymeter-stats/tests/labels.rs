@@ -52,6 +52,9 @@ fn groups_without_pairs_are_counted_not_used() {
     let found = calibrate_ties(&[(&[1.0, 2.0], &[0.1, 0.2]), (&[1.0], &[0.5])]).unwrap();
     assert_eq!((found.groups, found.groups_skipped, found.accuracy), (1, 1, 1.0));
     assert!(calibrate_ties(&[(&[1.0], &[0.5])]).is_err());
+    let many = vec![1.0; 15_000];
+    let error = calibrate_ties(&[(&many, &many)]).unwrap_err().to_string();
+    assert_eq!(error, "tie calibration takes at most 100000000 pairs, got 112492500");
     assert!(pairwise_accuracy(&[1.0, f64::NAN], &[1.0, 2.0], 0.0).is_err());
     assert!(weighted_f1(&[1], &[1, 2]).is_err());
     assert!(auc(&[f64::NAN], &[true]).is_err());

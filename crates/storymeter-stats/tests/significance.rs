@@ -21,13 +21,18 @@ fn williams_gives_the_t_and_p_of_the_hanna_analysis() {
 }
 
 #[test]
-fn williams_is_that_of_the_r_package_psych() {
-    let cases = cases("williams");
+fn williams_and_steiger_are_those_of_the_r_package_psych() {
+    let cases = cases("dependent");
     assert!(cases.len() >= 200);
     for row in cases {
-        let found = williams(row.float(0), row.float(1), row.float(2), row.size(3)).unwrap();
+        let (r12, r13, r23, n) = (row.float(0), row.float(1), row.float(2), row.size(3));
+        let found = williams(r12, r13, r23, n).unwrap();
         assert!(close(found.statistic, row.float(4), 1e-10), "{found:?} {row:?}");
         assert!(close(found.p_two_sided, row.float(5), 1e-10), "{found:?} {row:?}");
+        let found = steiger(r12, r13, r23, n).unwrap();
+        assert!(close(found.statistic, row.float(6), 1e-10), "{found:?} {row:?}");
+        // psych takes 1 - Φ, which leaves small p-values no more than their absolute digits.
+        assert_close(found.p_two_sided, row.float(7), "p", &row);
     }
 }
 
@@ -74,6 +79,19 @@ fn worked_examples_of_the_literature_come_out() {
     near(found.statistic, 1.68, 2);
     near(found.p_value, 0.047, 3);
     assert_eq!(meng_rosenthal_rubin(-0.03, 0.63, -0.19, 15).unwrap().statistic, -found.statistic);
+    let found = meng_rosenthal_rubin(0.3, 0.4, 0.5, 100).unwrap();
+    near(found.statistic, -1.0707, 4);
+    near(found.p_two_sided, 0.2843, 4);
+    // May & Hittner (1997), n = 50, correlation between the predictors 0, .1 ... .8. Their 2.24 is 2.245 unrounded.
+    let table = [
+        (0.5, 0.2, [1.62, 1.70, 1.80, 1.91, 2.06, 2.245, 2.50, 2.87, 3.50]),
+        (0.7, 0.4, [2.03, 2.10, 2.20, 2.32, 2.47, 2.66, 2.94, 3.35, 4.05]),
+    ];
+    for (r12, r13, statistics) in table {
+        for (tenths, want) in statistics.into_iter().enumerate() {
+            near(meng_rosenthal_rubin(r12, r13, tenths as f64 / 10.0, 50).unwrap().statistic, want, 2);
+        }
+    }
 }
 
 #[test]

@@ -20,20 +20,20 @@ pub struct KendallW {
     pub undefined: Option<Undefined>,
 }
 
-/// Kendall's W, corrected for ties, of ratings with one row per rater and one column per item.
+/// Kendall's W, corrected for ties, of ratings with one row per item and one column per rater.
 ///
 /// With `R_j` the sum over the `m` raters of the mid-ranks of item `j` of `n`, and `t` running over the sizes of all
 /// groups of ties: `W = (12 Σ R_j² - 3 m² n (n+1)²) / (m² n (n²-1) - m Σ (t³ - t))`. A NaN is an error; leave
-/// raters with one out first ([`Matrix::complete_rows`]).
+/// items with one out first ([`Matrix::complete_rows`]).
 pub fn kendall_w(ratings: Matrix<'_>) -> Result<KendallW> {
-    let (raters, items) = (ratings.rows(), ratings.columns());
+    let (items, raters) = (ratings.rows(), ratings.columns());
     StatsError::check_count("Kendall's W", "raters", 2, raters)?;
     StatsError::check_count("Kendall's W", "items", 2, items)?;
     StatsError::check_finite("ratings", ratings.values())?;
     let mut sums = vec![0.0; items];
     let mut ties = 0.0;
     for rater in 0..raters {
-        let mut ranks = mid_ranks_unchecked(ratings.row(rater));
+        let mut ranks = mid_ranks_unchecked(&ratings.column(rater));
         sums.iter_mut().zip(&ranks).for_each(|(sum, rank)| *sum += rank);
         ranks.sort_by(f64::total_cmp);
         for group in ranks.chunk_by(|a, b| a == b) {

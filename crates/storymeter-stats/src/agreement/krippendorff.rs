@@ -43,7 +43,8 @@ pub struct KrippendorffAlpha {
 /// squared distance `δ²` of the scale: `D_o = 1/n Σ_u 1/(m_u - 1) Σ_{i≠j in u} δ²`,
 /// `D_e = 1/(n(n-1)) Σ_{i≠j} δ²` (Krippendorff 2004, ch. 11). Raters may differ from unit to unit.
 ///
-/// An infinite rating, and for the ratio scale a negative one, is an error.
+/// An infinite rating, and for the ratio scale a negative one, is an error. Time grows with the number of ratings, for
+/// the ratio scale with the square of the number of distinct ones.
 pub fn krippendorff_alpha(ratings: Matrix<'_>, scale: Scale) -> Result<KrippendorffAlpha> {
     if let Some(index) = ratings.values().iter().position(|v| v.is_infinite()) {
         return Err(StatsError::NotFinite { what: "ratings", index, value: ratings.values()[index] });

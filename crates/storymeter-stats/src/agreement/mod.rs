@@ -1,4 +1,6 @@
 //! Do the raters agree? Intraclass correlation, Krippendorff's alpha, Fleiss' kappa, Kendall's W.
+//!
+//! All take a [`Matrix`](crate::Matrix) with one row per unit (target, subject, item) and one column per rater.
 
 mod fleiss;
 mod icc;
