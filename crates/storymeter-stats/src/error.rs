@@ -120,6 +120,9 @@ pub enum Undefined {
     /// The three correlations given cannot occur together.
     #[error("the correlations contradict each other (their matrix has a negative determinant)")]
     Contradiction,
+    /// The values are so large that their sum is not a number a float can hold.
+    #[error("the values are too large to add up")]
+    Overflow,
     /// A NaN among the values (or an infinity, where sums are taken).
     #[error("the input holds a value that is not a number")]
     NotANumber,

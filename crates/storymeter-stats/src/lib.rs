@@ -1,9 +1,29 @@
 //! Correlations, tests, intervals, agreement and rank aggregation on plain slices.
 //!
+//! - [`correlation`]: Pearson, Spearman, Kendall, with p-values; [`Prepared`] vectors for many at once;
+//! - intervals: [`fisher_interval`], [`bootstrap`] (percentile, BCa);
+//! - is one metric better than another: [`williams`], [`steiger`], [`meng_rosenthal_rubin`], [`permutation_test`];
+//! - is one system better than another: [`paired_bootstrap`], [`approximate_randomisation`];
+//! - many tests: [`benjamini_hochberg`], [`benjamini_yekutieli`];
+//! - [`agreement`] of raters, [`ranking`] of candidates;
+//! - labels and pairs: [`weighted_f1`], [`auc`], [`pairwise_accuracy`], [`calibrate_ties`];
+//! - [`distribution`]s and random streams ([`resample`]) for whoever builds on this.
+//!
 //! Every function documents its formula and what it does with missing values. Malformed input (unequal lengths, too
 //! few values) is a [`StatsError`]; well-formed input on which a statistic has no value (a constant vector) gives
-//! NaN together with the reason ([`Undefined`]). Nothing is dropped or replaced silently. Random procedures take a
-//! seed and give the same result for any number of threads.
+//! NaN together with the reason ([`Undefined`]). Nothing is dropped or replaced silently: [`drop_nan_pairs`] and
+//! [`Matrix::complete_rows`] leave values out when asked, and count them. Random procedures take a seed and give the
+//! same result for any number of threads.
+//!
+//! ```
+//! use storymeter_stats::{Coefficient, drop_nan_pairs};
+//! let (ratings, scores) = ([3.0, 1.0, 4.0, 2.0, 5.0], [0.3, 0.1, f64::NAN, 0.4, 0.6]);
+//! let pairs = drop_nan_pairs(&ratings, &scores)?;
+//! let tau = Coefficient::Kendall.compute(&pairs.x, &pairs.y)?;
+//! assert_eq!((pairs.dropped, tau.n), (1, 4));
+//! assert!((tau.coefficient - 2.0 / 3.0).abs() < 1e-15);
+//! # Ok::<(), storymeter_stats::StatsError>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod agreement;

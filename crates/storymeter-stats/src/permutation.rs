@@ -35,7 +35,8 @@ pub enum Exchange {
 /// `first`, `second` and `ratings` hold one row per system and one column per item. Both metrics are standardised
 /// over all their scores, so that single scores can be exchanged, and exchanged at random; the difference of the
 /// correlations is compared with the one observed. p-values as in
-/// [`approximate_randomisation`](crate::approximate_randomisation). NaN scores are an error.
+/// [`approximate_randomisation`](crate::approximate_randomisation). NaN scores are an error;
+/// constant ones leave the result NaN.
 pub fn permutation_test(
     first: Matrix<'_>,
     second: Matrix<'_>,

@@ -67,6 +67,15 @@ fn infinities_rank_but_do_not_add() {
 }
 
 #[test]
+fn values_too_large_to_add_up_are_named() {
+    let (x, y) = ([1.7e308, 1.7e308, -1.0, 3.0], [1.0, 2.0, 3.0, 4.0]);
+    let found = pearson(&x, &y).unwrap();
+    assert!(found.coefficient.is_nan());
+    assert_eq!(found.undefined, Some(Undefined::Overflow));
+    assert!(kendall(&x, &y).unwrap().undefined.is_none());
+}
+
+#[test]
 fn what_is_wrong_with_the_input_is_said() {
     let error = |x: &[f64], y: &[f64]| pearson(x, y).unwrap_err().to_string();
     assert_eq!(error(&[1.0, 2.0], &[1.0]), "unequal lengths: 2 and 1 values");

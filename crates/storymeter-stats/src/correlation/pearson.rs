@@ -1,7 +1,7 @@
 //! Product-moment correlation.
 
 use super::{Correlation, check, why_undefined};
-use crate::error::Result;
+use crate::error::{Result, Undefined};
 use crate::special::beta_inc;
 use crate::summation::{mean, pairwise};
 
@@ -24,6 +24,9 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation> {
         return Ok(Correlation::nan(n, why));
     }
     let coefficient = coefficient(x, y);
+    if coefficient.is_nan() {
+        return Ok(Correlation::nan(n, Undefined::Overflow));
+    }
     Ok(Correlation { coefficient, p_value: p_value(coefficient, n), n, undefined: None })
 }
 
