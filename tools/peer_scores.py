@@ -118,7 +118,8 @@ def nltk_meteor(pairs):
         for file in Path(WORDNET).iterdir():
             if file.is_file():
                 shutil.copy(file, wordnet)
-        # NLTK's reader asks for the list of lexicographers' files; METEOR does not use it.
+        # NLTK's reader asks for two lists that Debian leaves out and METEOR does not use.
+        (wordnet / "index.sense").write_text("")
         (wordnet / "lexnames").write_text("".join(f"{n:02}\tall.{n}\t1\n" for n in range(45)))
         nltk.data.path.append(folder)
         from nltk.translate.meteor_score import meteor_score

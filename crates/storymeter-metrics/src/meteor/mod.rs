@@ -7,6 +7,7 @@
 
 mod beam;
 mod jar;
+pub(crate) mod nltk;
 mod normalize;
 mod paraphrases;
 pub(crate) mod score;

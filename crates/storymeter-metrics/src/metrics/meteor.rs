@@ -14,17 +14,18 @@
 //!   Without that folder: exact, stem and synonym stages with storymeter's WordNet, no paraphrases, all words
 //!   counting the same. The signature says which; the two are different metrics.
 //! - `hanna`: the same, and the tables must be given: HANNA's published values.
+//! - `nltk`: METEOR 1.0 (Lavie and Agarwal 2007) as NLTK 3.10's `meteor_score` on words between white space: exact, Porter
+//!   stem and WordNet 3.0, `score = (1 - 0.5 (chunks / matches)^3) P R / (0.9 P + 0.1 R)`. Many stories: the mean.
 //!
 //! Several references: the one with the best score. Many stories: the score of their counts added up, as the program
 //! does. `|||`, which separates fields in the program's protocol, is taken out of the texts; line breaks are blanks.
 //!
 //! Direction: higher is better. Range: 0 to 1. An empty story scores 0.
 
-use std::sync::Arc;
-
 use storymeter_core::{Direction, Error as DataError, Metric, Needs, Place, Pooling, Prepared, Signature};
 
 use crate::Result;
+use crate::meteor::nltk::{self, NltkWords};
 use crate::meteor::score::{ALPHA, BETA, Counts, DELTA, GAMMA, WIDTH};
 use crate::meteor::tables::Tables;
 use crate::meteor::words::MeteorWords;
@@ -35,6 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
     presets: &[
         ("1.5", "METEOR 1.5, English, normalised; with --meteor-data the program's tables"),
         ("hanna", "METEOR 1.5 with the program's tables, as HANNA's published values"),
+        ("nltk", "METEOR 1.0 as in NLTK 3.10, words between white space"),
     ],
     direction: Direction::Higher,
     range: "0 to 1",
@@ -45,6 +47,9 @@ pub(crate) const ENTRY: Entry = Entry {
 
 fn build(request: &Request<'_>) -> Result<Box<dyn Metric>> {
     let columns = [request.key.to_owned()];
+    if request.preset == "nltk" {
+        return Ok(Box::new(NltkMeteor { columns }));
+    }
     let (tables, given) = match &request.options.meteor_data {
         Some(folder) => (Tables::load(folder)?, true),
         None if request.preset == "hanna" => {
@@ -53,12 +58,12 @@ fn build(request: &Request<'_>) -> Result<Box<dyn Metric>> {
         }
         None => (Tables::built_in(), false),
     };
-    Ok(Box::new(Meteor { columns, tables: Arc::new(tables), given }))
+    Ok(Box::new(Meteor { columns, tables, given }))
 }
 
 struct Meteor {
     columns: [String; 1],
-    tables: Arc<Tables>,
+    tables: Tables,
     /// Whether the tables are the program's.
     given: bool,
 }
@@ -117,6 +122,49 @@ impl Metric for Meteor {
 
     fn pooling(&self) -> Pooling {
         Pooling::Sum
+    }
+}
+
+/// METEOR 1.0.
+struct NltkMeteor {
+    columns: [String; 1],
+}
+
+impl Metric for NltkMeteor {
+    fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn direction(&self) -> Direction {
+        ENTRY.direction
+    }
+
+    fn needs(&self) -> Needs {
+        ENTRY.needs
+    }
+
+    fn signature(&self) -> Signature {
+        Signature::new("meteor")
+            .with("like", "l", "nltk-3.10")
+            .with("tok", "tok", "words")
+            .with("stages", "st", "exact+stem+synonym")
+            .with("tables", "t", "wordnet-3.0")
+            .with("parameters", "p", format!("{}/{}/{}", nltk::ALPHA, nltk::BETA, nltk::GAMMA))
+            .with("refs", "r", "best")
+    }
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
+        let words = story.text.view::<NltkWords>();
+        let scores = story.references.iter().map(|other| nltk::score(&words, &other.view::<NltkWords>()));
+        row[0] = scores.fold(0.0, f64::max);
+    }
+
+    fn score(&self, row: &[f64], scores: &mut [f64]) {
+        scores[0] = row[0];
     }
 }
 

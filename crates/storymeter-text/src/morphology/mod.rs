@@ -5,6 +5,7 @@
 //! [WordNet](crate::lexicon) decides which of them are words.
 
 pub mod adjective;
+mod morphy;
 pub mod noun;
 mod spelling;
 pub mod verb;
@@ -12,6 +13,7 @@ pub mod verb;
 use std::borrow::Cow;
 
 use crate::lexicon::{PartOfSpeech, compiled};
+pub use morphy::lemmas;
 
 /// The lemma of a lower-case form where WordNet knows it, `None` where all that could be done is guess.
 pub(crate) fn known_lemma(form: &str, pos: PartOfSpeech) -> Option<Cow<'_, str>> {

@@ -1,0 +1,82 @@
+//! WordNet's own way from a form to its lemmas, as NLTK follows it.
+//!
+//! Unlike the lemmas of the other modules, which pick the one most likely meant, this gives every lemma that
+//! WordNet's rules of detachment lead to: metrics that compare all senses of a word need them all.
+
+use crate::lexicon::{PartOfSpeech, compiled};
+
+/// Endings and what takes their place.
+fn endings(pos: PartOfSpeech) -> &'static [(&'static str, &'static str)] {
+    match pos {
+        PartOfSpeech::Noun => &[
+            ("s", ""),
+            ("ses", "s"),
+            ("ves", "f"),
+            ("xes", "x"),
+            ("zes", "z"),
+            ("ches", "ch"),
+            ("shes", "sh"),
+            ("men", "man"),
+            ("ies", "y"),
+        ],
+        PartOfSpeech::Verb => &[
+            ("s", ""),
+            ("ies", "y"),
+            ("es", "e"),
+            ("es", ""),
+            ("ed", "e"),
+            ("ed", ""),
+            ("ing", "e"),
+            ("ing", ""),
+        ],
+        PartOfSpeech::Adjective => &[("er", ""), ("est", ""), ("er", "e"), ("est", "e")],
+        PartOfSpeech::Adverb => &[],
+    }
+}
+
+/// Every lemma of one word that a lower-case form may have as this part of speech, itself included, each once.
+///
+/// An irregular form has the lemmas of WordNet's list of exceptions, any other those that its endings give.
+///
+/// ```
+/// use storymeter_text::lexicon::PartOfSpeech;
+/// use storymeter_text::morphology::lemmas;
+/// assert_eq!(lemmas("axes", PartOfSpeech::Noun), ["ax", "axis"]);
+/// assert_eq!(lemmas("hoping", PartOfSpeech::Verb), ["hope"]);
+/// ```
+pub fn lemmas(form: &str, pos: PartOfSpeech) -> Vec<String> {
+    let exceptions: Vec<&str> =
+        compiled::find(form).map(|entry| entry.exceptions(pos).words().collect()).unwrap_or_default();
+    let mut candidates = vec![form.to_owned()];
+    if exceptions.is_empty() {
+        let detach = |(ending, other): &(&str, &str)| Some(format!("{}{other}", form.strip_suffix(ending)?));
+        candidates.extend(endings(pos).iter().filter_map(detach));
+    } else {
+        candidates.extend(exceptions.into_iter().map(str::to_owned));
+    }
+    let mut found: Vec<String> = Vec::new();
+    for candidate in candidates {
+        let known = compiled::find(&candidate).is_some_and(|entry| entry.is_lemma(pos));
+        if known && !found.contains(&candidate) {
+            found.push(candidate);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_that_is_a_lemma_too_keeps_both() {
+        assert_eq!(lemmas("leaves", PartOfSpeech::Noun), ["leaf", "leave"]);
+        assert_eq!(lemmas("better", PartOfSpeech::Adjective), ["better", "good", "well"]);
+    }
+
+    #[test]
+    fn no_word_has_no_lemma() {
+        assert_eq!(lemmas("happi", PartOfSpeech::Adjective), Vec::<String>::new());
+        assert_eq!(lemmas("", PartOfSpeech::Noun), Vec::<String>::new());
+    }
+}
