@@ -96,7 +96,9 @@ fn synonyms(word: &str) -> Vec<Cow<'_, str>> {
             let capitalised = capitalised_synonyms(&lemma);
             let others = lexicon.synonyms(&lemma, pos).into_iter();
             found.extend(others.filter(|name| !capitalised.contains(name)).map(Cow::Borrowed));
-            found.push(Cow::Owned(lemma));
+            if !(pos == PartOfSpeech::Noun && capitalised.contains(&&*lemma)) {
+                found.push(Cow::Owned(lemma));
+            }
         }
     }
     found
@@ -136,5 +138,6 @@ mod tests {
         assert!(scored("the car", "the auto") > 0.9);
         // Almighty and Lord share a synset only as names of God.
         assert!(scored("almighty", "lord") == 0.0);
+        assert!(scored("ass", "as") == 0.0);
     }
 }

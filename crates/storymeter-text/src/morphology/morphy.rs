@@ -34,6 +34,32 @@ fn endings(pos: PartOfSpeech) -> &'static [(&'static str, &'static str)] {
     }
 }
 
+/// Forms that WordNet lists as exceptions only to keep the endings on: "bed" is not the past of "be".
+fn is_kept_whole(form: &str, pos: PartOfSpeech) -> bool {
+    let kept = match pos {
+        PartOfSpeech::Noun => "anabases anus arses fortes gas genus gps his irs is",
+        PartOfSpeech::Verb => {
+            "bed bing bitted bitting co-opted co-opting co-opts popes seed sulphuretted sulphuretting taxis \
+         testes weed"
+        }
+        PartOfSpeech::Adjective => {
+            "acer after all-arounder archer backer bayer beater boner bother bounder britisher buster camper cer \
+         coder counterfeiter cracker customer dimer downer dresser easter eastsider faker feller first-rater \
+         first-stringer flasher fore-and-after foreigner forest founder goer goner guest halter homer insider \
+         jointer layer leer left-hander left-winger ler leveler liter liver loather loner lowlander mainer \
+         maligner mariner matter meeter milcher minter mocker modeler modest multiplexer muster \
+         northeasterner norther northerner number old-timer oliver opener outsider overnighter owner \
+         part-timer passer paster pater pedaler peter planer plumber polisher porter presenter pretender \
+         primer privateer prompter puffer ranker right-hander right-winger roaster rusher salter second-rater \
+         seconder serer signaler signer skewer slaver sneaker snuffer solder souther southerner spreader \
+         stapler starer starest stocker stretcher submariner teenager teetotaler third-rater toper trimer \
+         vest waster welsher wholesaler"
+        }
+        PartOfSpeech::Adverb => "",
+    };
+    kept.split(' ').any(|word| word == form)
+}
+
 /// Every lemma of one word that a lower-case form may have as this part of speech, itself included, each once.
 ///
 /// An irregular form has the lemmas of WordNet's list of exceptions, any other those that its endings give.
@@ -48,7 +74,9 @@ pub fn lemmas(form: &str, pos: PartOfSpeech) -> Vec<String> {
     let exceptions: Vec<&str> =
         compiled::find(form).map(|entry| entry.exceptions(pos).words().collect()).unwrap_or_default();
     let mut candidates = vec![form.to_owned()];
-    if exceptions.is_empty() {
+    if is_kept_whole(form, pos) {
+        // Only itself.
+    } else if exceptions.is_empty() {
         let detach = |(ending, other): &(&str, &str)| Some(format!("{}{other}", form.strip_suffix(ending)?));
         candidates.extend(endings(pos).iter().filter_map(detach));
     } else {
@@ -71,6 +99,7 @@ mod tests {
     #[test]
     fn a_form_that_is_a_lemma_too_keeps_both() {
         assert_eq!(lemmas("leaves", PartOfSpeech::Noun), ["leaf", "leave"]);
+        assert_eq!(lemmas("bed", PartOfSpeech::Verb), ["bed"]);
         assert_eq!(lemmas("better", PartOfSpeech::Adjective), ["better", "good", "well"]);
     }
 
