@@ -57,6 +57,12 @@ pub trait Metric: Send + Sync {
     /// What [`Metric::needs`] asks for is there: whoever calls has checked.
     fn stats(&self, story: &Prepared<'_>, row: &mut [f64]);
 
+    /// The rows of many stories, one after the other, from a metric that works better on many stories at once,
+    /// such as an encoder; `None` from all others, whose stories are taken one by one.
+    fn stats_of_all(&self, _stories: &[Prepared<'_>]) -> Option<Vec<f64>> {
+        None
+    }
+
     /// The story's scores, one a column, from its row.
     fn score(&self, row: &[f64], scores: &mut [f64]);
 

@@ -113,16 +113,22 @@ impl Scorer {
     pub fn batch(&self, records: &[Record]) -> Result<Rows> {
         self.check_all(records)?;
         let prepared = prepare(records);
+        let at_once: Vec<Option<Vec<f64>>> =
+            self.slots.iter().map(|slot| slot.metric.stats_of_all(&prepared)).collect();
         let mut stats = vec![0.0; records.len() * self.width];
         let mut scores = vec![0.0; records.len() * self.columns.len()];
         prepared
             .par_iter()
             .zip(stats.par_chunks_exact_mut(self.width.max(1)))
             .zip(scores.par_chunks_exact_mut(self.columns.len().max(1)))
-            .for_each(|((story, row), scores)| {
-                for slot in &self.slots {
+            .enumerate()
+            .for_each(|(at, ((story, row), scores))| {
+                for (slot, known) in self.slots.iter().zip(&at_once) {
                     let row = &mut row[slot.stats.clone()];
-                    slot.metric.stats(story, row);
+                    match known {
+                        Some(rows) => row.copy_from_slice(&rows[at * row.len()..(at + 1) * row.len()]),
+                        None => slot.metric.stats(story, row),
+                    }
                     slot.metric.score(row, &mut scores[slot.scores.clone()]);
                 }
             });

@@ -1,0 +1,96 @@
+//! `storymeter.json`: what a model folder says beyond its weights.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// How the vectors of a story's tokens become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// The first token's, as in the paper.
+    #[default]
+    Cls,
+    /// The mean over all tokens, special ones included.
+    Mean,
+}
+
+/// The matrix of the reconstruction head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reconstruction {
+    /// No such head (`-Recon` of Table 5).
+    None,
+    /// The word embeddings, as in the released code.
+    #[default]
+    Tied,
+    /// A matrix of its own, as in equation 4.
+    Own,
+}
+
+/// What is written to `storymeter.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Card {
+    /// Version of this layout.
+    pub format: u32,
+    /// How the story's vector is made.
+    pub pooling: Pooling,
+    /// Which reconstruction head there is.
+    pub reconstruction: Reconstruction,
+    /// Whether there is a diagnosis head.
+    pub diagnosis: bool,
+    /// Calibration: the probability is sigmoid((logit - bias) / temperature).
+    pub temperature: f64,
+    /// See [`Card::temperature`].
+    pub bias: f64,
+    /// Texts that are one token: the placeholders of masked names.
+    pub name_tokens: BTreeMap<String, u32>,
+    /// Whether names are masked before scoring.
+    pub delexicalise: bool,
+    /// Most tokens of a window, special ones included.
+    pub max_tokens: usize,
+    /// How the model was trained: full configuration, data hashes, preset, signature. For people and for the record.
+    pub training: Map<String, Value>,
+}
+
+impl Default for Card {
+    fn default() -> Self {
+        Self {
+            format: Self::FORMAT,
+            pooling: Pooling::default(),
+            reconstruction: Reconstruction::default(),
+            diagnosis: true,
+            temperature: 1.0,
+            bias: 0.0,
+            name_tokens: BTreeMap::new(),
+            delexicalise: false,
+            max_tokens: 200,
+            training: Map::new(),
+        }
+    }
+}
+
+impl Card {
+    /// The layout this version writes and reads.
+    pub const FORMAT: u32 = 1;
+
+    /// The calibrated probability of a logit.
+    pub fn probability(&self, logit: f64) -> f64 {
+        1.0 / (1.0 + (-(logit - self.bias) / self.temperature).exp())
+    }
+
+    /// What is wrong with the card, if anything.
+    pub(crate) fn problem(&self, longest: usize) -> Option<String> {
+        if self.format != Self::FORMAT {
+            return Some(format!("format {} is not known; this version reads {}", self.format, Self::FORMAT));
+        }
+        if !(self.temperature.is_finite() && self.temperature > 0.0 && self.bias.is_finite()) {
+            return Some("temperature must be positive, and bias a number".to_owned());
+        }
+        if self.max_tokens < 8 || self.max_tokens > longest {
+            return Some(format!("max_tokens is {}, and the encoder takes 8 to {longest}", self.max_tokens));
+        }
+        None
+    }
+}

@@ -1,0 +1,152 @@
+//! The linear heads on the encoder's last hidden states, for inference.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+
+use crate::card::{Card, Pooling, Reconstruction};
+use crate::{Error, Result};
+
+/// Weights of the heads, row-major, one row an output.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Heads {
+    /// `score.weight` \[1, H\]: the logit of "written by a human" (equation 2).
+    pub score: Vec<f32>,
+    /// `score.bias` \[1\].
+    pub score_bias: f32,
+    /// `diagnosis.weight` \[4, H\]: one logit a technique, in the order of `Technique::ALL`; empty without that head.
+    pub diagnosis: Vec<f32>,
+    /// `diagnosis.bias` \[4\].
+    pub diagnosis_bias: Vec<f32>,
+    /// `reconstruction.weight` \[V, H\] (equation 4); empty where it is tied to the word embeddings or absent.
+    pub reconstruction: Vec<f32>,
+    /// `reconstruction.bias` \[V\]; empty without that head.
+    pub reconstruction_bias: Vec<f32>,
+}
+
+/// The tensors a card asks for: name and shape.
+fn expected(card: &Card, hidden: usize, vocabulary: usize) -> Vec<(&'static str, Vec<usize>)> {
+    let mut tensors = vec![("score.weight", vec![1, hidden]), ("score.bias", vec![1])];
+    if card.diagnosis {
+        tensors.push(("diagnosis.weight", vec![4, hidden]));
+        tensors.push(("diagnosis.bias", vec![4]));
+    }
+    if card.reconstruction == Reconstruction::Own {
+        tensors.push(("reconstruction.weight", vec![vocabulary, hidden]));
+    }
+    if card.reconstruction != Reconstruction::None {
+        tensors.push(("reconstruction.bias", vec![vocabulary]));
+    }
+    tensors
+}
+
+impl Heads {
+    /// Reads `heads.safetensors`.
+    pub(crate) fn read(
+        bytes: &[u8],
+        path: &Path,
+        card: &Card,
+        hidden: usize,
+        vocabulary: usize,
+    ) -> Result<Self> {
+        let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
+        let file = SafeTensors::deserialize(bytes)
+            .map_err(|e| wrong(format!("not a complete safetensors file: {e}")))?;
+        let mut found: HashMap<&'static str, Vec<f32>> = HashMap::new();
+        for (name, shape) in expected(card, hidden, vocabulary) {
+            let view = file
+                .tensor(name)
+                .map_err(|_| wrong(format!("tensor {name} is missing (expected {shape:?})")))?;
+            if view.shape() != shape || view.dtype() != Dtype::F32 {
+                let problem =
+                    format!("tensor {name} is {:?} {:?}, expected F32 {shape:?}", view.dtype(), view.shape());
+                return Err(wrong(problem));
+            }
+            let (chunks, _) = view.data().as_chunks();
+            let data: Vec<f32> = chunks.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+            if let Some(at) = data.iter().position(|x| !x.is_finite()) {
+                return Err(wrong(format!("tensor {name}: number {at} is {}", data[at])));
+            }
+            found.insert(name, data);
+        }
+        let mut take = |name: &str| found.remove(name).unwrap_or_default();
+        Ok(Self {
+            score: take("score.weight"),
+            score_bias: take("score.bias")[0],
+            diagnosis: take("diagnosis.weight"),
+            diagnosis_bias: take("diagnosis.bias"),
+            reconstruction: take("reconstruction.weight"),
+            reconstruction_bias: take("reconstruction.bias"),
+        })
+    }
+
+    /// The bytes of `heads.safetensors`.
+    pub(crate) fn to_bytes(
+        &self,
+        path: &Path,
+        card: &Card,
+        hidden: usize,
+        vocabulary: usize,
+    ) -> Result<Vec<u8>> {
+        let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
+        let mut tensors = Vec::new();
+        for (name, shape) in expected(card, hidden, vocabulary) {
+            let data: &[f32] = match name {
+                "score.weight" => &self.score,
+                "score.bias" => std::slice::from_ref(&self.score_bias),
+                "diagnosis.weight" => &self.diagnosis,
+                "diagnosis.bias" => &self.diagnosis_bias,
+                "reconstruction.weight" => &self.reconstruction,
+                _ => &self.reconstruction_bias,
+            };
+            tensors.push((name, shape, data.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()));
+        }
+        let views: Vec<(&str, TensorView<'_>)> = tensors
+            .iter()
+            .map(|(name, shape, bytes)| {
+                let view = TensorView::new(Dtype::F32, shape.clone(), bytes)
+                    .map_err(|e| wrong(format!("tensor {name}: {e}")))?;
+                Ok((*name, view))
+            })
+            .collect::<Result<_>>()?;
+        safetensors::serialize(views, None).map_err(|e| wrong(e.to_string()))
+    }
+
+    /// The story's vector from the states of its tokens.
+    pub(crate) fn pool(pooling: Pooling, states: &[f32], width: usize) -> Vec<f32> {
+        match pooling {
+            Pooling::Cls => states[..width].to_vec(),
+            Pooling::Mean => {
+                let mut sum = vec![0f64; width];
+                for state in states.chunks_exact(width) {
+                    sum.iter_mut().zip(state).for_each(|(total, x)| *total += f64::from(*x));
+                }
+                let count = (states.len() / width) as f64;
+                sum.iter().map(|total| (total / count) as f32).collect()
+            }
+        }
+    }
+
+    /// The logit of "written by a human".
+    pub(crate) fn logit(&self, pooled: &[f32]) -> f64 {
+        dot(&self.score, pooled) + f64::from(self.score_bias)
+    }
+
+    /// The probability of each kind of damage; `None` without that head.
+    pub(crate) fn damage(&self, pooled: &[f32]) -> Option<[f64; 4]> {
+        if self.diagnosis.is_empty() {
+            return None;
+        }
+        let logit = |i: usize| {
+            let row = &self.diagnosis[i * pooled.len()..(i + 1) * pooled.len()];
+            dot(row, pooled) + f64::from(self.diagnosis_bias[i])
+        };
+        Some([0, 1, 2, 3].map(|i| 1.0 / (1.0 + (-logit(i)).exp())))
+    }
+}
+
+/// In double precision and in order, so that the sum does not depend on the machine's vector width.
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
+}

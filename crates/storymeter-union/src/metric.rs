@@ -1,0 +1,80 @@
+//! `union`: the probability that a human wrote the story, by a model trained to tell human stories from damaged ones.
+//!
+//! **Definition.** An encoder of the BERT family reads `[CLS] prompt story [SEP]`; a linear layer on the story's vector gives a
+//! logit, and its calibrated sigmoid is the score (Guan & Huang, EMNLP 2020, equations 1 and 2):
+//!
+//! ```text
+//! union = sigmoid((w . h + b - bias) / temperature)
+//! ```
+//!
+//! Temperature and bias are fitted on held-out stories after training, because the raw sigmoid saturates. Stories longer
+//! than the model's window are read in overlapping windows that end at sentence ends; the logit is their mean, weighted by
+//! tokens.
+//!
+//! **Direction** higher is better. **Range** 0 to 1. **Needs** the story; a prompt is used where there is one.
+//!
+//! **Model** `--model DIR`, a folder written by `storymeter train`.
+
+use storymeter_core::{Direction, Metric, Needs, Prepared, Signature};
+
+use crate::Scorer;
+
+/// The learned metric behind the [`Metric`] trait.
+pub struct UnionMetric {
+    scorer: Scorer,
+    columns: Vec<String>,
+}
+
+impl UnionMetric {
+    /// This file's documentation, which is the metric's page.
+    pub const PAGE: &'static str = include_str!("metric.rs");
+
+    /// The metric under the key its user typed.
+    pub fn new(key: &str, scorer: Scorer) -> Self {
+        Self { scorer, columns: vec![key.to_owned()] }
+    }
+
+    /// The scorer behind it.
+    pub fn scorer(&self) -> &Scorer {
+        &self.scorer
+    }
+}
+
+impl Metric for UnionMetric {
+    fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Higher
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::STORY
+    }
+
+    fn signature(&self) -> Signature {
+        self.scorer.signature()
+    }
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
+        // NaN would say "no score"; the encoder takes whatever its own tokeniser makes.
+        row[0] = self.scorer.score(&[story.story]).map_or(f64::NAN, |scores| scores[0].logit);
+    }
+
+    fn stats_of_all(&self, stories: &[Prepared<'_>]) -> Option<Vec<f64>> {
+        let texts: Vec<_> = stories.iter().map(|story| story.story).collect();
+        Some(match self.scorer.score(&texts) {
+            Ok(scores) => scores.iter().map(|score| score.logit).collect(),
+            Err(_) => vec![f64::NAN; stories.len()],
+        })
+    }
+
+    fn score(&self, row: &[f64], scores: &mut [f64]) {
+        scores[0] = self.scorer.card().probability(row[0]);
+    }
+}
