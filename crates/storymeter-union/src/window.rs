@@ -82,3 +82,59 @@ fn sentence_ends(pieces: &[Token], sentences: &[Span], room: usize) -> Vec<usize
     }
     ends
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use storymeter_encoder::Config;
+    use storymeter_text::sentence;
+
+    use super::*;
+
+    fn tokenizer() -> Tokenizer {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert");
+        Tokenizer::load(&folder, &Config::load(&folder).unwrap()).unwrap()
+    }
+
+    /// The windows as text.
+    fn cut(text: &str, prompt: Option<&str>, limit: usize) -> Vec<String> {
+        let windows = windows(&tokenizer(), prompt, text, &sentence::split(text), limit);
+        assert!(windows.iter().all(|window| window.ids.len() <= limit));
+        let shown = |window: &Window| match (window.pieces.first(), window.pieces.last()) {
+            (Some(first), Some(last)) => text[first.start..last.end].to_owned(),
+            _ => String::new(),
+        };
+        windows.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn a_story_that_fits_is_one_window() {
+        assert_eq!(cut("Mira lost her kite. She looked.", None, 20), ["Mira lost her kite. She looked."]);
+        assert_eq!(cut("", None, 20), [""]);
+    }
+
+    #[test]
+    fn windows_end_at_sentences_and_share_the_last_one() {
+        let text = "Mira lost her kite. She looked in the barn. It hung there. They flew again.";
+        assert_eq!(
+            cut(text, None, 16),
+            [
+                "Mira lost her kite. She looked in the barn.",
+                "She looked in the barn. It hung there. They flew again.",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_sentence_longer_than_a_window_is_cut() {
+        assert_eq!(cut("kite kite kite kite kite kite kite kite", None, 8).len(), 2);
+    }
+
+    #[test]
+    fn the_prompt_takes_at_most_a_quarter() {
+        let prompt = "the old red kite hung in the barn";
+        let windows = windows(&tokenizer(), Some(prompt), "Mira lost.", &[], 16);
+        assert_eq!(windows[0].offset, 1 + 4);
+    }
+}

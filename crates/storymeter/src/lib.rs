@@ -9,5 +9,6 @@ pub use storymeter_metrics as metrics;
 pub use storymeter_perturb as perturb;
 pub use storymeter_stats as stats;
 pub use storymeter_text as text;
+pub use storymeter_union as union;
 
 pub mod summary;

@@ -1,0 +1,198 @@
+//! A tiny model with random weights: what it says means nothing, but it must always say the same.
+
+use std::path::{Path, PathBuf};
+
+use storymeter_core::Story;
+use storymeter_encoder::{Config, Stream, load_parameters};
+use storymeter_union::{Card, Error, Heads, Model, Pooling, Precision, Reconstruction, Scorer};
+
+/// The encoder's own fixture: two layers, a few dozen words.
+fn encoder_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert")
+}
+
+fn random(seed: u64, count: usize) -> Vec<f32> {
+    let stream = Stream::new(seed);
+    (0..count as u64).map(|i| stream.normal(i)).collect()
+}
+
+/// Writes the tiny model with this card to a folder.
+fn write_model(folder: &Path, card: Card) {
+    let encoder = encoder_folder();
+    let config = Config::load(&encoder).unwrap();
+    let parameters = load_parameters(&encoder, &config).unwrap();
+    let (hidden, vocabulary) = (config.hidden, config.vocabulary);
+    let heads = Heads {
+        score: random(1, hidden),
+        score_bias: 0.1,
+        diagnosis: random(2, 4 * hidden),
+        diagnosis_bias: random(3, 4),
+        reconstruction: if card.reconstruction == Reconstruction::Own {
+            random(4, vocabulary * hidden)
+        } else {
+            vec![]
+        },
+        reconstruction_bias: random(5, vocabulary),
+    };
+    let tokenizer_files = vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt")).unwrap())];
+    Model { config, parameters, heads, card, tokenizer_files }.save(folder).unwrap();
+}
+
+fn card() -> Card {
+    Card { max_tokens: 24, reconstruction: Reconstruction::Own, ..Card::default() }
+}
+
+fn scorer_with(card: Card, precision: Precision) -> Scorer {
+    let folder = tempfile::tempdir().unwrap();
+    write_model(folder.path(), card);
+    Scorer::load(folder.path(), precision).unwrap()
+}
+
+fn story(text: &str) -> Story {
+    Story { text: text.into(), ..Story::default() }
+}
+
+fn stories() -> Vec<Story> {
+    let mut stories: Vec<Story> = (1..12).map(|n| story(&"the kite was red. ".repeat(n))).collect();
+    stories.push(story(""));
+    stories.push(story("?"));
+    stories.push(story(&"kite ".repeat(300)));
+    stories[3].prompt = Some("The baker lost the kite.".into());
+    stories
+}
+
+#[test]
+fn scores_are_the_same_bits_for_any_batch_order_and_number_of_threads() {
+    for precision in [Precision::F32, Precision::Int8] {
+        for pooling in [Pooling::Cls, Pooling::Mean] {
+            let scorer = scorer_with(Card { pooling, ..card() }, precision);
+            let stories = stories();
+            let all: Vec<&Story> = stories.iter().collect();
+            let together = scorer.score(&all).unwrap();
+            for (story, expected) in all.iter().zip(&together) {
+                assert_eq!(scorer.score(&[story]).unwrap()[0], *expected);
+            }
+            let reversed: Vec<&Story> = all.iter().rev().copied().collect();
+            let mut backwards = scorer.score(&reversed).unwrap();
+            backwards.reverse();
+            assert_eq!(backwards, together);
+            let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+            assert_eq!(one.install(|| scorer.score(&all).unwrap()), together);
+        }
+    }
+}
+
+#[test]
+fn every_story_gets_a_probability_even_an_empty_one() {
+    let scorer = scorer_with(card(), Precision::Int8);
+    let stories = stories();
+    let scores = scorer.score(&stories.iter().collect::<Vec<_>>()).unwrap();
+    assert!(scores.iter().all(|score| (0.0..=1.0).contains(&score.probability)));
+    assert!(scores.iter().all(|score| score.damage.unwrap().iter().all(|p| (0.0..=1.0).contains(p))));
+    assert_eq!(scores[0].windows, 1);
+    assert!(scores.last().unwrap().windows > 10);
+}
+
+#[test]
+fn calibration_moves_the_probability_and_not_the_order() {
+    let plain = scorer_with(card(), Precision::F32);
+    let cool = scorer_with(Card { temperature: 3.0, bias: 0.5, ..card() }, Precision::F32);
+    let stories = stories();
+    let all: Vec<&Story> = stories.iter().collect();
+    let (a, b) = (plain.score(&all).unwrap(), cool.score(&all).unwrap());
+    for (a, b) in a.iter().zip(&b) {
+        assert_eq!(a.logit, b.logit);
+        assert_eq!(b.probability, 1.0 / (1.0 + (-(b.logit - 0.5) / 3.0).exp()));
+    }
+}
+
+#[test]
+fn the_prompt_is_read_before_the_story() {
+    let scorer = scorer_with(card(), Precision::F32);
+    let mut with = story("the kite was red.");
+    let without = scorer.score(&[&with]).unwrap()[0];
+    with.prompt = Some("The baker lost the kite.".into());
+    assert_ne!(scorer.score(&[&with]).unwrap()[0].logit, without.logit);
+    // A story that already begins with its prompt is not given it twice.
+    let whole = story("The baker lost the kite. the kite was red.");
+    let again = Story { prompt: Some("The baker lost the kite.".into()), ..whole.clone() };
+    assert_eq!(scorer.score(&[&whole]).unwrap(), scorer.score(&[&again]).unwrap());
+}
+
+#[test]
+fn masked_names_make_names_alike() {
+    let scorer = scorer_with(Card { delexicalise: true, ..card() }, Precision::F32);
+    let scores = scorer.score(&[&story("Robert lost the kite."), &story("Michael lost the kite.")]).unwrap();
+    assert_eq!(scores[0], scores[1]);
+}
+
+#[test]
+fn an_explanation_points_into_the_text() {
+    for reconstruction in [Reconstruction::Own, Reconstruction::Tied, Reconstruction::None] {
+        let scorer = scorer_with(Card { reconstruction, ..card() }, Precision::F32);
+        let text = "Mira lost her red kite. The kite was red. The baker burned the bread. The kite was red.";
+        let explanation = scorer.explain(&story(text)).unwrap();
+        assert_eq!(explanation.text, text);
+        assert_eq!(explanation.union, scorer.score(&[&story(text)]).unwrap()[0].probability);
+        assert_eq!(explanation.sentences.len(), 4);
+        for edit in &explanation.edits {
+            assert_eq!(&text[edit.start..edit.end], edit.text);
+            assert!((0.5..=1.0).contains(&edit.probability));
+        }
+        assert!(explanation.edits.is_sorted_by_key(|edit| edit.start));
+        assert!(reconstruction != Reconstruction::None || explanation.edits.is_empty());
+    }
+}
+
+#[test]
+fn a_sentence_s_share_is_what_leaving_it_out_changes() {
+    let scorer = scorer_with(card(), Precision::F32);
+    let explanation = scorer.explain(&story("the kite was red. The baker burned the bread.")).unwrap();
+    let rest = scorer.score(&[&story("The baker burned the bread.")]).unwrap()[0];
+    assert_eq!(explanation.sentences[0].contribution, explanation.logit - rest.logit);
+}
+
+#[test]
+fn a_damaged_folder_is_refused_with_the_file_and_the_reason() {
+    type Damage = fn(&Path);
+    let cases: [(&str, Damage); 5] = [
+        ("storymeter.json", |folder| std::fs::remove_file(folder.join("storymeter.json")).unwrap()),
+        ("storymeter.json", |folder| std::fs::write(folder.join("storymeter.json"), "{").unwrap()),
+        ("heads.safetensors", |folder| {
+            let bytes = std::fs::read(folder.join("heads.safetensors")).unwrap();
+            std::fs::write(folder.join("heads.safetensors"), &bytes[..bytes.len() / 2]).unwrap();
+        }),
+        ("model.safetensors", |folder| std::fs::write(folder.join("model.safetensors"), "no").unwrap()),
+        ("vocab.txt", |folder| std::fs::write(folder.join("vocab.txt"), "[PAD]\n[UNK]\n").unwrap()),
+    ];
+    for (file, damage) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        write_model(folder.path(), card());
+        damage(folder.path());
+        let error = Scorer::load(folder.path(), Precision::F32).err().expect("a damaged folder");
+        assert!(error.to_string().contains(file), "{file}: {error}");
+    }
+}
+
+#[test]
+fn heads_of_another_shape_or_with_nan_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    write_model(folder.path(), card());
+    let mut model = Model::load(folder.path()).unwrap();
+    model.heads.score[3] = f32::NAN;
+    model.save(folder.path()).unwrap();
+    let error = Model::load(folder.path()).unwrap_err();
+    assert!(
+        matches!(&error, Error::Model { .. }) && error.to_string().contains("score.weight: number 3 is NaN")
+    );
+
+    write_model(folder.path(), Card { diagnosis: false, ..card() });
+    let text = std::fs::read_to_string(folder.path().join("storymeter.json")).unwrap();
+    std::fs::write(
+        folder.path().join("storymeter.json"),
+        text.replace("\"diagnosis\": false", "\"diagnosis\": true"),
+    )
+    .unwrap();
+    let error = Model::load(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("diagnosis.weight is missing"), "{error}");
+}
