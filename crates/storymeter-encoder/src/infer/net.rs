@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::infer::Precision;
 use crate::kernel::gemm::{
-    PackedI8, QuantisedRows, gemm_f32, gemm_i8, pack_columns, pack_rows, packed_len, quantised_len,
+    PackedI8, QuantisedRows, SidesF32, gemm_f32, gemm_i8, pack_columns, pack_rows, packed_len, quantised_len,
 };
 use crate::kernel::steps::{RelativeBias, ScaleRows, Store, add_norm_rows, quantise_rows, softmax_rows};
 use crate::kernel::{Activation, Isa};
@@ -258,15 +258,19 @@ impl Net {
     ) {
         let (k, n) = (linear.inputs, linear.outputs);
         let rows = x.len() / k;
-        let mut store = Store { out, stride: n, bias: &linear.bias, activation };
+        let mut store = Store { out, stride: n, activation };
+        let bias = &linear.bias;
         match &linear.weights {
-            Weights::F32(packed) => gemm_f32(self.isa, x, k, rows, k, n, packed, &mut store),
+            Weights::F32(b) => {
+                gemm_f32(self.isa, SidesF32 { a: x, lda: k, m: rows, k, n, b, bias }, &mut store)
+            }
             Weights::I8(packed) => {
                 let stride = quantised_len(k);
                 let q = room(quantised, rows * stride);
                 let (scale, minimum) = (room(scale, rows), room(minimum, rows));
                 quantise_rows(self.isa, x, k, q, scale, minimum);
-                gemm_i8(self.isa, QuantisedRows { q, stride, scale, minimum }, rows, packed, &mut store);
+                let a = QuantisedRows { q, stride, scale, minimum };
+                gemm_i8(self.isa, a, rows, packed, bias, &mut store);
             }
         }
     }
@@ -298,12 +302,14 @@ impl Net {
                     let scores = room(scores, count * len);
                     let inverse = room(inverse, count);
                     let queries = &qkv[first * 3 * h + head * width..];
-                    let mut store = Store { out: scores, stride: len, bias: &[], activation: None };
-                    gemm_f32(self.isa, queries, 3 * h, count, width, len, keys, &mut store);
+                    let sides =
+                        SidesF32 { a: queries, lda: 3 * h, m: count, k: width, n: len, b: keys, bias: &[] };
+                    gemm_f32(self.isa, sides, &mut Store { out: scores, stride: len, activation: None });
                     softmax_rows(self.isa, scores, len, scale, bias, first - start, inverse);
                     let out = &mut attention[(first - rows.start) * h + head * width..];
-                    let mut store = ScaleRows { out, stride: h, factors: inverse };
-                    gemm_f32(self.isa, scores, len, count, len, width, values, &mut store);
+                    let sides =
+                        SidesF32 { a: scores, lda: len, m: count, k: len, n: width, b: values, bias: &[] };
+                    gemm_f32(self.isa, sides, &mut ScaleRows { out, stride: h, factors: inverse });
                 }
             }
         }

@@ -11,10 +11,11 @@ pub(crate) const ROWS: usize = 12;
 /// Columns of a tile and of a packed panel.
 pub(crate) const COLS: usize = 32;
 
-/// A tile of sums.
+/// A tile of the product.
 pub(crate) type TileF32 = [[f32; COLS]; ROWS];
-/// A tile of integer sums.
-pub(crate) type TileI32 = [[i32; COLS]; ROWS];
+
+/// One number for each column of a panel.
+pub(crate) type Columns = [f32; COLS];
 
 /// What becomes of a finished tile.
 pub(crate) trait Epilogue {
@@ -113,46 +114,86 @@ pub(crate) struct QuantisedRows<'a> {
     pub(crate) minimum: &'a [f32],
 }
 
-/// `a * b` for `m` rows of `a` (stride `lda`) and a packed right side of `k` x `n`.
-#[allow(unsafe_code, clippy::too_many_arguments)]
-pub(crate) fn gemm_f32<E: Epilogue>(
-    isa: Isa,
-    a: &[f32],
-    lda: usize,
-    m: usize,
-    k: usize,
-    n: usize,
-    b: &[f32],
-    epilogue: &mut E,
-) {
+impl<'a> QuantisedRows<'a> {
+    #[inline(always)]
+    pub(super) fn from(self, row: usize) -> QuantisedRows<'a> {
+        QuantisedRows {
+            q: &self.q[row * self.stride..],
+            scale: &self.scale[row..],
+            minimum: &self.minimum[row..],
+            ..self
+        }
+    }
+}
+
+/// One panel of quantised weights. The product of quantised row `r` with column `j` is
+/// `sum * (scale[r] * scales[j]) + (minimum[r] * offsets[j] + bias[j])` for the integer `sum`, in this order of
+/// operations and without fused multiply-adds: then every instruction level gives the same bytes.
+pub(crate) struct PanelI8<'a> {
+    pub(crate) data: &'a [i8],
+    pub(crate) steps: usize,
+    pub(crate) sums: &'a [i32; COLS],
+    pub(crate) scales: &'a Columns,
+    pub(crate) offsets: &'a Columns,
+    pub(crate) bias: Columns,
+}
+
+/// The biases of a panel's columns; zero where there are none.
+#[inline(always)]
+fn columns(bias: &[f32], col: usize, n: usize) -> Columns {
+    let mut columns = [0.0; COLS];
+    if !bias.is_empty() {
+        let cols = COLS.min(n - col);
+        columns[..cols].copy_from_slice(&bias[col..][..cols]);
+    }
+    columns
+}
+
+/// Both sides of a product in f32: `m` rows of `a` (stride `lda`), a packed right side of `k` x `n`, and a bias for
+/// each column (or none), from which each sum starts.
+#[derive(Clone, Copy)]
+pub(crate) struct SidesF32<'a> {
+    pub(crate) a: &'a [f32],
+    pub(crate) lda: usize,
+    pub(crate) m: usize,
+    pub(crate) k: usize,
+    pub(crate) n: usize,
+    pub(crate) b: &'a [f32],
+    pub(crate) bias: &'a [f32],
+}
+
+/// `a * b + bias`.
+#[allow(unsafe_code)]
+pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mut E) {
     #[inline(always)]
     fn drive<E: Epilogue>(
-        (a, lda, m, k, n, b): (&[f32], usize, usize, usize, usize, &[f32]),
+        SidesF32 { a, lda, m, k, n, b, bias }: SidesF32<'_>,
         epilogue: &mut E,
-        product: impl Fn(&[f32], usize, usize, &[f32], usize, &mut TileF32),
+        product: impl Fn(&[f32], usize, usize, &[f32], &Columns, &mut TileF32),
     ) {
         let mut tile = [[0.0; COLS]; ROWS];
         for (panel, b) in b[..packed_len(k, n)].chunks_exact(k * COLS).enumerate() {
             let col = panel * COLS;
+            let bias = columns(bias, col, n);
             for row in (0..m).step_by(ROWS) {
                 let rows = ROWS.min(m - row);
-                product(&a[row * lda..], lda, rows, b, k, &mut tile);
+                product(&a[row * lda..], lda, rows, b, &bias, &mut tile);
                 epilogue.tile(row, rows, col, COLS.min(n - col), &mut tile);
             }
         }
     }
-    type Sides<'a> = (&'a [f32], usize, usize, usize, usize, &'a [f32]);
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
-    fn avx512<E: Epilogue>(sides: Sides<'_>, epilogue: &mut E) {
-        drive(sides, epilogue, |a, lda, rows, b, k, out| super::x86::f32_avx512(a, lda, rows, b, k, out));
+    fn avx512<E: Epilogue>(sides: SidesF32<'_>, epilogue: &mut E) {
+        drive(sides, epilogue, |a, lda, rows, b, bias, out| {
+            super::x86::f32_avx512(a, lda, rows, b, bias, out)
+        });
     }
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    fn avx2<E: Epilogue>(sides: Sides<'_>, epilogue: &mut E) {
-        drive(sides, epilogue, |a, lda, rows, b, k, out| super::x86::f32_avx2(a, lda, rows, b, k, out));
+    fn avx2<E: Epilogue>(sides: SidesF32<'_>, epilogue: &mut E) {
+        drive(sides, epilogue, |a, lda, rows, b, bias, out| super::x86::f32_avx2(a, lda, rows, b, bias, out));
     }
-    let sides = (a, lda, m, k, n, b);
     match isa.level() {
         // SAFETY: an `Isa` of this level exists only where the processor has these instructions.
         #[cfg(target_arch = "x86_64")]
@@ -164,51 +205,53 @@ pub(crate) fn gemm_f32<E: Epilogue>(
     }
 }
 
-/// `a * b` for quantised rows and weights, the sums turned back into numbers before the epilogue sees them.
+/// `a * b + bias` for `m` quantised rows and quantised weights.
 #[allow(unsafe_code)]
-pub(crate) fn gemm_i8<E: Epilogue>(isa: Isa, a: QuantisedRows<'_>, m: usize, b: &PackedI8, epilogue: &mut E) {
+pub(crate) fn gemm_i8<E: Epilogue>(
+    isa: Isa,
+    a: QuantisedRows<'_>,
+    m: usize,
+    b: &PackedI8,
+    bias: &[f32],
+    epilogue: &mut E,
+) {
+    type Sides<'a> = (QuantisedRows<'a>, usize, &'a PackedI8, &'a [f32]);
     #[inline(always)]
     fn drive<E: Epilogue>(
-        (a, m, b): (QuantisedRows<'_>, usize, &PackedI8),
+        (a, m, b, bias): Sides<'_>,
         epilogue: &mut E,
-        product: impl Fn(&[u8], usize, usize, &[i8], &[i32], usize, &mut TileI32),
+        product: impl Fn(QuantisedRows<'_>, usize, &PanelI8<'_>, &mut TileF32),
     ) {
         let steps = b.k.div_ceil(4);
-        let mut sums = [[0i32; COLS]; ROWS];
         let mut tile = [[0f32; COLS]; ROWS];
         for (panel, data) in b.data.chunks_exact(steps * COLS * 4).enumerate() {
             let col = panel * COLS;
-            let scales: &[f32; COLS] = b.scales[col..].first_chunk().expect("padded to whole panels");
-            let offsets: &[f32; COLS] = b.offsets[col..].first_chunk().expect("padded to whole panels");
+            let panel = PanelI8 {
+                data,
+                steps,
+                sums: b.sums[col..].first_chunk().expect("padded to whole panels"),
+                scales: b.scales[col..].first_chunk().expect("padded to whole panels"),
+                offsets: b.offsets[col..].first_chunk().expect("padded to whole panels"),
+                bias: columns(bias, col, b.n),
+            };
             for row in (0..m).step_by(ROWS) {
                 let rows = ROWS.min(m - row);
-                product(&a.q[row * a.stride..], a.stride, rows, data, &b.sums[col..], steps, &mut sums);
-                for r in 0..rows {
-                    let (scale, minimum) = (a.scale[row + r], a.minimum[row + r]);
-                    for j in 0..COLS {
-                        tile[r][j] = sums[r][j] as f32 * (scale * scales[j]) + minimum * offsets[j];
-                    }
-                }
+                product(a.from(row), rows, &panel, &mut tile);
                 epilogue.tile(row, rows, col, COLS.min(b.n - col), &mut tile);
             }
         }
     }
-    type Sides<'a> = (QuantisedRows<'a>, usize, &'a PackedI8);
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
     fn avx512<E: Epilogue>(sides: Sides<'_>, epilogue: &mut E) {
-        drive(sides, epilogue, |a, lda, rows, b, _, steps, out| {
-            super::x86::i8_avx512(a, lda, rows, b, steps, out);
-        });
+        drive(sides, epilogue, |a, rows, panel, out| super::x86::i8_avx512(a, rows, panel, out));
     }
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     fn avx2<E: Epilogue>(sides: Sides<'_>, epilogue: &mut E) {
-        drive(sides, epilogue, |a, lda, rows, b, sums, steps, out| {
-            super::x86::i8_avx2(a, lda, rows, b, sums, steps, out);
-        });
+        drive(sides, epilogue, |a, rows, panel, out| super::x86::i8_avx2(a, rows, panel, out));
     }
-    let sides = (a, m, b);
+    let sides = (a, m, b, bias);
     match isa.level() {
         // SAFETY: an `Isa` of this level exists only where the processor has these instructions.
         #[cfg(target_arch = "x86_64")]
@@ -254,14 +297,17 @@ mod tests {
                         pack_rows(&b, n, k, n, &mut packed);
                     }
                     let mut out = vec![f32::NAN; m * n];
-                    let mut store = Store { out: &mut out, stride: n, bias: &[], activation: None };
-                    gemm_f32(isa, &a, k, m, k, n, &packed, &mut store);
+                    let bias = numbers(n, 5);
+                    let sides = SidesF32 { a: &a, lda: k, m, k, n, b: &packed, bias: &bias };
+                    gemm_f32(isa, sides, &mut Store { out: &mut out, stride: n, activation: None });
                     for (place, &got) in out.iter().enumerate() {
                         let (i, j) = (place / n, place % n);
                         let exact: f64 =
                             (0..k).map(|p| f64::from(a[i * k + p]) * f64::from(b[p * n + j])).sum();
-                        let error = (f64::from(got) - exact).abs();
-                        assert!(error < 1e-5, "{} {m}x{k}x{n} at {i},{j}: off by {error}", isa.name());
+                        let error = (f64::from(got) - exact - f64::from(bias[j])).abs();
+                        // Each of k roundings is at most half a unit in the last place of a sum of a few units.
+                        let bound = 1e-6 + 1e-7 * k as f64;
+                        assert!(error < bound, "{} {m}x{k}x{n} at {i},{j}: off by {error}", isa.name());
                     }
                 }
             }
@@ -276,7 +322,7 @@ mod tests {
             let extreme = (vec![1.0; m * k], vec![-1.0; n * k]);
             for (mut a, w) in [(a, w), extreme] {
                 a[0] = 0.0;
-                let packed = PackedI8::pack(&w, n, k);
+                let (packed, bias) = (PackedI8::pack(&w, n, k), numbers(n, 6));
                 let results: Vec<Vec<f32>> = Isa::available()
                     .into_iter()
                     .map(|isa| {
@@ -285,9 +331,9 @@ mod tests {
                             (vec![1; m * stride], vec![0.0; m], vec![0.0; m]);
                         quantise_rows(isa, &a, k, &mut q, &mut scale, &mut minimum);
                         let mut out = vec![f32::NAN; m * n];
-                        let mut store = Store { out: &mut out, stride: n, bias: &[], activation: None };
+                        let mut store = Store { out: &mut out, stride: n, activation: None };
                         let rows = QuantisedRows { q: &q, stride, scale: &scale, minimum: &minimum };
-                        gemm_i8(isa, rows, m, &packed, &mut store);
+                        gemm_i8(isa, rows, m, &packed, &bias, &mut store);
                         out
                     })
                     .collect();
@@ -296,7 +342,7 @@ mod tests {
                 }
                 for (place, &got) in results[0].iter().enumerate() {
                     let (i, j) = (place / n, place % n);
-                    let exact: f32 = (0..k).map(|p| a[i * k + p] * w[j * k + p]).sum();
+                    let exact: f32 = bias[j] + (0..k).map(|p| a[i * k + p] * w[j * k + p]).sum::<f32>();
                     // Half a step of 1/127 in each weight and of 2/255 in each activation, k times, is the worst case.
                     assert!(
                         (got - exact).abs() < 0.01 * k as f32,

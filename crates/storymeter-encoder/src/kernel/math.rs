@@ -17,7 +17,9 @@ pub enum Activation {
 pub(crate) fn exp(x: f32) -> f32 {
     // Adding 1.5 * 2^23 leaves the nearest integer in the low bits: no slow conversion.
     const MAGIC: f32 = 12_582_912.0;
-    let x = x.clamp(-87.0, 88.0);
+    // As `clamp`, and like it lets NaN through, but one instruction each.
+    let x = if x < -87.0 { -87.0 } else { x };
+    let x = if x > 88.0 { 88.0 } else { x };
     let shifted = x * std::f32::consts::LOG2_E + MAGIC;
     let n = shifted - MAGIC;
     // x = n ln 2 + r, with ln 2 in two parts so that r keeps its digits.

@@ -4,7 +4,7 @@
 //! products need no kernel of their own there, the compiler vectorises the portable ones well.
 #![allow(unsafe_code)]
 
-use super::gemm::{COLS, TileI32};
+use super::gemm::{COLS, PanelI8, QuantisedRows, TileF32};
 use std::arch::aarch64::*;
 
 /// Columns of a sub-tile: four registers of four sums each.
@@ -15,23 +15,18 @@ const COLS_NEON: usize = 16;
 /// NEON multiplies signed by signed: the rows are moved to -128..=127, and the move is undone with the columns' sums.
 /// Products have 16 bits and are widened as they are summed, so every sum is exact.
 #[inline]
-pub(super) fn i8_tile(
-    a: &[u8],
-    lda: usize,
-    rows: usize,
-    panel: &[i8],
-    sums: &[i32],
-    steps: usize,
-    out: &mut TileI32,
-) {
-    assert!(rows > 0 && a.len() >= (rows - 1) * lda + 4 * steps);
-    assert!(panel.len() >= steps * COLS * 4 && sums.len() >= COLS);
+pub(super) fn i8_tile(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, out: &mut TileF32) {
+    let steps = panel.steps;
+    assert!(
+        rows > 0 && a.q.len() >= (rows - 1) * a.stride + 4 * steps && panel.data.len() >= steps * COLS * 4
+    );
     for (r, out) in out.iter_mut().enumerate().take(rows) {
+        let mut sums = [0i32; COLS];
         for col in (0..COLS).step_by(COLS_NEON) {
-            // SAFETY: NEON is part of the target's baseline; the assertions above bound every read, and a row of
-            // the tile has COLS elements.
+            // SAFETY: NEON is part of the target's baseline; the assertion above bounds every read, and there are
+            // COLS sums.
             unsafe {
-                let (a, b) = (a.as_ptr().add(r * lda), panel.as_ptr().add(col * 4));
+                let (a, b) = (a.q.as_ptr().add(r * a.stride), panel.data.as_ptr().add(col * 4));
                 let mut acc = [vdupq_n_s32(0); 4];
                 for p in 0..steps {
                     let four = a.add(4 * p).cast::<u32>().read_unaligned() ^ 0x8080_8080;
@@ -45,10 +40,14 @@ pub(super) fn i8_tile(
                     }
                 }
                 for (i, acc) in acc.iter().enumerate() {
-                    let shift = vshlq_n_s32::<7>(vld1q_s32(sums.as_ptr().add(col + 4 * i)));
-                    vst1q_s32(out.as_mut_ptr().add(col + 4 * i), vaddq_s32(*acc, shift));
+                    vst1q_s32(sums.as_mut_ptr().add(col + 4 * i), *acc);
                 }
             }
+        }
+        let (scale, minimum) = (a.scale[r], a.minimum[r]);
+        for (j, out) in out.iter_mut().enumerate() {
+            let sum = sums[j] + 128 * panel.sums[j];
+            *out = sum as f32 * (scale * panel.scales[j]) + (minimum * panel.offsets[j] + panel.bias[j]);
         }
     }
 }

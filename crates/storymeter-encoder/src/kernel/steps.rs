@@ -3,7 +3,7 @@
 //! Sums run over sixteen interleaved partial sums whatever the instruction level, so that every level and every
 //! batch gives the same bytes.
 
-use super::gemm::{COLS, Epilogue, ROWS, TileF32, quantised_len};
+use super::gemm::{COLS, Epilogue, TileF32, quantised_len};
 use super::math::{self, Activation};
 use super::vectorised;
 
@@ -136,32 +136,18 @@ vectorised! {
     }
 }
 
-/// Writes tiles into a matrix, with bias and activation.
+/// Writes tiles into a matrix, through the activation where there is one.
 pub(crate) struct Store<'a> {
     pub(crate) out: &'a mut [f32],
     pub(crate) stride: usize,
-    /// Added to every row, or empty.
-    pub(crate) bias: &'a [f32],
     pub(crate) activation: Option<Activation>,
 }
 
 impl Epilogue for Store<'_> {
     #[inline(always)]
     fn tile(&mut self, row: usize, rows: usize, col: usize, cols: usize, tile: &mut TileF32) {
-        if !self.bias.is_empty() {
-            let mut bias = [0.0; COLS];
-            bias[..cols].copy_from_slice(&self.bias[col..][..cols]);
-            for row in &mut tile[..rows] {
-                for (v, &b) in row.iter_mut().zip(&bias) {
-                    *v += b;
-                }
-            }
-        }
-        match self.activation {
-            None => {}
-            Some(Activation::GeluErf) => map(tile, rows, math::gelu_erf),
-            Some(Activation::GeluTanh) => map(tile, rows, math::gelu_tanh),
-            Some(Activation::Relu) => map(tile, rows, |v| if v > 0.0 { v } else { 0.0 }),
+        if let Some(activation) = self.activation {
+            activate(&mut tile.as_flattened_mut()[..rows * COLS], activation);
         }
         for (r, tile) in tile[..rows].iter().enumerate() {
             let out = &mut self.out[(row + r) * self.stride + col..];
@@ -173,12 +159,13 @@ impl Epilogue for Store<'_> {
     }
 }
 
+/// The activation of every number.
 #[inline(always)]
-fn map(tile: &mut TileF32, rows: usize, f: impl Fn(f32) -> f32) {
-    for row in &mut tile[..rows.min(ROWS)] {
-        for v in row.iter_mut() {
-            *v = f(*v);
-        }
+pub(crate) fn activate(x: &mut [f32], activation: Activation) {
+    match activation {
+        Activation::GeluErf => x.iter_mut().for_each(|x| *x = math::gelu_erf(*x)),
+        Activation::GeluTanh => x.iter_mut().for_each(|x| *x = math::gelu_tanh(*x)),
+        Activation::Relu => x.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { 0.0 }),
     }
 }
 

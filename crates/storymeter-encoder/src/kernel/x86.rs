@@ -5,7 +5,7 @@
 //! bytes depend on its row and column alone, never on how many rows the call has.
 #![allow(unsafe_code)]
 
-use super::gemm::{COLS, ROWS, TileF32, TileI32};
+use super::gemm::{COLS, Columns, PanelI8, QuantisedRows, ROWS, TileF32};
 use std::arch::x86_64::*;
 
 /// Calls `$f::<R>` for the number of rows at hand.
@@ -17,14 +17,24 @@ macro_rules! by_rows {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
-pub(super) fn f32_avx512(a: &[f32], lda: usize, rows: usize, panel: &[f32], k: usize, out: &mut TileF32) {
-    by_rows!(rows, f32_avx512_rows(a, lda, panel, k, out), [1 2 3 4 5 6 7 8 9 10 11 12])
+pub(super) fn f32_avx512(
+    a: &[f32],
+    lda: usize,
+    rows: usize,
+    panel: &[f32],
+    bias: &Columns,
+    out: &mut TileF32,
+) {
+    by_rows!(rows, f32_avx512_rows(a, lda, panel, bias, out), [1 2 3 4 5 6 7 8 9 10 11 12])
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
-fn f32_avx512_rows<const R: usize>(a: &[f32], lda: usize, panel: &[f32], k: usize, out: &mut TileF32) {
-    assert!(R <= ROWS && a.len() >= (R - 1) * lda + k && panel.len() >= k * COLS);
-    let mut acc = [[_mm512_setzero_ps(); 2]; R];
+fn f32_avx512_rows<const R: usize>(a: &[f32], lda: usize, panel: &[f32], bias: &Columns, out: &mut TileF32) {
+    let k = panel.len() / COLS;
+    assert!(R <= ROWS && a.len() >= (R - 1) * lda + k);
+    // SAFETY: there are COLS = 32 biases.
+    let start = unsafe { [_mm512_loadu_ps(bias.as_ptr()), _mm512_loadu_ps(bias.as_ptr().add(16))] };
+    let mut acc = [start; R];
     let (a, b) = (a.as_ptr(), panel.as_ptr());
     for p in 0..k {
         // SAFETY: the assertion above bounds every row r < R and step p < k of both sides.
@@ -49,15 +59,16 @@ fn f32_avx512_rows<const R: usize>(a: &[f32], lda: usize, panel: &[f32], k: usiz
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
-pub(super) fn i8_avx512(a: &[u8], lda: usize, rows: usize, panel: &[i8], steps: usize, out: &mut TileI32) {
-    by_rows!(rows, i8_avx512_rows(a, lda, panel, steps, out), [1 2 3 4 5 6 7 8 9 10 11 12])
+pub(super) fn i8_avx512(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, out: &mut TileF32) {
+    by_rows!(rows, i8_avx512_rows(a, panel, out), [1 2 3 4 5 6 7 8 9 10 11 12])
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
-fn i8_avx512_rows<const R: usize>(a: &[u8], lda: usize, panel: &[i8], steps: usize, out: &mut TileI32) {
-    assert!(R <= ROWS && a.len() >= (R - 1) * lda + 4 * steps && panel.len() >= steps * COLS * 4);
+fn i8_avx512_rows<const R: usize>(rows: QuantisedRows<'_>, panel: &PanelI8<'_>, out: &mut TileF32) {
+    let (lda, steps) = (rows.stride, panel.steps);
+    assert!(R <= ROWS && rows.q.len() >= (R - 1) * lda + 4 * steps && panel.data.len() >= steps * COLS * 4);
     let mut acc = [[_mm512_setzero_si512(); 2]; R];
-    let (a, b) = (a.as_ptr(), panel.as_ptr());
+    let (a, b) = (rows.q.as_ptr(), panel.data.as_ptr());
     for p in 0..steps {
         // SAFETY: the assertion above bounds every row r < R and step p < steps of both sides.
         unsafe {
@@ -70,11 +81,18 @@ fn i8_avx512_rows<const R: usize>(a: &[u8], lda: usize, panel: &[i8], steps: usi
             }
         }
     }
-    for (out, acc) in out.iter_mut().zip(&acc) {
-        // SAFETY: a tile row has COLS = 32 elements.
+    for half in 0..2 {
+        // SAFETY: columns and tile rows have COLS = 32 elements, of which a half is 16.
         unsafe {
-            _mm512_storeu_si512(out.as_mut_ptr().cast(), acc[0]);
-            _mm512_storeu_si512(out.as_mut_ptr().add(16).cast(), acc[1]);
+            let scales = _mm512_loadu_ps(panel.scales.as_ptr().add(16 * half));
+            let offsets = _mm512_loadu_ps(panel.offsets.as_ptr().add(16 * half));
+            let bias = _mm512_loadu_ps(panel.bias.as_ptr().add(16 * half));
+            for (r, acc) in acc.iter().enumerate() {
+                let (scale, minimum) = (_mm512_set1_ps(rows.scale[r]), _mm512_set1_ps(rows.minimum[r]));
+                let product = _mm512_mul_ps(_mm512_cvtepi32_ps(acc[half]), _mm512_mul_ps(scale, scales));
+                let rest = _mm512_add_ps(_mm512_mul_ps(minimum, offsets), bias);
+                _mm512_storeu_ps(out[r].as_mut_ptr().add(16 * half), _mm512_add_ps(product, rest));
+            }
         }
     }
 }
@@ -85,11 +103,11 @@ const COLS_AVX2: usize = 16;
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn f32_avx2(a: &[f32], lda: usize, rows: usize, panel: &[f32], k: usize, out: &mut TileF32) {
+pub(super) fn f32_avx2(a: &[f32], lda: usize, rows: usize, panel: &[f32], bias: &Columns, out: &mut TileF32) {
     for first in (0..rows).step_by(ROWS_AVX2) {
         let (a, out) = (&a[first * lda..], &mut out[first..]);
         for col in [0, COLS_AVX2] {
-            by_rows!((rows - first).min(ROWS_AVX2), f32_avx2_rows(a, lda, panel, col, k, out), [1 2 3 4 5 6])
+            by_rows!((rows - first).min(ROWS_AVX2), f32_avx2_rows(a, lda, panel, bias, col, out), [1 2 3 4 5 6])
         }
     }
 }
@@ -99,12 +117,16 @@ fn f32_avx2_rows<const R: usize>(
     a: &[f32],
     lda: usize,
     panel: &[f32],
+    bias: &Columns,
     col: usize,
-    k: usize,
-    out: &mut [[f32; COLS]],
+    out: &mut [Columns],
 ) {
-    assert!(a.len() >= (R - 1) * lda + k && panel.len() >= k * COLS && col + COLS_AVX2 <= COLS);
-    let mut acc = [[_mm256_setzero_ps(); 2]; R];
+    let k = panel.len() / COLS;
+    assert!(a.len() >= (R - 1) * lda + k && col + COLS_AVX2 <= COLS);
+    let start = &bias[col..col + COLS_AVX2];
+    // SAFETY: the slice above has 16 elements.
+    let start = unsafe { [_mm256_loadu_ps(start.as_ptr()), _mm256_loadu_ps(start.as_ptr().add(8))] };
+    let mut acc = [start; R];
     let (a, b) = (a.as_ptr(), panel.as_ptr());
     for p in 0..k {
         // SAFETY: the assertion above bounds every row r < R and step p < k of both sides.
@@ -130,19 +152,11 @@ fn f32_avx2_rows<const R: usize>(
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn i8_avx2(
-    a: &[u8],
-    lda: usize,
-    rows: usize,
-    panel: &[i8],
-    sums: &[i32],
-    steps: usize,
-    out: &mut TileI32,
-) {
+pub(super) fn i8_avx2(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, out: &mut TileF32) {
     for first in (0..rows).step_by(4) {
-        let (a, out) = (&a[first * lda..], &mut out[first..]);
+        let (a, out) = (a.from(first), &mut out[first..]);
         for col in [0, COLS_AVX2] {
-            by_rows!((rows - first).min(4), i8_avx2_rows(a, lda, panel, sums, col, steps, out), [1 2 3 4])
+            by_rows!((rows - first).min(4), i8_avx2_rows(a, panel, col, out), [1 2 3 4])
         }
     }
 }
@@ -152,18 +166,16 @@ pub(super) fn i8_avx2(
 /// columns' sums, and the result is the one of `vpdpbusd` to the bit.
 #[target_feature(enable = "avx2,fma")]
 fn i8_avx2_rows<const R: usize>(
-    a: &[u8],
-    lda: usize,
-    panel: &[i8],
-    sums: &[i32],
+    rows: QuantisedRows<'_>,
+    panel: &PanelI8<'_>,
     col: usize,
-    steps: usize,
-    out: &mut [[i32; COLS]],
+    out: &mut [Columns],
 ) {
-    assert!(a.len() >= (R - 1) * lda + 4 * steps && panel.len() >= steps * COLS * 4);
-    assert!(col + COLS_AVX2 <= COLS && sums.len() >= COLS);
+    let (lda, steps) = (rows.stride, panel.steps);
+    assert!(rows.q.len() >= (R - 1) * lda + 4 * steps && panel.data.len() >= steps * COLS * 4);
+    assert!(col + COLS_AVX2 <= COLS);
     let mut acc = [[_mm256_setzero_si256(); 2]; R];
-    let (a, b) = (a.as_ptr(), panel.as_ptr());
+    let (a, b) = (rows.q.as_ptr(), panel.data.as_ptr());
     let (ones, middle) = (_mm256_set1_epi16(1), _mm256_set1_epi8(-128));
     for p in 0..steps {
         // SAFETY: the assertions above bound every row r < R and step p < steps of both sides.
@@ -181,14 +193,20 @@ fn i8_avx2_rows<const R: usize>(
             }
         }
     }
-    for (out, acc) in out.iter_mut().zip(&acc) {
-        let (out, sums) = (&mut out[col..col + COLS_AVX2], &sums[col..col + COLS_AVX2]);
-        // SAFETY: both slices above have 16 elements.
+    for half in 0..2 {
+        let at = col + 8 * half;
+        // SAFETY: columns and tile rows have COLS = 32 elements, and at + 8 is at most col + 16.
         unsafe {
-            for (half, acc) in acc.iter().enumerate() {
-                let shift = _mm256_slli_epi32(_mm256_loadu_si256(sums.as_ptr().add(8 * half).cast()), 7);
-                let sum = _mm256_add_epi32(*acc, shift);
-                _mm256_storeu_si256(out.as_mut_ptr().add(8 * half).cast(), sum);
+            let shift = _mm256_slli_epi32(_mm256_loadu_si256(panel.sums.as_ptr().add(at).cast()), 7);
+            let scales = _mm256_loadu_ps(panel.scales.as_ptr().add(at));
+            let offsets = _mm256_loadu_ps(panel.offsets.as_ptr().add(at));
+            let bias = _mm256_loadu_ps(panel.bias.as_ptr().add(at));
+            for (r, acc) in acc.iter().enumerate() {
+                let (scale, minimum) = (_mm256_set1_ps(rows.scale[r]), _mm256_set1_ps(rows.minimum[r]));
+                let sum = _mm256_cvtepi32_ps(_mm256_add_epi32(acc[half], shift));
+                let product = _mm256_mul_ps(sum, _mm256_mul_ps(scale, scales));
+                let rest = _mm256_add_ps(_mm256_mul_ps(minimum, offsets), bias);
+                _mm256_storeu_ps(out[r].as_mut_ptr().add(at), _mm256_add_ps(product, rest));
             }
         }
     }

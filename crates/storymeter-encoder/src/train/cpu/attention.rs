@@ -3,7 +3,7 @@
 
 use super::products::transpose;
 use crate::kernel::Isa;
-use crate::kernel::gemm::{gemm_f32, pack_columns, pack_rows, packed_len};
+use crate::kernel::gemm::{SidesF32, gemm_f32, pack_columns, pack_rows, packed_len};
 use crate::kernel::steps::{RelativeBias, Store, softmax_rows, sum};
 use crate::train::backend::{AttentionShape, Dropout};
 
@@ -40,8 +40,8 @@ impl Heads<'_> {
         let (stride, width) = (self.shape.width, self.head_width());
         packed.resize(packed_len(width, len), 0.0);
         pack_columns(b, stride, width, len, packed);
-        let mut store = Store { out, stride: len, bias: &[], activation: None };
-        gemm_f32(self.isa, a, stride, len, width, len, packed, &mut store);
+        let sides = SidesF32 { a, lda: stride, m: len, k: width, n: len, b: packed, bias: &[] };
+        gemm_f32(self.isa, sides, &mut Store { out, stride: len, activation: None });
     }
 
     /// `p * b` for a square `p` and a matrix of a head's columns, into such a matrix.
@@ -49,8 +49,8 @@ impl Heads<'_> {
         let (stride, width) = (self.shape.width, self.head_width());
         packed.resize(packed_len(len, width), 0.0);
         pack_rows(b, stride, len, width, packed);
-        let mut store = Store { out, stride, bias: &[], activation: None };
-        gemm_f32(self.isa, p, len, len, len, width, packed, &mut store);
+        let sides = SidesF32 { a: p, lda: len, m: len, k: len, n: width, b: packed, bias: &[] };
+        gemm_f32(self.isa, sides, &mut Store { out, stride, activation: None });
     }
 
     /// The probabilities of one head.

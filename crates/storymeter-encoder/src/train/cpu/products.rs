@@ -2,7 +2,7 @@
 //! one chain along the inner dimension: the same bytes for any number of threads.
 
 use crate::kernel::Isa;
-use crate::kernel::gemm::{COLS, Epilogue, TileF32, gemm_f32, packed_len};
+use crate::kernel::gemm::{COLS, Epilogue, SidesF32, TileF32, gemm_f32, packed_len};
 use crate::kernel::steps::Store;
 use rayon::prelude::*;
 
@@ -30,15 +30,16 @@ impl Epilogue for Accumulate<'_> {
 /// `a * b + bias` into `out`, for `a` with `k` columns and a packed `b` of `k` x `n`.
 pub(super) fn product(isa: Isa, a: &[f32], k: usize, b: &[f32], n: usize, bias: &[f32], out: &mut [f32]) {
     a.par_chunks(TASK_ROWS * k).zip(out.par_chunks_mut(TASK_ROWS * n)).for_each(|(a, out)| {
-        let mut store = Store { out, stride: n, bias, activation: None };
-        gemm_f32(isa, a, k, a.len() / k, k, n, b, &mut store);
+        let sides = SidesF32 { a, lda: k, m: a.len() / k, k, n, b, bias };
+        gemm_f32(isa, sides, &mut Store { out, stride: n, activation: None });
     });
 }
 
 /// `out += a * b`, likewise.
 pub(super) fn add_product(isa: Isa, a: &[f32], k: usize, b: &[f32], n: usize, out: &mut [f32]) {
     a.par_chunks(TASK_ROWS * k).zip(out.par_chunks_mut(TASK_ROWS * n)).for_each(|(a, out)| {
-        gemm_f32(isa, a, k, a.len() / k, k, n, b, &mut Accumulate { out, stride: n });
+        let sides = SidesF32 { a, lda: k, m: a.len() / k, k, n, b, bias: &[] };
+        gemm_f32(isa, sides, &mut Accumulate { out, stride: n });
     });
 }
 

@@ -1,7 +1,7 @@
 //! Row by row and number by number: the operations that are not matrix products, forward and backward.
 
 use crate::kernel::math::{self, Activation};
-use crate::kernel::steps::{moments, sum};
+use crate::kernel::steps::{self, moments, sum};
 use crate::kernel::{Isa, vectorised};
 use crate::train::backend::{AdamStep, Dropout};
 use rayon::prelude::*;
@@ -77,11 +77,7 @@ vectorised! {
 vectorised! {
     /// The activation of every number.
     pub(super) fn activate(x: &mut [f32], activation: Activation) {
-        match activation {
-            Activation::GeluErf => x.iter_mut().for_each(|x| *x = math::gelu_erf(*x)),
-            Activation::GeluTanh => x.iter_mut().for_each(|x| *x = math::gelu_tanh(*x)),
-            Activation::Relu => x.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { 0.0 }),
-        }
+        steps::activate(x, activation);
     }
 }
 
