@@ -120,4 +120,6 @@ fn many_candidates_that_majorities_order_are_exact() {
     assert!(found.exact);
     assert_eq!(found.order, (0..72).rev().collect::<Vec<_>>());
     assert_eq!(found.distance, 72 * 71 / 2);
+    let tied = kemeny(Matrix::new(&[1.0; 50], 50, 1).unwrap()).unwrap();
+    assert_eq!((tied.exact, tied.distance), (true, 0));
 }

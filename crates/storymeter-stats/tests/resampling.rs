@@ -2,6 +2,10 @@
 
 mod support;
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::time::Duration;
+
 use storymeter_stats::{
     BootstrapMethod, BootstrapOptions, Coefficient, Design, Exchange, Level, Matrix,
     approximate_randomisation, bca_interval, bootstrap, paired_bootstrap, percentile_interval,
@@ -96,10 +100,17 @@ fn permutation_test_of_correlations_agrees_with_all_exchanges_by_brute_force() {
     }
 }
 
-/// Everything random in the crate, on one data set.
-fn all_resampling(seed: u64) -> String {
+/// Everything random in the crate, on one data set, and how many threads took part.
+fn all_resampling(seed: u64) -> (String, usize) {
+    let threads = Mutex::new(BTreeSet::new());
+    // Waits a little, so that no thread is done before the others have started.
+    let note_thread = || {
+        threads.lock().unwrap().insert(rayon::current_thread_index());
+        std::thread::sleep(Duration::from_micros(100));
+    };
     let (a, b, c) = (values("bell", 1, 60, &[]), values("bell", 2, 60, &[]), values("ties:4", 3, 60, &[]));
     let correlation = |at: &[usize]| {
+        note_thread();
         let pick = |v: &[f64]| at.iter().map(|&i| v[i]).collect::<Vec<_>>();
         Coefficient::Kendall.value(&pick(&a), &pick(&c)).unwrap()
     };
@@ -107,6 +118,7 @@ fn all_resampling(seed: u64) -> String {
     let interval = bootstrap(60, correlation, &options).unwrap();
     let pair = paired_bootstrap(60, |at| (mean_at(&a, at), mean_at(&b, at)), 500, 0.95, seed).unwrap();
     let exchanged = |swap: &[bool]| {
+        note_thread();
         let d: f64 = (0..60).map(|i| if swap[i] { b[i] - a[i] } else { a[i] - b[i] }).sum();
         (d, 0.0)
     };
@@ -114,7 +126,8 @@ fn all_resampling(seed: u64) -> String {
     let design = Design { coefficient: Coefficient::Spearman, level: Level::Item, exchange: Exchange::Both };
     let table = |v| Matrix::new(v, 6, 10).unwrap();
     let permuted = permutation_test(table(&a), table(&b), table(&c), design, 300, seed).unwrap();
-    format!("{interval:?}\n{pair:?}\n{randomised:?}\n{permuted:?}")
+    let busy = threads.into_inner().unwrap().len();
+    (format!("{interval:?}\n{pair:?}\n{randomised:?}\n{permuted:?}"), busy)
 }
 
 #[test]
@@ -123,10 +136,14 @@ fn results_do_not_depend_on_the_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| all_resampling(7))
     };
-    let alone = with(1);
-    assert_eq!(alone, with(2));
-    assert_eq!(alone, with(5));
-    assert_ne!(alone, all_resampling(8), "another seed draws other samples");
+    let (alone, busy) = with(1);
+    assert_eq!(busy, 1);
+    for threads in [2, 5] {
+        let (result, busy) = with(threads);
+        assert!(busy > 1, "the work stayed on one thread, so this shows nothing");
+        assert_eq!(result, alone);
+    }
+    assert_ne!(alone, all_resampling(8).0, "another seed draws other samples");
 }
 
 #[test]

@@ -19,8 +19,8 @@ const MOST_EXACT: usize = 18;
 
 /// Kemeny consensus of scores with one row per candidate and one column per voter, higher is better.
 ///
-/// Candidates are first split into the blocks that majorities order (if everyone in one block beats everyone in
-/// another, every optimal ranking respects that; Truchon 1998). Blocks of up to 18 candidates are solved exactly by
+/// Candidates are first split into the blocks that majorities order (only cycles of majorities stay together, compare
+/// the extended Condorcet criterion of Truchon 1998). Blocks of up to 18 candidates are solved exactly by
 /// dynamic programming over subsets, larger ones by moving single candidates, from the Borda order, until no move
 /// helps. Among equally good rankings the result is fixed but arbitrary.
 pub fn kemeny(scores: Matrix<'_>) -> Result<Kemeny> {
@@ -71,30 +71,33 @@ impl Votes {
         distance
     }
 
-    /// Strongly connected components of "is not beaten by", best first.
+    /// Strongly connected components of "a majority prefers", in an order that no majority contradicts.
     ///
-    /// Any two candidates are connected at least one way, so the components form a chain, and a candidate's reach
-    /// (how many it gets to) is larger the further up the chain it is.
+    /// Whoever beats a candidate also reaches all that it reaches, so sorting by reach puts winners first; mutual
+    /// reach means the same reach. Pairs in different blocks are thus ordered as their majority wants (or tied, which
+    /// costs the same either way), and only the order within blocks is left to find.
     fn blocks(&self) -> Vec<Vec<usize>> {
-        let reach: Vec<usize> = (0..self.candidates).map(|from| self.reach(from)).collect();
+        let reach: Vec<Vec<bool>> = (0..self.candidates).map(|from| self.reach(from)).collect();
+        let size = |c: usize| reach[c].iter().filter(|&&r| r).count();
         let mut order: Vec<usize> = (0..self.candidates).collect();
-        order.sort_by_key(|&c| std::cmp::Reverse(reach[c]));
+        order.sort_by_cached_key(|&c| (std::cmp::Reverse(size(c)), &reach[c]));
         order.chunk_by(|&a, &b| reach[a] == reach[b]).map(<[usize]>::to_vec).collect()
     }
 
-    fn reach(&self, from: usize) -> usize {
+    /// Whom a candidate beats, directly or through others, and itself.
+    fn reach(&self, from: usize) -> Vec<bool> {
         let mut seen = vec![false; self.candidates];
         seen[from] = true;
         let mut waiting = vec![from];
         while let Some(a) = waiting.pop() {
             for (b, seen) in seen.iter_mut().enumerate() {
-                if !*seen && self.prefer(a, b) >= self.prefer(b, a) {
+                if !*seen && self.prefer(a, b) > self.prefer(b, a) {
                     *seen = true;
                     waiting.push(b);
                 }
             }
         }
-        seen.into_iter().filter(|&s| s).count()
+        seen
     }
 
     /// Cheapest order of a block: the best way to put a set on top is to try each member as its last.
