@@ -24,8 +24,7 @@ impl Correlations {
     /// Correlates all columns of a table, the means of its systems being given.
     pub fn of(table: &ScoreTable, systems: &SystemMeans) -> Result<Self> {
         let columns = table.columns().len();
-        let pairs: Vec<(usize, usize)> =
-            (0..columns).flat_map(|a| (a..columns).map(move |b| (a, b))).collect();
+        let pairs = pairs(columns);
         let mut cells = Vec::with_capacity(Level::ALL.len() * Coefficient::ALL.len());
         for level in Level::ALL {
             for coefficient in Coefficient::ALL {
@@ -39,18 +38,38 @@ impl Correlations {
         Ok(Self { columns, cells })
     }
 
+    /// The same correlations, those at system level from other means.
+    pub fn with_means(&self, systems: &SystemMeans) -> Result<Self> {
+        let mut other = self.clone();
+        for coefficient in Coefficient::ALL {
+            other.cells[index(Level::System, coefficient)] =
+                vectors_level(coefficient, &pairs(self.columns), |c| &systems.means[c])?;
+        }
+        Ok(other)
+    }
+
     /// The correlation of two columns.
     pub fn get(&self, level: Level, coefficient: Coefficient, a: usize, b: usize) -> &Association {
         let (a, b) = (a.min(b), a.max(b));
         // Rows above hold columns, columns - 1, ... cells.
         let at = a * self.columns + b - a * (a + 1) / 2;
-        &self.cells[level as usize * Coefficient::ALL.len() + coefficient as usize][at]
+        &self.cells[index(level, coefficient)][at]
     }
 
     /// The coefficient alone; NaN where there is none.
     pub fn value(&self, level: Level, coefficient: Coefficient, a: usize, b: usize) -> f64 {
         self.get(level, coefficient, a, b).value
     }
+}
+
+/// Where the cells of a level and coefficient are.
+fn index(level: Level, coefficient: Coefficient) -> usize {
+    level as usize * Coefficient::ALL.len() + coefficient as usize
+}
+
+/// The upper triangle with its diagonal, row by row.
+fn pairs(columns: usize) -> Vec<(usize, usize)> {
+    (0..columns).flat_map(|a| (a..columns).map(move |b| (a, b))).collect()
 }
 
 /// The mean of each column over each system's items.

@@ -1,4 +1,6 @@
 //! The binary as its users meet it, one file a verb.
 
+mod correlate;
+mod meta;
 mod perturb;
 mod sandbox;

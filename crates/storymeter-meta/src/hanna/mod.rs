@@ -223,6 +223,7 @@ fn differences(study: &Study, figure_8: &[usize]) -> Result<Sheet> {
         ],
     ];
     general.into_iter().for_each(|row| sheet.push(row.map(Into::into).to_vec()));
+    study.tie_differences(&mut sheet);
     study.pairwise_differences(&mut sheet)?;
     for level in [Level::System, Level::Story] {
         study.williams_differences(level, Coefficient::Pearson, &mut sheet)?;

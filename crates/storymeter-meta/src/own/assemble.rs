@@ -16,6 +16,8 @@ pub struct Assembled {
     pub table: ScoreTable,
     /// The single ratings.
     pub ratings: RatingTable,
+    /// Each story's id and its cell in a column.
+    pub cells: Vec<(String, usize)>,
     /// What a reader must know about the files.
     pub warnings: Vec<Warning>,
 }
@@ -79,7 +81,8 @@ pub fn assemble(options: &Options<'_>) -> Result<Assembled> {
         let message = format!("{empty} of {size} cells of systems and items have no story");
         warnings.push(Warning::new("missing", "table", message));
     }
-    Ok(Assembled { ratings: rating_table(&entries, criteria), table, warnings })
+    let cells = entries.iter().map(|entry| entry.id.clone()).zip(cells).collect();
+    Ok(Assembled { ratings: rating_table(&entries, criteria), table, cells, warnings })
 }
 
 fn check_ids(records: &[Scored]) -> Result<()> {

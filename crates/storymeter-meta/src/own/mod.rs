@@ -1,6 +1,7 @@
 //! The same analysis on a user's own scores: `storymeter meta table`.
 
 mod assemble;
+mod extras;
 
 use std::path::PathBuf;
 
@@ -30,6 +31,10 @@ pub struct Options<'a> {
     pub outsiders: Vec<String>,
     /// The scale of the ratings; the range they have unless given.
     pub scale: Option<Scale>,
+    /// Error types that raters named, `{"id", "errors": [type or null, one a rater]}` a line.
+    pub errors: Option<PathBuf>,
+    /// Scores of metrics trained on other data, in the form of `scores`.
+    pub drift: Option<PathBuf>,
     /// Which way a metric points, where that is known.
     pub direction: &'a dyn Fn(&str) -> Direction,
     /// The paired bootstrap between systems.
@@ -43,7 +48,7 @@ const TOP_LEVEL: usize = 7;
 
 /// Runs everything the data allows.
 pub fn analyse(options: &Options<'_>) -> Result<Document> {
-    let Assembled { table, ratings, mut warnings } = assemble(options)?;
+    let Assembled { table, ratings, cells, mut warnings } = assemble(options)?;
     let outsiders: Vec<&str> = options.outsiders.iter().map(String::as_str).collect();
     let study = Study::new(table.without_systems(&outsiders), Edition::Corrected, options.bootstrap)?;
     warnings.extend(inspect(study.table(), study.correlations()));
@@ -84,6 +89,12 @@ pub fn analyse(options: &Options<'_>) -> Result<Document> {
         sheets.extend(williams(&study, level)?);
     }
     sheets.extend(biased_sets(&study, scale, options.draws)?);
+    if let Some(path) = &options.errors {
+        sheets.extend(extras::error_types(path, &table, &cells, &mut warnings)?);
+    }
+    if let Some(path) = &options.drift {
+        sheets.push(extras::drift(path, &table, &cells)?);
+    }
     let signature = signature(&study, &ratings, options);
     sheets.iter_mut().for_each(|sheet| sheet.signature = format!("{}|{signature}", sheet.id));
     Ok(Document { kind: "table".into(), signature: signature.to_string(), warnings, sheets })

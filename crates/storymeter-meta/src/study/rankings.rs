@@ -4,6 +4,7 @@ use storymeter_stats::ranking::{BordaCount, BordaTies, argsort_numpy_1_23, borda
 use storymeter_stats::{Coefficient, Matrix};
 
 use super::{Edition, Study, round_half_even};
+use crate::correlations::{Correlations, Noise, SystemMeans};
 use crate::error::Result;
 use crate::level::Level;
 use crate::sheet::{Cell, Form, Sheet};
@@ -70,22 +71,22 @@ impl Study {
         sheet
     }
 
-    /// Metrics for which every voter of a ballot has a number; the others cannot be ranked.
-    fn candidates(&self, ballot: &Ballot) -> Vec<usize> {
-        let complete = |&m: &usize| {
-            ballot.voters.iter().all(|&(l, c, criterion)| !self.strength(l, c, m, criterion).is_nan())
+    /// The metrics for which every voter of a ballot has a number, the others cannot be ranked; and their counts.
+    fn count(
+        &self,
+        correlations: &Correlations,
+        ballot: &Ballot,
+        ties: BordaTies,
+    ) -> Result<(Vec<usize>, BordaCount)> {
+        let votes = |metric: usize| -> Vec<f64> {
+            let one = |&(level, coefficient, criterion): &(Level, Coefficient, usize)| {
+                correlations.value(level, coefficient, metric, criterion).abs()
+            };
+            ballot.voters.iter().map(one).collect()
         };
-        self.metrics.iter().copied().filter(complete).collect()
-    }
-
-    fn count(&self, ballot: &Ballot, ties: BordaTies) -> Result<(Vec<usize>, BordaCount)> {
-        let candidates = self.candidates(ballot);
-        let strengths: Vec<f64> = candidates
-            .iter()
-            .flat_map(|&m| {
-                ballot.voters.iter().map(move |&(l, c, criterion)| self.strength(l, c, m, criterion))
-            })
-            .collect();
+        let complete = |&metric: &usize| votes(metric).iter().all(|vote| !vote.is_nan());
+        let candidates: Vec<usize> = self.metrics.iter().copied().filter(complete).collect();
+        let strengths: Vec<f64> = candidates.iter().flat_map(|&metric| votes(metric)).collect();
         let matrix = Matrix::new(&strengths, candidates.len(), ballot.voters.len())?;
         Ok((candidates, borda(matrix, ties)?))
     }
@@ -109,7 +110,7 @@ impl Study {
                 Edition::Published => "equal correlations stand as numpy 1.23's unstable sort left them",
             });
         for ballot in ballots {
-            let (candidates, count) = self.count(ballot, self.ties())?;
+            let (candidates, count) = self.count(&self.correlations, ballot, self.ties())?;
             if candidates.len() < self.metrics.len() {
                 let without = self.metrics.len() - candidates.len();
                 sheet = sheet.note(format!(
@@ -129,14 +130,18 @@ impl Study {
         Ok(sheet)
     }
 
-    /// Where mid-ranks and the published tie order give another winner or another top five.
+    /// Where the published order of ties, among system means as numpy sums them, gives another top five than shared
+    /// ranks among means that tie when they are equal.
     pub fn borda_differences(&self, ballots: &[Ballot], sheet: &mut Sheet) -> Result<()> {
+        let with = |noise| self.correlations.with_means(&SystemMeans::of(&self.table, noise));
+        let (kept, removed) = (with(Noise::Kept)?, with(Noise::Removed)?);
         for ballot in ballots {
-            let top = |ties| -> Result<Vec<String>> {
-                let (candidates, count) = self.count(ballot, ties)?;
+            let top = |correlations, ties| -> Result<Vec<String>> {
+                let (candidates, count) = self.count(correlations, ballot, ties)?;
                 Ok(count.order.iter().take(5).map(|&c| self.name(candidates[c]).to_owned()).collect())
             };
-            let (published, corrected) = (top(BordaTies::Numpy123)?, top(BordaTies::MidRank)?);
+            let (published, corrected) =
+                (top(&kept, BordaTies::Numpy123)?, top(&removed, BordaTies::MidRank)?);
             if published != corrected {
                 sheet.push(vec![
                     "Borda top 5 (ties)".into(),

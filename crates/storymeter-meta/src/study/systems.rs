@@ -4,7 +4,7 @@ use storymeter_stats::Coefficient;
 
 use super::heatmaps::Label;
 use super::{Edition, Study, round_half_even};
-use crate::correlations::associate;
+use crate::correlations::{Noise, SystemMeans, associate};
 use crate::error::Result;
 use crate::sheet::{Cell, Form, Sheet};
 
@@ -72,6 +72,28 @@ impl Study {
             }
         }
         Ok(sheet)
+    }
+
+    /// Systems whose means on a criterion are equal, and come out unequal when numpy sums them.
+    pub fn tie_differences(&self, sheet: &mut Sheet) {
+        let (kept, removed) =
+            (SystemMeans::of(&self.table, Noise::Kept), SystemMeans::of(&self.table, Noise::Removed));
+        for &criterion in &self.criteria {
+            for (second, name) in self.table.systems().iter().enumerate() {
+                for (first, other) in self.table.systems()[..second].iter().enumerate() {
+                    let tied =
+                        |means: &SystemMeans| means.means[criterion][first] == means.means[criterion][second];
+                    if tied(&removed) != tied(&kept) {
+                        sheet.push(vec![
+                            "system means (last bits)".into(),
+                            self.name(criterion).into(),
+                            format!("{other} and {name} differ").into(),
+                            format!("{other} and {name} tie").into(),
+                        ]);
+                    }
+                }
+            }
+        }
     }
 
     /// Where rounding the system means first changes who is among the best.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use storymeter_stats::Coefficient;
+use storymeter_stats::{Coefficient, Matrix, Signs, fisher_interval, williams_matrix};
 
 use super::rated::{RatedSet, Scores};
 use crate::correlations::associate;
@@ -54,11 +54,65 @@ pub(super) fn table_5(set: &RatedSet) -> Result<Vec<Sheet>> {
         push_three(&mut row, &found);
         sheet.push(row);
     }
-    let mut sheets = vec![sheet];
+    let mut sheets = vec![sheet, intervals(set)?];
+    if set.len() > 3 {
+        sheets.push(williams(set)?);
+    }
     for coefficient in Coefficient::ALL {
         sheets.push(between_metrics(set, coefficient)?);
     }
     Ok(sheets)
+}
+
+/// 95% intervals of Table 5 through Fisher's z.
+fn intervals(set: &RatedSet) -> Result<Sheet> {
+    let mut sheet =
+        Sheet::new("table-5-intervals", "95% intervals of the correlations (Fisher's z)", Form::Table)
+            .columns(["metric", "coefficient"], 0)
+            .columns(["value", "low", "high"], 4);
+    for scores in &set.metrics {
+        for (coefficient, found) in Coefficient::ALL.into_iter().zip(three(&scores.values, &set.human)?) {
+            let (low, high, reason) = match found.gap {
+                Some(gap) => (f64::NAN, f64::NAN, gap.to_string()),
+                None if found.n < 5 => (f64::NAN, f64::NAN, "fewer than 5 stories".into()),
+                None => {
+                    let interval = fisher_interval(coefficient, found.value, found.n, 0.95)?;
+                    (interval.low, interval.high, String::new())
+                }
+            };
+            let mut row = vec![Cell::from(&scores.metric.name), coefficient.name().into()];
+            row.extend([found.value, low, high].map(|value| Cell::number(value, &reason)));
+            sheet.push(row);
+        }
+    }
+    Ok(sheet)
+}
+
+/// Whether one metric's Pearson correlation is really higher than another's on the same stories.
+fn williams(set: &RatedSet) -> Result<Sheet> {
+    let names = || set.metrics.iter().map(|s| s.metric.name.as_str());
+    let value = |a: &[f64], b: &[f64]| Ok(associate(Coefficient::Pearson, a, b)?.value);
+    let with: Vec<f64> = set.metrics.iter().map(|s| value(&s.values, &set.human)).collect::<Result<_>>()?;
+    let between: Vec<f64> = set
+        .metrics
+        .iter()
+        .flat_map(|a| set.metrics.iter().map(|b| value(&a.values, &b.values)))
+        .collect::<Result<_>>()?;
+    let matrix = Matrix::new(&between, with.len(), with.len())?;
+    let cells = williams_matrix(&with, matrix, set.len(), Signs::Correct)?;
+    let mut sheet = Sheet::new("table-5-williams", "Williams tests between metrics (Pearson)", Form::Heatmap)
+        .column("metric", 0)
+        .columns(names(), 4)
+        .note("one-sided p-value that the row's |r| is higher than the column's; empty where it is not");
+    for (row, name) in cells.chunks(with.len()).zip(names()) {
+        let mut line = vec![Cell::from(name)];
+        line.extend(row.iter().map(|cell| match cell {
+            None => Cell::from(""),
+            Some(p) => Cell::number(*p, "a correlation is missing"),
+        }));
+        sheet.push(line);
+    }
+    Ok(sheet)
 }
 
 fn between_metrics(set: &RatedSet, coefficient: Coefficient) -> Result<Sheet> {

@@ -6,7 +6,6 @@ use std::path::Path;
 use storymeter_core::{Error as CoreError, Place};
 use storymeter_stats::Coefficient;
 
-use super::error_types::{evaluation_set, named_types};
 use super::rated::RatedSet;
 use crate::correlations::associate;
 use crate::error::Result;
@@ -25,7 +24,7 @@ pub(super) fn appendix_d(set: &RatedSet, path: &Path) -> Result<Sheet> {
         .note("edited = 1, so a model that edits bad stories has a negative value; the paper prints it without sign");
     let mut sets = vec![("All".to_owned(), (0..set.len()).collect::<Vec<_>>())];
     if let Some(errors) = &set.errors {
-        sets.extend(named_types().map(|(number, name)| (name.to_owned(), evaluation_set(errors, number))));
+        sets.extend(errors.specific().map(|(at, name)| (name.to_owned(), errors.evaluation_set(at))));
     }
     for (name, stories) in sets {
         let pick = |values: &[f64]| stories.iter().map(|&i| values[i]).collect::<Vec<_>>();

@@ -5,7 +5,6 @@
 
 mod correlation;
 mod edits;
-mod error_types;
 mod names;
 mod rated;
 
@@ -14,10 +13,11 @@ use std::path::{Path, PathBuf};
 use storymeter_core::{Direction, Signature};
 
 pub use names::Known;
-pub use rated::{ERROR_TYPES, RatedSet, Scores, numbers};
+pub use rated::{RatedSet, Scores, numbers};
 
 use crate::error::Result;
 use crate::quality::DrawOptions;
+use crate::ratings::{RatedStory, Raters, RatingTable, agreement};
 use crate::scale::Scale;
 use crate::sheet::{Document, Form, Sheet, Warning};
 
@@ -50,7 +50,9 @@ pub fn analyse(folder: &Path, options: &Options) -> Result<Document> {
     }
     let mut sheets = Vec::new();
     if let Some(errors) = &set.errors {
-        sheets.extend(error_types::table_2(errors)?);
+        sheets.extend(errors.shares("table-2")?);
+        let note = "the paper says \"less than 0.15, p > 0.01\" of its ROC set: true over all stories, not over the unreasonable";
+        sheets.iter_mut().filter(|s| s.id == "table-2-correlations").for_each(|s| s.notes.push(note.into()));
     }
     if !set.metrics.is_empty() {
         sheets.extend(correlation::table_5(&set)?);
@@ -65,10 +67,14 @@ pub fn analyse(folder: &Path, options: &Options) -> Result<Document> {
         warnings.extend(more);
     }
     if let Some(errors) = &set.errors {
-        sheets.push(error_types::table_7(&set, errors)?);
+        let metrics = set.metrics.iter().map(|s| (s.metric.name.as_str(), s.values.as_slice()));
+        sheets.push(errors.by_type("table-7", metrics, &set.human)?);
     }
     sheets.extend(correlation::figure_2(&set, options.draws)?);
     sheets.push(figure_3(&set));
+    if set.raters > 1 {
+        sheets.extend(agreement(&rating_table(&set), "agreement")?);
+    }
     let edits = options.edits.clone().or_else(|| Some(folder.join("edits.txt")).filter(|path| path.exists()));
     if let Some(path) = edits {
         sheets.push(edits::appendix_d(&set, &path)?);
@@ -88,6 +94,20 @@ pub fn analyse(folder: &Path, options: &Options) -> Result<Document> {
 
 fn numbered(id: &str, before: usize) -> String {
     if before == 0 { id.to_owned() } else { format!("{id}-{}", before + 1) }
+}
+
+/// The ratings on the one criterion there is; their order says nothing about who gave them.
+fn rating_table(set: &RatedSet) -> RatingTable {
+    let story = |(at, ratings): (usize, &Vec<f64>)| RatedStory {
+        id: at.to_string(),
+        system: set.name.clone(),
+        ratings: vec![ratings.clone()],
+    };
+    RatingTable {
+        criteria: vec!["reasonable".into()],
+        stories: set.ratings.iter().enumerate().map(story).collect(),
+        raters: Raters::Anonymous,
+    }
 }
 
 /// Figure 3: how many stories have which human score.

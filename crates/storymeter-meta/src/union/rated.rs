@@ -16,11 +16,15 @@ use storymeter_core::{Error as CoreError, Place};
 
 use super::names::{self, Known};
 use crate::error::{Error, Result};
+use crate::error_types::ErrorTypes;
 use crate::scale::Scale;
 use crate::sheet::Warning;
 
-/// How many error types a rater can choose from; 0 is "reasonable".
-pub const ERROR_TYPES: usize = 5;
+/// The error types a rater can choose from, as the paper abbreviates them; 0 is "reasonable", 1 the first of these.
+const ERROR_TYPES: [&str; 5] = ["Repe", "Cohe", "Conf", "Chao", "Others"];
+
+/// The error types before "Others".
+const SPECIFIC: usize = 4;
 
 /// Stories with their ratings and scores.
 #[derive(Debug, Clone)]
@@ -35,8 +39,8 @@ pub struct RatedSet {
     pub human: Vec<f64>,
     /// The most raters a story has.
     pub raters: usize,
-    /// The error type each rater named, 0 to 5; absent without `ant_data_all.txt`.
-    pub errors: Option<Vec<Vec<u8>>>,
+    /// The error type each rater named; absent without `ant_data_all.txt`.
+    pub errors: Option<ErrorTypes>,
     /// The metrics, in the order of the paper's Table 5, unknown ones last.
     pub metrics: Vec<Scores>,
     /// What a reader must know about the files.
@@ -193,7 +197,7 @@ fn annotations(path: &Path) -> Result<Vec<Annotated>> {
     Ok(stories)
 }
 
-fn error_types(path: &Path, rated: &[Annotated]) -> Result<Vec<Vec<u8>>> {
+fn error_types(path: &Path, rated: &[Annotated]) -> Result<ErrorTypes> {
     let typed = annotations(path)?;
     if typed.len() != rated.len() {
         let problem = format!("{} stories, ant_data.txt has {}", typed.len(), rated.len());
@@ -207,14 +211,15 @@ fn error_types(path: &Path, rated: &[Annotated]) -> Result<Vec<Vec<u8>>> {
         }
         let mut types = Vec::with_capacity(story.numbers.len());
         for &number in &story.numbers {
-            if number.fract() != 0.0 || !(0.0..=ERROR_TYPES as f64).contains(&number) {
-                return Err(wrong(format!("error type {number}: must be 0 (reasonable) to {ERROR_TYPES}")));
+            let last = ERROR_TYPES.len();
+            if number.fract() != 0.0 || !(0.0..=last as f64).contains(&number) {
+                return Err(wrong(format!("error type {number}: must be 0 (reasonable) to {last}")));
             }
-            types.push(number as u8);
+            types.push((number as usize).checked_sub(1));
         }
         all.push(types);
     }
-    Ok(all)
+    Ok(ErrorTypes::new(ERROR_TYPES.map(String::from).to_vec(), SPECIFIC, all))
 }
 
 /// One number a line; blank lines at the end do not count.

@@ -22,6 +22,12 @@ pub struct TableArgs {
     /// Stories with ratings, systems and items, joined by id
     #[arg(long, value_name = "FILE")]
     stories: Option<PathBuf>,
+    /// Error types named by raters, {"id", "errors": [TYPE or null, one a rater]} a line: which errors a metric sees
+    #[arg(long, value_name = "FILE")]
+    errors: Option<PathBuf>,
+    /// Scores of the same stories by metrics trained on other data, as `score` writes them: dataset drift
+    #[arg(long, value_name = "FILE")]
+    drift: Option<PathBuf>,
     /// Systems to leave out of correlations and comparisons, such as human writers
     #[arg(long, value_name = "SYSTEM", value_delimiter = ',')]
     without: Vec<String>,
@@ -59,6 +65,8 @@ pub fn run(args: &TableArgs) -> anyhow::Result<Outcome> {
     let document = analyse(&Options {
         scores: args.scores.clone(),
         stories: args.stories.clone(),
+        errors: args.errors.clone(),
+        drift: args.drift.clone(),
         outsiders: args.without.clone(),
         scale: args.scale,
         direction: &direction,
