@@ -108,7 +108,7 @@ impl SystemMeans {
 }
 
 /// The nearest number of 13 significant digits.
-fn settle(value: f64) -> f64 {
+pub(crate) fn settle(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }

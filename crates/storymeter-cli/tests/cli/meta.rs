@@ -119,8 +119,8 @@ fn hanna_names_what_is_wrong_with_its_input() {
         assert!(!sandbox.path("out").exists(), "no output for a run that failed");
     };
     ratings(
-        ratings_csv().replacen(",1,4,", ",1,9,", 1).replacen("0,Human,0,1,1,", "0,Human,0,1,7,", 1),
-        "outside the scale 1..5",
+        ratings_csv().replacen("0,Human,0,1,1,", "0,Human,0,1,7,", 1),
+        "bad.csv:2: field \"Relevance\": rating 7",
     );
     ratings(ratings_csv().replace("Myth", "Epic"), "unknown system \"Epic\"; known are: Human, Tale");
     ratings("story_id,system\n1,Tale\n".into(), "no column \"Relevance\"");
@@ -132,7 +132,7 @@ fn hanna_names_what_is_wrong_with_its_input() {
     scores(hanna_csv().replacen("[", "[9, ", 1), "numbers where the lists before have");
     scores("Model,BLEU Ξ§\nTale,\"[1, 2]\"\n".into(), "no human criterion to compare metrics with");
     scores("Model,Relevance\nTale,\"[1, 2]\"\n".into(), "no metric to evaluate");
-    scores(hanna_csv().replace("1.667", "8"), "outside the scale");
+    scores(hanna_csv().replacen("Human,\"[", "Human,\"[7", 1), "outside the scale 1..5");
     sandbox.run("meta hanna scores.csv --show figure-99").fails_with("no such sheet");
     sandbox.run("meta hanna none.csv").fails_with("none.csv");
 }

@@ -242,7 +242,7 @@ fn compare_means(table: &ScoreTable, ratings: &RatingTable) -> Vec<Warning> {
             let given = ratings.of_system(system, at);
             let mean = given.iter().sum::<f64>() / given.len() as f64;
             let scored = means.means[column][row];
-            if (mean - scored).abs() > 1e-6 {
+            if (mean - scored).abs() > 0.005 {
                 let message = format!(
                     "mean of the ratings {mean:.4}, mean in the score file {scored:.4}: not the same data?"
                 );

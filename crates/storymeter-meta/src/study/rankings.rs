@@ -4,7 +4,7 @@ use storymeter_stats::ranking::{BordaCount, BordaTies, argsort_numpy_1_23, borda
 use storymeter_stats::{Coefficient, Matrix};
 
 use super::{Edition, Study, round_half_even};
-use crate::correlations::{Correlations, Noise, SystemMeans};
+use crate::correlations::{Correlations, Noise, SystemMeans, settle};
 use crate::error::Result;
 use crate::level::Level;
 use crate::sheet::{Cell, Form, Sheet};
@@ -80,7 +80,9 @@ impl Study {
     ) -> Result<(Vec<usize>, BordaCount)> {
         let votes = |metric: usize| -> Vec<f64> {
             let one = |&(level, coefficient, criterion): &(Level, Coefficient, usize)| {
-                correlations.value(level, coefficient, metric, criterion).abs()
+                let strength = correlations.value(level, coefficient, metric, criterion).abs();
+                // A metric and its mirror image are equally strong; their last bits need not be.
+                if ties == BordaTies::MidRank { settle(strength) } else { strength }
             };
             ballot.voters.iter().map(one).collect()
         };
@@ -192,7 +194,7 @@ impl Study {
                         Edition::Published => argsort_numpy_1_23(&strengths).into_iter().rev().collect(),
                         Edition::Corrected => {
                             let mut order: Vec<usize> = (0..strengths.len()).collect();
-                            order.sort_by(|&a, &b| strengths[b].total_cmp(&strengths[a]));
+                            order.sort_by(|&a, &b| settle(strengths[b]).total_cmp(&settle(strengths[a])));
                             order
                         }
                     };
