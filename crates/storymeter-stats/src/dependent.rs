@@ -87,6 +87,7 @@ pub enum Signs {
     /// As in the matrices published with HANNA. There a pair's value comes from the row of the metric that is later
     /// in the list, and in each row the correlation of that metric is overwritten by its absolute value at the
     /// first comparison, so that its sign is lost but for column 0. Pairs that become contradictory are NaN.
+    /// The rule is inferred from what is reported of one such matrix (`storymeter-checks/tests/williams.rs`).
     Published,
 }
 
