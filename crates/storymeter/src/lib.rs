@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub use storymeter_core as core;
+pub use storymeter_encoder as encoder;
 pub use storymeter_meta as meta;
 pub use storymeter_metrics as metrics;
 pub use storymeter_perturb as perturb;

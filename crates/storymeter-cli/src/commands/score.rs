@@ -1,5 +1,7 @@
 //! `storymeter score`: any set of metrics in one pass over the stories.
 
+mod explain;
+mod learned;
 mod lines;
 mod references;
 mod report;
@@ -11,7 +13,7 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use storymeter::core::Direction;
 use storymeter::core::read::{Format, Record, Skipped};
-use storymeter::metrics::{Options, Rows, Scorer, registry};
+use storymeter::metrics::{Options, Rows, Scorer};
 use storymeter::summary::{Ledger, Resampling, Summary};
 
 use crate::Outcome;
@@ -31,9 +33,15 @@ use report::Report;
 pub struct ScoreArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// Metrics, separated by commas: ids such as bleu or rouge:hanna
+    /// Metrics, separated by commas: ids such as bleu or rouge:hanna; the default is union, the learned metric
     #[arg(short, long = "metric", value_name = "ID", value_delimiter = ',')]
     metrics: Vec<String>,
+    #[command(flatten)]
+    learned: learned::LearnedArgs,
+    /// Say why: what the learned metric would change, which sentences weigh, which damage it sees. On the terminal, or
+    /// as the field "explanation" of -o X.jsonl
+    #[arg(long)]
+    explain: bool,
     /// Reference stories, one a story and in the same order, from a file like the input; may be given several times
     /// for several references
     #[arg(long, value_name = "FILE")]
@@ -79,7 +87,8 @@ enum OutputFormat {
 pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let format = output_format(args)?;
     let options = Options { seed: args.seed, meteor_data: args.meteor_data.clone() };
-    let mut scorer = Scorer::new(&metric_ids(args)?, &options)?;
+    let mut scorer = learned::scorer(&args.learned, &metric_ids(args), &options)?;
+    let mut explainer = args.explain.then(|| explain::Explainer::new(&args.learned, format)).transpose()?;
     let bounds = Bound::parse_all(&args.fail_under, &scorer)?;
 
     let inputs = if scorer.needs_survey() { args.input.repeatable()? } else { args.input.once() };
@@ -99,13 +108,15 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
         let rows = scorer.batch(records)?;
         empty += rows.empty_stories();
         keep(records, &rows, &mut ledger);
-        lines.as_mut().map_or(Ok(()), |lines| lines.write(records, &rows))
+        let explanations = explainer.as_mut().map(|explainer| explainer.explain(records)).transpose()?;
+        lines.as_mut().map_or(Ok(()), |lines| lines.write(records, &rows, explanations.as_deref()))
     })?;
 
     let resampling =
         Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
     let all = ledger.all(&scorer, &resampling);
     let passed = Bound::all_hold(&bounds, &all, common);
+    explainer.map_or(Ok(()), explain::Explainer::finish)?;
     let table_wanted = format == OutputFormat::Table || args.output.is_some();
     if table_wanted {
         let report = Report {
@@ -137,15 +148,11 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
 }
 
-/// The metrics asked for. The learned metric that will be the default is not part of this version.
-fn metric_ids(args: &ScoreArgs) -> anyhow::Result<Vec<String>> {
+/// The metrics asked for; the learned one where none was.
+fn metric_ids(args: &ScoreArgs) -> Vec<String> {
     let ids: Vec<String> =
         args.metrics.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
-    if ids.is_empty() {
-        let known = registry::entries().iter().flat_map(|entry| entry.ids).copied().collect::<Vec<_>>();
-        bail!("no metric was named; use --metric with one or more of {}", known.join(", "));
-    }
-    Ok(ids)
+    if ids.is_empty() { vec![learned::UNION.to_owned()] } else { ids }
 }
 
 fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {

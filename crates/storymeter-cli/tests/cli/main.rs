@@ -4,3 +4,4 @@ mod correlate;
 mod meta;
 mod perturb;
 mod sandbox;
+mod union;

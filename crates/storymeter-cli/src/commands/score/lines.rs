@@ -11,6 +11,7 @@ use serde::ser::{SerializeMap, Serializer};
 use storymeter::core::read::Record;
 use storymeter::core::{AtomicFile, Ratings};
 use storymeter::metrics::Rows;
+use storymeter::union::Explanation;
 
 /// Writes lines to a file or, once all are there, to standard output.
 pub(super) struct Lines {
@@ -38,14 +39,26 @@ impl Lines {
     }
 
     /// Writes the scores of a batch.
-    pub(super) fn write(&mut self, records: &[Record], rows: &Rows) -> anyhow::Result<()> {
-        let line = |(at, record): (usize, &Record)| self.line(record, rows.scores(at));
+    pub(super) fn write(
+        &mut self,
+        records: &[Record],
+        rows: &Rows,
+        explanations: Option<&[Explanation]>,
+    ) -> anyhow::Result<()> {
+        let line = |(at, record): (usize, &Record)| {
+            self.line(record, rows.scores(at), explanations.map(|explanations| &explanations[at]))
+        };
         let lines: Vec<Vec<u8>> = records.par_iter().enumerate().map(line).collect::<anyhow::Result<_>>()?;
         let out = self.sink.get();
         lines.iter().try_for_each(|line| out.write_all(line)).context("cannot write the scores")
     }
 
-    fn line(&self, record: &Record, scores: &[f64]) -> anyhow::Result<Vec<u8>> {
+    fn line(
+        &self,
+        record: &Record,
+        scores: &[f64],
+        explanation: Option<&Explanation>,
+    ) -> anyhow::Result<Vec<u8>> {
         let story = &record.story;
         if self.csv {
             let head = [story.id.as_str(), story.system.as_deref().unwrap_or_default(), story.item()];
@@ -58,6 +71,7 @@ impl Lines {
             item: story.item(),
             scores: Scores { columns: &self.columns, scores },
             human: (!story.ratings.is_empty()).then_some(&story.ratings),
+            explanation,
         };
         let mut bytes = serde_json::to_vec(&line)?;
         bytes.push(b'\n');
@@ -102,6 +116,8 @@ struct Line<'a> {
     scores: Scores<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     human: Option<&'a Ratings>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'a Explanation>,
 }
 
 struct Scores<'a> {
