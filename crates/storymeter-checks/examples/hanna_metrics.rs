@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             100.0 * row.share(),
             row.largest,
             row.correlation,
-            row.expectation.note,
+            if row.share() < 1.0 { row.expectation.note } else { "" },
         );
     }
     Ok(())

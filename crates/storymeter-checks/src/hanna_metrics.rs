@@ -9,22 +9,39 @@ use storymeter_core::read::{ReadOptions, open};
 use storymeter_metrics::{Options, Scorer};
 use storymeter_stats::pearson;
 
-/// Which metric of ours stands beside which column of HANNA's, how near a value must be, and what is known of the
-/// rest. A tolerance of 0 means equal to the last digit but two.
+/// Which metric of ours stands beside which column of HANNA's.
 pub const COLUMNS: &[Expectation] = &[
-    Expectation { id: "bleu:hanna", column: "BLEU", within: 1e-6, note: "" },
-    Expectation { id: "chrf:hanna", column: "chrF", within: 1e-6, note: "" },
-    Expectation { id: "coverage:hanna", column: "Coverage", within: 1e-9, note: "" },
-    Expectation { id: "density:hanna", column: "Density", within: 1e-9, note: "" },
-    Expectation { id: "compression:hanna", column: "Compression", within: 1e-9, note: "" },
-    Expectation { id: "text-length:hanna", column: "Text length", within: 1e-9, note: "" },
-    Expectation { id: "novelty-1:hanna", column: "Novelty-1", within: 1e-9, note: "" },
-    Expectation { id: "novelty-2:hanna", column: "Novelty-2", within: 1e-9, note: "" },
-    Expectation { id: "novelty-3:hanna", column: "Novelty-3", within: 1e-9, note: "" },
-    Expectation { id: "repetition-1:hanna", column: "Repetition-1", within: 1e-9, note: "" },
-    Expectation { id: "repetition-2:hanna", column: "Repetition-2", within: 1e-9, note: "" },
-    Expectation { id: "repetition-3:hanna", column: "Repetition-3", within: 1e-9, note: "" },
+    exact("bleu:hanna", "BLEU", 1e-6),
+    exact("chrf:hanna", "chrF", 1e-6),
+    tokens("coverage:hanna", "Coverage"),
+    tokens("density:hanna", "Density"),
+    tokens("compression:hanna", "Compression"),
+    tokens("text-length:hanna", "Text length"),
+    tokens("novelty-1:hanna", "Novelty-1"),
+    tokens("novelty-2:hanna", "Novelty-2"),
+    tokens("novelty-3:hanna", "Novelty-3"),
+    tokens("repetition-1:hanna", "Repetition-1"),
+    tokens("repetition-2:hanna", "Repetition-2"),
+    tokens("repetition-3:hanna", "Repetition-3"),
+    Expectation {
+        id: "cider-d",
+        column: "CIDEr",
+        within: 1e-9,
+        least_share: 0.0,
+        note: "document frequencies are those of the stories at hand, HANNA's those of all 1,056",
+    },
 ];
+
+/// A metric whose every value must be near.
+const fn exact(id: &'static str, column: &'static str, within: f64) -> Expectation {
+    Expectation { id, column, within, least_share: 1.0, note: "" }
+}
+
+/// A metric on spaCy's tokens.
+const fn tokens(id: &'static str, column: &'static str) -> Expectation {
+    let note = "story 407: HANNA's spaCy, an older one, cut one word less; ours cuts as spaCy 3.8 does";
+    Expectation { id, column, within: 1e-9, least_share: 0.99, note }
+}
 
 /// A metric of ours and the published column it should equal.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +52,8 @@ pub struct Expectation {
     pub column: &'static str,
     /// How near counts as equal.
     pub within: f64,
+    /// The least share of stories on which it must be equal.
+    pub least_share: f64,
     /// Why the rest differs.
     pub note: &'static str,
 }
