@@ -2,6 +2,8 @@
 
 mod correlate;
 mod meta;
+mod metrics;
 mod perturb;
 mod sandbox;
+mod score;
 mod union;

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Times sacrebleu and pycocoevalcap beside our BLEU, chrF, TER and CIDEr-D on the same pairs, and prints the ratios.
+
+    cargo build --release -p storymeter-metrics --example throughput
+    python3 benches/peers/metrics.py [STORIES.jsonl[.gz]]
+
+Stories 0 and 1, 2 and 3, ... of the file are a pair: no text is seen twice, so no cache helps either side. Without a
+file, pairs are made up. One thread each, texts in memory; processor time of the best round, so that other work on the
+machine counts on neither side. "Two threads" is wall time and means something on an idle machine only. Needs
+sacrebleu 2 and pycocoevalcap.
+"""
+import gzip
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+from pycocoevalcap.cider.cider import Cider
+from sacrebleu.metrics import BLEU, CHRF, TER
+
+OURS = os.path.join(os.path.dirname(__file__), "../../target/release/examples/throughput")
+PAIRS = 300
+TER_PAIRS = 10
+
+
+def made_up():
+    words = "the a she he they lamp storm night door key old house river went came said was had under into and but".split()
+    rng = random.Random(7)
+    return [" ".join(rng.choice(words) for _ in range(300)).capitalize() + "." for _ in range(2 * PAIRS)]
+
+
+def stories(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    texts = []
+    with opener(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            texts.append(json.loads(line)["story"])
+            if len(texts) == 2 * PAIRS:
+                break
+    return texts
+
+
+def best(work):
+    times = []
+    for _ in range(3):
+        start = time.thread_time()
+        work()
+        times.append(time.thread_time() - start)
+    return min(times)
+
+
+def ours(path, metric, threads=1):
+    out = subprocess.run([OURS, path, str(threads), metric], check=True, capture_output=True, text=True).stdout
+    return json.loads(out)
+
+
+def ours_wall(path, metric, threads):
+    """Seconds on the clock."""
+    out = subprocess.run([OURS, path, f"{threads}w", metric], check=True, capture_output=True, text=True).stdout
+    return json.loads(out)["seconds"]
+
+
+def sentence(make, pairs):
+    # A new metric every round: sacrebleu's tokenisers remember lines.
+    def work():
+        metric = make()
+        if hasattr(metric, "tokenizer"):
+            for tokenizer in (metric.tokenizer, getattr(metric.tokenizer, "_post_tokenizer", None)):
+                if tokenizer is not None and hasattr(type(tokenizer).__call__, "cache_clear"):
+                    type(tokenizer).__call__.cache_clear()
+        for story, reference in pairs:
+            metric.sentence_score(story, [reference])
+
+    return work
+
+
+def cider(pairs):
+    def work():
+        words = [(" ".join(re.findall(r"\w+", s)), " ".join(re.findall(r"\w+", r))) for s, r in pairs]
+        Cider().compute_score({i: [r] for i, (_, r) in enumerate(words)}, {i: [s] for i, (s, _) in enumerate(words)})
+
+    return work
+
+
+def main():
+    texts = stories(sys.argv[1]) if len(sys.argv) > 1 else made_up()
+    pairs = list(zip(texts[::2], texts[1::2]))
+    print(f"{len(pairs)} pairs, {sum(len(t.encode()) for t in texts) / len(texts):.0f} bytes a text")
+    print(f"{'metric':10} {'peer s':>9} {'ours s':>9} {'ratio':>8} {'ours MB/s':>10} {'two threads':>12}")
+    with tempfile.TemporaryDirectory() as folder:
+
+        def write(name, pairs):
+            path = os.path.join(folder, name)
+            with open(path, "w", encoding="utf-8") as out:
+                for story, reference in pairs:
+                    out.write(json.dumps({"story": story, "reference": reference}) + "\n")
+            return path
+
+        whole, few = write("pairs.jsonl", pairs), write("few.jsonl", pairs[:TER_PAIRS])
+        for metric, peer, path in [
+            ("bleu", sentence(lambda: BLEU(effective_order=True), pairs), whole),
+            ("chrf", sentence(CHRF, pairs), whole),
+            ("cider-d", cider(pairs), whole),
+            ("ter", sentence(TER, pairs[:TER_PAIRS]), few),
+        ]:
+            theirs, mine = best(peer), ours(path, metric)
+            one, two = ours_wall(path, metric, 1), ours_wall(path, metric, 2)
+            print(
+                f"{metric:10} {theirs:9.3f} {mine['seconds']:9.4f} {theirs / mine['seconds']:7.1f}x"
+                f" {mine['megabytes_per_second']:10.1f} {one / two:11.2f}x"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+//! `storymeter score`.
+
+use crate::sandbox::Sandbox;
+
+const STORIES: &str = r#"{"id":"a1","system":"rain","item":"one","prompt":"A storm is coming.","story":"The storm came at night. Nobody slept.","reference":"The storm came in the night, and nobody slept at all.","human":{"coherence":[4,5]}}
+{"id":"a2","system":"rain","item":"two","prompt":"A letter arrives.","story":"A letter came. She read it twice, and wept.","reference":["The letter came on Monday. She read it twice.","A letter! She wept."]}
+{"id":"b1","system":"sun","item":"one","prompt":"A storm is coming.","story":"Sun. Sun. Sun.","reference":"The storm came in the night, and nobody slept at all."}
+{"id":"b2","system":"sun","item":"two","prompt":"A letter arrives.","story":"","reference":"The letter came on Monday. She read it twice."}
+"#;
+
+/// Every metric that needs no files of its own.
+const ALL: &str = "bleu,bleu:hanna,bleu:union,chrf,chrf:plus-plus,ter,cider-d,coverage,density,compression,\
+                   text-length:hanna,novelty-1,novelty-2,novelty-3,repetition-1,repetition-2,repetition-3,distinct-1,\
+                   distinct-4,self-bleu";
+
+fn with_stories() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("stories.jsonl", STORIES);
+    sandbox
+}
+
+/// The run failed, wrote no result, and left nothing behind.
+#[track_caller]
+fn nothing_half_written(sandbox: &Sandbox, line: &str, message: &str) {
+    let before = sandbox.names();
+    let run = sandbox.run(line).fails_with(message);
+    assert_eq!(run.stdout(), "");
+    assert_eq!(sandbox.names(), before);
+}
+
+#[test]
+fn a_table_shows_all_stories_and_each_system() {
+    let run =
+        with_stories().run("score stories.jsonl --metric bleu,ter,text-length --against sun").succeeds();
+    insta::assert_snapshot!(run.stdout());
+    assert_eq!(run.stderr(), "storymeter: 1 of 4 stories have no text; they are scored as they are\n");
+}
+
+#[test]
+fn every_story_gets_a_line_in_input_order() {
+    let sandbox = with_stories();
+    sandbox.run("score stories.jsonl --metric bleu,chrf:hanna,novelty-2 -o scores.jsonl").succeeds();
+    insta::assert_snapshot!(sandbox.read("scores.jsonl"));
+    assert_eq!(sandbox.names(), ["scores.jsonl", "stories.jsonl"]);
+}
+
+#[test]
+fn scores_go_to_standard_output_when_asked_for() {
+    let sandbox = with_stories();
+    let jsonl = sandbox.run("score stories.jsonl --metric bleu --format jsonl").succeeds();
+    assert_eq!(jsonl.stdout().lines().count(), 4);
+    let csv = sandbox.run("score stories.jsonl --metric bleu,text-length --format csv").succeeds();
+    insta::assert_snapshot!(csv.stdout());
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let sandbox = with_stories();
+    let run = |threads: usize| {
+        let line = format!(
+            "score stories.jsonl --metric {ALL} --threads {threads} --against rain -o {threads}.jsonl"
+        );
+        sandbox.run(&line).succeeds().stdout().to_owned()
+    };
+    assert_eq!(run(1), run(3));
+    assert_eq!(sandbox.read("1.jsonl"), sandbox.read("3.jsonl"));
+}
+
+#[test]
+fn standard_input_is_read_twice_for_corpus_metrics() {
+    let sandbox = with_stories();
+    let from_file = sandbox.run("score stories.jsonl --metric cider-d,self-bleu --format jsonl").succeeds();
+    let from_pipe = sandbox
+        .run_with_input("score - --metric cider-d,self-bleu --format jsonl", STORIES.as_bytes())
+        .succeeds();
+    assert_eq!(from_file.stdout(), from_pipe.stdout());
+}
+
+#[test]
+fn references_may_come_from_files_of_their_own() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stories.txt", "The storm came.\nShe read it.\n");
+    sandbox.write("first.txt", "The storm came at night.\nShe read it twice.\n");
+    sandbox.write("second.txt", "A storm came.\nShe read.\n");
+    let formats = "--input-format lines --references-format lines --metric bleu:none --format jsonl";
+    let one = sandbox.run(&format!("score stories.txt --references first.txt {formats}")).succeeds();
+    let two = sandbox
+        .run(&format!("score stories.txt --references first.txt --references second.txt {formats}"))
+        .succeeds();
+    assert_ne!(one.stdout(), two.stdout());
+    sandbox.write("first.txt", "The storm came at night.\n");
+    nothing_half_written(
+        &sandbox,
+        &format!("score stories.txt --references first.txt {formats}"),
+        "stories.txt:2: the story has no reference: first.txt has only 1",
+    );
+    sandbox.write("first.txt", "One.\nTwo.\nThree.\n");
+    nothing_half_written(
+        &sandbox,
+        &format!("score stories.txt --references first.txt {formats}"),
+        "first.txt has 3 references, but there are 2 stories",
+    );
+}
+
+#[test]
+fn a_limit_that_is_not_reached_is_exit_code_1() {
+    let sandbox = with_stories();
+    let code = |more: &str| sandbox.run(&format!("score stories.jsonl --metric {more}")).code();
+    assert_eq!(code("bleu --fail-under 10"), 0);
+    assert_eq!(code("bleu --fail-under 20"), 1);
+    // Lower is better: the limit is from above.
+    assert_eq!(code("ter,bleu --fail-under ter=90"), 0);
+    assert_eq!(code("ter,bleu --fail-under ter=50"), 1);
+    assert_eq!(code("ter,bleu --fail-under 50"), 2);
+}
+
+#[test]
+fn what_a_metric_needs_and_a_story_lacks_is_named() {
+    let sandbox = with_stories();
+    sandbox.write(
+        "bare.jsonl",
+        "{\"story\":\"One.\",\"reference\":\"Two.\"}\n{\"id\":\"x\",\"story\":\"One.\"}\n",
+    );
+    nothing_half_written(
+        &sandbox,
+        "score bare.jsonl --metric bleu -o out.jsonl",
+        "bare.jsonl:2: story \"x\": metric \"bleu\" needs a reference, and there is none",
+    );
+    nothing_half_written(
+        &sandbox,
+        "score bare.jsonl --metric novelty-1 --format csv",
+        "bare.jsonl:1: story \"0\": metric \"novelty-1\" needs a prompt, and there is none",
+    );
+    sandbox.write("blank.jsonl", "{\"story\":\"One.\",\"reference\":\" \"}\n");
+    nothing_half_written(&sandbox, "score blank.jsonl --metric cider-d", "needs a reference");
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_refused() {
+    let sandbox = with_stories();
+    let refused = |more: &str, message: &str| {
+        nothing_half_written(&sandbox, &format!("score stories.jsonl {more}"), message)
+    };
+    refused("", "no metric was named; use --metric with one or more of bleu, chrf,");
+    refused("--metric blue", "did you mean \"bleu\"?");
+    refused("--metric bleu:paper", "metric \"bleu\" has no preset \"paper\"; it has 13a, intl,");
+    refused("--metric bleu:intl+char", "presets \"intl\" and \"char\" exclude each other");
+    refused("--metric bleu,bleu", "both write the key \"bleu\"");
+    refused("--metric bleu --against moon -o x.jsonl", "there is no such system; there are rain, sun");
+    refused("--metric bleu -o scores.dat", "name the format with --format");
+}

@@ -1,0 +1,92 @@
+//! Metrics on made-up stories of about 300 words, in bytes of story and reference a second.
+//!
+//! `benches/peers/metrics.py` times the peers beside us.
+#![allow(missing_docs)]
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use storymeter_core::read::Record;
+use storymeter_core::rng::stream;
+use storymeter_core::{Place, Story};
+use storymeter_metrics::{Options, Scorer};
+
+const STORIES: u64 = 64;
+
+/// Words by a made-up Zipf law, with punctuation.
+fn text(seed: u64) -> String {
+    use rand_chacha::rand_core::Rng;
+    const WORDS: [&str; 24] = [
+        "the",
+        "a",
+        "and",
+        "she",
+        "he",
+        "was",
+        "to",
+        "of",
+        "her",
+        "it",
+        "storm",
+        "lamp",
+        "door",
+        "night",
+        "river",
+        "under",
+        "house",
+        "said",
+        "didn't",
+        "well-known",
+        "\"Stop!\"",
+        "walked,",
+        "home.",
+        "again...",
+    ];
+    let mut random = stream(1, seed, 0);
+    let mut word = || {
+        let (a, b) = (random.next_u64() % 24, random.next_u64() % 24);
+        WORDS[a.min(b) as usize]
+    };
+    (0..300).map(|_| word()).collect::<Vec<_>>().join(" ")
+}
+
+fn records() -> Vec<Record> {
+    (0..STORIES)
+        .map(|number| {
+            let story = Story {
+                id: number.to_string(),
+                prompt: Some(text(2 * STORIES + number).chars().take(150).collect()),
+                text: text(number),
+                references: vec![text(STORIES + number)],
+                ..Story::default()
+            };
+            Record { story, number, place: Place::default() }
+        })
+        .collect()
+}
+
+fn metrics(criterion: &mut Criterion) {
+    let records = records();
+    let bytes: usize = records.iter().map(|r| r.story.text.len() + r.story.references[0].len()).sum();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
+    let mut group = criterion.benchmark_group("metrics");
+    group.throughput(Throughput::Bytes(bytes as u64));
+    for id in
+        ["bleu", "bleu:intl", "chrf", "chrf:plus-plus", "cider-d", "text-length", "novelty-3", "density"]
+    {
+        group.bench_function(id, |bencher| {
+            bencher.iter(|| {
+                pool.install(|| {
+                    let scorer = Scorer::new(&[id], &Options::default()).expect("a known metric");
+                    let survey = scorer.survey();
+                    if scorer.needs_survey() {
+                        survey.batch(&records);
+                    }
+                    scorer.surveyed(survey).expect("fits in memory").batch(&records).expect("nothing lacks")
+                })
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, metrics);
+criterion_main!(benches);

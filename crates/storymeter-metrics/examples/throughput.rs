@@ -1,0 +1,59 @@
+//! Times metrics on stories held in memory: `throughput FILE.jsonl THREADS METRIC...`.
+//!
+//! Prints one JSON line a metric: seconds of the best of ten rounds, stories, and bytes of story and references a
+//! second. `THREADS` is a number; with one thread the seconds are those on the processor where the system tells (Linux), so that other work
+//! on the machine does not count; a `w` after the number asks for time on the clock. `benches/peers/metrics.py` runs it beside the peers.
+#![allow(clippy::print_stdout)]
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use storymeter_core::read::{ReadOptions, open};
+use storymeter_metrics::{Options, Scorer};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = std::env::args().skip(1);
+    let (Some(file), Some(threads)) = (args.next(), args.next()) else {
+        return Err("usage: throughput FILE.jsonl THREADS METRIC...".into());
+    };
+    let records = open(&[PathBuf::from(file)], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
+    let bytes: usize = records
+        .iter()
+        .map(|record| {
+            record.story.text.len() + record.story.references.iter().map(String::len).sum::<usize>()
+        })
+        .sum();
+    let alone = threads == "1";
+    let threads = threads.trim_end_matches('w');
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.parse()?).build()?;
+    for id in args {
+        let mut best = f64::INFINITY;
+        for _ in 0..10 {
+            let scorer = Scorer::new(&[&id], &Options::default())?;
+            let seconds = pool.install(|| -> storymeter_metrics::Result<f64> {
+                let (start, wall) = (processor_seconds(), Instant::now());
+                let survey = scorer.survey();
+                if scorer.needs_survey() {
+                    survey.batch(&records);
+                }
+                scorer.surveyed(survey)?.batch(&records)?;
+                let elapsed = wall.elapsed().as_secs_f64();
+                let on_processor = processor_seconds().zip(start).map(|(end, start)| end - start);
+                Ok(on_processor.filter(|_| alone).unwrap_or(elapsed))
+            })?;
+            best = best.min(seconds);
+        }
+        let rate = bytes as f64 / best / 1e6;
+        println!(
+            "{{\"metric\": \"{id}\", \"seconds\": {best:.6}, \"stories\": {}, \"megabytes_per_second\": {rate:.1}}}",
+            records.len()
+        );
+    }
+    Ok(())
+}
+
+/// Time this thread has spent on a processor, where the system tells.
+fn processor_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds / 1e9)
+}
