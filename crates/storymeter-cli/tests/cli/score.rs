@@ -141,7 +141,6 @@ fn what_cannot_be_asked_for_is_refused() {
     let refused = |more: &str, message: &str| {
         nothing_half_written(&sandbox, &format!("score stories.jsonl {more}"), message)
     };
-    refused("", "no metric was named; use --metric with one or more of bleu, chrf,");
     refused("--metric blue", "did you mean \"bleu\"?");
     refused("--metric bleu:paper", "metric \"bleu\" has no preset \"paper\"; it has 13a, intl,");
     refused("--metric bleu:intl+char", "presets \"intl\" and \"char\" exclude each other");
