@@ -1,0 +1,69 @@
+//! ROUGE and METEOR on texts made to trip a tokeniser, against their peers (`tools/rouge_meteor_fixtures.py`).
+#![allow(missing_docs)]
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use storymeter_core::read::Record;
+use storymeter_core::{Place, Story};
+use storymeter_metrics::{Options, Scorer};
+
+fn cases() -> Vec<Value> {
+    let fixture: Value = serde_json::from_str(include_str!("fixtures/nasty_pairs.json")).expect("JSON");
+    fixture["pairs"].as_array().expect("a list").clone()
+}
+
+fn record(case: &Value) -> Record {
+    let texts = |value: &Value| value.as_str().expect("a text").to_owned();
+    let times = case["times"].as_u64().expect("a number") as usize;
+    let references = case["references"].as_array().expect("a list").iter().map(texts).collect();
+    let story = Story { text: texts(&case["story"]).repeat(times), references, ..Story::default() };
+    Record { story, number: 0, place: Place::default() }
+}
+
+/// Compares every case with the numbers of one peer; where the peer has none, all of ours must be 0.
+fn check(id: &str, options: &Options) {
+    let scorer = Scorer::new(&[id], options).expect("a known metric");
+    let mut checked = 0;
+    for case in cases() {
+        let rows = scorer.batch(&[record(&case)]).expect("all have references");
+        let ours = rows.scores(0);
+        let theirs: Vec<f64> = match &case[id] {
+            Value::Array(numbers) => numbers.iter().map(|number| number.as_f64().expect("a number")).collect(),
+            Value::Number(number) => vec![number.as_f64().expect("a number")],
+            _ => vec![0.0; ours.len()],
+        };
+        assert_eq!(ours.len(), theirs.len(), "{id}");
+        for (column, (ours, theirs)) in scorer.columns().iter().zip(ours.iter().zip(&theirs)) {
+            assert!((ours - theirs).abs() < 1e-9, "{column}, {}: {ours} and {theirs}", case["name"]);
+        }
+        checked += 1;
+    }
+    assert!(checked > 35);
+}
+
+#[test]
+fn rouge_155_prints_what_the_perl_program_prints() {
+    check("rouge:155", &Options::default());
+}
+
+#[test]
+fn google_rouge_equals_rouge_score() {
+    check("rouge:google", &Options::default());
+    check("rouge:google-stem", &Options::default());
+}
+
+#[test]
+fn meteor_1_0_equals_nltk() {
+    check("meteor:nltk", &Options::default());
+}
+
+#[test]
+#[allow(clippy::print_stderr)]
+fn meteor_1_5_equals_the_jar() {
+    let Some(folder) = std::env::var_os("STORYMETER_METEOR_DATA").map(PathBuf::from) else {
+        eprintln!("skipped: set STORYMETER_METEOR_DATA to the folder of meteor-1.5.jar and its tables");
+        return;
+    };
+    check("meteor:1.5", &Options { meteor_data: Some(folder), ..Options::default() });
+}
