@@ -1,11 +1,12 @@
 //! Prints each metric beside HANNA's published values: `cargo run --release -p storymeter-checks --example hanna_metrics`.
 //!
-//! Another file of the same layout may be named as the argument.
+//! Another file of the same layout may be named as the argument. METEOR is compared where `STORYMETER_METEOR_DATA` names
+//! the folder of its tables.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;
 
-use storymeter_checks::hanna_metrics::{COLUMNS, compare};
+use storymeter_checks::hanna_metrics::{columns, compare};
 use storymeter_checks::shared;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "{:<28} {:>8} {:>9} {:>12} {:>12}  note",
         "metric", "stories", "equal", "largest", "correlation"
     );
-    for row in compare(&path, COLUMNS)? {
+    for row in compare(&path, &columns())? {
         println!(
             "{:<28} {:>8} {:>8.2}% {:>12.2e} {:>12.9}  {}",
             row.expectation.id,

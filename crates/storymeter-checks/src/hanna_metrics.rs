@@ -9,6 +9,8 @@ use storymeter_core::read::{ReadOptions, open};
 use storymeter_metrics::{Options, Scorer};
 use storymeter_stats::pearson;
 
+use crate::meteor_data;
+
 /// Which metric of ours stands beside which column of HANNA's.
 pub const COLUMNS: &[Expectation] = &[
     exact("bleu:hanna", "BLEU", 1e-6),
@@ -58,6 +60,55 @@ pub struct Expectation {
     pub note: &'static str,
 }
 
+impl Expectation {
+    /// The metric whose column it is: a family has many.
+    fn metric(&self) -> &'static str {
+        if self.id.starts_with("rouge-") { "rouge:hanna" } else { self.id }
+    }
+}
+
+/// [`COLUMNS`] and the 24 of ROUGE; METEOR where its tables are.
+pub fn columns() -> Vec<Expectation> {
+    let meteor = meteor_data().is_some().then_some(METEOR);
+    COLUMNS.iter().copied().chain(rouge_columns()).chain(meteor).collect()
+}
+
+/// ROUGE's columns, published with five decimals.
+pub fn rouge_columns() -> impl Iterator<Item = Expectation> {
+    ROUGE.iter().map(|&(id, column)| exact(id, column, 1e-9))
+}
+
+/// METEOR's column, published with ten decimals.
+pub const METEOR: Expectation = exact("meteor:hanna", "METEOR", 1e-9);
+
+/// Our keys and HANNA's names of ROUGE's columns.
+const ROUGE: [(&str, &str); 24] = [
+    ("rouge-1-r", "ROUGE-1 Recall"),
+    ("rouge-1-p", "ROUGE-1 Precision"),
+    ("rouge-1-f", "ROUGE-1 F-Score"),
+    ("rouge-2-r", "ROUGE-2 Recall"),
+    ("rouge-2-p", "ROUGE-2 Precision"),
+    ("rouge-2-f", "ROUGE-2 F-Score"),
+    ("rouge-3-r", "ROUGE-3 Recall"),
+    ("rouge-3-p", "ROUGE-3 Precision"),
+    ("rouge-3-f", "ROUGE-3 F-Score"),
+    ("rouge-4-r", "ROUGE-4 Recall"),
+    ("rouge-4-p", "ROUGE-4 Precision"),
+    ("rouge-4-f", "ROUGE-4 F-Score"),
+    ("rouge-l-r", "ROUGE-L Recall"),
+    ("rouge-l-p", "ROUGE-L Precision"),
+    ("rouge-l-f", "ROUGE-L F-Score"),
+    ("rouge-w-1.2-r", "ROUGE-W-1.2 Recall"),
+    ("rouge-w-1.2-p", "ROUGE-W-1.2 Precision"),
+    ("rouge-w-1.2-f", "ROUGE-W-1.2 F-Score"),
+    ("rouge-s*-r", "ROUGE-S* Recall"),
+    ("rouge-s*-p", "ROUGE-S* Precision"),
+    ("rouge-s*-f", "ROUGE-S* F-Score"),
+    ("rouge-su*-r", "ROUGE-SU* Recall"),
+    ("rouge-su*-p", "ROUGE-SU* Precision"),
+    ("rouge-su*-f", "ROUGE-SU* F-Score"),
+];
+
 /// How one metric compares.
 #[derive(Debug, Clone)]
 pub struct Comparison {
@@ -86,8 +137,12 @@ pub fn compare(
     expectations: &[Expectation],
 ) -> Result<Vec<Comparison>, Box<dyn std::error::Error>> {
     let records = open(&[path.to_owned()], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
-    let ids: Vec<&str> = expectations.iter().map(|expectation| expectation.id).collect();
-    let scorer = Scorer::new(&ids, &Options::default())?;
+    let mut ids: Vec<&str> = expectations.iter().map(Expectation::metric).collect();
+    ids.dedup();
+    let meteor_data = ids.contains(&METEOR.id).then(meteor_data).flatten();
+    let options = Options { meteor_data, ..Options::default() };
+    let scorer = Scorer::new(&ids, &options)?;
+    let keys = scorer.columns().to_vec();
     let survey = scorer.survey();
     survey.batch(&records);
     let rows = scorer.surveyed(survey)?;
@@ -95,7 +150,8 @@ pub fn compare(
     let published = published(path, expectations)?;
     let mut comparisons = Vec::new();
     for (column, &expectation) in expectations.iter().enumerate() {
-        let ours: Vec<f64> = (0..records.len()).map(|story| rows.scores(story)[column]).collect();
+        let key = keys.iter().position(|key| key == expectation.id).ok_or("no column of that id")?;
+        let ours: Vec<f64> = (0..records.len()).map(|story| rows.scores(story)[key]).collect();
         let theirs: Vec<f64> = published.iter().map(|story| story[column]).collect();
         let differences = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs());
         comparisons.push(Comparison {

@@ -6,6 +6,7 @@
 #![allow(clippy::print_stderr)]
 
 pub mod hanna_metrics;
+pub mod pairs;
 
 use std::path::{Path, PathBuf};
 
@@ -29,4 +30,17 @@ pub fn shared(relative: &str) -> Option<PathBuf> {
         );
         None
     }
+}
+
+/// The folder of METEOR 1.5's tables (`$STORYMETER_METEOR_DATA`), or `None` with a line on stderr where it is not set.
+///
+/// `pip install pycocoevalcap` brings them, in its folder `meteor`; they are not ours to ship.
+pub fn meteor_data() -> Option<PathBuf> {
+    let folder = std::env::var_os("STORYMETER_METEOR_DATA").map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!(
+            "skipped: METEOR 1.5 (set STORYMETER_METEOR_DATA to the folder of meteor-1.5.jar and its tables)"
+        );
+    }
+    folder
 }

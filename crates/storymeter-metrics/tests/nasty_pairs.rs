@@ -29,7 +29,9 @@ fn check(id: &str, options: &Options) {
         let rows = scorer.batch(&[record(&case)]).expect("all have references");
         let ours = rows.scores(0);
         let theirs: Vec<f64> = match &case[id] {
-            Value::Array(numbers) => numbers.iter().map(|number| number.as_f64().expect("a number")).collect(),
+            Value::Array(numbers) => {
+                numbers.iter().map(|number| number.as_f64().expect("a number")).collect()
+            }
             Value::Number(number) => vec![number.as_f64().expect("a number")],
             _ => vec![0.0; ours.len()],
         };

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Times the Perl program ROUGE-1.5.5 and rouge-score beside our ROUGE on the same pairs, and prints the ratios.
+
+    cargo build --release -p storymeter-metrics --example pair_seconds
+    python3 benches/peers/rouge.py STORIES.jsonl[.gz] [PAIRS]
+
+One thread each, and processor time on both sides, so that other work on the machine counts on neither. The Perl program
+reads its pairs from files, as it must; what it takes for one pair of single words, its start, is taken off. Ours is the
+mean of 100 rounds with the texts in memory, tokenised anew in each. Needs what tools/peer_scores.py names.
+"""
+import os
+import resource
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../tools"))
+from peer_scores import google_rouge, perl_rouge
+from story_files import our_time, read_pairs, report
+
+
+def children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def perl_seconds(pairs):
+    start = children()
+    perl_rouge(pairs)
+    return children() - start
+
+
+def google_seconds(pairs, stem):
+    start = time.thread_time()
+    google_rouge(pairs, stem)
+    return time.thread_time() - start
+
+
+def main():
+    pairs = read_pairs(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20)
+    ours = {metric: our_time(pairs, metric, 100) for metric in ["rouge:155", "rouge:google", "rouge:google-stem"]}
+    # One call before the clock starts: imports do not count.
+    google_rouge(pairs[:1], True)
+    plain, stemmed = google_seconds(pairs, False), google_seconds(pairs, True)
+    perl = perl_seconds(pairs) - perl_seconds([("lamp", ["lamp"])])
+    report(
+        [
+            ("ROUGE-1.5.5, 24 numbers", perl, ours["rouge:155"]),
+            ("rouge-score", plain, ours["rouge:google"]),
+            ("rouge-score, stemmed", stemmed, ours["rouge:google-stem"]),
+            ("rouge-score, stemmed / our 24", stemmed, ours["rouge:155"]),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+//! Times one metric on stories held in memory, on one thread: `pair_seconds FILE.jsonl ROUNDS METRIC`.
+//!
+//! Prints one JSON line: seconds a round on the processor (so that other work on the machine does not count) and on
+//! the clock, both the mean of all rounds, and bytes of story and references. What a metric loads is loaded once,
+//! before the first round; texts are tokenised anew in each. METEOR's tables come from `STORYMETER_METEOR_DATA`.
+//! `benches/peers/rouge.py` and `meteor.py` run it beside the peers.
+#![allow(clippy::print_stdout)]
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use storymeter_core::read::{ReadOptions, open};
+use storymeter_metrics::{Options, Scorer};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [file, rounds, id] = arguments.as_slice() else {
+        return Err("usage: pair_seconds FILE.jsonl ROUNDS METRIC".into());
+    };
+    let rounds: u32 = rounds.parse()?;
+    let records = open(&[PathBuf::from(file)], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
+    let meteor_data = std::env::var_os("STORYMETER_METEOR_DATA").map(PathBuf::from);
+    let scorer = Scorer::new(&[id], &Options { meteor_data, ..Options::default() })?;
+    let length = |texts: &[String]| texts.iter().map(String::len).sum::<usize>();
+    let bytes: usize = records.iter().map(|r| r.story.text.len() + length(&r.story.references)).sum();
+
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let (processor, wall) = pool.install(|| -> Result<(f64, f64), String> {
+        let (start, wall) = (processor_seconds()?, Instant::now());
+        for _ in 0..rounds {
+            scorer.batch(&records).map_err(|error| error.to_string())?;
+        }
+        Ok((processor_seconds()? - start, wall.elapsed().as_secs_f64()))
+    })?;
+    let rounds = f64::from(rounds);
+    println!("{{\"processor\": {}, \"wall\": {}, \"bytes\": {bytes}}}", processor / rounds, wall / rounds);
+    Ok(())
+}
+
+/// What this thread has spent on a processor. The system brings the number up to date a few hundred times a second.
+fn processor_seconds() -> Result<f64, String> {
+    const FILE: &str = "/proc/thread-self/schedstat";
+    let text = std::fs::read_to_string(FILE).map_err(|error| format!("{FILE}: {error}"))?;
+    let spent = text.split_whitespace().next().and_then(|field| field.parse::<f64>().ok());
+    spent.map(|nanoseconds| nanoseconds / 1e9).ok_or_else(|| format!("{FILE}: {text}"))
+}
