@@ -26,6 +26,7 @@ mod technique;
 
 pub use config::{Config, Preset};
 pub use donors::{DEFAULT_SAMPLE, DonorSampler, Donors};
+pub use draft::sentences_of;
 pub use edit::{Edit, Stretch, apply, stretches, undo};
 pub use error::Error;
 pub use names::delexicalised;

@@ -5,8 +5,8 @@ use std::path::Path;
 use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
 use storymeter_encoder::{Batch, Encoder, Isa, Precision, Tokenizer, Workspace};
-use storymeter_perturb::delexicalised;
-use storymeter_text::{Span, sentence};
+use storymeter_perturb::{delexicalised, sentences_of};
+use storymeter_text::Span;
 
 use crate::window::{Window, windows};
 use crate::{Card, Heads, Model, Result};
@@ -126,11 +126,7 @@ impl Scorer {
         } else {
             story
         };
-        let sentences = if story.sentences.is_empty() {
-            sentence::split(&story.text)
-        } else {
-            story.sentences.iter().map(|range| Span::new(range.start, range.end)).collect()
-        };
+        let sentences = sentences_of(story);
         let prompt =
             story.prompt.as_deref().filter(|prompt| !story.text.trim_start().starts_with(prompt.trim()));
         let windows = windows(&self.tokenizer, prompt, &story.text, &sentences, self.card.max_tokens);
