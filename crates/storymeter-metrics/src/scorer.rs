@@ -301,4 +301,30 @@ mod tests {
             "stories.jsonl:7: story \"a\": metric \"compression\" needs a prompt, and there is none"
         );
     }
+
+    /// Every metric, each id with its default preset, and what they need: no view is built twice for any text.
+    #[test]
+    fn all_metrics_together_build_each_view_of_each_text_once() {
+        let ids: Vec<&str> = registry::entries().iter().flat_map(|entry| entry.ids).copied().collect();
+        let scorer = Scorer::new(&ids, &Options::default()).expect("known metrics");
+        let records: Vec<Record> = (0..40u64)
+            .map(|number| {
+                // Forty stories, four different prompts, ten different references.
+                let mut record =
+                    record(&format!("Story {number} went on."), &format!("Reference {}.", number % 10));
+                record.story.prompt = Some(format!("Prompt {}.", number % 4));
+                record.number = number;
+                record
+            })
+            .collect();
+        let survey = scorer.survey();
+        survey.batch(&records);
+        let rows = scorer.surveyed(survey).expect("fits in memory").batch(&records).expect("nothing lacks");
+        assert!(rows.views_built().len() > 10, "{:?}", rows.views_built());
+        for &(view, count) in rows.views_built() {
+            assert!(count <= 40 + 4 + 10, "{view} was built {count} times for 54 texts");
+        }
+        // Kept of a story: at most 1 KB.
+        assert!(8 * rows.stats(0).len() <= 1024, "{} numbers a story", rows.stats(0).len());
+    }
 }
