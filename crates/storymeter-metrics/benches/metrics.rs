@@ -1,6 +1,6 @@
 //! Metrics on made-up stories of about 300 words, in bytes of story and reference a second.
 //!
-//! `benches/peers/metrics.py` times the peers beside us.
+//! `benches/peers/metrics.py`, `rouge.py` and `meteor.py` time the peers beside us.
 #![allow(missing_docs)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -69,9 +69,20 @@ fn metrics(criterion: &mut Criterion) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
     let mut group = criterion.benchmark_group("metrics");
     group.throughput(Throughput::Bytes(bytes as u64));
-    for id in
-        ["bleu", "bleu:intl", "chrf", "chrf:plus-plus", "cider-d", "text-length", "novelty-3", "density"]
-    {
+    for id in [
+        "bleu",
+        "bleu:intl",
+        "chrf",
+        "chrf:plus-plus",
+        "cider-d",
+        "rouge:155",
+        "rouge:google-stem",
+        "meteor",
+        "meteor:nltk",
+        "text-length",
+        "novelty-3",
+        "density",
+    ] {
         group.bench_function(id, |bencher| {
             bencher.iter(|| {
                 pool.install(|| {
