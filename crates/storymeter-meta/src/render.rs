@@ -74,8 +74,7 @@ fn missing(sheet: &Sheet) -> Vec<(String, String, String)> {
     for row in &sheet.rows {
         for (cell, head) in row.iter().zip(&sheet.columns) {
             if let Cell::Missing { nan } = cell {
-                let name = row.first().map_or("", Cell::text);
-                all.push((name.to_owned(), head.name.clone(), nan.clone()));
+                all.push((row_name(row), head.name.clone(), nan.clone()));
             }
         }
     }
@@ -85,6 +84,15 @@ fn missing(sheet: &Sheet) -> Vec<(String, String, String)> {
         all.push((format!("{more} more"), "any".into(), "see the JSON file".into()));
     }
     all
+}
+
+/// The words a row begins with.
+fn row_name(row: &[Cell]) -> String {
+    let words = row.iter().map_while(|cell| match cell {
+        Cell::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 fn shown(cell: &Cell, decimals: u8) -> String {
