@@ -100,7 +100,15 @@ impl Counts {
             }
             last = Some((found.start + found.length, found.story_start + found.story_length));
         }
-        Self { story: one, reference: other, chunks }
+        let counts = Self { story: one, reference: other, chunks };
+        // A story that is its reference has no penalty, and adds none where counts are added up.
+        if counts.is_whole() { Self { chunks: 0.0, ..counts } } else { counts }
+    }
+
+    /// Whether every word is matched, in one run.
+    fn is_whole(&self) -> bool {
+        let all = |side: &Side| side.matches() == side.words;
+        all(&self.story) && all(&self.reference) && self.chunks == 1.0
     }
 
     /// The score; 0 where nothing matches.
@@ -108,9 +116,8 @@ impl Counts {
         let (precision, recall) = (self.story.share(), self.reference.share());
         let mean = 1.0 / ((1.0 - ALPHA) / precision + ALPHA / recall);
         let (matches, reference_matches) = (self.story.matches(), self.reference.matches());
-        let all = matches == self.story.words && reference_matches == self.reference.words;
         let fragmentation =
-            if all && self.chunks == 1.0 { 0.0 } else { self.chunks / ((matches + reference_matches) / 2.0) };
+            if self.is_whole() { 0.0 } else { self.chunks / ((matches + reference_matches) / 2.0) };
         let score = mean * (1.0 - GAMMA * fragmentation.powf(BETA));
         if score.is_nan() { 0.0 } else { score.max(0.0) }
     }
@@ -151,6 +158,14 @@ mod tests {
         assert_eq!(counts("The lamp went out.", "the lamp went out.").score(), 1.0);
         assert_eq!(counts("abc", "xyz").score(), 0.0);
         assert_eq!(counts("", "xyz").score(), 0.0);
+    }
+
+    #[test]
+    fn whole_matches_add_no_chunk_to_a_sum() {
+        let mut row = [0.0; WIDTH];
+        counts("The lamp went out.", "The lamp went out.").write(&mut row);
+        let twice = row.map(|number| 2.0 * number);
+        assert_eq!(Counts::read(&twice).score(), 1.0);
     }
 
     #[test]
