@@ -12,7 +12,8 @@ use std::io::BufRead;
 use std::path::Path;
 use std::time::Instant;
 use storymeter_encoder::train::{
-    AdamW, Backend, Cpu, ForwardOptions, HeadTensors, Network, Optimiser, States, label_loss, token_loss,
+    AdamW, Backend, Cpu, ForwardOptions, HeadTensors, Network, Optimiser, Selection, States, label_loss,
+    token_loss,
 };
 use storymeter_encoder::{Batch, Config, load_parameters};
 
@@ -47,8 +48,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let ([head, head_bias, bias], [d_head, d_head_bias, d_bias]) = (&weights, &mut gradients);
         let mut label = HeadTensors { weight: head, bias: head_bias, d_weight: d_head, d_bias: d_head_bias };
         let each = vec![1.0 / labels.len() as f32; labels.len()];
-        let mut loss = label_loss(&cpu, &mut states, &mut label, &firsts, &labels, &each);
-        let (words, d_words) = network.words();
+        let mut loss = label_loss(&cpu, &mut states, &mut label, Selection::Rows(&firsts), &labels, &each);
+        let (_, words, d_words) = network.words();
         let mut token = HeadTensors { weight: words, bias, d_weight: d_words, d_bias };
         let each = vec![0.1 / rows.len() as f32; rows.len()];
         loss += token_loss(&cpu, &mut states, &mut token, vocabulary, &rows, batch.ids(), &each);

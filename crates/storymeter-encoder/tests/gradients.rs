@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use storymeter_encoder::train::{
     AdamW, AttentionShape, Backend, Cpu, Dropout, ForwardOptions, HeadTensors, LinearShape, Network,
-    Optimiser, States, label_loss, token_loss, warm_up_then_linear,
+    Optimiser, Selection, States, label_loss, token_loss, warm_up_then_linear,
 };
 use storymeter_encoder::{
     Activation, Batch, Config, Encoder, Isa, Parameters, Precision, Stream, Workspace, load_parameters,
@@ -157,6 +157,22 @@ fn embedding() {
 }
 
 #[test]
+fn means_over_stories() {
+    let cpu = Cpu::default();
+    let bounds = [0, 3, 4, 9];
+    check(
+        "story means",
+        &[numbers(9 * 5, 1)],
+        |x| cpu.story_means(&x[0], &bounds, 5),
+        |_, d| {
+            let mut d_x = cpu.zeros(9 * 5);
+            cpu.story_means_backward(&d.to_vec(), &bounds, &mut d_x, 5);
+            vec![d_x]
+        },
+    );
+}
+
+#[test]
 fn dropout_keeps_the_mean_and_repeats_itself() {
     let cpu = Cpu::default();
     let dropout = Dropout { rate: 0.25, stream: Stream::new(3) };
@@ -263,8 +279,9 @@ impl Task {
         let mut label_head =
             HeadTensors { weight: head, bias: head_bias, d_weight: d_head, d_bias: d_head_bias };
         let each = vec![1.0 / labels.len() as f32; labels.len()];
-        let mut loss = label_loss(&cpu, &mut states, &mut label_head, &firsts, &labels, &each);
-        let (words, d_words) = network.words();
+        let mut loss =
+            label_loss(&cpu, &mut states, &mut label_head, Selection::Rows(&firsts), &labels, &each);
+        let (_, words, d_words) = network.words();
         let mut token_head = HeadTensors { weight: words, bias, d_weight: d_words, d_bias };
         let each = vec![0.1 / rows.len() as f32; rows.len()];
         loss +=

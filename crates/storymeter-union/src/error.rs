@@ -20,6 +20,9 @@ pub enum Error {
         /// What is wrong with it, and what was expected.
         problem: String,
     },
+    /// A training run cannot start or go on.
+    #[error("training: {0}")]
+    Training(String),
     /// The model has no head for what was asked.
     #[error("this model has no {0} head; it was trained without one")]
     NoHead(&'static str),

@@ -23,6 +23,7 @@ mod heads;
 mod metric;
 mod model;
 mod scorer;
+pub mod train;
 mod window;
 
 pub use card::{Card, Pooling, Reconstruction};

@@ -179,6 +179,17 @@ pub trait Backend {
     /// Adds the rows of `what` to the rows `rows` of `to`.
     fn scatter(&self, what: &Self::Buffer, rows: &[u32], to: &mut Self::Buffer, width: usize);
 
+    /// The mean of each story's rows; `bounds` says where each begins, and where the last one ends.
+    fn story_means(&self, x: &Self::Buffer, bounds: &[usize], width: usize) -> Self::Buffer;
+    /// Adds the gradient of the means to that of the rows.
+    fn story_means_backward(
+        &self,
+        d_means: &Self::Buffer,
+        bounds: &[usize],
+        d_x: &mut Self::Buffer,
+        width: usize,
+    );
+
     /// The sum over rows of `weights[r] * -log softmax(logits[r])[targets[r]]`; `logits` become their gradient.
     fn cross_entropy(&self, logits: &mut Self::Buffer, targets: &[u32], weights: &[f32]) -> f64;
     /// The sum of `weights[i] * -log` probability of label `labels[i]` under a sigmoid; `logits` become their gradient.

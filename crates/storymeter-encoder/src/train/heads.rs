@@ -48,47 +48,75 @@ pub fn token_loss<B: Backend>(
         rows.chunks(ROWS_AT_ONCE).zip(targets.chunks(ROWS_AT_ONCE)).zip(weights.chunks(ROWS_AT_ONCE))
     {
         let shape = LinearShape { rows: rows.len(), inputs: states.width, outputs: vocabulary };
-        loss += through_head(backend, states, head, shape, rows, |logits| {
+        loss += through_head(backend, states, head, shape, Selection::Rows(rows), |logits| {
             backend.cross_entropy(logits, targets, weights)
         });
     }
     loss
 }
 
-/// Sigmoid cross-entropy of one logit a row: `sum of weights[i] * -log p(labels[i] | states[rows[i]])`.
+/// Sigmoid cross-entropy of one or more logits for each selected vector: the sum of
+/// `weights[i] * -log p(labels[i])`, the labels of one vector side by side.
 ///
 /// # Panics
-/// If `rows`, `labels` and `weights` differ in length.
+/// If there are not as many weights as labels, or the labels are no multiple of the vectors.
 pub fn label_loss<B: Backend>(
     backend: &B,
     states: &mut States<'_, B>,
     head: &mut HeadTensors<'_, B>,
-    rows: &[u32],
+    selection: Selection<'_>,
     labels: &[f32],
     weights: &[f32],
 ) -> f64 {
-    assert!(rows.len() == labels.len() && rows.len() == weights.len(), "one label and weight a row");
-    let shape = LinearShape { rows: rows.len(), inputs: states.width, outputs: 1 };
-    through_head(backend, states, head, shape, rows, |logits| {
+    let rows = selection.len();
+    assert!(labels.len() == weights.len() && labels.len().is_multiple_of(rows.max(1)), "as many labels a vector");
+    let shape = LinearShape { rows, inputs: states.width, outputs: labels.len() / rows.max(1) };
+    through_head(backend, states, head, shape, selection, |logits| {
         backend.binary_cross_entropy(logits, labels, weights)
     })
 }
 
-/// Selected states through a linear map and a loss, and the gradient all the way back.
+/// Which vectors a head looks at.
+#[derive(Clone, Copy, Debug)]
+pub enum Selection<'a> {
+    /// These rows of the hidden states.
+    Rows(&'a [u32]),
+    /// The mean over each story's tokens; where each story begins, and where the last one ends.
+    StoryMeans(&'a [usize]),
+}
+
+impl Selection<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Selection::Rows(rows) => rows.len(),
+            Selection::StoryMeans(bounds) => bounds.len().saturating_sub(1),
+        }
+    }
+}
+
+/// Selected vectors through a linear map and a loss, and the gradient all the way back.
 fn through_head<B: Backend>(
     backend: &B,
     states: &mut States<'_, B>,
     head: &mut HeadTensors<'_, B>,
     shape: LinearShape,
-    rows: &[u32],
+    selection: Selection<'_>,
     loss: impl FnOnce(&mut B::Buffer) -> f64,
 ) -> f64 {
-    let selected = backend.gather(states.hidden, rows, states.width);
+    let selected = match selection {
+        Selection::Rows(rows) => backend.gather(states.hidden, rows, states.width),
+        Selection::StoryMeans(bounds) => backend.story_means(states.hidden, bounds, states.width),
+    };
     let mut logits = backend.linear(&selected, head.weight, head.bias, shape);
     let loss = loss(&mut logits);
     let mut d_selected = backend.zeros(shape.rows * shape.inputs);
     let (d_weight, d_bias) = (&mut *head.d_weight, &mut *head.d_bias);
     backend.linear_backward(&selected, head.weight, shape, &logits, Some(&mut d_selected), d_weight, d_bias);
-    backend.scatter(&d_selected, rows, states.d_hidden, states.width);
+    match selection {
+        Selection::Rows(rows) => backend.scatter(&d_selected, rows, states.d_hidden, states.width),
+        Selection::StoryMeans(bounds) => {
+            backend.story_means_backward(&d_selected, bounds, states.d_hidden, states.width);
+        }
+    }
     loss
 }

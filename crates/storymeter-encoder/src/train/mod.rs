@@ -10,6 +10,6 @@ mod optimiser;
 
 pub use backend::{AdamStep, AttentionShape, Backend, Dropout, LinearShape};
 pub use cpu::Cpu;
-pub use heads::{HeadTensors, States, label_loss, token_loss};
+pub use heads::{HeadTensors, Selection, States, label_loss, token_loss};
 pub use network::{ForwardOptions, Network, Trace};
 pub use optimiser::{AdamW, Optimiser, OptimiserState, warm_up_then_linear};

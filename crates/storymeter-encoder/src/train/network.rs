@@ -113,9 +113,10 @@ impl<B: Backend> Network<B> {
         self.weights.iter_mut().zip(&self.gradients).zip(decays).map(|((w, g), decays)| (w, g, decays))
     }
 
-    /// The table of words and its gradient: for a head tied to it.
-    pub fn words(&mut self) -> (&B::Buffer, &mut B::Buffer) {
-        (&self.weights[self.layout.words], &mut self.gradients[self.layout.words])
+    /// The device, the table of words and the table's gradient: for a head tied to it.
+    pub fn words(&mut self) -> (&B, &B::Buffer, &mut B::Buffer) {
+        let place = self.layout.words;
+        (&self.backend, &self.weights[place], &mut self.gradients[place])
     }
 
     fn named(&self, buffers: &[B::Buffer]) -> Parameters {

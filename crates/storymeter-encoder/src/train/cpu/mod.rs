@@ -262,6 +262,27 @@ impl Backend for Cpu {
         }
     }
 
+    fn story_means(&self, x: &Vec<f32>, bounds: &[usize], width: usize) -> Vec<f32> {
+        let mut means = vec![0.0; bounds.len().saturating_sub(1) * width];
+        for (story, mean) in bounds.windows(2).zip(means.chunks_exact_mut(width)) {
+            x[story[0] * width..story[1] * width]
+                .chunks_exact(width)
+                .for_each(|row| rows::add_to(self.isa, mean, row));
+            let count = (story[1] - story[0]).max(1) as f32;
+            mean.iter_mut().for_each(|m| *m /= count);
+        }
+        means
+    }
+
+    fn story_means_backward(&self, d_means: &Vec<f32>, bounds: &[usize], d_x: &mut Vec<f32>, width: usize) {
+        for (story, d_mean) in bounds.windows(2).zip(d_means.chunks_exact(width)) {
+            let count = (story[1] - story[0]).max(1) as f32;
+            let d: Vec<f32> = d_mean.iter().map(|d| d / count).collect();
+            let rows = d_x[story[0] * width..story[1] * width].chunks_exact_mut(width);
+            rows.for_each(|row| rows::add_to(self.isa, row, &d));
+        }
+    }
+
     fn cross_entropy(&self, logits: &mut Vec<f32>, targets: &[u32], weights: &[f32]) -> f64 {
         if targets.is_empty() {
             return 0.0;

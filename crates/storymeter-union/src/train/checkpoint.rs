@@ -1,0 +1,81 @@
+//! Where a run is after an epoch, in one file that is complete or not there.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+use storymeter_core::{AtomicFile, Place};
+use storymeter_encoder::train::OptimiserState;
+
+use super::{EpochReport, Settings};
+use crate::{Error, Result};
+
+/// The file's name in the model folder.
+pub(super) const FILE: &str = "training.safetensors";
+
+/// Everything a run needs to go on as if it had not stopped: random numbers need nothing, they follow from the seed.
+pub(super) struct Checkpoint {
+    pub state: RunState,
+    /// All tensors in the optimiser's order: the encoder's, then the heads'.
+    pub weights: Vec<Vec<f32>>,
+    pub optimiser: OptimiserState,
+}
+
+/// The part of a checkpoint that is not tensors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct RunState {
+    pub settings: Settings,
+    /// SHA-256 of the stories.
+    pub data: String,
+    pub reports: Vec<EpochReport>,
+    pub steps: u64,
+}
+
+impl Checkpoint {
+    pub fn save(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(FILE);
+        let wrong = |problem: String| Error::Model { path: path.clone(), problem };
+        let state = serde_json::to_string(&self.state).map_err(|e| wrong(e.to_string()))?;
+        let means = self.optimiser.means.iter();
+        let named = self.weights.iter().enumerate().map(|(i, data)| (format!("weight.{i}"), data));
+        let named = named.chain(means.clone().enumerate().map(|(i, (mean, _))| (format!("mean.{i}"), mean)));
+        let named = named.chain(means.enumerate().map(|(i, (_, square))| (format!("square.{i}"), square)));
+        let bytes: Vec<(String, Vec<u8>)> =
+            named.map(|(name, data)| (name, data.iter().flat_map(|x| x.to_le_bytes()).collect())).collect();
+        let views = bytes.iter().map(|(name, bytes)| {
+            let view = TensorView::new(Dtype::F32, vec![bytes.len() / 4], bytes);
+            view.map(|view| (name.as_str(), view)).map_err(|e| wrong(e.to_string()))
+        });
+        let views = views.collect::<Result<Vec<_>>>()?;
+        let mark = HashMap::from([("state".to_owned(), state)]);
+        let bytes = safetensors::serialize(views, Some(mark)).map_err(|e| wrong(e.to_string()))?;
+        let mut file = AtomicFile::create(&path)?;
+        file.write_all(&bytes).map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
+        Ok(file.commit()?)
+    }
+
+    /// The checkpoint of a folder; `None` where there is none.
+    pub fn load(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join(FILE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let wrong = |problem: String| Error::Model { path: path.clone(), problem };
+        let bytes = std::fs::read(&path).map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
+        let broken = |e: safetensors::SafeTensorError| wrong(format!("not a complete checkpoint: {e}"));
+        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(broken)?;
+        let state = header.metadata().as_ref().and_then(|fields| fields.get("state"));
+        let state = state.ok_or_else(|| wrong("not a checkpoint of a training run".to_owned()))?;
+        let state: RunState = serde_json::from_str(state).map_err(|e| wrong(e.to_string()))?;
+        let file = SafeTensors::deserialize(&bytes).map_err(broken)?;
+        let list = |kind: &str| -> Vec<Vec<f32>> {
+            let tensors = (0..).map_while(|i| file.tensor(&format!("{kind}.{i}")).ok());
+            tensors.map(|t| t.data().as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect()).collect()
+        };
+        let means = list("mean").into_iter().zip(list("square")).collect();
+        let optimiser = OptimiserState { steps: state.steps, means };
+        Ok(Some(Self { weights: list("weight"), optimiser, state }))
+    }
+}

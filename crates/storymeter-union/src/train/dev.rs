@@ -1,0 +1,116 @@
+//! How well the model does on stories it does not learn from, and its calibration.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use storymeter_encoder::{Batch, Encoder, Isa, Precision, Workspace};
+use storymeter_perturb::Technique;
+
+use super::example::Example;
+use crate::{Heads, Model, Result};
+
+/// Mean loss (equation 3) and accuracy over some examples.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Quality {
+    /// Examples counted.
+    pub examples: usize,
+    /// Mean of equation 3.
+    pub loss: f64,
+    /// Share on the right side of one half.
+    pub accuracy: f64,
+}
+
+/// What the dev stories say.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DevReport {
+    /// Human stories and negatives.
+    pub all: Quality,
+    /// Human stories alone.
+    pub human: Quality,
+    /// Negatives by the techniques that damaged them; one with two techniques counts for both.
+    pub by_technique: BTreeMap<String, Quality>,
+}
+
+/// The logit of each example.
+pub(super) fn logits(model: &Model, examples: &[Example]) -> Result<Vec<f64>> {
+    let encoder = Encoder::new(model.config.clone(), &model.parameters, Precision::F32, Isa::detect());
+    let mut workspace = Workspace::new();
+    let mut logits = Vec::with_capacity(examples.len());
+    for part in examples.chunks(256) {
+        let batch: Batch = part.iter().map(|example| example.ids.as_slice()).collect();
+        let hidden = encoder.encode(&batch, &mut workspace)?;
+        for story in 0..part.len() {
+            let pooled = Heads::pool(model.card.pooling, hidden.story(story), hidden.width());
+            logits.push(model.heads.logit(&pooled));
+        }
+    }
+    Ok(logits)
+}
+
+/// -log of the probability of the right label.
+fn loss(logit: f64, human: bool) -> f64 {
+    let z = if human { logit } else { -logit };
+    (-z).max(0.0) + (-z.abs()).exp().ln_1p()
+}
+
+pub(super) fn report(examples: &[Example], logits: &[f64]) -> DevReport {
+    let quality = |wanted: &dyn Fn(&Example) -> bool| {
+        let chosen: Vec<(&Example, f64)> =
+            examples.iter().zip(logits.iter().copied()).filter(|(example, _)| wanted(example)).collect();
+        let count = chosen.len().max(1) as f64;
+        let right = chosen.iter().filter(|(example, logit)| (*logit > 0.0) == example.human).count();
+        Quality {
+            examples: chosen.len(),
+            loss: chosen.iter().map(|(example, logit)| loss(*logit, example.human)).sum::<f64>() / count,
+            accuracy: right as f64 / count,
+        }
+    };
+    let by_technique = Technique::ALL.map(|technique| {
+        (technique.name().to_owned(), quality(&|example| example.damage[technique.index()]))
+    });
+    DevReport {
+        all: quality(&|_| true),
+        human: quality(&|example| example.human),
+        by_technique: BTreeMap::from(by_technique),
+    }
+}
+
+/// The temperature with the smallest loss on these logits, between a twentieth and twenty.
+pub(super) fn temperature(examples: &[Example], logits: &[f64]) -> f64 {
+    let at = |log: f64| -> f64 {
+        examples.iter().zip(logits).map(|(example, logit)| loss(logit / log.exp(), example.human)).sum()
+    };
+    // The loss is unimodal in the log of the temperature: it is convex in its inverse.
+    let (mut low, mut high) = (0.05f64.ln(), 20f64.ln());
+    for _ in 0..60 {
+        let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+        if at(a) < at(b) { high = b } else { low = a }
+    }
+    ((low + high) / 2.0).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example(human: bool, damage: [bool; 4]) -> Example {
+        Example { ids: vec![2, 3], targets: vec![], human, damage }
+    }
+
+    #[test]
+    fn accuracy_counts_each_technique_and_the_temperature_undoes_a_factor() {
+        let examples = [example(true, [false; 4]), example(false, [true, false, true, false])];
+        let found = report(&examples, &[2.0, 1.0]);
+        assert_eq!((found.all.accuracy, found.human.accuracy), (0.5, 1.0));
+        assert_eq!(
+            (found.by_technique["repetition"].examples, found.by_technique["negation"].examples),
+            (1, 0)
+        );
+        // Logits of +-1 that are right with probability sigmoid(1) are calibrated; ten times them need ten.
+        let share = 1.0 / (1.0 + (-1f64).exp());
+        let many: Vec<Example> =
+            (0..1000).map(|i| example(f64::from(i) < 1000.0 * share, [false; 4])).collect();
+        let found = temperature(&many, &[10.0; 1000]);
+        assert!((found - 10.0).abs() < 0.05, "{found}");
+    }
+}

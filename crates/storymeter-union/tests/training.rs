@@ -1,0 +1,189 @@
+//! A tiny encoder trained from random weights on stories made from a few patterns: it must learn, and a run that was
+//! cut off must end like one that was not.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use storymeter_core::Story;
+use storymeter_encoder::{Config, Parameters, Stream, save_parameters};
+use storymeter_perturb::{DonorSampler, Perturber};
+use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
+use storymeter_union::train::{EpochReport, Job, Settings, train};
+use storymeter_union::{Error, Pooling, Precision, Reconstruction, Scorer};
+
+/// Five sentences with an order: want, search, trouble, help, end.
+fn stories(from: u64, count: u64) -> Vec<Story> {
+    let pick = |stream: Stream, i: u64, list: &[&'static str]| list[stream.bits(i) as usize % list.len()];
+    let story = |number: u64| {
+        let stream = Stream::new(77).child(number);
+        let who = pick(stream, 0, &["Mira", "Ken", "Ana", "Tom", "Zoe", "Ben"]);
+        let thing = pick(stream, 1, &["kite", "drum", "lamp", "boat", "coat", "book", "cake", "bike"]);
+        let place = pick(stream, 2, &["barn", "shop", "garden", "school", "harbour", "kitchen"]);
+        let friend = pick(stream, 3, &["brother", "teacher", "neighbour", "aunt"]);
+        let sentences = [
+            format!("{who} wanted {} {thing}.", pick(stream, 4, &["a new", "an old", "a small", "the best"])),
+            format!("First {who} {} to the {place}.", pick(stream, 5, &["walked", "ran", "went", "rode"])),
+            format!(
+                "But the {thing} there was {}.",
+                pick(stream, 6, &["broken", "too heavy", "very wet", "sold"])
+            ),
+            format!(
+                "So the {friend} {} {who} a better one.",
+                pick(stream, 7, &["made", "found", "gave", "bought"])
+            ),
+            format!(
+                "In the end {who} {} the {thing}.",
+                pick(stream, 8, &["loved", "kept", "shared", "painted"])
+            ),
+        ];
+        let mut story = Story { id: number.to_string(), ..Story::default() };
+        sentences.iter().for_each(|sentence| story.push_sentence(sentence));
+        story
+    };
+    (from..from + count).map(story).collect()
+}
+
+/// An encoder of two layers, 64 wide, with random weights. Letters are pieces too, so that no word is unknown.
+fn write_encoder(folder: &Path) {
+    let mut pieces: Vec<String> = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec();
+    let texts: Vec<String> = stories(0, 400).into_iter().map(|story| story.text.to_lowercase()).collect();
+    let words = texts.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_alphabetic()));
+    let words: BTreeSet<&str> = words.filter(|word| word.len() > 1).collect();
+    pieces.extend(words.into_iter().map(String::from));
+    pieces.extend(
+        ["not", "did", "was", "were"]
+            .iter()
+            .filter(|w| !pieces.contains(&w.to_string()))
+            .map(|w| w.to_string())
+            .collect::<Vec<_>>(),
+    );
+    pieces.extend(
+        ('!'..='~').filter(|c| !c.is_ascii_uppercase()).flat_map(|c| [c.to_string(), format!("##{c}")]),
+    );
+    fs::write(folder.join("vocab.txt"), pieces.join("\n")).unwrap();
+    let config = serde_json::json!({
+        "model_type": "bert", "vocab_size": pieces.len(), "hidden_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "intermediate_size": 128, "max_position_embeddings": 96, "pad_token_id": 0,
+        "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1,
+    });
+    fs::write(folder.join("config.json"), config.to_string()).unwrap();
+    let config = Config::load(folder).unwrap();
+    save_parameters(folder, &config, &Parameters::random(&config, 5)).unwrap();
+}
+
+fn settings() -> Settings {
+    Settings {
+        epochs: 12,
+        tokens_a_batch: 1024,
+        max_tokens: 96,
+        learning_rate: 2e-3,
+        warm_up: 0.1,
+        ..Settings::default()
+    }
+}
+
+fn run(init: &Path, out: &Path, settings: &Settings, count: u64, resume: bool) -> Vec<EpochReport> {
+    let stories = stories(0, count);
+    train(&Job { init, stories: &stories, out, settings, resume }, &mut |_| {}).unwrap()
+}
+
+/// The share of held-out pairs in which the human story scores higher than its negative.
+fn share_won(model: &Path) -> f64 {
+    let held_out = stories(10_000, 150);
+    let (tagger, lexicon) = (Tagger::embedded(), Lexicon::embedded());
+    let mut sampler = DonorSampler::new(3, 100);
+    held_out.iter().enumerate().for_each(|(i, story)| sampler.offer(i as u64, story));
+    let donors = sampler.finish(tagger, lexicon);
+    let perturber = Perturber::new(storymeter_perturb::Config::default(), &donors, lexicon, tagger);
+    let negatives: Vec<Story> = held_out
+        .iter()
+        .enumerate()
+        .map(|(i, story)| {
+            let text = perturber.perturb(story, 99, i as u64, 0).unwrap().story;
+            Story { text, ..Story::default() }
+        })
+        .collect();
+    let scorer = Scorer::load(model, Precision::F32).unwrap();
+    let human = scorer.score(&held_out.iter().collect::<Vec<_>>()).unwrap();
+    let damaged = scorer.score(&negatives.iter().collect::<Vec<_>>()).unwrap();
+    let won = human.iter().zip(&damaged).filter(|(human, damaged)| human.logit > damaged.logit).count();
+    won as f64 / held_out.len() as f64
+}
+
+#[test]
+fn a_tiny_model_learns_to_tell_held_out_negatives_with_and_without_reconstruction() {
+    let init = tempfile::tempdir().unwrap();
+    write_encoder(init.path());
+    let variants = [
+        Settings { reconstruction: Reconstruction::Tied, ..settings() },
+        Settings {
+            reconstruction: Reconstruction::None,
+            pooling: Pooling::Mean,
+            diagnosis: false,
+            ..settings()
+        },
+    ];
+    for variant in variants {
+        let out = tempfile::tempdir().unwrap();
+        let reports = run(init.path(), out.path(), &variant, 400, false);
+        assert_eq!(reports.len(), 12);
+        // Of 150 pairs, chance wins 75 and four in five by luck once in more than 10^12 times.
+        let won = share_won(out.path());
+        assert!(won >= 0.8, "{:?}: wins {won} of the pairs", variant.reconstruction);
+        let best = reports.iter().rev().find(|report| report.best).unwrap();
+        assert!(best.dev.all.loss < std::f64::consts::LN_2, "better than a coin: {}", best.dev.all.loss);
+        assert_eq!(best.dev.all.examples, 2 * best.dev.human.examples);
+    }
+}
+
+#[test]
+fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
+    let init = tempfile::tempdir().unwrap();
+    write_encoder(init.path());
+    let settings = Settings { epochs: 4, reconstruction: Reconstruction::Own, ..settings() };
+    let (whole, cut) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let stories = stories(0, 120);
+    let job =
+        Job { init: init.path(), stories: &stories, out: whole.path(), settings: &settings, resume: false };
+    // What the folder holds after the second epoch is what a killed run leaves behind.
+    let reports = train(&job, &mut |report| {
+        if report.epoch == 2 {
+            for entry in fs::read_dir(whole.path()).unwrap() {
+                let path = entry.unwrap().path();
+                fs::copy(&path, cut.path().join(path.file_name().unwrap())).unwrap();
+            }
+        }
+    })
+    .unwrap();
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let job = Job { out: cut.path(), resume: true, ..job };
+    assert_eq!(one.install(|| train(&job, &mut |_| {}).unwrap()), reports);
+    for file in ["model.safetensors", "heads.safetensors", "storymeter.json"] {
+        let read = |folder: &Path| fs::read(folder.join(file)).unwrap();
+        assert!(read(whole.path()) == read(cut.path()), "{file} differs");
+    }
+    // With other settings it is another run.
+    let other = Settings { seed: 2, ..settings.clone() };
+    let error = train(&Job { settings: &other, ..job }, &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("other settings or stories"), "{error}");
+}
+
+#[test]
+fn settings_and_stories_that_do_not_work_are_errors() {
+    let (init, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write_encoder(init.path());
+    let attempt = |settings: &Settings, count: u64| -> Error {
+        let stories = stories(0, count);
+        let job = Job { init: init.path(), stories: &stories, out: out.path(), settings, resume: false };
+        train(&job, &mut |_| {}).unwrap_err()
+    };
+    let error = attempt(&Settings { max_tokens: 97, ..settings() }, 50);
+    assert_eq!(error.to_string(), "training: max_tokens is 97, and the encoder takes 8 to 96");
+    let error = attempt(&settings(), 1);
+    assert!(error.to_string().contains("1 stories give"), "{error}");
+    let error = attempt(&Settings { learning_rate: 1e30, epochs: 2, ..settings() }, 60);
+    assert!(error.to_string().contains("try a smaller learning rate"), "{error}");
+    let wrong: Result<Settings, _> = serde_json::from_str("{\"epoch\": 3}");
+    assert!(wrong.unwrap_err().to_string().contains("unknown field `epoch`"));
+}
