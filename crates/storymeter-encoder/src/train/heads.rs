@@ -69,7 +69,10 @@ pub fn label_loss<B: Backend>(
     weights: &[f32],
 ) -> f64 {
     let rows = selection.len();
-    assert!(labels.len() == weights.len() && labels.len().is_multiple_of(rows.max(1)), "as many labels a vector");
+    assert!(
+        labels.len() == weights.len() && labels.len().is_multiple_of(rows.max(1)),
+        "as many labels a vector"
+    );
     let shape = LinearShape { rows, inputs: states.width, outputs: labels.len() / rows.max(1) };
     through_head(backend, states, head, shape, selection, |logits| {
         backend.binary_cross_entropy(logits, labels, weights)
