@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{completions, correlate, meta, metrics, perturb, score};
+use crate::commands::{completions, correlate, meta, metrics, perturb, report, score};
 
 /// Measure how good a story is, and how good a measure of stories is.
 #[derive(Debug, Parser)]
@@ -42,6 +42,8 @@ pub enum Command {
     Correlate(correlate::CorrelateArgs),
     /// Meta-evaluation: how good the measures are
     Meta(meta::MetaArgs),
+    /// One HTML file and publication figures from results of `meta` and `score`
+    Report(report::ReportArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
 }

@@ -8,6 +8,7 @@ pub use storymeter_encoder as encoder;
 pub use storymeter_meta as meta;
 pub use storymeter_metrics as metrics;
 pub use storymeter_perturb as perturb;
+pub use storymeter_report as report;
 pub use storymeter_stats as stats;
 pub use storymeter_text as text;
 pub use storymeter_union as union;

@@ -5,6 +5,7 @@ pub mod correlate;
 pub mod meta;
 pub mod metrics;
 pub mod perturb;
+pub mod report;
 pub mod score;
 
 use anyhow::Context;
@@ -27,5 +28,6 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Completions(args) => completions::run(&args),
         Command::Correlate(args) => correlate::run(&args),
         Command::Meta(args) => meta::run(&args),
+        Command::Report(args) => report::run(&args, &cli.common),
     }
 }

@@ -1,0 +1,91 @@
+//! Figures as files: SVG always, PNG and PDF with the feature `figures`.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use storymeter_core::{AtomicFile, Error as CoreError, Place};
+
+use crate::error::Result;
+use crate::svg::Figure;
+
+/// Writes every figure into a folder, in every format this build knows; returns the paths.
+pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
+    fs::create_dir_all(folder).map_err(|e| CoreError::io(Place::file(folder), e))?;
+    let mut paths = Vec::new();
+    #[cfg(feature = "figures")]
+    let fonts = convert::fonts();
+    for figure in figures {
+        let svg = figure.standalone();
+        let stem = file_stem(&figure.id);
+        let mut save = |ending: &str, bytes: &[u8]| -> Result<()> {
+            let path = folder.join(format!("{stem}.{ending}"));
+            let mut file = AtomicFile::create(&path)?;
+            file.write_all(bytes).map_err(|e| CoreError::io(Place::file(&path), e))?;
+            file.commit()?;
+            paths.push(path);
+            Ok(())
+        };
+        save("svg", svg.as_bytes())?;
+        #[cfg(feature = "figures")]
+        {
+            let tree = convert::parse(&figure.id, &svg, &fonts)?;
+            save("png", &convert::png(&figure.id, &tree)?)?;
+            save("pdf", &convert::pdf(&figure.id, &tree)?)?;
+        }
+    }
+    Ok(paths)
+}
+
+/// A name no file system objects to: run names are folder names, but sheets may be named after criteria.
+fn file_stem(id: &str) -> String {
+    id.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).collect()
+}
+
+#[cfg(feature = "figures")]
+mod convert {
+    //! One parsed drawing, two formats.
+
+    use std::sync::Arc;
+
+    use resvg::{tiny_skia, usvg};
+
+    use crate::error::{Error, Result};
+
+    /// DejaVu Sans, cut to Latin, Greek, Cyrillic and the signs figures use: labels look the same on every machine.
+    const FONT: &[u8] = include_bytes!("../assets/DejaVuSans-subset.ttf");
+    /// Pixels a unit: 192 dots an inch, sharp in print at column width.
+    const ZOOM: f32 = 2.0;
+
+    /// Our font, then the machine's own for scripts ours lacks.
+    pub fn fonts() -> Arc<usvg::fontdb::Database> {
+        let mut fonts = usvg::fontdb::Database::new();
+        fonts.load_font_data(FONT.to_vec());
+        fonts.load_system_fonts();
+        fonts.set_sans_serif_family("DejaVu Sans");
+        Arc::new(fonts)
+    }
+
+    fn failed(id: &str, format: &'static str, problem: impl ToString) -> Error {
+        Error::Convert { id: id.into(), format, problem: problem.to_string() }
+    }
+
+    pub fn parse(id: &str, svg: &str, fonts: &Arc<usvg::fontdb::Database>) -> Result<usvg::Tree> {
+        let options =
+            usvg::Options { fontdb: fonts.clone(), font_family: "DejaVu Sans".into(), ..usvg::Options::default() };
+        usvg::Tree::from_str(svg, &options).map_err(|e| failed(id, "png", e))
+    }
+
+    pub fn png(id: &str, tree: &usvg::Tree) -> Result<Vec<u8>> {
+        let size = tree.size();
+        let (w, h) = ((size.width() * ZOOM).ceil() as u32, (size.height() * ZOOM).ceil() as u32);
+        let mut pixels = tiny_skia::Pixmap::new(w, h).ok_or_else(|| failed(id, "png", "too large"))?;
+        resvg::render(tree, tiny_skia::Transform::from_scale(ZOOM, ZOOM), &mut pixels.as_mut());
+        pixels.encode_png().map_err(|e| failed(id, "png", e))
+    }
+
+    pub fn pdf(id: &str, tree: &usvg::Tree) -> Result<Vec<u8>> {
+        svg2pdf::to_pdf(tree, svg2pdf::ConversionOptions::default(), svg2pdf::PageOptions::default())
+            .map_err(|e| failed(id, "pdf", e))
+    }
+}

@@ -1,0 +1,245 @@
+//! A drawing: SVG that shows the same alone and inside a page.
+
+use std::fmt::Write as _;
+
+/// One figure. Every mark that stands for a number carries it in full precision as `data-v`, with the names of its
+/// row and column, so that a page can show it on hover and a test can read it back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// A file name without its ending.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// What the reader should know beside the numbers.
+    pub notes: Vec<String>,
+    /// How the numbers came about.
+    pub signature: String,
+    width: f64,
+    height: f64,
+    body: String,
+}
+
+impl Figure {
+    /// The drawing for a page: text takes the page's colour and font.
+    pub fn inline(&self) -> String {
+        let (w, h) = (xy(self.width), xy(self.height));
+        format!(
+            "<svg class=\"figure\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {w} {h}\" style=\"max-width:{w}px\">{}</svg>",
+            escape(&self.title),
+            self.body,
+        )
+    }
+
+    /// The drawing as a file of its own: on white, with its title.
+    pub fn standalone(&self) -> String {
+        let (w, h) = (xy(self.width), xy(self.height));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
+             font-family=\"DejaVu Sans, Verdana, sans-serif\" color=\"#1a1a1a\"><title>{}</title><desc>{}</desc>\
+             <rect width=\"{w}\" height=\"{h}\" fill=\"#ffffff\"/>{}</svg>\n",
+            escape(&self.title),
+            escape(&self.signature),
+            self.body,
+        )
+    }
+}
+
+/// Where text stands relative to its point.
+#[derive(Debug, Clone, Copy)]
+pub enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Collects marks.
+#[derive(Debug, Default)]
+pub struct Canvas {
+    body: String,
+}
+
+/// The number a mark stands for, and its names.
+#[derive(Debug, Clone, Copy)]
+pub struct Datum<'a> {
+    pub value: f64,
+    pub row: &'a str,
+    pub column: &'a str,
+}
+
+impl Datum<'_> {
+    fn attributes(&self) -> String {
+        format!(" data-v=\"{}\" data-r=\"{}\" data-c=\"{}\"", self.value, escape(self.row), escape(self.column))
+    }
+}
+
+impl Canvas {
+    /// Ends the drawing.
+    pub fn finish(self, id: &str, title: &str, width: f64, height: f64) -> Figure {
+        Figure {
+            id: id.into(),
+            title: title.into(),
+            notes: Vec::new(),
+            signature: String::new(),
+            width,
+            height,
+            body: self.body,
+        }
+    }
+
+    /// Text in the colour of its surroundings.
+    pub fn text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
+        self.raw_text(x, y, size, anchor, "", text);
+    }
+
+    /// Text in a colour of its own.
+    pub fn coloured_text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, colour: &str, text: &str) {
+        self.raw_text(x, y, size, anchor, &format!(" style=\"fill:{colour}\""), text);
+    }
+
+    /// Text turned by an angle around its point.
+    pub fn turned_text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, angle: f64, text: &str) {
+        let turn = format!(" transform=\"rotate({} {} {})\"", xy(angle), xy(x), xy(y));
+        self.raw_text(x, y, size, anchor, &turn, text);
+    }
+
+    fn raw_text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, more: &str, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let (x, y, size) = (xy(x), xy(y), xy(size));
+        let _ = write!(
+            self.body,
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"currentColor\"{anchor}{more}>{}</text>",
+            escape(text)
+        );
+    }
+
+    /// A filled rectangle, which stands for a number where there is one.
+    pub fn rect(&mut self, [x, y, w, h]: [f64; 4], fill: &str, datum: Option<Datum<'_>>) {
+        let data = datum.map(|d| d.attributes()).unwrap_or_default();
+        let (x, y, w, h) = (xy(x), xy(y), xy(w), xy(h));
+        let _ = write!(
+            self.body,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" fill=\"{fill}\"{data}/>"
+        );
+    }
+
+    /// A thin line in the colour of the text.
+    pub fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], faint: bool) {
+        let opacity = if faint { " stroke-opacity=\"0.15\"" } else { "" };
+        let _ = write!(
+            self.body,
+            "<path d=\"M{} {}L{} {}\" stroke=\"currentColor\"{opacity} fill=\"none\"/>",
+            xy(x1),
+            xy(y1),
+            xy(x2),
+            xy(y2)
+        );
+    }
+
+    /// A path with the attributes given.
+    pub fn path(&mut self, points: &[(f64, f64)], closed: bool, attributes: &str) {
+        self.body.push_str("<path d=\"");
+        for (at, &(x, y)) in points.iter().enumerate() {
+            let _ = write!(self.body, "{}{} {}", if at == 0 { "M" } else { "L" }, xy(x), xy(y));
+        }
+        let _ = write!(self.body, "{}\" {attributes}/>", if closed { "Z" } else { "" });
+    }
+
+    /// A dot that stands for a number.
+    pub fn dot(&mut self, x: f64, y: f64, radius: f64, fill: &str, datum: Datum<'_>) {
+        let (x, y, radius) = (xy(x), xy(y), xy(radius));
+        let data = datum.attributes();
+        let _ = write!(self.body, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"{data}/>");
+    }
+
+    /// Opens a group that a page can highlight: all marks of one system or curve.
+    pub fn open(&mut self, name: &str) {
+        let _ = write!(self.body, "<g class=\"series\" data-series=\"{}\">", escape(name));
+    }
+
+    /// Closes the group.
+    pub fn close(&mut self) {
+        self.body.push_str("</g>");
+    }
+}
+
+/// A coordinate with at most two decimals: a hundredth of a pixel is beyond any eye.
+pub fn xy(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Text inside markup or an attribute. Control characters that XML forbids become U+FFFD.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\t' | '\n' | '\r' => out.push(' '),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// About how wide a text is, for margins: DejaVu Sans is 0.6 of its size wide on average.
+pub fn text_width(text: &str, size: f64) -> f64 {
+    text.chars().count() as f64 * size * 0.6
+}
+
+/// Round numbers that cut a range into about so many parts.
+pub fn ticks(low: f64, high: f64, parts: usize) -> Vec<f64> {
+    let span = high - low;
+    if !span.is_finite() || span <= 0.0 {
+        return vec![low];
+    }
+    let raw = span / parts as f64;
+    let power = 10f64.powf(raw.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= raw).unwrap_or(raw);
+    let first = (low / step).ceil() as i64;
+    (first..).map(|i| i as f64 * step).take_while(|&t| t <= high + step * 1e-9).take(50).collect()
+}
+
+/// A number short enough for an axis.
+pub fn short(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let size = value.abs();
+    if !(1e-3..1e5).contains(&size) {
+        return format!("{value:.0e}").replace('-', "\u{2212}");
+    }
+    let decimals = (3 - size.log10().floor() as i32).clamp(0, 4) as usize;
+    let text = format!("{value:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    text.replace('-', "\u{2212}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        assert_eq!(ticks(0.0, 1.0, 5), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
+        assert_eq!(ticks(3.0, 3.0, 5), [3.0]);
+        assert_eq!(short(0.6000000000000001), "0.6");
+        assert_eq!((short(-0.25), short(1234.0), short(1e-9)), ("−0.25".into(), "1234".into(), "1e−9".into()));
+    }
+
+    #[test]
+    fn markup_in_names_stays_text() {
+        let mut canvas = Canvas::default();
+        canvas.text(0.0, 0.0, 10.0, Anchor::Start, "</text><script>\u{0}\"'");
+        let svg = canvas.finish("f", "<b>", 1.0, 1.0).standalone();
+        assert!(!svg.contains("<script") && !svg.contains("<b>") && !svg.contains('\u{0}'));
+    }
+}
