@@ -6,7 +6,7 @@ function startExplorer() {
   const controls = document.getElementById("explore-controls");
   if (!controls) return;
   controls.addEventListener("submit", (event) => event.preventDefault());
-  const state = { run: 0, kind: null, level: null, coefficient: null, criterion: null, sort: "", metrics: "" };
+  const state = { run: 0, kind: "against", level: null, coefficient: null, criterion: null, sort: "", metrics: "" };
   const all = () => DATA.runs[state.run].sheets.filter((sheet) => sheet.facets);
   // Of sheets with equal facets (a selection, then all metrics) the largest has everything.
   const matching = () => all().filter((s) => s.facets.kind === state.kind && s.facets.level === state.level && s.facets.coefficient === state.coefficient && s.facets.criterion === state.criterion)

@@ -25,7 +25,7 @@ function scaleOf(sheet, columns) {
   }
   return {
     rgb: (v) => between(DIVERGING, (v + 1) / 2),
-    print: (v) => v.toFixed(2).replace("0.", ".").replace("-", "−"),
+    print: (v) => v.toFixed(2).replace("-0.00", "0.00").replace("0.", ".").replace("-", "−"),
     legend: [-1, -0.5, 0, 0.5, 1].map((v) => [v, String(v)]),
   };
 }
@@ -40,7 +40,7 @@ function drawHeatmap(sheet, rows, columns) {
   const scale = scaleOf(sheet, columns);
   const numbered = columns.length <= 20;
   const [cw, ch, size] = numbered ? [44, 21, 12] : [13, 13, 9.5];
-  const wide = (names) => Math.max(0, ...names.map((name) => name.length)) * size * 0.58;
+  const wide = (names) => Math.max(0, ...names.map((name) => name.length)) * size * 0.66;
   const left = wide(rows.map((r) => sheet.rows[r][0])) + 10;
   const tall = wide(columns.map((c) => sheet.columns[c][0]));
   const top = (numbered ? tall * 0.72 : tall) + 16;

@@ -117,14 +117,17 @@ pub fn same_stories(inputs: &Inputs) -> Vec<Sheet> {
         .columns(["stories"], 0)
         .columns(["before", "after", "change", "p (Williams)"], 4)
         .note("Pearson over all stories that both files have; two-sided test for dependent correlations");
-        let places: HashMap<&str, usize> = table.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
+        let places: HashMap<&str, usize> =
+            table.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
         let pairs: Vec<(usize, usize)> =
             first.ids.iter().enumerate().filter_map(|(i, id)| Some((i, *places.get(id.as_str())?))).collect();
         // Ratings may have come with the stories.
         let people = &inputs.stories;
         for criterion in people.of_role(Role::Human) {
             for metric in first.of_role(Role::Metric) {
-                let Some(again) = table.of_role(Role::Metric).find(|c| c.name == metric.name) else { continue };
+                let Some(again) = table.of_role(Role::Metric).find(|c| c.name == metric.name) else {
+                    continue;
+                };
                 let rows: Vec<[f64; 3]> = pairs
                     .iter()
                     .map(|&(i, j)| [criterion.values[i], metric.values[i], again.values[j]])

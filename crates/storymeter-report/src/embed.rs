@@ -187,9 +187,8 @@ fn texts(table: &StoryTable, kept: &[usize], notes: &mut Vec<String>) -> Value {
 /// Rows by the distance between their rank under the default metric and under the default criterion.
 fn by_disagreement(table: &StoryTable, kept: &[usize], known: &[usize]) -> Vec<usize> {
     let Some((metric, criterion)) = table.strongest_pair() else { return known.to_vec() };
-    let backwards = table
-        .correlation(metric, criterion, storymeter_stats::Coefficient::Pearson)
-        .is_some_and(|r| r < 0.0);
+    let backwards =
+        table.correlation(metric, criterion, storymeter_stats::Coefficient::Pearson).is_some_and(|r| r < 0.0);
     let ranks = |column: usize| {
         let values = &table.columns[column].values;
         let mut order: Vec<usize> = known.to_vec();

@@ -71,8 +71,11 @@ mod convert {
     }
 
     pub fn parse(id: &str, svg: &str, fonts: &Arc<usvg::fontdb::Database>) -> Result<usvg::Tree> {
-        let options =
-            usvg::Options { fontdb: fonts.clone(), font_family: "DejaVu Sans".into(), ..usvg::Options::default() };
+        let options = usvg::Options {
+            fontdb: fonts.clone(),
+            font_family: "DejaVu Sans".into(),
+            ..usvg::Options::default()
+        };
         usvg::Tree::from_str(svg, &options).map_err(|e| failed(id, "png", e))
     }
 

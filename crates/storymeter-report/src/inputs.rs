@@ -148,7 +148,9 @@ fn curves(name: &str, points: &[(f64, Vec<(String, f64)>)]) -> Sheet {
         .iter()
         .enumerate()
         // Lines of evaluations are rare and hold other quantities: none of them may fall between the steps.
-        .filter(|(at, (_, numbers))| at % stride == 0 || *at + 1 == points.len() || numbers.len() != points[0].1.len())
+        .filter(|(at, (_, numbers))| {
+            at % stride == 0 || *at + 1 == points.len() || numbers.len() != points[0].1.len()
+        })
         .map(|(_, point)| point)
         .collect();
     let mut names: Vec<&str> = Vec::new();
@@ -167,7 +169,8 @@ fn curves(name: &str, points: &[(f64, Vec<(String, f64)>)]) -> Sheet {
     for quantity in names {
         let mut row = vec![quantity.into(), quantity.into()];
         row.extend(kept.iter().map(|point| {
-            let found = point.1.iter().find(|(name, _)| name == quantity).map_or(f64::NAN, |(_, value)| *value);
+            let found =
+                point.1.iter().find(|(name, _)| name == quantity).map_or(f64::NAN, |(_, value)| *value);
             storymeter_meta::Cell::number(found, "not logged here")
         }));
         sheet.push(row);
@@ -183,7 +186,8 @@ mod tests {
     fn a_training_log_gives_one_curve_a_quantity() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.jsonl");
-        fs::write(&path, "{\"step\":1,\"loss\":2.5}\n{\"step\":2,\"loss\":2.0,\"dev\":{\"accuracy\":0.5}}\n").unwrap();
+        fs::write(&path, "{\"step\":1,\"loss\":2.5}\n{\"step\":2,\"loss\":2.0,\"dev\":{\"accuracy\":0.5}}\n")
+            .unwrap();
         let sheet = training_log(&path).unwrap().unwrap();
         assert_eq!(sheet.value("loss", "2"), 2.0);
         assert_eq!(sheet.value("dev.accuracy", "2"), 0.5);

@@ -93,7 +93,9 @@ fn navigation(inputs: &Inputs, compared: bool, colours: &SystemColours) -> Strin
     let systems = if options.is_empty() {
         String::new()
     } else {
-        format!("<label>Highlight <select id=\"highlight\"><option value=\"\">no system</option>{options}</select></label>")
+        format!(
+            "<label>Highlight <select id=\"highlight\"><option value=\"\">no system</option>{options}</select></label>"
+        )
     };
     format!(
         "<nav aria-label=\"Sections\">{links}</nav><div class=\"tools\">{systems}\
@@ -106,7 +108,9 @@ fn has_heatmap(document: &Document) -> bool {
 }
 
 fn write_summary(main: &mut String, inputs: &Inputs, extra: &[Sheet], notes: &[String]) {
-    main.push_str("<section id=\"summary\" aria-labelledby=\"summary-h\"><h2 id=\"summary-h\">Summary</h2>\n");
+    main.push_str(
+        "<section id=\"summary\" aria-labelledby=\"summary-h\"><h2 id=\"summary-h\">Summary</h2>\n",
+    );
     for note in extra.iter().filter_map(|sheet| Some((sheet, sheet.notes.first()?))) {
         let _ = writeln!(main, "<p><strong>{}</strong>: {}.</p>", escape(&note.0.title), escape(note.1));
     }
@@ -127,10 +131,18 @@ fn write_summary(main: &mut String, inputs: &Inputs, extra: &[Sheet], notes: &[S
                 .document
                 .warnings
                 .iter()
-                .map(|w| format!("<li><b>{}</b> {}: {}</li>", escape(&w.kind), escape(&w.subject), escape(&w.message)))
+                .map(|w| {
+                    format!(
+                        "<li><b>{}</b> {}: {}</li>",
+                        escape(&w.kind),
+                        escape(&w.subject),
+                        escape(&w.message)
+                    )
+                })
                 .collect();
             let count = run.document.warnings.len();
-            let _ = writeln!(main, "<details><summary>All {count} warnings</summary><ul>{rows}</ul></details>");
+            let _ =
+                writeln!(main, "<details><summary>All {count} warnings</summary><ul>{rows}</ul></details>");
         }
         let _ = writeln!(main, "<p class=\"signature\">{}</p>", escape(&run.document.signature));
     }
@@ -173,7 +185,9 @@ fn write_explorer(main: &mut String, inputs: &Inputs) {
 }
 
 fn write_figures(main: &mut String, inputs: &Inputs, colours: &SystemColours) {
-    main.push_str("<section id=\"figures\" aria-labelledby=\"figures-h\"><h2 id=\"figures-h\">Figures</h2>\n");
+    main.push_str(
+        "<section id=\"figures\" aria-labelledby=\"figures-h\"><h2 id=\"figures-h\">Figures</h2>\n",
+    );
     for (at, run) in inputs.runs.iter().enumerate() {
         if inputs.runs.len() > 1 {
             let _ = writeln!(main, "<h3>{}</h3>", escape(&run.name));
@@ -199,7 +213,10 @@ fn write_figures(main: &mut String, inputs: &Inputs, colours: &SystemColours) {
 }
 
 fn write_figure(main: &mut String, figure: &Figure) {
-    let notes: String = figure.notes.iter().map(|n| format!(" <small>{}</small>", escape(n))).collect();
+    let notes = match figure.notes.join("; ") {
+        notes if notes.is_empty() => notes,
+        notes => format!(" <small>{}</small>", escape(&notes)),
+    };
     let _ = writeln!(
         main,
         "<figure id=\"{id}\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">{svg}</div>\

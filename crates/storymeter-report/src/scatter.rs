@@ -43,7 +43,8 @@ fn draw(stories: &StoryTable, metric: usize, criterion: usize, colours: &SystemC
     let r = stories.correlation(metric, criterion, Coefficient::Pearson)?;
     let pairs = drop_nan_pairs(&human.values, &scored.values).ok()?;
     let range = |values: &[f64]| {
-        let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
+        let (low, high) =
+            values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
         let pad = (high - low) * 0.04;
         (low - pad, high + pad)
     };
@@ -61,9 +62,8 @@ fn draw(stories: &StoryTable, metric: usize, criterion: usize, colours: &SystemC
         canvas.line([left, at_y(tick), left + SIZE.0, at_y(tick)], true);
         canvas.text(left - 6.0, at_y(tick) + 3.5, 10.0, Anchor::End, &short(tick));
     }
-    let present: Vec<usize> = (0..stories.len())
-        .filter(|&at| !human.values[at].is_nan() && !scored.values[at].is_nan())
-        .collect();
+    let present: Vec<usize> =
+        (0..stories.len()).filter(|&at| !human.values[at].is_nan() && !scored.values[at].is_nan()).collect();
     let stride = present.len().div_ceil(MOST_POINTS);
     for system in stories.system_names().into_iter().chain([""]) {
         let own = present.iter().step_by(stride.max(1)).filter(|&&at| stories.systems[at] == system);
@@ -76,7 +76,8 @@ fn draw(stories: &StoryTable, metric: usize, criterion: usize, colours: &SystemC
         canvas.close();
     }
     let (intercept, slope) = regression(&pairs.x, &pairs.y);
-    let ends: Vec<(f64, f64)> = [x0, x1].map(|x| (at_x(x), at_y((intercept + slope * x).clamp(y0, y1)))).to_vec();
+    let ends: Vec<(f64, f64)> =
+        [x0, x1].map(|x| (at_x(x), at_y((intercept + slope * x).clamp(y0, y1)))).to_vec();
     canvas.path(&ends, false, "fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"");
     canvas.line([left, top + SIZE.1, left + SIZE.0, top + SIZE.1], false);
     let head = format!("Pearson {} over {} stories", short(r), pairs.x.len());
@@ -85,7 +86,8 @@ fn draw(stories: &StoryTable, metric: usize, criterion: usize, colours: &SystemC
     canvas.turned_text(12.0, top + SIZE.1 / 2.0, 11.0, Anchor::Middle, -90.0, &scored.name);
     let legend = legend(&mut canvas, stories, colours, (left, top + SIZE.1 + 48.0));
     let title = format!("{} against {}", scored.name, human.name);
-    let id = format!("scatter-{}", human.name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+    let id =
+        format!("scatter-{}", human.name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
     let mut figure = canvas.finish(&id, &title, left + SIZE.0 + 14.0, top + SIZE.1 + 52.0 + legend);
     if stride > 1 {
         let drawn = present.len().div_ceil(stride);
@@ -97,7 +99,12 @@ fn draw(stories: &StoryTable, metric: usize, criterion: usize, colours: &SystemC
     Some(figure)
 }
 
-fn legend(canvas: &mut Canvas, stories: &StoryTable, colours: &SystemColours, (left, top): (f64, f64)) -> f64 {
+fn legend(
+    canvas: &mut Canvas,
+    stories: &StoryTable,
+    colours: &SystemColours,
+    (left, top): (f64, f64),
+) -> f64 {
     let (mut x, mut y) = (left, top);
     for system in stories.system_names() {
         let wide = text_width(system, 10.5) + 22.0;
@@ -151,7 +158,11 @@ fn density(
         let points = [(0.0, 0.0), (w, 0.0), (w, h), (0.0, h)]
             .map(|(dx, dy)| (left + column * w + dx, top + SIZE.1 - (row + 1.0) * h + dy));
         let shade = 0.3 * (count / most).sqrt();
-        canvas.path(&points, true, &format!("fill=\"{}\" fill-opacity=\"{shade:.3}\"", palette::category(15)));
+        canvas.path(
+            &points,
+            true,
+            &format!("fill=\"{}\" fill-opacity=\"{shade:.3}\"", palette::category(15)),
+        );
     }
 }
 

@@ -103,7 +103,8 @@ impl StoryTable {
     /// Where the table is empty the file's stories become its rows.
     pub(crate) fn join(&mut self, path: &Path) -> Result<()> {
         let fresh = self.is_empty();
-        let ids: HashMap<String, usize> = self.ids.iter().enumerate().map(|(at, id)| (id.clone(), at)).collect();
+        let ids: HashMap<String, usize> =
+            self.ids.iter().enumerate().map(|(at, id)| (id.clone(), at)).collect();
         let pair = |at: usize| (self.systems[at].clone(), self.items[at].clone());
         let pairs: HashMap<(String, String), usize> = (0..self.len()).map(|at| (pair(at), at)).collect();
         let mut columns = Columns::default();
@@ -118,7 +119,9 @@ impl StoryTable {
                 let key = (system.unwrap_or_default().to_owned(), story.item().to_owned());
                 // An id that names another system's story is another file's numbering.
                 let own = ids.get(&story.id).copied();
-                let own = own.filter(|&at| self.systems[at].is_empty() || system.is_none_or(|s| s == self.systems[at]));
+                let own = own.filter(|&at| {
+                    self.systems[at].is_empty() || system.is_none_or(|s| s == self.systems[at])
+                });
                 let Some(at) = own.or_else(|| pairs.get(&key).copied()) else { continue };
                 at
             };
@@ -139,7 +142,9 @@ impl StoryTable {
             self.correlation(metric, criterion, Coefficient::Pearson).map_or(-1.0, f64::abs)
         };
         let criterion = positions(Role::Human).next()?;
-        positions(Role::Metric).map(|metric| (metric, criterion)).max_by(|a, b| strength(a).total_cmp(&strength(b)))
+        positions(Role::Metric)
+            .map(|metric| (metric, criterion))
+            .max_by(|a, b| strength(a).total_cmp(&strength(b)))
     }
 
     /// The correlation of two columns over all stories; `None` where it is not defined.
@@ -181,7 +186,8 @@ impl StoryTable {
                 break;
             }
             if line.contains("\"expla") {
-                self.explanations[at] = serde_json::from_str::<Explained>(&line).ok().and_then(|e| e.explanation);
+                self.explanations[at] =
+                    serde_json::from_str::<Explained>(&line).ok().and_then(|e| e.explanation);
             }
             at += 1;
         }

@@ -97,13 +97,16 @@ fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 fn best_metrics(entries: &[Entry]) -> Vec<String> {
     let mut sentences = Vec::new();
     for level in distinct(entries.iter().map(|e| e.level.as_str())) {
-        let here: Vec<&Entry> =
-            entries.iter().filter(|e| e.level == level && e.coefficient == "pearson" && e.value.is_finite()).collect();
+        let here: Vec<&Entry> = entries
+            .iter()
+            .filter(|e| e.level == level && e.coefficient == "pearson" && e.value.is_finite())
+            .collect();
         let criteria = distinct(here.iter().map(|e| e.criterion.as_str()));
         let mut means: Vec<(&str, f64)> = distinct(here.iter().map(|e| e.metric.as_str()))
             .into_iter()
             .map(|metric| {
-                let own: Vec<f64> = here.iter().filter(|e| e.metric == metric).map(|e| e.value.abs()).collect();
+                let own: Vec<f64> =
+                    here.iter().filter(|e| e.metric == metric).map(|e| e.value.abs()).collect();
                 (metric, own.iter().sum::<f64>() / own.len() as f64)
             })
             .collect();
@@ -115,7 +118,10 @@ fn best_metrics(entries: &[Entry]) -> Vec<String> {
         };
         let next: Vec<String> = means[1..].iter().take(2).map(|(m, v)| format!("{m} ({v:.3})")).collect();
         let after = if next.is_empty() { String::new() } else { format!(", before {}", next.join(" and ")) };
-        sentences.push(format!("{}: {best} has the highest mean |Pearson| {over}, {value:.3}{after}.", place(level)));
+        sentences.push(format!(
+            "{}: {best} has the highest mean |Pearson| {over}, {value:.3}{after}.",
+            place(level)
+        ));
     }
     sentences
 }
@@ -136,14 +142,21 @@ fn differences(document: &Document, entries: &[Entry]) -> Vec<String> {
         else {
             continue;
         };
-        let here = entries.iter().filter(|e| {
-            e.level == level && e.criterion == criterion && e.coefficient == "pearson" && e.value.is_finite()
-        });
-        let Some(best) = here.max_by(|a, b| a.value.abs().total_cmp(&b.value.abs())) else { continue };
-        let others: Vec<&str> =
-            sheet.columns[1..].iter().map(|h| h.name.as_str()).filter(|name| *name != best.metric).collect();
-        let beats = |other: &&str| sheet.value(&best.metric, other) < SIGNIFICANT;
-        let (beaten, not): (Vec<&str>, Vec<&str>) = others.iter().copied().partition(|other| beats(&other));
+        let mut here: Vec<&Entry> = entries
+            .iter()
+            .filter(|e| {
+                e.level == level
+                    && e.criterion == criterion
+                    && e.coefficient == "pearson"
+                    && e.value.is_finite()
+            })
+            .collect();
+        here.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
+        // Those next in strength are named first.
+        let Some((best, others)) = here.split_first() else { continue };
+        let beats = |other: &str| sheet.value(&best.metric, other) < SIGNIFICANT;
+        let (beaten, not): (Vec<&str>, Vec<&str>) =
+            others.iter().map(|other| other.metric.as_str()).partition(|other| beats(other));
         let rest = match not.len() {
             0 => String::new(),
             n if n <= NAMED => format!(", but not than {}", not.join(", ")),

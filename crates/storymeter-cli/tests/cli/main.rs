@@ -4,6 +4,7 @@ mod correlate;
 mod meta;
 mod metrics;
 mod perturb;
+mod report;
 mod sandbox;
 mod score;
 mod union;

@@ -42,7 +42,9 @@ impl Scale {
 
     fn print(self, value: f64) -> String {
         match self {
-            Self::Correlation => format!("{value:.2}").replace("0.", ".").replace('-', "\u{2212}"),
+            Self::Correlation => {
+                format!("{value:.2}").replace("-0.00", "0.00").replace("0.", ".").replace('-', "\u{2212}")
+            }
             Self::Percent => format!("{value:.0}"),
             Self::Significance => format!("{value:.3}").replace("0.", "."),
         }
@@ -56,9 +58,11 @@ impl Scale {
         match self {
             Self::Correlation => ends(-1.0, 1.0, 8),
             Self::Percent => ends(0.0, 100.0, 5),
-            Self::Significance => [(0.0005, "p < .001"), (0.005, "< .01"), (0.03, "< .05"), (0.5, "\u{2265} .05")]
-                .map(|(v, label)| (v, label.to_owned()))
-                .to_vec(),
+            Self::Significance => {
+                [(0.0005, "p < .001"), (0.005, "< .01"), (0.03, "< .05"), (0.5, "\u{2265} .05")]
+                    .map(|(v, label)| (v, label.to_owned()))
+                    .to_vec()
+            }
         }
     }
 }
@@ -74,7 +78,8 @@ pub fn draw(sheet: &Sheet, facets: &Facets) -> Figure {
     let numbered = columns.len() <= MOST_NUMBERED_COLUMNS;
     let (cell_w, cell_h) = if numbered { (36.0, 20.0) } else { (13.0, 13.0) };
     let label = if numbered { 11.0 } else { 9.5 };
-    let widest = |names: &mut dyn Iterator<Item = &str>| names.map(|n| text_width(n, label)).fold(0.0, f64::max);
+    let widest =
+        |names: &mut dyn Iterator<Item = &str>| names.map(|n| text_width(n, label)).fold(0.0, f64::max);
     let left = widest(&mut sheet.rows.iter().map(|row| row[0].text())) + 10.0;
     let tallest = widest(&mut columns.iter().map(|&c| sheet.columns[c].name.as_str()));
     let angle: f64 = if numbered { -45.0 } else { -90.0 };

@@ -20,16 +20,17 @@ struct Curve<'a> {
 
 pub fn draw(sheet: &Sheet) -> Figure {
     let named = sheet.rows[0].iter().take_while(|cell| matches!(cell, Cell::Text(_))).count().clamp(1, 2);
+    let points = points(sheet, named);
     let curves: Vec<Curve<'_>> = sheet
         .rows
         .iter()
         .map(|row| Curve {
             name: row[named - 1].text(),
             panel: if named == 2 { row[0].text() } else { "" },
-            values: row[named..].iter().map(Cell::value).collect(),
+            values: points.iter().map(|&c| row[c].value()).collect(),
         })
         .collect();
-    let heads: Vec<&str> = sheet.columns[named..].iter().map(|head| head.name.as_str()).collect();
+    let heads: Vec<&str> = points.iter().map(|&c| sheet.columns[c].name.as_str()).collect();
     let mut panels: Vec<&str> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
     for curve in &curves {
@@ -59,6 +60,15 @@ pub fn draw(sheet: &Sheet) -> Figure {
     canvas.finish(&sheet.id, &sheet.title, width, body + legend + 10.0)
 }
 
+/// The columns that are points of a curve. A sheet may end in a summary of the curve, such as its variance, which is
+/// none: points are named by a number, `#1`, `k=4`, `300`.
+fn points(sheet: &Sheet, named: usize) -> Vec<usize> {
+    let numbered = |name: &str| name.trim_start_matches('#').trim_start_matches("k=").parse::<f64>().is_ok();
+    let all = named..sheet.columns.len();
+    let found: Vec<usize> = all.clone().filter(|&c| numbered(&sheet.columns[c].name)).collect();
+    if found.is_empty() { all.collect() } else { found }
+}
+
 fn extent(curves: &[&Curve<'_>]) -> (f64, f64) {
     let values = || curves.iter().flat_map(|curve| curve.values.iter().copied()).filter(|v| v.is_finite());
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
@@ -80,7 +90,8 @@ fn draw_panel(
 ) {
     // Steps of a log are not evenly spaced; sets and ranks are.
     let numbers: Vec<f64> = heads.iter().filter_map(|head| head.parse().ok()).collect();
-    let places = if numbers.len() == heads.len() { numbers } else { (0..heads.len()).map(|i| i as f64).collect() };
+    let places =
+        if numbers.len() == heads.len() { numbers } else { (0..heads.len()).map(|i| i as f64).collect() };
     let (first, last) = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
     let at_x = |x: f64| left + (x - first) / (last - first).max(f64::MIN_POSITIVE) * PANEL.0;
     let at_y = |y: f64| top + PANEL.1 - (y - low) / (high - low) * PANEL.1;
@@ -110,7 +121,8 @@ fn draw_panel(
         );
         if points.len() <= MOST_DOTS {
             for (&(i, value), &(x, y)) in points.iter().zip(&path) {
-                let column = if title.is_empty() { heads[i].to_owned() } else { format!("{title}, {}", heads[i]) };
+                let column =
+                    if title.is_empty() { heads[i].to_owned() } else { format!("{title}, {}", heads[i]) };
                 canvas.dot(x, y, 2.8, colour, Datum { value, row: curve.name, column: &column });
             }
         }

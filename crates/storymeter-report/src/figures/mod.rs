@@ -23,7 +23,8 @@ impl SystemColours {
     /// Systems in order of appearance, over everything a report shows.
     pub fn of(inputs: &Inputs) -> Self {
         let mut names: Vec<String> = Vec::new();
-        let rated = inputs.runs.iter().flat_map(|run| &run.document.sheets).filter(|sheet| names_systems(sheet));
+        let rated =
+            inputs.runs.iter().flat_map(|run| &run.document.sheets).filter(|sheet| names_systems(sheet));
         let rated = rated.flat_map(|sheet| sheet.rows.iter().map(|row| row[0].text()));
         for name in rated.chain(inputs.stories.system_names()) {
             if !name.is_empty() && !names.iter().any(|known| known == name) {

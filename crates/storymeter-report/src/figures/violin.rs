@@ -53,7 +53,13 @@ pub fn draw(summary: &Sheet, outline: &Sheet, colours: &SystemColours) -> Figure
             for (name, colour, radius) in [("median", "#ffffff", 2.6), ("mean", "#d55e00", 2.2)] {
                 if let Some(value) = numbers(name) {
                     let column = format!("{criterion}, {name}");
-                    canvas.dot(centre, at_y(value), radius, colour, Datum { value, row: system, column: &column });
+                    canvas.dot(
+                        centre,
+                        at_y(value),
+                        radius,
+                        colour,
+                        Datum { value, row: system, column: &column },
+                    );
                 }
             }
             canvas.turned_text(centre, y + HEIGHT + 14.0, 10.5, Anchor::End, -45.0, system);
@@ -86,7 +92,8 @@ fn violin(
     let half = |cell: &Cell| cell.value().max(0.0) / widest * SLOT * 0.44;
     let side = |sign: f64| grid.iter().zip(density).map(move |(&g, cell)| (g, sign * half(cell)));
     let right = side(1.0).map(|(g, w)| (centre + w, at_y(g)));
-    let points: Vec<(f64, f64)> =
-        right.chain(side(-1.0).collect::<Vec<_>>().into_iter().rev().map(|(g, w)| (centre + w, at_y(g)))).collect();
+    let points: Vec<(f64, f64)> = right
+        .chain(side(-1.0).collect::<Vec<_>>().into_iter().rev().map(|(g, w)| (centre + w, at_y(g))))
+        .collect();
     canvas.path(&points, true, &format!("fill=\"{colour}\" fill-opacity=\"0.75\" stroke=\"{colour}\""));
 }

@@ -1,14 +1,15 @@
 //! `storymeter meta`: how good the measures are.
 
 mod hanna;
+mod picture;
 mod table;
 mod union;
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use storymeter::meta::{Document, folder, render};
+use storymeter::meta::{Document, Sheet, folder, render};
 
 use crate::Outcome;
 
@@ -78,7 +79,11 @@ fn emit(document: &Document, output: &Output) -> anyhow::Result<Outcome> {
     let wanted = || document.sheets.iter().filter(|sheet| all || output.show.contains(&sheet.id));
     let mut out = std::io::stdout().lock();
     match output.format {
-        PrintFormat::Table => write!(out, "{}", render::document(document, &output.show))?,
+        PrintFormat::Table => {
+            write!(out, "{}", render::document(document, &output.show))?;
+            drop(out);
+            return draw(document, &output.show).map(|()| Outcome::Done);
+        }
         PrintFormat::Csv => write!(out, "{}", render::long_csv(wanted()))?,
         PrintFormat::Jsonl => {
             for sheet in wanted() {
@@ -87,4 +92,26 @@ fn emit(document: &Document, output: &Output) -> anyhow::Result<Outcome> {
         }
     }
     Ok(Outcome::Done)
+}
+
+/// On a terminal, the same sheets as small pictures under the tables; in a pipe, nothing more.
+fn draw(document: &Document, show: &[String]) -> anyhow::Result<()> {
+    let stdout = std::io::stdout();
+    if !stdout.is_terminal() {
+        return Ok(());
+    }
+    // Never on NO_COLOR and on terminals that cannot.
+    let paint = match anstream::AutoStream::choice(&stdout) {
+        anstream::ColorChoice::Never => picture::Paint::Plain,
+        _ => picture::Paint::Colour,
+    };
+    let all = show.iter().any(|id| id == "all");
+    let asked = |sheet: &&Sheet| all || if show.is_empty() { sheet.brief } else { show.contains(&sheet.id) };
+    let mut out = anstream::AutoStream::auto(stdout.lock());
+    for sheet in document.sheets.iter().filter(asked) {
+        if let Some(text) = picture::picture(sheet, paint) {
+            writeln!(out, "\n{}: {}\n{text}", sheet.id, sheet.title)?;
+        }
+    }
+    Ok(())
 }

@@ -1,0 +1,146 @@
+//! Small heat-maps and bars for a terminal, in colour where it can show colours.
+
+use std::fmt::Write as _;
+
+use anstyle::{Color, RgbColor, Style};
+use storymeter::meta::{Cell, Form, Sheet};
+use unicode_width::UnicodeWidthStr;
+
+/// How a picture may be drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// With 24-bit colours.
+    Colour,
+    /// With shades of characters.
+    Plain,
+}
+
+/// Wider heat-maps are for a page, not a terminal.
+const MOST_COLUMNS: usize = 20;
+/// Cells of the longest bar.
+const BAR: f64 = 40.0;
+
+/// The picture of a sheet; `None` where it is a table to read or too large.
+pub fn picture(sheet: &Sheet, paint: Paint) -> Option<String> {
+    match sheet.form {
+        Form::Heatmap => heatmap(sheet, paint),
+        Form::Bars => bars(sheet, paint),
+        Form::Table | Form::Lines => None,
+    }
+}
+
+fn heatmap(sheet: &Sheet, paint: Paint) -> Option<String> {
+    let columns: Vec<usize> = (1..sheet.columns.len()).filter(|&c| sheet.columns[c].name != "n").collect();
+    if columns.len() > MOST_COLUMNS {
+        return None;
+    }
+    let values = || sheet.rows.iter().flat_map(|row| columns.iter().map(|&c| row[c].value()));
+    // Percents and p-values start at 0; correlations have a sign.
+    let high = if values().any(|v| v.abs() > 1.5) { 100.0 } else { 1.0 };
+    let name_width = sheet.rows.iter().map(|row| row[0].text().width()).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in &sheet.rows {
+        let name = row[0].text();
+        let _ = write!(text, "  {name}{} ", " ".repeat(name_width - name.width()));
+        for &column in &columns {
+            let share = row[column].value() / high;
+            match (share.is_finite(), paint) {
+                (false, _) => text.push_str("    "),
+                (true, Paint::Colour) => {
+                    let (style, percent) = (cell_style(share), share * 100.0);
+                    let _ = write!(text, "{style}{percent:>4.0}{style:#}");
+                }
+                (true, Paint::Plain) => {
+                    let _ = write!(text, " {0}{0}{1}", shade(share), if share < 0.0 { '-' } else { ' ' });
+                }
+            }
+        }
+        text.push('\n');
+    }
+    if paint == Paint::Plain {
+        text.push_str(
+            "  shades: \u{b7} below .2, \u{2591} .4, \u{2592} .6, \u{2593} .8, \u{2588} above; - negative\n",
+        );
+    }
+    Some(text)
+}
+
+/// Blue for negative, red for positive, white for nothing: the colours of the figures.
+fn cell_style(share: f64) -> Style {
+    let fade = |end: [f64; 3]| end.map(|c| (247.0 + (c - 247.0) * share.abs().min(1.0)) as u8);
+    let [r, g, b] = if share < 0.0 { fade([33.0, 102.0, 172.0]) } else { fade([178.0, 24.0, 43.0]) };
+    let ink = if share.abs() > 0.6 { RgbColor(255, 255, 255) } else { RgbColor(0, 0, 0) };
+    Style::new().fg_color(Some(Color::Rgb(ink))).bg_color(Some(Color::Rgb(RgbColor(r, g, b))))
+}
+
+fn shade(share: f64) -> char {
+    match share.abs() {
+        s if s < 0.2 => '\u{b7}',
+        s if s < 0.4 => '\u{2591}',
+        s if s < 0.6 => '\u{2592}',
+        s if s < 0.8 => '\u{2593}',
+        _ => '\u{2588}',
+    }
+}
+
+/// One bar a row, of its last column.
+fn bars(sheet: &Sheet, paint: Paint) -> Option<String> {
+    let last = sheet.columns.len().checked_sub(1)?;
+    let most = sheet.rows.iter().map(|row| row[last].value()).filter(|v| v.is_finite()).fold(0.0, f64::max);
+    if most <= 0.0 || sheet.columns[0].name == "system" {
+        return None;
+    }
+    let label = |row: &[Cell]| match &row[0] {
+        Cell::Text(text) => text.clone(),
+        cell => cell.value().to_string(),
+    };
+    let width = sheet.rows.iter().map(|row| label(row).width()).max().unwrap_or(0);
+    let style = match paint {
+        Paint::Colour => Style::new().fg_color(Some(Color::Rgb(RgbColor(0, 114, 178)))),
+        Paint::Plain => Style::new(),
+    };
+    let mut text = String::new();
+    for row in &sheet.rows {
+        let (name, value) = (label(row), row[last].value());
+        let cells = (value.max(0.0) / most * BAR).round() as usize;
+        let (gap, bar) = (" ".repeat(width - name.width()), "\u{2588}".repeat(cells));
+        let _ = writeln!(text, "  {name}{gap} {style}{bar}{style:#} {value}");
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sheet(form: Form) -> Sheet {
+        let mut sheet = Sheet::new("x", "X", form).column("metric", 0).column("plot", 2).column("style", 2);
+        sheet.push(vec!["é".into(), 0.9.into(), (-0.5).into()]);
+        sheet.push(vec!["long".into(), 0.1.into(), f64::NAN.into()]);
+        sheet
+    }
+
+    #[test]
+    fn a_plain_heat_map_uses_shades_and_no_escape() {
+        let text = picture(&sheet(Form::Heatmap), Paint::Plain).unwrap();
+        assert!(!text.contains('\u{1b}'));
+        assert_eq!(text.lines().next(), Some("  é     \u{2588}\u{2588}  \u{2592}\u{2592}-"));
+        assert_eq!(text.lines().nth(1), Some("  long  \u{b7}\u{b7}     "));
+    }
+
+    #[test]
+    fn a_coloured_heat_map_prints_percents_on_their_colours() {
+        let text = picture(&sheet(Form::Heatmap), Paint::Colour).unwrap();
+        assert!(text.contains("\u{1b}[48;2;") && text.contains("  90") && text.contains(" -50"));
+    }
+
+    #[test]
+    fn the_longest_bar_fills_its_room() {
+        let mut counts = Sheet::new("x", "X", Form::Bars).column("score", 0).column("stories", 0);
+        counts.push(vec!["0/7".into(), 10usize.into()]);
+        counts.push(vec!["1/7".into(), 40usize.into()]);
+        let text = picture(&counts, Paint::Plain).unwrap();
+        let bars: Vec<usize> = text.lines().map(|l| l.matches('\u{2588}').count()).collect();
+        assert_eq!(bars, [10, 40]);
+    }
+}
