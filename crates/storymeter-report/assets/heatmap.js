@@ -15,7 +15,7 @@ function scaleOf(sheet, columns) {
   const values = sheet.rows.flatMap((row) => columns.map((c) => row[c])).filter((v) => typeof v === "number");
   if (kind === "williams") {
     return {
-      rgb: (p) => (p < 0.001 ? [8, 48, 107] : p < 0.01 ? [33, 113, 181] : p < 0.05 ? [158, 202, 225] : [238, 238, 238]),
+      rgb: (p) => (p < 0.001 ? [8, 48, 107] : p < 0.01 ? [33, 113, 181] : p < 0.05 ? [158, 202, 225] : null),
       print: (p) => p.toFixed(3).replace(/^0/, ""),
       legend: [[0.0005, "p < .001"], [0.005, "< .01"], [0.03, "< .05"], [0.5, "≥ .05"]],
     };
@@ -30,7 +30,11 @@ function scaleOf(sheet, columns) {
   };
 }
 
+/** Where there is no difference to see, the colour of the page's rules: quiet in light and in dark. */
+const fillOf = (rgb) => (rgb ? `rgb(${rgb})` : "var(--rule)");
+
 function inkOn(rgb) {
+  if (!rgb) return "currentColor";
   const [r, g, b] = rgb.map((v) => { const c = v / 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
 }
@@ -60,13 +64,13 @@ function drawHeatmap(sheet, rows, columns) {
       if (typeof value !== "number") return;
       const rgb = scale.rgb(value);
       const x = left + i * cw;
-      root.append(svg("rect", { x, y, width: cw - 1, height: ch - 1, fill: `rgb(${rgb})`, "data-v": value, "data-r": sheet.rows[r][0], "data-c": sheet.columns[c][0] }));
+      root.append(svg("rect", { x, y, width: cw - 1, height: ch - 1, style: `fill:${fillOf(rgb)}`, "data-v": value, "data-r": sheet.rows[r][0], "data-c": sheet.columns[c][0] }));
       if (numbered) root.append(svg("text", { x: x + cw / 2 - 0.5, y: y + ch / 2 + 4, "font-size": 11, "text-anchor": "middle", fill: inkOn(rgb), "pointer-events": "none" }, scale.print(value)));
     });
   });
   scale.legend.forEach(([value, label], i) => {
     const x = left + i * 56;
-    root.append(svg("rect", { x, y: height - 34, width: 55, height: 10, fill: `rgb(${scale.rgb(value)})` }));
+    root.append(svg("rect", { x, y: height - 34, width: 55, height: 10, style: `fill:${fillOf(scale.rgb(value))}` }));
     root.append(svg("text", { x: x + 28, y: height - 11, "font-size": 10, "text-anchor": "middle", fill: "currentColor" }, label));
   });
   return root;

@@ -85,6 +85,7 @@ function startStories() {
 
   function open(i) {
     selected = i;
+    article.dataset.open = "yes";
     article.replaceChildren(...describeStory(i));
     paint();
   }

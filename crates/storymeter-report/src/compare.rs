@@ -185,10 +185,9 @@ mod tests {
         let after = [entry("pooled", 0.6), entry("story", 0.2), entry("system", 0.2)];
         let sheet = changes(&before, &after, Sheet::new("x", "", Form::Table));
         assert_eq!(sheet.rows.len(), 2, "what did not change is not listed");
-        // R: 2 * pnorm(-abs(atanh(.3) - atanh(.6)) / sqrt(2 / 100)) = 0.00674...
-        let z: f64 = (0.3f64.atanh() - 0.6f64.atanh()) / 0.02f64.sqrt();
-        assert!((z.abs() - 2.7125).abs() < 1e-3);
-        assert!((sheet.rows[0][7].value() - 0.006677).abs() < 2e-5, "{}", sheet.rows[0][7].value());
+        // scipy 1.17.1: 2 * norm.sf(abs(arctanh(.3) - arctanh(.6)) / sqrt(2 / 100)) = 0.006674623395023024
+        let p = sheet.rows[0][7].value();
+        assert!((p - 0.006674623395023024).abs() < 1e-12, "{p}");
         assert!(sheet.rows[1][7].value().is_nan());
         assert!(sheet.notes[0].starts_with("2 of 3 shared correlations changed, 1 of them significantly"));
     }

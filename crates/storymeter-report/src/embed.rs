@@ -26,7 +26,7 @@ pub struct Data {
     pub notes: Vec<String>,
 }
 
-/// Builds it. `extra` are sheets of the report itself (comparisons), `inlined` the figures already drawn on the page.
+/// Builds it. `extra` are sheets of the report itself (comparisons).
 pub fn data(inputs: &Inputs, extra: &[Sheet], colours: &SystemColours) -> Data {
     let runs: Vec<Value> = inputs
         .runs

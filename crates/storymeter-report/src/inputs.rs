@@ -95,30 +95,43 @@ fn name_of(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A training log as one curve a quantity, or `None` where the first line is not one of a training log.
+/// A training log as one curve a quantity, or `None` where the file is none: no line has a `step` or an `epoch`.
+///
+/// Lines of an epoch stand at the last step before them; lines with neither (a start, an end) are passed over.
 fn training_log(path: &Path) -> Result<Option<Sheet>> {
     let file = fs::File::open(path).map_err(|e| CoreError::io(Place::file(path), e))?;
     let mut points: Vec<(f64, Vec<(String, f64)>)> = Vec::new();
+    let mut last_step = None;
     for (at, line) in BufReader::new(file).lines().enumerate() {
         let Ok(line) = line else { return Ok(None) };
         if line.trim().is_empty() {
             continue;
         }
-        let value: Option<Value> = serde_json::from_str(&line).ok();
-        let object = value.as_ref().and_then(Value::as_object);
-        let clock = object.and_then(|o| ["step", "epoch"].iter().find_map(|key| o.get(*key)?.as_f64()));
-        let (Some(object), Some(clock)) = (object, clock) else {
-            if points.is_empty() {
-                return Ok(None);
+        let object = match serde_json::from_str(&line) {
+            Ok(Value::Object(object)) => object,
+            _ if points.is_empty() => return Ok(None),
+            _ => {
+                let place = Place::file(path).at_line(at as u64 + 1);
+                return Err(CoreError::invalid(place, "not a line of a training log").into());
             }
-            let place = Place::file(path).at_line(at as u64 + 1);
-            return Err(CoreError::invalid(place, "not a line of a training log: no number `step`").into());
+        };
+        if object.contains_key("scores") || object.contains_key("story") {
+            return Ok(None);
+        }
+        let number = |key: &str| object.get(key).and_then(Value::as_f64);
+        last_step = number("step").or(last_step);
+        let Some(clock) = number("step").or_else(|| number("epoch").map(|epoch| last_step.unwrap_or(epoch)))
+        else {
+            continue;
         };
         let mut numbers = Vec::new();
-        for (key, value) in object {
+        for (key, value) in &object {
             collect_numbers(key, value, &mut numbers);
         }
-        points.push((clock, numbers));
+        match points.last_mut() {
+            Some(last) if last.0 == clock => last.1.append(&mut numbers),
+            _ => points.push((clock, numbers)),
+        }
     }
     if points.is_empty() {
         return Ok(None);
@@ -186,8 +199,13 @@ mod tests {
     fn a_training_log_gives_one_curve_a_quantity() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.jsonl");
-        fs::write(&path, "{\"step\":1,\"loss\":2.5}\n{\"step\":2,\"loss\":2.0,\"dev\":{\"accuracy\":0.5}}\n")
-            .unwrap();
+        let lines = [
+            r#"{"settings": {}}"#,
+            r#"{"step": 1, "loss": 2.5}"#,
+            r#"{"step": 2, "loss": 2.0}"#,
+            r#"{"epoch": 1, "dev": {"accuracy": 0.5}}"#,
+        ];
+        fs::write(&path, lines.join("\n")).unwrap();
         let sheet = training_log(&path).unwrap().unwrap();
         assert_eq!(sheet.value("loss", "2"), 2.0);
         assert_eq!(sheet.value("dev.accuracy", "2"), 0.5);

@@ -79,9 +79,10 @@ impl StoryTable {
         Ok(table)
     }
 
-    /// HANNA's score file.
+    /// HANNA's score file, without the human stories: they are the references of the others, so that metrics compare
+    /// them with themselves, and the paper leaves them out as well (section 4).
     pub(crate) fn of_hanna(path: &Path) -> Result<Self> {
-        let scores = read::hanna_scores(path)?;
+        let scores = read::hanna_scores(path)?.without_systems(&["Human"]);
         let mut table = Self::default();
         for system in scores.systems() {
             for item in scores.items() {

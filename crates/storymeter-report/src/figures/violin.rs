@@ -24,7 +24,7 @@ pub fn draw(summary: &Sheet, outline: &Sheet, colours: &SystemColours) -> Figure
     let (left, head) = (40.0, 26.0);
     let labels = systems.iter().map(|s| text_width(s, 10.5)).fold(0.0, f64::max) * 0.71 + 14.0;
     let panel_width = systems.len() as f64 * SLOT;
-    let across = if panel_width > 420.0 { 1 } else { 2 }.min(criteria.len());
+    let across = if panel_width > 560.0 { 1 } else { 2 }.min(criteria.len());
     let mut canvas = Canvas::default();
     for (at, criterion) in criteria.iter().enumerate() {
         let x = left + (at % across) as f64 * (panel_width + left + labels / 2.0);
