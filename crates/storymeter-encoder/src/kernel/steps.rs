@@ -19,6 +19,30 @@ fn fold(row: &[f32], start: f32, each: impl Fn(f32, f32) -> f32, join: impl Fn(f
             *lane = each(*lane, v);
         }
     }
+    rest.iter().fold(join_lanes(lanes, join), |sum, &v| each(sum, v))
+}
+
+/// Maps a row in place and folds the new numbers on the way, in the order of [`fold`].
+#[inline(always)]
+fn map_fold(row: &mut [f32], map: impl Fn(f32) -> f32, start: f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut lanes = [start; LANES];
+    let (whole, rest) = row.as_chunks_mut::<LANES>();
+    for chunk in whole {
+        for (lane, v) in lanes.iter_mut().zip(chunk) {
+            *v = map(*v);
+            *lane = join(*lane, *v);
+        }
+    }
+    let mut total = join_lanes(lanes, &join);
+    for v in rest {
+        *v = map(*v);
+        total = join(total, *v);
+    }
+    total
+}
+
+#[inline(always)]
+fn join_lanes(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
     let mut width = LANES / 2;
     while width > 0 {
         for i in 0..width {
@@ -26,7 +50,7 @@ fn fold(row: &[f32], start: f32, each: impl Fn(f32, f32) -> f32, join: impl Fn(f
         }
         width /= 2;
     }
-    rest.iter().fold(lanes[0], |sum, &v| each(sum, v))
+    lanes[0]
 }
 
 #[inline(always)]
@@ -114,24 +138,17 @@ vectorised! {
         inverse: &mut [f32],
     ) {
         for (r, (row, inverse)) in scores.chunks_exact_mut(keys).zip(inverse).enumerate() {
-            match bias {
+            let top = match bias {
                 Some(bias) => {
                     let from = bias.centre - (first + r);
                     for (s, &b) in row.iter_mut().zip(&bias.table[from..][..keys]) {
                         *s = *s * scale + b;
                     }
+                    fold(row, f32::NEG_INFINITY, larger, larger)
                 }
-                None => {
-                    for s in row.iter_mut() {
-                        *s *= scale;
-                    }
-                }
-            }
-            let top = fold(row, f32::NEG_INFINITY, larger, larger);
-            for s in row.iter_mut() {
-                *s = math::exp(*s - top);
-            }
-            *inverse = 1.0 / sum(row);
+                None => map_fold(row, |s| s * scale, f32::NEG_INFINITY, larger),
+            };
+            *inverse = 1.0 / map_fold(row, |s| math::exp(s - top), 0.0, |a, b| a + b);
         }
     }
 }
