@@ -3,7 +3,7 @@
 use super::backend::{Backend, LinearShape};
 
 /// Rows whose logits over a whole vocabulary are in memory at one time.
-const ROWS_AT_ONCE: usize = 256;
+const ROWS_AT_ONCE: usize = 1024;
 
 /// A linear map on hidden states: its weights (a row an output) and their gradients, which are added to.
 pub struct HeadTensors<'a, B: Backend> {
@@ -29,7 +29,7 @@ pub struct States<'a, B: Backend> {
 
 /// Softmax cross-entropy over a vocabulary at selected rows: `sum of weights[i] * -log p(targets[i] | states[rows[i]])`.
 ///
-/// Only the rows given are ever multiplied with the vocabulary, and only a few hundred of them at a time.
+/// Only the rows given are ever multiplied with the vocabulary, and about a thousand of them at a time.
 ///
 /// # Panics
 /// If `rows`, `targets` and `weights` differ in length.

@@ -91,6 +91,9 @@ impl Heads<'_> {
 
     pub(super) fn forward(&self, story: Story<'_>, out: &mut [f32]) {
         let len = story.query.len() / self.shape.width;
+        if len == 0 {
+            return;
+        }
         let (mut p, mut packed) = (vec![0.0; len * len], Vec::new());
         for head in 0..self.shape.heads {
             let column = head * self.head_width();
@@ -103,6 +106,9 @@ impl Heads<'_> {
     /// Writes the gradients of the story's rows; returns that of the bias by head and distance where there is one.
     pub(super) fn backward(&self, story: Story<'_>, d_out: &[f32], d: [&mut [f32]; 3]) -> Vec<f32> {
         let len = story.query.len() / self.shape.width;
+        if len == 0 {
+            return Vec::new();
+        }
         let [d_query, d_key, d_value] = d;
         let (mut p, mut d_p, mut turned) = (vec![0.0; len * len], vec![0.0; len * len], vec![0.0; len * len]);
         let mut packed = Vec::new();

@@ -10,7 +10,7 @@ use crate::kernel::steps::add_norm_rows;
 use crate::kernel::{Activation, Isa};
 use crate::relative;
 use attention::{Heads, Story};
-use products::{add_product, pack, product, transpose};
+use products::{add_product, pack, product, transpose_on_all};
 use rayon::prelude::*;
 use rows::{TASK_NUMBERS, TASK_ROWS};
 
@@ -172,7 +172,7 @@ impl Backend for Cpu {
             add_product(self.isa, d_out, outputs, &packed, inputs, d_x);
         }
         let mut turned = vec![0.0; d_out.len()];
-        transpose(d_out, rows, outputs, &mut turned);
+        transpose_on_all(d_out, rows, outputs, &mut turned);
         let packed = pack(rows, inputs, |col, cols, out| pack_rows(&x[col..], inputs, rows, cols, out));
         add_product(self.isa, &turned, rows, &packed, inputs, d_weight);
         rows::add_column_sums(self.isa, d_out, d_bias);

@@ -53,18 +53,30 @@ pub(super) fn pack(k: usize, n: usize, one: impl Fn(usize, usize, &mut [f32]) + 
     packed
 }
 
+/// Columns that are transposed together: squares of this side fit the first cache both ways.
+const SIDE: usize = 16;
+
 /// The transpose of a `rows` x `columns` matrix.
 pub(super) fn transpose(x: &[f32], rows: usize, columns: usize, out: &mut [f32]) {
-    // Squares that fit the first cache with both their rows and their columns.
-    const SIDE: usize = 16;
+    out.chunks_mut(SIDE * rows).enumerate().for_each(|(strip, out)| {
+        transpose_strip(x, rows, columns, strip * SIDE, out);
+    });
+}
+
+/// The same on all threads.
+pub(super) fn transpose_on_all(x: &[f32], rows: usize, columns: usize, out: &mut [f32]) {
+    out.par_chunks_mut(SIDE * rows).enumerate().for_each(|(strip, out)| {
+        transpose_strip(x, rows, columns, strip * SIDE, out);
+    });
+}
+
+/// A few columns, from `left` on, become rows.
+fn transpose_strip(x: &[f32], rows: usize, columns: usize, left: usize, out: &mut [f32]) {
+    let right = (left + SIDE).min(columns);
     for top in (0..rows).step_by(SIDE) {
-        let bottom = (top + SIDE).min(rows);
-        for left in (0..columns).step_by(SIDE) {
-            let right = (left + SIDE).min(columns);
-            for i in top..bottom {
-                for (j, &v) in x[i * columns + left..i * columns + right].iter().enumerate() {
-                    out[(left + j) * rows + i] = v;
-                }
+        for i in top..(top + SIDE).min(rows) {
+            for (j, &v) in x[i * columns + left..i * columns + right].iter().enumerate() {
+                out[j * rows + i] = v;
             }
         }
     }
