@@ -68,7 +68,7 @@ fn is_kept_whole(form: &str, pos: PartOfSpeech) -> bool {
 /// use storymeter_text::lexicon::PartOfSpeech;
 /// use storymeter_text::morphology::lemmas;
 /// assert_eq!(lemmas("axes", PartOfSpeech::Noun), ["ax", "axis"]);
-/// assert_eq!(lemmas("hoping", PartOfSpeech::Verb), ["hope"]);
+/// assert_eq!(lemmas("hoping", PartOfSpeech::Verb), ["hope", "hop"]);
 /// ```
 pub fn lemmas(form: &str, pos: PartOfSpeech) -> Vec<String> {
     let exceptions: Vec<&str> =
