@@ -4,6 +4,18 @@
 //! HTML file of them that needs no network; [`figures::all`] draws every figure as SVG, and [`files::write`] saves them
 //! as SVG, PNG and PDF.
 //!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let scores = folder.path().join("scores.jsonl");
+//! std::fs::write(&scores, r#"{"id": "a", "system": "S", "scores": {"bleu": 0.5}, "human": {"plot": [4]}}"#)?;
+//! let inputs = storymeter_report::Inputs::read(&[scores], None)?;
+//! let html = storymeter_report::page::html(&inputs);
+//! assert!(html.contains("Stories: 1."));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Story texts are untrusted. They reach the page only inside a JSON block in which no `<` is left, and the page's
 //! script shows them as text, never as markup.
 #![forbid(unsafe_code)]

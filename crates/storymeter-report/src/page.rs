@@ -149,7 +149,7 @@ fn write_summary(main: &mut String, inputs: &Inputs, extra: &[Sheet], notes: &[S
     if inputs.runs.is_empty() {
         let stories = inputs.stories.len();
         let columns = inputs.stories.columns.len();
-        let _ = writeln!(main, "<p>{stories} stories with {columns} columns of scores and ratings.</p>");
+        let _ = writeln!(main, "<p>Stories: {stories}. Columns of scores and ratings: {columns}.</p>");
     }
     for note in notes {
         let _ = writeln!(main, "<p class=\"sampled\">{}</p>", escape(note));
