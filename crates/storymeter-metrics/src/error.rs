@@ -25,6 +25,12 @@ pub enum Error {
         /// What there is.
         known: String,
     },
+    /// The metric is a trained model, which an id alone does not give.
+    #[error("metric \"{metric}\" needs a model")]
+    NeedsModel {
+        /// The metric.
+        metric: String,
+    },
     /// Two presets that exclude each other.
     #[error("metric \"{metric}\": presets \"{first}\" and \"{second}\" exclude each other")]
     PresetClash {

@@ -13,4 +13,5 @@ pub use storymeter_stats as stats;
 pub use storymeter_text as text;
 pub use storymeter_union as union;
 
+pub mod catalogue;
 pub mod summary;

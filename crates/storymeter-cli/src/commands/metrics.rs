@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use clap::{Args, Subcommand};
+use storymeter::catalogue;
 use storymeter::core::{Direction, Needs};
-use storymeter::metrics::{Entry, registry};
+use storymeter::metrics::Entry;
 
 use crate::Outcome;
 
@@ -32,15 +33,15 @@ enum Action {
 pub fn run(args: &MetricsArgs) -> anyhow::Result<Outcome> {
     let text = match &args.action {
         None | Some(Action::List) => list(),
-        Some(Action::Show { id }) => page(registry::find(id)?),
+        Some(Action::Show { id }) => page(catalogue::find(id)?),
     };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(Outcome::Done)
 }
 
 fn list() -> String {
-    let entries = registry::entries();
-    let ids: Vec<String> = entries.iter().map(ids).collect();
+    let entries: Vec<&Entry> = catalogue::entries().collect();
+    let ids: Vec<String> = entries.iter().copied().map(ids).collect();
     let width = ids.iter().map(String::len).max().unwrap_or(0);
     let mut text = String::new();
     for (entry, ids) in entries.iter().zip(ids) {
@@ -91,7 +92,9 @@ fn page(entry: &Entry) -> String {
     let _ = writeln!(text, "\nIds: {}", entry.ids.join(", "));
     let presets: Vec<String> =
         entry.presets.iter().map(|(name, meaning)| format!("{name} ({meaning})")).collect();
-    let _ = writeln!(text, "Presets: {}", presets.join(", "));
+    if !presets.is_empty() {
+        let _ = writeln!(text, "Presets: {}", presets.join(", "));
+    }
     let _ = writeln!(
         text,
         "Better: {}. Range: {}. Needs: {}.",

@@ -7,7 +7,16 @@ fn the_list_is_the_default() {
     let sandbox = Sandbox::new();
     let run = sandbox.run("metrics").succeeds();
     assert_eq!(run.stdout(), sandbox.run("metrics list").succeeds().stdout());
-    for id in ["bleu ", "chrf ", "ter ", "cider-d ", "coverage, density ", "novelty-{1,2,3} ", "self-bleu "] {
+    for id in [
+        "union ",
+        "bleu ",
+        "chrf ",
+        "ter ",
+        "cider-d ",
+        "coverage, density ",
+        "novelty-{1,2,3} ",
+        "self-bleu ",
+    ] {
         assert!(run.stdout().lines().any(|line| line.starts_with(id)), "{id} is missing:\n{}", run.stdout());
     }
 }
@@ -16,6 +25,16 @@ fn the_list_is_the_default() {
 fn a_page_says_what_a_metric_is() {
     let run = Sandbox::new().run("metrics show bleu").succeeds();
     insta::assert_snapshot!(run.stdout());
+}
+
+#[test]
+fn the_learned_metric_has_a_page_too() {
+    let run = Sandbox::new().run("metrics show union").succeeds();
+    assert!(
+        run.stdout().starts_with("`union`: the probability that a human wrote the story"),
+        "{}",
+        run.stdout()
+    );
 }
 
 #[test]
