@@ -71,7 +71,7 @@ pub struct PerturbArgs {
     /// The same, beside WordNet's
     #[arg(long, value_name = "FILE")]
     more_antonyms: Option<PathBuf>,
-    /// Replace person names by [MALE], [FEMALE] and [NEUTRAL] first; the original in the output is masked too
+    /// Replace person names by `[MALE]`, `[FEMALE]` and `[NEUTRAL]` first; the original in the output is masked too
     #[arg(long)]
     delexicalise: bool,
     /// Print how often each number of techniques and each technique came out, beside what was asked for
