@@ -83,6 +83,14 @@ fn cut(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut at = 0;
     while at < bytes.len() {
         let here = class(at);
+        if here == Class::Word {
+            // Nothing happens inside a run of letters.
+            let run = bytes[at..].iter().position(|&byte| CLASSES[usize::from(byte)] != Class::Word);
+            start.get_or_insert(at);
+            at = run.map_or(bytes.len(), |length| at + length);
+            (previous, taken) = (Class::Word, false);
+            continue;
+        }
         let mut length = 1;
         let mut takes = false;
         let alone = match here {
