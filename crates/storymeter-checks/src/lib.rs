@@ -44,3 +44,25 @@ pub fn meteor_data() -> Option<PathBuf> {
     }
     folder
 }
+
+/// The 17 metrics of HANNA's figures in the paper's body (3, 4, 7 and the Williams matrices), in their order, by name
+/// without glyphs. The checks have the list on their own: it is what the analysis is held to.
+pub const HANNA_SELECTED: [&str; 17] = [
+    "BLEU",
+    "ROUGE-1 Recall",
+    "METEOR",
+    "chrF",
+    "ROUGE-WE-3 Recall",
+    "BERTScore Recall",
+    "MoverScore",
+    "DepthScore",
+    "BaryScore-W",
+    "S3-Pyramid",
+    "SummaQA",
+    "InfoLM-FisherRao",
+    "BARTScore-SH",
+    "Coverage",
+    "Repetition-1",
+    "SUPERT-PS",
+    "BLANC-Tune-PS",
+];

@@ -5,30 +5,9 @@
 //! metrics (which ROUGE-1, which BERTScore...) were tried, and this combination gives all the counts. With BERTScore F1
 //! in place of recall it gives 37 NaN instead of 38. The check thus holds the inference fast; it does not prove it.
 
-use storymeter_checks::shared;
+use storymeter_checks::{HANNA_SELECTED, shared};
 use storymeter_core::read::{hanna_metric_name, hanna_scores};
 use storymeter_stats::{Coefficient, Matrix, Signs, williams_matrix};
-
-/// The metrics of the published heat-maps in their order; the variants (recall, F1, ...) are inferred.
-const METRICS: [&str; 17] = [
-    "BLEU",
-    "ROUGE-1 Recall",
-    "METEOR",
-    "chrF",
-    "ROUGE-WE-3 Recall",
-    "BERTScore Recall",
-    "MoverScore",
-    "DepthScore",
-    "BaryScore-W",
-    "S3-Pyramid",
-    "SummaQA",
-    "InfoLM-FisherRao",
-    "BARTScore-SH",
-    "Coverage",
-    "Repetition-1",
-    "SUPERT-PS",
-    "BLANC-Tune-PS",
-];
 
 #[test]
 fn the_inferred_sign_rule_gives_the_counts_reported_for_relevance() {
@@ -47,10 +26,10 @@ fn the_inferred_sign_rule_gives_the_counts_reported_for_relevance() {
     };
     let pearson = |a: &[f64], b: &[f64]| Coefficient::Pearson.value(a, b).unwrap();
     let relevance = means("Relevance");
-    let scores: Vec<Vec<f64>> = METRICS.iter().map(|name| means(name)).collect();
+    let scores: Vec<Vec<f64>> = HANNA_SELECTED.iter().map(|name| means(name)).collect();
     let criterion: Vec<f64> = scores.iter().map(|s| pearson(s, &relevance)).collect();
     let between: Vec<f64> = scores.iter().flat_map(|a| scores.iter().map(move |b| pearson(a, b))).collect();
-    let between = Matrix::new(&between, METRICS.len(), METRICS.len()).unwrap();
+    let between = Matrix::new(&between, HANNA_SELECTED.len(), HANNA_SELECTED.len()).unwrap();
 
     let cells = |signs| williams_matrix(&criterion, between, relevance.len(), signs).unwrap();
     let summary = |cells: &[Option<f64>]| {
@@ -63,8 +42,8 @@ fn the_inferred_sign_rule_gives_the_counts_reported_for_relevance() {
     assert_eq!(summary(&published), (136, 9, 38));
 
     let at = |row: &str, column: &str| {
-        let place = |name| METRICS.iter().position(|&m| m == name).unwrap();
-        place(row) * METRICS.len() + place(column)
+        let place = |name| HANNA_SELECTED.iter().position(|&m| m == name).unwrap();
+        place(row) * HANNA_SELECTED.len() + place(column)
     };
     let rouge_blanc = at("ROUGE-1 Recall", "BLANC-Tune-PS");
     assert_eq!(format!("{:.3}", published[rouge_blanc].unwrap()), "0.069");

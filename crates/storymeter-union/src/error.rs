@@ -23,9 +23,6 @@ pub enum Error {
     /// A training run cannot start or go on.
     #[error("training: {0}")]
     Training(String),
-    /// The model has no head for what was asked.
-    #[error("this model has no {0} head; it was trained without one")]
-    NoHead(&'static str),
 }
 
 /// A result of this crate.
