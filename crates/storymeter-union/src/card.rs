@@ -46,7 +46,10 @@ pub struct Card {
     pub bias: f64,
     /// Texts that are one token: the placeholders of masked names.
     pub name_tokens: BTreeMap<String, u32>,
-    /// Whether names are masked before scoring.
+    /// Whether quotes, cut words and placeholders are made alike before the tokeniser; see [`crate::normalise`].
+    #[serde(default)]
+    pub normalise: bool,
+    /// Whether names are masked before the tokeniser.
     pub delexicalise: bool,
     /// Most tokens of a window, special ones included.
     pub max_tokens: usize,
@@ -64,6 +67,7 @@ impl Default for Card {
             temperature: 1.0,
             bias: 0.0,
             name_tokens: BTreeMap::new(),
+            normalise: false,
             delexicalise: false,
             max_tokens: 200,
             training: Map::new(),

@@ -5,11 +5,11 @@ use std::path::Path;
 use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
 use storymeter_encoder::{Batch, Encoder, Isa, Precision, Tokenizer, Workspace};
-use storymeter_perturb::{delexicalised, sentences_of};
+use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
 use crate::window::{Window, windows};
-use crate::{Card, Heads, Model, Result};
+use crate::{Card, Heads, Model, Result, normalise};
 
 /// Tokens that go through the encoder together. Scores do not depend on it.
 const TOKENS_A_BATCH: usize = 1 << 14;
@@ -117,20 +117,14 @@ impl Scorer {
         }
     }
 
-    /// Masks names where the model wants that, finds sentences and cuts windows.
+    /// Writes the story down as the model wants it, finds sentences and cuts windows.
     pub(crate) fn read(&self, story: &Story) -> Reading {
-        let masked;
-        let story = if self.card.delexicalise {
-            masked = delexicalised(story);
-            &masked
-        } else {
-            story
-        };
-        let sentences = sentences_of(story);
+        let story = normalise(story, &self.card);
+        let sentences = sentences_of(&story);
         let prompt =
             story.prompt.as_deref().filter(|prompt| !story.text.trim_start().starts_with(prompt.trim()));
         let windows = windows(&self.tokenizer, prompt, &story.text, &sentences, self.card.max_tokens);
-        Reading { text: story.text.clone(), sentences, windows }
+        Reading { text: story.text, sentences, windows }
     }
 
     /// How its numbers come about.
@@ -143,6 +137,7 @@ impl Scorer {
             .with("weights", "w", &self.fingerprint)
             .with("precision", "p", precision)
             .with("isa", "isa", self.encoder.isa().name())
+            .with("text", "t", if self.card.normalise { "normalised" } else { "as-is" })
             .with("names", "n", if self.card.delexicalise { "masked" } else { "kept" })
             .with("window", "win", self.card.max_tokens)
     }

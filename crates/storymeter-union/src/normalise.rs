@@ -1,0 +1,253 @@
+//! One way to write a story down, so that its score does not depend on how it was.
+//!
+//! The same story reaches us raw (`Ken didn’t go.`), tokenised and lower-cased (`ken did n't go .`) or delexicalised
+//! (`[MALE] did n't go .`). Letter case and the blanks around punctuation are nothing to the encoder's tokeniser. What
+//! is something to it is made alike here, before the tokeniser, in scoring and in training:
+//!
+//! - curly, typewriter and treebank quotes (` ’ ” `` '' `) become `'` and `"`, an ellipsis three dots, `-LRB-` a bracket;
+//! - words that treebank tokenisers cut are joined: `did n't`, `can not`, `gon na`;
+//! - placeholders of names are written in capitals: `[male]` is `[MALE]`;
+//! - first names become placeholders where the model was trained so ([`Card::delexicalise`]).
+//!
+//! Which of it is done is the model's business: [`Card::normalise`] and [`Card::delexicalise`].
+
+use std::ops::Range;
+
+use storymeter_core::Story;
+use storymeter_perturb::delexicalised;
+
+use crate::Card;
+
+/// The story as a model with this card reads it. Doing it twice changes nothing more.
+///
+/// ```
+/// use storymeter_core::Story;
+/// use storymeter_union::{Card, normalise};
+///
+/// let card = Card { normalise: true, delexicalise: true, ..Card::default() };
+/// let read = |text: &str| normalise(&Story { text: text.into(), ..Story::default() }, &card).text;
+/// assert_eq!(read("“Robert didn’t go,” she said."), "\"[MALE] didn't go,\" she said.");
+/// assert_eq!(read("`` robert did n't go , '' she said ."), "\" [MALE] didn't go , \" she said .");
+/// ```
+pub fn normalise(story: &Story, card: &Card) -> Story {
+    let mut story = story.clone();
+    if card.normalise {
+        // In small letters while names are sought: capitals say that names in small letters are none.
+        let placeholders = if card.delexicalise { Case::Lower } else { Case::Upper };
+        let edits = edits(&story.text, placeholders);
+        for sentence in &mut story.sentences {
+            *sentence = moved(&edits, sentence.start)..moved(&edits, sentence.end);
+        }
+        story.text = rewritten(&story.text, &edits);
+        if let Some(prompt) = &mut story.prompt {
+            *prompt = rewritten(prompt, &self::edits(prompt, placeholders));
+        }
+    }
+    if card.delexicalise {
+        story = delexicalised(&story);
+        if card.normalise {
+            story.text = capital_placeholders(&story.text);
+            story.prompt = story.prompt.as_deref().map(capital_placeholders);
+        }
+    }
+    story
+}
+
+/// How placeholders are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Lower,
+    Upper,
+}
+
+const PLACEHOLDERS: [(&str, &str); 3] =
+    [("[male]", "[MALE]"), ("[female]", "[FEMALE]"), ("[neutral]", "[NEUTRAL]")];
+
+/// Words that treebank tokenisers cut in two. (`n't` is joined to whatever stands before it.)
+const CUT_WORDS: [(&str, &str); 6] =
+    [("can", "not"), ("gon", "na"), ("wan", "na"), ("got", "ta"), ("gim", "me"), ("lem", "me")];
+
+/// What is written for other characters and marks. Longer ones first.
+const MARKS: [(&str, &str); 22] = [
+    ("-LRB-", "("),
+    ("-RRB-", ")"),
+    ("-lrb-", "("),
+    ("-rrb-", ")"),
+    ("``", "\""),
+    ("''", "\""),
+    ("’’", "\""),
+    ("‘‘", "\""),
+    ("`", "'"),
+    ("´", "'"),
+    ("‘", "'"),
+    ("’", "'"),
+    ("‛", "'"),
+    ("′", "'"),
+    ("“", "\""),
+    ("”", "\""),
+    ("„", "\""),
+    ("‟", "\""),
+    ("«", "\""),
+    ("»", "\""),
+    ("″", "\""),
+    ("…", "..."),
+];
+
+/// A stretch of the text and what takes its place.
+struct Edit {
+    old: Range<usize>,
+    new: &'static str,
+}
+
+/// What has to change in a text, in order.
+fn edits(text: &str, placeholders: Case) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut at = 0;
+    while let Some(next) = text[at..].chars().next() {
+        let found = match next {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | ',' => None,
+            '[' => placeholder(&text[at..], placeholders),
+            ' ' if cut_word(text, at) => Some((1, "")),
+            '\u{a0}' => Some((next.len_utf8(), " ")),
+            _ => mark(&text[at..]),
+        };
+        match found {
+            Some((len, new)) => {
+                edits.push(Edit { old: at..at + len, new });
+                at += len;
+            }
+            None => at += next.len_utf8(),
+        }
+    }
+    edits
+}
+
+/// The placeholder a text begins with: its length and how it is to be written.
+fn placeholder(text: &str, case: Case) -> Option<(usize, &'static str)> {
+    let begins = |tag: &str| text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+    let (lower, upper) = PLACEHOLDERS.into_iter().find(|(tag, _)| begins(tag))?;
+    Some((lower.len(), if case == Case::Lower { lower } else { upper }))
+}
+
+fn mark(text: &str) -> Option<(usize, &'static str)> {
+    let (old, new) = MARKS.into_iter().find(|(old, _)| text.starts_with(old))?;
+    Some((old.len(), new))
+}
+
+/// Whether the blank at `at` cuts a word.
+fn cut_word(text: &str, at: usize) -> bool {
+    let before = text[..at].rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    if before.is_empty() {
+        return false;
+    }
+    let rest = &text[at + 1..];
+    let ends = |len: usize| !rest[len..].starts_with(char::is_alphanumeric);
+    for clitic in ["n't", "n’t"] {
+        let same = rest.get(..clitic.len()).is_some_and(|start| start.eq_ignore_ascii_case(clitic));
+        if same && ends(clitic.len()) {
+            return true;
+        }
+    }
+    let after = rest.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    let pair = |(a, b): &(&str, &str)| before.eq_ignore_ascii_case(a) && after.eq_ignore_ascii_case(b);
+    CUT_WORDS.iter().any(pair) && ends(after.len())
+}
+
+fn rewritten(text: &str, edits: &[Edit]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for edit in edits {
+        out.push_str(&text[done..edit.old.start]);
+        out.push_str(edit.new);
+        done = edit.old.end;
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// Where a place of the old text is in the new one; a place inside an edit is moved behind it.
+fn moved(edits: &[Edit], place: usize) -> usize {
+    let before = edits.partition_point(|edit| edit.old.start < place);
+    let (removed, added) = edits[..before]
+        .iter()
+        .fold((0, 0), |(removed, added), edit| (removed + edit.old.len(), added + edit.new.len()));
+    let place = edits[..before].last().map_or(place, |edit| place.max(edit.old.end));
+    place + added - removed
+}
+
+fn capital_placeholders(text: &str) -> String {
+    PLACEHOLDERS.into_iter().fold(text.to_owned(), |text, (lower, upper)| text.replace(lower, upper))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(delexicalise: bool) -> Card {
+        Card { normalise: true, delexicalise, ..Card::default() }
+    }
+
+    fn read(text: &str, delexicalise: bool) -> String {
+        normalise(&Story { text: text.into(), ..Story::default() }, &card(delexicalise)).text
+    }
+
+    #[test]
+    fn without_the_card_s_wish_nothing_changes() {
+        let story = Story { text: "ken did n't “go” .".into(), ..Story::default() };
+        assert_eq!(normalise(&story, &Card::default()), story);
+    }
+
+    #[test]
+    fn cut_words_are_joined_and_others_are_not() {
+        assert_eq!(read("she did n't go . i ca n’t", false), "she didn't go . i can't");
+        assert_eq!(read("they can not stay , gon na leave", false), "they cannot stay , gonna leave");
+        assert_eq!(read("we got tacos . can nothing help ?", false), "we got tacos . can nothing help ?");
+        assert_eq!(read("n't . n'tx", false), "n't . n'tx");
+    }
+
+    #[test]
+    fn every_kind_of_quote_becomes_a_straight_one() {
+        assert_eq!(read("“It’s ‘fine’…” «so» ``he'' said", false), "\"It's 'fine'...\" \"so\" \"he\" said");
+    }
+
+    #[test]
+    fn names_are_masked_alike_however_the_story_is_written() {
+        let masked = "[MALE] met [FEMALE]. [FEMALE] waved to [MALE].";
+        for text in [
+            "Robert met Susan. Susan waved to Michael.",
+            "[MALE] met [FEMALE]. [FEMALE] waved to [MALE].",
+            "[male] met [female]. [female] waved to [male].",
+            "[MALE] met susan. [FEMALE] waved to michael.",
+        ] {
+            assert_eq!(read(text, true), masked, "{text}");
+        }
+        assert_eq!(read("robert met susan.", true), "[MALE] met [FEMALE].");
+    }
+
+    #[test]
+    fn twice_is_as_good_as_once() {
+        for text in [
+            "“Robert didn’t go,” she said… -LRB- [male] `` can not '' -RRB-",
+            "will told susan's cat that he will stay until may .",
+            "",
+            " n't '''' ``` [neutral",
+        ] {
+            for delexicalise in [false, true] {
+                let once = read(text, delexicalise);
+                assert_eq!(read(&once, delexicalise), once, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn given_sentences_stay_where_their_words_are() {
+        let mut story = Story { prompt: Some("`` Susan 's door ''".into()), ..Story::default() };
+        for sentence in ["`` Robert did n't go .", "He can not …", "“So” said Susan ."] {
+            story.push_sentence(sentence);
+        }
+        let read = normalise(&story, &card(true));
+        let sentences: Vec<&str> = read.sentences.iter().map(|range| &read.text[range.clone()]).collect();
+        assert_eq!(sentences, ["\" [MALE] didn't go .", "He cannot ...", "\"So\" said [FEMALE] ."]);
+        assert_eq!(read.prompt.as_deref(), Some("\" [FEMALE] 's door \""));
+    }
+}
