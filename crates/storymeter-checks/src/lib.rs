@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stderr)]
 
+pub mod evaluate;
 pub mod hanna_metrics;
 pub mod pairs;
 

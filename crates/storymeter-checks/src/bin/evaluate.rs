@@ -1,0 +1,121 @@
+//! `evaluate`: how well a model agrees with human readers, on the shared data.
+//!
+//! ```text
+//! cargo run --release -p storymeter-checks --bin evaluate -- --model DIR --selection
+//! cargo run --release -p storymeter-checks --bin evaluate -- --model DIR --report
+//! ```
+//!
+//! `--selection` shows only what a recipe may be chosen by; `--report` the rest, to be looked at once for each model
+//! that is released.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+use storymeter::union::{Precision, Scorer};
+use storymeter_checks::evaluate::{Estimate, Evaluation, report, selection};
+
+/// How well a model agrees with human readers, with 95% bootstrap intervals
+#[derive(Debug, Parser)]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+struct Arguments {
+    /// The model's folder
+    #[arg(long, value_name = "MODEL")]
+    model: PathBuf,
+    /// What a recipe may be chosen by: annotated/other and the even lines of union_roc
+    #[arg(long, group = "what")]
+    selection: bool,
+    /// What is reported of a released model: all and the odd lines of union_roc, HANNA, diagnosis, the paper's examples
+    #[arg(long, group = "what")]
+    report: bool,
+    /// How the model multiplies
+    #[arg(long, value_enum, default_value_t = Multiply::Int8)]
+    precision: Multiply,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Multiply {
+    Int8,
+    F32,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("evaluate: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
+    let precision = match arguments.precision {
+        Multiply::Int8 => Precision::Int8,
+        Multiply::F32 => Precision::F32,
+    };
+    let scorer = Scorer::load(&arguments.model, precision)?;
+    let evaluation = if arguments.selection { selection(&scorer)? } else { report(&scorer)? };
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&evaluation)?);
+    } else {
+        print(&evaluation);
+    }
+    Ok(())
+}
+
+fn print(evaluation: &Evaluation) {
+    println!("{}\n", evaluation.signature);
+    println!(
+        "{:<32} {:<16} {:<7} {:<13} {:>4}  {:<24} {:<24} Kendall",
+        "set", "criterion", "level", "metric", "n", "Pearson", "Spearman"
+    );
+    let shown = |x: Estimate| format!("{:.3} [{:.3}, {:.3}]", x.value, x.low, x.high);
+    for row in &evaluation.rows {
+        let figures = row.figures;
+        println!(
+            "{:<32} {:<16} {:<7} {:<13} {:>4}  {:<24} {:<24} {}",
+            row.set,
+            row.criterion,
+            row.level,
+            row.metric,
+            row.n,
+            shown(figures.pearson),
+            shown(figures.spearman),
+            shown(figures.kendall)
+        );
+    }
+    if let Some(mean) = evaluation.selection_mean {
+        println!(
+            "\nmean Spearman over the sets (even lines of union_roc; the last criterion of each other): {mean:.4}"
+        );
+    }
+    if !evaluation.diagnosis.is_empty() {
+        println!(
+            "\n{:<14} {:<18} {:>8} {:>9} {:>19}",
+            "diagnosis", "error type", "stories", "AUC", "AUC to reasonable"
+        );
+    }
+    for row in &evaluation.diagnosis {
+        println!(
+            "{:<14} {:<18} {:>8} {:>9.3} {:>19.3}",
+            row.output, row.error, row.positives, row.auc, row.auc_reasonable
+        );
+    }
+    for ranking in &evaluation.examples {
+        let scores: Vec<String> = ranking.scores.iter().map(|score| format!("{score:.3}")).collect();
+        println!(
+            "\n{}: {} of {} pairs in order (the paper's better baseline: {}); scores {}",
+            ranking.table,
+            ranking.model,
+            ranking.pairs,
+            ranking.best_baseline,
+            scores.join(" ")
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! What is looked at, for choosing and for reporting.
+
+use serde::Serialize;
+use storymeter::core::{Prepared, Story};
+use storymeter::metrics::{Options, registry};
+use storymeter::union::Scorer;
+use storymeter_stats::auc;
+
+use super::agreement::{Figures, pooled, within_items};
+use super::examples::{Ranking, ranking};
+use super::scores;
+use super::sets::{Rated, Result, UnionRoc, hanna_machine, other, union_roc};
+
+/// The correlation of one metric with one criterion of one set.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The set, and which part of it.
+    pub set: String,
+    /// The criterion.
+    pub criterion: String,
+    /// `pooled`, or `story`: within items.
+    pub level: &'static str,
+    /// The metric.
+    pub metric: &'static str,
+    /// Number of stories.
+    pub n: usize,
+    /// The coefficients.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// The area under the ROC curve of one diagnosis output against one error type.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DiagnosisRow {
+    /// What the model says.
+    pub output: &'static str,
+    /// What at least three of seven raters said.
+    pub error: &'static str,
+    /// Stories with that error.
+    pub positives: usize,
+    /// Against all other stories.
+    pub auc: f64,
+    /// Against the stories that all raters found reasonable.
+    pub auc_reasonable: f64,
+}
+
+/// Everything looked at.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// How the scores come about.
+    pub signature: String,
+    /// Correlations.
+    pub rows: Vec<Row>,
+    /// One number to choose by ([`selection`]): the mean Spearman over the even lines of union_roc and every other set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selection_mean: Option<f64>,
+    /// Diagnosis ([`report`]).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnosis: Vec<DiagnosisRow>,
+    /// The paper's examples ([`report`]).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Ranking>,
+}
+
+/// The outputs of the diagnosis head, in their order.
+const OUTPUTS: [&str; 4] = ["repetition", "incoherence", "wrong order", "contradiction"];
+
+/// The error types of union_roc by their number.
+const ERRORS: [(usize, &str); 4] =
+    [(1, "repeated plots"), (2, "bad coherence"), (3, "conflicting logic"), (4, "chaotic scenes")];
+
+/// What a recipe may be chosen by: the even-numbered lines (0, 2, 4, ...) of union_roc and the other rated sets.
+///
+/// # Errors
+/// Where the data is not what it was, or the model fails.
+pub fn selection(scorer: &Scorer) -> Result<Evaluation> {
+    let mut evaluation = Evaluation { signature: scorer.signature().to_string(), ..Evaluation::default() };
+    let mut summary = Vec::new();
+    if let Some(set) = union_roc()? {
+        let kept: Vec<usize> = (0..set.stories.len()).step_by(2).collect();
+        let row = union_row(scorer, &set, "union_roc even lines", &kept)?;
+        summary.push(row.figures.spearman.value);
+        evaluation.rows.push(row);
+    }
+    for set in other()?.unwrap_or_default() {
+        let rows = pooled_rows(scorer, &set)?;
+        summary.extend(rows.last().map(|row| row.figures.spearman.value));
+        evaluation.rows.extend(rows);
+    }
+    evaluation.selection_mean = Some(summary.iter().sum::<f64>() / summary.len() as f64);
+    Ok(evaluation)
+}
+
+/// What is reported of a released model: union_roc in full and its odd lines, HANNA, diagnosis, the paper's examples.
+///
+/// # Errors
+/// Where the data is not what it was, or the model fails.
+pub fn report(scorer: &Scorer) -> Result<Evaluation> {
+    let mut evaluation = Evaluation { signature: scorer.signature().to_string(), ..Evaluation::default() };
+    if let Some(set) = union_roc()? {
+        let all: Vec<usize> = (0..set.stories.len()).collect();
+        let odd: Vec<usize> = all.iter().copied().filter(|line| line % 2 == 1).collect();
+        evaluation.rows.push(union_row(scorer, &set, "union_roc all", &all)?);
+        evaluation.rows.push(union_row(scorer, &set, "union_roc odd lines", &odd)?);
+        evaluation.diagnosis = diagnosis(scorer, &set)?;
+    }
+    if let Some(set) = hanna_machine()? {
+        evaluation.rows.extend(hanna_rows(scorer, &set)?);
+    }
+    evaluation.examples = ranking(scorer)?.unwrap_or_default();
+    Ok(evaluation)
+}
+
+fn probabilities(scorer: &Scorer, stories: &[Story]) -> Result<Vec<f64>> {
+    Ok(scores(scorer, stories)?.iter().map(|score| score.probability).collect())
+}
+
+fn union_row(scorer: &Scorer, set: &UnionRoc, name: &str, kept: &[usize]) -> Result<Row> {
+    let stories: Vec<Story> = kept.iter().map(|&line| set.stories[line].clone()).collect();
+    let human: Vec<f64> = kept.iter().map(|&line| set.human[line]).collect();
+    Ok(Row {
+        set: name.to_owned(),
+        criterion: "reasonable".to_owned(),
+        level: "pooled",
+        metric: "union",
+        n: kept.len(),
+        figures: pooled(&probabilities(scorer, &stories)?, &human),
+    })
+}
+
+fn pooled_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Row>> {
+    let scores = probabilities(scorer, &set.stories)?;
+    let row = |(criterion, human): &(String, Vec<f64>)| Row {
+        set: set.name.clone(),
+        criterion: criterion.clone(),
+        level: "pooled",
+        metric: "union",
+        n: scores.len(),
+        figures: pooled(&scores, human),
+    };
+    Ok(set.criteria.iter().map(row).collect())
+}
+
+/// Coherence and the mean of all criteria, beside Repetition-3 (turned round, so that more is better for both).
+fn hanna_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Row>> {
+    let repetition = registry::build("repetition-3", &Options::default())?;
+    let repeated = |story: &Story| {
+        let (mut row, mut score) = (vec![0.0; repetition.width()], [0.0]);
+        repetition.stats(&Prepared::new(0, story), &mut row);
+        repetition.score(&row, &mut score);
+        -score[0]
+    };
+    let metrics = [
+        ("union", probabilities(scorer, &set.stories)?),
+        ("repetition-3", set.stories.iter().map(repeated).collect()),
+    ];
+    let items: Vec<String> = set.stories.iter().map(|story| story.item().to_owned()).collect();
+    let mut rows = Vec::new();
+    for (criterion, human) in
+        set.criteria.iter().filter(|(criterion, _)| criterion == "coherence" || criterion == "mean")
+    {
+        for (metric, scores) in &metrics {
+            for (level, figures) in
+                [("story", within_items(scores, human, &items)), ("pooled", pooled(scores, human))]
+            {
+                let set = "hanna first 48 prompts".to_owned();
+                rows.push(Row { set, criterion: criterion.clone(), level, metric, n: scores.len(), figures });
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn diagnosis(scorer: &Scorer, set: &UnionRoc) -> Result<Vec<DiagnosisRow>> {
+    let damage: Vec<Option<[f64; 4]>> =
+        scores(scorer, &set.stories)?.iter().map(|score| score.damage).collect();
+    let Some(damage) = damage.into_iter().collect::<Option<Vec<_>>>() else { return Ok(Vec::new()) };
+    let mut rows = Vec::new();
+    for (at, output) in OUTPUTS.into_iter().enumerate() {
+        for (number, error) in ERRORS {
+            let has = |line: &usize| set.answers[*line][number] >= 3;
+            let area = |lines: Vec<usize>| -> Result<(f64, usize)> {
+                let scores: Vec<f64> = lines.iter().map(|&line| damage[line][at]).collect();
+                let area = auc(&scores, &lines.iter().map(has).collect::<Vec<_>>())?;
+                Ok((area.value, area.positives))
+            };
+            let all = || 0..set.stories.len();
+            let (auc, positives) = area(all().collect())?;
+            let (auc_reasonable, _) =
+                area(all().filter(|line| has(line) || set.answers[*line][0] == 7).collect())?;
+            rows.push(DiagnosisRow { output, error, positives, auc, auc_reasonable });
+        }
+    }
+    Ok(rows)
+}
