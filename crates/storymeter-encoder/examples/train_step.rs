@@ -11,11 +11,8 @@ use std::error::Error;
 use std::io::BufRead;
 use std::path::Path;
 use std::time::Instant;
-use storymeter_encoder::train::{
-    AdamW, Backend, Cpu, ForwardOptions, HeadTensors, Network, Optimiser, Selection, States, label_loss,
-    token_loss,
-};
-use storymeter_encoder::{Batch, Config, load_parameters};
+use storymeter_encoder::train::{AdamW, Cpu, ForwardOptions, Network, Optimiser, Selection};
+use storymeter_encoder::{Batch, Config, Tensor, load_parameters};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,11 +25,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     for line in std::fs::read_to_string(ids)?.lines() {
         batch.push(&serde_json::from_str::<Vec<u32>>(line)?);
     }
-    let (cpu, width, vocabulary) = (Cpu::default(), config.hidden, config.vocabulary);
-    let mut network = Network::new(cpu, config, &parameters);
+    let (width, vocabulary) = (config.hidden, config.vocabulary);
+    let zeros = |name: &str, shape: &[usize]| Tensor {
+        name: name.into(),
+        shape: shape.into(),
+        data: vec![0.0; shape.iter().product()],
+    };
+    let heads = [zeros("head", &[1, width]), zeros("head_bias", &[1]), zeros("bias", &[vocabulary])];
+    let mut network = Network::new(Cpu::default(), config, &parameters, &heads)?;
     let mut optimiser = Optimiser::new(AdamW::default());
-    let mut weights = [vec![0.0; width], vec![0.0], vec![0.0; vocabulary]];
-    let mut gradients = weights.each_ref().map(|w| vec![0.0; w.len()]);
     let firsts: Vec<u32> = (0..batch.len()).map(|i| batch.span(i).start as u32).collect();
     let labels: Vec<f32> = (0..batch.len()).map(|i| (i % 2) as f32).collect();
     let rows: Vec<u32> = (0..batch.ids().len() as u32).collect();
@@ -41,22 +42,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         line?;
         let start = Instant::now();
         network.clear_gradients();
-        gradients.iter_mut().for_each(|g| g.fill(0.0));
-        let trace = network.forward(&batch, ForwardOptions { dropout: None, recompute: false });
-        let mut d_hidden = cpu.zeros(rows.len() * width);
-        let mut states = States { hidden: trace.hidden(), d_hidden: &mut d_hidden, width };
-        let ([head, head_bias, bias], [d_head, d_head_bias, d_bias]) = (&weights, &mut gradients);
-        let mut label = HeadTensors { weight: head, bias: head_bias, d_weight: d_head, d_bias: d_head_bias };
+        let trace = network.forward(&batch, ForwardOptions { dropout: None, recompute: false })?;
+        let mut states = network.states(&trace);
+        let (head, tied) = (network.head(0, 1), network.tied_head(2));
         let each = vec![1.0 / labels.len() as f32; labels.len()];
-        let mut loss = label_loss(&cpu, &mut states, &mut label, Selection::Rows(&firsts), &labels, &each);
-        let (_, words, d_words) = network.words();
-        let mut token = HeadTensors { weight: words, bias, d_weight: d_words, d_bias };
+        network.label_loss(&mut states, head, Selection::Rows(&firsts), (&labels, &each), 0);
         let each = vec![0.1 / rows.len() as f32; rows.len()];
-        loss += token_loss(&cpu, &mut states, &mut token, vocabulary, &rows, batch.ids(), &each);
+        network.token_loss(&mut states, tied, (&rows, batch.ids(), &each), 1);
+        let d_hidden = states.into_gradient();
         network.backward(trace, d_hidden);
-        let heads = weights.iter_mut().zip(&gradients).zip([true, false, false]);
-        let tensors = network.tensors().chain(heads.map(|((w, g), decays)| (w, g, decays)));
-        optimiser.step(&cpu, 1e-5, tensors);
+        optimiser.step(&mut network, 1e-5);
+        let loss: f64 = network.take_losses()?.iter().sum();
         println!("{} {loss}", start.elapsed().as_secs_f64());
     }
     Ok(())

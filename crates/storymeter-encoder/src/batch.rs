@@ -1,5 +1,7 @@
 //! Stories as packed tokens: one after the other, no padding.
 
+use crate::config::Config;
+use crate::{Error, Result};
 use std::ops::Range;
 
 /// Token ids of several stories, packed.
@@ -52,6 +54,23 @@ impl Batch {
     /// Where the tokens of a story are.
     pub fn span(&self, story: usize) -> Range<usize> {
         self.bounds[story]..self.bounds[story + 1]
+    }
+
+    /// Whether the model has an entry for every token and position.
+    pub(crate) fn check(&self, config: &Config) -> Result<()> {
+        let longest = config.max_tokens();
+        for story in 0..self.len() {
+            let ids = &self.ids[self.span(story)];
+            if ids.len() > longest {
+                let problem = format!("{} tokens, but the encoder has {longest} positions", ids.len());
+                return Err(Error::Batch { story, problem });
+            }
+            if let Some(id) = ids.iter().find(|id| **id as usize >= config.vocabulary) {
+                let problem = format!("token {id}, but the vocabulary has {} entries", config.vocabulary);
+                return Err(Error::Batch { story, problem });
+            }
+        }
+        Ok(())
     }
 
     /// Where each story begins, and where the last one ends.

@@ -56,6 +56,9 @@ pub enum Error {
         /// What is wrong with it, and what was expected.
         problem: String,
     },
+    /// A device that cannot be used, failed, or was given tensors that do not fit together.
+    #[error("{0}")]
+    Device(String),
     /// A batch holds a token or a length the model has no entry for.
     #[error("story {story} of the batch: {problem}")]
     Batch {

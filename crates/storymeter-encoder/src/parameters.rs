@@ -125,6 +125,20 @@ impl Layout {
         });
         Layout { words, positions, segments, norm, relative, layers, expected, layer_prefix: names.prefix }
     }
+
+    /// The order in which a device keeps the tensors (and those that follow them, up to `count`): a layer's weights of
+    /// query, key and value together, so that the three are one matrix, and their biases likewise.
+    pub(crate) fn memory_order(&self, count: usize) -> Vec<usize> {
+        let mut order = Vec::with_capacity(count);
+        let together = self.layers.iter().flat_map(|LayerPlaces { query, key, value, .. }| {
+            [query.weight, key.weight, value.weight, query.bias, key.bias, value.bias]
+        });
+        order.extend(together);
+        let mut placed = vec![false; count];
+        order.iter().for_each(|&tensor| placed[tensor] = true);
+        order.extend((0..count).filter(|&tensor| !placed[tensor]));
+        order
+    }
 }
 
 /// What each family calls the parts of a layer.

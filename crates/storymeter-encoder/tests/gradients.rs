@@ -4,11 +4,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use storymeter_encoder::train::{
-    AdamW, AttentionShape, Backend, Cpu, Dropout, ForwardOptions, HeadTensors, LinearShape, Network,
-    Optimiser, Selection, States, label_loss, token_loss, warm_up_then_linear,
+    AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, Given, Linear, Network, Norm,
+    Optimiser, Part, Selection, Tables, warm_up_then_linear,
 };
 use storymeter_encoder::{
-    Activation, Batch, Config, Encoder, Isa, Parameters, Precision, Stream, Workspace, load_parameters,
+    Activation, Batch, Config, Encoder, Isa, Parameters, Precision, Stream, Tensor, Workspace,
+    load_parameters,
 };
 
 /// Compares the derivative along random directions with the difference of two values close by.
@@ -52,58 +53,106 @@ fn numbers(count: usize, seed: u64) -> Vec<f32> {
     (0..count as u64).map(|i| 0.7 * stream.normal(i)).collect()
 }
 
+/// Tensors as the store of a network.
+fn store(cpu: &Cpu, tensors: &[Vec<f32>]) -> CpuStore {
+    let given: Vec<Given<'_>> = tensors.iter().map(|data| Given { data, decays: true }).collect();
+    cpu.store(&given, &(0..tensors.len()).collect::<Vec<_>>()).unwrap()
+}
+
+/// All gradients of a store of `count` tensors.
+fn gradients(cpu: &Cpu, store: &CpuStore, count: usize) -> Vec<Vec<f32>> {
+    (0..count).map(|tensor| cpu.read(store, Part::Gradients, tensor).unwrap()).collect()
+}
+
+/// `first`, then the gradients of the store's tensors.
+fn with_gradients(cpu: &Cpu, store: &CpuStore, count: usize, first: Vec<f32>) -> Vec<Vec<f32>> {
+    std::iter::once(first).chain(gradients(cpu, store, count)).collect()
+}
+
+const LINEAR: Linear = Linear { weight: 0, bias: 1, inputs: 9, outputs: 35 };
+
 #[test]
 fn linear() {
     let cpu = Cpu::default();
-    let shape = LinearShape { rows: 13, inputs: 9, outputs: 35 };
     let inputs = [numbers(13 * 9, 1), numbers(35 * 9, 2), numbers(35, 3)];
     check(
         "linear",
         &inputs,
-        |x| cpu.linear(&x[0], &x[1], &x[2], shape),
+        |x| cpu.linear(&store(&cpu, &x[1..]), LINEAR, &x[0], 13),
         |x, d| {
-            let mut g = [cpu.zeros(13 * 9), cpu.zeros(35 * 9), cpu.zeros(35)];
-            let [d_x, d_weight, d_bias] = &mut g;
-            cpu.linear_backward(&x[0], &x[1], shape, &d.to_vec(), Some(d_x), d_weight, d_bias);
-            g.to_vec()
+            let mut store = store(&cpu, &x[1..]);
+            let d_x = cpu.linear_backward(&mut store, LINEAR, &x[0], 13, &d.to_vec());
+            with_gradients(&cpu, &store, 2, d_x)
         },
     );
 }
 
 #[test]
-fn layer_norm() {
-    let cpu = Cpu::default();
-    let inputs = [numbers(70 * 19, 1), numbers(19, 2), numbers(19, 3)];
-    check(
-        "norm",
-        &inputs,
-        |x| cpu.norm(&x[0], &x[1], &x[2], 1e-5),
-        |x, d| {
-            let (mut d_gain, mut d_shift) = (cpu.zeros(19), cpu.zeros(19));
-            let d_x = cpu.norm_backward(&x[0], &x[1], 1e-5, &d.to_vec(), &mut d_gain, &mut d_shift);
-            vec![d_x, d_gain, d_shift]
-        },
-    );
-}
-
-#[test]
-fn activations() {
+fn linear_with_activations() {
     let cpu = Cpu::default();
     for activation in [Activation::GeluErf, Activation::GeluTanh, Activation::Relu] {
-        let mut x = numbers(500, 4);
-        // Away from the kink of the rectifier, where there is no derivative.
-        x.iter_mut().for_each(|x| *x = x.signum() * (x.abs() + 0.05));
+        // A large bias keeps away from the kink of the rectifier, where there is no derivative.
+        let bias = numbers(35, 3).iter().map(|b| b.signum() * 30.0).collect();
+        let bias = if activation == Activation::Relu { bias } else { numbers(35, 3) };
         check(
             "activation",
-            &[x],
-            |x| cpu.activate(&x[0], activation),
+            &[numbers(13 * 9, 1), numbers(35 * 9, 2), bias],
+            |x| {
+                let [_, out] = cpu.linear_activate(&store(&cpu, &x[1..]), LINEAR, &x[0], 13, activation);
+                out
+            },
             |x, d| {
-                let mut d = d.to_vec();
-                cpu.activate_backward(&x[0], activation, &mut d);
-                vec![d]
+                let mut store = store(&cpu, &x[1..]);
+                let [before, _] = cpu.linear_activate(&store, LINEAR, &x[0], 13, activation);
+                let (mut d_x, d) = (cpu.zeros(13 * 9), d.to_vec());
+                cpu.linear_activate_backward(&mut store, LINEAR, &x[0], 13, &before, activation, d, &mut d_x);
+                with_gradients(&cpu, &store, 2, d_x)
             },
         );
     }
+}
+
+#[test]
+fn sum_and_layer_norm_with_and_without_dropout() {
+    let cpu = Cpu::default();
+    let norm = Norm { gain: 0, shift: 1, width: 19, eps: 1e-5 };
+    let inputs = [numbers(70 * 19, 1), numbers(70 * 19, 4), numbers(19, 2), numbers(19, 3)];
+    for rate in [0.0, 0.3] {
+        let dropout = Dropout { rate, stream: Stream::new(8) };
+        let forward =
+            |x: &[Vec<f32>]| cpu.add_norm(&store(&cpu, &x[2..]), norm, x[1].clone(), &x[0], dropout);
+        check(
+            "norm",
+            &inputs,
+            |x| forward(x)[1].clone(),
+            |x, d| {
+                let mut store = store(&cpu, &x[2..]);
+                let [sum, _] = forward(x);
+                let [d_residual, d_branch] =
+                    cpu.add_norm_backward(&mut store, norm, &sum, &d.to_vec(), dropout);
+                [d_residual, d_branch].into_iter().chain(gradients(&cpu, &store, 2)).collect()
+            },
+        );
+    }
+}
+
+#[test]
+fn projection() {
+    let cpu = Cpu::default();
+    let maps = [0, 2, 4].map(|weight| Linear { weight, bias: weight + 1, inputs: 9, outputs: 9 });
+    let tensors = (0..6).map(|i| numbers(if i % 2 == 0 { 81 } else { 9 }, 10 + i));
+    let inputs: Vec<Vec<f32>> = std::iter::once(numbers(13 * 9, 1)).chain(tensors).collect();
+    check(
+        "projection",
+        &inputs,
+        |x| cpu.project(&store(&cpu, &x[1..]), maps, &x[0], 13).concat(),
+        |x, d| {
+            let (mut store, mut d_x) = (store(&cpu, &x[1..]), cpu.zeros(13 * 9));
+            let d = [0, 1, 2].map(|i| d[i * 13 * 9..(i + 1) * 13 * 9].to_vec());
+            cpu.project_backward(&mut store, maps, &x[0], 13, d, &mut d_x);
+            with_gradients(&cpu, &store, 6, d_x)
+        },
+    );
 }
 
 #[test]
@@ -111,48 +160,48 @@ fn attention_with_and_without_relative_bias_and_dropout() {
     let cpu = Cpu::default();
     let (heads, width) = (2, 10);
     // One story has a single token, one has none.
-    let bounds = [0, 7, 7, 8, 20];
+    let bounds = vec![0, 7, 7, 8, 20];
     for rate in [0.0, 0.3] {
         let dropout = Dropout { rate, stream: Stream::new(8) };
-        let shape = AttentionShape { bounds: &bounds, heads, width, longest: 16, dropout };
-        let qkv = [numbers(20 * width, 1), numbers(20 * width, 2), numbers(20 * width, 3)];
-        check(
-            "attention",
-            &qkv,
-            |x| cpu.attention(&x[0], &x[1], &x[2], None, shape),
-            |x, d| cpu.attention_backward(&x[0], &x[1], &x[2], None, shape, &d.to_vec()).to_vec(),
-        );
-        let with_bias: Vec<Vec<f32>> = qkv.iter().cloned().chain([numbers(8 * heads, 4)]).collect();
-        check(
-            "attention with relative bias",
-            &with_bias,
-            |x| cpu.attention(&x[0], &x[1], &x[2], Some(&x[3]), shape),
-            |x, d| {
-                let mut d_bias = cpu.zeros(8 * heads);
-                let relative = Some((&x[3], &mut d_bias));
-                let mut all =
-                    cpu.attention_backward(&x[0], &x[1], &x[2], relative, shape, &d.to_vec()).to_vec();
-                all.push(d_bias);
-                all
-            },
-        );
+        for relative in [None, Some(0)] {
+            let shape = Attention { heads, width, longest: 16, relative, dropout };
+            let mut inputs = vec![numbers(20 * width, 1), numbers(20 * width, 2), numbers(20 * width, 3)];
+            inputs.extend(relative.map(|_| numbers(8 * heads, 4)));
+            let qkv = |x: &[Vec<f32>]| [x[0].clone(), x[1].clone(), x[2].clone()];
+            check(
+                "attention",
+                &inputs,
+                |x| cpu.attention(&store(&cpu, &x[3..]), shape, &bounds, &qkv(x)).0,
+                |x, d| {
+                    let (mut store, qkv, d) = (store(&cpu, &x[3..]), qkv(x), d.to_vec());
+                    let all = cpu.attention_backward(&mut store, shape, &bounds, &qkv, &(), &vec![], &d);
+                    all.into_iter().chain(gradients(&cpu, &store, x.len() - 3)).collect()
+                },
+            );
+        }
     }
 }
 
 #[test]
 fn embedding() {
     let cpu = Cpu::default();
-    let (ids, places) = ([3, 1, 3, 0], [0, 1, 2, 0]);
-    let inputs = [numbers(4 * 6, 1), numbers(3 * 6, 2), numbers(2 * 6, 3)];
+    let (ids, places) = (vec![3, 1, 3, 0], vec![0, 1, 2, 0]);
+    let tables = Tables { words: 0, positions: 1, segments: Some(2) };
+    let norm = Norm { gain: 3, shift: 4, width: 6, eps: 1e-5 };
+    let dropout = Dropout { rate: 0.2, stream: Stream::new(8) };
+    let inputs = [numbers(4 * 6, 1), numbers(3 * 6, 2), numbers(2 * 6, 3), numbers(6, 4), numbers(6, 5)];
     check(
         "embedding",
         &inputs,
-        |x| cpu.embed(&ids, &places, (&x[0], &x[1], Some(&x[2])), 6),
-        |_, d| {
-            let mut g = [cpu.zeros(4 * 6), cpu.zeros(3 * 6), cpu.zeros(2 * 6)];
-            let [words, positions, segments] = &mut g;
-            cpu.embed_backward(&ids, &places, &d.to_vec(), (words, positions, Some(segments)), 6);
-            g.to_vec()
+        |x| {
+            let [_, out] = cpu.embed(&store(&cpu, x), tables, norm, &ids, &places, dropout);
+            out
+        },
+        |x, d| {
+            let (mut store, d) = (store(&cpu, x), d.to_vec());
+            let [sum, _] = cpu.embed(&store, tables, norm, &ids, &places, dropout);
+            cpu.embed_backward(&mut store, tables, norm, &ids, &places, &sum, d, dropout);
+            gradients(&cpu, &store, 5)
         },
     );
 }
@@ -160,7 +209,7 @@ fn embedding() {
 #[test]
 fn means_over_stories() {
     let cpu = Cpu::default();
-    let bounds = [0, 3, 4, 9];
+    let bounds = vec![0, 3, 4, 9];
     check(
         "story means",
         &[numbers(9 * 5, 1)],
@@ -177,42 +226,52 @@ fn means_over_stories() {
 fn dropout_keeps_the_mean_and_repeats_itself() {
     let cpu = Cpu::default();
     let dropout = Dropout { rate: 0.25, stream: Stream::new(3) };
-    let mut x = vec![1.0; 40_000];
-    cpu.dropout(&mut x, dropout);
+    let store = store(&cpu, &[vec![1.0; 100], vec![0.0; 100]]);
+    let norm = Norm { gain: 0, shift: 1, width: 100, eps: 1e-5 };
+    let [x, _] = cpu.add_norm(&store, norm, vec![1.0; 40_000], &vec![0.0; 40_000], dropout);
     let dropped = x.iter().filter(|x| **x == 0.0).count();
     assert!((9_600..10_400).contains(&dropped), "{dropped} of 40000 dropped at 0.25");
     assert!(x.iter().all(|x| *x == 0.0 || (*x - 4.0 / 3.0).abs() < 1e-6));
-    let apply = |x: &[Vec<f32>]| {
-        let mut x = x[0].clone();
-        cpu.dropout(&mut x, dropout);
-        x
-    };
-    check("dropout", &[numbers(300, 1)], apply, |_, d| vec![apply(&[d.to_vec()])]);
+    let [again, _] = cpu.add_norm(&store, norm, vec![1.0; 40_000], &vec![0.0; 40_000], dropout);
+    assert_eq!(x, again);
 }
 
 #[test]
 fn cross_entropies() {
     let cpu = Cpu::default();
-    let (targets, weights) = ([4, 0, 18], [1.0, 0.5, 2.0]);
+    let (targets, weights) = (vec![4, 0, 18], vec![1.0, 0.5, 2.0]);
+    let map = Linear { weight: 0, bias: 1, inputs: 7, outputs: 19 };
+    let loss = |cpu: &Cpu, store: &mut CpuStore| vec![cpu.take_losses(store).unwrap()[2] as f32];
+    let scaled = |list: Vec<Vec<f32>>, by: f32| -> Vec<Vec<f32>> {
+        list.into_iter().map(|numbers| numbers.iter().map(|x| x * by).collect()).collect()
+    };
     check(
-        "cross-entropy",
-        &[numbers(3 * 19, 1)],
-        |x| vec![cpu.cross_entropy(&mut x[0].clone(), &targets, &weights) as f32],
+        "softmax cross-entropy",
+        &[numbers(3 * 7, 1), numbers(19 * 7, 2), numbers(19, 3)],
+        |x| {
+            let mut store = store(&cpu, &x[1..]);
+            cpu.softmax_loss(&mut store, map, &x[0], 3, &targets, &weights, 2);
+            loss(&cpu, &mut store)
+        },
         |x, d| {
-            let mut g = x[0].clone();
-            cpu.cross_entropy(&mut g, &targets, &weights);
-            vec![g.iter().map(|g| g * d[0]).collect()]
+            let mut store = store(&cpu, &x[1..]);
+            let d_x = cpu.softmax_loss(&mut store, map, &x[0], 3, &targets, &weights, 2);
+            scaled(with_gradients(&cpu, &store, 2, d_x), d[0])
         },
     );
-    let labels = [1.0, 0.0, 1.0];
+    let (map, labels) = (Linear { outputs: 1, ..map }, vec![1.0, 0.0, 1.0]);
     check(
-        "binary cross-entropy",
-        &[numbers(3, 1)],
-        |x| vec![cpu.binary_cross_entropy(&mut x[0].clone(), &labels, &weights) as f32],
+        "sigmoid cross-entropy",
+        &[numbers(3 * 7, 1), numbers(7, 2), numbers(1, 3)],
+        |x| {
+            let mut store = store(&cpu, &x[1..]);
+            cpu.sigmoid_loss(&mut store, map, &x[0], 3, &labels, &weights, 2);
+            loss(&cpu, &mut store)
+        },
         |x, d| {
-            let mut g = x[0].clone();
-            cpu.binary_cross_entropy(&mut g, &labels, &weights);
-            vec![g.iter().map(|g| g * d[0]).collect()]
+            let mut store = store(&cpu, &x[1..]);
+            let d_x = cpu.sigmoid_loss(&mut store, map, &x[0], 3, &labels, &weights, 2);
+            scaled(with_gradients(&cpu, &store, 2, d_x), d[0])
         },
     );
 }
@@ -223,12 +282,6 @@ struct Task {
     parameters: Parameters,
     stories: Vec<Vec<u32>>,
     expected: Value,
-}
-
-/// The heads beside the encoder, with their gradients: weight and bias of the label, bias of the vocabulary.
-struct Heads {
-    weights: [Vec<f32>; 3],
-    gradients: [Vec<f32>; 3],
 }
 
 impl Task {
@@ -249,46 +302,38 @@ impl Task {
         }
     }
 
-    fn heads(&self) -> Heads {
-        let head =
+    /// The network with the heads beside the encoder: weight and bias of the label, bias of the vocabulary.
+    fn network(&self) -> Network<Cpu> {
+        let head: Vec<f32> =
             self.expected["head"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect();
-        let weights = [head, vec![0.0], vec![0.0; self.config.vocabulary]];
-        let gradients = weights.each_ref().map(|w| vec![0.0; w.len()]);
-        Heads { weights, gradients }
+        let tensor =
+            |name: &str, shape: &[usize], data| Tensor { name: name.into(), shape: shape.into(), data };
+        let heads = [
+            tensor("head", &[1, self.config.hidden], head),
+            tensor("head_bias", &[1], vec![0.0]),
+            tensor("bias", &[self.config.vocabulary], vec![0.0; self.config.vocabulary]),
+        ];
+        Network::new(Cpu::default(), self.config.clone(), &self.parameters, &heads).unwrap()
     }
 
     /// The loss of some stories; gradients are added.
-    fn loss(
-        &self,
-        network: &mut Network<Cpu>,
-        heads: &mut Heads,
-        stories: &[usize],
-        options: ForwardOptions,
-    ) -> f64 {
+    fn loss(&self, network: &mut Network<Cpu>, stories: &[usize], options: ForwardOptions) -> f64 {
         let batch: Batch = stories.iter().map(|&i| self.stories[i].as_slice()).collect();
-        let trace = network.forward(&batch, options);
+        let trace = network.forward(&batch, options).unwrap();
         let firsts: Vec<u32> = (0..batch.len()).map(|i| batch.span(i).start as u32).collect();
         let labels: Vec<f32> = stories.iter().map(|i| (i % 2) as f32).collect();
         let rows: Vec<u32> =
             (0..batch.len()).flat_map(|i| batch.span(i).skip(1).step_by(2).map(|row| row as u32)).collect();
         let targets: Vec<u32> = rows.iter().map(|&row| batch.ids()[row as usize - 1]).collect();
-        let cpu = *network.backend();
-        let mut d_hidden = cpu.zeros(trace.hidden().len());
-        let mut states =
-            States { hidden: trace.hidden(), d_hidden: &mut d_hidden, width: self.config.hidden };
-        let Heads { weights: [head, head_bias, bias], gradients: [d_head, d_head_bias, d_bias] } = heads;
-        let mut label_head =
-            HeadTensors { weight: head, bias: head_bias, d_weight: d_head, d_bias: d_head_bias };
+        let mut states = network.states(&trace);
         let each = vec![1.0 / labels.len() as f32; labels.len()];
-        let mut loss =
-            label_loss(&cpu, &mut states, &mut label_head, Selection::Rows(&firsts), &labels, &each);
-        let (_, words, d_words) = network.words();
-        let mut token_head = HeadTensors { weight: words, bias, d_weight: d_words, d_bias };
+        let (head, tied) = (network.head(0, 1), network.tied_head(2));
+        network.label_loss(&mut states, head, Selection::Rows(&firsts), (&labels, &each), 0);
         let each = vec![0.1 / rows.len() as f32; rows.len()];
-        loss +=
-            token_loss(&cpu, &mut states, &mut token_head, self.config.vocabulary, &rows, &targets, &each);
+        network.token_loss(&mut states, tied, (&rows, &targets, &each), 1);
+        let d_hidden = states.into_gradient();
         network.backward(trace, d_hidden);
-        loss
+        network.take_losses().unwrap().iter().sum()
     }
 }
 
@@ -300,17 +345,13 @@ fn gradients_of_the_whole_loss_are_pytorchs() {
     for model in MODELS {
         let task = Task::load(model);
         for recompute in [false, true] {
-            let mut network = Network::new(Cpu::default(), task.config.clone(), &task.parameters);
-            let mut heads = task.heads();
+            let mut network = task.network();
             let all: Vec<usize> = (0..task.stories.len()).collect();
-            let loss = task.loss(&mut network, &mut heads, &all, ForwardOptions { recompute, ..PLAIN });
+            let loss = task.loss(&mut network, &all, ForwardOptions { recompute, ..PLAIN });
             let expected = task.expected["loss"].as_f64().unwrap();
             assert!((loss - expected).abs() < 1e-5 * expected, "{model}: loss {loss}, PyTorch {expected}");
-            let mut found: BTreeMap<String, Vec<f32>> =
-                network.gradients().tensors.into_iter().map(|t| (t.name, t.data)).collect();
-            for (name, gradient) in ["head", "head_bias", "bias"].iter().zip(heads.gradients) {
-                found.insert((*name).into(), gradient);
-            }
+            let found: BTreeMap<String, Vec<f32>> =
+                network.gradients().unwrap().tensors.into_iter().map(|t| (t.name, t.data)).collect();
             let expected = task.expected["gradients"].as_object().unwrap();
             assert_eq!(expected.len(), found.len(), "{model}: as many tensors as PyTorch");
             for (name, truth) in expected {
@@ -342,21 +383,16 @@ fn thirty_steps_of_training_follow_pytorchs_loss() {
         let losses = task.expected["losses"].as_array().unwrap();
         let (steps, warm_up) = (losses.len() as u64, task.expected["warm_up"].as_u64().unwrap());
         let peak = task.expected["peak"].as_f64().unwrap() as f32;
-        let mut network = Network::new(Cpu::default(), task.config.clone(), &task.parameters);
-        let mut heads = task.heads();
+        let mut network = task.network();
         let mut optimiser = Optimiser::new(AdamW::default());
         for (step, expected) in losses.iter().enumerate() {
             network.clear_gradients();
-            heads.gradients.iter_mut().for_each(|g| g.fill(0.0));
             let stories: Vec<usize> = (step % 2..task.stories.len()).step_by(2).collect();
-            let loss = task.loss(&mut network, &mut heads, &stories, PLAIN);
+            let loss = task.loss(&mut network, &stories, PLAIN);
             let expected = expected.as_f64().unwrap();
             assert!((loss - expected).abs() < 1e-3, "{model}, step {step}: loss {loss}, PyTorch {expected}");
             let rate = warm_up_then_linear(peak, step as u64, warm_up, steps);
-            let cpu = *network.backend();
-            let extra = heads.weights.iter_mut().zip(&heads.gradients).zip([true, false, false]);
-            let tensors = network.tensors().chain(extra.map(|((w, g), decays)| (w, g, decays)));
-            optimiser.step(&cpu, rate, tensors);
+            optimiser.step(&mut network, rate);
         }
     }
 }
@@ -365,22 +401,22 @@ fn thirty_steps_of_training_follow_pytorchs_loss() {
 fn a_run_resumed_in_the_middle_ends_with_the_same_weights() {
     let task = Task::load("bert");
     let run = |stop_at: Option<usize>| {
-        let mut network = Network::new(Cpu::default(), task.config.clone(), &task.parameters);
+        let mut network = task.network();
         let mut optimiser = Optimiser::new(AdamW::bert());
         for step in 0..6 {
             if stop_at == Some(step) {
-                let (weights, state) = (network.parameters(), optimiser.state(network.backend()));
-                network = Network::new(Cpu::default(), task.config.clone(), &weights);
-                optimiser = Optimiser::resume(network.backend(), AdamW::bert(), &state);
+                let (weights, heads) = (network.parameters().unwrap(), network.heads().unwrap());
+                let state = optimiser.state(&network).unwrap();
+                network = Network::new(Cpu::default(), task.config.clone(), &weights, &heads).unwrap();
+                optimiser = Optimiser::resume(&mut network, AdamW::bert(), &state).unwrap();
             }
             network.clear_gradients();
             let options =
                 ForwardOptions { dropout: Some(Stream::new(4).child(step as u64)), recompute: false };
-            task.loss(&mut network, &mut task.heads(), &[0, 3, step % 3], options);
-            let cpu = *network.backend();
-            optimiser.step(&cpu, 1e-3, network.tensors());
+            task.loss(&mut network, &[0, 3, step % 3], options);
+            optimiser.step(&mut network, 1e-3);
         }
-        network.parameters()
+        network.parameters().unwrap()
     };
     let unbroken = run(None);
     assert!(unbroken == run(Some(3)), "the resumed run differs");
@@ -393,22 +429,17 @@ fn training_is_the_same_bytes_for_any_number_of_threads_and_with_recomputing() {
     let run = |threads: usize, recompute: bool| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let mut network = Network::new(Cpu::default(), task.config.clone(), &task.parameters);
+            let mut network = task.network();
             let options = ForwardOptions { dropout: Some(Stream::new(1)), recompute };
             let all: Vec<usize> = (0..task.stories.len()).chain(0..5).collect();
-            let loss = task.loss(&mut network, &mut task.heads(), &all, options);
-            (loss.to_bits(), network.gradients())
+            let loss = task.loss(&mut network, &all, options);
+            (loss.to_bits(), network.gradients().unwrap())
         })
     };
     let one = run(1, false);
     assert!(one == run(3, false), "three threads differ from one");
     assert!(one == run(2, true), "recomputing differs from keeping");
-    let plain = task.loss(
-        &mut Network::new(Cpu::default(), task.config.clone(), &task.parameters),
-        &mut task.heads(),
-        &[0, 1],
-        PLAIN,
-    );
+    let plain = task.loss(&mut task.network(), &[0, 1], PLAIN);
     assert_ne!(plain.to_bits(), one.0, "dropout does something");
 }
 
@@ -417,9 +448,11 @@ fn the_network_in_training_is_the_one_of_inference() {
     for model in MODELS {
         let task = Task::load(model);
         let batch: Batch = task.stories.iter().map(Vec::as_slice).collect();
-        let network = Network::new(Cpu::default(), task.config.clone(), &task.parameters);
-        let trace = network.forward(&batch, PLAIN);
-        let encoder = Encoder::new(task.config.clone(), &network.parameters(), Precision::F32, Isa::detect());
+        let network = task.network();
+        let trace = network.forward(&batch, PLAIN).unwrap();
+        assert_eq!(trace.hidden(), &network.encode(&batch).unwrap());
+        let parameters = network.parameters().unwrap();
+        let encoder = Encoder::new(task.config.clone(), &parameters, Precision::F32, Isa::detect());
         let mut workspace = Workspace::new();
         let hidden = encoder.encode(&batch, &mut workspace).unwrap();
         let worst =

@@ -5,12 +5,12 @@
 
 mod net;
 
+use crate::Result;
 use crate::batch::Batch;
 use crate::checkpoint::load_parameters;
 use crate::config::Config;
 use crate::kernel::Isa;
 use crate::parameters::Parameters;
-use crate::{Error, Result};
 use net::{Net, Scratch, room};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -130,7 +130,7 @@ impl Encoder {
     /// Uses the threads of the current rayon pool: each takes stories of its own while there are enough of them,
     /// otherwise all share the rows of the same stories.
     pub fn encode<'w>(&self, batch: &'w Batch, workspace: &'w mut Workspace) -> Result<Hidden<'w>> {
-        self.check(batch)?;
+        batch.check(&self.config)?;
         let width = self.net.hidden();
         let threads = rayon::current_num_threads();
         let Workspace { hidden, lanes } = workspace;
@@ -154,23 +154,6 @@ impl Encoder {
         }
         let states = &workspace.hidden[..batch.ids().len() * width];
         Ok(Hidden { states, bounds: batch.bounds(), width })
-    }
-
-    fn check(&self, batch: &Batch) -> Result<()> {
-        let longest = self.config.max_tokens();
-        for story in 0..batch.len() {
-            let ids = &batch.ids()[batch.span(story)];
-            if ids.len() > longest {
-                let problem = format!("{} tokens, but the encoder has {longest} positions", ids.len());
-                return Err(Error::Batch { story, problem });
-            }
-            if let Some(id) = ids.iter().find(|id| **id as usize >= self.config.vocabulary) {
-                let problem =
-                    format!("token {id}, but the vocabulary has {} entries", self.config.vocabulary);
-                return Err(Error::Batch { story, problem });
-            }
-        }
-        Ok(())
     }
 
     /// One thread, whole stories, all layers.

@@ -1,82 +1,19 @@
 //! Losses on top of the last hidden states, each adding to the gradient of the states it looks at.
 
-use super::backend::{Backend, LinearShape};
+use super::backend::{Backend, Linear};
+use super::network::{Network, Trace};
 
-/// Rows whose logits over a whole vocabulary are in memory at one time.
-const ROWS_AT_ONCE: usize = 1024;
-
-/// A linear map on hidden states: its weights (a row an output) and their gradients, which are added to.
-pub struct HeadTensors<'a, B: Backend> {
-    /// Outputs x width of the hidden states.
-    pub weight: &'a B::Buffer,
-    /// One number an output.
-    pub bias: &'a B::Buffer,
-    /// Gradient of the weight.
-    pub d_weight: &'a mut B::Buffer,
-    /// Gradient of the bias.
-    pub d_bias: &'a mut B::Buffer,
-}
-
-/// The last hidden states of a batch and the gradient of the loss with respect to them, rows of `width`.
+/// The last hidden states of a batch and the gradient of the loss with respect to them.
 pub struct States<'a, B: Backend> {
-    /// The states.
-    pub hidden: &'a B::Buffer,
-    /// Their gradient, which is added to.
-    pub d_hidden: &'a mut B::Buffer,
-    /// Numbers of a state.
-    pub width: usize,
+    trace: &'a Trace<B>,
+    d_hidden: B::Numbers,
 }
 
-/// Softmax cross-entropy over a vocabulary at selected rows: `sum of weights[i] * -log p(targets[i] | states[rows[i]])`.
-///
-/// Only the rows given are ever multiplied with the vocabulary, and about a thousand of them at a time.
-///
-/// # Panics
-/// If `rows`, `targets` and `weights` differ in length.
-pub fn token_loss<B: Backend>(
-    backend: &B,
-    states: &mut States<'_, B>,
-    head: &mut HeadTensors<'_, B>,
-    vocabulary: usize,
-    rows: &[u32],
-    targets: &[u32],
-    weights: &[f32],
-) -> f64 {
-    assert!(rows.len() == targets.len() && rows.len() == weights.len(), "one target and weight a row");
-    let mut loss = 0.0;
-    for ((rows, targets), weights) in
-        rows.chunks(ROWS_AT_ONCE).zip(targets.chunks(ROWS_AT_ONCE)).zip(weights.chunks(ROWS_AT_ONCE))
-    {
-        let shape = LinearShape { rows: rows.len(), inputs: states.width, outputs: vocabulary };
-        loss += through_head(backend, states, head, shape, Selection::Rows(rows), |logits| {
-            backend.cross_entropy(logits, targets, weights)
-        });
+impl<B: Backend> States<'_, B> {
+    /// The gradient, for [`Network::backward`].
+    pub fn into_gradient(self) -> B::Numbers {
+        self.d_hidden
     }
-    loss
-}
-
-/// Sigmoid cross-entropy of one or more logits for each selected vector: the sum of
-/// `weights[i] * -log p(labels[i])`, the labels of one vector side by side.
-///
-/// # Panics
-/// If there are not as many weights as labels, or the labels are no multiple of the vectors.
-pub fn label_loss<B: Backend>(
-    backend: &B,
-    states: &mut States<'_, B>,
-    head: &mut HeadTensors<'_, B>,
-    selection: Selection<'_>,
-    labels: &[f32],
-    weights: &[f32],
-) -> f64 {
-    let rows = selection.len();
-    assert!(
-        labels.len() == weights.len() && labels.len().is_multiple_of(rows.max(1)),
-        "as many labels a vector"
-    );
-    let shape = LinearShape { rows, inputs: states.width, outputs: labels.len() / rows.max(1) };
-    through_head(backend, states, head, shape, selection, |logits| {
-        backend.binary_cross_entropy(logits, labels, weights)
-    })
 }
 
 /// Which vectors a head looks at.
@@ -84,42 +21,101 @@ pub fn label_loss<B: Backend>(
 pub enum Selection<'a> {
     /// These rows of the hidden states.
     Rows(&'a [u32]),
-    /// The mean over each story's tokens; where each story begins, and where the last one ends.
-    StoryMeans(&'a [usize]),
+    /// The mean over each story's tokens.
+    StoryMeans,
 }
 
-impl Selection<'_> {
-    fn len(&self) -> usize {
-        match self {
+/// A selection on the device.
+enum Selected<B: Backend> {
+    Rows(B::Lookups),
+    StoryMeans,
+}
+
+impl<B: Backend> Network<B> {
+    /// The states of a forward pass, with a gradient of zero.
+    pub fn states<'a>(&self, trace: &'a Trace<B>) -> States<'a, B> {
+        States { trace, d_hidden: self.backend.zeros(trace.tokens() * self.config().hidden) }
+    }
+
+    /// Softmax cross-entropy over a vocabulary at selected rows, added to loss sum number `loss`:
+    /// `sum of weights[i] * -log p(targets[i] | states[rows[i]])`.
+    ///
+    /// Only the rows given are ever multiplied with the vocabulary, and about a thousand of them at a time.
+    ///
+    /// # Panics
+    /// If `rows`, `targets` and `weights` differ in length, or a row or target is out of range.
+    pub fn token_loss(
+        &mut self,
+        states: &mut States<'_, B>,
+        head: Linear,
+        (rows, targets, weights): (&[u32], &[u32], &[f32]),
+        loss: usize,
+    ) {
+        assert!(rows.len() == targets.len() && rows.len() == weights.len(), "one target and weight a row");
+        assert!(targets.iter().all(|target| (*target as usize) < head.outputs), "targets are outputs");
+        if rows.is_empty() {
+            return;
+        }
+        let (targets, weights) = (self.backend.indices(targets), self.backend.floats(weights));
+        self.through_head(states, Selection::Rows(rows), |backend, store, x| {
+            backend.softmax_loss(store, head, x, rows.len(), &targets, &weights, loss)
+        });
+    }
+
+    /// Sigmoid cross-entropy of one or more logits for each selected vector, added to loss sum number `loss`: the sum of
+    /// `weights[i] * -log p(labels[i])`, the labels of one vector side by side.
+    ///
+    /// # Panics
+    /// If there are not as many weights as labels, the labels are not one an output and vector, or a row is out of range.
+    pub fn label_loss(
+        &mut self,
+        states: &mut States<'_, B>,
+        head: Linear,
+        selection: Selection<'_>,
+        (labels, weights): (&[f32], &[f32]),
+        loss: usize,
+    ) {
+        let rows = match selection {
             Selection::Rows(rows) => rows.len(),
-            Selection::StoryMeans(bounds) => bounds.len().saturating_sub(1),
+            Selection::StoryMeans => states.trace.stories(),
+        };
+        assert!(
+            labels.len() == weights.len() && labels.len() == rows * head.outputs,
+            "a label and a weight an output and vector"
+        );
+        if rows == 0 {
+            return;
         }
+        let (labels, weights) = (self.backend.floats(labels), self.backend.floats(weights));
+        self.through_head(states, selection, |backend, store, x| {
+            backend.sigmoid_loss(store, head, x, rows, &labels, &weights, loss)
+        });
     }
-}
 
-/// Selected vectors through a linear map and a loss, and the gradient all the way back.
-fn through_head<B: Backend>(
-    backend: &B,
-    states: &mut States<'_, B>,
-    head: &mut HeadTensors<'_, B>,
-    shape: LinearShape,
-    selection: Selection<'_>,
-    loss: impl FnOnce(&mut B::Buffer) -> f64,
-) -> f64 {
-    let selected = match selection {
-        Selection::Rows(rows) => backend.gather(states.hidden, rows, states.width),
-        Selection::StoryMeans(bounds) => backend.story_means(states.hidden, bounds, states.width),
-    };
-    let mut logits = backend.linear(&selected, head.weight, head.bias, shape);
-    let loss = loss(&mut logits);
-    let mut d_selected = backend.zeros(shape.rows * shape.inputs);
-    let (d_weight, d_bias) = (&mut *head.d_weight, &mut *head.d_bias);
-    backend.linear_backward(&selected, head.weight, shape, &logits, Some(&mut d_selected), d_weight, d_bias);
-    match selection {
-        Selection::Rows(rows) => backend.scatter(&d_selected, rows, states.d_hidden, states.width),
-        Selection::StoryMeans(bounds) => {
-            backend.story_means_backward(&d_selected, bounds, states.d_hidden, states.width);
+    /// Selected vectors through a head, and the gradient back to where they came from.
+    fn through_head(
+        &mut self,
+        states: &mut States<'_, B>,
+        selection: Selection<'_>,
+        head: impl FnOnce(&B, &mut B::Store, &B::Numbers) -> B::Numbers,
+    ) {
+        let (trace, width) = (states.trace, self.config().hidden);
+        let selected: Selected<B> = match selection {
+            Selection::Rows(rows) => {
+                assert!(rows.iter().all(|row| (*row as usize) < trace.tokens()), "rows are tokens");
+                Selected::Rows(self.backend.lookups(rows))
+            }
+            Selection::StoryMeans => Selected::StoryMeans,
+        };
+        let x = match &selected {
+            Selected::Rows(rows) => self.backend.gather(trace.hidden(), rows, width),
+            Selected::StoryMeans => self.backend.story_means(trace.hidden(), &trace.stories, width),
+        };
+        let d_x = head(&self.backend, &mut self.store, &x);
+        let d_hidden = &mut states.d_hidden;
+        match &selected {
+            Selected::Rows(rows) => self.backend.scatter(&d_x, rows, d_hidden, width),
+            Selected::StoryMeans => self.backend.story_means_backward(&d_x, &trace.stories, d_hidden, width),
         }
     }
-    loss
 }

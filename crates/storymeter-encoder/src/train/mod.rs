@@ -8,8 +8,8 @@ mod heads;
 mod network;
 mod optimiser;
 
-pub use backend::{AdamStep, AttentionShape, Backend, Dropout, LinearShape};
-pub use cpu::Cpu;
-pub use heads::{HeadTensors, Selection, States, label_loss, token_loss};
+pub use backend::{AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
+pub use cpu::{Cpu, CpuStore};
+pub use heads::{Selection, States};
 pub use network::{ForwardOptions, Network, Trace};
 pub use optimiser::{AdamW, Optimiser, OptimiserState, warm_up_then_linear};

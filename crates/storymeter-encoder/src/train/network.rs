@@ -1,10 +1,11 @@
 //! The encoder forward and backward, written once over the operations of a [`Backend`].
 
-use super::backend::{AttentionShape, Backend, Dropout, LinearShape};
+use super::backend::{Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
 use crate::batch::Batch;
 use crate::config::Config;
 use crate::parameters::{LayerPlaces, Layout, Pair, Parameters, Tensor};
 use crate::random::Stream;
+use crate::{Error, Result};
 
 /// How a batch goes through the network.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -16,52 +17,64 @@ pub struct ForwardOptions {
     pub recompute: bool,
 }
 
-/// An encoder whose weights and gradients are on a device.
+/// An encoder whose weights and gradients are on a device, and beside them those of the heads on top of it.
 pub struct Network<B: Backend> {
-    backend: B,
+    pub(super) backend: B,
+    pub(super) store: B::Store,
     config: Config,
     layout: Layout,
-    weights: Vec<B::Buffer>,
-    gradients: Vec<B::Buffer>,
+    /// Name and shape of every tensor of the heads.
+    heads: Vec<(String, Vec<usize>)>,
 }
 
 /// What the forward pass keeps for the backward pass.
 pub struct Trace<B: Backend> {
-    ids: Vec<u32>,
-    bounds: Vec<usize>,
-    places: Vec<u32>,
+    tokens: usize,
+    count: usize,
+    ids: B::Lookups,
+    places: B::Lookups,
+    pub(super) stories: B::Stories,
     options: ForwardOptions,
-    embedded: B::Buffer,
+    embedded: B::Numbers,
     layers: Vec<Kept<B>>,
-    hidden: B::Buffer,
+    hidden: B::Numbers,
 }
 
 impl<B: Backend> Trace<B> {
     /// The last hidden states, one row a token.
-    pub fn hidden(&self) -> &B::Buffer {
+    pub fn hidden(&self) -> &B::Numbers {
         &self.hidden
+    }
+
+    /// Tokens of the batch.
+    pub fn tokens(&self) -> usize {
+        self.tokens
+    }
+
+    /// Stories of the batch.
+    pub fn stories(&self) -> usize {
+        self.count
     }
 }
 
 /// A layer's input, and what was computed from it unless that is to be done again.
 struct Kept<B: Backend> {
-    input: B::Buffer,
+    input: B::Numbers,
     inner: Option<Inner<B>>,
 }
 
 /// The intermediate results of one layer.
 struct Inner<B: Backend> {
-    query: B::Buffer,
-    key: B::Buffer,
-    value: B::Buffer,
-    attention: B::Buffer,
+    projected: B::Projected,
+    softmax: B::Softmax,
+    attention: B::Numbers,
     /// Input plus attention's output, before the first layer norm.
-    attention_sum: B::Buffer,
-    middle: B::Buffer,
-    up: B::Buffer,
-    wide: B::Buffer,
+    attention_sum: B::Numbers,
+    middle: B::Numbers,
+    up: B::Numbers,
+    wide: B::Numbers,
     /// Middle plus the feed-forward part's output, before the second layer norm.
-    output_sum: B::Buffer,
+    output_sum: B::Numbers,
 }
 
 /// Which of a layer's places for dropout.
@@ -74,12 +87,25 @@ enum Spot {
 }
 
 impl<B: Backend> Network<B> {
-    /// Takes weights to the device.
-    pub fn new(backend: B, config: Config, parameters: &Parameters) -> Network<B> {
+    /// Takes the weights of an encoder and of heads on top of it to the device.
+    ///
+    /// # Errors
+    /// If a tensor has not as many numbers as the configuration says, and what the device says.
+    pub fn new(backend: B, config: Config, parameters: &Parameters, heads: &[Tensor]) -> Result<Network<B>> {
         let layout = Layout::of(&config);
-        let weights = parameters.tensors.iter().map(|tensor| backend.upload(&tensor.data)).collect();
-        let gradients = parameters.tensors.iter().map(|tensor| backend.zeros(tensor.data.len())).collect();
-        Network { backend, config, layout, weights, gradients }
+        let lengths = layout.expected.iter().map(|(_, shape)| shape.iter().product::<usize>());
+        let found = parameters.tensors.iter().map(|tensor| tensor.data.len());
+        if !lengths.eq(found) {
+            return Err(Error::Device("the weights are not those of the configuration".into()));
+        }
+        let given = |tensor| {
+            let Tensor { shape, data, .. }: &Tensor = tensor;
+            Given { data, decays: shape.len() > 1 }
+        };
+        let tensors: Vec<Given<'_>> = parameters.tensors.iter().chain(heads).map(given).collect();
+        let store = backend.store(&tensors, &layout.memory_order(tensors.len()))?;
+        let heads = heads.iter().map(|tensor| (tensor.name.clone(), tensor.shape.clone())).collect();
+        Ok(Network { backend, store, config, layout, heads })
     }
 
     /// The device.
@@ -92,75 +118,109 @@ impl<B: Backend> Network<B> {
         &self.config
     }
 
-    /// The weights, back from the device.
-    pub fn parameters(&self) -> Parameters {
-        self.named(&self.weights)
+    /// The encoder's weights, back from the device.
+    pub fn parameters(&self) -> Result<Parameters> {
+        Ok(Parameters { tensors: self.named(Part::Weights, &self.layout.expected, 0)? })
     }
 
-    /// The gradients summed up since they were last cleared, back from the device.
-    pub fn gradients(&self) -> Parameters {
-        self.named(&self.gradients)
+    /// The heads' weights, back from the device.
+    pub fn heads(&self) -> Result<Vec<Tensor>> {
+        self.named(Part::Weights, &self.heads, self.layout.expected.len())
+    }
+
+    /// The gradients of the encoder and then of the heads, back from the device: their sum since they were last cleared.
+    pub fn gradients(&self) -> Result<Parameters> {
+        let mut tensors = self.named(Part::Gradients, &self.layout.expected, 0)?;
+        tensors.extend(self.named(Part::Gradients, &self.heads, tensors.len())?);
+        Ok(Parameters { tensors })
     }
 
     /// Sets all gradients to zero.
     pub fn clear_gradients(&mut self) {
-        self.gradients.iter_mut().for_each(|gradient| self.backend.clear(gradient));
+        self.backend.clear_gradients(&mut self.store);
     }
 
-    /// Weights, gradients and whether weight decay applies (not to biases and layer norms), tensor by tensor.
-    pub fn tensors(&mut self) -> impl Iterator<Item = (&mut B::Buffer, &B::Buffer, bool)> {
-        let decays = self.layout.expected.iter().map(|(_, shape)| shape.len() > 1);
-        self.weights.iter_mut().zip(&self.gradients).zip(decays).map(|((w, g), decays)| (w, g, decays))
+    /// The sums of losses since they were last taken. A device that works on its own is waited for.
+    pub fn take_losses(&mut self) -> Result<[f64; LOSSES]> {
+        self.backend.take_losses(&mut self.store)
     }
 
-    /// The device, the table of words and the table's gradient: for a head tied to it.
-    pub fn words(&mut self) -> (&B, &B::Buffer, &mut B::Buffer) {
-        let place = self.layout.words;
-        (&self.backend, &self.weights[place], &mut self.gradients[place])
+    /// The gradients' global norm at the optimiser's last step, before clipping.
+    pub fn gradient_norm(&self) -> Result<f64> {
+        self.backend.gradient_norm(&self.store)
     }
 
-    fn named(&self, buffers: &[B::Buffer]) -> Parameters {
-        let tensors = self.layout.expected.iter().zip(buffers);
-        let tensor = |((name, shape), buffer): (&(String, Vec<usize>), &B::Buffer)| Tensor {
-            name: name.clone(),
-            shape: shape.clone(),
-            data: self.backend.download(buffer),
+    /// A linear map on the hidden states made of tensors `weight` and `bias` of the heads.
+    ///
+    /// # Panics
+    /// If there are no such tensors.
+    pub fn head(&self, weight: usize, bias: usize) -> Linear {
+        let first = self.layout.expected.len();
+        let outputs = self.heads[bias].1[0];
+        Linear { weight: first + weight, bias: first + bias, inputs: self.config.hidden, outputs }
+    }
+
+    /// The table of words as a linear map on the hidden states, with tensor `bias` of the heads.
+    pub fn tied_head(&self, bias: usize) -> Linear {
+        Linear { weight: self.layout.words, outputs: self.config.vocabulary, ..self.head(bias, bias) }
+    }
+
+    /// Tensors of encoder and heads.
+    pub(super) fn tensor_count(&self) -> usize {
+        self.layout.expected.len() + self.heads.len()
+    }
+
+    fn named(&self, part: Part, list: &[(String, Vec<usize>)], first: usize) -> Result<Vec<Tensor>> {
+        let tensor = |(i, (name, shape)): (usize, &(String, Vec<usize>))| {
+            let data = self.backend.read(&self.store, part, first + i)?;
+            Ok(Tensor { name: name.clone(), shape: shape.clone(), data })
         };
-        Parameters { tensors: tensors.map(tensor).collect() }
+        list.iter().enumerate().map(tensor).collect()
     }
 
     /// The last hidden states of a batch, with what the backward pass needs.
-    pub fn forward(&self, batch: &Batch, options: ForwardOptions) -> Trace<B> {
-        let (b, h) = (&self.backend, self.config.hidden);
+    ///
+    /// # Errors
+    /// For stories that are too long and tokens that are not in the vocabulary.
+    pub fn forward(&self, batch: &Batch, options: ForwardOptions) -> Result<Trace<B>> {
+        self.run(batch, options, true)
+    }
+
+    /// The last hidden states of a batch, one row a token, with nothing kept and without dropout.
+    ///
+    /// # Errors
+    /// As [`Network::forward`].
+    pub fn encode(&self, batch: &Batch) -> Result<B::Numbers> {
+        Ok(self.run(batch, ForwardOptions { dropout: None, recompute: false }, false)?.hidden)
+    }
+
+    fn run(&self, batch: &Batch, options: ForwardOptions, keep: bool) -> Result<Trace<B>> {
+        batch.check(&self.config)?;
+        let b = &self.backend;
         let stories = batch.bounds().windows(2);
         let first = self.config.first_position;
-        let places = stories.flat_map(|s| (0..s[1] - s[0]).map(move |i| (first + i) as u32)).collect();
-        let mut trace = Trace {
-            ids: batch.ids().to_vec(),
-            bounds: batch.bounds().to_vec(),
-            places,
-            options,
-            embedded: b.zeros(0),
-            layers: Vec::with_capacity(self.config.layers),
-            hidden: b.zeros(0),
-        };
-        let layout = &self.layout;
-        let segments = layout.segments.map(|place| &self.weights[place]);
-        let tables = (&self.weights[layout.words], &self.weights[layout.positions], segments);
-        trace.embedded = b.embed(&trace.ids, &trace.places, tables, h);
-        let mut x = self.norm(layout.norm, &trace.embedded);
-        b.dropout(&mut x, self.dropout(&trace, self.config.layers, Spot::Embeddings));
+        let places: Vec<u32> =
+            stories.flat_map(|s| (0..s[1] - s[0]).map(move |i| (first + i) as u32)).collect();
+        let (ids, places) = (b.lookups(batch.ids()), b.lookups(&places));
+        let dropout = self.dropout(options, self.config.layers, Spot::Embeddings);
+        let norm = self.norm(self.layout.norm);
+        let [embedded, hidden] = b.embed(&self.store, self.tables(), norm, &ids, &places, dropout);
+        let (tokens, count, stories) = (batch.ids().len(), batch.len(), b.stories(batch.bounds()));
+        let layers = Vec::with_capacity(self.config.layers);
+        let mut trace = Trace { tokens, count, ids, places, stories, options, embedded, layers, hidden };
         for layer in 0..self.config.layers {
-            let (inner, output) = self.layer(&trace, layer, &x);
-            let inner = (!options.recompute).then_some(inner);
-            trace.layers.push(Kept { input: std::mem::replace(&mut x, output), inner });
+            let (inner, output) = self.layer(&trace, layer, &trace.hidden);
+            let input = std::mem::replace(&mut trace.hidden, output);
+            if keep {
+                let inner = (!options.recompute).then_some(inner);
+                trace.layers.push(Kept { input, inner });
+            }
         }
-        trace.hidden = x;
-        trace
+        Ok(trace)
     }
 
     /// Adds the gradients of all weights, given that of the last hidden states.
-    pub fn backward(&mut self, mut trace: Trace<B>, d_hidden: B::Buffer) {
+    pub fn backward(&mut self, mut trace: Trace<B>, d_hidden: B::Numbers) {
         let mut d = d_hidden;
         while let Some(kept) = trace.layers.pop() {
             let layer = trace.layers.len();
@@ -170,137 +230,116 @@ impl<B: Backend> Network<B> {
             };
             d = self.layer_backward(&trace, layer, &kept.input, inner, d);
         }
-        self.backend.dropout(&mut d, self.dropout(&trace, self.config.layers, Spot::Embeddings));
-        let d = self.norm_backward(self.layout.norm, &trace.embedded, &d);
-        let layout = &self.layout;
-        // Words, positions and segments are the first tensors, in this order (see `Layout::of`).
-        let (words, rest) = self.gradients.split_at_mut(layout.positions);
-        let (positions, rest) = rest.split_at_mut(1);
-        let segments = layout.segments.map(|_| &mut rest[0]);
-        let tables = (&mut words[layout.words], &mut positions[0], segments);
-        self.backend.embed_backward(&trace.ids, &trace.places, &d, tables, self.config.hidden);
+        let (tables, norm) = (self.tables(), self.norm(self.layout.norm));
+        let dropout = self.dropout(trace.options, self.config.layers, Spot::Embeddings);
+        let Trace { ids, places, embedded, .. } = &trace;
+        self.backend.embed_backward(&mut self.store, tables, norm, ids, places, embedded, d, dropout);
     }
 
-    fn layer(&self, trace: &Trace<B>, layer: usize, input: &B::Buffer) -> (Inner<B>, B::Buffer) {
-        let (b, places, rows) = (&self.backend, self.layout.layers[layer], trace.ids.len());
-        let query = self.linear(places.query, input, rows);
-        let key = self.linear(places.key, input, rows);
-        let value = self.linear(places.value, input, rows);
-        let relative = self.layout.relative.map(|place| &self.weights[place]);
-        let attention = b.attention(&query, &key, &value, relative, self.attention_shape(trace, layer));
-        let mut attention_sum = self.linear(places.output, &attention, rows);
-        b.dropout(&mut attention_sum, self.dropout(trace, layer, Spot::AttentionOutput));
-        b.add(&mut attention_sum, input);
-        let middle = self.norm(places.attention_norm, &attention_sum);
-        let up = self.linear(places.up, &middle, rows);
-        let wide = b.activate(&up, self.config.activation);
-        let mut output_sum = self.linear(places.down, &wide, rows);
-        b.dropout(&mut output_sum, self.dropout(trace, layer, Spot::Output));
-        b.add(&mut output_sum, &middle);
-        let output = self.norm(places.output_norm, &output_sum);
-        (Inner { query, key, value, attention, attention_sum, middle, up, wide, output_sum }, output)
+    fn layer(&self, trace: &Trace<B>, layer: usize, input: &B::Numbers) -> (Inner<B>, B::Numbers) {
+        let (b, store, places, rows) = (&self.backend, &self.store, self.layout.layers[layer], trace.tokens);
+        let projected = b.project(store, self.projection(layer), input, rows);
+        let (attention, softmax) =
+            b.attention(store, self.attention(trace, layer), &trace.stories, &projected);
+        let branch = b.linear(store, self.linear(places.output), &attention, rows);
+        let dropout = self.dropout(trace.options, layer, Spot::AttentionOutput);
+        let [attention_sum, middle] =
+            b.add_norm(store, self.norm(places.attention_norm), branch, input, dropout);
+        let [up, wide] =
+            b.linear_activate(store, self.linear(places.up), &middle, rows, self.config.activation);
+        let branch = b.linear(store, self.linear(places.down), &wide, rows);
+        let dropout = self.dropout(trace.options, layer, Spot::Output);
+        let [output_sum, output] = b.add_norm(store, self.norm(places.output_norm), branch, &middle, dropout);
+        (Inner { projected, softmax, attention, attention_sum, middle, up, wide, output_sum }, output)
     }
 
     fn layer_backward(
         &mut self,
         trace: &Trace<B>,
         layer: usize,
-        input: &B::Buffer,
+        input: &B::Numbers,
         inner: Inner<B>,
-        d_output: B::Buffer,
-    ) -> B::Buffer {
-        let LayerPlaces { query, key, value, output, attention_norm, up, down, output_norm } =
-            self.layout.layers[layer];
-        let rows = trace.ids.len();
-        let (hidden, intermediate) = (rows * self.config.hidden, rows * self.config.intermediate);
+        d_output: B::Numbers,
+    ) -> B::Numbers {
+        let LayerPlaces { output, attention_norm, up, down, output_norm, .. } = self.layout.layers[layer];
+        let [output, up, down] = [output, up, down].map(|place| self.linear(place));
+        let [attention_norm, output_norm] = [attention_norm, output_norm].map(|place| self.norm(place));
+        let (projection, attention) = (self.projection(layer), self.attention(trace, layer));
+        let (activation, rows) = (self.config.activation, trace.tokens);
+        let [first_dropout, second_dropout] =
+            [Spot::AttentionOutput, Spot::Output].map(|spot| self.dropout(trace.options, layer, spot));
+        let (b, store) = (&self.backend, &mut self.store);
 
         // The feed-forward part; the sum before the norm passes its gradient to both of its parts.
-        let mut d_middle = self.norm_backward(output_norm, &inner.output_sum, &d_output);
-        let mut d_down = self.backend.copy(&d_middle);
-        self.backend.dropout(&mut d_down, self.dropout(trace, layer, Spot::Output));
-        let mut d_wide = self.backend.zeros(intermediate);
-        self.linear_backward(down, &inner.wide, &d_down, &mut d_wide, rows);
-        self.backend.activate_backward(&inner.up, self.config.activation, &mut d_wide);
-        self.linear_backward(up, &inner.middle, &d_wide, &mut d_middle, rows);
+        let [mut d_middle, d_branch] =
+            b.add_norm_backward(store, output_norm, &inner.output_sum, &d_output, second_dropout);
+        drop(d_output);
+        let d_wide = b.linear_backward(store, down, &inner.wide, rows, &d_branch);
+        drop((d_branch, inner.output_sum, inner.wide));
+        b.linear_activate_backward(
+            store,
+            up,
+            &inner.middle,
+            rows,
+            &inner.up,
+            activation,
+            d_wide,
+            &mut d_middle,
+        );
+        drop((inner.middle, inner.up));
 
         // The attention part.
-        let mut d_input = self.norm_backward(attention_norm, &inner.attention_sum, &d_middle);
-        let mut d_out = self.backend.copy(&d_input);
-        self.backend.dropout(&mut d_out, self.dropout(trace, layer, Spot::AttentionOutput));
-        let mut d_attention = self.backend.zeros(hidden);
-        self.linear_backward(output, &inner.attention, &d_out, &mut d_attention, rows);
-        let shape = self.attention_shape(trace, layer);
-        let relative = self.layout.relative.map(|place| (&self.weights[place], &mut self.gradients[place]));
-        let parts = (&inner.query, &inner.key, &inner.value);
-        let d = self.backend.attention_backward(parts.0, parts.1, parts.2, relative, shape, &d_attention);
-        for (place, d) in [query, key, value].into_iter().zip(&d) {
-            self.linear_backward(place, input, d, &mut d_input, rows);
-        }
+        let [mut d_input, d_branch] =
+            b.add_norm_backward(store, attention_norm, &inner.attention_sum, &d_middle, first_dropout);
+        drop((d_middle, inner.attention_sum));
+        let d_attention = b.linear_backward(store, output, &inner.attention, rows, &d_branch);
+        drop(d_branch);
+        let Inner { projected, softmax, attention: out, .. } = inner;
+        let stories = &trace.stories;
+        let d = b.attention_backward(store, attention, stories, &projected, &softmax, &out, &d_attention);
+        drop((projected, softmax, out, d_attention));
+        b.project_backward(store, projection, input, rows, d, &mut d_input);
         d_input
     }
 
-    fn attention_shape<'a>(&self, trace: &'a Trace<B>, layer: usize) -> AttentionShape<'a> {
-        AttentionShape {
-            bounds: &trace.bounds,
+    fn tables(&self) -> Tables {
+        let Layout { words, positions, segments, .. } = self.layout;
+        Tables { words, positions, segments }
+    }
+
+    fn attention(&self, trace: &Trace<B>, layer: usize) -> Attention {
+        Attention {
             heads: self.config.heads,
             width: self.config.hidden,
             longest: self.config.max_tokens(),
-            dropout: self.dropout(trace, layer, Spot::Attention),
+            relative: self.layout.relative,
+            dropout: self.dropout(trace.options, layer, Spot::Attention),
         }
     }
 
-    fn dropout(&self, trace: &Trace<B>, layer: usize, spot: Spot) -> Dropout {
+    fn dropout(&self, options: ForwardOptions, layer: usize, spot: Spot) -> Dropout {
         let rate = match spot {
             Spot::Attention => self.config.attention_dropout,
             _ => self.config.hidden_dropout,
         };
-        match trace.options.dropout {
+        match options.dropout {
             Some(stream) => Dropout { rate, stream: stream.child(layer as u64).child(spot as u64) },
             None => Dropout::none(),
         }
     }
 
-    fn norm(&self, place: Pair, x: &B::Buffer) -> B::Buffer {
-        let (gain, shift) = (&self.weights[place.weight], &self.weights[place.bias]);
-        self.backend.norm(x, gain, shift, self.config.norm_eps)
+    fn norm(&self, place: Pair) -> Norm {
+        Norm { gain: place.weight, shift: place.bias, width: self.config.hidden, eps: self.config.norm_eps }
     }
 
-    fn norm_backward(&mut self, place: Pair, x: &B::Buffer, d_out: &B::Buffer) -> B::Buffer {
-        let [d_gain, d_shift] = pair_mut(&mut self.gradients, place);
-        let gain = &self.weights[place.weight];
-        self.backend.norm_backward(x, gain, self.config.norm_eps, d_out, d_gain, d_shift)
+    fn projection(&self, layer: usize) -> [Linear; 3] {
+        let LayerPlaces { query, key, value, .. } = self.layout.layers[layer];
+        [query, key, value].map(|place| self.linear(place))
     }
 
-    fn linear(&self, place: Pair, x: &B::Buffer, rows: usize) -> B::Buffer {
-        let (weight, bias) = (&self.weights[place.weight], &self.weights[place.bias]);
-        self.backend.linear(x, weight, bias, self.shape(place, rows))
-    }
-
-    /// Adds the gradients of weight, bias and input.
-    fn linear_backward(
-        &mut self,
-        place: Pair,
-        x: &B::Buffer,
-        d_out: &B::Buffer,
-        d_x: &mut B::Buffer,
-        rows: usize,
-    ) {
-        let shape = self.shape(place, rows);
-        let [d_weight, d_bias] = pair_mut(&mut self.gradients, place);
-        let weight = &self.weights[place.weight];
-        self.backend.linear_backward(x, weight, shape, d_out, Some(d_x), d_weight, d_bias);
-    }
-
-    /// The shape of a linear map of the encoder, by its weight's expected shape.
-    fn shape(&self, place: Pair, rows: usize) -> LinearShape {
+    /// A linear map of the encoder, by its weight's expected shape.
+    fn linear(&self, place: Pair) -> Linear {
         let shape = &self.layout.expected[place.weight].1;
-        LinearShape { rows, inputs: shape[1], outputs: shape[0] }
+        Linear { weight: place.weight, bias: place.bias, inputs: shape[1], outputs: shape[0] }
     }
-}
-
-/// Gradients of a weight and of its bias, which follows it.
-fn pair_mut<T>(tensors: &mut [T], place: Pair) -> [&mut T; 2] {
-    tensors
-        .get_disjoint_mut([place.weight, place.bias])
-        .expect("a weight and its bias are two different tensors")
 }

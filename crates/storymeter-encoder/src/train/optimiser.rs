@@ -1,6 +1,8 @@
 //! AdamW with decay groups, clipping by the global norm, and the learning rate's way up and down.
 
-use super::backend::{AdamStep, Backend};
+use super::backend::{AdamStep, Backend, Part};
+use super::network::Network;
+use crate::{Error, Result};
 
 /// The settings of AdamW.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -32,11 +34,11 @@ impl AdamW {
     }
 }
 
-/// The state of AdamW: two means for every tensor, in the order the tensors are given.
-pub struct Optimiser<B: Backend> {
+/// AdamW: its settings and how many steps it has taken. The means of the gradients are with the weights.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Optimiser {
     settings: AdamW,
     steps: u64,
-    means: Vec<(B::Buffer, B::Buffer)>,
 }
 
 /// Where an optimiser is, on the host.
@@ -44,71 +46,58 @@ pub struct Optimiser<B: Backend> {
 pub struct OptimiserState {
     /// Steps taken.
     pub steps: u64,
-    /// Mean of the gradient and mean of its square, tensor by tensor.
+    /// Mean of the gradient and mean of its square, tensor by tensor: the encoder's, then the heads'.
     pub means: Vec<(Vec<f32>, Vec<f32>)>,
 }
 
-impl<B: Backend> Optimiser<B> {
+impl Optimiser {
     /// Before the first step.
-    pub fn new(settings: AdamW) -> Optimiser<B> {
-        Optimiser { settings, steps: 0, means: Vec::new() }
+    pub fn new(settings: AdamW) -> Optimiser {
+        Optimiser { settings, steps: 0 }
     }
 
     /// Back where a run stopped.
-    pub fn resume(backend: &B, settings: AdamW, state: &OptimiserState) -> Optimiser<B> {
-        let upload = |(mean, square): &(Vec<f32>, Vec<f32>)| (backend.upload(mean), backend.upload(square));
-        Optimiser { settings, steps: state.steps, means: state.means.iter().map(upload).collect() }
+    ///
+    /// # Errors
+    /// If the state belongs to other tensors, and what the device says.
+    pub fn resume<B: Backend>(
+        network: &mut Network<B>,
+        settings: AdamW,
+        state: &OptimiserState,
+    ) -> Result<Optimiser> {
+        if state.means.len() != network.tensor_count() {
+            return Err(Error::Device("the optimiser's state has another number of tensors".into()));
+        }
+        for (tensor, (mean, square)) in state.means.iter().enumerate() {
+            network.backend.write(&mut network.store, Part::Means, tensor, mean)?;
+            network.backend.write(&mut network.store, Part::Squares, tensor, square)?;
+        }
+        Ok(Optimiser { settings, steps: state.steps })
     }
 
     /// What a checkpoint must keep.
-    pub fn state(&self, backend: &B) -> OptimiserState {
-        let download =
-            |(mean, square): &(B::Buffer, B::Buffer)| (backend.download(mean), backend.download(square));
-        OptimiserState { steps: self.steps, means: self.means.iter().map(download).collect() }
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn state<B: Backend>(&self, network: &Network<B>) -> Result<OptimiserState> {
+        let read = |part, tensor| network.backend.read(&network.store, part, tensor);
+        let means = (0..network.tensor_count())
+            .map(|tensor| Ok((read(Part::Means, tensor)?, read(Part::Squares, tensor)?)))
+            .collect::<Result<_>>()?;
+        Ok(OptimiserState { steps: self.steps, means })
     }
 
-    /// One step at learning rate `rate` over all tensors (weights, gradient, whether weight decay applies), which must
-    /// come in the same order every time. Returns the gradients' global norm before clipping.
-    pub fn step<'a>(
-        &mut self,
-        backend: &B,
-        rate: f32,
-        tensors: impl Iterator<Item = (&'a mut B::Buffer, &'a B::Buffer, bool)>,
-    ) -> f64
-    where
-        B: 'a,
-    {
-        let tensors: Vec<_> = tensors.collect();
-        let norm = tensors.iter().map(|(_, gradient, _)| backend.square_sum(gradient)).sum::<f64>().sqrt();
-        let settings = self.settings;
+    /// One step at learning rate `rate` over all tensors of encoder and heads.
+    pub fn step<B: Backend>(&mut self, network: &mut Network<B>, rate: f32) {
+        let AdamW { beta1, beta2, eps, decay, bias_correction, clip } = self.settings;
         self.steps += 1;
-        let corrected = |beta: f32| match settings.bias_correction {
+        let corrected = |beta: f32| match bias_correction {
             true => (1.0 - f64::from(beta).powf(self.steps as f64)) as f32,
             false => 1.0,
         };
-        for (place, (weights, gradient, decays)) in tensors.into_iter().enumerate() {
-            if place == self.means.len() {
-                let zeros = || {
-                    let mut zeros = backend.copy(gradient);
-                    backend.clear(&mut zeros);
-                    zeros
-                };
-                self.means.push((zeros(), zeros()));
-            }
-            let step = AdamStep {
-                rate,
-                beta1: settings.beta1,
-                beta2: settings.beta2,
-                eps: settings.eps,
-                decay: if decays { settings.decay } else { 0.0 },
-                correction1: corrected(settings.beta1),
-                correction2: corrected(settings.beta2),
-                clip: (f64::from(settings.clip) / norm.max(f64::MIN_POSITIVE)).min(1.0) as f32,
-            };
-            let (mean, square) = &mut self.means[place];
-            backend.adam(weights, gradient, mean, square, step);
-        }
-        norm
+        let (correction1, correction2) = (corrected(beta1), corrected(beta2));
+        let step = AdamStep { rate, beta1, beta2, eps, decay, correction1, correction2, clip };
+        network.backend.step(&mut network.store, step);
     }
 }
 

@@ -17,7 +17,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use storymeter_core::Story;
 use storymeter_core::split::{Split, assign};
-use storymeter_encoder::train::{AdamW, Backend, Cpu, Network, Optimiser, warm_up_then_linear};
+use storymeter_encoder::train::{AdamW, Cpu, Network, Optimiser, warm_up_then_linear};
 use storymeter_encoder::{Config, Stream, Tokenizer, load_parameters};
 use storymeter_perturb::{DEFAULT_SAMPLE, DonorSampler, Perturber};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
@@ -27,7 +27,7 @@ use crate::model::tokenizer_files;
 use crate::{Card, Error, Heads, Model, Result};
 use checkpoint::{Checkpoint, RunState};
 use example::{Example, Record, batches, examples};
-use objective::{HeadBuffers, learn};
+use objective::{head_tensors, heads_of, learn, take_losses};
 
 pub use dev::{DevReport, Quality};
 pub use objective::Losses;
@@ -142,8 +142,7 @@ struct Run<'a> {
     card: Card,
     data: String,
     network: Network<Cpu>,
-    heads: HeadBuffers<Cpu>,
-    optimiser: Optimiser<Cpu>,
+    optimiser: Optimiser,
     reports: Vec<EpochReport>,
     steps: u64,
 }
@@ -153,27 +152,23 @@ impl<'a> Run<'a> {
         let settings = job.settings;
         let data = fingerprint(job.stories);
         let adam = AdamW { decay: settings.weight_decay, clip: settings.clip, ..AdamW::default() };
-        let cpu = Cpu::default();
         let mut parameters = load_parameters(job.init, &config)?;
-        let mut heads = new_heads(settings, &config, &parameters.tensors[0].data);
-        let (mut optimiser, mut reports, mut steps) = (Optimiser::new(adam), Vec::new(), 0);
+        let heads = new_heads(settings, &config, &parameters.tensors[0].data);
+        let mut heads = head_tensors(&heads, config.hidden);
+        let (mut means, mut reports, mut steps) = (None, Vec::new(), 0);
         if let Some(kept) = if job.resume { Checkpoint::load(job.out)? } else { None } {
             if kept.state.settings != *settings || kept.state.data != data {
                 let problem = "the checkpoint belongs to a run with other settings or stories";
                 return Err(Error::Training(problem.to_owned()));
             }
-            let mut weights = kept.weights.into_iter();
-            for (tensor, weight) in parameters.tensors.iter_mut().zip(&mut weights) {
+            let tensors = parameters.tensors.iter_mut().chain(&mut heads);
+            for (tensor, weight) in tensors.zip(kept.weights) {
                 if tensor.data.len() != weight.len() {
                     return Err(Error::Training(format!("the checkpoint has another {}", tensor.name)));
                 }
                 tensor.data = weight;
             }
-            let mut buffers = HeadBuffers::upload(&cpu, &heads);
-            buffers.weights.iter_mut().zip(weights).for_each(|(buffer, weight)| *buffer = weight);
-            heads = buffers.download(&cpu);
-            optimiser = Optimiser::resume(&cpu, adam, &kept.optimiser);
-            (reports, steps) = (kept.state.reports, kept.state.steps);
+            (means, reports, steps) = (Some(kept.optimiser), kept.state.reports, kept.state.steps);
         }
         let card = Card {
             pooling: settings.pooling,
@@ -182,22 +177,24 @@ impl<'a> Run<'a> {
             max_tokens: settings.max_tokens,
             ..Card::default()
         };
-        let network = Network::new(cpu, config, &parameters);
-        let heads = HeadBuffers::upload(&cpu, &heads);
-        Ok(Self { job, card, data, network, heads, optimiser, reports, steps })
+        let mut network = Network::new(Cpu::default(), config, &parameters, &heads)?;
+        let optimiser = match means {
+            Some(means) => Optimiser::resume(&mut network, adam, &means)?,
+            None => Optimiser::new(adam),
+        };
+        Ok(Self { job, card, data, network, optimiser, reports, steps })
     }
 
     /// One pass over the batches; returns the mean losses of an example and the tokens read.
     fn epoch(&mut self, epoch: u64, batches: &[Vec<Example>]) -> Result<(Losses, usize)> {
         let settings = self.job.settings;
-        let cpu = *self.network.backend();
         let (mut sum, mut tokens, mut count) = (Losses::default(), 0, 0);
         for (step, batch) in batches.iter().enumerate() {
             self.network.clear_gradients();
-            self.heads.gradients.iter_mut().for_each(|gradient| cpu.clear(gradient));
             let stream = Stream::new(settings.seed).child(epoch).child(step as u64);
             let dropout = settings.dropout.then_some(stream);
-            let losses = learn(&mut self.network, &mut self.heads, settings, batch, dropout);
+            learn(&mut self.network, settings, batch, dropout)?;
+            let losses = take_losses(&mut self.network)?;
             if !losses.total().is_finite() {
                 let problem =
                     format!("the loss of epoch {}, step {} is {}", epoch + 1, step + 1, losses.total());
@@ -211,7 +208,7 @@ impl<'a> Run<'a> {
                 warm_up,
                 SCHEDULE,
             );
-            self.optimiser.step(&cpu, rate, self.network.tensors().chain(self.heads.tensors()));
+            self.optimiser.step(&mut self.network, rate);
             sum += losses.scaled(batch.len() as f64);
             tokens += batch.iter().map(|example| example.ids.len()).sum::<usize>();
             count += batch.len();
@@ -227,11 +224,10 @@ impl<'a> Run<'a> {
         (steps, tokens, losses): (usize, usize, Losses),
         dev: &[Example],
     ) -> Result<()> {
-        let cpu = *self.network.backend();
         let mut model = Model {
             config: self.network.config().clone(),
-            parameters: self.network.parameters(),
-            heads: self.heads.download(&cpu),
+            parameters: self.network.parameters()?,
+            heads: heads_of(&self.network)?,
             card: self.card.clone(),
             tokenizer_files: tokenizer_files(self.job.init)?,
         };
@@ -253,14 +249,15 @@ impl<'a> Run<'a> {
             model.save(self.job.out)?;
         }
         let weights = model.parameters.tensors.into_iter().map(|tensor| tensor.data);
-        let weights = weights.chain(self.heads.weights.iter().cloned()).collect();
+        let heads = head_tensors(&model.heads, model.config.hidden).into_iter().map(|tensor| tensor.data);
+        let weights = weights.chain(heads).collect();
         let state = RunState {
             settings: self.job.settings.clone(),
             data: self.data.clone(),
             reports: self.reports.clone(),
             steps: self.steps,
         };
-        Checkpoint { state, weights, optimiser: self.optimiser.state(&cpu) }.save(self.job.out)
+        Checkpoint { state, weights, optimiser: self.optimiser.state(&self.network)? }.save(self.job.out)
     }
 
     /// Whether the last epochs, as many as the patience, were all worse than an earlier one.

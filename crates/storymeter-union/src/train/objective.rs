@@ -3,13 +3,12 @@
 use std::ops::{Add, AddAssign};
 
 use serde::Serialize;
-use storymeter_encoder::train::{
-    Backend, ForwardOptions, HeadTensors, Network, Selection, States, label_loss, token_loss,
-};
-use storymeter_encoder::{Batch, Stream};
+use storymeter_encoder::train::{Backend, ForwardOptions, Network, Selection};
+use storymeter_encoder::{Batch, Stream, Tensor};
 
 use super::example::Example;
 use super::settings::Settings;
+use crate::Result;
 use crate::card::{Pooling, Reconstruction};
 use crate::heads::Heads;
 
@@ -57,87 +56,76 @@ impl AddAssign for Losses {
     }
 }
 
-/// The heads' tensors on the device: score, diagnosis, reconstruction, each weight and bias.
-pub(super) struct HeadBuffers<B: Backend> {
-    pub weights: [B::Buffer; 6],
-    pub gradients: [B::Buffer; 6],
+// The heads' tensors in a network, and the losses' sums.
+const SCORE: usize = 0;
+const SCORE_BIAS: usize = 1;
+const DIAGNOSIS: usize = 2;
+const DIAGNOSIS_BIAS: usize = 3;
+const RECONSTRUCTION: usize = 4;
+const RECONSTRUCTION_BIAS: usize = 5;
+
+/// The heads as a network takes them; those that are absent are empty.
+pub(super) fn head_tensors(heads: &Heads, width: usize) -> Vec<Tensor> {
+    let weight = |name: &str, data: &[f32]| (name.to_owned(), vec![data.len() / width, width], data.to_vec());
+    let bias = |name: &str, data: &[f32]| (name.to_owned(), vec![data.len()], data.to_vec());
+    let tensors = [
+        weight("score.weight", &heads.score),
+        bias("score.bias", &[heads.score_bias]),
+        weight("diagnosis.weight", &heads.diagnosis),
+        bias("diagnosis.bias", &heads.diagnosis_bias),
+        weight("reconstruction.weight", &heads.reconstruction),
+        bias("reconstruction.bias", &heads.reconstruction_bias),
+    ];
+    tensors.into_iter().map(|(name, shape, data)| Tensor { name, shape, data }).collect()
 }
 
-impl<B: Backend> HeadBuffers<B> {
-    pub fn upload(backend: &B, heads: &Heads) -> Self {
-        let parts = [
-            heads.score.as_slice(),
-            &[heads.score_bias],
-            &heads.diagnosis,
-            &heads.diagnosis_bias,
-            &heads.reconstruction,
-            &heads.reconstruction_bias,
-        ];
-        Self {
-            weights: parts.map(|part| backend.upload(part)),
-            gradients: parts.map(|part| backend.zeros(part.len())),
-        }
-    }
-
-    pub fn download(&self, backend: &B) -> Heads {
-        let [score, score_bias, diagnosis, diagnosis_bias, reconstruction, reconstruction_bias] =
-            self.weights.each_ref().map(|weight| backend.download(weight));
-        Heads {
-            score,
-            score_bias: score_bias[0],
-            diagnosis,
-            diagnosis_bias,
-            reconstruction,
-            reconstruction_bias,
-        }
-    }
-
-    /// For the optimiser: biases do not decay.
-    pub fn tensors(&mut self) -> impl Iterator<Item = (&mut B::Buffer, &B::Buffer, bool)> {
-        let decays = [true, false, true, false, true, false];
-        self.weights.iter_mut().zip(&self.gradients).zip(decays).map(|((w, g), decays)| (w, g, decays))
-    }
+/// The heads of a network made with [`head_tensors`].
+pub(super) fn heads_of<B: Backend>(network: &Network<B>) -> Result<Heads> {
+    let mut tensors = network.heads()?.into_iter().map(|tensor| tensor.data);
+    let mut next = || tensors.next().unwrap_or_default();
+    Ok(Heads {
+        score: next(),
+        score_bias: next().first().copied().unwrap_or_default(),
+        diagnosis: next(),
+        diagnosis_bias: next(),
+        reconstruction: next(),
+        reconstruction_bias: next(),
+    })
 }
 
-/// Adds the gradients of the mean loss of `examples` (equation 6) to network and heads; returns the losses' means.
+/// The losses since they were last taken: sums over batches of each batch's means. Waits for the device.
+pub(super) fn take_losses<B: Backend>(network: &mut Network<B>) -> Result<Losses> {
+    let sums = network.take_losses()?;
+    Ok(Losses { score: sums[SCORE], reconstruction: sums[RECONSTRUCTION], diagnosis: sums[DIAGNOSIS] })
+}
+
+/// Adds the gradients of the mean loss of `examples` (equation 6) to the network's, and the losses' means to its sums.
 pub(super) fn learn<B: Backend>(
     network: &mut Network<B>,
-    heads: &mut HeadBuffers<B>,
     settings: &Settings,
     examples: &[Example],
     dropout: Option<Stream>,
-) -> Losses {
+) -> Result<()> {
     let batch: Batch = examples.iter().map(|example| example.ids.as_slice()).collect();
-    let (width, vocabulary) = (network.config().hidden, network.config().vocabulary);
-    let trace = network.forward(&batch, ForwardOptions { dropout, recompute: settings.recompute });
-    let mut d_hidden = network.backend().zeros(batch.ids().len() * width);
-    let mut states = States { hidden: trace.hidden(), d_hidden: &mut d_hidden, width };
+    let trace = network.forward(&batch, ForwardOptions { dropout, recompute: settings.recompute })?;
+    let mut states = network.states(&trace);
     let each = 1.0 / examples.len() as f32;
-    let mut losses = Losses::default();
 
-    let HeadBuffers { weights: [score, score_bias, diagnosis, diagnosis_bias, own, bias], gradients } = heads;
-    let [d_score, d_score_bias, d_diagnosis, d_diagnosis_bias, d_own, d_bias] = gradients;
     let firsts: Vec<u32> = (0..batch.len()).map(|story| batch.span(story).start as u32).collect();
     let pooled = match settings.pooling {
         Pooling::Cls => Selection::Rows(&firsts),
-        Pooling::Mean => Selection::StoryMeans(batch.bounds()),
+        Pooling::Mean => Selection::StoryMeans,
     };
     let labels: Vec<f32> = examples.iter().map(|example| f32::from(u8::from(example.human))).collect();
-    let mut head = HeadTensors { weight: score, bias: score_bias, d_weight: d_score, d_bias: d_score_bias };
-    let backend = network.backend();
-    losses.score = label_loss(backend, &mut states, &mut head, pooled, &labels, &vec![each; labels.len()]);
+    let head = network.head(SCORE, SCORE_BIAS);
+    network.label_loss(&mut states, head, pooled, (&labels, &vec![each; labels.len()]), SCORE);
 
     if settings.diagnosis {
         let labels: Vec<f32> =
             examples.iter().flat_map(|example| example.damage).map(|hit| f32::from(u8::from(hit))).collect();
         let weights = vec![each * settings.diagnosis_weight; labels.len()];
-        let mut head = HeadTensors {
-            weight: diagnosis,
-            bias: diagnosis_bias,
-            d_weight: d_diagnosis,
-            d_bias: d_diagnosis_bias,
-        };
-        losses.diagnosis = label_loss(backend, &mut states, &mut head, pooled, &labels, &weights);
+        let head = network.head(DIAGNOSIS, DIAGNOSIS_BIAS);
+        network.label_loss(&mut states, head, pooled, (&labels, &weights), DIAGNOSIS);
     }
 
     if settings.reconstruction != Reconstruction::None {
@@ -149,13 +137,13 @@ pub(super) fn learn<B: Backend>(
             targets.extend(&example.targets);
             weights.resize(targets.len(), weight);
         }
-        let (backend, words, d_words) = network.words();
-        let tied = settings.reconstruction == Reconstruction::Tied;
-        let (weight, d_weight) = if tied { (words, d_words) } else { (&*own, d_own) };
-        let mut head = HeadTensors { weight, bias, d_weight, d_bias };
-        losses.reconstruction =
-            token_loss(backend, &mut states, &mut head, vocabulary, &rows, &targets, &weights);
+        let head = match settings.reconstruction {
+            Reconstruction::Tied => network.tied_head(RECONSTRUCTION_BIAS),
+            _ => network.head(RECONSTRUCTION, RECONSTRUCTION_BIAS),
+        };
+        network.token_loss(&mut states, head, (&rows, &targets, &weights), RECONSTRUCTION);
     }
+    let d_hidden = states.into_gradient();
     network.backward(trace, d_hidden);
-    losses
+    Ok(())
 }

@@ -5,7 +5,7 @@ use super::products::transpose;
 use crate::kernel::Isa;
 use crate::kernel::gemm::{SidesF32, gemm_f32, pack_columns, pack_rows, packed_len};
 use crate::kernel::steps::{RelativeBias, Store, softmax_rows, sum};
-use crate::train::backend::{AttentionShape, Dropout};
+use crate::train::backend::{Attention, Dropout};
 
 /// A story's rows of queries, keys and values, and where they are in the batch.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ pub(super) struct Story<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Heads<'a> {
     pub(super) isa: Isa,
-    pub(super) shape: AttentionShape<'a>,
+    pub(super) shape: Attention,
     /// The bias of every distance, head by head (see [`crate::relative::bias_table`]).
     pub(super) bias: Option<&'a [f32]>,
 }
