@@ -1,10 +1,11 @@
 //! Any set of metrics over batches of stories: each text tokenised once, stories in parallel, rows in input order.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
 use storymeter_core::read::Record;
 use storymeter_core::{Metric, Prepared, Survey, TextCache};
 
@@ -231,7 +232,7 @@ impl Rows {
 
 /// Gives each story its texts; equal texts of the batch (a reference that eleven systems share) are one.
 fn prepare(records: &[Record]) -> Vec<Prepared<'_>> {
-    let mut known: HashMap<&str, Arc<TextCache>> = HashMap::new();
+    let mut known: FxHashMap<&str, Arc<TextCache>> = FxHashMap::default();
     let mut share = |text| Arc::clone(known.entry(text).or_insert_with(|| Arc::new(TextCache::new(text))));
     records.iter().map(|record| Prepared::with_texts(record.number, &record.story, &mut share)).collect()
 }
@@ -239,7 +240,7 @@ fn prepare(records: &[Record]) -> Vec<Prepared<'_>> {
 /// Counts the views of all texts, each text once, in a fixed order.
 fn built(prepared: &[Prepared<'_>]) -> Vec<(&'static str, u64)> {
     let mut counts = BTreeMap::new();
-    let mut seen = HashSet::new();
+    let mut seen = FxHashSet::default();
     let texts = |p: &Prepared<'_>| {
         let more = p.prompt.iter().chain(&p.references).cloned().collect::<Vec<_>>();
         std::iter::once(Arc::clone(&p.text)).chain(more)

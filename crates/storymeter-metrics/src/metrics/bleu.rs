@@ -26,7 +26,7 @@ use storymeter_core::{Direction, Metric, Needs, Pooling, Prepared, Signature};
 use crate::Result;
 use crate::registry::{Entry, Request};
 use crate::tokenize::{
-    Characters, Indexed, International, Lower, Mteval13a, NgramIndex, Tokenised, Tokenizer, Tokens,
+    Characters, International, Lower, Mteval13a, NgramIndex, Numbered, Tokenised, Tokenizer, Tokens,
     Whitespace,
 };
 
@@ -105,8 +105,9 @@ impl Bleu {
         let tokens = story.text.view::<Tokenised<T>>();
         match story.references.as_slice() {
             [reference] => {
-                let length = reference.view::<Tokenised<T>>().len();
-                fill_row(&tokens, &reference.view::<Indexed<T, ORDER>>(), &[length], row);
+                let reference = reference.view::<Numbered<T>>();
+                fill_lengths(&tokens, &[reference.tokens()], row);
+                reference.clipped_matches(&tokens, &mut row[MATCHES..TOTALS]);
             }
             references => {
                 let views: Vec<_> = references.iter().map(|r| r.view::<Tokenised<T>>()).collect();
@@ -120,9 +121,14 @@ impl Bleu {
 
 /// The row of one story against an index of its references.
 pub(super) fn fill_row(story: &Tokens, references: &NgramIndex, lengths: &[usize], row: &mut [f64]) {
-    row[STORY_LENGTH] = story.len() as f64;
-    row[REFERENCE_LENGTH] = closest(story.len(), lengths) as f64;
+    fill_lengths(story, lengths, row);
     references.clipped_matches(story, &mut row[MATCHES..TOTALS]);
+}
+
+/// All of a row but the matches.
+fn fill_lengths(story: &Tokens, references: &[usize], row: &mut [f64]) {
+    row[STORY_LENGTH] = story.len() as f64;
+    row[REFERENCE_LENGTH] = closest(story.len(), references) as f64;
     for (less, total) in row[TOTALS..].iter_mut().enumerate() {
         *total = story.len().saturating_sub(less) as f64;
     }

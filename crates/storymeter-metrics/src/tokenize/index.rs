@@ -5,13 +5,8 @@
 //! different stories is soon.
 
 use super::Tokens;
+use super::tables::{GramTable, Id, TokenTable, key};
 use super::tokens::extend_hash;
-
-/// The number of a token or n-gram in an [`NgramIndex`].
-type Id = u32;
-
-/// "Not in the index".
-const NONE: Id = Id::MAX;
 
 /// The n-grams of one text up to some order with their counts; of several texts, with the largest count in any.
 pub struct NgramIndex {
@@ -19,6 +14,7 @@ pub struct NgramIndex {
     starts: Vec<usize>,
     counts: Vec<u32>,
     tokens: TokenTable,
+    /// N-grams of order 2 and up, numbered after the tokens.
     grams: GramTable,
 }
 
@@ -28,7 +24,9 @@ impl NgramIndex {
         let total: usize = texts.iter().map(|text| text.len()).sum();
         let mut tokens = TokenTable::with_capacity(total);
         let ids: Vec<Vec<Id>> = texts.iter().map(|text| tokens.intern(text)).collect();
-        let mut grams = GramTable::with_capacity(total * order.saturating_sub(1), tokens.len());
+        let mut grams = GramTable::default();
+        grams.restart(total * order.saturating_sub(1));
+        let first = tokens.len();
         let mut index_starts = vec![0, tokens.len()];
         let mut counts = vec![0; tokens.len()];
         let mut current = ids.clone();
@@ -39,12 +37,12 @@ impl NgramIndex {
                 grams_of_text.truncate(grams_of_text.len().saturating_sub(1));
                 let added = ids.len() - grams_of_text.len();
                 for (gram, &last) in grams_of_text.iter_mut().zip(ids.get(added..).unwrap_or_default()) {
-                    *gram = grams.intern(*gram, last);
+                    *gram = first as Id + grams.intern(key(*gram, last));
                 }
             }
-            counts.resize(grams.next as usize, 0);
+            counts.resize(first + grams.keys().len(), 0);
             raise(&mut counts, &current);
-            index_starts.push(grams.next as usize);
+            index_starts.push(counts.len());
         }
         Self { starts: index_starts, counts, tokens, grams }
     }
@@ -83,7 +81,7 @@ impl NgramIndex {
 
     /// The number of each token of a text, `None` where it does not occur here.
     pub fn token_ids<'a>(&'a self, text: &'a Tokens) -> impl Iterator<Item = Option<u32>> + 'a {
-        (0..text.len()).map(|at| Some(self.tokens.find(text, at)).filter(|&id| id != NONE))
+        text.hashed().map(|(hash, token)| self.tokens.find(hash, token))
     }
 
     /// How many different n-grams there are, of all orders.
@@ -98,9 +96,9 @@ impl NgramIndex {
 
     /// A 64-bit hash of every different n-gram, of order 1 first: the same n-gram has the same in every index.
     pub fn hashes(&self) -> Vec<u64> {
-        let mut hashes = self.tokens.hashes.clone();
-        hashes.reserve(self.grams.keys.len());
-        for &key in &self.grams.keys {
+        let mut hashes = Vec::with_capacity(self.len());
+        hashes.extend(self.tokens.iter().map(|(hash, _)| hash));
+        for &key in self.grams.keys() {
             let (prefix, last) = (hashes[(key >> 32) as usize], hashes[key as u32 as usize]);
             hashes.push(extend_hash(prefix, last));
         }
@@ -110,35 +108,29 @@ impl NgramIndex {
     /// For every different n-gram here, of order 1 first, its number in another index where it is there.
     pub fn numbers_in(&self, other: &Self) -> Vec<Option<u32>> {
         let mut numbers = Vec::with_capacity(self.len());
-        for id in 0..self.tokens.len() {
-            numbers.push(other.tokens.find_token(self.tokens.hashes[id], self.tokens.get(id)));
-        }
-        for &key in &self.grams.keys {
+        numbers.extend(self.tokens.iter().map(|(hash, token)| other.tokens.find(hash, token)));
+        for &key in self.grams.keys() {
             let (prefix, last) = (numbers[(key >> 32) as usize], numbers[key as u32 as usize]);
-            let number = prefix.zip(last).map_or(NONE, |(prefix, last)| other.grams.find(prefix, last));
-            numbers.push(Some(number).filter(|&number| number != NONE));
+            numbers.push(prefix.zip(last).and_then(|(prefix, last)| other.longer(prefix, last)));
         }
         numbers
     }
 
+    /// The number of the n-gram that begins with the n-gram `prefix` and ends with the token `last`.
+    fn longer(&self, prefix: Id, last: Id) -> Option<Id> {
+        self.grams.find(key(prefix, last)).map(|id| self.tokens.len() as Id + id)
+    }
+
     /// Calls `each(order, id)` for every n-gram of the text that is known here.
     fn walk(&self, text: &Tokens, mut each: impl FnMut(usize, Id)) {
-        let ids: Vec<Id> = (0..text.len()).map(|at| self.tokens.find(text, at)).collect();
+        let ids: Vec<Option<Id>> = self.token_ids(text).collect();
         for (at, &first) in ids.iter().enumerate() {
-            let mut gram = first;
-            if gram == NONE {
-                continue;
-            }
+            let Some(mut gram) = first else { continue };
             each(1, gram);
             for order in 2..=self.order() {
-                let Some(&last) = ids.get(at + order - 1) else { break };
-                if last == NONE {
-                    break;
-                }
-                gram = self.grams.find(gram, last);
-                if gram == NONE {
-                    break;
-                }
+                let last = ids.get(at + order - 1).copied().flatten();
+                let Some(longer) = last.and_then(|last| self.longer(gram, last)) else { break };
+                gram = longer;
                 each(order, gram);
             }
         }
@@ -158,135 +150,6 @@ fn raise(counts: &mut [u32], lists: &[Vec<Id>]) {
             let count = std::mem::take(&mut own[id as usize]);
             counts[id as usize] = counts[id as usize].max(count);
         }
-    }
-}
-
-/// Different tokens, numbered in order of first occurrence.
-struct TokenTable {
-    bytes: String,
-    ends: Vec<u32>,
-    hashes: Vec<u64>,
-    slots: Slots,
-}
-
-impl TokenTable {
-    fn with_capacity(tokens: usize) -> Self {
-        Self { bytes: String::new(), ends: Vec::new(), hashes: Vec::new(), slots: Slots::new(tokens) }
-    }
-
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn intern(&mut self, text: &Tokens) -> Vec<Id> {
-        let mut ids = Vec::with_capacity(text.len());
-        for (at, &hash) in text.hashes().iter().enumerate() {
-            let token = text.get(at);
-            let id = match self.slots.find(hash, |id| self.is(id, hash, token)) {
-                Ok(id) => id,
-                Err(slot) => {
-                    let id = self.len() as Id;
-                    self.bytes.push_str(token);
-                    self.ends.push(self.bytes.len() as u32);
-                    self.hashes.push(hash);
-                    self.slots.fill(slot, id);
-                    id
-                }
-            };
-            ids.push(id);
-        }
-        ids
-    }
-
-    fn find(&self, text: &Tokens, at: usize) -> Id {
-        self.find_token(text.hashes()[at], text.get(at)).unwrap_or(NONE)
-    }
-
-    fn find_token(&self, hash: u64, token: &str) -> Option<Id> {
-        self.slots.find(hash, |id| self.is(id, hash, token)).ok()
-    }
-
-    fn get(&self, id: usize) -> &str {
-        let start = if id == 0 { 0 } else { self.ends[id - 1] };
-        &self.bytes[start as usize..self.ends[id] as usize]
-    }
-
-    fn is(&self, id: Id, hash: u64, token: &str) -> bool {
-        self.hashes[id as usize] == hash && self.get(id as usize) == token
-    }
-}
-
-/// Different n-grams of order 2 and up, numbered after the tokens.
-struct GramTable {
-    keys: Vec<u64>,
-    slots: Slots,
-    first: Id,
-    next: Id,
-}
-
-impl GramTable {
-    fn with_capacity(grams: usize, tokens: usize) -> Self {
-        let first = tokens as Id;
-        Self { keys: Vec::with_capacity(grams), slots: Slots::new(grams), first, next: first }
-    }
-
-    fn intern(&mut self, prefix: Id, last: Id) -> Id {
-        let key = key(prefix, last);
-        match self.slots.find(spread(key), |id| self.keys[(id - self.first) as usize] == key) {
-            Ok(id) => id,
-            Err(slot) => {
-                let id = self.next;
-                self.next += 1;
-                self.keys.push(key);
-                self.slots.fill(slot, id);
-                id
-            }
-        }
-    }
-
-    fn find(&self, prefix: Id, last: Id) -> Id {
-        let key = key(prefix, last);
-        self.slots.find(spread(key), |id| self.keys[(id - self.first) as usize] == key).unwrap_or(NONE)
-    }
-}
-
-fn key(prefix: Id, last: Id) -> u64 {
-    u64::from(prefix) << 32 | u64::from(last)
-}
-
-/// Fibonacci hashing, folded so that low bits are good too.
-fn spread(key: u64) -> u64 {
-    let product = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    product ^ product >> 32
-}
-
-/// Open addressing with linear probing; never more than half full.
-struct Slots {
-    ids: Vec<Id>,
-    mask: usize,
-}
-
-impl Slots {
-    fn new(capacity: usize) -> Self {
-        let size = (2 * capacity).next_power_of_two().max(4);
-        Self { ids: vec![NONE; size], mask: size - 1 }
-    }
-
-    /// The id `is` accepts, or the free slot where it would go.
-    #[inline]
-    fn find(&self, hash: u64, is: impl Fn(Id) -> bool) -> Result<Id, usize> {
-        let mut slot = hash as usize & self.mask;
-        loop {
-            match self.ids[slot] {
-                NONE => return Err(slot),
-                id if is(id) => return Ok(id),
-                _ => slot = (slot + 1) & self.mask,
-            }
-        }
-    }
-
-    fn fill(&mut self, slot: usize, id: Id) {
-        self.ids[slot] = id;
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A [`Tokenizer`] is a type without values; [`Tokenised<T>`] is the view of a text it gives, built once a text.
 //! [`Lower`] and [`WithNewline`] change the text before another tokeniser sees it, so `Tokenised<Lower<Mteval13a>>`
-//! is a view of its own. [`Indexed<T, N>`] is made from it: all n-grams up to order N with their counts.
+//! is a view of its own. Made from it: [`Numbered<T>`], the tokens as numbers, and [`Indexed<T, N>`], all n-grams up
+//! to order N with their counts.
 
 mod chars;
 mod index;
@@ -10,7 +11,9 @@ mod intl;
 mod mteval;
 mod spaces;
 mod spacy;
+mod tables;
 mod tokens;
+mod vocabulary;
 mod words;
 
 use std::marker::PhantomData;
@@ -25,6 +28,7 @@ pub use mteval::Mteval13a;
 pub use spaces::{Characters, Whitespace, is_python_space};
 pub use spacy::Spacy;
 pub use tokens::Tokens;
+pub use vocabulary::Vocabulary;
 pub use words::{WordRuns, is_python_word};
 
 /// A way to cut a text into tokens.
@@ -70,6 +74,26 @@ impl<T, const N: usize> Deref for Indexed<T, N> {
 
     fn deref(&self) -> &NgramIndex {
         &self.index
+    }
+}
+
+/// The tokens of a text as numbers, as a view.
+pub struct Numbered<T> {
+    vocabulary: Vocabulary,
+    by: PhantomData<T>,
+}
+
+impl<T: Tokenizer> View for Numbered<T> {
+    fn build(text: &TextCache) -> Self {
+        Self { vocabulary: Vocabulary::new(&text.view::<Tokenised<T>>()), by: PhantomData }
+    }
+}
+
+impl<T> Deref for Numbered<T> {
+    type Target = Vocabulary;
+
+    fn deref(&self) -> &Vocabulary {
+        &self.vocabulary
     }
 }
 

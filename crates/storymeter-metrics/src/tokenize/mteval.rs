@@ -4,6 +4,7 @@
 //! so one pass over the text finds the same cuts: most ASCII punctuation always stands alone; a full stop or a
 //! comma stands alone unless it sits between digits; a hyphen stands alone after a digit.
 
+use super::tokens::{Cuts, eight};
 use super::{Tokenizer, Tokens, is_python_space};
 
 /// mteval-v13a, with the script's decoding of four entities and its removal of `<skipped>` and line-end hyphens.
@@ -48,33 +49,29 @@ const fn classes() -> [Class; 256] {
 
 impl Tokenizer for Mteval13a {
     fn tokenize(text: &str) -> Tokens {
-        let text = normalise(text.trim_end_matches(is_python_space));
-        let spans = cut(&text);
-        Tokens::new(text, spans)
+        Tokens::cut(normalise(text.trim_end_matches(is_python_space)), cut)
     }
 }
 
 /// The language-independent part of the script.
 fn normalise(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let plain = memchr::memchr3(b'<', b'\n', b'&', bytes).is_none();
-    if plain {
-        return text.to_owned();
-    }
-    let mut text = text.replace("<skipped>", "").replace("-\n", "");
-    if text.contains('&') {
+    let mut text = text.to_owned();
+    if memchr::memchr3(b'<', b'\n', b'&', text.as_bytes()).is_some() {
         // In this order: "&amp;lt;" becomes "<".
-        for (entity, plain) in [("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")] {
-            text = text.replace(entity, plain);
+        for (mark, plain) in
+            [("<skipped>", ""), ("-\n", ""), ("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")]
+        {
+            if memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_some() {
+                text = text.replace(mark, plain);
+            }
         }
     }
     text
 }
 
-fn cut(text: &str) -> Vec<std::ops::Range<usize>> {
+fn cut(text: &str, cuts: &mut Cuts<'_>) {
     let bytes = text.as_bytes();
     let class = |at: usize| bytes.get(at).map_or(Class::Space, |&byte| CLASSES[usize::from(byte)]);
-    let mut spans = Vec::with_capacity(bytes.len() / 4);
     let mut start = None;
     let mut previous = Class::Space;
     // Whether the previous byte is a point that the second substitution has set apart: the substitution consumed it,
@@ -84,56 +81,68 @@ fn cut(text: &str) -> Vec<std::ops::Range<usize>> {
     while at < bytes.len() {
         let here = class(at);
         if here == Class::Word {
-            // Nothing happens inside a run of letters.
-            let run = bytes[at..].iter().position(|&byte| CLASSES[usize::from(byte)] != Class::Word);
+            // Nothing happens inside a run of letters; a Word that is no letter is an apostrophe or a control.
             start.get_or_insert(at);
-            at = run.map_or(bytes.len(), |length| at + length);
+            at += letters(bytes, at).max(1);
             (previous, taken) = (Class::Word, false);
             continue;
         }
         let mut length = 1;
         let mut takes = false;
-        let alone = match here {
-            Class::Word | Class::Digit => false,
-            Class::Alone => true,
-            Class::Hyphen => previous == Class::Digit,
+        let mut space = here == Class::Space;
+        let mut alone = false;
+        match here {
+            Class::Word | Class::Digit | Class::Space => {}
+            Class::Alone => alone = true,
+            Class::Hyphen => alone = previous == Class::Digit,
             Class::Point => {
                 takes = previous != Class::Digit && !taken;
-                takes || class(at + 1) != Class::Digit
-            }
-            Class::Space => {
-                spans.extend(start.take().map(|start| start..at));
-                (previous, taken) = (here, false);
-                at += 1;
-                continue;
+                alone = takes || class(at + 1) != Class::Digit;
             }
             Class::Wide => {
                 let c = text[at..].chars().next().unwrap_or_default();
                 length = c.len_utf8();
-                if is_python_space(c) {
-                    spans.extend(start.take().map(|start| start..at));
-                    (previous, taken) = (Class::Space, false);
-                    at += length;
-                    continue;
-                }
-                false
+                space = is_python_space(c);
             }
-        };
+        }
+        // A point that is taken, then a point glued to the digit after it: the blank between them cuts.
+        let parts = taken && here == Class::Point;
+        if (space || alone || parts)
+            && let Some(start) = start.take()
+        {
+            cuts.push(start..at);
+        }
         if alone {
-            spans.extend(start.take().map(|start| start..at));
-            spans.push(at..at + 1);
-        } else {
-            // A point that is taken, then a point glued to the digit after it: the blank between them cuts.
-            if taken && here == Class::Point {
-                spans.extend(start.take().map(|start| start..at));
-            }
+            cuts.push(at..at + 1);
+        } else if !space {
             start.get_or_insert(at);
         }
-        (previous, taken) = (here, takes);
+        (previous, taken) = (if space { Class::Space } else { here }, takes);
         at += length;
     }
-    spans.extend(start.map(|start| start..bytes.len()));
-    spans
+    if let Some(start) = start {
+        cuts.push(start..bytes.len());
+    }
+}
+
+/// How many ASCII letters there are from here on. Eight bytes are looked at together: most words are shorter, so the
+/// processor need not guess where each one ends.
+fn letters(bytes: &[u8], from: usize) -> usize {
+    const EACH: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = 0x80 * EACH;
+    let mut at = from;
+    loop {
+        let eight = eight(bytes, at);
+        let lower = (eight | (0x20 * EACH)) & !HIGH;
+        // The high bit of each byte says whether a sum has reached 0x80; no sum reaches the next byte.
+        let from_a = lower + (0x80 - u64::from(b'a')) * EACH;
+        let beyond_z = lower + (0x80 - u64::from(b'z') - 1) * EACH;
+        let others = !(from_a & !beyond_z & !eight) & HIGH;
+        at += others.trailing_zeros() as usize / 8;
+        if others != 0 {
+            return at - from;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -165,5 +174,17 @@ mod tests {
     #[test]
     fn entities_line_breaks_and_skipped_marks_are_undone() {
         assert_eq!(tokens("a&amp;lt;b&quot; hy-\nphen<skipped>ated\nend\n"), "a < b \" hyphenated end");
+    }
+
+    #[test]
+    fn letters_are_counted_up_to_any_other_byte() {
+        for other in (0..=255u8).filter(|byte| !byte.is_ascii_alphabetic()) {
+            for length in 0..20 {
+                let mut bytes = b"abyzABYZ".repeat(3);
+                bytes[length] = other;
+                assert_eq!(letters(&bytes, 0), length, "{other:#x}");
+            }
+        }
+        assert_eq!(letters(b"The End", 4), 3);
     }
 }

@@ -6,8 +6,39 @@ use std::ops::Range;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tokens {
     buffer: String,
-    spans: Vec<(u32, u32)>,
-    hashes: Vec<u64>,
+    pieces: Vec<Piece>,
+}
+
+/// Where a token lies, and the hash of its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    start: u32,
+    end: u32,
+    hash: u64,
+}
+
+/// The tokens found so far in a text, in a pass of [`Tokens::cut`].
+pub struct Cuts<'a> {
+    text: &'a str,
+    pieces: Vec<Piece>,
+}
+
+impl Cuts<'_> {
+    /// One more token.
+    ///
+    /// # Panics
+    /// If the range does not lie on character boundaries of the text.
+    #[inline]
+    pub fn push(&mut self, token: Range<usize>) {
+        let text = self.text;
+        assert!(
+            token.start <= token.end
+                && text.is_char_boundary(token.start)
+                && text.is_char_boundary(token.end)
+        );
+        let hash = hash(text.as_bytes(), token.clone());
+        self.pieces.push(Piece { start: token.start as u32, end: token.end as u32, hash });
+    }
 }
 
 impl Tokens {
@@ -16,48 +47,51 @@ impl Tokens {
     /// # Panics
     /// If a range does not lie on character boundaries of the text, or the text is 4 GiB or longer.
     pub fn new(buffer: String, ranges: impl IntoIterator<Item = Range<usize>>) -> Self {
+        Self::cut(buffer, |_, cuts| ranges.into_iter().for_each(|range| cuts.push(range)))
+    }
+
+    /// The tokens that one pass over a text pushes; they keep the text.
+    ///
+    /// # Panics
+    /// As [`Tokens::new`].
+    pub fn cut(buffer: String, pass: impl FnOnce(&str, &mut Cuts<'_>)) -> Self {
         assert!(u32::try_from(buffer.len()).is_ok(), "a text of 4 GiB or more");
-        let mut tokens = Self { buffer, spans: Vec::new(), hashes: Vec::new() };
-        let guess = tokens.buffer.len() / 4;
-        tokens.spans.reserve(guess);
-        tokens.hashes.reserve(guess);
-        for range in ranges {
-            let token = &tokens.buffer[range.clone()];
-            tokens.hashes.push(hash(token.as_bytes()));
-            tokens.spans.push((range.start as u32, range.end as u32));
-        }
-        tokens
+        let mut cuts = Cuts { text: &buffer, pieces: Vec::with_capacity(buffer.len() / 4) };
+        pass(&buffer, &mut cuts);
+        let pieces = cuts.pieces;
+        Self { buffer, pieces }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.spans.len()
+        self.pieces.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.spans.is_empty()
+        self.pieces.is_empty()
     }
 
     /// The n-th token.
     pub fn get(&self, index: usize) -> &str {
-        let (start, end) = self.spans[index];
+        let Piece { start, end, .. } = self.pieces[index];
         &self.buffer[start as usize..end as usize]
     }
 
     /// All of them, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.spans.iter().map(|&(start, end)| &self.buffer[start as usize..end as usize])
+        self.ranges().map(|range| &self.buffer[range])
     }
 
     /// Where each token lies in the text given to [`Tokens::new`].
     pub fn ranges(&self) -> impl ExactSizeIterator<Item = Range<usize>> {
-        self.spans.iter().map(|&(start, end)| start as usize..end as usize)
+        self.pieces.iter().map(|piece| piece.start as usize..piece.end as usize)
     }
 
-    /// A 64-bit hash of each token: the same for the same bytes, everywhere and always.
-    pub fn hashes(&self) -> &[u64] {
-        &self.hashes
+    /// The bytes of each token with a 64-bit hash of them: the same for the same bytes, everywhere and always.
+    pub fn hashed(&self) -> impl ExactSizeIterator<Item = (u64, &[u8])> {
+        let bytes = self.buffer.as_bytes();
+        self.pieces.iter().map(|piece| (piece.hash, &bytes[piece.start as usize..piece.end as usize]))
     }
 }
 
@@ -75,18 +109,28 @@ pub(super) fn extend_hash(prefix: u64, token: u64) -> u64 {
     fold(prefix ^ KEYS[0], token.rotate_left(29) ^ KEYS[2])
 }
 
-fn hash(bytes: &[u8]) -> u64 {
-    let mut state = KEYS[0] ^ bytes.len() as u64;
-    let mut rest = bytes;
-    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
-        state = fold(state ^ u64::from_le_bytes(*chunk), KEYS[1]);
-        rest = tail;
+/// The hash of a piece of a text. The text around it lets short pieces, which most are, be read in one go.
+#[inline]
+fn hash(text: &[u8], piece: Range<usize>) -> u64 {
+    let mut state = KEYS[0] ^ piece.len() as u64;
+    let mut at = piece.start;
+    while piece.end - at >= 8 {
+        state = fold(state ^ eight(text, at), KEYS[1]);
+        at += 8;
     }
-    let mut last = 0;
-    for &byte in rest {
-        last = last << 8 | u64::from(byte);
+    // At most seven bytes are left: zeros in place of what comes after them.
+    let mask = (1 << (8 * (piece.end - at))) - 1;
+    fold(state ^ (eight(text, at) & mask), KEYS[2])
+}
+
+/// Eight bytes of a text as a little-endian number, with zeros beyond the text's end.
+#[inline]
+pub(super) fn eight(text: &[u8], at: usize) -> u64 {
+    let rest = text.get(at..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => rest.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)),
     }
-    fold(state ^ last, KEYS[2])
 }
 
 #[cfg(test)]
@@ -97,12 +141,23 @@ mod tests {
     fn equal_tokens_have_equal_hashes_and_others_do_not() {
         let text = "a bb a \u{0} extraordinary extraordinarx";
         let tokens = Tokens::new(text.into(), [0..1, 2..4, 5..6, 7..8, 9..22, 23..36, 0..0]);
-        let hashes = tokens.hashes();
+        let hashes: Vec<u64> = tokens.hashed().map(|(hash, _)| hash).collect();
         assert_eq!(hashes[0], hashes[2]);
-        let mut distinct = hashes.to_vec();
+        let mut distinct = hashes.clone();
         distinct.sort_unstable();
         distinct.dedup();
         assert_eq!(distinct.len(), 6);
         assert_eq!(tokens.get(4), "extraordinary");
+    }
+
+    #[test]
+    fn what_stands_around_a_token_does_not_change_its_hash() {
+        // Every length up to two chunks and a bit, in the middle of a text and at its end.
+        for length in 0..=18 {
+            let token = &"extraordinary words"[..length];
+            let alone = Tokens::new(token.into(), std::iter::once(0..length));
+            let within = Tokens::new(format!("é{token}, and so on"), std::iter::once(2..2 + length));
+            assert_eq!(alone.hashed().next(), within.hashed().next(), "{token:?}");
+        }
     }
 }

@@ -1,0 +1,124 @@
+//! The tokens of a text as numbers, to count the n-grams that another text shares.
+
+use super::Tokens;
+use super::tables::{GramTable, Id, TokenTable, key};
+
+/// The tokens of a text as numbers: those of the different ones, in order of first occurrence.
+pub struct Vocabulary {
+    table: TokenTable,
+    ids: Vec<Id>,
+    counts: Vec<u32>,
+}
+
+impl Vocabulary {
+    /// Numbers the tokens of a text.
+    pub fn new(text: &Tokens) -> Self {
+        let mut table = TokenTable::with_capacity(text.len());
+        let ids = table.intern(text);
+        let mut counts = vec![0; table.len()];
+        ids.iter().for_each(|&id| counts[id as usize] += 1);
+        Self { table, ids, counts }
+    }
+
+    /// How many tokens the text has.
+    pub fn tokens(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// For each order, how many n-grams of another text are found here, each at most as often as it occurs here.
+    ///
+    /// An n-gram is in both texts only if its two (n-1)-grams are, so each order looks only at what the one before
+    /// has left: of two different stories that is a few bigrams, and soon nothing. The pair of their numbers is the
+    /// n-gram's key.
+    pub fn clipped_matches(&self, text: &Tokens, matches: &mut [f64]) {
+        let Some((unigrams, longer)) = matches.split_first_mut() else { return };
+        let mut left = self.counts.clone();
+        let mut theirs = Vec::with_capacity(text.len());
+        for (at, (hash, token)) in text.hashed().enumerate() {
+            let Some(id) = self.table.find(hash, token) else { continue };
+            theirs.push(Gram { at: at as u32, id });
+            *unigrams += f64::from(u8::from(take_one(&mut left[id as usize])));
+        }
+        let mut ours: Vec<Gram> = Vec::with_capacity(self.ids.len());
+        let mine = (0..).zip(&self.ids).map(|(at, &id)| Gram { at, id });
+        ours.extend(mine.filter(|gram| left[gram.id as usize] < self.counts[gram.id as usize]));
+
+        let mut table = GramTable::default();
+        for matches in longer {
+            table.restart(ours.len().saturating_sub(1));
+            left.clear();
+            lengthen(&mut ours, |key| {
+                let id = table.intern(key);
+                if id as usize == left.len() {
+                    left.push(0);
+                }
+                left[id as usize] += 1;
+                Some(id)
+            });
+            let mut shared = vec![false; left.len()];
+            lengthen(&mut theirs, |key| {
+                let id = table.find(key)?;
+                shared[id as usize] = true;
+                *matches += f64::from(u8::from(take_one(&mut left[id as usize])));
+                Some(id)
+            });
+            ours.retain(|gram| shared[gram.id as usize]);
+        }
+    }
+}
+
+/// Takes one where there is one.
+fn take_one(left: &mut u32) -> bool {
+    let any = *left > 0;
+    *left -= u32::from(any);
+    any
+}
+
+/// An n-gram of a text: the place of its first token, and its number among those of its order.
+#[derive(Clone, Copy)]
+struct Gram {
+    at: u32,
+    id: Id,
+}
+
+/// Makes n-grams of (n-1)-grams that are one token apart, numbered by `number`; those without a number go.
+fn lengthen(grams: &mut Vec<Gram>, mut number: impl FnMut(u64) -> Option<Id>) {
+    let mut kept = 0;
+    for next in 1..grams.len() {
+        let (first, second) = (grams[next - 1], grams[next]);
+        if second.at == first.at + 1
+            && let Some(id) = number(key(first.id, second.id))
+        {
+            grams[kept] = Gram { at: first.at, id };
+            kept += 1;
+        }
+    }
+    grams.truncate(kept);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{NgramIndex, Tokenizer, Whitespace};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn matches_are_clipped_to_the_counts_of_the_vocabulary() {
+        let reference = Vocabulary::new(&Whitespace::tokenize("the cat is on the mat"));
+        let mut matches = [0.0; 4];
+        reference.clipped_matches(&Whitespace::tokenize("the the the the cat is"), &mut matches);
+        assert_eq!(matches, [4.0, 2.0, 1.0, 0.0]);
+    }
+
+    proptest! {
+        /// Few words, so that long n-grams repeat and are shared; the index counts every n-gram of one text.
+        #[test]
+        fn matches_are_those_an_index_of_all_ngrams_finds(one in "([ab] |c ){0,40}", other in "([ab] |d ){0,40}") {
+            let (one, other) = (Whitespace::tokenize(&one), Whitespace::tokenize(&other));
+            let (mut here, mut there) = ([0.0; 4], [0.0; 4]);
+            Vocabulary::new(&other).clipped_matches(&one, &mut here);
+            NgramIndex::new(&[&other], 4).clipped_matches(&one, &mut there);
+            prop_assert_eq!(here, there);
+        }
+    }
+}
