@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{completions, correlate, meta, metrics, perturb, report, score};
+use crate::commands::{completions, correlate, meta, metrics, perturb, report, score, train};
 
 /// Measure how good a story is, and how good a measure of stories is.
 #[derive(Debug, Parser)]
@@ -38,6 +38,7 @@ pub enum Command {
     Score(score::ScoreArgs),
     Metrics(metrics::MetricsArgs),
     Perturb(perturb::PerturbArgs),
+    Train(train::TrainArgs),
     /// Correlate scores with human judgments
     Correlate(correlate::CorrelateArgs),
     /// Meta-evaluation: how good the measures are

@@ -48,6 +48,7 @@ impl FromStr for Preset {
 /// # Ok::<(), storymeter_perturb::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Whose rules.
     pub preset: Preset,

@@ -8,7 +8,7 @@ use storymeter_encoder::{Batch, Encoder, Isa, Precision, Tokenizer, Workspace};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
-use crate::window::{Window, windows};
+use crate::window::{Window, prompt_of, windows};
 use crate::{Card, Heads, Model, Result, normalise};
 
 /// Tokens that go through the encoder together. Scores do not depend on it.
@@ -121,9 +121,8 @@ impl Scorer {
     pub(crate) fn read(&self, story: &Story) -> Reading {
         let story = normalise(story, &self.card);
         let sentences = sentences_of(&story);
-        let prompt =
-            story.prompt.as_deref().filter(|prompt| !story.text.trim_start().starts_with(prompt.trim()));
-        let windows = windows(&self.tokenizer, prompt, &story.text, &sentences, self.card.max_tokens);
+        let windows =
+            windows(&self.tokenizer, prompt_of(&story), &story.text, &sentences, self.card.max_tokens);
         Reading { text: story.text, sentences, windows }
     }
 

@@ -6,6 +6,7 @@
 //!
 //! The story's logit is the mean of its windows' logits, weighted by their tokens.
 
+use storymeter_core::Story;
 use storymeter_encoder::{Token, Tokenizer};
 use storymeter_text::Span;
 
@@ -28,10 +29,7 @@ pub fn windows(
     sentences: &[Span],
     limit: usize,
 ) -> Vec<Window> {
-    let mut lead: Vec<u32> = vec![tokenizer.start()];
-    if let Some(prompt) = prompt.filter(|prompt| !prompt.trim().is_empty()) {
-        lead.extend(tokenizer.tokenize(prompt).iter().take(limit / 4).map(|token| token.id));
-    }
+    let lead = lead(tokenizer, prompt, limit);
     let room = limit - lead.len() - 1;
     let pieces = tokenizer.tokenize(text);
     let make = |from: usize, to: usize| {
@@ -64,8 +62,22 @@ pub fn windows(
     }
 }
 
+/// The prompt of a story, unless the story itself begins with it.
+pub fn prompt_of(story: &Story) -> Option<&str> {
+    story.prompt.as_deref().filter(|prompt| !story.text.trim_start().starts_with(prompt.trim()))
+}
+
+/// What stands before the story in a window: `[CLS]` and the prompt.
+pub fn lead(tokenizer: &Tokenizer, prompt: Option<&str>, limit: usize) -> Vec<u32> {
+    let mut lead: Vec<u32> = vec![tokenizer.start()];
+    if let Some(prompt) = prompt.filter(|prompt| !prompt.trim().is_empty()) {
+        lead.extend(tokenizer.tokenize(prompt).iter().take(limit / 4).map(|token| token.id));
+    }
+    lead
+}
+
 /// Where sentences end, counted in pieces; a sentence of more than `room` pieces ends every `room` pieces.
-fn sentence_ends(pieces: &[Token], sentences: &[Span], room: usize) -> Vec<usize> {
+pub fn sentence_ends(pieces: &[Token], sentences: &[Span], room: usize) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut start = 0;
     let limits = sentences.iter().map(|sentence| sentence.end).chain([usize::MAX]);

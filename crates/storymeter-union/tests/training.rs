@@ -9,7 +9,7 @@ use storymeter_core::Story;
 use storymeter_encoder::{Config, Parameters, Stream, save_parameters};
 use storymeter_perturb::{DonorSampler, Perturber};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
-use storymeter_union::train::{EpochReport, Job, Settings, train};
+use storymeter_union::train::{Device, EpochReport, Event, Job, Settings, train};
 use storymeter_union::{Error, Pooling, Precision, Reconstruction, Scorer};
 
 /// Five sentences with an order: want, search, trouble, help, end.
@@ -83,9 +83,19 @@ fn settings() -> Settings {
     }
 }
 
+fn job<'a>(
+    init: &'a Path,
+    stories: &'a [Story],
+    out: &'a Path,
+    settings: &'a Settings,
+    resume: bool,
+) -> Job<'a> {
+    Job { init, stories, files: &[], out, settings, device: Device::Cpu, resume }
+}
+
 fn run(init: &Path, out: &Path, settings: &Settings, count: u64, resume: bool) -> Vec<EpochReport> {
     let stories = stories(0, count);
-    train(&Job { init, stories: &stories, out, settings, resume }, &mut |_| {}).unwrap()
+    train(&job(init, &stories, out, settings, resume), &mut |_| Ok(())).unwrap()
 }
 
 /// The share of held-out pairs in which the human story scores higher than its negative.
@@ -144,29 +154,29 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     let settings = Settings { epochs: 4, reconstruction: Reconstruction::Own, ..settings() };
     let (whole, cut) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let stories = stories(0, 120);
-    let job =
-        Job { init: init.path(), stories: &stories, out: whole.path(), settings: &settings, resume: false };
+    let job = job(init.path(), &stories, whole.path(), &settings, false);
     // What the folder holds after the second epoch is what a killed run leaves behind.
-    let reports = train(&job, &mut |report| {
-        if report.epoch == 2 {
+    let reports = train(&job, &mut |event| {
+        if matches!(event, Event::Epoch(report) if report.epoch == 2) {
             for entry in fs::read_dir(whole.path()).unwrap() {
                 let path = entry.unwrap().path();
                 fs::copy(&path, cut.path().join(path.file_name().unwrap())).unwrap();
             }
         }
+        Ok(())
     })
     .unwrap();
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let job = Job { out: cut.path(), resume: true, ..job };
-    assert_eq!(one.install(|| train(&job, &mut |_| {}).unwrap()), reports);
+    assert_eq!(one.install(|| train(&job, &mut |_| Ok(())).unwrap()), reports);
     for file in ["model.safetensors", "heads.safetensors", "storymeter.json"] {
         let read = |folder: &Path| fs::read(folder.join(file)).unwrap();
         assert!(read(whole.path()) == read(cut.path()), "{file} differs");
     }
     // With other settings it is another run.
     let other = Settings { seed: 2, ..settings.clone() };
-    let error = train(&Job { settings: &other, ..job }, &mut |_| {}).unwrap_err();
-    assert!(error.to_string().contains("other settings or stories"), "{error}");
+    let error = train(&Job { settings: &other, ..job }, &mut |_| Ok(())).unwrap_err();
+    assert!(error.to_string().contains("a run with other settings"), "{error}");
 }
 
 #[test]
@@ -175,8 +185,8 @@ fn settings_and_stories_that_do_not_work_are_errors() {
     write_encoder(init.path());
     let attempt = |settings: &Settings, count: u64| -> Error {
         let stories = stories(0, count);
-        let job = Job { init: init.path(), stories: &stories, out: out.path(), settings, resume: false };
-        train(&job, &mut |_| {}).unwrap_err()
+        let job = job(init.path(), &stories, out.path(), settings, false);
+        train(&job, &mut |_| Ok(())).unwrap_err()
     };
     let error = attempt(&Settings { max_tokens: 97, ..settings() }, 50);
     assert_eq!(error.to_string(), "training: max_tokens is 97, and the encoder takes 8 to 96");

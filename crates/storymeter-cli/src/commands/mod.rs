@@ -7,6 +7,7 @@ pub mod metrics;
 pub mod perturb;
 pub mod report;
 pub mod score;
+pub mod train;
 
 use anyhow::Context;
 
@@ -24,6 +25,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
     match cli.command {
         Command::Score(args) => score::run(&args, &cli.common),
         Command::Metrics(args) => metrics::run(&args),
+        Command::Train(args) => train::run(&args, &cli.common),
         Command::Perturb(args) => perturb::run(&args, &cli.common),
         Command::Completions(args) => completions::run(&args),
         Command::Correlate(args) => correlate::run(&args),

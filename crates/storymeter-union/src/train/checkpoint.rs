@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::train::OptimiserState;
 
-use super::{EpochReport, Settings};
+use super::{EpochReport, Settings, Spent};
 use crate::{Error, Result};
 
 /// The file's name in the model folder.
@@ -29,8 +29,11 @@ pub(super) struct RunState {
     pub settings: Settings,
     /// SHA-256 of the stories.
     pub data: String,
+    /// SHA-256 of the weights at the beginning.
+    pub init: String,
     pub reports: Vec<EpochReport>,
     pub steps: u64,
+    pub spent: Spent,
 }
 
 impl Checkpoint {
@@ -42,8 +45,7 @@ impl Checkpoint {
         let named = self.weights.iter().enumerate().map(|(i, data)| (format!("weight.{i}"), data));
         let named = named.chain(means.clone().enumerate().map(|(i, (mean, _))| (format!("mean.{i}"), mean)));
         let named = named.chain(means.enumerate().map(|(i, (_, square))| (format!("square.{i}"), square)));
-        let bytes: Vec<(String, Vec<u8>)> =
-            named.map(|(name, data)| (name, data.iter().flat_map(|x| x.to_le_bytes()).collect())).collect();
+        let bytes: Vec<(String, Vec<u8>)> = named.map(|(name, data)| (name, little_endian(data))).collect();
         let views = bytes.iter().map(|(name, bytes)| {
             let view = TensorView::new(Dtype::F32, vec![bytes.len() / 4], bytes);
             view.map(|view| (name.as_str(), view)).map_err(|e| wrong(e.to_string()))
@@ -78,4 +80,10 @@ impl Checkpoint {
         let optimiser = OptimiserState { steps: state.steps, means };
         Ok(Some(Self { weights: list("weight"), optimiser, state }))
     }
+}
+
+fn little_endian(numbers: &[f32]) -> Vec<u8> {
+    let mut bytes = vec![0; 4 * numbers.len()];
+    bytes.as_chunks_mut().0.iter_mut().zip(numbers).for_each(|(four, x)| *four = x.to_le_bytes());
+    bytes
 }

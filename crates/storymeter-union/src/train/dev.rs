@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use storymeter_encoder::{Batch, Encoder, Isa, Precision, Workspace};
+use storymeter_encoder::Batch;
+use storymeter_encoder::train::{Backend, Network};
 use storymeter_perturb::Technique;
 
 use super::example::Example;
-use crate::{Heads, Model, Result};
+use super::objective::heads_of;
+use crate::{Pooling, Result};
 
 /// Mean loss (equation 3) and accuracy over some examples.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -31,18 +33,36 @@ pub struct DevReport {
     pub by_technique: BTreeMap<String, Quality>,
 }
 
-/// The logit of each example.
-pub(super) fn logits(model: &Model, examples: &[Example]) -> Result<Vec<f64>> {
-    let encoder = Encoder::new(model.config.clone(), &model.parameters, Precision::F32, Isa::detect());
-    let mut workspace = Workspace::new();
+/// The logit of each example, on the device the network is on; only the stories' vectors come back.
+pub(super) fn logits<B: Backend>(
+    network: &Network<B>,
+    pooling: Pooling,
+    examples: &[Example],
+    tokens_a_batch: usize,
+) -> Result<Vec<f64>> {
+    let (backend, width) = (network.backend(), network.config().hidden);
+    let heads = heads_of(network)?;
     let mut logits = Vec::with_capacity(examples.len());
-    for part in examples.chunks(256) {
-        let batch: Batch = part.iter().map(|example| example.ids.as_slice()).collect();
-        let hidden = encoder.encode(&batch, &mut workspace)?;
-        for story in 0..part.len() {
-            let pooled = Heads::pool(model.card.pooling, hidden.story(story), hidden.width());
-            logits.push(model.heads.logit(&pooled));
-        }
+    let mut rest = examples;
+    while !rest.is_empty() {
+        let mut tokens = 0;
+        let fits = rest.iter().take_while(|example| {
+            tokens += example.ids.len();
+            tokens <= tokens_a_batch
+        });
+        let (now, later) = rest.split_at(fits.count().max(1));
+        let batch: Batch = now.iter().map(|example| example.ids.as_slice()).collect();
+        let hidden = network.encode(&batch)?;
+        let pooled = match pooling {
+            Pooling::Cls => {
+                let firsts: Vec<u32> = batch.bounds()[..now.len()].iter().map(|at| *at as u32).collect();
+                backend.gather(&hidden, &backend.lookups(&firsts), width)
+            }
+            Pooling::Mean => backend.story_means(&hidden, &backend.stories(batch.bounds()), width),
+        };
+        let vectors = backend.download(&pooled)?;
+        logits.extend(vectors.chunks_exact(width).map(|vector| heads.logit(vector)));
+        rest = later;
     }
     Ok(logits)
 }
@@ -94,7 +114,7 @@ mod tests {
     use super::*;
 
     fn example(human: bool, damage: [bool; 4]) -> Example {
-        Example { ids: vec![2, 3], targets: vec![], human, damage }
+        Example { ids: vec![2, 3], first: 1, targets: vec![], human, damage }
     }
 
     #[test]

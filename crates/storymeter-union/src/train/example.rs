@@ -1,16 +1,22 @@
 //! From stories to what the network learns from.
 
 use rayon::prelude::*;
-use storymeter_core::{Story, rng};
+use storymeter_core::Story;
 use storymeter_encoder::Tokenizer;
-use storymeter_perturb::{Perturber, Technique};
+use storymeter_perturb::{DEFAULT_SAMPLE, DonorSampler, Donors, Perturber, Technique};
+use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
+
+use super::settings::Settings;
+use super::view::{View, written_down};
 
 /// One input with everything it is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Example {
     /// `[CLS] prompt story [SEP]`.
     pub ids: Vec<u32>,
-    /// The human story's pieces, position by position after `[CLS]` (r_i of equation 5): as many as both have.
+    /// Where in `ids` the first target belongs.
+    pub first: usize,
+    /// The human story's pieces, position by position from `first` on (r_i of equation 5): as many as both have.
     pub targets: Vec<u32>,
     /// Whether a human wrote it: y of equation 3.
     pub human: bool,
@@ -25,75 +31,91 @@ pub(super) struct Record<'a> {
     pub number: u64,
 }
 
-/// Makes the examples of some stories: each human story with one negative of draw `draw`.
-///
-/// A story that cannot be damaged has no pair and is left out, so that both labels are equally frequent.
-pub(super) fn examples(
-    records: &[Record<'_>],
-    tokenizer: &Tokenizer,
-    perturber: &Perturber<'_>,
-    (seed, draw): (u64, u64),
-    limit: usize,
-) -> Vec<[Example; 2]> {
-    let pair = |record: &Record<'_>| {
-        let negative = perturber.perturb(record.story, seed, record.number, draw).ok()?;
-        let read =
-            |text: &str| match record.story.prompt.as_deref().filter(|prompt| !prompt.trim().is_empty()) {
-                Some(prompt) => tokenizer.encode(&format!("{prompt} {text}"), limit).0,
-                None => tokenizer.encode(text, limit).0,
-            };
-        let (human, damaged) = (read(&record.story.text), read(&negative.story));
-        if human == damaged {
+/// A human story with its negative.
+pub(super) type Pair = [Example; 2];
+
+/// What some stories gave.
+#[derive(Default)]
+pub(super) struct Made {
+    pub pairs: Vec<Pair>,
+    /// Stories that could not be damaged, or not so that the model could see it.
+    pub left_out: usize,
+    /// Pairs that are windows of longer stories.
+    pub windows: usize,
+}
+
+/// Makes examples.
+pub(super) struct Maker<'a> {
+    pub settings: &'a Settings,
+    pub tokenizer: &'a Tokenizer,
+    pub perturber: Perturber<'a>,
+}
+
+impl Maker<'_> {
+    /// The pairs of some stories, each with the negative of draw `draw`.
+    ///
+    /// A story that cannot be damaged has no pair and is left out, so that both labels are equally frequent.
+    pub fn make(&self, records: &[Record<'_>], draw: u64) -> Made {
+        let pairs: Vec<Option<(Pair, bool)>> =
+            records.par_iter().map(|record| self.pair(*record, draw)).collect();
+        let mut made = Made::default();
+        for pair in pairs {
+            match pair {
+                Some((pair, is_window)) => {
+                    made.pairs.push(pair);
+                    made.windows += usize::from(is_window);
+                }
+                None => made.left_out += 1,
+            }
+        }
+        made
+    }
+
+    fn pair(&self, record: Record<'_>, draw: u64) -> Option<(Pair, bool)> {
+        let (settings, tokenizer) = (self.settings, self.tokenizer);
+        let view = View::of(record, draw, tokenizer, settings);
+        let negative = self.perturber.perturb(&view.story, settings.seed, record.number, draw).ok()?;
+        let (human, _) = view.ids(&view.story.text, tokenizer, settings);
+        // Damage may bring back what was made alike: a tokenised "did n't".
+        let text = Story { text: negative.story, ..Story::default() };
+        let (damaged, was_cut) = view.ids(&written_down(&text, settings, false).text, tokenizer, settings);
+        let undamaged = human == damaged || (was_cut && human.starts_with(&damaged[..damaged.len() - 1]));
+        if undamaged {
             // Cut off, or lost in normalisation: the model could not tell them apart either.
             return None;
         }
-        let inner = |ids: &[u32]| ids.len() - 2;
-        let targets = |ids: &[u32]| human[1..=inner(ids).min(inner(&human))].to_vec();
+        let first = if settings.reconstruct_context { 1 } else { view.context(tokenizer) };
+        let targets = |ids: &[u32]| {
+            let end = ids.len().min(human.len()) - 1;
+            human.get(first..end).unwrap_or_default().to_vec()
+        };
         let damage = Technique::ALL.map(|technique| negative.techniques.contains(&technique));
-        let negative = Example { targets: targets(&damaged), ids: damaged, human: false, damage };
-        Some([Example { targets: targets(&human), ids: human, human: true, damage: [false; 4] }, negative])
-    };
-    records.par_iter().map(pair).collect::<Vec<_>>().into_iter().flatten().collect()
+        let negative = Example { targets: targets(&damaged), ids: damaged, first, human: false, damage };
+        let human = Example { targets: targets(&human), ids: human, first, human: true, damage: [false; 4] };
+        Some(([human, negative], view.is_part))
+    }
 }
 
-/// Puts pairs into batches of at most `tokens`: neighbours in length together, batches in random order.
-///
-/// The order follows from the seed and the epoch alone.
-pub(super) fn batches(
-    mut pairs: Vec<[Example; 2]>,
-    tokens: usize,
-    (seed, epoch): (u64, u64),
-) -> Vec<Vec<Example>> {
-    use rand_chacha::rand_core::Rng;
-    // A draw that no story's own streams count up to.
-    let mut random = rng::stream(seed, u64::MAX, epoch);
-    let mut shuffle = |len: usize| -> Vec<usize> {
-        let mut keys: Vec<(u64, usize)> = (0..len).map(|i| (random.next_u64(), i)).collect();
-        keys.sort_unstable();
-        keys.into_iter().map(|(_, i)| i).collect()
-    };
-    // Shuffled before the stable sort, so that stories of one length meet different neighbours every epoch.
-    let order = shuffle(pairs.len());
-    let mut shuffled: Vec<Option<[Example; 2]>> = pairs.drain(..).map(Some).collect();
-    let mut pairs: Vec<[Example; 2]> = order.into_iter().filter_map(|i| shuffled[i].take()).collect();
-    pairs.sort_by_key(size);
-    let mut groups: Vec<Vec<Example>> = Vec::new();
-    let mut room = 0;
-    for pair in pairs {
-        let size = size(&pair);
-        if groups.is_empty() || size > room {
-            groups.push(Vec::new());
-            room = tokens;
+/// The stories that foreign words and sentences come from. They are matched by how they are written down, so masked
+/// stories must be among them where stories are masked.
+pub(super) fn donors(
+    records: &[Record<'_>],
+    settings: &Settings,
+    tagger: &Tagger,
+    lexicon: &Lexicon,
+) -> Donors {
+    let mut sampler = DonorSampler::new(settings.seed, DEFAULT_SAMPLE);
+    let mut offer = |number: u64, story: &Story, mask: bool| {
+        if sampler.wants(number) {
+            sampler.offer(number, &written_down(story, settings, mask));
         }
-        room = room.saturating_sub(size);
-        if let Some(group) = groups.last_mut() {
-            group.extend(pair);
+    };
+    for record in records {
+        offer(record.number, record.story, false);
+        if settings.delexicalise > 0.0 {
+            // A record number of its own, so that it is drawn independently.
+            offer(record.number | 1 << 63, record.story, true);
         }
     }
-    let order = shuffle(groups.len());
-    order.into_iter().map(|i| std::mem::take(&mut groups[i])).collect()
-}
-
-fn size(pair: &[Example; 2]) -> usize {
-    pair.iter().map(|example| example.ids.len()).sum()
+    sampler.finish(tagger, lexicon)
 }

@@ -1,59 +1,57 @@
 //! Training: human stories in, a model folder out.
 //!
-//! Every epoch makes fresh negatives, one for each human story, while the epoch before still runs. All that is random
-//! follows from the seed, the record number and the epoch, so a run stopped after any epoch and resumed ends with the
-//! same weights, to the bit, as one that was not, for any number of threads.
+//! Every epoch makes fresh negatives, one for each human story, while the device works. All that is random follows from the
+//! seed, the record number and the epoch, so a run stopped after any epoch and resumed ends with the same weights, to the
+//! bit, as one that was not, for any number of threads.
 
 mod checkpoint;
+mod configuration;
 mod dev;
+mod event;
 mod example;
+mod feed;
+mod names;
 mod objective;
+mod run;
 mod settings;
+mod view;
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-use serde_json::json;
 use sha2::{Digest, Sha256};
-use storymeter_core::Story;
 use storymeter_core::split::{Split, assign};
-use storymeter_encoder::train::{AdamW, Cpu, Network, Optimiser, warm_up_then_linear};
+use storymeter_core::{Place, Story};
+use storymeter_encoder::train::{Backend, Cpu};
 use storymeter_encoder::{Config, Stream, Tokenizer, load_parameters};
-use storymeter_perturb::{DEFAULT_SAMPLE, DonorSampler, Perturber};
+use storymeter_perturb::Perturber;
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
 use crate::card::Reconstruction;
-use crate::model::tokenizer_files;
-use crate::{Card, Error, Heads, Model, Result};
-use checkpoint::{Checkpoint, RunState};
-use example::{Example, Record, batches, examples};
-use objective::{head_tensors, heads_of, learn, take_losses};
+use crate::{Error, Heads, Result};
+use example::{Example, Maker, Record};
+use run::{Run, checkpoint_of};
 
 pub use dev::{DevReport, Quality};
+pub use event::{End, EpochReport, Event, Source, Spent, Start, StepReport};
 pub use objective::Losses;
-pub use settings::Settings;
+pub use settings::{LongStories, Preset, Settings};
+
+/// The name of the checkpoint in a model folder: what a resumed run starts from.
+pub const CHECKPOINT: &str = checkpoint::FILE;
 
 /// Negatives of the dev stories: a draw that no epoch counts up to, the same in every epoch.
 const DEV_DRAW: u64 = u64::MAX - 1;
 
-/// The learning rate's way is cut into this many steps, whatever the number of batches.
-const SCHEDULE: u64 = 1_000_000;
-
-/// What an epoch brought.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EpochReport {
-    /// Its number, from 1.
-    pub epoch: u64,
-    /// Steps taken in it.
-    pub steps: usize,
-    /// Tokens read in it.
-    pub tokens: usize,
-    /// Mean training loss of an example: score, reconstruction, diagnosis.
-    pub losses: [f64; 3],
-    /// The dev stories after it.
-    pub dev: DevReport,
-    /// Whether the model folder now holds this epoch's weights.
-    pub best: bool,
+/// Where a run computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Device {
+    /// This machine's processor.
+    #[default]
+    Cpu,
+    /// An NVIDIA card.
+    Cuda,
 }
 
 /// A run: where it starts, what it reads, where its model goes.
@@ -63,208 +61,100 @@ pub struct Job<'a> {
     pub init: &'a Path,
     /// The human stories, in the order of their record numbers; split 90/5/5 by the seed.
     pub stories: &'a [Story],
+    /// Names and sizes of the files they come from, in order; may be empty.
+    pub files: &'a [(String, usize)],
     /// An existing folder for model and checkpoint.
     pub out: &'a Path,
     /// The settings.
     pub settings: &'a Settings,
+    /// Where to compute.
+    pub device: Device,
     /// Go on where the checkpoint in `out` stands, if there is one.
     pub resume: bool,
 }
 
-/// Trains; `watch` hears of every epoch (those of a resumed run's past first). The folder holds the epoch with the
-/// smallest dev loss.
+/// Hears of what happens; an error of its own ends the run.
+pub type Watch<'a> = &'a mut dyn FnMut(Event<'_>) -> Result<()>;
+
+/// Trains; `watch` hears of every event. The folder holds the epoch with the smallest dev loss.
 ///
 /// # Errors
 /// For settings that do not fit, too few stories, a checkpoint of another run, a loss that is no longer a number, and
 /// what the system says of files.
-pub fn train(job: &Job<'_>, watch: &mut dyn FnMut(&EpochReport)) -> Result<Vec<EpochReport>> {
+pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
+    match job.device {
+        Device::Cpu => train_on(Cpu::default(), "cpu", job, watch),
+        Device::Cuda => Err(Error::Training("device cuda: this version trains on the CPU only".to_owned())),
+    }
+}
+
+/// The run on one device.
+fn train_on<B: Backend>(backend: B, name: &str, job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
+    let clock = Instant::now();
     let settings = job.settings;
     let config = Config::load(job.init)?;
     if let Some(problem) = settings.problem(config.max_tokens()) {
         return Err(Error::Training(problem));
     }
-    let tokenizer = Tokenizer::load(job.init, &config)?;
-    let (tagger, lexicon) = (Tagger::embedded(), Lexicon::embedded());
+    let mut tokenizer = Tokenizer::load(job.init, &config)?;
+    let name_tokens = if settings.name_tokens { names::entries(&tokenizer) } else { BTreeMap::new() };
+    for (text, id) in &name_tokens {
+        tokenizer.add_token(text, *id);
+    }
     let records = |part: Split| -> Vec<Record<'_>> {
         let numbered = job.stories.iter().enumerate().map(|(i, story)| Record { story, number: i as u64 });
         numbered.filter(|record| assign(settings.seed, record.number) == part).collect()
     };
-    let (train, dev) = (records(Split::Train), records(Split::Dev));
-    let mut sampler = DonorSampler::new(settings.seed, DEFAULT_SAMPLE);
-    train.iter().for_each(|record| sampler.offer(record.number, record.story));
-    let donors = sampler.finish(tagger, lexicon);
-    let perturber = Perturber::new(settings.perturb.clone(), &donors, lexicon, tagger);
-    let make = |records: &[Record<'_>], draw: u64| {
-        examples(records, &tokenizer, &perturber, (settings.seed, draw), settings.max_tokens)
+    let (train, dev, test) = (records(Split::Train), records(Split::Dev), records(Split::Test));
+    let mut start = Start {
+        version: env!("CARGO_PKG_VERSION"),
+        device: name.to_owned(),
+        settings: settings.clone(),
+        files: sources(job),
+        stories_sha256: fingerprint(job.stories),
+        init_sha256: weights_hash(job.init)?,
+        split: BTreeMap::from([("train", train.len()), ("dev", dev.len()), ("test", test.len())]),
+        dev_examples: 0,
+        parameters: 0,
+        name_tokens,
+        epochs_done: 0,
     };
-    let dev: Vec<Example> = make(&dev, DEV_DRAW).into_iter().flatten().collect();
-    let mut pairs = make(&train, 0);
-    if pairs.is_empty() || dev.is_empty() {
+    // Before anything that takes long, so that a wrong folder is told at once.
+    let kept = checkpoint_of(job, &start)?;
+    let (tagger, lexicon) = (Tagger::embedded(), Lexicon::embedded());
+    let donors = example::donors(&train, settings, tagger, lexicon);
+    let perturber = Perturber::new(settings.perturb.clone(), &donors, lexicon, tagger);
+    let maker = Maker { settings, tokenizer: &tokenizer, perturber };
+    let dev: Vec<Example> = maker.make(&dev, DEV_DRAW).pairs.into_iter().flatten().collect();
+    if train.is_empty() || dev.is_empty() {
         let problem = format!(
-            "{} stories give {} training pairs and {} dev examples; both need some",
+            "{} stories give {} to learn from and {} dev examples; both need some",
             job.stories.len(),
-            pairs.len(),
+            train.len(),
             dev.len()
         );
         return Err(Error::Training(problem));
     }
+    start.dev_examples = dev.len();
+    start.epochs_done = kept.as_ref().map_or(0, |kept| kept.state.reports.len() as u64);
+    let parameters = load_parameters(job.init, &config)?;
+    start.parameters = parameters.count();
 
-    let mut run = Run::start(job, config)?;
-    run.reports.iter().for_each(&mut *watch);
-    let first = run.reports.len() as u64;
-    if first > 0 {
-        pairs = make(&train, first);
-    }
-    for epoch in first..settings.epochs {
-        if run.should_stop() {
-            break;
+    let mut run = Run::start(backend, job, &start, (config, parameters, &tokenizer), kept, clock)?;
+    watch(Event::Start(&start))?;
+    std::thread::scope(|scope| -> Result<()> {
+        let epochs = start.epochs_done..settings.epochs;
+        let fed = feed::feed(scope, &maker, &train, epochs.clone());
+        for epoch in epochs {
+            if run.should_stop() {
+                break;
+            }
+            run.epoch(epoch, &fed, &dev, watch)?;
         }
-        let batches = batches(pairs, settings.tokens_a_batch, (settings.seed, epoch));
-        let next = epoch + 1;
-        let (outcome, fresh) = std::thread::scope(|scope| {
-            let fresh = (next < settings.epochs).then(|| scope.spawn(|| make(&train, next)));
-            let outcome = run.epoch(epoch, &batches);
-            (outcome, fresh.and_then(|fresh| fresh.join().ok()).unwrap_or_default())
-        });
-        pairs = fresh;
-        let (losses, tokens) = outcome?;
-        run.finish_epoch(epoch, (batches.len(), tokens, losses), &dev)?;
-        if let Some(report) = run.reports.last() {
-            watch(report);
-        }
-    }
+        Ok(())
+    })?;
+    watch(Event::End(&run.end()))?;
     Ok(run.reports)
-}
-
-/// The run's moving parts.
-struct Run<'a> {
-    job: &'a Job<'a>,
-    card: Card,
-    data: String,
-    network: Network<Cpu>,
-    optimiser: Optimiser,
-    reports: Vec<EpochReport>,
-    steps: u64,
-}
-
-impl<'a> Run<'a> {
-    fn start(job: &'a Job<'a>, config: Config) -> Result<Self> {
-        let settings = job.settings;
-        let data = fingerprint(job.stories);
-        let adam = AdamW { decay: settings.weight_decay, clip: settings.clip, ..AdamW::default() };
-        let mut parameters = load_parameters(job.init, &config)?;
-        let heads = new_heads(settings, &config, &parameters.tensors[0].data);
-        let mut heads = head_tensors(&heads, config.hidden);
-        let (mut means, mut reports, mut steps) = (None, Vec::new(), 0);
-        if let Some(kept) = if job.resume { Checkpoint::load(job.out)? } else { None } {
-            if kept.state.settings != *settings || kept.state.data != data {
-                let problem = "the checkpoint belongs to a run with other settings or stories";
-                return Err(Error::Training(problem.to_owned()));
-            }
-            let tensors = parameters.tensors.iter_mut().chain(&mut heads);
-            for (tensor, weight) in tensors.zip(kept.weights) {
-                if tensor.data.len() != weight.len() {
-                    return Err(Error::Training(format!("the checkpoint has another {}", tensor.name)));
-                }
-                tensor.data = weight;
-            }
-            (means, reports, steps) = (Some(kept.optimiser), kept.state.reports, kept.state.steps);
-        }
-        let card = Card {
-            pooling: settings.pooling,
-            reconstruction: settings.reconstruction,
-            diagnosis: settings.diagnosis,
-            max_tokens: settings.max_tokens,
-            ..Card::default()
-        };
-        let mut network = Network::new(Cpu::default(), config, &parameters, &heads)?;
-        let optimiser = match means {
-            Some(means) => Optimiser::resume(&mut network, adam, &means)?,
-            None => Optimiser::new(adam),
-        };
-        Ok(Self { job, card, data, network, optimiser, reports, steps })
-    }
-
-    /// One pass over the batches; returns the mean losses of an example and the tokens read.
-    fn epoch(&mut self, epoch: u64, batches: &[Vec<Example>]) -> Result<(Losses, usize)> {
-        let settings = self.job.settings;
-        let (mut sum, mut tokens, mut count) = (Losses::default(), 0, 0);
-        for (step, batch) in batches.iter().enumerate() {
-            self.network.clear_gradients();
-            let stream = Stream::new(settings.seed).child(epoch).child(step as u64);
-            let dropout = settings.dropout.then_some(stream);
-            learn(&mut self.network, settings, batch, dropout)?;
-            let losses = take_losses(&mut self.network)?;
-            if !losses.total().is_finite() {
-                let problem =
-                    format!("the loss of epoch {}, step {} is {}", epoch + 1, step + 1, losses.total());
-                return Err(Error::Training(format!("{problem}; try a smaller learning rate")));
-            }
-            let done = (epoch as f64 + (step as f64 + 0.5) / batches.len() as f64) / settings.epochs as f64;
-            let warm_up = (settings.warm_up * SCHEDULE as f64) as u64;
-            let rate = warm_up_then_linear(
-                settings.learning_rate,
-                (done * SCHEDULE as f64) as u64,
-                warm_up,
-                SCHEDULE,
-            );
-            self.optimiser.step(&mut self.network, rate);
-            sum += losses.scaled(batch.len() as f64);
-            tokens += batch.iter().map(|example| example.ids.len()).sum::<usize>();
-            count += batch.len();
-            self.steps += 1;
-        }
-        Ok((sum.scaled(1.0 / count as f64), tokens))
-    }
-
-    /// Looks at the dev stories, saves the model where it is the best so far, then the checkpoint.
-    fn finish_epoch(
-        &mut self,
-        epoch: u64,
-        (steps, tokens, losses): (usize, usize, Losses),
-        dev: &[Example],
-    ) -> Result<()> {
-        let mut model = Model {
-            config: self.network.config().clone(),
-            parameters: self.network.parameters()?,
-            heads: heads_of(&self.network)?,
-            card: self.card.clone(),
-            tokenizer_files: tokenizer_files(self.job.init)?,
-        };
-        let logits = dev::logits(&model, dev)?;
-        let report = dev::report(dev, &logits);
-        let best = self.reports.iter().all(|past| report.all.loss < past.dev.all.loss);
-        let losses = [losses.score, losses.reconstruction, losses.diagnosis];
-        self.reports.push(EpochReport { epoch: epoch + 1, steps, tokens, losses, dev: report, best });
-        if best {
-            model.card.temperature = dev::temperature(dev, &logits);
-            let record = json!({
-                "settings": self.job.settings,
-                "stories": self.job.stories.len(),
-                "stories_sha256": self.data,
-                "epochs": self.reports,
-                "version": env!("CARGO_PKG_VERSION"),
-            });
-            model.card.training = record.as_object().cloned().unwrap_or_default();
-            model.save(self.job.out)?;
-        }
-        let weights = model.parameters.tensors.into_iter().map(|tensor| tensor.data);
-        let heads = head_tensors(&model.heads, model.config.hidden).into_iter().map(|tensor| tensor.data);
-        let weights = weights.chain(heads).collect();
-        let state = RunState {
-            settings: self.job.settings.clone(),
-            data: self.data.clone(),
-            reports: self.reports.clone(),
-            steps: self.steps,
-        };
-        Checkpoint { state, weights, optimiser: self.optimiser.state(&self.network)? }.save(self.job.out)
-    }
-
-    /// Whether the last epochs, as many as the patience, were all worse than an earlier one.
-    fn should_stop(&self) -> bool {
-        let patience = self.job.settings.patience as usize;
-        patience > 0 && self.reports.iter().rev().take_while(|report| !report.best).count() >= patience
-    }
 }
 
 /// New heads: small random scores, and a reconstruction matrix of its own that starts from the words' embeddings.
@@ -288,14 +178,41 @@ fn new_heads(settings: &Settings, config: &Config, words: &[f32]) -> Heads {
     }
 }
 
+/// The files of a job, each with the hash of its stories.
+fn sources(job: &Job<'_>) -> Vec<Source> {
+    let mut rest = job.stories;
+    let mut sources = Vec::new();
+    for (name, stories) in job.files {
+        let (here, later) = rest.split_at((*stories).min(rest.len()));
+        sources.push(Source { name: name.clone(), stories: here.len(), sha256: fingerprint(here) });
+        rest = later;
+    }
+    sources
+}
+
 /// SHA-256 of prompts and texts.
 fn fingerprint(stories: &[Story]) -> String {
-    let mut hash = Sha256::new();
+    let mut digest = Sha256::new();
     for story in stories {
         for text in [story.prompt.as_deref().unwrap_or_default(), &story.text] {
-            hash.update((text.len() as u64).to_le_bytes());
-            hash.update(text);
+            digest.update((text.len() as u64).to_le_bytes());
+            digest.update(text);
         }
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&digest.finalize())
+}
+
+/// SHA-256 of an encoder's file of weights.
+fn weights_hash(folder: &Path) -> Result<String> {
+    let path = folder.join("model.safetensors");
+    let bytes = std::fs::read(&path).map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
+    Ok(hash(&bytes))
+}
+
+fn hash(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, AddAssign};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use storymeter_encoder::train::{Backend, ForwardOptions, Network, Selection};
 use storymeter_encoder::{Batch, Stream, Tensor};
 
@@ -13,7 +13,7 @@ use crate::card::{Pooling, Reconstruction};
 use crate::heads::Heads;
 
 /// The losses of some examples: sums of what one example contributes to equation 6.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Losses {
     /// Equation 3.
     pub score: f64,
@@ -123,7 +123,7 @@ pub(super) fn learn<B: Backend>(
     if settings.diagnosis {
         let labels: Vec<f32> =
             examples.iter().flat_map(|example| example.damage).map(|hit| f32::from(u8::from(hit))).collect();
-        let weights = vec![each * settings.diagnosis_weight; labels.len()];
+        let weights = vec![each * settings.diagnosis_weight as f32; labels.len()];
         let head = network.head(DIAGNOSIS, DIAGNOSIS_BIAS);
         network.label_loss(&mut states, head, pooled, (&labels, &weights), DIAGNOSIS);
     }
@@ -132,8 +132,10 @@ pub(super) fn learn<B: Backend>(
         let (mut rows, mut targets, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         for (story, example) in examples.iter().enumerate() {
             // Equation 5 is a mean over the positions, equation 6 one over the stories.
-            let weight = each * settings.reconstruction_weight / example.targets.len().max(1) as f32;
-            rows.extend(batch.span(story).skip(1).take(example.targets.len()).map(|row| row as u32));
+            let weight = each * settings.reconstruction_weight as f32 / example.targets.len().max(1) as f32;
+            rows.extend(
+                batch.span(story).skip(example.first).take(example.targets.len()).map(|row| row as u32),
+            );
             targets.extend(&example.targets);
             weights.resize(targets.len(), weight);
         }

@@ -1,88 +1,236 @@
 //! What a training run can be told.
 
 use serde::{Deserialize, Serialize};
+use storymeter_encoder::train::AdamW;
+use storymeter_perturb::Technique;
 
 use crate::card::{Pooling, Reconstruction};
 
-/// The settings of a run; a missing field has its default. They are written into the model's card.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Settings {
-    /// Everything random follows from it: the split, the negatives, the order, dropout, new weights.
-    pub seed: u64,
-    /// Passes over the training stories, each with fresh negatives.
-    pub epochs: u64,
-    /// Stop after this many epochs without a better loss on the dev stories; 0 never stops early.
-    pub patience: u64,
-    /// Most tokens of a batch, human stories and negatives together.
-    pub tokens_a_batch: usize,
-    /// Most tokens of a story, special ones included; the rest is cut off.
-    pub max_tokens: usize,
-    /// The learning rate at its peak.
-    pub learning_rate: f32,
-    /// Share of all steps in which the learning rate rises; it falls in a straight line after.
-    pub warm_up: f64,
-    /// Decay of weights; biases and layer norms have none.
-    pub weight_decay: f32,
-    /// Gradients with a larger norm are scaled down to it.
-    pub clip: f32,
-    /// Whether the encoder's dropout is on.
-    pub dropout: bool,
-    /// Lambda of equation 6: the weight of the reconstruction loss.
-    pub reconstruction_weight: f32,
-    /// The weight of the diagnosis loss.
-    pub diagnosis_weight: f32,
-    /// How the story's vector is made.
-    pub pooling: Pooling,
-    /// Which reconstruction head there is; `none` is the paper's -Recon.
-    pub reconstruction: Reconstruction,
-    /// Whether there is a diagnosis head.
-    pub diagnosis: bool,
-    /// How negatives are made; weights of zero leave techniques out.
-    pub perturb: storymeter_perturb::Config,
-    /// Compute activations again in the backward pass: about a tenth of the memory for a third more time.
-    pub recompute: bool,
+/// What the fields that a configuration does not name are set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// What works best for us: the paper's losses and negatives, batches by tokens, and the diagnosis head.
+    #[default]
+    Default,
+    /// What the paper says (sections 3.2, 3.3 and 4.1): a reconstruction matrix of its own, 10 stories a batch, 5e-5.
+    Paper,
+    /// What the authors' released code does, as far as this network can: see [`Settings::of`].
+    ReleasedCode,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            seed: 1,
-            epochs: 2,
-            patience: 0,
-            tokens_a_batch: 4096,
-            max_tokens: 200,
-            learning_rate: 3e-5,
-            warm_up: 0.06,
-            weight_decay: 0.01,
-            clip: 1.0,
-            dropout: true,
-            reconstruction_weight: 0.1,
-            diagnosis_weight: 0.1,
-            pooling: Pooling::Cls,
-            reconstruction: Reconstruction::Tied,
-            diagnosis: true,
-            perturb: storymeter_perturb::Config::default(),
-            recompute: false,
+impl Preset {
+    /// Its name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Paper => "paper",
+            Self::ReleasedCode => "released-code",
         }
     }
 }
 
+/// What becomes of stories with more tokens than fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LongStories {
+    /// Whole sentences from a random place, another one every epoch.
+    #[default]
+    Window,
+    /// The beginning.
+    Cut,
+}
+
+/// Declares the settings once: their documentation is also the comment in a configuration file.
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $name:ident: $kind:ty = $default:expr;)+) => {
+        /// The settings of a run; a missing field has its default. They are written into the model's card.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Settings {
+            $($(#[doc = $doc])+ pub $name: $kind,)+
+        }
+
+        impl Default for Settings {
+            fn default() -> Self {
+                Self { $($name: $default,)+ }
+            }
+        }
+
+        impl Settings {
+            /// Every field with its documentation, line by line.
+            pub(super) const FIELDS: &'static [(&'static str, &'static [&'static str])] =
+                &[$((stringify!($name), &[$($doc),+]),)+];
+        }
+    };
+}
+
+settings! {
+    /// What fields that are not named here are set to: "default", "paper" (sections 3.2, 3.3 and 4.1 of the paper) or
+    /// "released-code" (what the authors' code does).
+    preset: Preset = Preset::Default;
+    /// Everything random follows from it: the split, the negatives, the order, dropout, new weights.
+    seed: u64 = 1;
+    /// Passes over the training stories, each with fresh negatives.
+    epochs: u64 = 2;
+    /// Stop after this many epochs without a better loss on the dev stories; 0 never stops early.
+    patience: u64 = 0;
+    /// Most tokens of a batch, human stories and negatives together.
+    tokens_a_batch: usize = 4096;
+    /// Most stories of a batch, human stories and negatives together; 0 leaves it to the tokens.
+    stories_a_batch: usize = 0;
+    /// Most tokens of a story, prompt and special ones included.
+    max_tokens: usize = 200;
+    /// What becomes of longer stories: "window" takes whole sentences from a random place, another one every epoch;
+    /// "cut" takes the beginning.
+    long_stories: LongStories = LongStories::Window;
+    /// Whether quotes, words cut by tokenisers and placeholders are made alike before the tokeniser, here and in scoring.
+    normalise: bool = true;
+    /// The share of stories whose person names are masked ([MALE], [FEMALE], [NEUTRAL]) before they are damaged, drawn anew
+    /// every epoch. With 1.0 the model masks names before scoring too.
+    delexicalise: f64 = 0.0;
+    /// Whether [MALE], [FEMALE] and [NEUTRAL] are one token each, an unused entry of the vocabulary that starts from the mean of
+    /// some names. Without it they are three pieces, as in the released code.
+    name_tokens: bool = true;
+    /// The learning rate at its peak.
+    learning_rate: f64 = 3e-5;
+    /// Share of all steps in which the learning rate rises; it falls in a straight line after.
+    warm_up: f64 = 0.06;
+    /// Decay of weights; biases and layer norms have none.
+    weight_decay: f64 = 0.01;
+    /// Gradients with a larger norm are scaled down to it.
+    clip: f64 = 1.0;
+    /// AdamW's epsilon, added to the root of the mean of squares.
+    adam_epsilon: f64 = 1e-8;
+    /// Whether AdamW corrects its means for their start at zero; Google's BERT code does not.
+    bias_correction: bool = true;
+    /// Whether the encoder's dropout is on.
+    dropout: bool = true;
+    /// Lambda of equation 6: the weight of the reconstruction loss.
+    reconstruction_weight: f64 = 0.1;
+    /// The weight of the diagnosis loss.
+    diagnosis_weight: f64 = 0.1;
+    /// How the story's vector is made: "cls" (the first token's, as in the paper) or "mean" (over all tokens).
+    pooling: Pooling = Pooling::Cls;
+    /// The reconstruction head: "tied" to the word embeddings, "own" matrix as in equation 4, or "none" (the paper's -Recon).
+    reconstruction: Reconstruction = Reconstruction::Tied;
+    /// Whether the leading context (prompt or first sentence), which is never damaged, is reconstructed too.
+    reconstruct_context: bool = true;
+    /// Whether there is a diagnosis head, which tells the techniques apart.
+    diagnosis: bool = true;
+    /// Compute activations again in the backward pass: about a tenth of the memory for a third more time.
+    recompute: bool = false;
+    /// How negatives are made: whose rules ("paper" or "released-code"), the weights of 1, 2, 3 and 4 techniques in a story,
+    /// the weights of repetition, substitution, reordering and negation (0 leaves one out: Table 7), and the share of
+    /// keywords that word-level substitution replaces.
+    perturb: storymeter_perturb::Config = storymeter_perturb::Config::default();
+}
+
 impl Settings {
+    /// The settings of a preset.
+    ///
+    /// `released-code` follows the released code in its negatives, its optimiser (BERT's, without bias correction), batches of 10,
+    /// 200 tokens of a story's beginning, names in three pieces, and a reconstruction tied to the embeddings that
+    /// leaves the first sentence out. It does not have that code's tanh pooler before the classifier, nor its dense layer before the
+    /// reconstruction: both heads are the paper's equations 2 and 4.
+    pub fn of(preset: Preset) -> Self {
+        let default = Self { preset, ..Self::default() };
+        let paper = || Self {
+            learning_rate: 5e-5,
+            stories_a_batch: 10,
+            warm_up: 0.1,
+            normalise: false,
+            diagnosis: false,
+            reconstruction: Reconstruction::Own,
+            ..default.clone()
+        };
+        match preset {
+            Preset::Default => default,
+            Preset::Paper => paper(),
+            Preset::ReleasedCode => Self {
+                long_stories: LongStories::Cut,
+                name_tokens: false,
+                adam_epsilon: 1e-6,
+                bias_correction: false,
+                reconstruction: Reconstruction::Tied,
+                reconstruct_context: false,
+                perturb: storymeter_perturb::Config {
+                    preset: storymeter_perturb::Preset::ReleasedCode,
+                    ..storymeter_perturb::Config::default()
+                },
+                ..paper()
+            },
+        }
+    }
+
+    /// The same settings without a technique (Table 7's ablations).
+    #[must_use]
+    pub fn without_technique(mut self, technique: Technique) -> Self {
+        self.perturb.weights[technique.index()] = 0.0;
+        self
+    }
+
+    /// The optimiser's settings.
+    pub(super) fn adam(&self) -> AdamW {
+        AdamW {
+            eps: self.adam_epsilon as f32,
+            decay: self.weight_decay as f32,
+            bias_correction: self.bias_correction,
+            clip: self.clip as f32,
+            ..AdamW::default()
+        }
+    }
+
     /// What is wrong with them, if anything.
     pub(super) fn problem(&self, longest: usize) -> Option<String> {
         let positive =
             |name: &str, x: f64| (!(x > 0.0 && x.is_finite())).then(|| format!("{name} must be positive"));
+        let at_least_0 =
+            |name: &str, x: f64| (!(x >= 0.0 && x.is_finite())).then(|| format!("{name} must be 0 or more"));
+        let share =
+            |name: &str, x: f64| (!(0.0..=1.0).contains(&x)).then(|| format!("{name} must be from 0 to 1"));
         if !(8..=longest).contains(&self.max_tokens) {
             return Some(format!("max_tokens is {}, and the encoder takes 8 to {longest}", self.max_tokens));
         }
-        if self.epochs == 0 || self.tokens_a_batch < 2 * self.max_tokens {
-            return Some("a run needs an epoch, and a batch room for a story and its negative".to_owned());
+        if self.epochs == 0 {
+            return Some("epochs must be 1 or more".to_owned());
         }
-        if !(0.0..=1.0).contains(&self.warm_up) {
-            return Some("warm_up is a share of all steps, from 0 to 1".to_owned());
+        if self.tokens_a_batch < 2 * self.max_tokens || self.stories_a_batch == 1 {
+            return Some("a batch needs room for a story and its negative".to_owned());
         }
-        positive("learning_rate", f64::from(self.learning_rate))
-            .or_else(|| positive("clip", f64::from(self.clip)))
+        share("warm_up", self.warm_up)
+            .or_else(|| share("delexicalise", self.delexicalise))
+            .or_else(|| positive("learning_rate", self.learning_rate))
+            .or_else(|| positive("clip", self.clip))
+            .or_else(|| positive("adam_epsilon", self.adam_epsilon))
+            .or_else(|| at_least_0("weight_decay", self.weight_decay))
+            .or_else(|| at_least_0("reconstruction_weight", self.reconstruction_weight))
+            .or_else(|| at_least_0("diagnosis_weight", self.diagnosis_weight))
+            .or_else(|| self.perturb.clone().checked().err().map(|e| format!("perturb: {e}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_released_code_s_optimiser_is_bert_s() {
+        assert_eq!(Settings::of(Preset::ReleasedCode).adam(), AdamW::bert());
+        assert_eq!(Settings::of(Preset::Paper).adam(), AdamW::default());
+    }
+
+    #[test]
+    fn every_preset_can_be_run_with_bert_and_nonsense_is_named() {
+        for preset in [Preset::Default, Preset::Paper, Preset::ReleasedCode] {
+            assert_eq!(Settings::of(preset).problem(512), None);
+        }
+        let problem = |settings: Settings| settings.problem(512).unwrap();
+        let default = Settings::default();
+        assert!(problem(Settings { delexicalise: 1.5, ..default.clone() }).contains("delexicalise"));
+        assert!(problem(Settings { learning_rate: f64::NAN, ..default.clone() }).contains("learning_rate"));
+        assert!(problem(Settings { stories_a_batch: 1, ..default.clone() }).contains("a batch"));
+        let none = Technique::ALL.into_iter().fold(default, Settings::without_technique);
+        assert!(problem(none).starts_with("perturb: "));
     }
 }

@@ -1,0 +1,250 @@
+//! `storymeter train`: human stories in, a model folder for `score --model` out.
+
+mod log;
+mod watcher;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use rayon::prelude::*;
+use storymeter::core::Story;
+use storymeter::core::read::{Format, Skipped};
+use storymeter::perturb::Technique;
+use storymeter::union::Reconstruction;
+use storymeter::union::train::{CHECKPOINT, Device, EpochReport, Job, Preset, Settings, train};
+
+use crate::Outcome;
+use crate::args::Common;
+use crate::input::{InputArgs, report_skipped};
+use crate::output::Output;
+use crate::progress;
+use watcher::Watcher;
+
+/// Train the learned metric: human stories in, a model folder for `score --model` out.
+///
+/// Every epoch damages every story anew (UNION, section 3.2), and the encoder learns to tell human stories from damaged
+/// ones, to repair the damage, and to say which kind it is. A twentieth of the stories is kept to choose the best epoch, another
+/// twentieth is left alone for tests; the seed decides which. Stories longer than `max_tokens` are trained on in windows of whole
+/// sentences, from another place every epoch.
+///
+/// The folder holds the best epoch's model; a checkpoint, `training.safetensors`, for --resume (it may be deleted after the
+/// run); and the log, `train.jsonl`, which `storymeter report` plots.
+#[derive(Debug, Args)]
+pub struct TrainArgs {
+    /// Human stories: files, folders, or - for standard input, in any format `score` reads; prompts are used where there are some
+    #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present = "print_config")]
+    stories: Vec<PathBuf>,
+    /// The encoder to start from: a Hugging Face style folder (config.json, model.safetensors, tokenizer.json or vocab.txt) of
+    /// a BERT, MiniLM, DistilBERT or MPNet
+    #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
+    init: Option<PathBuf>,
+    /// Where the model goes; made where it is not there
+    #[arg(short, long, value_name = "DIR", required_unless_present = "print_config")]
+    output: Option<PathBuf>,
+    /// A TOML file of settings; --print-config shows them all. Flags win over the file, and the file over its preset
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print the settings, each with what it means, and do nothing else: those of --preset, --config and the other flags
+    #[arg(long)]
+    print_config: bool,
+    /// What settings that are not named anywhere are set to: default, paper (sections 3.2, 3.3 and 4.1), or released-code
+    /// (what the authors' code does)
+    #[arg(long, value_name = "PRESET")]
+    preset: Option<PresetArg>,
+    /// Where to compute
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceArg,
+    /// Go on where an interrupted run in the output folder stood; the end is the same as without the interruption
+    #[arg(long)]
+    resume: bool,
+    /// Start anew in a folder that already holds a model or an interrupted run
+    #[arg(long, conflicts_with = "resume")]
+    overwrite: bool,
+    /// Train without the reconstruction loss: the paper's -Recon (Table 5)
+    #[arg(long)]
+    without_reconstruction: bool,
+    /// Leave a technique out of the negatives (Table 7's ablations): repetition, substitution, reordering or negation; may be
+    /// given several times
+    #[arg(long, value_name = "TECHNIQUE")]
+    without_technique: Vec<Technique>,
+    /// Seed of everything that is drawn: the split, negatives, order, dropout, new weights
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Passes over the stories
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    epochs: Option<u64>,
+    /// The log, instead of train.jsonl in the output folder
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// The format of the stories, where it cannot be told or is told wrongly
+    #[arg(long, value_name = "FORMAT")]
+    input_format: Option<Format>,
+    /// Pass over bad records, count them and report them on stderr, instead of stopping at the first one
+    #[arg(long)]
+    skip_bad: bool,
+}
+
+/// The values of `--preset`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PresetArg {
+    /// What works best
+    Default,
+    /// As the paper says
+    Paper,
+    /// As the authors' code does
+    ReleasedCode,
+}
+
+/// The values of `--device`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DeviceArg {
+    /// This machine's processor
+    Cpu,
+    /// An NVIDIA card
+    Cuda,
+}
+
+/// Trains, or prints the settings.
+pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
+    let settings = settings(args)?;
+    if args.print_config {
+        let mut out = Output::open(None)?;
+        out.write_all(settings.to_toml().as_bytes())?;
+        out.finish()?;
+        return Ok(Outcome::Done);
+    }
+    let (Some(init), Some(out)) = (&args.init, &args.output) else {
+        bail!("--init and -o are needed");
+    };
+    check_output(args, out)?;
+    let corpus = read_stories(args, common)?;
+    std::fs::create_dir_all(out).with_context(|| format!("{}: cannot make the folder", out.display()))?;
+    let job = Job {
+        init,
+        stories: &corpus.stories,
+        files: &corpus.files,
+        out,
+        settings: &settings,
+        device: match args.device {
+            DeviceArg::Cpu => Device::Cpu,
+            DeviceArg::Cuda => Device::Cuda,
+        },
+        resume: args.resume,
+    };
+    let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
+    let mut watcher = Watcher::new(common, log, settings.epochs);
+    let reports = train(&job, &mut |event| watcher.hear(event))?;
+    watcher.finish();
+    summarise(&reports, out)?;
+    Ok(Outcome::Done)
+}
+
+/// The preset, then the file, then the flags.
+fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
+    let preset = args.preset.map(|preset| match preset {
+        PresetArg::Default => Preset::Default,
+        PresetArg::Paper => Preset::Paper,
+        PresetArg::ReleasedCode => Preset::ReleasedCode,
+    });
+    let mut settings = match &args.config {
+        Some(path) => Settings::read(path, preset)?,
+        None => Settings::of(preset.unwrap_or_default()),
+    };
+    settings.seed = args.seed.unwrap_or(settings.seed);
+    settings.epochs = args.epochs.unwrap_or(settings.epochs);
+    if args.without_reconstruction {
+        settings.reconstruction = Reconstruction::None;
+    }
+    for technique in &args.without_technique {
+        settings = settings.without_technique(*technique);
+    }
+    Ok(settings)
+}
+
+/// A model that took hours is not overwritten by a slip.
+fn check_output(args: &TrainArgs, out: &Path) -> anyhow::Result<()> {
+    let there = ["storymeter.json", CHECKPOINT].into_iter().find(|name| out.join(name).exists());
+    match there {
+        Some(name) if !args.resume && !args.overwrite => {
+            bail!(
+                "{}: holds {name} already: --resume goes on with it, --overwrite starts anew",
+                out.display()
+            )
+        }
+        Some(_) if args.overwrite => {
+            // A checkpoint of the run before must not outlive it.
+            let path = out.join(CHECKPOINT);
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    Err(error).with_context(|| path.display().to_string())
+                }
+                _ => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// All stories, and how many came from which file.
+#[derive(Default)]
+struct Corpus {
+    stories: Vec<Story>,
+    files: Vec<(String, usize)>,
+}
+
+fn read_stories(args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
+    let Corpus { mut stories, mut files } = Corpus::default();
+    let mut skipped = Skipped::default();
+    let bar = progress::bar(common, "reading stories", None);
+    for path in &args.stories {
+        let before = stories.len();
+        let input =
+            InputArgs { files: vec![path.clone()], input_format: args.input_format, skip_bad: args.skip_bad };
+        for batch in input.once().batches()? {
+            let parsed: Vec<_> = batch?.into_par_iter().map(|raw| raw.parse()).collect();
+            for record in parsed {
+                stories.extend(skipped.admit(record, args.skip_bad)?.map(|record| record.story));
+            }
+            bar.set_position(stories.len() as u64);
+        }
+        // The name alone: the model must not tell where on a machine its stories lay.
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        files.push((name, stories.len() - before));
+    }
+    bar.finish_and_clear();
+    report_skipped(common, &skipped);
+    Ok(Corpus { stories, files })
+}
+
+/// What came out, on standard output.
+fn summarise(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
+    let mut page = Output::open(None)?;
+    writeln!(page, "epoch  dev loss  accuracy  human  {}", Technique::ALL.map(Technique::name).join("  "))?;
+    for report in reports {
+        let dev = &report.dev;
+        write!(
+            page,
+            "{:>5}{} {:>9.4} {:>8.1}% {:>5.1}%",
+            report.epoch,
+            if report.best { '*' } else { ' ' },
+            dev.all.loss,
+            100.0 * dev.all.accuracy,
+            100.0 * dev.human.accuracy
+        )?;
+        for technique in Technique::ALL {
+            let width = technique.name().len() + 1;
+            let quality = dev.by_technique.get(technique.name()).copied().unwrap_or_default();
+            match quality.examples {
+                0 => write!(page, " {:>width$}", "-")?,
+                _ => write!(page, " {:>w$.1}%", 100.0 * quality.accuracy, w = width - 1)?,
+            }
+        }
+        writeln!(page)?;
+    }
+    if let Some(best) = reports.iter().rev().find(|report| report.best) {
+        writeln!(page, "{} holds epoch {}: storymeter score FILE --model {0}", out.display(), best.epoch)?;
+    }
+    page.finish()
+}

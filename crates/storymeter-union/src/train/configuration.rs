@@ -1,0 +1,124 @@
+//! Settings as a TOML file: read with line and field in every complaint, written with a comment a field.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use storymeter_core::Place;
+
+use super::settings::{Preset, Settings};
+use crate::Result;
+
+impl Settings {
+    /// The settings of a configuration file. A field it does not name is that of the preset: `preset` where given, else the
+    /// file's own, else the default.
+    ///
+    /// # Errors
+    /// For a file that cannot be read, is no TOML, or has an unknown field or a value of the wrong kind.
+    pub fn read(path: &Path, preset: Option<Preset>) -> Result<Self> {
+        let text =
+            std::fs::read_to_string(path).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
+        Ok(parse(&text, preset).map_err(|error| complaint(path, &text, &error))?)
+    }
+
+    /// The settings as a configuration file, every field with what it means.
+    pub fn to_toml(&self) -> String {
+        // Plain numbers, words and lists of them always have a TOML form.
+        let plain = toml::to_string(self).unwrap_or_default();
+        let mut text = String::new();
+        for line in plain.lines() {
+            let name = line.trim_matches(['[', ']']).split(" = ").next().unwrap_or_default();
+            let documented = Self::FIELDS.iter().find(|(field, _)| *field == name);
+            if documented.is_some() && !text.ends_with("\n\n") && !text.is_empty() {
+                text.push('\n');
+            }
+            for comment in documented.map_or(&[][..], |(_, lines)| *lines) {
+                let _ = writeln!(text, "#{comment}");
+            }
+            let _ = writeln!(text, "{line}");
+        }
+        text
+    }
+}
+
+/// Reads the file twice: by itself, so that complaints know their line, and over its preset.
+fn parse(text: &str, preset: Option<Preset>) -> Result<Settings, toml::de::Error> {
+    let alone: Settings = toml::from_str(text)?;
+    let preset = preset.unwrap_or(alone.preset);
+    let mut table = as_table(&Settings::of(preset))?;
+    merge(&mut table, toml::from_str(text)?);
+    let settings: Settings = table.try_into()?;
+    Ok(Settings { preset, ..settings })
+}
+
+fn as_table(settings: &Settings) -> Result<toml::Table, toml::de::Error> {
+    // Through text, because a number of single precision must stay the number that was written.
+    toml::from_str(&toml::to_string(settings).unwrap_or_default())
+}
+
+/// Puts `over` over `under`, table by table.
+fn merge(under: &mut toml::Table, over: toml::Table) {
+    for (name, value) in over {
+        match (under.get_mut(&name), value) {
+            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => merge(under, over),
+            (_, value) => drop(under.insert(name, value)),
+        }
+    }
+}
+
+fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> storymeter_core::Error {
+    let mut place = Place::file(path);
+    if let Some(span) = error.span() {
+        let before = &text[..span.start.min(text.len())];
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        place = place.at_line(before.matches('\n').count() as u64 + 1);
+        let line = text[start..].lines().next().unwrap_or_default();
+        if let Some((name, _)) = line.split_once('=') {
+            place = place.in_field(name.trim());
+        }
+    }
+    storymeter_core::Error::invalid(place, error.message().trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_reads_back_as_it_was_written_and_every_field_is_explained() {
+        for preset in [Preset::Default, Preset::Paper, Preset::ReleasedCode] {
+            let settings = Settings { learning_rate: 3e-5, ..Settings::of(preset) };
+            let text = settings.to_toml();
+            assert_eq!(parse(&text, None).unwrap(), settings, "{text}");
+            for (field, comment) in Settings::FIELDS {
+                let written =
+                    text.contains(&format!("\n{field} = ")) || text.contains(&format!("\n[{field}]"));
+                assert!(written && text.contains(comment[0]), "{field} in\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_file_names_wins_over_its_preset_and_the_rest_is_the_preset_s() {
+        let text = "preset = \"released-code\"\nepochs = 7\n[perturb]\nkeyword_share = 0.2\n";
+        let settings = parse(text, None).unwrap();
+        let released = Settings::of(Preset::ReleasedCode);
+        assert_eq!((settings.epochs, settings.perturb.keyword_share), (7, 0.2));
+        assert_eq!(settings.perturb.preset, released.perturb.preset);
+        assert_eq!((settings.adam_epsilon, settings.bias_correction), (1e-6, false));
+        assert_eq!(parse("epochs = 7", Some(Preset::Paper)).unwrap().stories_a_batch, 10);
+    }
+
+    #[test]
+    fn complaints_name_file_line_and_field() {
+        let complain =
+            |text: &str| complaint(Path::new("run.toml"), text, &parse(text, None).unwrap_err()).to_string();
+        let unknown = complain("seed = 3\nepoch = 2\n");
+        assert!(unknown.starts_with("run.toml:2: field \"epoch\": unknown field `epoch`"), "{unknown}");
+        let kind = complain("\n\nlearning_rate = \"fast\"\n");
+        assert!(kind.starts_with("run.toml:3: field \"learning_rate\": invalid type: string"), "{kind}");
+        let inner = complain("[perturb]\ncounts = [1.0]\n");
+        assert!(inner.starts_with("run.toml:2: field \"counts\""), "{inner}");
+        let broken = complain("seed = \n");
+        assert!(broken.starts_with("run.toml:1: field \"seed\""), "{broken}");
+    }
+}

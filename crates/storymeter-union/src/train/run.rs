@@ -1,0 +1,277 @@
+//! The run itself, on any device: steps, epochs, the best model, checkpoints.
+
+use std::path::Path;
+use std::sync::mpsc::Receiver;
+use std::time::Instant;
+
+use serde_json::json;
+use storymeter_core::Signature;
+use storymeter_encoder::train::{Backend, Network, Optimiser, warm_up_then_linear};
+use storymeter_encoder::{Config, Parameters, Stream, Tokenizer};
+
+use super::checkpoint::{Checkpoint, RunState};
+use super::event::{End, EpochReport, Event, Spent, Start, StepReport};
+use super::example::Example;
+use super::feed::{EpochEnd, Fed};
+use super::objective::{Losses, head_tensors, heads_of, learn, take_losses};
+use super::{Job, Watch, dev, hash, names, new_heads};
+use crate::model::tokenizer_files;
+use crate::{Card, Error, Model, Result};
+
+/// The learning rate's way is cut into this many steps, whatever the number of batches.
+const SCHEDULE: u64 = 1_000_000;
+
+/// Steps between two looks at the losses, each of which waits for the device.
+const LOOK: u64 = 20;
+
+/// The run's moving parts.
+pub(super) struct Run<'a, B: Backend> {
+    job: &'a Job<'a>,
+    start: &'a Start,
+    card: Card,
+    network: Network<B>,
+    optimiser: Optimiser,
+    pub reports: Vec<EpochReport>,
+    steps: u64,
+    spent: Spent,
+    clock: Instant,
+}
+
+/// Where an epoch is.
+#[derive(Default)]
+struct Pass {
+    steps: u64,
+    tokens: u64,
+    losses: Losses,
+}
+
+impl<'a, B: Backend> Run<'a, B> {
+    /// Weights from the folder to start from, or from the checkpoint.
+    pub fn start(
+        backend: B,
+        job: &'a Job<'a>,
+        start: &'a Start,
+        (config, mut parameters, tokenizer): (Config, Parameters, &Tokenizer),
+        kept: Option<Checkpoint>,
+        clock: Instant,
+    ) -> Result<Self> {
+        let settings = job.settings;
+        let words = &mut parameters.tensors[0].data;
+        names::start(&start.name_tokens, tokenizer, words, config.hidden);
+        let mut heads = head_tensors(&new_heads(settings, &config, words), config.hidden);
+        let (mut reports, mut steps, mut spent, mut means) = (Vec::new(), 0, Spent::default(), None);
+        if let Some(kept) = kept {
+            let tensors = parameters.tensors.iter_mut().chain(&mut heads);
+            if tensors.count() != kept.weights.len() {
+                return Err(Error::Training("the checkpoint has another number of tensors".to_owned()));
+            }
+            for (tensor, weight) in parameters.tensors.iter_mut().chain(&mut heads).zip(kept.weights) {
+                if tensor.data.len() != weight.len() {
+                    return Err(Error::Training(format!("the checkpoint has another {}", tensor.name)));
+                }
+                tensor.data = weight;
+            }
+            means = Some(kept.optimiser);
+            (reports, steps, spent) = (kept.state.reports, kept.state.steps, kept.state.spent);
+        }
+        let mut network = Network::new(backend, config, &parameters, &heads)?;
+        let optimiser = match means {
+            Some(means) => Optimiser::resume(&mut network, settings.adam(), &means)?,
+            None => Optimiser::new(settings.adam()),
+        };
+        let card = Card {
+            pooling: settings.pooling,
+            reconstruction: settings.reconstruction,
+            diagnosis: settings.diagnosis,
+            max_tokens: settings.max_tokens,
+            normalise: settings.normalise,
+            delexicalise: settings.delexicalise >= 1.0,
+            name_tokens: start.name_tokens.clone(),
+            ..Card::default()
+        };
+        Ok(Self { job, start, card, network, optimiser, reports, steps, spent, clock })
+    }
+
+    /// One pass over what is fed; looks at the dev stories, saves the model where it is the best so far, then the
+    /// checkpoint.
+    pub fn epoch(
+        &mut self,
+        epoch: u64,
+        fed: &Receiver<Fed>,
+        dev: &[Example],
+        watch: Watch<'_>,
+    ) -> Result<()> {
+        let (pass, end) = self.pass(epoch, fed, watch)?;
+        if pass.steps == 0 {
+            let problem = format!("of the training stories, none of {} can be damaged", end.left_out);
+            return Err(Error::Training(problem));
+        }
+        let start = Instant::now();
+        let logits = dev::logits(&self.network, self.card.pooling, dev, self.job.settings.tokens_a_batch)?;
+        self.spent.dev_seconds += start.elapsed().as_secs_f64();
+        let report = dev::report(dev, &logits);
+        let best = self.reports.iter().all(|past| report.all.loss < past.dev.all.loss);
+        self.reports.push(EpochReport {
+            epoch: epoch + 1,
+            steps: pass.steps,
+            tokens: pass.tokens,
+            left_out: end.left_out,
+            windows: end.windows,
+            losses: pass.losses.scaled(1.0 / pass.steps as f64),
+            dev: report,
+            best,
+        });
+        self.save(best, dev::temperature(dev, &logits))?;
+        self.reports.last().map_or(Ok(()), |report| watch(Event::Epoch(report)))
+    }
+
+    /// The steps of an epoch.
+    fn pass(&mut self, epoch: u64, fed: &Receiver<Fed>, watch: Watch<'_>) -> Result<(Pass, EpochEnd)> {
+        let settings = self.job.settings;
+        let mut pass = Pass::default();
+        let mut seen = Pass::default();
+        let (mut since, mut rate, mut progress) =
+            (Instant::now(), 0.0, epoch as f64 / settings.epochs as f64);
+        loop {
+            let waiting = Instant::now();
+            // The feed ends only after its last epoch, or where its thread panicked, which the scope passes on.
+            let next = fed.recv().unwrap_or(Fed::End(EpochEnd::default()));
+            self.spent.waiting_seconds += waiting.elapsed().as_secs_f64();
+            let is_last = matches!(next, Fed::End(_));
+            if pass.steps - seen.steps == LOOK || (is_last && pass.steps > seen.steps) {
+                let count = (pass.steps - seen.steps) as f64;
+                let sums = take_losses(&mut self.network)?;
+                let losses = sums.scaled(1.0 / count);
+                if !losses.total().is_finite() {
+                    let problem = format!("the loss of epoch {} near step {}", epoch + 1, pass.steps);
+                    return Err(Error::Training(format!(
+                        "{problem} is {}; try a smaller learning rate",
+                        losses.total()
+                    )));
+                }
+                pass.losses += sums;
+                watch(Event::Steps(&StepReport {
+                    epoch: epoch + 1,
+                    step: self.steps,
+                    loss: losses.total(),
+                    losses,
+                    learning_rate: rate,
+                    gradient_norm: self.network.gradient_norm()?,
+                    tokens_per_second: (pass.tokens - seen.tokens) as f64 / since.elapsed().as_secs_f64(),
+                    progress,
+                }))?;
+                seen = Pass { steps: pass.steps, tokens: pass.tokens, ..Pass::default() };
+                since = Instant::now();
+            }
+            let portion = match next {
+                Fed::Batch(portion) => portion,
+                Fed::End(end) => {
+                    self.spent.negatives_seconds += end.seconds;
+                    self.spent.tokens += pass.tokens;
+                    return Ok((pass, end));
+                }
+            };
+            progress = (epoch as f64 + portion.progress) / settings.epochs as f64;
+            let warm_up = (settings.warm_up * SCHEDULE as f64) as u64;
+            let now = (progress * SCHEDULE as f64) as u64;
+            rate = warm_up_then_linear(settings.learning_rate as f32, now, warm_up, SCHEDULE);
+            self.network.clear_gradients();
+            let stream = Stream::new(settings.seed).child(epoch).child(pass.steps);
+            learn(&mut self.network, settings, &portion.examples, settings.dropout.then_some(stream))?;
+            self.optimiser.step(&mut self.network, rate);
+            pass.tokens += portion.examples.iter().map(|example| example.ids.len() as u64).sum::<u64>();
+            pass.steps += 1;
+            self.steps += 1;
+        }
+    }
+
+    /// Saves the model where it is the best so far, then the checkpoint.
+    fn save(&mut self, best: bool, temperature: f64) -> Result<()> {
+        let mut model = Model {
+            config: self.network.config().clone(),
+            parameters: self.network.parameters()?,
+            heads: heads_of(&self.network)?,
+            card: Card { temperature, ..self.card.clone() },
+            tokenizer_files: tokenizer_files(self.job.init)?,
+        };
+        if best {
+            let record = json!({
+                "signature": self.signature().to_string(),
+                "settings": self.start.settings,
+                "files": self.start.files,
+                "stories_sha256": self.start.stories_sha256,
+                "init_sha256": self.start.init_sha256,
+                "device": self.start.device,
+                "epochs": self.reports,
+                "version": self.start.version,
+            });
+            model.card.training = record.as_object().cloned().unwrap_or_default();
+            model.save(self.job.out)?;
+        }
+        let heads = head_tensors(&model.heads, model.config.hidden);
+        let weights = model.parameters.tensors.into_iter().chain(heads).map(|tensor| tensor.data).collect();
+        let state = RunState {
+            settings: self.job.settings.clone(),
+            data: self.start.stories_sha256.clone(),
+            init: self.start.init_sha256.clone(),
+            reports: self.reports.clone(),
+            steps: self.steps,
+            spent: self.spent_by_now(),
+        };
+        Checkpoint { state, weights, optimiser: self.optimiser.state(&self.network)? }.save(self.job.out)
+    }
+
+    fn spent_by_now(&self) -> Spent {
+        Spent { seconds: self.spent.seconds + self.clock.elapsed().as_secs_f64(), ..self.spent }
+    }
+
+    /// How the model came about.
+    fn signature(&self) -> Signature {
+        let short = |hash: &str| hash.chars().take(12).collect::<String>();
+        let settings = serde_json::to_vec(self.job.settings).unwrap_or_default();
+        Signature::new("union-training")
+            .with("preset", "p", self.job.settings.preset.name())
+            .with("settings", "c", short(&hash(&settings)))
+            .with("stories", "s", short(&self.start.stories_sha256))
+            .with("init", "i", short(&self.start.init_sha256))
+            .with("seed", "seed", self.job.settings.seed)
+            .with("device", "d", &self.start.device)
+            .with_version()
+    }
+
+    /// Whether the last epochs, as many as the patience, were all worse than an earlier one.
+    pub fn should_stop(&self) -> bool {
+        let patience = self.job.settings.patience as usize;
+        patience > 0 && self.reports.iter().rev().take_while(|report| !report.best).count() >= patience
+    }
+
+    /// The end, as the log tells it.
+    pub fn end(&self) -> End {
+        let best = self.reports.iter().rev().find(|report| report.best);
+        End {
+            spent: self.spent_by_now(),
+            steps: self.steps,
+            epochs: self.reports.len(),
+            best_epoch: best.map_or(0, |report| report.epoch),
+            dev_loss: best.map_or(f64::NAN, |report| report.dev.all.loss),
+            dev_accuracy: best.map_or(f64::NAN, |report| report.dev.all.accuracy),
+            signature: self.signature().to_string(),
+        }
+    }
+}
+
+/// The checkpoint to go on from, checked to be of this run.
+pub(super) fn checkpoint_of(job: &Job<'_>, start: &Start) -> Result<Option<Checkpoint>> {
+    let Some(kept) = (if job.resume { Checkpoint::load(job.out)? } else { None }) else { return Ok(None) };
+    let other = if kept.state.settings != *job.settings {
+        "other settings"
+    } else if kept.state.data != start.stories_sha256 {
+        "other stories"
+    } else if kept.state.init != start.init_sha256 {
+        "another encoder to start from"
+    } else {
+        return Ok(Some(kept));
+    };
+    let path: &Path = job.out;
+    Err(Error::Training(format!("the checkpoint in {} belongs to a run with {other}", path.display())))
+}
