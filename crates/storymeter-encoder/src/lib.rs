@@ -30,6 +30,8 @@
 mod batch;
 mod checkpoint;
 mod config;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod error;
 mod infer;
 mod kernel;

@@ -26,6 +26,12 @@ impl Stream {
         Stream(mix(self.0 ^ mix(i.wrapping_add(0x632b_e59b_d9b4_e019))))
     }
 
+    /// The key all its numbers follow from, for a device that draws them itself.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn key(self) -> u64 {
+        self.0
+    }
+
     /// Number `i`: 64 random bits.
     #[inline(always)]
     pub fn bits(self, i: u64) -> u64 {

@@ -1,0 +1,217 @@
+//! Times training and scoring on a GPU: MiniLM-L6 and MPNet-base shapes with random weights, packed stories of 40 to 75
+//! tokens, reconstruction at every second token, AdamW.
+//!
+//!     cargo run --release --example cuda_bench -- [STEPS] [TOKENS,TOKENS...]
+//!
+//! With `STORYMETER_CUDA_PROFILE=1` each operation is timed by events (which slows the whole down); without it the whole
+//! steps are. `benches/peers/cuda_train.py` does the same in PyTorch and prints the ratio.
+#![allow(clippy::print_stdout)]
+
+use half::bf16;
+use std::error::Error;
+use std::time::Instant;
+use storymeter_encoder::cuda::Cuda;
+use storymeter_encoder::train::{
+    AdamW, Backend, ForwardOptions, Given, Linear, Network, Optimiser, Selection,
+};
+use storymeter_encoder::{Activation, Batch, Config, Family, Parameters, Stream, Tensor};
+
+/// Batches that are used in turn, so that no step finds the numbers of rows of the one before.
+const BATCHES: u64 = 8;
+
+fn config(name: &str) -> Config {
+    let mpnet = name == "mpnet-base";
+    Config {
+        family: if mpnet { Family::Mpnet } else { Family::Bert },
+        vocabulary: if mpnet { 30_527 } else { 30_522 },
+        hidden: if mpnet { 768 } else { 384 },
+        layers: if mpnet { 12 } else { 6 },
+        heads: 12,
+        intermediate: if mpnet { 3072 } else { 1536 },
+        positions: if mpnet { 514 } else { 512 },
+        first_position: if mpnet { 2 } else { 0 },
+        segments: if mpnet { 0 } else { 2 },
+        relative_buckets: if mpnet { 32 } else { 0 },
+        activation: Activation::GeluErf,
+        norm_eps: 1e-12,
+        padding: 0,
+        hidden_dropout: 0.1,
+        attention_dropout: 0.1,
+        source: serde_json::Map::new(),
+    }
+}
+
+/// Stories of 40 to 75 tokens, `tokens` in all at most.
+fn batch(seed: u64, tokens: usize, vocabulary: usize) -> Batch {
+    let (lengths, words) = (Stream::new(seed).child(0), Stream::new(seed).child(1));
+    let mut batch = Batch::new();
+    for story in 0.. {
+        let length = 40 + (lengths.bits(story) % 36) as usize;
+        if batch.ids().len() + length > tokens {
+            break;
+        }
+        let first = batch.ids().len() as u64;
+        // Words by Zipf's law, roughly: a few are everywhere.
+        let word = |i: u64| {
+            let share = f64::from(words.uniform(first + i)).mul_add(0.999, 0.0005);
+            ((vocabulary as f64).powf(share) as u32).min(vocabulary as u32 - 1)
+        };
+        batch.push(&(0..length as u64).map(word).collect::<Vec<u32>>());
+    }
+    batch
+}
+
+fn learn(
+    network: &mut Network<Cuda<bf16>>,
+    batch: &Batch,
+    step: u64,
+) -> Result<(), storymeter_encoder::Error> {
+    let options = ForwardOptions { dropout: Some(Stream::new(step)), recompute: false };
+    let trace = network.forward(batch, options)?;
+    let firsts: Vec<u32> = (0..batch.len()).map(|i| batch.span(i).start as u32).collect();
+    let labels: Vec<f32> = (0..batch.len()).map(|i| (i % 2) as f32).collect();
+    let rows: Vec<u32> = (0..batch.ids().len() as u32).filter(|row| row % 2 == 1).collect();
+    let targets: Vec<u32> = rows.iter().map(|row| batch.ids()[*row as usize - 1]).collect();
+    let mut states = network.states(&trace);
+    let (head, tied) = (network.head(0, 1), network.tied_head(2));
+    let each = vec![1.0 / labels.len() as f32; labels.len()];
+    network.label_loss(&mut states, head, Selection::Rows(&firsts), (&labels, &each), 0);
+    let each = vec![0.1 / rows.len() as f32; rows.len()];
+    network.token_loss(&mut states, tied, (&rows, &targets, &each), 1);
+    let d_hidden = states.into_gradient();
+    network.backward(trace, d_hidden);
+    Ok(())
+}
+
+/// Floating-point operations of a training step's matrix products: encoder, and reconstruction at half of the tokens.
+fn operations(config: &Config, tokens: usize) -> f64 {
+    let (h, i) = (config.hidden as f64, config.intermediate as f64);
+    let encoder = config.layers as f64 * (4.0 * h * h + 2.0 * h * i);
+    6.0 * tokens as f64 * (encoder + 0.5 * h * config.vocabulary as f64)
+}
+
+/// Operations a second of a large bf16 product.
+fn peak(cuda: &Cuda<bf16>) -> Result<f64, Box<dyn Error>> {
+    let n = 8192;
+    let random = |seed| (0..n * n).map(|i| 0.02 * Stream::new(seed).normal(i as u64)).collect::<Vec<f32>>();
+    let (weight, bias) = (random(1), vec![0.0; n]);
+    let given = [Given { data: &weight, decays: false }, Given { data: &bias, decays: false }];
+    let store = cuda.store(&given, &[0, 1])?;
+    let x = cuda.upload(&random(2));
+    let map = Linear { weight: 0, bias: 1, inputs: n, outputs: n };
+    let time = |count: usize| -> Result<f64, Box<dyn Error>> {
+        let start = Instant::now();
+        (0..count).for_each(|_| drop(cuda.linear(&store, map, &x, n)));
+        cuda.wait()?;
+        Ok(start.elapsed().as_secs_f64() / count as f64)
+    };
+    time(5)?;
+    Ok(2.0 * (n as f64).powi(3) / time(20)?)
+}
+
+/// What some steps took: seconds in all, tokens, mean losses, seconds until the host had given all work away.
+struct Timing {
+    seconds: f64,
+    read: usize,
+    losses: [f64; 8],
+    host: f64,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let steps: usize = arguments.first().map_or(Ok(30), |text| text.parse())?;
+    let tokens = arguments.get(1).map_or("4096,16384,32768", String::as_str);
+    let tokens = tokens.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+    let start = Instant::now();
+    let cuda = Cuda::<bf16>::open(0)?;
+    println!("{}, ready after {:.1} s", cuda.name(), start.elapsed().as_secs_f64());
+    let peak = peak(&cuda)?;
+    println!("bf16 product of 8192: {:.0} TFLOP/s", peak / 1e12);
+    cuda.take_profile();
+    drop(cuda);
+    for name in ["minilm-l6", "mpnet-base"] {
+        let config = config(name);
+        let parameters = Parameters::random(&config, 1);
+        let zeros = |name: &str, shape: &[usize]| Tensor {
+            name: name.into(),
+            shape: shape.into(),
+            data: vec![0.0; shape.iter().product()],
+        };
+        let heads = [
+            zeros("head", &[1, config.hidden]),
+            zeros("head_bias", &[1]),
+            zeros("bias", &[config.vocabulary]),
+        ];
+        for &tokens in &tokens {
+            let mut network = Network::new(Cuda::<bf16>::open(0)?, config.clone(), &parameters, &heads)?;
+            let mut optimiser = Optimiser::new(AdamW::default());
+            let batches: Vec<Batch> =
+                (0..BATCHES).map(|seed| batch(seed, tokens, config.vocabulary)).collect();
+            let mut step = 0;
+            let mut train = |count: usize| -> Result<Timing, Box<dyn Error>> {
+                let (start, mut read, mut host) = (Instant::now(), 0, 0.0);
+                for _ in 0..count {
+                    let batch = &batches[step % batches.len()];
+                    let begin = Instant::now();
+                    network.clear_gradients();
+                    learn(&mut network, batch, step as u64)?;
+                    optimiser.step(&mut network, 1e-4);
+                    host += begin.elapsed().as_secs_f64();
+                    read += batch.ids().len();
+                    step += 1;
+                }
+                let losses = network.take_losses()?;
+                Ok(Timing {
+                    seconds: start.elapsed().as_secs_f64(),
+                    read,
+                    losses: losses.map(|x| x / count as f64),
+                    host,
+                })
+            };
+            train(2 * batches.len())?;
+            let Timing { seconds, read, losses, host } = train(steps)?;
+            let share = operations(&config, read) / seconds / peak;
+            println!(
+                "{name} {tokens:6} training: {:10.0} tokens/s, {:6.2} ms a step (host {:.2}), {:4.1}% of the peak, losses {:.3} {:.3}",
+                read as f64 / seconds,
+                1e3 * seconds / steps as f64,
+                1e3 * host / steps as f64,
+                100.0 * share,
+                losses[0],
+                losses[1],
+            );
+            print_profile(network.backend(), steps + 2 * batches.len());
+            let score = |count: usize| -> Result<(f64, usize), Box<dyn Error>> {
+                let (start, mut read) = (Instant::now(), 0);
+                for step in 0..count {
+                    let batch = &batches[step % batches.len()];
+                    let hidden = network.encode(batch)?;
+                    let means = network.backend().story_means(
+                        &hidden,
+                        &network.backend().stories(batch.bounds()),
+                        config.hidden,
+                    );
+                    network.backend().download(&means)?;
+                    read += batch.ids().len();
+                }
+                Ok((start.elapsed().as_secs_f64(), read))
+            };
+            score(batches.len())?;
+            let (seconds, read) = score(steps)?;
+            println!(
+                "{name} {tokens:6} scoring:  {:10.0} tokens/s, {:6.2} ms a batch",
+                read as f64 / seconds,
+                1e3 * seconds / steps as f64
+            );
+            print_profile(network.backend(), steps + batches.len());
+        }
+    }
+    Ok(())
+}
+
+fn print_profile(cuda: &Cuda<bf16>, steps: usize) {
+    for (name, milliseconds, calls) in cuda.take_profile() {
+        let steps = steps as f64;
+        println!("    {:8.3} ms {:6.1} calls a step  {name}", milliseconds / steps, calls as f64 / steps);
+    }
+}

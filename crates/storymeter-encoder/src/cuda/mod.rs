@@ -1,0 +1,89 @@
+//! Training and scoring on an NVIDIA GPU, without CUDA at build time: driver, NVRTC and cuBLASLt are loaded at run time.
+//!
+//! Matrix products are cuBLASLt's, everything else is a kernel of our own (`kernels/`). Nothing waits for the GPU but what
+//! brings numbers back. No kernel adds floats in an order that could change, and the algorithm of every product follows
+//! from its shape: the same bytes from run to run on one kind of GPU.
+#![allow(unsafe_code)]
+
+mod backend;
+mod compile;
+mod device;
+mod gemm;
+mod inputs;
+mod pieces;
+mod store;
+
+use crate::Result;
+use device::Device;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+pub use inputs::{Lookups, Projected, Stories};
+pub use store::CudaStore;
+
+/// A precision of activations: `f32`, or [`half::bf16`] with weights, gradients and sums in `f32`.
+pub trait Number: Copy + Default + 'static + sealed::Sealed {
+    /// Whether it is bf16.
+    const BF16: bool;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for half::bf16 {}
+}
+
+impl Number for f32 {
+    const BF16: bool = false;
+}
+
+impl Number for half::bf16 {
+    const BF16: bool = true;
+}
+
+/// Numbers in a GPU's memory.
+pub struct Numbers<N>(device::Buffer<N>);
+
+/// A GPU as a device for training, with activations of `N`.
+pub struct Cuda<N: Number> {
+    device: Rc<Device>,
+    precision: PhantomData<N>,
+}
+
+/// A GPU with activations in bf16.
+pub type CudaBf16 = Cuda<half::bf16>;
+/// A GPU with everything in f32 (not TF32).
+pub type CudaF32 = Cuda<f32>;
+
+impl<N: Number> Cuda<N> {
+    /// GPU number `ordinal`. The first time on a kind of GPU the kernels are compiled, which takes some seconds.
+    ///
+    /// # Errors
+    /// If there is no driver or no such GPU, if it or the driver is too old, and if NVRTC or cuBLASLt is not found.
+    pub fn open(ordinal: usize) -> Result<Cuda<N>> {
+        Ok(Cuda { device: Device::open(ordinal, N::BF16)?, precision: PhantomData })
+    }
+
+    /// What the GPU is called.
+    pub fn name(&self) -> &str {
+        self.device.name()
+    }
+
+    /// Waits until all work is done.
+    ///
+    /// # Errors
+    /// Whatever went wrong since the device was opened.
+    pub fn wait(&self) -> Result<()> {
+        self.device.wait()
+    }
+
+    /// Milliseconds and calls of every operation since the last time, the longest first. Empty unless the environment
+    /// variable `STORYMETER_CUDA_PROFILE` was set when the device was opened.
+    pub fn take_profile(&self) -> Vec<(&'static str, f64, usize)> {
+        self.device.take_profile()
+    }
+
+    fn device(&self) -> &Rc<Device> {
+        &self.device
+    }
+}

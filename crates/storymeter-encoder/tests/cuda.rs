@@ -1,0 +1,447 @@
+//! Every operation on the GPU against its twin on the CPU, the whole network too, and PyTorch's losses.
+//!
+//! One test that goes through everything and fails at the end, so that one run tells all:
+//!
+//!     cargo test --release -p storymeter-encoder --test cuda -- --nocapture
+//!
+//! Without a GPU it says so and passes.
+#![allow(clippy::print_stdout)]
+
+use half::bf16;
+use serde_json::Value;
+use std::path::Path;
+use storymeter_encoder::cuda::{Cuda, Number};
+use storymeter_encoder::train::{
+    AdamStep, AdamW, Attention, Backend, Cpu, Dropout, ForwardOptions, Given, Linear, Network, Norm,
+    Optimiser, Part, Selection, Tables, warm_up_then_linear,
+};
+use storymeter_encoder::{Activation, Batch, Config, Family, Parameters, Stream, Tensor, load_parameters};
+
+/// Named results of something that was done on a device.
+type Results = Vec<(&'static str, Vec<f32>)>;
+
+/// What went wrong so far.
+struct Report {
+    precision: &'static str,
+    tolerance: f64,
+    failures: Vec<String>,
+}
+
+impl Report {
+    /// Compares by the length of the difference, relative to that of the truth; prints the largest difference too.
+    fn compare(&mut self, case: &str, truth: &Results, found: &Results) {
+        for ((name, truth), (_, found)) in truth.iter().zip(found) {
+            let length = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
+            let pairs = || truth.iter().zip(found).map(|(a, b)| f64::from(*a) - f64::from(*b));
+            let size = length(&mut truth.iter().map(|x| f64::from(*x)));
+            let error = length(&mut pairs()) / size.max(1e-6 * (truth.len() as f64).sqrt());
+            let largest = pairs().fold(0f64, |most, d| most.max(d.abs()));
+            let fine = truth.len() == found.len() && error < self.tolerance;
+            let mark = if fine { "ok  " } else { "FAIL" };
+            let line = format!(
+                "{mark} {} {case}: {name}: relative {error:.2e}, largest {largest:.2e}",
+                self.precision
+            );
+            println!("{line}");
+            if !fine {
+                self.failures.push(line);
+            }
+        }
+    }
+}
+
+fn numbers(count: usize, seed: u64) -> Vec<f32> {
+    let stream = Stream::new(seed);
+    (0..count as u64).map(|i| 0.7 * stream.normal(i)).collect()
+}
+
+fn store<B: Backend>(b: &B, tensors: &[Vec<f32>]) -> B::Store {
+    let given: Vec<Given<'_>> = tensors.iter().map(|data| Given { data, decays: data.len() > 500 }).collect();
+    b.store(&given, &(0..tensors.len()).collect::<Vec<_>>()).unwrap()
+}
+
+/// All gradients of a store, named.
+fn gradients<B: Backend>(b: &B, store: &B::Store, names: &[&'static str]) -> Results {
+    let read = |(i, name): (usize, &&'static str)| (*name, b.read(store, Part::Gradients, i).unwrap());
+    names.iter().enumerate().map(read).collect()
+}
+
+fn get<B: Backend>(b: &B, x: &B::Numbers) -> Vec<f32> {
+    b.download(x).unwrap()
+}
+
+fn linear<B: Backend>(
+    b: &B,
+    (rows, inputs, outputs): (usize, usize, usize),
+    activation: Activation,
+) -> Results {
+    let weight: Vec<f32> = numbers(inputs * outputs, 2).iter().map(|x| 0.1 * x).collect();
+    let mut store = store(b, &[weight, numbers(outputs, 3)]);
+    let map = Linear { weight: 0, bias: 1, inputs, outputs };
+    let (x, d) = (b.upload(&numbers(rows * inputs, 1)), b.upload(&numbers(rows * outputs, 4)));
+    let y = b.linear(&store, map, &x, rows);
+    let d_x = b.linear_backward(&mut store, map, &x, rows, &d);
+    let [before, after] = b.linear_activate(&store, map, &x, rows, activation);
+    let mut d_more = b.upload(&numbers(rows * inputs, 5));
+    b.linear_activate_backward(&mut store, map, &x, rows, &before, activation, d, &mut d_more);
+    let mut all = vec![
+        ("out", get(b, &y)),
+        ("d_x", get(b, &d_x)),
+        ("activated", get(b, &after)),
+        ("added d_x", get(b, &d_more)),
+    ];
+    all.extend(gradients(b, &store, &["d_weight", "d_bias"]));
+    all
+}
+
+fn norm<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
+    let mut store = store(b, &[numbers(width, 2), numbers(width, 3)]);
+    let norm = Norm { gain: 0, shift: 1, width, eps: 1e-12 };
+    let dropout = Dropout { rate, stream: Stream::new(9) };
+    let (branch, residual) = (b.upload(&numbers(rows * width, 1)), b.upload(&numbers(rows * width, 4)));
+    let [sum, out] = b.add_norm(&store, norm, branch, &residual, dropout);
+    let d = b.upload(&numbers(rows * width, 5));
+    let [d_residual, d_branch] = b.add_norm_backward(&mut store, norm, &sum, &d, dropout);
+    let mut all = vec![("sum", get(b, &sum)), ("out", get(b, &out))];
+    all.extend([("d_residual", get(b, &d_residual)), ("d_branch", get(b, &d_branch))]);
+    all.extend(gradients(b, &store, &["d_gain", "d_shift"]));
+    all
+}
+
+fn embedding<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
+    let (words, positions) = (211, 64);
+    let tensors = [words * width, positions * width, 2 * width, width, width];
+    let tensors: Vec<Vec<f32>> = tensors.iter().enumerate().map(|(i, n)| numbers(*n, i as u64)).collect();
+    let mut store = store(b, &tensors);
+    let tables = Tables { words: 0, positions: 1, segments: Some(2) };
+    let norm = Norm { gain: 3, shift: 4, width, eps: 1e-12 };
+    let dropout = Dropout { rate, stream: Stream::new(9) };
+    // One word is a third of all, as in real text.
+    let id = |i: usize| {
+        if i.is_multiple_of(3) { 5 } else { (Stream::new(7).bits(i as u64) % words as u64) as u32 }
+    };
+    let (ids, places): (Vec<u32>, Vec<u32>) = (0..rows).map(|i| (id(i), (i % positions) as u32)).unzip();
+    let (ids, places) = (b.lookups(&ids), b.lookups(&places));
+    let [sum, out] = b.embed(&store, tables, norm, &ids, &places, dropout);
+    let mut all = vec![("sum", get(b, &sum)), ("out", get(b, &out))];
+    let d = b.upload(&numbers(rows * width, 12));
+    b.embed_backward(&mut store, tables, norm, &ids, &places, &sum, d, dropout);
+    all.extend(gradients(b, &store, &["d_words", "d_positions", "d_segments", "d_gain", "d_shift"]));
+    all
+}
+
+fn attention<B: Backend>(
+    b: &B,
+    lengths: &[usize],
+    heads: usize,
+    width: usize,
+    relative: bool,
+    rate: f32,
+) -> Results {
+    let mut bounds = vec![0];
+    lengths.iter().for_each(|len| bounds.push(bounds[bounds.len() - 1] + len));
+    let rows = bounds[lengths.len()];
+    let scale = 1.5 / (width as f32).sqrt();
+    let matrix = |seed| numbers(width * width, seed).iter().map(|x| x * scale).collect::<Vec<f32>>();
+    let mut tensors =
+        vec![matrix(1), matrix(2), matrix(3), numbers(width, 4), numbers(width, 5), numbers(width, 6)];
+    tensors.push(numbers(32 * heads, 7));
+    let mut store = store(b, &tensors);
+    let maps = [0, 1, 2].map(|weight| Linear { weight, bias: weight + 3, inputs: width, outputs: width });
+    let dropout = Dropout { rate, stream: Stream::new(9) };
+    let shape = Attention { heads, width, longest: 512, relative: relative.then_some(6), dropout };
+    let stories = b.stories(&bounds);
+    let x = b.upload(&numbers(rows * width, 8));
+    let projected = b.project(&store, maps, &x, rows);
+    let (out, softmax) = b.attention(&store, shape, &stories, &projected);
+    let d_out = b.upload(&numbers(rows * width, 10));
+    let d = b.attention_backward(&mut store, shape, &stories, &projected, &softmax, &out, &d_out);
+    let mut d_x = b.zeros(rows * width);
+    b.project_backward(&mut store, maps, &x, rows, d, &mut d_x);
+    let mut all = vec![("out", get(b, &out)), ("d_x", get(b, &d_x))];
+    let names = ["d_query", "d_key", "d_value", "d_query_bias", "d_key_bias", "d_value_bias", "d_relative"];
+    all.extend(gradients(b, &store, &names).into_iter().filter(|(name, _)| *name != "d_key_bias"));
+    all
+}
+
+fn rows_and_means<B: Backend>(b: &B, width: usize) -> Results {
+    let bounds = [0, 3, 4, 70, 133];
+    let (x, stories) = (b.upload(&numbers(133 * width, 1)), b.stories(&bounds));
+    let rows = b.lookups(&[0, 132, 7, 3, 4, 100]);
+    let picked = b.gather(&x, &rows, width);
+    let mut to = b.upload(&numbers(133 * width, 2));
+    b.scatter(&picked, &rows, &mut to, width);
+    let means = b.story_means(&x, &stories, width);
+    b.story_means_backward(&means, &stories, &mut to, width);
+    vec![("gather", get(b, &picked)), ("means", get(b, &means)), ("scattered and spread", get(b, &to))]
+}
+
+fn losses<B: Backend>(b: &B, rows: usize, inputs: usize, outputs: usize) -> Results {
+    let weight: Vec<f32> = numbers(inputs * outputs, 2).iter().map(|x| 0.2 * x).collect();
+    let head = numbers(4 * inputs, 6).iter().map(|x| 0.2 * x).collect();
+    let mut store = store(b, &[weight, numbers(outputs, 3), head, numbers(4, 7)]);
+    let map = Linear { weight: 0, bias: 1, inputs, outputs };
+    let x = b.upload(&numbers(rows * inputs, 1));
+    let targets: Vec<u32> =
+        (0..rows as u64).map(|i| (Stream::new(5).bits(i) % outputs as u64) as u32).collect();
+    let weights: Vec<f32> = (0..rows as u64).map(|i| Stream::new(6).uniform(i) / rows as f32).collect();
+    let (targets, weights) = (b.indices(&targets), b.floats(&weights));
+    let d_tokens = b.softmax_loss(&mut store, map, &x, rows, &targets, &weights, 1);
+    let map = Linear { weight: 2, bias: 3, inputs, outputs: 4 };
+    let labels: Vec<f32> = (0..rows * 4).map(|i| (i % 3 % 2) as f32).collect();
+    let weights = vec![1.0 / rows as f32; rows * 4];
+    let (labels, weights) = (b.floats(&labels), b.floats(&weights));
+    let d_labels = b.sigmoid_loss(&mut store, map, &x, rows, &labels, &weights, 2);
+    let mut all = vec![("d_x of tokens", get(b, &d_tokens)), ("d_x of labels", get(b, &d_labels))];
+    all.extend(gradients(b, &store, &["d_weight", "d_bias", "d_head", "d_head_bias"]));
+    let sums = b.take_losses(&mut store).unwrap();
+    assert_eq!(b.take_losses(&mut store).unwrap(), [0.0; 8], "losses are taken once");
+    all.push(("losses", sums.map(|x| x as f32).to_vec()));
+    all
+}
+
+fn optimiser<B: Backend>(b: &B, clip: f32) -> Results {
+    let sizes = [1001, 7, 64];
+    let tensors: Vec<Vec<f32>> = sizes.iter().map(|n| numbers(*n, *n as u64)).collect();
+    let mut store = store(b, &tensors);
+    for step in 1..4 {
+        b.clear_gradients(&mut store);
+        for (i, n) in sizes.iter().enumerate() {
+            b.write(&mut store, Part::Gradients, i, &numbers(*n, 100 * step + i as u64)).unwrap();
+        }
+        let step = step as i32;
+        let (correction1, correction2) = (1.0 - 0.9f32.powi(step), 1.0 - 0.999f32.powi(step));
+        let [rate, eps, decay] = [1e-2, 1e-8, 0.1];
+        b.step(
+            &mut store,
+            AdamStep { rate, beta1: 0.9, beta2: 0.999, eps, decay, correction1, correction2, clip },
+        );
+    }
+    let mut all = vec![("norm", vec![b.gradient_norm(&store).unwrap() as f32])];
+    for i in 0..sizes.len() {
+        all.push(("weights", b.read(&store, Part::Weights, i).unwrap()));
+        all.push(("means", b.read(&store, Part::Means, i).unwrap()));
+        all.push(("squares", b.read(&store, Part::Squares, i).unwrap()));
+    }
+    all
+}
+
+fn config(family: Family, layers: usize, hidden: usize, heads: usize, intermediate: usize) -> Config {
+    let mpnet = family == Family::Mpnet;
+    Config {
+        family,
+        vocabulary: 1003,
+        hidden,
+        layers,
+        heads,
+        intermediate,
+        positions: if mpnet { 514 } else { 512 },
+        first_position: if mpnet { 2 } else { 0 },
+        segments: if mpnet { 0 } else { 2 },
+        relative_buckets: if mpnet { 32 } else { 0 },
+        activation: Activation::GeluErf,
+        norm_eps: 1e-12,
+        padding: 0,
+        hidden_dropout: 0.1,
+        attention_dropout: 0.1,
+        source: serde_json::Map::new(),
+    }
+}
+
+fn head_tensors(hidden: usize, vocabulary: usize, head: Vec<f32>) -> [Tensor; 3] {
+    let tensor = |name: &str, shape: &[usize], data| Tensor { name: name.into(), shape: shape.into(), data };
+    [
+        tensor("head", &[1, hidden], head),
+        tensor("head_bias", &[1], vec![0.0]),
+        tensor("bias", &[vocabulary], vec![0.0; vocabulary]),
+    ]
+}
+
+/// The loss of tools/encoder_fixtures.py: a label on the first token, and the token before at every second one.
+fn learn<B: Backend>(
+    network: &mut Network<B>,
+    stories: &[&[u32]],
+    labels: &[f32],
+    options: ForwardOptions,
+) -> f64 {
+    let batch: Batch = stories.iter().copied().collect();
+    let trace = network.forward(&batch, options).unwrap();
+    let firsts: Vec<u32> = (0..batch.len()).map(|i| batch.span(i).start as u32).collect();
+    let rows: Vec<u32> =
+        (0..batch.len()).flat_map(|i| batch.span(i).skip(1).step_by(2).map(|row| row as u32)).collect();
+    let targets: Vec<u32> = rows.iter().map(|&row| batch.ids()[row as usize - 1]).collect();
+    let mut states = network.states(&trace);
+    let each = vec![1.0 / labels.len() as f32; labels.len()];
+    let (head, tied) = (network.head(0, 1), network.tied_head(2));
+    network.label_loss(&mut states, head, Selection::Rows(&firsts), (labels, &each), 0);
+    let each = vec![0.1 / rows.len() as f32; rows.len()];
+    network.token_loss(&mut states, tied, (&rows, &targets, &each), 1);
+    let d_hidden = states.into_gradient();
+    network.backward(trace, d_hidden);
+    network.take_losses().unwrap().iter().sum()
+}
+
+/// States, loss and gradients of a whole network, with dropout, and the losses of a few steps.
+fn network<B: Backend>(backend: B, config: &Config, recompute: bool) -> Results {
+    let heads = head_tensors(config.hidden, config.vocabulary, numbers(config.hidden, 3));
+    let mut network = Network::new(backend, config.clone(), &Parameters::random(config, 1), &heads).unwrap();
+    let story = |(i, len): (usize, usize)| -> Vec<u32> {
+        (0..len as u64).map(|t| (Stream::new(i as u64).bits(t) % config.vocabulary as u64) as u32).collect()
+    };
+    let stories: Vec<Vec<u32>> =
+        [1, 40, 65, 7, 130, 64, 12, 200, 55].into_iter().enumerate().map(story).collect();
+    let stories: Vec<&[u32]> = stories.iter().map(Vec::as_slice).collect();
+    let labels: Vec<f32> = (0..stories.len()).map(|i| (i % 2) as f32).collect();
+    let hidden = network.encode(&stories.iter().copied().collect()).unwrap();
+    let mut all = vec![("hidden states", network.backend().download(&hidden).unwrap())];
+    let options = ForwardOptions { dropout: Some(Stream::new(11)), recompute };
+    network.clear_gradients();
+    let loss = learn(&mut network, &stories, &labels, options);
+    all.push(("loss", vec![loss as f32]));
+    for tensor in network.gradients().unwrap().tensors {
+        // The gradient of a key's bias is zero but for rounding: softmax does not see a shift.
+        let key_bias = tensor.name.ends_with("key.bias") || tensor.name.ends_with("attn.k.bias");
+        if !key_bias {
+            all.push((Box::leak(tensor.name.into_boxed_str()), tensor.data));
+        }
+    }
+    let mut optimiser = Optimiser::new(AdamW::default());
+    let steps = (0..8).map(|step| {
+        network.clear_gradients();
+        let options = ForwardOptions { dropout: Some(Stream::new(12).child(step)), recompute };
+        let loss = learn(&mut network, &stories, &labels, options);
+        optimiser.step(&mut network, 1e-4);
+        loss as f32
+    });
+    all.push(("losses of steps", steps.collect()));
+    all
+}
+
+/// Thirty steps on the fixtures, whose losses are PyTorch's (tools/encoder_fixtures.py).
+fn pytorchs_losses<N: Number>(report: &mut Report, model: &str, tolerance: f64) {
+    // A binary built elsewhere and run in the repository's root finds them too.
+    let crates = [Path::new(env!("CARGO_MANIFEST_DIR")), Path::new("crates/storymeter-encoder")];
+    let crates = crates.into_iter().find(|path| path.exists()).unwrap_or(crates[0]);
+    let folder = crates.join("tests/fixtures").join(model);
+    let Ok(text) = std::fs::read(folder.join("training.json")) else {
+        println!("skipped: {} is not here", folder.display());
+        return;
+    };
+    let expected: Value = serde_json::from_slice(&text).unwrap();
+    let read: Value = serde_json::from_slice(&std::fs::read(folder.join("expected.json")).unwrap()).unwrap();
+    let ids = |story: &Value| -> Vec<u32> {
+        story["ids"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as u32).collect()
+    };
+    let stories: Vec<Vec<u32>> = read["stories"].as_array().unwrap().iter().map(ids).collect();
+    let config = Config::load(&folder).unwrap();
+    let head = expected["head"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect();
+    let heads = head_tensors(config.hidden, config.vocabulary, head);
+    let parameters = load_parameters(&folder, &config).unwrap();
+    let mut network = Network::new(Cuda::<N>::open(0).unwrap(), config, &parameters, &heads).unwrap();
+    let mut optimiser = Optimiser::new(AdamW::default());
+    let losses = expected["losses"].as_array().unwrap();
+    let (steps, warm_up) = (losses.len() as u64, expected["warm_up"].as_u64().unwrap());
+    let peak = expected["peak"].as_f64().unwrap() as f32;
+    let mut worst = 0f64;
+    for (step, expected) in losses.iter().enumerate() {
+        network.clear_gradients();
+        let chosen: Vec<usize> = (step % 2..stories.len()).step_by(2).collect();
+        let labels: Vec<f32> = chosen.iter().map(|i| (i % 2) as f32).collect();
+        let chosen: Vec<&[u32]> = chosen.iter().map(|i| stories[*i].as_slice()).collect();
+        let loss = learn(&mut network, &chosen, &labels, ForwardOptions { dropout: None, recompute: false });
+        let difference = (loss - expected.as_f64().unwrap()).abs();
+        worst = if difference.is_nan() { f64::INFINITY } else { worst.max(difference) };
+        optimiser.step(&mut network, warm_up_then_linear(peak, step as u64, warm_up, steps));
+    }
+    let mark = if worst < tolerance { "ok  " } else { "FAIL" };
+    let line = format!(
+        "{mark} {} {model}: {steps} steps beside PyTorch's: largest difference {worst:.2e}",
+        report.precision
+    );
+    println!("{line}");
+    if worst >= tolerance {
+        report.failures.push(line);
+    }
+}
+
+fn all_of<N: Number>(precision: &'static str, tolerance: f64, network_tolerance: f64) -> Vec<String> {
+    let cuda = Cuda::<N>::open(0).unwrap();
+    let cpu = Cpu::default();
+    let mut report = Report { precision, tolerance, failures: Vec::new() };
+    macro_rules! both {
+        ($case:expr, $function:ident, $($argument:expr),*) => {
+            report.compare($case, &$function(&cpu, $($argument),*), &$function(&cuda, $($argument),*))
+        };
+    }
+    for (rows, inputs, outputs) in [(1, 8, 8), (13, 32, 96), (513, 384, 1536), (1001, 768, 768)] {
+        for activation in [Activation::GeluErf, Activation::GeluTanh, Activation::Relu] {
+            let case = format!("linear {rows} x {inputs} to {outputs}, {activation:?}");
+            both!(&case, linear, (rows, inputs, outputs), activation);
+        }
+    }
+    for (rows, width) in [(1, 8), (5, 256), (333, 384), (2001, 768), (65, 1024)] {
+        for rate in [0.0, 0.1] {
+            both!(&format!("norm {rows} x {width}, dropout {rate}"), norm, rows, width, rate);
+            both!(&format!("embedding {rows} x {width}, dropout {rate}"), embedding, rows, width, rate);
+        }
+    }
+    let lengths: &[&[usize]] = &[&[1], &[7, 1, 16, 17, 64, 65], &[63, 512, 100, 129, 2]];
+    for (heads, width) in [(2, 16), (3, 96), (2, 128), (1, 40)] {
+        for lengths in lengths {
+            for (relative, rate) in [(false, 0.0), (true, 0.0), (true, 0.1), (false, 0.1)] {
+                let case = format!(
+                    "attention {lengths:?}, heads of {}, bias {relative}, dropout {rate}",
+                    width / heads
+                );
+                both!(&case, attention, lengths, heads, width, relative, rate);
+            }
+        }
+    }
+    for width in [8, 384] {
+        both!(&format!("rows and means of {width}"), rows_and_means, width);
+    }
+    for (rows, inputs, outputs) in [(1, 8, 8), (37, 32, 87), (2500, 64, 1003), (40, 384, 30_522)] {
+        both!(&format!("losses {rows} x {inputs} over {outputs}"), losses, rows, inputs, outputs);
+    }
+    for clip in [1.0, f32::INFINITY] {
+        both!(&format!("AdamW, clip {clip}"), optimiser, clip);
+    }
+    report.tolerance = network_tolerance;
+    let configs = [
+        ("BERT", config(Family::Bert, 2, 96, 3, 192)),
+        ("MPNet", config(Family::Mpnet, 2, 128, 2, 256)),
+        ("DistilBERT-like heads of 8", config(Family::Bert, 2, 32, 4, 64)),
+    ];
+    for (name, config) in &configs {
+        let truth = network(cpu, config, false);
+        let found = network(Cuda::<N>::open(0).unwrap(), config, false);
+        report.compare(&format!("network {name}"), &truth, &found);
+        let again = network(Cuda::<N>::open(0).unwrap(), config, true);
+        if again != found {
+            report
+                .failures
+                .push(format!("{precision} network {name}: another run, recomputing, gives other bytes"));
+        }
+    }
+    let against_pytorch = if N::BF16 { 1e-2 } else { 1e-3 };
+    for model in ["distilbert", "mpnet"] {
+        pytorchs_losses::<N>(&mut report, model, against_pytorch);
+    }
+    report.failures
+}
+
+#[test]
+fn the_gpu_does_what_the_cpu_does() {
+    match Cuda::<f32>::open(0) {
+        Ok(cuda) => println!("on {}", cuda.name()),
+        Err(error) => {
+            println!("skipped: {error}");
+            return;
+        }
+    }
+    let mut failures = all_of::<f32>("f32", 1e-4, 5e-4);
+    failures.extend(all_of::<bf16>("bf16", 2e-2, 6e-2));
+    println!("{} failures", failures.len());
+    failures.iter().for_each(|failure| println!("{failure}"));
+    assert!(failures.is_empty(), "{} comparisons failed", failures.len());
+}
