@@ -4,15 +4,40 @@
 //! (equation 2). Beside it, as in the paper, a reconstruction head says what the story might have read before it was damaged
 //! (equation 4), and, beyond the paper, a diagnosis head says which kind of damage it looks like.
 //!
-//! ```no_run
+//! [`train`] makes a model folder from human stories; a [`Scorer`] reads it:
+//!
+//! ```
 //! use storymeter_core::Story;
 //! use storymeter_union::{Precision, Scorer};
 //!
-//! let scorer = Scorer::load("models/union-small".as_ref(), Precision::Int8)?;
-//! let story = Story { text: "Ken woke up. He went out. It rained.".into(), ..Story::default() };
-//! let scores = scorer.score(&[&story])?;
-//! assert!((0.0..=1.0).contains(&scores[0].probability));
-//! # Ok::<(), storymeter_union::Error>(())
+//! # // A tiny model with random weights, where a trained one would be.
+//! # use storymeter_union::{Card, Heads, Model};
+//! # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+//! # let encoder = root.join("../storymeter-encoder/tests/fixtures/bert");
+//! # let config = storymeter_encoder::Config::load(&encoder)?;
+//! # let parameters = storymeter_encoder::load_parameters(&encoder, &config)?;
+//! # let heads = Heads {
+//! #     score: vec![0.1; config.hidden],
+//! #     diagnosis: vec![0.1; 4 * config.hidden],
+//! #     diagnosis_bias: vec![0.0; 4],
+//! #     reconstruction_bias: vec![0.0; config.vocabulary],
+//! #     ..Heads::default()
+//! # };
+//! # let card = Card { max_tokens: 64, ..Card::default() };
+//! # let tokenizer_files = vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt"))?)];
+//! # let temporary = tempfile::tempdir()?;
+//! # let folder = temporary.path();
+//! # Model { config, parameters, heads, card, tokenizer_files }.save(folder)?;
+//! let scorer = Scorer::load(folder, Precision::Int8)?;
+//! let stories = ["Ken woke up. He went out. It rained.", "Ken woke up. It rained. Ken woke up."]
+//!     .map(|text| Story { text: text.into(), ..Story::default() });
+//! for score in scorer.score(&[&stories[0], &stories[1]])? {
+//!     assert!((0.0..=1.0).contains(&score.probability));
+//! }
+//!
+//! let explanation = scorer.explain(&stories[1])?;
+//! assert_eq!(explanation.sentences.len(), 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
 

@@ -6,11 +6,12 @@ use std::fs;
 use std::path::Path;
 
 use storymeter_core::Story;
+use storymeter_core::split::{Split, assign};
 use storymeter_encoder::{Config, Parameters, Stream, save_parameters};
 use storymeter_perturb::{DonorSampler, Perturber};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
-use storymeter_union::train::{Device, EpochReport, Event, Job, Settings, train};
-use storymeter_union::{Error, Pooling, Precision, Reconstruction, Scorer};
+use storymeter_union::train::{Device, EpochReport, Event, Job, Preset, Settings, train};
+use storymeter_union::{Error, Model, Pooling, Precision, Reconstruction, Scorer};
 
 /// Five sentences with an order: want, search, trouble, help, end.
 fn stories(from: u64, count: u64) -> Vec<Story> {
@@ -50,6 +51,7 @@ fn write_encoder(folder: &Path) {
     let texts: Vec<String> = stories(0, 400).into_iter().map(|story| story.text.to_lowercase()).collect();
     let words = texts.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_alphabetic()));
     let words: BTreeSet<&str> = words.filter(|word| word.len() > 1).collect();
+    pieces.extend((0..5).map(|i| format!("[unused{i}]")));
     pieces.extend(words.into_iter().map(String::from));
     pieces.extend(
         ["not", "did", "was", "were"]
@@ -151,7 +153,14 @@ fn a_tiny_model_learns_to_tell_held_out_negatives_with_and_without_reconstructio
 fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     let init = tempfile::tempdir().unwrap();
     write_encoder(init.path());
-    let settings = Settings { epochs: 4, reconstruction: Reconstruction::Own, ..settings() };
+    // Stories of about forty tokens, so that most are seen through windows.
+    let settings = Settings {
+        epochs: 4,
+        max_tokens: 32,
+        delexicalise: 0.5,
+        reconstruction: Reconstruction::Own,
+        ..settings()
+    };
     let (whole, cut) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let stories = stories(0, 120);
     let job = job(init.path(), &stories, whole.path(), &settings, false);
@@ -166,6 +175,7 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
         Ok(())
     })
     .unwrap();
+    assert!(reports.iter().all(|report| report.windows > 90), "{:?}", reports[0]);
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let job = Job { out: cut.path(), resume: true, ..job };
     assert_eq!(one.install(|| train(&job, &mut |_| Ok(())).unwrap()), reports);
@@ -177,6 +187,49 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     let other = Settings { seed: 2, ..settings.clone() };
     let error = train(&Job { settings: &other, ..job }, &mut |_| Ok(())).unwrap_err();
     assert!(error.to_string().contains("a run with other settings"), "{error}");
+}
+
+#[test]
+fn a_model_reads_masked_names_as_one_token_and_its_card_says_how_it_came_about() {
+    let init = tempfile::tempdir().unwrap();
+    write_encoder(init.path());
+    let train_with = |delexicalise: f64| {
+        let out = tempfile::tempdir().unwrap();
+        let settings = Settings { epochs: 1, delexicalise, ..settings() };
+        run(init.path(), out.path(), &settings, 60, false);
+        let scorer = Scorer::load(out.path(), Precision::F32).unwrap();
+        (out, scorer)
+    };
+    let (_out, scorer) = train_with(0.5);
+    let card = scorer.card();
+    assert_eq!(card.name_tokens["[MALE]"], 5);
+    assert!(card.normalise && !card.delexicalise);
+    assert_eq!(card.training["settings"]["delexicalise"], 0.5);
+    let signature = card.training["signature"].as_str().unwrap();
+    assert!(signature.starts_with("union-training|preset:default|settings:"), "{signature}");
+    // Where all stories were masked, scoring masks too.
+    let (_out, scorer) = train_with(1.0);
+    let story = |text: &str| Story { text: text.into(), ..Story::default() };
+    let scores = scorer.score(&[&story("Tom ran."), &story("[MALE] ran.")]).unwrap();
+    assert_eq!(scores[0], scores[1]);
+}
+
+#[test]
+fn the_released_code_s_preset_trains_its_own_way() {
+    let (init, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write_encoder(init.path());
+    let released = Settings::of(Preset::ReleasedCode);
+    let settings = Settings { epochs: 6, learning_rate: 1e-3, max_tokens: 96, ..released };
+    let reports = run(init.path(), out.path(), &settings, 300, false);
+    // Ten examples a batch: five stories and their negatives.
+    let (steps, left_out) = (reports[0].steps as usize, reports[0].left_out);
+    let stories = (0..300).filter(|i| assign(settings.seed, *i) == Split::Train).count();
+    assert_eq!(steps, (stories - left_out).div_ceil(5));
+    let best = reports.iter().map(|report| report.dev.all.loss).fold(f64::INFINITY, f64::min);
+    assert!(best < std::f64::consts::LN_2, "better than a coin: {best}");
+    let model = Model::load(out.path()).unwrap();
+    assert!(model.heads.diagnosis.is_empty() && model.heads.reconstruction.is_empty());
+    assert!(!model.heads.reconstruction_bias.is_empty() && model.card.name_tokens.is_empty());
 }
 
 #[test]

@@ -7,4 +7,7 @@ mod perturb;
 mod report;
 mod sandbox;
 mod score;
+mod streaming;
+mod tiny_model;
+mod train;
 mod union;

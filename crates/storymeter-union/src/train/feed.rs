@@ -12,6 +12,7 @@ use rand_chacha::rand_core::Rng;
 use storymeter_core::rng;
 
 use super::example::{Example, Made, Maker, Pair, Record};
+use super::task::Task;
 
 /// Stories that are damaged, and put into batches by length, together.
 const CHUNK: usize = 8192;
@@ -22,14 +23,14 @@ const AHEAD: usize = 16;
 /// What comes out.
 pub(super) enum Fed {
     /// The next batch.
-    Batch(Portion),
+    Batch(Box<Portion>),
     /// The epoch is over.
     End(EpochEnd),
 }
 
 /// A batch and how far the epoch is with it.
 pub(super) struct Portion {
-    pub examples: Vec<Example>,
+    pub task: Task,
     /// The share of the epoch's stories up to the middle of this batch.
     pub progress: f64,
 }
@@ -96,7 +97,8 @@ fn group(maker: &Maker<'_>, total: usize, made: &Receiver<Chunk>, batches: &Sync
         let count = groups.len() as f64;
         for (at, examples) in groups.into_iter().enumerate() {
             let progress = (before as f64 + here * (at as f64 + 0.5) / count) / total as f64;
-            if batches.send(Fed::Batch(Portion { examples, progress })).is_err() {
+            let portion = Portion { task: Task::new(maker.settings, &examples), progress };
+            if batches.send(Fed::Batch(Box::new(portion))).is_err() {
                 return;
             }
         }

@@ -14,7 +14,11 @@ mod names;
 mod objective;
 mod run;
 mod settings;
+mod task;
 mod view;
+
+#[cfg(test)]
+mod peer;
 
 use std::collections::BTreeMap;
 use std::path::Path;

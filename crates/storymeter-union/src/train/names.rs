@@ -38,3 +38,43 @@ pub(super) fn start(entries: &BTreeMap<String, u32>, tokenizer: &Tokenizer, word
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use storymeter_encoder::Config;
+
+    use super::*;
+
+    fn tokenizer(pieces: &[&str]) -> Tokenizer {
+        let folder = tempfile::tempdir().unwrap();
+        let special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
+        let vocabulary = [&special, pieces].concat();
+        std::fs::write(folder.path().join("vocab.txt"), vocabulary.join("\n")).unwrap();
+        let config = serde_json::json!({
+            "model_type": "bert", "vocab_size": vocabulary.len(), "hidden_size": 2, "num_hidden_layers": 1,
+            "num_attention_heads": 1, "intermediate_size": 2, "max_position_embeddings": 16, "pad_token_id": 0,
+        });
+        std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+        Tokenizer::load(folder.path(), &Config::load(folder.path()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn unused_entries_become_names_and_start_as_their_mean() {
+        let tokenizer = tokenizer(&["[unused0]", "[unused1]", "kite", "[unused7]", "tom", "john", "mary"]);
+        let found = entries(&tokenizer);
+        let expected = [("[MALE]", 5), ("[FEMALE]", 6), ("[NEUTRAL]", 8)];
+        assert_eq!(found, expected.map(|(name, id)| (name.to_owned(), id)).into());
+        let mut words: Vec<f32> = (0..24).map(|i| i as f32).collect();
+        start(&found, &tokenizer, &mut words, 2);
+        // Of male names the vocabulary has tom (9) and john (10), of neutral ones none.
+        assert_eq!(
+            (&words[10..12], &words[12..14], &words[16..18]),
+            (&[19.0, 20.0][..], &[22.0, 23.0][..], &[16.0, 17.0][..])
+        );
+    }
+
+    #[test]
+    fn a_vocabulary_without_unused_entries_has_no_name_tokens() {
+        assert!(entries(&tokenizer(&["[unused0]", "kite"])).is_empty());
+    }
+}

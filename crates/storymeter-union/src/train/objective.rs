@@ -4,10 +4,10 @@ use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 use storymeter_encoder::train::{Backend, ForwardOptions, Network, Selection};
-use storymeter_encoder::{Batch, Stream, Tensor};
+use storymeter_encoder::{Stream, Tensor};
 
-use super::example::Example;
 use super::settings::Settings;
+use super::task::{Repairs, Task};
 use crate::Result;
 use crate::card::{Pooling, Reconstruction};
 use crate::heads::Heads;
@@ -99,51 +99,33 @@ pub(super) fn take_losses<B: Backend>(network: &mut Network<B>) -> Result<Losses
     Ok(Losses { score: sums[SCORE], reconstruction: sums[RECONSTRUCTION], diagnosis: sums[DIAGNOSIS] })
 }
 
-/// Adds the gradients of the mean loss of `examples` (equation 6) to the network's, and the losses' means to its sums.
+/// Adds the gradients of a batch's mean loss (equation 6) to the network's, and the losses' means to its sums.
 pub(super) fn learn<B: Backend>(
     network: &mut Network<B>,
     settings: &Settings,
-    examples: &[Example],
+    task: &Task,
     dropout: Option<Stream>,
 ) -> Result<()> {
-    let batch: Batch = examples.iter().map(|example| example.ids.as_slice()).collect();
-    let trace = network.forward(&batch, ForwardOptions { dropout, recompute: settings.recompute })?;
+    let trace = network.forward(&task.batch, ForwardOptions { dropout, recompute: settings.recompute })?;
     let mut states = network.states(&trace);
-    let each = 1.0 / examples.len() as f32;
-
-    let firsts: Vec<u32> = (0..batch.len()).map(|story| batch.span(story).start as u32).collect();
     let pooled = match settings.pooling {
-        Pooling::Cls => Selection::Rows(&firsts),
+        Pooling::Cls => Selection::Rows(&task.firsts),
         Pooling::Mean => Selection::StoryMeans,
     };
-    let labels: Vec<f32> = examples.iter().map(|example| f32::from(u8::from(example.human))).collect();
+    let Task { human, damage, repairs, .. } = task;
     let head = network.head(SCORE, SCORE_BIAS);
-    network.label_loss(&mut states, head, pooled, (&labels, &vec![each; labels.len()]), SCORE);
-
+    network.label_loss(&mut states, head, pooled, (&human.values, &human.weights), SCORE);
     if settings.diagnosis {
-        let labels: Vec<f32> =
-            examples.iter().flat_map(|example| example.damage).map(|hit| f32::from(u8::from(hit))).collect();
-        let weights = vec![each * settings.diagnosis_weight as f32; labels.len()];
         let head = network.head(DIAGNOSIS, DIAGNOSIS_BIAS);
-        network.label_loss(&mut states, head, pooled, (&labels, &weights), DIAGNOSIS);
+        network.label_loss(&mut states, head, pooled, (&damage.values, &damage.weights), DIAGNOSIS);
     }
-
     if settings.reconstruction != Reconstruction::None {
-        let (mut rows, mut targets, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-        for (story, example) in examples.iter().enumerate() {
-            // Equation 5 is a mean over the positions, equation 6 one over the stories.
-            let weight = each * settings.reconstruction_weight as f32 / example.targets.len().max(1) as f32;
-            rows.extend(
-                batch.span(story).skip(example.first).take(example.targets.len()).map(|row| row as u32),
-            );
-            targets.extend(&example.targets);
-            weights.resize(targets.len(), weight);
-        }
         let head = match settings.reconstruction {
             Reconstruction::Tied => network.tied_head(RECONSTRUCTION_BIAS),
             _ => network.head(RECONSTRUCTION, RECONSTRUCTION_BIAS),
         };
-        network.token_loss(&mut states, head, (&rows, &targets, &weights), RECONSTRUCTION);
+        let Repairs { rows, targets, weights } = repairs;
+        network.token_loss(&mut states, head, (rows, targets, weights), RECONSTRUCTION);
     }
     let d_hidden = states.into_gradient();
     network.backward(trace, d_hidden);

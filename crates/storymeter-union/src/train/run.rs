@@ -177,9 +177,9 @@ impl<'a, B: Backend> Run<'a, B> {
             rate = warm_up_then_linear(settings.learning_rate as f32, now, warm_up, SCHEDULE);
             self.network.clear_gradients();
             let stream = Stream::new(settings.seed).child(epoch).child(pass.steps);
-            learn(&mut self.network, settings, &portion.examples, settings.dropout.then_some(stream))?;
+            learn(&mut self.network, settings, &portion.task, settings.dropout.then_some(stream))?;
             self.optimiser.step(&mut self.network, rate);
-            pass.tokens += portion.examples.iter().map(|example| example.ids.len() as u64).sum::<u64>();
+            pass.tokens += portion.task.batch.ids().len() as u64;
             pass.steps += 1;
             self.steps += 1;
         }

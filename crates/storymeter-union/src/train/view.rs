@@ -111,3 +111,93 @@ pub(super) fn written_down<'a>(story: &'a Story, settings: &Settings, mask: bool
         &Card { normalise: settings.normalise, delexicalise: mask, ..Card::default() },
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use storymeter_encoder::Config;
+
+    use super::*;
+
+    const TEXT: &str = "Mira lost her red kite. She looked in the old barn. It hung in the barn. They flew again. \
+                        The baker came.";
+
+    fn tokenizer() -> Tokenizer {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert");
+        Tokenizer::load(&folder, &Config::load(&folder).unwrap()).unwrap()
+    }
+
+    fn story(text: &str, prompt: Option<&str>) -> Story {
+        Story { text: text.into(), prompt: prompt.map(Into::into), ..Story::default() }
+    }
+
+    /// The texts that a hundred epochs see, and that each fits.
+    fn seen(story: &Story, settings: &Settings) -> BTreeSet<String> {
+        let tokenizer = tokenizer();
+        let look = |draw: u64| {
+            let view = View::of(Record { story, number: 5 }, draw, &tokenizer, settings);
+            let (ids, was_cut) = view.ids(&view.story.text, &tokenizer, settings);
+            assert!(ids.len() <= settings.max_tokens && !was_cut);
+            assert_eq!(view.is_part, view.story.text != story.text);
+            for range in &view.story.sentences {
+                assert!(view.story.text[range.clone()].ends_with('.'));
+            }
+            view.story.text.clone()
+        };
+        assert_eq!(look(3), look(3), "the same epoch sees the same");
+        (0..100).map(look).collect()
+    }
+
+    #[test]
+    fn a_long_story_is_seen_through_windows_of_whole_sentences_up_to_its_end() {
+        let settings = Settings { max_tokens: 16, ..Settings::default() };
+        let windows = seen(&story(TEXT, None), &settings);
+        let expected = [
+            "It hung in the barn. They flew again. The baker came.",
+            "Mira lost her red kite. She looked in the old barn.",
+            "She looked in the old barn. It hung in the barn.",
+        ];
+        assert_eq!(windows, expected.map(String::from).into());
+    }
+
+    #[test]
+    fn a_story_that_fits_is_seen_whole_and_a_prompt_takes_its_room() {
+        let settings = Settings { max_tokens: 40, ..Settings::default() };
+        assert_eq!(seen(&story(TEXT, None), &settings).len(), 1);
+        let settings = Settings { max_tokens: 32, ..Settings::default() };
+        assert!(seen(&story(TEXT, Some("the old red kite hung in the barn")), &settings).len() > 1);
+    }
+
+    #[test]
+    fn a_sentence_too_long_for_a_window_is_cut() {
+        let settings = Settings { max_tokens: 8, ..Settings::default() };
+        let tokenizer = tokenizer();
+        let story = story(&"kite ".repeat(40), None);
+        let view = View::of(Record { story: &story, number: 0 }, 0, &tokenizer, &settings);
+        assert_eq!(view.ids(&view.story.text, &tokenizer, &settings).0.len(), 8);
+    }
+
+    #[test]
+    fn the_asked_for_share_of_views_has_its_names_masked() {
+        let settings = Settings { delexicalise: 0.25, ..Settings::default() };
+        let (tokenizer, story) = (tokenizer(), story("Robert lost her kite. Susan looked.", None));
+        let masked = (0..2000).filter(|draw| {
+            let view = View::of(Record { story: &story, number: 1 }, *draw, &tokenizer, &settings);
+            view.story.text == "[MALE] lost her kite. [FEMALE] looked."
+        });
+        // Five standard deviations of a binomial count.
+        assert!(masked.count().abs_diff(500) < 97);
+    }
+
+    #[test]
+    fn the_context_is_the_prompt_or_else_the_first_sentence() {
+        let (tokenizer, settings) = (tokenizer(), Settings::default());
+        let context = |story: &Story| {
+            View::of(Record { story, number: 0 }, 0, &tokenizer, &settings).context(&tokenizer)
+        };
+        assert_eq!(context(&story("the old kite. it hung.", None)), 1 + 4);
+        assert_eq!(context(&story("the old kite. it hung.", Some("red barn"))), 1 + 2);
+    }
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Streams many short stories through `storymeter score` and prints how much memory it took.
+#
+#   benches/score_million.sh MODEL [STORIES]       MODEL: a folder of storymeter train; STORIES: 1,000,000 unless given
+#
+# Needs Linux (/proc). The stories are made up here, one a line, and never touch the disk.
+set -euo pipefail
+model=$1
+count=${2:-1000000}
+storymeter=$(dirname "$0")/../target/release/storymeter
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+
+stories() {
+    awk -v n="$count" 'BEGIN {
+        split("Mira Ken Ana Tom Zoe Ben", who); split("kite drum lamp boat coat book", thing); split("barn shop garden school", place)
+        for (i = 0; i < n; i++)
+            printf "{\"id\": \"%d\", \"story\": \"%s lost a %s. It was in the %s. A friend found it on day %d.\"}\n",
+                i, who[i % 6 + 1], thing[int(i / 6) % 6 + 1], place[int(i / 36) % 4 + 1], i
+    }'
+}
+
+start=$(date +%s.%N)
+"$storymeter" score - --input-format jsonl --model "$model" --metric union --resamples 1 --quiet -o "$out" --format jsonl > /dev/null < <(stories) &
+scorer=$!
+peak=0
+while kill -0 "$scorer" 2> /dev/null; do
+    peak=$(awk '/^VmHWM/ { print $2 }' "/proc/$scorer/status" 2> /dev/null || echo "$peak")
+    printf '%s stories written, peak %s MiB\r' "$(wc -l < "$out")" "$((${peak:-0} / 1024))" >&2
+    sleep 2
+done
+wait "$scorer"
+seconds=$(echo "$(date +%s.%N) - $start" | bc)
+printf '\n%s stories in %.0f s (%.0f a second), peak memory %s MiB\n' "$(wc -l < "$out")" "$seconds" "$(echo "$count / $seconds" | bc)" "$((peak / 1024))"
