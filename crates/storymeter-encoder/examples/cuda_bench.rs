@@ -93,7 +93,10 @@ fn operations(config: &Config, tokens: usize) -> f64 {
 /// Operations a second of a large bf16 product.
 fn peak(cuda: &Cuda<bf16>) -> Result<f64, Box<dyn Error>> {
     let n = 8192;
-    let random = |seed| (0..n * n).map(|i| 0.02 * Stream::new(seed).normal(i as u64)).collect::<Vec<f32>>();
+    let random = |seed| -> Vec<f32> {
+        let some: Vec<f32> = (0..65_521).map(|i| 0.02 * Stream::new(seed).normal(i)).collect();
+        some.iter().copied().cycle().take(n * n).collect()
+    };
     let (weight, bias) = (random(1), vec![0.0; n]);
     let given = [Given { data: &weight, decays: false }, Given { data: &bias, decays: false }];
     let store = cuda.store(&given, &[0, 1])?;
