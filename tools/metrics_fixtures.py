@@ -161,10 +161,11 @@ def real(data):
     hanna = jsonl(data / "annotated/hanna/stories_first48.jsonl.gz")
     yield "hanna", [(r["story"], [r["reference"]]) for r in hanna], False
     with gzip.open(data / "roc/stories.tsv.gz", "rt", encoding="utf-8") as lines:
-        rows = list(csv.reader((next(lines) for _ in range(1302)), delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
+        rows = list(csv.reader((next(lines) for _ in range(2302)), delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
     roc = [" ".join(row[1:6]) for row in rows]
     yield "roc", [(roc[i], [roc[i + 1]]) for i in range(1000)], True
     yield "roc-two-references", [(roc[i], [roc[i + 1], roc[i + 2]]) for i in range(1000, 1200)], True
+    yield "roc-more", [(roc[i], [roc[i + 1]]) for i in range(1300, 2300)], True
     machine = [r["story"] for r in jsonl(data / "generated/stories.jsonl.gz")[:601]]
     yield "generated", [(machine[i], [machine[i + 1]]) for i in range(600)], False
 
