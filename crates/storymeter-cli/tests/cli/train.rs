@@ -130,9 +130,22 @@ fn what_is_wrong_with_the_settings_is_named() {
     fails("max_tokens = 300\n", "max_tokens is 300, and the encoder takes 8 to 96");
     fails("max_tokens = 48\ndelexicalise = 2.0\n", "delexicalise must be from 0 to 1");
     sandbox.write("run.toml", CONFIG);
-    sandbox.run(&format!("{TRAIN} -o model --device cuda")).fails_with("cuda");
     sandbox.run("train --stories stories.tsv -o model").fails_with("--init");
+    sandbox.run(&format!("{TRAIN} -o model --device cuda --devices 0,1")).fails_with("one GPU");
     assert!(!sandbox.path("model/storymeter.json").exists());
+}
+
+#[test]
+fn a_gpu_trains_or_is_said_to_be_missing() {
+    let sandbox = with_stories(60);
+    let run = sandbox.run(&format!("{TRAIN} -o model --epochs 1 --device cuda"));
+    if run.code() == 0 {
+        let start = &log(&sandbox, "model/train.jsonl")[0];
+        assert_eq!(start["device"], "cuda-bf16");
+    } else {
+        run.fails_with("CUDA");
+        assert!(!sandbox.path("model/storymeter.json").exists());
+    }
 }
 
 #[test]

@@ -27,6 +27,7 @@ use std::time::Instant;
 use sha2::{Digest, Sha256};
 use storymeter_core::split::{Split, assign};
 use storymeter_core::{Place, Story};
+use storymeter_encoder::cuda::{CudaBf16, CudaF32};
 use storymeter_encoder::train::{Backend, Cpu};
 use storymeter_encoder::{Config, Stream, Tokenizer, load_parameters};
 use storymeter_perturb::Perturber;
@@ -51,11 +52,26 @@ const DEV_DRAW: u64 = u64::MAX - 1;
 /// Where a run computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
-    /// This machine's processor.
+    /// This machine's processor, in single precision.
     #[default]
     Cpu,
-    /// An NVIDIA card.
-    Cuda,
+    /// An NVIDIA GPU, by its number.
+    Cuda {
+        /// Which one, from 0.
+        gpu: usize,
+        /// How activations are kept; weights, gradients and sums are in single precision.
+        activations: Activations,
+    },
+}
+
+/// How a GPU keeps activations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Activations {
+    /// In bf16: several times as fast.
+    #[default]
+    Bf16,
+    /// In single precision.
+    F32,
 }
 
 /// A run: where it starts, what it reads, where its model goes.
@@ -88,7 +104,12 @@ pub type Watch<'a> = &'a mut dyn FnMut(Event<'_>) -> Result<()>;
 pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     match job.device {
         Device::Cpu => train_on(Cpu::default(), "cpu", job, watch),
-        Device::Cuda => Err(Error::Training("device cuda: this version trains on the CPU only".to_owned())),
+        Device::Cuda { gpu, activations: Activations::Bf16 } => {
+            train_on(CudaBf16::open(gpu)?, "cuda-bf16", job, watch)
+        }
+        Device::Cuda { gpu, activations: Activations::F32 } => {
+            train_on(CudaF32::open(gpu)?, "cuda-f32", job, watch)
+        }
     }
 }
 
