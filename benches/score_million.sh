@@ -25,10 +25,10 @@ start=$(date +%s.%N)
 scorer=$!
 peak=0
 while kill -0 "$scorer" 2> /dev/null; do
-    peak=$(awk '/^VmHWM/ { print $2 }' "/proc/$scorer/status" 2> /dev/null || echo "$peak")
-    printf '%s stories written, peak %s MiB\r' "$(wc -l < "$out")" "$((${peak:-0} / 1024))" >&2
-    sleep 2
+    now=$(awk '/^VmHWM/ { print $2 }' "/proc/$scorer/status" 2> /dev/null || true)
+    peak=${now:-$peak}
+    sleep 0.1
 done
 wait "$scorer"
 seconds=$(echo "$(date +%s.%N) - $start" | bc)
-printf '\n%s stories in %.0f s (%.0f a second), peak memory %s MiB\n' "$(wc -l < "$out")" "$seconds" "$(echo "$count / $seconds" | bc)" "$((peak / 1024))"
+printf '%s stories in %.0f s (%.0f a second), peak memory %s MiB\n' "$(wc -l < "$out")" "$seconds" "$(echo "$count / $seconds" | bc)" "$((peak / 1024))"
