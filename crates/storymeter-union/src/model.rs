@@ -56,20 +56,25 @@ impl Model {
 
     /// Writes a folder, which must exist. Each file is complete or not there, and `storymeter.json` comes last.
     ///
+    /// Heads and card are written before the encoder takes its place, and only get their names after it: a full disk
+    /// leaves the model that was there, and there is hardly a moment in which a kill could leave parts of two.
+    ///
     /// # Errors
     /// What the system says: a full disk, a missing folder.
     pub fn save(&self, folder: &Path) -> Result<()> {
         for (name, bytes) in &self.tokenizer_files {
-            write(&folder.join(name), bytes)?;
+            written(&folder.join(name), bytes)?.commit()?;
         }
-        save_parameters(folder, &self.config, &self.parameters)?;
         let path = folder.join("heads.safetensors");
         let heads = self.heads.to_bytes(&path, &self.card, self.config.hidden, self.config.vocabulary)?;
-        write(&path, &heads)?;
+        let heads = written(&path, &heads)?;
         let path = folder.join("storymeter.json");
         let card = serde_json::to_vec_pretty(&self.card)
             .map_err(|e| Error::Model { path: path.clone(), problem: e.to_string() })?;
-        write(&path, &card)
+        let card = written(&path, &card)?;
+        save_parameters(folder, &self.config, &self.parameters)?;
+        heads.commit()?;
+        Ok(card.commit()?)
     }
 
     /// The word embeddings, one row a vocabulary entry.
@@ -110,8 +115,10 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|e| storymeter_core::Error::io(Place::file(path), e).into())
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+/// A file with all its content, which has yet to get its name.
+fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
     let mut file = AtomicFile::create(path)?;
-    file.write_all(bytes).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
-    Ok(file.commit()?)
+    let done = file.write_all(bytes).and_then(|()| file.flush());
+    done.map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
+    Ok(file)
 }

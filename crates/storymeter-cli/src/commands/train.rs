@@ -189,26 +189,21 @@ fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
 
 /// A model that took hours is not overwritten by a slip.
 fn check_output(args: &TrainArgs, out: &Path) -> anyhow::Result<()> {
-    let there = ["storymeter.json", CHECKPOINT].into_iter().find(|name| out.join(name).exists());
-    match there {
-        Some(name) if !args.resume && !args.overwrite => {
-            bail!(
-                "{}: holds {name} already: --resume goes on with it, --overwrite starts anew",
-                out.display()
-            )
-        }
-        Some(_) if args.overwrite => {
-            // A checkpoint of the run before must not outlive it.
-            let path = out.join(CHECKPOINT);
-            match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    Err(error).with_context(|| path.display().to_string())
-                }
-                _ => Ok(()),
-            }
-        }
-        _ => Ok(()),
+    let is_there = |name: &str| out.join(name).exists();
+    let (model, checkpoint) = (is_there("storymeter.json"), is_there(CHECKPOINT));
+    if args.resume && model && !checkpoint {
+        bail!("{}: holds a model but no {CHECKPOINT} to resume from", out.display());
     }
+    if !args.resume && !args.overwrite && (model || checkpoint) {
+        let what = if model { "a model" } else { "an interrupted run" };
+        bail!("{}: holds {what} already: --resume goes on with it, --overwrite starts anew", out.display());
+    }
+    if args.overwrite && checkpoint {
+        // A checkpoint of the run before must not outlive it.
+        let path = out.join(CHECKPOINT);
+        std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
 }
 
 /// All stories, and how many came from which file.

@@ -161,6 +161,14 @@ fn a_model_is_not_overwritten_by_a_slip() {
     // A run that is complete has nothing to go on with.
     sandbox.run(&format!("{TRAIN} -o model --epochs 1 --resume")).succeeds();
     assert_eq!(sandbox.read("model/storymeter.json"), before);
+    let checkpoint = std::fs::read(sandbox.path("model/training.safetensors")).unwrap();
+    sandbox.write("model/training.safetensors", &checkpoint[..checkpoint.len() / 3]);
+    sandbox.run(&format!("{TRAIN} -o model --epochs 1 --resume")).fails_with("not a complete checkpoint");
+    std::fs::remove_file(sandbox.path("model/training.safetensors")).unwrap();
+    sandbox
+        .run(&format!("{TRAIN} -o model --epochs 1 --resume"))
+        .fails_with("no training.safetensors to resume from");
+    assert_eq!(sandbox.read("model/storymeter.json"), before);
     sandbox.run(&format!("{TRAIN} -o model --epochs 1 --seed 9 --overwrite")).succeeds();
     assert_ne!(sandbox.read("model/storymeter.json"), before);
 }
@@ -260,6 +268,24 @@ fn names(folder: PathBuf) -> Vec<String> {
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+#[test]
+fn a_full_disk_leaves_the_model_that_was_there() {
+    let sandbox = with_stories(60);
+    sandbox.run(&format!("{TRAIN} -o model --epochs 1")).succeeds();
+    sandbox.run("score stories.tsv --model model -o before.jsonl").succeeds();
+    let before = names(sandbox.path("model"));
+    let weights = std::fs::metadata(sandbox.path("model/model.safetensors")).unwrap().len();
+    let anew = format!("{TRAIN} -o model --epochs 1 --seed 9 --overwrite");
+    let run = run_on_full_disk(&sandbox, &anew, weights / 512 / 2);
+    let message = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    assert!(message.contains("model.safetensors: ") && message.contains("File too large"), "{message}");
+    let after: Vec<String> = before.into_iter().filter(|name| name != "training.safetensors").collect();
+    assert_eq!(names(sandbox.path("model")), after, "nothing half-written is left");
+    sandbox.run("score stories.tsv --model model -o after.jsonl").succeeds();
+    assert_eq!(sandbox.read("before.jsonl"), sandbox.read("after.jsonl"));
 }
 
 #[test]
