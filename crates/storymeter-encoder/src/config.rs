@@ -63,7 +63,8 @@ impl Config {
         Config::from_fields(source, path)
     }
 
-    fn from_fields(source: Map<String, Value>, path: PathBuf) -> Result<Config> {
+    /// The configuration of these fields of a `config.json`; `path` is what errors name.
+    pub fn from_fields(source: Map<String, Value>, path: PathBuf) -> Result<Config> {
         let fields = Fields { source: &source, path };
         let family = match fields.text("model_type")? {
             Some("bert") => Family::Bert,

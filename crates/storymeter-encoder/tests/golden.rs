@@ -1,6 +1,7 @@
 //! Tiny random models against PyTorch: tokens and hidden states (see tools/encoder_fixtures.py).
 
 use serde_json::Value;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use storymeter_encoder::{Batch, Config, Encoder, Isa, Precision, Tokenizer, Workspace, load_parameters};
 
@@ -131,6 +132,32 @@ fn a_story_has_the_same_bytes_alone_in_any_batch_and_with_any_number_of_threads(
                 }
             }
         }
+    }
+}
+
+#[test]
+fn an_encoder_put_together_from_its_parts_gives_the_same_bytes() {
+    for model in MODELS {
+        let whole = encoder(model, Precision::Int8, Isa::detect());
+        let parts = whole.parts().unwrap();
+        let find = |name: &str| parts.iter().find(|(n, _)| n == name).map(|(_, b)| Cow::Owned(b.clone()));
+        let config = whole.config().clone();
+        let again = Encoder::from_parts(config.clone(), &find, Path::new("m"), Isa::detect()).unwrap();
+        let stories = expected(model);
+        let batch: Batch = stories.iter().map(|story| story.ids.as_slice()).collect();
+        let (mut a, mut b) = (Workspace::new(), Workspace::new());
+        let states = bits(whole.encode(&batch, &mut a).unwrap().states());
+        assert_eq!(states, bits(again.encode(&batch, &mut b).unwrap().states()), "{model}");
+        assert!(encoder(model, Precision::F32, Isa::detect()).parts().is_none());
+
+        for (lost, _) in &parts {
+            let part = |name: &str| if name == lost { None } else { find(name) };
+            let error = Encoder::from_parts(config.clone(), &part, Path::new("m"), Isa::detect());
+            assert_eq!(error.err().unwrap().to_string(), format!("m: tensor {lost}: is missing"));
+        }
+        let cut = |name: &str| find(name).map(|part| Cow::Owned(part[1..].to_vec()));
+        let error = Encoder::from_parts(config, &cut, Path::new("m"), Isa::detect()).err().unwrap();
+        assert!(error.to_string().starts_with("m: tensor words: has "), "{error}");
     }
 }
 

@@ -4,6 +4,8 @@
 //! sums have a fixed order. So hidden states are the same bytes for any batch, any order and any number of threads.
 
 mod net;
+mod stored;
+mod words;
 
 use crate::Result;
 use crate::batch::Batch;
@@ -118,6 +120,12 @@ impl Encoder {
     /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// For each entry of the vocabulary the product of its embedding with `state`: what a head that is tied to the word
+    /// embeddings says.
+    pub fn word_products(&self, state: &[f32]) -> Vec<f32> {
+        self.net.parts().words.products(state)
     }
 
     /// The instructions in use.

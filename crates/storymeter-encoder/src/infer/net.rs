@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::infer::Precision;
+use crate::infer::words::Words;
 use crate::kernel::gemm::{
     PackedI8, QuantisedRows, SidesF32, gemm_f32, gemm_i8, pack_columns, pack_rows, packed_len, quantised_len,
 };
@@ -15,32 +16,32 @@ use std::ops::Range;
 const BLOCK: usize = 96;
 
 /// A linear map, packed.
-struct Linear {
-    inputs: usize,
-    outputs: usize,
-    weights: Weights,
-    bias: Vec<f32>,
+pub(super) struct Linear {
+    pub(super) inputs: usize,
+    pub(super) outputs: usize,
+    pub(super) weights: Weights,
+    pub(super) bias: Vec<f32>,
 }
 
-enum Weights {
+pub(super) enum Weights {
     F32(Vec<f32>),
     I8(PackedI8),
 }
 
 /// Gain and shift of a layer norm.
-struct Norm {
-    gain: Vec<f32>,
-    shift: Vec<f32>,
+pub(super) struct Norm {
+    pub(super) gain: Vec<f32>,
+    pub(super) shift: Vec<f32>,
 }
 
-struct Layer {
+pub(super) struct Layer {
     /// Query, key and value side by side.
-    qkv: Linear,
-    output: Linear,
-    attention_norm: Norm,
-    up: Linear,
-    down: Linear,
-    output_norm: Norm,
+    pub(super) qkv: Linear,
+    pub(super) output: Linear,
+    pub(super) attention_norm: Norm,
+    pub(super) up: Linear,
+    pub(super) down: Linear,
+    pub(super) output_norm: Norm,
 }
 
 /// Packed weights of an encoder.
@@ -53,12 +54,17 @@ pub(super) struct Net {
     first_position: usize,
     eps: f32,
     activation: Activation,
-    words: Vec<f32>,
+    parts: Parts,
+}
+
+/// The weights of a [`Net`].
+pub(super) struct Parts {
+    pub(super) words: Words,
     /// Position plus segment 0: they are always added together.
-    positions: Vec<f32>,
-    norm: Norm,
-    relative: Option<Vec<f32>>,
-    layers: Vec<Layer>,
+    pub(super) positions: Vec<f32>,
+    pub(super) norm: Norm,
+    pub(super) relative: Option<Vec<f32>>,
+    pub(super) layers: Vec<Layer>,
 }
 
 /// Buffers of one thread. They grow to the largest need seen and are then kept.
@@ -147,28 +153,43 @@ impl Net {
                 row.iter_mut().zip(segment).for_each(|(p, s)| *p += s);
             }
         }
-        let longest = config.max_tokens();
-        Net {
-            isa,
-            hidden,
-            heads: config.heads,
-            longest,
-            intermediate,
-            first_position: config.first_position,
-            eps: config.norm_eps,
-            activation: config.activation,
-            words: parameters.data(layout.words).to_vec(),
+        let words = parameters.data(layout.words);
+        let parts = Parts {
+            words: match precision {
+                Precision::F32 => Words::F32(words.to_vec()),
+                Precision::Int8 => Words::quantise(words, hidden),
+            },
             positions,
             norm: norm(layout.norm),
             relative: layout
                 .relative
-                .map(|place| relative::bias_table(parameters.data(place), config.heads, longest)),
+                .map(|place| relative::bias_table(parameters.data(place), config.heads, config.max_tokens())),
             layers,
+        };
+        Net::from_parts(config, parts, isa)
+    }
+
+    /// The network of weights that are packed already.
+    pub(super) fn from_parts(config: &Config, parts: Parts, isa: Isa) -> Net {
+        Net {
+            isa,
+            hidden: config.hidden,
+            heads: config.heads,
+            longest: config.max_tokens(),
+            intermediate: config.intermediate,
+            first_position: config.first_position,
+            eps: config.norm_eps,
+            activation: config.activation,
+            parts,
         }
     }
 
+    pub(super) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
     pub(super) fn layers(&self) -> usize {
-        self.layers.len()
+        self.parts.layers.len()
     }
 
     pub(super) fn hidden(&self) -> usize {
@@ -188,18 +209,15 @@ impl Net {
         let h = self.hidden;
         for story in bounds.windows(2) {
             for row in story[0].max(rows.start)..story[1].min(rows.end) {
-                let word = &self.words[ids[row] as usize * h..][..h];
-                let position = &self.positions[(self.first_position + row - story[0]) * h..][..h];
+                let position = &self.parts.positions[(self.first_position + row - story[0]) * h..][..h];
                 let x = &mut x[(row - rows.start) * h..][..h];
-                for ((x, w), p) in x.iter_mut().zip(word).zip(position) {
-                    *x = w + p;
-                }
+                self.parts.words.add(ids[row], position, x);
             }
         }
-        add_norm_rows(self.isa, x, &[], &self.norm.gain, &self.norm.shift, self.eps);
+        add_norm_rows(self.isa, x, &[], &self.parts.norm.gain, &self.parts.norm.shift, self.eps);
         for (x, qkv) in x.chunks(BLOCK * h).zip(qkv.chunks_mut(BLOCK * 3 * h)) {
             self.linear(
-                &self.layers[0].qkv,
+                &self.parts.layers[0].qkv,
                 x,
                 None,
                 qkv,
@@ -226,7 +244,7 @@ impl Net {
         let h = self.hidden;
         self.attention(bounds, rows, qkv, scratch);
         let Scratch { attention, wide, narrow, quantised, scale, minimum, .. } = scratch;
-        let Layer { output, attention_norm, up, down, output_norm, .. } = &self.layers[layer];
+        let Layer { output, attention_norm, up, down, output_norm, .. } = &self.parts.layers[layer];
         let attention = &attention[..x.len()];
         let wide = room(wide, BLOCK * self.intermediate);
         let narrow = room(narrow, BLOCK * h);
@@ -240,7 +258,7 @@ impl Net {
             self.linear(down, wide, None, narrow, quantised, scale, minimum);
             add_norm_rows(self.isa, x, narrow, &output_norm.gain, &output_norm.shift, self.eps);
             if let Some(next) = next.next() {
-                self.linear(&self.layers[layer + 1].qkv, x, None, next, quantised, scale, minimum);
+                self.linear(&self.parts.layers[layer + 1].qkv, x, None, next, quantised, scale, minimum);
             }
         }
     }
@@ -293,7 +311,7 @@ impl Net {
                 let column = |part: usize| start * 3 * h + part * h + head * width;
                 pack_columns(&qkv[column(1)..], 3 * h, width, len, keys);
                 pack_rows(&qkv[column(2)..], 3 * h, len, width, values);
-                let bias = self.relative.as_ref().map(|table| RelativeBias {
+                let bias = self.parts.relative.as_ref().map(|table| RelativeBias {
                     table: &table[head * (2 * self.longest - 1)..][..2 * self.longest - 1],
                     centre: self.longest - 1,
                 });

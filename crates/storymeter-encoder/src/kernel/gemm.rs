@@ -5,6 +5,7 @@
 //! bytes do not depend on the rows around it: scores are the same for any batch and any number of threads.
 
 use super::{Isa, Level};
+use std::borrow::Cow;
 
 /// Rows of a tile.
 pub(crate) const ROWS: usize = 12;
@@ -63,7 +64,7 @@ pub(crate) fn pack_columns(b: &[f32], ldb: usize, k: usize, n: usize, out: &mut 
 pub(crate) struct PackedI8 {
     pub(crate) k: usize,
     pub(crate) n: usize,
-    data: Vec<i8>,
+    data: Cow<'static, [i8]>,
     /// Sum of a column's quantised weights, padded to whole panels.
     sums: Vec<i32>,
     /// What one step of a column's weights is worth, padded likewise.
@@ -77,31 +78,60 @@ pub(crate) fn quantised_len(k: usize) -> usize {
     k.div_ceil(4) * 4
 }
 
+/// What one of 127 steps is worth for the largest of these weights.
+pub(crate) fn step_of(row: &[f32]) -> f32 {
+    let largest = row.iter().fold(0f32, |m, v| m.max(v.abs()));
+    if largest > 0.0 { largest / 127.0 } else { 1.0 }
+}
+
 impl PackedI8 {
     /// Quantises and packs `w`, `n` rows (output channels) of `k` weights each.
     pub(crate) fn pack(w: &[f32], n: usize, k: usize) -> PackedI8 {
-        let (steps, padded) = (k.div_ceil(4), n.div_ceil(COLS) * COLS);
-        let mut packed = PackedI8 {
-            k,
-            n,
-            data: vec![0; padded * steps * 4],
-            sums: vec![0; padded],
-            scales: vec![0.0; padded],
-            offsets: vec![0.0; padded],
-        };
+        let steps = k.div_ceil(4);
+        let mut data = vec![0; PackedI8::data_len(n, k)];
+        let mut scales = Vec::with_capacity(n);
         for (j, row) in w.chunks_exact(k).enumerate() {
-            let largest = row.iter().fold(0f32, |m, v| m.max(v.abs()));
-            let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
-            let panel = &mut packed.data[j / COLS * COLS * steps * 4..];
+            let scale = step_of(row);
+            let panel = &mut data[j / COLS * COLS * steps * 4..];
             for (p, &v) in row.iter().enumerate() {
-                let q = (v / scale).round() as i8;
-                panel[(p / 4 * COLS + j % COLS) * 4 + p % 4] = q;
-                packed.sums[j] += i32::from(q);
+                panel[(p / 4 * COLS + j % COLS) * 4 + p % 4] = (v / scale).round() as i8;
             }
-            packed.scales[j] = scale;
-            packed.offsets[j] = scale * packed.sums[j] as f32;
+            scales.push(scale);
         }
-        packed
+        PackedI8::from_packed(data.into(), &scales, k)
+    }
+
+    /// Bytes that the packed weights of `n` output channels of `k` weights each take.
+    pub(crate) fn data_len(n: usize, k: usize) -> usize {
+        n.div_ceil(COLS) * COLS * quantised_len(k)
+    }
+
+    /// Weights that were packed before: the panels as [`PackedI8::data`] gave them, and one scale a channel.
+    pub(crate) fn from_packed(data: Cow<'static, [i8]>, scales: &[f32], k: usize) -> PackedI8 {
+        let n = scales.len();
+        let (steps, padded) = (k.div_ceil(4), n.div_ceil(COLS) * COLS);
+        let mut sums = vec![0; padded];
+        for (panel, sums) in data.chunks_exact(steps * COLS * 4).zip(sums.chunks_exact_mut(COLS)) {
+            for step in panel.chunks_exact(COLS * 4) {
+                for (sum, four) in sums.iter_mut().zip(step.as_chunks::<4>().0) {
+                    *sum += four.iter().map(|q| i32::from(*q)).sum::<i32>();
+                }
+            }
+        }
+        let mut padded_scales = scales.to_vec();
+        padded_scales.resize(padded, 0.0);
+        let offsets = padded_scales.iter().zip(&sums).map(|(scale, sum)| scale * *sum as f32).collect();
+        PackedI8 { k, n, data, sums, scales: padded_scales, offsets }
+    }
+
+    /// The panels.
+    pub(crate) fn data(&self) -> &[i8] {
+        &self.data
+    }
+
+    /// One scale a channel.
+    pub(crate) fn scales(&self) -> &[f32] {
+        &self.scales[..self.n]
     }
 }
 

@@ -16,18 +16,28 @@ const PADDED_ENTRIES: usize = 127;
 impl Tokenizer {
     /// Reads the tokenizer of a model folder: `tokenizer.json`, or `vocab.txt` where that is absent.
     pub fn load(folder: &Path, config: &Config) -> Result<Tokenizer> {
-        let settings = Settings::load(folder, config.family)?;
-        let json = folder.join("tokenizer.json");
-        let (path, parts) = if json.exists() {
-            let file = Source { path: json };
-            let parts = file.tokenizer_json(&settings)?;
-            (file.path, parts)
+        Tokenizer::build(config, |name| Source { path: folder.join(name), given: None })
+    }
+
+    /// The same from the contents of the files a folder would have, by name; `path` is what errors name.
+    pub fn from_files(files: &[(&str, &[u8])], path: &Path, config: &Config) -> Result<Tokenizer> {
+        Tokenizer::build(config, |name| {
+            let found = files.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);
+            Source { path: path.to_owned(), given: Some(found) }
+        })
+    }
+
+    fn build<'a>(config: &Config, source: impl Fn(&str) -> Source<'a>) -> Result<Tokenizer> {
+        let settings = Settings::load(&source("tokenizer_config.json"), config.family)?;
+        let json = source("tokenizer.json");
+        let (file, parts) = if json.exists() {
+            let parts = json.tokenizer_json(&settings)?;
+            (json, parts)
         } else {
-            let file = Source { path: folder.join("vocab.txt") };
+            let file = source("vocab.txt");
             let parts = file.vocabulary_lines(&settings)?;
-            (file.path, parts)
+            (file, parts)
         };
-        let file = Source { path };
         let tokenizer = parts.build(&file, &settings)?;
         file.check_against(&tokenizer, config)?;
         Ok(tokenizer)
@@ -45,9 +55,8 @@ struct Settings {
 }
 
 impl Settings {
-    fn load(folder: &Path, family: Family) -> Result<Settings> {
-        let file = Source { path: folder.join("tokenizer_config.json") };
-        let json = if file.path.exists() { file.json()? } else { Value::Null };
+    fn load(file: &Source<'_>, family: Family) -> Result<Settings> {
+        let json = if file.exists() { file.json()? } else { Value::Null };
         let mpnet = family == Family::Mpnet;
         let name = |field: &str, bert: &str, mpnet_name: &str| {
             // A name, or an object of a name and flags.
@@ -84,7 +93,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn build(mut self, file: &Source, settings: &Settings) -> Result<Tokenizer> {
+    fn build(mut self, file: &Source<'_>, settings: &Settings) -> Result<Tokenizer> {
         self.added.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
         self.added.dedup();
         let largest = self.entries.iter().chain(&self.added).map(|(_, id)| *id).max();
@@ -127,17 +136,28 @@ impl Parts {
 }
 
 /// A file, and errors that name it.
-struct Source {
+struct Source<'a> {
     path: PathBuf,
+    /// The content where it is not read from `path`; the inner `None` is a file that is not there.
+    given: Option<Option<&'a [u8]>>,
 }
 
-impl Source {
+impl Source<'_> {
     fn error(&self, problem: String) -> Error {
         Error::Tokenizer { path: self.path.clone(), problem }
     }
 
+    fn exists(&self) -> bool {
+        self.given.map_or_else(|| self.path.exists(), |content| content.is_some())
+    }
+
     fn read(&self) -> Result<Vec<u8>> {
-        std::fs::read(&self.path).map_err(|source| Error::Io { path: self.path.clone(), source })
+        let read = match self.given {
+            None => std::fs::read(&self.path),
+            Some(Some(bytes)) => Ok(bytes.to_vec()),
+            Some(None) => Err(std::io::Error::other("there is no tokenizer in it")),
+        };
+        read.map_err(|source| Error::Io { path: self.path.clone(), source })
     }
 
     fn json(&self) -> Result<Value> {

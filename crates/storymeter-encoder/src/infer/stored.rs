@@ -1,0 +1,148 @@
+//! An int8 encoder's weights as named parts, packed as the kernels read them: what a model in one file holds.
+//!
+//! | part | numbers |
+//! |---|---|
+//! | `words`, `words.scales` | word embeddings, i8, one scale a word |
+//! | `positions`, `norm`, `relative` | position plus segment 0; gain and shift; MPNet's bias by head and distance; f32 |
+//! | `layer.N.{qkv,output,up,down}` | weights, i8, in panels of 32 output channels by four inputs |
+//! | `….scales`, `….bias` | one a channel, f32 |
+//! | `layer.N.{attention_norm,output_norm}` | gain, then shift, f32 |
+
+use super::Encoder;
+use super::net::{Layer, Linear, Net, Norm, Parts, Weights};
+use super::words::Words;
+use crate::config::Config;
+use crate::kernel::Isa;
+use crate::kernel::gemm::PackedI8;
+use crate::{Error, Result};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Finds a part's bytes by its name.
+type Find<'a> = &'a dyn Fn(&str) -> Option<Cow<'static, [u8]>>;
+
+impl Encoder {
+    /// The weights as named parts in little-endian bytes; `None` unless the encoder is int8.
+    pub fn parts(&self) -> Option<Vec<(String, Vec<u8>)>> {
+        let Parts { words, positions, norm, relative, layers } = self.net.parts();
+        let Words::I8 { rows, scales } = words else { return None };
+        let mut parts = vec![
+            ("words".to_owned(), bytemuck::cast_slice(rows).to_vec()),
+            ("words.scales".to_owned(), bytes(scales)),
+            ("positions".to_owned(), bytes(positions)),
+            ("norm".to_owned(), norm_bytes(norm)),
+        ];
+        parts.extend(relative.iter().map(|table| ("relative".to_owned(), bytes(table))));
+        for (number, layer) in layers.iter().enumerate() {
+            let Layer { qkv, output, attention_norm, up, down, output_norm } = layer;
+            for (name, linear) in [("qkv", qkv), ("output", output), ("up", up), ("down", down)] {
+                let Weights::I8(packed) = &linear.weights else { return None };
+                let name = format!("layer.{number}.{name}");
+                parts.push((format!("{name}.scales"), bytes(packed.scales())));
+                parts.push((format!("{name}.bias"), bytes(&linear.bias)));
+                parts.push((name, bytemuck::cast_slice(packed.data()).to_vec()));
+            }
+            for (name, norm) in [("attention_norm", attention_norm), ("output_norm", output_norm)] {
+                parts.push((format!("layer.{number}.{name}"), norm_bytes(norm)));
+            }
+        }
+        Some(parts)
+    }
+
+    /// An int8 encoder from the parts that [`Encoder::parts`] gave: the same hidden states, bit for bit. Borrowed weights
+    /// stay where they are.
+    ///
+    /// # Errors
+    /// Where a part is missing, has another size than `config` says, or holds NaN or infinity; they name `path`.
+    pub fn from_parts(config: Config, find: Find<'_>, path: &Path, isa: Isa) -> Result<Encoder> {
+        let (hidden, intermediate) = (config.hidden, config.intermediate);
+        let source = Source { find, path };
+        let layer = |number: usize| {
+            let linear = |name: &str, inputs: usize, outputs: usize| {
+                source.linear(&format!("layer.{number}.{name}"), inputs, outputs)
+            };
+            let norm = |name: &str| source.norm(&format!("layer.{number}.{name}"), hidden);
+            Ok(Layer {
+                qkv: linear("qkv", hidden, 3 * hidden)?,
+                output: linear("output", hidden, hidden)?,
+                attention_norm: norm("attention_norm")?,
+                up: linear("up", hidden, intermediate)?,
+                down: linear("down", intermediate, hidden)?,
+                output_norm: norm("output_norm")?,
+            })
+        };
+        let distances = config.heads * (2 * config.max_tokens() - 1);
+        let parts = Parts {
+            words: Words::I8 {
+                rows: source.integers("words", config.vocabulary * hidden)?,
+                scales: source.numbers("words.scales", config.vocabulary)?,
+            },
+            positions: source.numbers("positions", config.positions * hidden)?,
+            norm: source.norm("norm", hidden)?,
+            relative: match config.relative_buckets {
+                0 => None,
+                _ => Some(source.numbers("relative", distances)?),
+            },
+            layers: (0..config.layers).map(layer).collect::<Result<_>>()?,
+        };
+        let net = Net::from_parts(&config, parts, isa);
+        Ok(Encoder { config, net })
+    }
+}
+
+fn bytes(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+fn norm_bytes(norm: &Norm) -> Vec<u8> {
+    [bytes(&norm.gain), bytes(&norm.shift)].concat()
+}
+
+/// Parts by name, with errors that say what is wrong with which.
+struct Source<'a> {
+    find: Find<'a>,
+    path: &'a Path,
+}
+
+impl Source<'_> {
+    fn error(&self, name: &str, problem: String) -> Error {
+        Error::Tensor { path: self.path.into(), name: name.into(), problem }
+    }
+
+    fn part(&self, name: &str, len: usize) -> Result<Cow<'static, [u8]>> {
+        let part = (self.find)(name).ok_or_else(|| self.error(name, "is missing".into()))?;
+        if part.len() != len {
+            return Err(self.error(name, format!("has {} bytes, expected {len}", part.len())));
+        }
+        Ok(part)
+    }
+
+    fn integers(&self, name: &str, count: usize) -> Result<Cow<'static, [i8]>> {
+        Ok(match self.part(name, count)? {
+            Cow::Borrowed(bytes) => Cow::Borrowed(bytemuck::cast_slice(bytes)),
+            Cow::Owned(bytes) => Cow::Owned(bytes.into_iter().map(u8::cast_signed).collect()),
+        })
+    }
+
+    fn numbers(&self, name: &str, count: usize) -> Result<Vec<f32>> {
+        let part = self.part(name, 4 * count)?;
+        let numbers: Vec<f32> = part.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+        match numbers.iter().position(|x| !x.is_finite()) {
+            Some(place) => Err(self.error(name, format!("number {place} is {}", numbers[place]))),
+            None => Ok(numbers),
+        }
+    }
+
+    fn norm(&self, name: &str, width: usize) -> Result<Norm> {
+        let mut gain = self.numbers(name, 2 * width)?;
+        let shift = gain.split_off(width);
+        Ok(Norm { gain, shift })
+    }
+
+    fn linear(&self, name: &str, inputs: usize, outputs: usize) -> Result<Linear> {
+        let data = self.integers(name, PackedI8::data_len(outputs, inputs))?;
+        let scales = self.numbers(&format!("{name}.scales"), outputs)?;
+        let weights = Weights::I8(PackedI8::from_packed(data, &scales, inputs));
+        Ok(Linear { inputs, outputs, weights, bias: self.numbers(&format!("{name}.bias"), outputs)? })
+    }
+}
