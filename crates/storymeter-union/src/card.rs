@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::about::About;
+
 /// How the vectors of a story's tokens become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -53,8 +55,15 @@ pub struct Card {
     pub delexicalise: bool,
     /// Most tokens of a window, special ones included.
     pub max_tokens: usize,
+    /// The model card of a released model; empty for one that is nobody's business yet.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub about: About,
     /// How the model was trained: full configuration, data hashes, preset, signature. For people and for the record.
     pub training: Map<String, Value>,
+}
+
+fn is_default(about: &About) -> bool {
+    *about == About::default()
 }
 
 impl Default for Card {
@@ -70,6 +79,7 @@ impl Default for Card {
             normalise: false,
             delexicalise: false,
             max_tokens: 200,
+            about: About::default(),
             training: Map::new(),
         }
     }

@@ -20,6 +20,23 @@ pub enum Error {
         /// What is wrong with it, and what was expected.
         problem: String,
     },
+    /// The program was built without a model.
+    #[error("this build has no embedded model (models/union-small.smq was absent when it was built)")]
+    NoEmbedded,
+    /// A model of this name is neither a path nor installed.
+    #[error("there is no model {name:?}: no such folder or file, and {known}")]
+    UnknownModel {
+        /// What was asked for.
+        name: String,
+        /// What there is instead, in words.
+        known: String,
+    },
+    /// A model file can only compute as it was stored.
+    #[error("{}: its weights are stored in int8, so it cannot compute in f32", path.display())]
+    OnlyInt8 {
+        /// The file.
+        path: PathBuf,
+    },
     /// A training run cannot start or go on.
     #[error("training: {0}")]
     Training(String),

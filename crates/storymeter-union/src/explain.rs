@@ -161,13 +161,14 @@ impl Scorer {
 
     /// The vocabulary entry the reconstruction head likes best at a position, and its probability (equation 4).
     fn most_likely(&self, state: &[f32]) -> (u32, f64) {
-        let matrix =
-            if self.heads.reconstruction.is_empty() { &self.words } else { &self.heads.reconstruction };
-        let logits: Vec<f32> = matrix
-            .chunks_exact(state.len())
-            .zip(&self.heads.reconstruction_bias)
-            .map(|(row, bias)| row.iter().zip(state).map(|(w, x)| w * x).sum::<f32>() + bias)
-            .collect();
+        let own = self.heads.reconstruction.as_slice();
+        let mut logits: Vec<f32> = if own.is_empty() {
+            self.encoder.word_products(state)
+        } else {
+            let product = |row: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
+            own.chunks_exact(state.len()).map(product).collect()
+        };
+        logits.iter_mut().zip(&self.heads.reconstruction_bias).for_each(|(logit, bias)| *logit += bias);
         let (best, top) = logits
             .iter()
             .enumerate()

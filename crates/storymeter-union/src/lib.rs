@@ -41,23 +41,29 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod about;
 mod card;
 mod error;
 mod explain;
 mod heads;
+mod installed;
 mod metric;
 mod model;
 mod normalise;
 mod scorer;
+mod stored;
 pub mod train;
 mod window;
 
+pub use about::{About, Agreement, DiagnosisFigure, Estimate, Source};
 pub use card::{Card, Pooling, Reconstruction};
 pub use error::{Error, Result};
 pub use explain::{Diagnosis, Explanation, SentenceShare, Suggestion};
 pub use heads::Heads;
+pub use installed::{Description, EMBEDDED_NAME, Location, installed_paths, models_folder};
 pub use metric::UnionMetric;
 pub use model::Model;
 pub use normalise::normalise;
 pub use scorer::{Score, Scorer};
+pub use stored::StoredModel;
 pub use storymeter_encoder::Precision;

@@ -77,24 +77,22 @@ impl Model {
         Ok(card.commit()?)
     }
 
-    /// The word embeddings, one row a vocabulary entry.
-    pub fn word_embeddings(&self) -> &[f32] {
-        self.parameters
-            .tensors
-            .iter()
-            .find(|tensor| tensor.name.ends_with("word_embeddings.weight"))
-            .map_or(&[], |tensor| tensor.data.as_slice())
-    }
-
     /// The first 12 hexadecimal digits of the SHA-256 of all weights: the model's name in signatures.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
+        // Many numbers at a time: a hash is slow to start.
+        let numbers = |hash: &mut Sha256, data: &[f32]| {
+            for chunk in data.chunks(1 << 14) {
+                hash.update(chunk.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+            }
+        };
         for tensor in &self.parameters.tensors {
             hash.update(tensor.name.as_bytes());
-            tensor.data.iter().for_each(|x| hash.update(x.to_le_bytes()));
+            numbers(&mut hash, &tensor.data);
         }
-        let heads = [&self.heads.score, &self.heads.diagnosis, &self.heads.diagnosis_bias];
-        heads.into_iter().flatten().for_each(|x| hash.update(x.to_le_bytes()));
+        for head in [&self.heads.score, &self.heads.diagnosis, &self.heads.diagnosis_bias] {
+            numbers(&mut hash, head);
+        }
         hash.update(self.heads.score_bias.to_le_bytes());
         hash.update(self.card.temperature.to_le_bytes());
         hash.update(self.card.bias.to_le_bytes());

@@ -9,7 +9,7 @@ use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
 use crate::window::{Window, prompt_of, windows};
-use crate::{Card, Heads, Model, Result, normalise};
+use crate::{Card, Error, Heads, Model, Result, StoredModel, normalise};
 
 /// Tokens that go through the encoder together. Scores do not depend on it.
 const TOKENS_A_BATCH: usize = 1 << 14;
@@ -33,8 +33,6 @@ pub struct Scorer {
     pub(crate) tokenizer: Tokenizer,
     pub(crate) heads: Heads,
     pub(crate) card: Card,
-    /// The word embeddings, where the reconstruction head is tied to them.
-    pub(crate) words: Vec<f32>,
     fingerprint: String,
     precision: Precision,
 }
@@ -47,21 +45,52 @@ pub(crate) struct Reading {
 }
 
 impl Scorer {
-    /// Loads a model folder.
+    /// The model that is part of the program.
     ///
     /// # Errors
-    /// Where the folder is not a complete model.
-    pub fn load(folder: &Path, precision: Precision) -> Result<Self> {
-        let model = Model::load(folder)?;
-        let mut tokenizer = Tokenizer::load(folder, &model.config)?;
-        for (text, id) in &model.card.name_tokens {
+    /// [`Error::NoEmbedded`] where it was built without one.
+    pub fn embedded() -> Result<Self> {
+        Self::from_stored(&StoredModel::embedded()?)
+    }
+
+    /// Loads a model: a folder that training wrote, or a model file.
+    ///
+    /// # Errors
+    /// Where it is not a complete model, or a model file is to compute in f32.
+    pub fn load(path: &Path, precision: Precision) -> Result<Self> {
+        if path.is_file() {
+            let stored = StoredModel::open(path)?;
+            if precision == Precision::F32 {
+                return Err(Error::OnlyInt8 { path: path.to_owned() });
+            }
+            return Self::from_stored(&stored);
+        }
+        let model = Model::load(path)?;
+        let tokenizer = Tokenizer::load(path, &model.config)?;
+        let fingerprint = model.fingerprint();
+        let encoder = Encoder::new(model.config, &model.parameters, precision, Isa::detect());
+        Ok(Self::assemble((encoder, tokenizer, model.heads), model.card, fingerprint, precision))
+    }
+
+    /// Gets a model file ready to score.
+    ///
+    /// # Errors
+    /// Where its parts do not fit together.
+    pub fn from_stored(model: &StoredModel) -> Result<Self> {
+        let fingerprint = model.fingerprint().to_owned();
+        Ok(Self::assemble(model.open_parts()?, model.card().clone(), fingerprint, Precision::Int8))
+    }
+
+    fn assemble(
+        (encoder, mut tokenizer, heads): (Encoder, Tokenizer, Heads),
+        card: Card,
+        fingerprint: String,
+        precision: Precision,
+    ) -> Self {
+        for (text, id) in &card.name_tokens {
             tokenizer.add_token(text, *id);
         }
-        let fingerprint = model.fingerprint();
-        let tied = model.card.reconstruction == crate::Reconstruction::Tied;
-        let words = if tied { model.word_embeddings().to_vec() } else { Vec::new() };
-        let encoder = Encoder::new(model.config, &model.parameters, precision, Isa::detect());
-        Ok(Self { encoder, tokenizer, heads: model.heads, card: model.card, words, fingerprint, precision })
+        Self { encoder, tokenizer, heads, card, fingerprint, precision }
     }
 
     /// What the model says of itself.
@@ -132,7 +161,9 @@ impl Scorer {
             Precision::F32 => "f32",
             Precision::Int8 => "int8",
         };
+        let name = if self.card.about.name.is_empty() { "unnamed" } else { &self.card.about.name };
         Signature::new("union")
+            .with("model", "m", name)
             .with("weights", "w", &self.fingerprint)
             .with("precision", "p", precision)
             .with("isa", "isa", self.encoder.isa().name())

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use storymeter_core::Story;
 use storymeter_encoder::{Config, Stream, load_parameters};
-use storymeter_union::{Card, Error, Heads, Model, Pooling, Precision, Reconstruction, Scorer};
+use storymeter_union::{Card, Error, Heads, Model, Pooling, Precision, Reconstruction, Scorer, StoredModel};
 
 /// The encoder's own fixture: two layers, a few dozen words.
 fn encoder_folder() -> PathBuf {
@@ -195,4 +195,63 @@ fn heads_of_another_shape_or_with_nan_are_named() {
     .unwrap();
     let error = Model::load(folder.path()).unwrap_err().to_string();
     assert!(error.contains("diagnosis.weight is missing"), "{error}");
+}
+
+#[test]
+fn a_model_file_scores_exactly_like_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let card = Card { reconstruction: Reconstruction::Tied, normalise: true, ..card() };
+    write_model(folder.path(), card.clone());
+    let file = folder.path().join("tiny.smq");
+    let size = Model::load(folder.path()).unwrap().store(&file).unwrap();
+    assert_eq!(size as u64, file.metadata().unwrap().len());
+
+    let (from_folder, from_file) = (
+        Scorer::load(folder.path(), Precision::Int8).unwrap(),
+        Scorer::load(&file, Precision::Int8).unwrap(),
+    );
+    let stories = stories();
+    let all: Vec<&Story> = stories.iter().collect();
+    assert_eq!(from_folder.score(&all).unwrap(), from_file.score(&all).unwrap());
+    assert_eq!(from_folder.signature().to_string(), from_file.signature().to_string());
+    let told = story("Mira lost her red kite. The baker burned the bread.");
+    assert_eq!(from_folder.explain(&told).unwrap(), from_file.explain(&told).unwrap());
+    assert_eq!(StoredModel::open(&file).unwrap().card(), &card);
+    let error = Scorer::load(&file, Precision::F32).err().unwrap();
+    assert!(matches!(error, Error::OnlyInt8 { .. }), "{error}");
+}
+
+#[test]
+fn a_model_file_that_was_changed_anywhere_or_cut_anywhere_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    write_model(folder.path(), Card { reconstruction: Reconstruction::None, ..card() });
+    let file = folder.path().join("tiny.smq");
+    Model::load(folder.path()).unwrap().store(&file).unwrap();
+    let good = std::fs::read(&file).unwrap();
+    let complaint = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        StoredModel::open(&file).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert_eq!(complaint(&good), "");
+    for length in [0, 7, 55, 56, 57, good.len() / 2, good.len() - 1] {
+        let said = complaint(&good[..length]);
+        assert!(said.contains("tiny.smq: "), "{length}: {said}");
+    }
+    for at in (0..good.len()).step_by(97).chain([0, 8, 12, 16, 24, 55, 56, good.len() - 1]) {
+        let mut bad = good.clone();
+        bad[at] ^= 0x20;
+        assert!(complaint(&bad).contains("tiny.smq: "), "byte {at}");
+    }
+    let mut newer = good.clone();
+    newer[8] = 2;
+    assert!(complaint(&newer).ends_with("layout 2 is not known; this version reads 1"));
+}
+
+#[test]
+fn a_matrix_of_its_own_is_not_stored_in_silence() {
+    let folder = tempfile::tempdir().unwrap();
+    write_model(folder.path(), card());
+    let error = Model::load(folder.path()).unwrap().store(&folder.path().join("x.smq")).unwrap_err();
+    assert!(error.to_string().contains("a reconstruction matrix of its own"), "{error}");
+    assert!(!folder.path().join("x.smq").exists());
 }
