@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{completions, correlate, meta, metrics, perturb, report, score, train};
+use crate::commands::{completions, correlate, meta, metrics, model, perturb, report, score, train};
 
 /// Measure how good a story is, and how good a measure of stories is.
 #[derive(Debug, Parser)]
@@ -37,6 +37,7 @@ pub struct Common {
 pub enum Command {
     Score(score::ScoreArgs),
     Metrics(metrics::MetricsArgs),
+    Model(model::ModelArgs),
     Perturb(perturb::PerturbArgs),
     Train(train::TrainArgs),
     /// Correlate scores with human judgments

@@ -10,20 +10,19 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use storymeter::union::{Precision, Scorer};
-use storymeter_checks::evaluate::{Estimate, Evaluation, report, selection};
+use storymeter::union::{EMBEDDED_NAME, Estimate, Location, Precision};
+use storymeter_checks::evaluate::{Evaluation, report, selection};
 
 /// How well a model agrees with human readers, with 95% bootstrap intervals
 #[derive(Debug, Parser)]
 #[command(group = clap::ArgGroup::new("what").required(true))]
 struct Arguments {
-    /// The model's folder
-    #[arg(long, value_name = "MODEL")]
-    model: PathBuf,
+    /// A folder, a model file, or the name of a model; the default is the embedded one
+    #[arg(long, value_name = "MODEL", default_value = EMBEDDED_NAME)]
+    model: String,
     /// What a recipe may be chosen by: annotated/other and the even lines of union_roc
     #[arg(long, group = "what")]
     selection: bool,
@@ -59,7 +58,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
         Multiply::Int8 => Precision::Int8,
         Multiply::F32 => Precision::F32,
     };
-    let scorer = Scorer::load(&arguments.model, precision)?;
+    let scorer = Location::of(&arguments.model)?.scorer(precision)?;
     let evaluation = if arguments.selection { selection(&scorer)? } else { report(&scorer)? };
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&evaluation)?);
@@ -76,8 +75,7 @@ fn print(evaluation: &Evaluation) {
         "set", "criterion", "level", "metric", "n", "Pearson", "Spearman"
     );
     let shown = |x: Estimate| format!("{:.3} [{:.3}, {:.3}]", x.value, x.low, x.high);
-    for row in &evaluation.rows {
-        let figures = row.figures;
+    for row in &evaluation.agreement {
         println!(
             "{:<32} {:<16} {:<7} {:<13} {:>4}  {:<24} {:<24} {}",
             row.set,
@@ -85,9 +83,9 @@ fn print(evaluation: &Evaluation) {
             row.level,
             row.metric,
             row.n,
-            shown(figures.pearson),
-            shown(figures.spearman),
-            shown(figures.kendall)
+            shown(row.pearson),
+            shown(row.spearman),
+            shown(row.kendall)
         );
     }
     if let Some(mean) = evaluation.selection_mean {

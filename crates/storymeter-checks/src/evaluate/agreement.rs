@@ -1,21 +1,10 @@
 //! Correlations with 95% bootstrap intervals.
 
-use serde::Serialize;
+use storymeter::union::Estimate;
 use storymeter_stats::{BootstrapOptions, Coefficient, bootstrap, mean};
 
-/// A coefficient and its 95% interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Estimate {
-    /// The coefficient; NaN where a column is constant.
-    pub value: f64,
-    /// Lower end of the interval.
-    pub low: f64,
-    /// Upper end of the interval.
-    pub high: f64,
-}
-
 /// The three coefficients.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
     /// Pearson's r.
     pub pearson: Estimate,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use storymeter::core::{Prepared, Story};
 use storymeter::metrics::{Options, registry};
-use storymeter::union::Scorer;
+use storymeter::union::{Agreement, DiagnosisFigure, Scorer};
 use storymeter_stats::auc;
 
 use super::agreement::{Figures, pooled, within_items};
@@ -11,52 +11,19 @@ use super::examples::{Ranking, ranking};
 use super::scores;
 use super::sets::{Rated, Result, UnionRoc, hanna_machine, other, union_roc};
 
-/// The correlation of one metric with one criterion of one set.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
-    /// The set, and which part of it.
-    pub set: String,
-    /// The criterion.
-    pub criterion: String,
-    /// `pooled`, or `story`: within items.
-    pub level: &'static str,
-    /// The metric.
-    pub metric: &'static str,
-    /// Number of stories.
-    pub n: usize,
-    /// The coefficients.
-    #[serde(flatten)]
-    pub figures: Figures,
-}
-
-/// The area under the ROC curve of one diagnosis output against one error type.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DiagnosisRow {
-    /// What the model says.
-    pub output: &'static str,
-    /// What at least three of seven raters said.
-    pub error: &'static str,
-    /// Stories with that error.
-    pub positives: usize,
-    /// Against all other stories.
-    pub auc: f64,
-    /// Against the stories that all raters found reasonable.
-    pub auc_reasonable: f64,
-}
-
 /// Everything looked at.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Evaluation {
     /// How the scores come about.
     pub signature: String,
     /// Correlations.
-    pub rows: Vec<Row>,
+    pub agreement: Vec<Agreement>,
     /// One number to choose by ([`selection`]): the mean Spearman over the even lines of union_roc and every other set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection_mean: Option<f64>,
     /// Diagnosis ([`report`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub diagnosis: Vec<DiagnosisRow>,
+    pub diagnosis: Vec<DiagnosisFigure>,
     /// The paper's examples ([`report`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Ranking>,
@@ -79,13 +46,13 @@ pub fn selection(scorer: &Scorer) -> Result<Evaluation> {
     if let Some(set) = union_roc()? {
         let kept: Vec<usize> = (0..set.stories.len()).step_by(2).collect();
         let row = union_row(scorer, &set, "union_roc even lines", &kept)?;
-        summary.push(row.figures.spearman.value);
-        evaluation.rows.push(row);
+        summary.push(row.spearman.value);
+        evaluation.agreement.push(row);
     }
     for set in other()?.unwrap_or_default() {
         let rows = pooled_rows(scorer, &set)?;
-        summary.extend(rows.last().map(|row| row.figures.spearman.value));
-        evaluation.rows.extend(rows);
+        summary.extend(rows.last().map(|row| row.spearman.value));
+        evaluation.agreement.extend(rows);
     }
     evaluation.selection_mean = Some(summary.iter().sum::<f64>() / summary.len() as f64);
     Ok(evaluation)
@@ -100,12 +67,12 @@ pub fn report(scorer: &Scorer) -> Result<Evaluation> {
     if let Some(set) = union_roc()? {
         let all: Vec<usize> = (0..set.stories.len()).collect();
         let odd: Vec<usize> = all.iter().copied().filter(|line| line % 2 == 1).collect();
-        evaluation.rows.push(union_row(scorer, &set, "union_roc all", &all)?);
-        evaluation.rows.push(union_row(scorer, &set, "union_roc odd lines", &odd)?);
+        evaluation.agreement.push(union_row(scorer, &set, "union_roc all", &all)?);
+        evaluation.agreement.push(union_row(scorer, &set, "union_roc odd lines", &odd)?);
         evaluation.diagnosis = diagnosis(scorer, &set)?;
     }
     if let Some(set) = hanna_machine()? {
-        evaluation.rows.extend(hanna_rows(scorer, &set)?);
+        evaluation.agreement.extend(hanna_rows(scorer, &set)?);
     }
     evaluation.examples = ranking(scorer)?.unwrap_or_default();
     Ok(evaluation)
@@ -115,34 +82,33 @@ fn probabilities(scorer: &Scorer, stories: &[Story]) -> Result<Vec<f64>> {
     Ok(scores(scorer, stories)?.iter().map(|score| score.probability).collect())
 }
 
-fn union_row(scorer: &Scorer, set: &UnionRoc, name: &str, kept: &[usize]) -> Result<Row> {
+fn union_row(scorer: &Scorer, set: &UnionRoc, name: &str, kept: &[usize]) -> Result<Agreement> {
     let stories: Vec<Story> = kept.iter().map(|&line| set.stories[line].clone()).collect();
     let human: Vec<f64> = kept.iter().map(|&line| set.human[line]).collect();
-    Ok(Row {
-        set: name.to_owned(),
-        criterion: "reasonable".to_owned(),
-        level: "pooled",
-        metric: "union",
-        n: kept.len(),
-        figures: pooled(&probabilities(scorer, &stories)?, &human),
-    })
+    let figures = pooled(&probabilities(scorer, &stories)?, &human);
+    Ok(row((name, "reasonable", "pooled"), "union", kept.len(), figures))
 }
 
-fn pooled_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Row>> {
+fn row(
+    (set, criterion, level): (&str, &str, &str),
+    metric: &str,
+    n: usize,
+    Figures { pearson, spearman, kendall }: Figures,
+) -> Agreement {
+    let [set, criterion, level, metric] = [set, criterion, level, metric].map(str::to_owned);
+    Agreement { set, criterion, level, metric, n, pearson, spearman, kendall }
+}
+
+fn pooled_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Agreement>> {
     let scores = probabilities(scorer, &set.stories)?;
-    let row = |(criterion, human): &(String, Vec<f64>)| Row {
-        set: set.name.clone(),
-        criterion: criterion.clone(),
-        level: "pooled",
-        metric: "union",
-        n: scores.len(),
-        figures: pooled(&scores, human),
+    let of = |(criterion, human): &(String, Vec<f64>)| {
+        row((&set.name, criterion, "pooled"), "union", scores.len(), pooled(&scores, human))
     };
-    Ok(set.criteria.iter().map(row).collect())
+    Ok(set.criteria.iter().map(of).collect())
 }
 
 /// Coherence and the mean of all criteria, beside Repetition-3 (turned round, so that more is better for both).
-fn hanna_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Row>> {
+fn hanna_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Agreement>> {
     let repetition = registry::build("repetition-3", &Options::default())?;
     let repeated = |story: &Story| {
         let (mut row, mut score) = (vec![0.0; repetition.width()], [0.0]);
@@ -163,15 +129,15 @@ fn hanna_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Row>> {
             for (level, figures) in
                 [("story", within_items(scores, human, &items)), ("pooled", pooled(scores, human))]
             {
-                let set = "hanna first 48 prompts".to_owned();
-                rows.push(Row { set, criterion: criterion.clone(), level, metric, n: scores.len(), figures });
+                let what = ("hanna first 48 prompts", criterion.as_str(), level);
+                rows.push(row(what, metric, scores.len(), figures));
             }
         }
     }
     Ok(rows)
 }
 
-fn diagnosis(scorer: &Scorer, set: &UnionRoc) -> Result<Vec<DiagnosisRow>> {
+fn diagnosis(scorer: &Scorer, set: &UnionRoc) -> Result<Vec<DiagnosisFigure>> {
     let damage: Vec<Option<[f64; 4]>> =
         scores(scorer, &set.stories)?.iter().map(|score| score.damage).collect();
     let Some(damage) = damage.into_iter().collect::<Option<Vec<_>>>() else { return Ok(Vec::new()) };
@@ -188,7 +154,8 @@ fn diagnosis(scorer: &Scorer, set: &UnionRoc) -> Result<Vec<DiagnosisRow>> {
             let (auc, positives) = area(all().collect())?;
             let (auc_reasonable, _) =
                 area(all().filter(|line| has(line) || set.answers[*line][0] == 7).collect())?;
-            rows.push(DiagnosisRow { output, error, positives, auc, auc_reasonable });
+            let (output, error) = (output.to_owned(), error.to_owned());
+            rows.push(DiagnosisFigure { output, error, positives, auc, auc_reasonable });
         }
     }
     Ok(rows)

@@ -8,9 +8,9 @@ mod examples;
 mod figures;
 mod sets;
 
-pub use agreement::{Estimate, Figures, pooled, within_items};
+pub use agreement::{Figures, pooled, within_items};
 pub use examples::{Example, Ranking, Table, paper_examples, ranking};
-pub use figures::{Evaluation, Row, report, selection};
+pub use figures::{Evaluation, report, selection};
 pub use sets::{Rated, UnionRoc, hanna_machine, other, union_roc};
 
 use storymeter::core::Story;

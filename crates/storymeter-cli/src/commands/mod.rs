@@ -4,6 +4,7 @@ pub mod completions;
 pub mod correlate;
 pub mod meta;
 pub mod metrics;
+pub mod model;
 pub mod perturb;
 pub mod report;
 pub mod score;
@@ -26,6 +27,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Score(args) => score::run(&args, &cli.common),
         Command::Metrics(args) => metrics::run(&args),
         Command::Train(args) => train::run(&args, &cli.common),
+        Command::Model(args) => model::run(&args, &cli.common),
         Command::Perturb(args) => perturb::run(&args, &cli.common),
         Command::Completions(args) => completions::run(&args),
         Command::Correlate(args) => correlate::run(&args),

@@ -3,6 +3,7 @@
 mod correlate;
 mod meta;
 mod metrics;
+mod model;
 mod perturb;
 mod report;
 mod sandbox;

@@ -39,12 +39,22 @@ impl Sandbox {
         self.run_with_input(line, b"")
     }
 
+    /// The same with environment variables.
+    pub fn run_with(&self, line: &str, variables: &[(&str, &str)]) -> Run {
+        self.start(line, b"", variables)
+    }
+
     /// The same with standard input.
     pub fn run_with_input(&self, line: &str, input: &[u8]) -> Run {
+        self.start(line, input, &[])
+    }
+
+    fn start(&self, line: &str, input: &[u8], variables: &[(&str, &str)]) -> Run {
         let mut child = Command::new(env!("CARGO_BIN_EXE_storymeter"))
             .args(line.split_whitespace())
             .current_dir(self.0.path())
             .env("NO_COLOR", "1")
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

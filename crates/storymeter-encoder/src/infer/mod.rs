@@ -125,7 +125,7 @@ impl Encoder {
     /// For each entry of the vocabulary the product of its embedding with `state`: what a head that is tied to the word
     /// embeddings says.
     pub fn word_products(&self, state: &[f32]) -> Vec<f32> {
-        self.net.parts().words.products(state)
+        self.net.parts().words.products(self.net.isa, state)
     }
 
     /// The instructions in use.

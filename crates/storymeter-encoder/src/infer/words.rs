@@ -1,6 +1,8 @@
 //! The word embeddings: as they are, or in eight bits with one scale a word.
 
+use crate::kernel::Isa;
 use crate::kernel::gemm::step_of;
+use crate::kernel::steps::{products_f32, products_i8};
 use std::borrow::Cow;
 
 /// One row a vocabulary entry.
@@ -41,16 +43,17 @@ impl Words {
     }
 
     /// The product of every row with `state`.
-    pub(super) fn products(&self, state: &[f32]) -> Vec<f32> {
-        let width = state.len();
+    pub(super) fn products(&self, isa: Isa, state: &[f32]) -> Vec<f32> {
         match self {
             Words::F32(rows) => {
-                let product = |row: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
-                rows.chunks_exact(width).map(product).collect()
+                let mut products = vec![0.0; rows.len() / state.len()];
+                products_f32(isa, rows, state, &mut products);
+                products
             }
             Words::I8 { rows, scales } => {
-                let product = |row: &[i8]| row.iter().zip(state).map(|(q, x)| f32::from(*q) * x).sum::<f32>();
-                rows.chunks_exact(width).zip(scales).map(|(row, scale)| scale * product(row)).collect()
+                let mut products = vec![0.0; scales.len()];
+                products_i8(isa, rows, scales, state, &mut products);
+                products
             }
         }
     }

@@ -117,6 +117,38 @@ vectorised! {
     }
 }
 
+vectorised! {
+    /// The products of rows of `width` numbers with `state`.
+    pub(crate) fn products_f32(rows: &[f32], state: &[f32], out: &mut [f32]) {
+        for (row, out) in rows.chunks_exact(state.len()).zip(out) {
+            *out = product(row, state, |w| w);
+        }
+    }
+}
+
+vectorised! {
+    /// The same for quantised rows, each with a scale of its own.
+    pub(crate) fn products_i8(rows: &[i8], scales: &[f32], state: &[f32], out: &mut [f32]) {
+        for ((row, scale), out) in rows.chunks_exact(state.len()).zip(scales).zip(out) {
+            *out = scale * product(row, state, f32::from);
+        }
+    }
+}
+
+/// Sixteen interleaved partial sums, then those, then the rest of the row, in a fixed order.
+#[inline(always)]
+fn product<T: Copy>(row: &[T], state: &[f32], number: impl Fn(T) -> f32) -> f32 {
+    let mut lanes = [0f32; LANES];
+    let ((row, row_rest), (state, state_rest)) = (row.as_chunks::<LANES>(), state.as_chunks::<LANES>());
+    for (row, state) in row.iter().zip(state) {
+        for ((lane, w), x) in lanes.iter_mut().zip(row).zip(state) {
+            *lane += number(*w) * x;
+        }
+    }
+    let rest = row_rest.iter().zip(state_rest);
+    rest.fold(join_lanes(lanes, |a, b| a + b), |sum, (w, x)| sum + number(*w) * x)
+}
+
 /// The relative position bias of one head: `table[centre + j - i]` is added for query `i` and key `j`.
 #[derive(Clone, Copy)]
 pub(crate) struct RelativeBias<'a> {

@@ -1,12 +1,10 @@
 //! The learned metric among the others.
 
-use std::path::{Path, PathBuf};
-
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use storymeter::core::Metric;
 use storymeter::metrics::{Options, Scorer, registry};
-use storymeter::union::{self, Precision, UnionMetric};
+use storymeter::union::{self, Location, Precision, UnionMetric};
 
 /// The id of the learned metric.
 pub(super) const UNION: &str = "union";
@@ -14,9 +12,10 @@ pub(super) const UNION: &str = "union";
 /// Which model, and how it computes.
 #[derive(Debug, Clone, Args)]
 pub(super) struct LearnedArgs {
-    /// The model of the metric union: a folder written by storymeter train
-    #[arg(long, value_name = "DIR")]
-    pub model: Option<PathBuf>,
+    /// The model of the metric union: a folder written by storymeter train, a model file, or the name of a model
+    /// (`storymeter model list`); the default is the one that is part of the program
+    #[arg(long, value_name = "DIR|FILE|NAME")]
+    pub model: Option<String>,
     /// How the model multiplies: int8 is several times faster, f32 is exact
     #[arg(long, value_name = "PRECISION", default_value = "int8")]
     precision: PrecisionArg,
@@ -49,22 +48,21 @@ impl LearnedArgs {
         if self.device == Device::Cuda {
             bail!("--device cuda: this version scores on the CPU only");
         }
-        let Some(model) = &self.model else {
-            bail!(
-                "the metric union needs a model, and none is part of this version: name a folder with --model, or \
-                 other metrics with --metric (`storymeter metrics list` names them)"
-            );
-        };
         let precision = match self.precision {
             PrecisionArg::Int8 => Precision::Int8,
             PrecisionArg::F32 => Precision::F32,
         };
-        union::Scorer::load(model, precision).with_context(|| not_a_model(model))
+        match &self.model {
+            Some(typed) => {
+                let location = Location::of(typed).context("--model")?;
+                location.scorer(precision).with_context(|| format!("--model {typed}"))
+            }
+            None => Location::Embedded.scorer(precision).context(
+                "the metric union needs a model: name one with --model, or other metrics with --metric (`storymeter \
+                 metrics list` names them)",
+            ),
+        }
     }
-}
-
-fn not_a_model(folder: &Path) -> String {
-    format!("--model {}: not a model that storymeter train wrote", folder.display())
 }
 
 /// The metrics of these ids, the learned one included.

@@ -1,0 +1,109 @@
+//! `storymeter model show`: a model card.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use serde_json::json;
+use storymeter::union::{Description, Estimate, Location};
+
+use crate::Outcome;
+
+/// Prints the card of a model.
+pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<Outcome> {
+    let model = Location::of(name)?.describe()?;
+    let text = if as_json {
+        let value = json!({
+            "bytes": model.bytes,
+            "fingerprint": model.fingerprint,
+            "card": model.card,
+        });
+        format!("{}\n", serde_json::to_string_pretty(&value)?)
+    } else {
+        text(&model)
+    };
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(Outcome::Done)
+}
+
+fn text(model: &Description) -> String {
+    let about = &model.card.about;
+    let mut text = String::new();
+    let name = if about.name.is_empty() { "a model without a name" } else { &about.name };
+    let _ = writeln!(text, "{name}  ({:.1} MB, weights {})", model.bytes as f64 / 1e6, model.fingerprint);
+    for (title, said) in [("", &about.summary), ("Licence", &about.licence), ("Recipe", &about.recipe)] {
+        if !said.is_empty() {
+            let lead = if title.is_empty() { String::new() } else { format!("{title}: ") };
+            let _ = writeln!(text, "\n{lead}{said}");
+        }
+    }
+    if !about.sources.is_empty() {
+        text.push_str("\nMade from\n");
+        for source in &about.sources {
+            let note = if source.note.is_empty() { String::new() } else { format!(" {}", source.note) };
+            let _ = writeln!(text, "  {} ({}).{note}", source.name, source.licence);
+        }
+    }
+    agreement(&mut text, model);
+    for (title, points) in [
+        ("About these figures", &about.notes),
+        ("Limits", &about.limits),
+        ("Not to be used for", &about.not_for),
+    ] {
+        if !points.is_empty() {
+            let _ = writeln!(text, "\n{title}");
+            points.iter().for_each(|point| {
+                let _ = writeln!(text, "  - {point}");
+            });
+        }
+    }
+    let card = &model.card;
+    let _ = writeln!(
+        text,
+        "\nHow it reads: windows of {} tokens; text {}; names {}; probability sigmoid((logit - {}) / {})",
+        card.max_tokens,
+        if card.normalise { "normalised" } else { "as it is" },
+        if card.delexicalise { "masked" } else { "kept" },
+        card.bias,
+        card.temperature,
+    );
+    text
+}
+
+fn agreement(text: &mut String, model: &Description) {
+    let about = &model.card.about;
+    if about.agreement.is_empty() {
+        text.push_str("\nIts card says nothing about agreement with human readers.\n");
+        return;
+    }
+    let shown = |x: Estimate| format!("{:.3} [{:.3}, {:.3}]", x.value, x.low, x.high);
+    text.push_str("\nAgreement with human readers, with 95% intervals\n");
+    let _ = writeln!(
+        text,
+        "  {:<28} {:<12} {:<7} {:<13} {:>4}  {:<22} {:<22} Kendall",
+        "set", "criterion", "level", "metric", "n", "Pearson", "Spearman"
+    );
+    for row in &about.agreement {
+        let _ = writeln!(
+            text,
+            "  {:<28} {:<12} {:<7} {:<13} {:>4}  {:<22} {:<22} {}",
+            row.set,
+            row.criterion,
+            row.level,
+            row.metric,
+            row.n,
+            shown(row.pearson),
+            shown(row.spearman),
+            shown(row.kendall)
+        );
+    }
+    if !about.diagnosis.is_empty() {
+        text.push_str("\nDiagnosis: area under the ROC curve against what at least 3 of 7 readers said\n");
+        for row in &about.diagnosis {
+            let _ = writeln!(
+                text,
+                "  {:<14} {:<18} {:>3} stories  {:.3}",
+                row.output, row.error, row.positives, row.auc
+            );
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `storymeter model list`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use serde_json::{Value, json};
+use storymeter::union::{Description, EMBEDDED_NAME, Error, Location, installed_paths, models_folder};
+
+use crate::Outcome;
+
+/// Prints the models, the embedded one first.
+pub(super) fn run(as_json: bool) -> anyhow::Result<Outcome> {
+    let mut models = vec![(EMBEDDED_NAME.to_owned(), Location::Embedded)];
+    models.extend(installed_paths().into_iter().map(|(name, path)| (name, Location::Path(path))));
+    let described: Vec<(String, Location, Result<Description, Error>)> = models
+        .into_iter()
+        .map(|(name, location)| {
+            let description = location.describe();
+            (name, location, description)
+        })
+        .collect();
+    let text = if as_json {
+        let values: Vec<Value> = described.iter().map(|(name, place, d)| value(name, place, d)).collect();
+        format!("{}\n", serde_json::to_string_pretty(&values)?)
+    } else {
+        let mut text = String::new();
+        for (name, place, description) in &described {
+            line(&mut text, name, place, description);
+        }
+        let folder = models_folder().map_or_else(|| "nowhere".to_owned(), |f| f.display().to_string());
+        let _ = writeln!(text, "\ninstalled models are in {folder} (STORYMETER_MODELS)");
+        text
+    };
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(Outcome::Done)
+}
+
+fn line(text: &mut String, name: &str, place: &Location, description: &Result<Description, Error>) {
+    let kind = match place {
+        Location::Embedded => "embedded",
+        Location::Path(path) if path.is_dir() => "folder",
+        Location::Path(_) => "file",
+    };
+    let _ = match description {
+        Ok(model) => writeln!(
+            text,
+            "{name:<16} {kind:<9} {:>6.1} MB  {}  {}",
+            model.bytes as f64 / 1e6,
+            model.fingerprint,
+            headline(model)
+        ),
+        Err(error) => writeln!(text, "{name:<16} {kind:<9} {error}"),
+    };
+}
+
+/// The first figure of the card that is the model's own, in short.
+fn headline(model: &Description) -> String {
+    let about = &model.card.about;
+    match about.agreement.iter().find(|row| row.metric == "union") {
+        Some(row) => format!(
+            "{}: r {:.3}, rho {:.3}, tau {:.3} (n = {})",
+            row.set, row.pearson.value, row.spearman.value, row.kendall.value, row.n
+        ),
+        None => "no figures in its card".to_owned(),
+    }
+}
+
+fn value(name: &str, place: &Location, description: &Result<Description, Error>) -> Value {
+    let path = match place {
+        Location::Embedded => Value::Null,
+        Location::Path(path) => json!(path),
+    };
+    match description {
+        Ok(model) => json!({
+            "name": name, "embedded": *place == Location::Embedded, "path": path, "bytes": model.bytes,
+            "fingerprint": model.fingerprint, "agreement": model.card.about.agreement,
+        }),
+        Err(error) => json!({
+            "name": name, "embedded": *place == Location::Embedded, "path": path, "error": error.to_string(),
+        }),
+    }
+}

@@ -1,0 +1,124 @@
+//! The list of models that a source offers: `manifest.json` beside the model files.
+
+use std::io::{Read, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use storymeter::core::AtomicFile;
+use storymeter::union::StoredModel;
+
+use crate::Outcome;
+
+/// The file's name.
+pub(super) const FILE: &str = "manifest.json";
+
+/// Write manifest.json for the model files of a folder, so that `model pull --from` can offer them.
+#[derive(Debug, Args)]
+pub(super) struct ManifestArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+/// What a source offers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    /// Version of this layout.
+    pub format: u32,
+    /// The models.
+    pub models: Vec<Offer>,
+}
+
+/// One model of a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Offer {
+    pub name: String,
+    /// The file beside the manifest.
+    pub file: String,
+    pub bytes: u64,
+    /// SHA-256 of the file, in hexadecimal digits.
+    pub sha256: String,
+    #[serde(default)]
+    pub summary: String,
+}
+
+impl Manifest {
+    const FORMAT: u32 = 1;
+
+    /// Reads a manifest and refuses what could lead out of its folder.
+    pub(super) fn parse(bytes: &[u8], from: &str) -> anyhow::Result<Self> {
+        let manifest: Self =
+            serde_json::from_slice(bytes).with_context(|| format!("{from}: not a manifest"))?;
+        if manifest.format != Self::FORMAT {
+            bail!("{from}: format {} is not known; this version reads {}", manifest.format, Self::FORMAT);
+        }
+        for offer in &manifest.models {
+            for part in [&offer.name, &offer.file] {
+                let odd = |c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c));
+                if part.is_empty() || part.starts_with('.') || part.contains(odd) {
+                    bail!("{from}: {part:?} is not a plain name");
+                }
+            }
+            let digits = offer.sha256.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+            if offer.sha256.len() != 64 || !digits {
+                bail!("{from}: {:?} of {} is not a SHA-256", offer.sha256, offer.name);
+            }
+        }
+        Ok(manifest)
+    }
+
+    /// The offer of a name.
+    pub(super) fn offer(&self, name: &str, from: &str) -> anyhow::Result<&Offer> {
+        self.models.iter().find(|offer| offer.name == name).with_context(|| {
+            let names: Vec<&str> = self.models.iter().map(|offer| offer.name.as_str()).collect();
+            format!("{from} has no model {name:?}; it has {}", names.join(", "))
+        })
+    }
+}
+
+/// SHA-256 of a file, in hexadecimal digits.
+pub(super) fn sha256_of(path: &Path) -> anyhow::Result<String> {
+    let mut file = std::fs::File::open(path).with_context(|| path.display().to_string())?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match file.read(&mut buffer).with_context(|| path.display().to_string())? {
+            0 => break,
+            count => hash.update(&buffer[..count]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Writes the manifest of a folder.
+pub(super) fn run(args: &ManifestArgs) -> anyhow::Result<Outcome> {
+    let entries = args.folder.read_dir().with_context(|| args.folder.display().to_string())?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "smq"))
+        .collect();
+    files.sort();
+    let offer = |path: &PathBuf| -> anyhow::Result<Offer> {
+        let stored = StoredModel::open(path)?;
+        let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Offer {
+            name: part(path.file_stem()),
+            file: part(path.file_name()),
+            bytes: stored.len() as u64,
+            sha256: sha256_of(path)?,
+            summary: stored.card().about.summary.clone(),
+        })
+    };
+    let models = files.iter().map(offer).collect::<anyhow::Result<Vec<_>>>()?;
+    if models.is_empty() {
+        bail!("{}: no model files (.smq) in it", args.folder.display());
+    }
+    let manifest = Manifest { format: Manifest::FORMAT, models };
+    let mut file = AtomicFile::create(args.folder.join(FILE))?;
+    writeln!(file, "{}", serde_json::to_string_pretty(&manifest)?)?;
+    file.commit()?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,230 @@
+//! `storymeter model`: pack, list, show and pull, the last also from a server that hangs up in the middle.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::sandbox::Sandbox;
+use crate::tiny_model::write_model;
+
+const ABOUT: &str = r#"{
+  "name": "tiny", "summary": "A model for tests.", "licence": "MIT", "recipe": "none",
+  "sources": [{"name": "nothing", "licence": "free", "note": "Random weights."}],
+  "notes": ["Figures made up for a test."], "limits": ["It knows nothing."], "not_for": ["Anything."]
+}"#;
+
+const FIGURES: &str = r#"{"signature": "x", "agreement": [{"set": "no set", "criterion": "none", "level": "pooled",
+  "metric": "union", "n": 3, "pearson": {"value": 0.5, "low": 0.25, "high": 0.75},
+  "spearman": {"value": 0.5, "low": 0.25, "high": 0.75}, "kendall": {"value": 0.5, "low": 0.25, "high": 0.75}}],
+  "diagnosis": [{"output": "repetition", "error": "repeated plots", "positives": 2, "auc": 0.9,
+  "auc_reasonable": 0.95}]}"#;
+
+/// A sandbox with a trained folder `model`, a source `shop` with the packed `tiny.smq`, and `in.jsonl`.
+fn with_shop() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", "{\"story\": \"Mira lost her red kite. She looked in the old barn.\"}\n");
+    sandbox.write("about.json", ABOUT);
+    sandbox.write("figures.json", FIGURES);
+    for folder in ["model", "shop", "installed"] {
+        std::fs::create_dir(sandbox.path(folder)).unwrap();
+    }
+    write_model(&sandbox.path("model"));
+    sandbox.run("model pack model --about about.json --figures figures.json -o shop/tiny.smq").succeeds();
+    sandbox.run("model manifest shop").succeeds();
+    sandbox
+}
+
+#[test]
+fn a_packed_model_scores_like_its_folder_and_shows_its_card() {
+    let sandbox = with_shop();
+    let scores = |model: &str| {
+        let line = format!("score in.jsonl --model {model} --format jsonl");
+        sandbox.run(&line).succeeds().stdout().to_owned()
+    };
+    assert_eq!(scores("model"), scores("shop/tiny.smq"));
+    let shown = sandbox.run("model show shop/tiny.smq").succeeds();
+    // The fingerprint and the size are the weights' business.
+    let shown = shown.stdout().lines().skip(1).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!(shown);
+    let json = sandbox.run("model show shop/tiny.smq --format json").succeeds();
+    let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
+    assert_eq!(json["card"]["about"]["name"], "tiny");
+    assert_eq!(json["card"]["about"]["diagnosis"][0]["auc"], 0.9);
+}
+
+#[test]
+fn a_model_that_is_pulled_is_listed_and_scores_by_its_name() {
+    let sandbox = with_shop();
+    let place = [("STORYMETER_MODELS", "installed")];
+    sandbox.run_with("model show tiny", &place).fails_with("there is no model \"tiny\"");
+    sandbox.run_with("model pull tiny --from shop", &place).succeeds();
+    assert_eq!(bytes(&sandbox, "installed/tiny.smq"), bytes(&sandbox, "shop/tiny.smq"));
+    let list = sandbox.run_with("model list", &place).succeeds();
+    assert!(list.stdout().contains("tiny"), "{}", list.stdout());
+    assert!(list.stdout().contains("no set: r 0.500, rho 0.500, tau 0.500 (n = 3)"), "{}", list.stdout());
+    let json = sandbox.run_with("model list --format json", &place).succeeds();
+    let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
+    assert_eq!(json[0]["embedded"], true);
+    assert_eq!(json[1]["name"], "tiny");
+    let scored = sandbox.run_with("score in.jsonl --model tiny", &place).succeeds();
+    assert!(scored.stdout().contains("union|model:tiny|weights:"), "{}", scored.stdout());
+    let again = sandbox.run_with("model pull tiny --from shop", &place).succeeds();
+    assert!(again.stdout().contains("is up to date"), "{}", again.stdout());
+}
+
+#[test]
+fn what_cannot_be_pulled_is_explained_and_nothing_is_installed() {
+    let sandbox = with_shop();
+    let place = [("STORYMETER_MODELS", "installed")];
+    let refused = |line: &str, message: &str| {
+        sandbox.run_with(line, &place).fails_with(message);
+        assert!(!sandbox.path("installed/tiny.smq").exists());
+    };
+    refused("model pull tiny", "there is no public source of models yet");
+    refused("model pull large --from shop", "has no model \"large\"; it has tiny");
+    refused("model pull tiny --from nowhere", "nowhere/manifest.json");
+    refused("model pull tiny --from ftp://shop", "ftp is not one of file, http, https");
+    // Nobody listens at port 1 of this machine.
+    refused(
+        "model pull tiny --from http://127.0.0.1:1",
+        "http://127.0.0.1:1/manifest.json: cannot be reached",
+    );
+
+    let mut file = bytes(&sandbox, "shop/tiny.smq");
+    let last = file.len() - 1;
+    file[last] ^= 1;
+    sandbox.write("shop/tiny.smq", &file);
+    refused("model pull tiny --from shop", "and the manifest says");
+    assert_eq!(std::fs::read_dir(sandbox.path("installed")).unwrap().count(), 0, "no rest stays");
+    sandbox.write("shop/tiny.smq", &file[..last]);
+    refused("model pull tiny --from shop", "the connection ended early");
+    sandbox.write(
+        "shop/manifest.json",
+        r#"{"format": 1, "models": [{"name": "tiny", "file": "../in.jsonl",
+        "bytes": 1, "sha256": "00"}]}"#,
+    );
+    refused("model pull tiny --from shop", "is not a plain name");
+    sandbox.write("shop/manifest.json", "[]");
+    refused("model pull tiny --from shop", "not a manifest");
+}
+
+#[test]
+fn a_damaged_model_file_is_refused_by_score() {
+    let sandbox = with_shop();
+    let file = bytes(&sandbox, "shop/tiny.smq");
+    sandbox.write("cut.smq", &file[..file.len() / 2]);
+    sandbox.run("score in.jsonl --model cut.smq").fails_with("cut short, or changed");
+    sandbox.write(
+        "other.smq",
+        "something else entirely, which is no model at all, and long enough to have a head",
+    );
+    sandbox.run("score in.jsonl --model other.smq").fails_with("other.smq: not a model file of storymeter");
+    sandbox.run("score in.jsonl --model shop/tiny.smq --precision f32").fails_with("cannot compute in f32");
+    sandbox.run("model pack nowhere -o x.smq").fails_with("nowhere");
+    assert!(!sandbox.path("x.smq").exists());
+}
+
+#[test]
+fn a_download_that_broke_goes_on_where_it_stopped() {
+    let sandbox = with_shop();
+    let file = bytes(&sandbox, "shop/tiny.smq");
+    let half = file.len() / 2;
+    let server = Server::start(&sandbox, true, half);
+    let place = [("STORYMETER_MODELS", "installed")];
+    let line = format!("model pull tiny --from http://{}/", server.address);
+    let broken = sandbox.run_with(&line, &place).fails_with("bytes are kept; the same command goes on");
+    assert!(broken.stderr().contains(&format!("{half} of {}", file.len())), "{}", broken.stderr());
+    assert!(!sandbox.path("installed/tiny.smq").exists());
+    sandbox.run_with(&line, &place).succeeds();
+    assert_eq!(bytes(&sandbox, "installed/tiny.smq"), file);
+    let ranges = server.ranges.lock().unwrap().clone();
+    assert_eq!(ranges, [None, Some(half)], "the second time only the rest was asked for");
+    assert_eq!(std::fs::read_dir(sandbox.path("installed")).unwrap().count(), 1, "no part stays");
+    sandbox.run_with(&line.replace("tiny", "big"), &place).fails_with("has no model \"big\"");
+}
+
+#[test]
+fn a_server_that_cannot_begin_in_the_middle_sends_all_again() {
+    let sandbox = with_shop();
+    let file = bytes(&sandbox, "shop/tiny.smq");
+    let server = Server::start(&sandbox, false, file.len() / 3);
+    let place = [("STORYMETER_MODELS", "installed")];
+    let line = format!("model pull tiny --from http://{}", server.address);
+    sandbox.run_with(&line, &place).fails_with("bytes are kept");
+    sandbox.run_with(&line, &place).succeeds();
+    assert_eq!(bytes(&sandbox, "installed/tiny.smq"), file);
+    std::fs::remove_file(sandbox.path("shop/tiny.smq")).unwrap();
+    std::fs::remove_file(sandbox.path("installed/tiny.smq")).unwrap();
+    sandbox.run_with(&line, &place).fails_with("tiny.smq: not found (404");
+}
+
+fn bytes(sandbox: &Sandbox, name: &str) -> Vec<u8> {
+    std::fs::read(sandbox.path(name)).unwrap()
+}
+
+/// A file server on this machine that hangs up in the middle of the first model file it is asked for.
+struct Server {
+    address: String,
+    /// What each request for a model file asked to begin with.
+    ranges: Arc<Mutex<Vec<Option<usize>>>>,
+}
+
+impl Server {
+    fn start(sandbox: &Sandbox, knows_ranges: bool, breaks_at: usize) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (folder, ranges) = (sandbox.path("shop"), Arc::new(Mutex::new(Vec::new())));
+        let (asked, kept) = (AtomicUsize::new(0), Arc::clone(&ranges));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let Some((path, range)) = request(&mut stream) else { continue };
+                let content = std::fs::read(folder.join(path.trim_start_matches('/')));
+                let Ok(content) = content else {
+                    let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+                    continue;
+                };
+                let from = range.filter(|_| knows_ranges).unwrap_or(0);
+                let status = match from {
+                    0 => "200 OK".to_owned(),
+                    _ => format!(
+                        "206 Partial Content\r\nContent-Range: bytes {from}-{}/{}",
+                        content.len() - 1,
+                        content.len()
+                    ),
+                };
+                let length = content.len() - from;
+                let head =
+                    format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+                let _ = stream.write_all(head.as_bytes());
+                let mut end = content.len();
+                if path.ends_with(".smq") {
+                    kept.lock().unwrap().push(range);
+                    if asked.fetch_add(1, Ordering::SeqCst) == 0 {
+                        end = breaks_at;
+                    }
+                }
+                let _ = stream.write_all(&content[from..end]);
+            }
+        });
+        Self { address, ranges }
+    }
+}
+
+/// The path and the first byte that a request asks for.
+fn request(stream: &mut TcpStream) -> Option<(String, Option<usize>)> {
+    let mut text = Vec::new();
+    let mut byte = [0];
+    while !text.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).ok()?;
+        text.push(byte[0]);
+    }
+    let text = String::from_utf8(text).ok()?;
+    let path = text.split(' ').nth(1)?.to_owned();
+    let range = text.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("range").then(|| value.trim_start_matches("bytes=").trim_end_matches('-'))
+    });
+    Some((path, range.and_then(|from| from.parse().ok())))
+}
