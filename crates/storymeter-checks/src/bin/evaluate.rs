@@ -93,6 +93,12 @@ fn print(evaluation: &Evaluation) {
             "\nmean Spearman over the sets (even lines of union_roc; the last criterion of each other): {mean:.4}"
         );
     }
+    if !evaluation.robustness.is_empty() {
+        println!("\nSpearman of union_roc's scores with those of the same stories written differently");
+    }
+    for (variant, spearman) in &evaluation.robustness {
+        println!("{variant:<16} {spearman:.4}");
+    }
     if !evaluation.diagnosis.is_empty() {
         println!(
             "\n{:<14} {:<18} {:>8} {:>9} {:>19}",

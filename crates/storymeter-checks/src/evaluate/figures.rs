@@ -10,6 +10,7 @@ use super::agreement::{Figures, pooled, within_items};
 use super::examples::{Ranking, ranking};
 use super::scores;
 use super::sets::{Rated, Result, UnionRoc, hanna_machine, other, union_roc};
+use super::variants::robustness;
 
 /// Everything looked at.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -21,6 +22,9 @@ pub struct Evaluation {
     /// One number to choose by ([`selection`]): the mean Spearman over the even lines of union_roc and every other set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection_mean: Option<f64>,
+    /// Spearman's correlation of the scores of union_roc's stories with those of the stories written down differently. No
+    /// ratings are in it, so it is in both.
+    pub robustness: Vec<(String, f64)>,
     /// Diagnosis ([`report`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnosis: Vec<DiagnosisFigure>,
@@ -48,6 +52,7 @@ pub fn selection(scorer: &Scorer) -> Result<Evaluation> {
         let row = union_row(scorer, &set, "union_roc even lines", &kept)?;
         summary.push(row.spearman.value);
         evaluation.agreement.push(row);
+        evaluation.robustness = robustness(scorer, &set.stories)?;
     }
     for set in other()?.unwrap_or_default() {
         let rows = pooled_rows(scorer, &set)?;
@@ -70,6 +75,7 @@ pub fn report(scorer: &Scorer) -> Result<Evaluation> {
         evaluation.agreement.push(union_row(scorer, &set, "union_roc all", &all)?);
         evaluation.agreement.push(union_row(scorer, &set, "union_roc odd lines", &odd)?);
         evaluation.diagnosis = diagnosis(scorer, &set)?;
+        evaluation.robustness = robustness(scorer, &set.stories)?;
     }
     if let Some(set) = hanna_machine()? {
         evaluation.agreement.extend(hanna_rows(scorer, &set)?);

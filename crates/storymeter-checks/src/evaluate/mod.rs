@@ -7,11 +7,13 @@ mod agreement;
 mod examples;
 mod figures;
 mod sets;
+mod variants;
 
 pub use agreement::{Figures, pooled, within_items};
 pub use examples::{Example, Ranking, Table, paper_examples, ranking};
 pub use figures::{Evaluation, report, selection};
 pub use sets::{Rated, UnionRoc, hanna_machine, other, union_roc};
+pub use variants::{VARIANTS, Variant, robustness};
 
 use storymeter::core::Story;
 use storymeter::union::{Score, Scorer};

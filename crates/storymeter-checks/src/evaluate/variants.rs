@@ -1,0 +1,108 @@
+//! The same story written down differently: a score should hardly care.
+//!
+//! These are written without the code that the model itself uses to make texts alike.
+
+use storymeter::core::Story;
+use storymeter::text::treebank::detokenize;
+use storymeter::union::Scorer;
+use storymeter_stats::spearman;
+
+use super::sets::Result;
+
+/// A way of writing a story down, and what it does to a text; the number is the story's place in the set.
+pub type Variant = (&'static str, fn(&str, usize) -> String);
+
+/// What is tried on stories that are tokenised, in small letters, with placeholders for names.
+pub const VARIANTS: [Variant; 5] = [
+    ("lower-cased", |text, _| text.to_lowercase()),
+    ("detokenised", |text, _| detokenised(text)),
+    ("other names", named),
+    ("other quotes", |text, _| curly(text)),
+    ("as people write", |text, at| curly(&capitalised(&detokenised(&named(text, at))))),
+];
+
+/// Spearman's correlation of the scores of stories with those of their variants.
+///
+/// # Errors
+/// Where the model fails.
+pub fn robustness(scorer: &Scorer, stories: &[Story]) -> Result<Vec<(String, f64)>> {
+    let probabilities = |stories: &[Story]| -> Result<Vec<f64>> {
+        Ok(super::scores(scorer, stories)?.iter().map(|score| score.probability).collect())
+    };
+    let original = probabilities(stories)?;
+    let mut found = Vec::new();
+    for (name, rewrite) in VARIANTS {
+        let changed: Vec<Story> = stories
+            .iter()
+            .enumerate()
+            .map(|(at, story)| Story { text: rewrite(&story.text, at), ..Story::default() })
+            .collect();
+        found.push((name.to_owned(), spearman(&original, &probabilities(&changed)?)?.coefficient));
+    }
+    Ok(found)
+}
+
+/// `did n't go .` becomes `didn't go.`
+fn detokenised(text: &str) -> String {
+    detokenize(&text.split_whitespace().collect::<Vec<_>>())
+}
+
+/// Placeholders become names, the same one throughout a story, other ones in the next.
+fn named(text: &str, at: usize) -> String {
+    const MALE: [&str; 6] = ["Robert", "Kevin", "Brian", "Pablo", "Ahmed", "Dwight"];
+    const FEMALE: [&str; 6] = ["Susan", "Karen", "Linda", "Consuelo", "Fatima", "Gwen"];
+    const NEUTRAL: [&str; 4] = ["Casey", "Jamie", "Robin", "Jordan"];
+    text.replace("[MALE]", MALE[at % MALE.len()])
+        .replace("[FEMALE]", FEMALE[at / 2 % FEMALE.len()])
+        .replace("[NEUTRAL]", NEUTRAL[at / 3 % NEUTRAL.len()])
+}
+
+/// Straight quotes become curly ones: an apostrophe everywhere, double ones in turn.
+fn curly(text: &str) -> String {
+    let mut open = false;
+    let straight = text.replace("``", "\"").replace("''", "\"");
+    straight
+        .chars()
+        .map(|c| match c {
+            '\'' => '’',
+            '"' => {
+                open = !open;
+                if open { '“' } else { '”' }
+            }
+            other => other,
+        })
+        .collect()
+}
+
+/// A capital at the beginning of sentences, and for the word I.
+fn capitalised(text: &str) -> String {
+    let mut start = true;
+    let words: Vec<String> = text
+        .split(' ')
+        .map(|word| {
+            let mut letters = word.chars();
+            let alone = matches!(word, "i" | "i'm" | "i'd" | "i'll" | "i've");
+            let first = letters.next().filter(|_| start || alone).map(|c| c.to_uppercase().to_string());
+            start = word.ends_with(['.', '!', '?']);
+            first.map_or_else(|| word.to_owned(), |first| first + letters.as_str())
+        })
+        .collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_story_is_rewritten_as_people_write() {
+        let text = "[MALE] did n't go . `` i ca n't , '' said [FEMALE] 's mom !";
+        let written: Vec<String> = VARIANTS.iter().map(|(_, rewrite)| rewrite(text, 1)).collect();
+        assert_eq!(written[0], "[male] did n't go . `` i ca n't , '' said [female] 's mom !");
+        assert!(written[1].starts_with("[MALE] didn't go."), "{}", written[1]);
+        assert_eq!(written[2], "Kevin did n't go . `` i ca n't , '' said Susan 's mom !");
+        assert_eq!(written[3], "[MALE] did n’t go . “ i ca n’t , ” said [FEMALE] ’s mom !");
+        assert!(written[4].starts_with("Kevin didn’t go. "), "{}", written[4]);
+        assert!(written[4].ends_with("said Susan’s mom!"), "{}", written[4]);
+    }
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# All studies of the UNION paper as one page.
+#
+#   recipes/studies/all.sh MODELS > docs/results.md
+#
+# MODELS is a folder with the trained models of the studies:
+#   union-base, union-small      the released recipes
+#   paper, paper-no-recon        trained with --preset paper, and with --without-reconstruction
+#   roc, long                    trained on ROCStories alone, on long stories alone
+#   without-{repetition,substitution,reordering,negation}   trained like union-small with one technique left out
+# A study whose models are not there is left out, and said so.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+[ $# -eq 1 ] || { echo "usage: $0 MODELS" >&2; exit 2; }
+models=$1
+
+# have NAME...: those of the models that are there, as NAME=PATH.
+have() {
+    for name in "$@"; do
+        for path in "$models/$name" "$models/$name.smq"; do
+            if [ -e "$path" ]; then
+                printf '%s=%s\n' "$name" "$path"
+                break
+            fi
+        done
+    done
+}
+
+missing() { printf '## %s\n\nNot run: %s.\n\n' "$1" "$2"; }
+
+cat <<'PAGE'
+# Results: the studies of the UNION paper
+
+Made by `recipes/studies/all.sh` with `storymeter score` and `storymeter meta union`; the published metrics' scores are the authors' own.
+Numbers in the paper that these follow: Table 5 (ROC) to four decimals. Signatures stand under each table.
+
+PAGE
+
+mapfile -t ours < <(have union-base union-small paper paper-no-recon)
+if [ ${#ours[@]} -gt 0 ]; then
+    "$here/table-5.sh" "${ours[@]}"
+    "$here/figure-2.sh" "${ours[@]}"
+else
+    missing "Table 5 and Figure 2" "there is none of union-base, union-small, paper"
+fi
+if [ "$(have roc long | wc -l)" -eq 2 ]; then
+    "$here/table-6.sh" "$(have roc | cut -d= -f2-)" "$(have long | cut -d= -f2-)"
+else
+    missing "Table 6" "it needs the models roc and long"
+fi
+mapfile -t ablations < <(have union-small without-repetition without-substitution without-reordering without-negation)
+if [ ${#ablations[@]} -ge 2 ]; then
+    "$here/table-7.sh" "${ablations[@]}"
+else
+    missing "Table 7" "it needs union-small and models without one technique"
+fi
+# The first of these that is there; the embedded file may have no reconstruction head.
+edits=$(have union-base union-small | head -n 1 | cut -d= -f2-)
+if [ -n "$edits" ]; then
+    "$here/appendix-d.sh" "$edits"
+else
+    missing "Appendix D" "there is neither union-base nor union-small"
+fi
