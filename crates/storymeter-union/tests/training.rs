@@ -92,7 +92,7 @@ fn job<'a>(
     settings: &'a Settings,
     resume: bool,
 ) -> Job<'a> {
-    Job { init, stories, files: &[], out, settings, device: Device::Cpu, resume }
+    Job { init, stories, files: &[], teachers: &[], out, settings, device: Device::Cpu, resume }
 }
 
 fn run(init: &Path, out: &Path, settings: &Settings, count: u64, resume: bool) -> Vec<EpochReport> {
@@ -249,4 +249,46 @@ fn settings_and_stories_that_do_not_work_are_errors() {
     assert!(error.to_string().contains("try a smaller learning rate"), "{error}");
     let wrong: Result<Settings, _> = serde_json::from_str("{\"epoch\": 3}");
     assert!(wrong.unwrap_err().to_string().contains("unknown field `epoch`"));
+}
+
+#[test]
+fn a_student_learns_its_teacher_s_judgement_as_far_as_it_is_told_to() {
+    let init = tempfile::tempdir().unwrap();
+    write_encoder(init.path());
+    let stories = stories(0, 200);
+    let teacher = tempfile::tempdir().unwrap();
+    train(&job(init.path(), &stories, teacher.path(), &settings(), false), &mut |_| Ok(())).unwrap();
+    let teachers = [teacher.path().to_owned()];
+    let taught = |teacher_share: f64, teachers: &[std::path::PathBuf], epochs: u64| {
+        let out = tempfile::tempdir().unwrap();
+        let settings = Settings { teacher_share, epochs, seed: 2, ..settings() };
+        let job = Job { teachers, ..job(init.path(), &stories, out.path(), &settings, false) };
+        train(&job, &mut |_| Ok(())).unwrap();
+        out
+    };
+
+    // A teacher nobody listens to changes nothing.
+    let weights = |folder: &tempfile::TempDir| fs::read(folder.path().join("model.safetensors")).unwrap();
+    assert!(weights(&taught(0.0, &teachers, 1)) == weights(&taught(1.0, &[], 1)));
+
+    // One that is listened to is agreed with on stories neither has seen, more than without it.
+    let held_out = self::stories(10_000, 150);
+    let logits = |folder: &Path| -> Vec<f64> {
+        let scorer = Scorer::load(folder, Precision::F32).unwrap();
+        let scores = scorer.score(&held_out.iter().collect::<Vec<_>>()).unwrap();
+        scores.iter().map(|score| score.logit / 2.0).collect()
+    };
+    let judged = logits(teacher.path());
+    let distance = |folder: &tempfile::TempDir| -> f64 {
+        let probability = |logit: f64| 1.0 / (1.0 + (-logit).exp());
+        let pairs = judged.iter().zip(logits(folder.path()));
+        pairs.map(|(a, b)| (probability(*a) - probability(2.0 * b)).abs()).sum::<f64>() / 150.0
+    };
+    let (with, without) = (distance(&taught(1.0, &teachers, 12)), distance(&taught(1.0, &[], 12)));
+    assert!(with < 0.8 * without, "mean distance {with} with the teacher, {without} without");
+
+    let other = Settings { normalise: false, ..settings() };
+    let job = Job { teachers: &teachers, ..job(init.path(), &stories, teacher.path(), &other, false) };
+    let error = train(&job, &mut |_| Ok(())).unwrap_err();
+    assert!(error.to_string().contains("normalise differs"), "{error}");
 }

@@ -62,6 +62,9 @@ pub struct TrainArgs {
     /// How a GPU keeps activations: bf16 is several times faster; weights, gradients and sums are f32 with both
     #[arg(long, value_name = "PRECISION", default_value = "bf16")]
     precision: PrecisionArg,
+    /// A trained model whose judgement is learnt instead of the plain label (distillation); with several, their mean
+    #[arg(long, value_name = "DIR")]
+    teacher: Vec<PathBuf>,
     /// Go on where an interrupted run in the output folder stood; the end is the same as without the interruption
     #[arg(long)]
     resume: bool,
@@ -142,6 +145,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         files: &corpus.files,
         out,
         settings: &settings,
+        teachers: &args.teacher,
         device: device(args)?,
         resume: args.resume,
     };

@@ -50,6 +50,14 @@ pub struct Cuda<N: Number> {
     precision: PhantomData<N>,
 }
 
+// Derived, it would ask `N` for a clone.
+impl<N: Number> Clone for Cuda<N> {
+    /// The same GPU, queue and pool of memory.
+    fn clone(&self) -> Cuda<N> {
+        Cuda { device: Rc::clone(&self.device), precision: PhantomData }
+    }
+}
+
 /// A GPU with activations in bf16.
 pub type CudaBf16 = Cuda<half::bf16>;
 /// A GPU with everything in f32 (not TF32).

@@ -31,6 +31,8 @@ pub(super) struct RunState {
     pub data: String,
     /// SHA-256 of the weights at the beginning.
     pub init: String,
+    /// The teachers' fingerprints.
+    pub teachers: Vec<String>,
     pub reports: Vec<EpochReport>,
     pub steps: u64,
     pub spent: Spent,

@@ -9,7 +9,7 @@ use storymeter_perturb::Technique;
 
 use super::example::Example;
 use super::objective::heads_of;
-use crate::{Pooling, Result};
+use crate::{Heads, Pooling, Result};
 
 /// Mean loss (equation 3) and accuracy over some examples.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -40,7 +40,6 @@ pub(super) fn logits<B: Backend>(
     examples: &[Example],
     tokens_a_batch: usize,
 ) -> Result<Vec<f64>> {
-    let (backend, width) = (network.backend(), network.config().hidden);
     let heads = heads_of(network)?;
     let mut logits = Vec::with_capacity(examples.len());
     let mut rest = examples;
@@ -52,19 +51,30 @@ pub(super) fn logits<B: Backend>(
         });
         let (now, later) = rest.split_at(fits.count().max(1));
         let batch: Batch = now.iter().map(|example| example.ids.as_slice()).collect();
-        let hidden = network.encode(&batch)?;
-        let pooled = match pooling {
-            Pooling::Cls => {
-                let firsts: Vec<u32> = batch.bounds()[..now.len()].iter().map(|at| *at as u32).collect();
-                backend.gather(&hidden, &backend.lookups(&firsts), width)
-            }
-            Pooling::Mean => backend.story_means(&hidden, &backend.stories(batch.bounds()), width),
-        };
-        let vectors = backend.download(&pooled)?;
-        logits.extend(vectors.chunks_exact(width).map(|vector| heads.logit(vector)));
+        logits.extend(batch_logits(network, &heads, pooling, &batch)?);
         rest = later;
     }
     Ok(logits)
+}
+
+/// The logit of each story of a batch.
+pub(super) fn batch_logits<B: Backend>(
+    network: &Network<B>,
+    heads: &Heads,
+    pooling: Pooling,
+    batch: &Batch,
+) -> Result<Vec<f64>> {
+    let (backend, width) = (network.backend(), network.config().hidden);
+    let hidden = network.encode(batch)?;
+    let pooled = match pooling {
+        Pooling::Cls => {
+            let firsts: Vec<u32> = batch.bounds()[..batch.len()].iter().map(|at| *at as u32).collect();
+            backend.gather(&hidden, &backend.lookups(&firsts), width)
+        }
+        Pooling::Mean => backend.story_means(&hidden, &backend.stories(batch.bounds()), width),
+    };
+    let vectors = backend.download(&pooled)?;
+    Ok(vectors.chunks_exact(width).map(|vector| heads.logit(vector)).collect())
 }
 
 /// -log of the probability of the right label.
@@ -114,7 +124,7 @@ mod tests {
     use super::*;
 
     fn example(human: bool, damage: [bool; 4]) -> Example {
-        Example { ids: vec![2, 3], first: 1, targets: vec![], human, damage }
+        Example { ids: vec![2, 3], first: 1, targets: vec![], human, damage, taught: vec![] }
     }
 
     #[test]

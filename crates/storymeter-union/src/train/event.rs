@@ -47,6 +47,8 @@ pub struct Start {
     pub stories_sha256: String,
     /// SHA-256 of the weights it starts from.
     pub init_sha256: String,
+    /// The fingerprints of its teachers.
+    pub teachers: Vec<String>,
     /// Stories to learn from, to choose by, and to report on (not used in the run).
     pub split: BTreeMap<&'static str, usize>,
     /// Examples by which epochs are compared: stories and negatives.

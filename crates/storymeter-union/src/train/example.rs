@@ -7,7 +7,9 @@ use storymeter_perturb::{DEFAULT_SAMPLE, DonorSampler, Donors, Perturber, Techni
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
 use super::settings::Settings;
+use super::teacher::Reader;
 use super::view::{View, written_down};
+use crate::window::prompt_of;
 
 /// One input with everything it is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +24,8 @@ pub(super) struct Example {
     pub human: bool,
     /// Which techniques damaged it, in the order of `Technique::ALL`.
     pub damage: [bool; 4],
+    /// `ids` as each teacher reads them.
+    pub taught: Vec<Vec<u32>>,
 }
 
 /// A human story and where it stood in the whole input: its record number decides its part and its negatives.
@@ -49,6 +53,7 @@ pub(super) struct Maker<'a> {
     pub settings: &'a Settings,
     pub tokenizer: &'a Tokenizer,
     pub perturber: Perturber<'a>,
+    pub readers: Vec<Reader>,
 }
 
 impl Maker<'_> {
@@ -78,7 +83,8 @@ impl Maker<'_> {
         let (human, _) = view.ids(&view.story.text, tokenizer, settings);
         // Damage may bring back what was made alike: a tokenised "did n't".
         let text = Story { text: negative.story, ..Story::default() };
-        let (damaged, was_cut) = view.ids(&written_down(&text, settings, false).text, tokenizer, settings);
+        let text = &written_down(&text, settings, false).text;
+        let (damaged, was_cut) = view.ids(text, tokenizer, settings);
         let undamaged = human == damaged || (was_cut && human.starts_with(&damaged[..damaged.len() - 1]));
         if undamaged {
             // Cut off, or lost in normalisation: the model could not tell them apart either.
@@ -90,8 +96,24 @@ impl Maker<'_> {
             human.get(first..end).unwrap_or_default().to_vec()
         };
         let damage = Technique::ALL.map(|technique| negative.techniques.contains(&technique));
-        let negative = Example { targets: targets(&damaged), ids: damaged, first, human: false, damage };
-        let human = Example { targets: targets(&human), ids: human, first, human: true, damage: [false; 4] };
+        let taught =
+            |text: &str| self.readers.iter().map(|reader| reader.ids(prompt_of(&view.story), text)).collect();
+        let negative = Example {
+            targets: targets(&damaged),
+            ids: damaged,
+            first,
+            human: false,
+            damage,
+            taught: taught(text),
+        };
+        let human = Example {
+            targets: targets(&human),
+            ids: human,
+            first,
+            human: true,
+            damage: [false; 4],
+            taught: taught(&view.story.text),
+        };
         Some(([human, negative], view.is_part))
     }
 }

@@ -15,13 +15,14 @@ mod objective;
 mod run;
 mod settings;
 mod task;
+mod teacher;
 mod view;
 
 #[cfg(test)]
 mod peer;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use sha2::{Digest, Sha256};
@@ -87,6 +88,8 @@ pub struct Job<'a> {
     pub out: &'a Path,
     /// The settings.
     pub settings: &'a Settings,
+    /// Folders of trained models whose judgement is learnt instead of the plain label; may be empty.
+    pub teachers: &'a [PathBuf],
     /// Where to compute.
     pub device: Device,
     /// Go on where the checkpoint in `out` stands, if there is one.
@@ -103,18 +106,23 @@ pub type Watch<'a> = &'a mut dyn FnMut(Event<'_>) -> Result<()>;
 /// what the system says of files.
 pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     match job.device {
-        Device::Cpu => train_on(Cpu::default(), "cpu", job, watch),
+        Device::Cpu => train_on(&Cpu::default(), "cpu", job, watch),
         Device::Cuda { gpu, activations: Activations::Bf16 } => {
-            train_on(CudaBf16::open(gpu)?, "cuda-bf16", job, watch)
+            train_on(&CudaBf16::open(gpu)?, "cuda-bf16", job, watch)
         }
         Device::Cuda { gpu, activations: Activations::F32 } => {
-            train_on(CudaF32::open(gpu)?, "cuda-f32", job, watch)
+            train_on(&CudaF32::open(gpu)?, "cuda-f32", job, watch)
         }
     }
 }
 
 /// The run on one device.
-fn train_on<B: Backend>(backend: B, name: &str, job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
+fn train_on<B: Backend + Clone>(
+    backend: &B,
+    name: &str,
+    job: &Job<'_>,
+    watch: Watch<'_>,
+) -> Result<Vec<EpochReport>> {
     let clock = Instant::now();
     let settings = job.settings;
     let config = Config::load(job.init)?;
@@ -138,18 +146,26 @@ fn train_on<B: Backend>(backend: B, name: &str, job: &Job<'_>, watch: Watch<'_>)
         files: sources(job),
         stories_sha256: fingerprint(job.stories),
         init_sha256: weights_hash(job.init)?,
+        teachers: Vec::new(),
         split: BTreeMap::from([("train", train.len()), ("dev", dev.len()), ("test", test.len())]),
         dev_examples: 0,
         parameters: 0,
         name_tokens,
         epochs_done: 0,
     };
+    let (mut teachers, mut readers) = (Vec::new(), Vec::new());
+    for folder in job.teachers {
+        let (teacher, reader, fingerprint) = teacher::load(folder, settings, backend.clone())?;
+        teachers.push(teacher);
+        readers.push(reader);
+        start.teachers.push(fingerprint);
+    }
     // Before anything that takes long, so that a wrong folder is told at once.
     let kept = checkpoint_of(job, &start)?;
     let (tagger, lexicon) = (Tagger::embedded(), Lexicon::embedded());
     let donors = example::donors(&train, settings, tagger, lexicon);
     let perturber = Perturber::new(settings.perturb.clone(), &donors, lexicon, tagger);
-    let maker = Maker { settings, tokenizer: &tokenizer, perturber };
+    let maker = Maker { settings, tokenizer: &tokenizer, perturber, readers };
     let dev: Vec<Example> = maker.make(&dev, DEV_DRAW).pairs.into_iter().flatten().collect();
     if train.is_empty() || dev.is_empty() {
         let problem = format!(
@@ -165,7 +181,8 @@ fn train_on<B: Backend>(backend: B, name: &str, job: &Job<'_>, watch: Watch<'_>)
     let parameters = load_parameters(job.init, &config)?;
     start.parameters = parameters.count();
 
-    let mut run = Run::start(backend, job, &start, (config, parameters, &tokenizer), kept, clock)?;
+    let mut run =
+        Run::start((backend.clone(), teachers), job, &start, (config, parameters, &tokenizer), kept, clock)?;
     watch(Event::Start(&start))?;
     std::thread::scope(|scope| -> Result<()> {
         let epochs = start.epochs_done..settings.epochs;

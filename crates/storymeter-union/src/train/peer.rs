@@ -33,6 +33,7 @@ fn example(value: &Value) -> Example {
         targets: ids(&value["targets"]),
         human: value["human"] == 1,
         damage: damage.try_into().unwrap(),
+        taught: vec![],
     }
 }
 

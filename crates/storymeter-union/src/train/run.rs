@@ -14,6 +14,7 @@ use super::event::{End, EpochReport, Event, Spent, Start, StepReport};
 use super::example::Example;
 use super::feed::{EpochEnd, Fed};
 use super::objective::{Losses, head_tensors, heads_of, learn, take_losses};
+use super::teacher::{Teacher, advise};
 use super::{Job, Watch, dev, hash, names, new_heads};
 use crate::model::tokenizer_files;
 use crate::{Card, Error, Model, Result};
@@ -30,6 +31,7 @@ pub(super) struct Run<'a, B: Backend> {
     start: &'a Start,
     card: Card,
     network: Network<B>,
+    teachers: Vec<Teacher<B>>,
     optimiser: Optimiser,
     pub reports: Vec<EpochReport>,
     steps: u64,
@@ -48,7 +50,7 @@ struct Pass {
 impl<'a, B: Backend> Run<'a, B> {
     /// Weights from the folder to start from, or from the checkpoint.
     pub fn start(
-        backend: B,
+        (backend, teachers): (B, Vec<Teacher<B>>),
         job: &'a Job<'a>,
         start: &'a Start,
         (config, mut parameters, tokenizer): (Config, Parameters, &Tokenizer),
@@ -89,7 +91,7 @@ impl<'a, B: Backend> Run<'a, B> {
             name_tokens: start.name_tokens.clone(),
             ..Card::default()
         };
-        Ok(Self { job, start, card, network, optimiser, reports, steps, spent, clock })
+        Ok(Self { job, start, card, network, teachers, optimiser, reports, steps, spent, clock })
     }
 
     /// One pass over what is fed; looks at the dev stories, saves the model where it is the best so far, then the
@@ -163,7 +165,7 @@ impl<'a, B: Backend> Run<'a, B> {
                 seen = Pass { steps: pass.steps, tokens: pass.tokens, ..Pass::default() };
                 since = Instant::now();
             }
-            let portion = match next {
+            let mut portion = match next {
                 Fed::Batch(portion) => portion,
                 Fed::End(end) => {
                     self.spent.negatives_seconds += end.seconds;
@@ -175,6 +177,7 @@ impl<'a, B: Backend> Run<'a, B> {
             let warm_up = (settings.warm_up * SCHEDULE as f64) as u64;
             let now = (progress * SCHEDULE as f64) as u64;
             rate = warm_up_then_linear(settings.learning_rate as f32, now, warm_up, SCHEDULE);
+            advise(&self.teachers, settings, &mut portion.task)?;
             self.network.clear_gradients();
             let stream = Stream::new(settings.seed).child(epoch).child(pass.steps);
             learn(&mut self.network, settings, &portion.task, settings.dropout.then_some(stream))?;
@@ -201,6 +204,7 @@ impl<'a, B: Backend> Run<'a, B> {
                 "files": self.start.files,
                 "stories_sha256": self.start.stories_sha256,
                 "init_sha256": self.start.init_sha256,
+                "teachers": self.start.teachers,
                 "device": self.start.device,
                 "epochs": self.reports,
                 "version": self.start.version,
@@ -214,6 +218,7 @@ impl<'a, B: Backend> Run<'a, B> {
             settings: self.job.settings.clone(),
             data: self.start.stories_sha256.clone(),
             init: self.start.init_sha256.clone(),
+            teachers: self.start.teachers.clone(),
             reports: self.reports.clone(),
             steps: self.steps,
             spent: self.spent_by_now(),
@@ -269,6 +274,8 @@ pub(super) fn checkpoint_of(job: &Job<'_>, start: &Start) -> Result<Option<Check
         "other stories"
     } else if kept.state.init != start.init_sha256 {
         "another encoder to start from"
+    } else if kept.state.teachers != start.teachers {
+        "other teachers"
     } else {
         return Ok(Some(kept));
     };

@@ -118,6 +118,10 @@ settings! {
     reconstruct_context: bool = true;
     /// Whether there is a diagnosis head, which tells the techniques apart.
     diagnosis: bool = true;
+    /// How much of each label is what the teachers (--teacher) say instead of whether a human wrote it, from 0 to 1.
+    teacher_share: f64 = 1.0;
+    /// The teachers' mean logit is divided by this before it becomes a label; more than 1 makes labels softer.
+    teacher_temperature: f64 = 2.0;
     /// Compute activations again in the backward pass: about a tenth of the memory for a third more time.
     recompute: bool = false;
     /// How negatives are made: whose rules ("paper" or "released-code"), the weights of 1, 2, 3 and 4 techniques in a story,
@@ -200,6 +204,8 @@ impl Settings {
         }
         share("warm_up", self.warm_up)
             .or_else(|| share("delexicalise", self.delexicalise))
+            .or_else(|| share("teacher_share", self.teacher_share))
+            .or_else(|| positive("teacher_temperature", self.teacher_temperature))
             .or_else(|| positive("learning_rate", self.learning_rate))
             .or_else(|| positive("clip", self.clip))
             .or_else(|| positive("adam_epsilon", self.adam_epsilon))

@@ -11,12 +11,14 @@ pub(super) struct Task {
     pub batch: Batch,
     /// The row of each story's first token.
     pub firsts: Vec<u32>,
-    /// Whether a human wrote it (equation 3).
+    /// Whether a human wrote it (equation 3), or what teachers think of that.
     pub human: Labels,
     /// Which techniques damaged it, four a story; empty without a diagnosis.
     pub damage: Labels,
     /// What stood there before the damage (equation 5); empty without a reconstruction.
     pub repairs: Repairs,
+    /// The batch as each teacher reads it.
+    pub taught: Vec<Batch>,
 }
 
 /// Labels and what each weighs in the loss.
@@ -68,6 +70,9 @@ impl Task {
                 Labels::default()
             },
             repairs,
+            taught: (0..examples.first().map_or(0, |example| example.taught.len()))
+                .map(|teacher| examples.iter().map(|example| example.taught[teacher].as_slice()).collect())
+                .collect(),
             batch,
         }
     }

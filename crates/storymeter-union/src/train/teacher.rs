@@ -1,0 +1,92 @@
+//! Teachers: trained models whose judgement, instead of the plain label, a smaller model learns (distillation: Hinton,
+//! Vinyals and Dean 2015). A teacher tells a story that is hardly damaged from one in ruins; the label does not.
+
+use std::path::Path;
+
+use storymeter_encoder::train::{Backend, Network};
+use storymeter_encoder::{Batch, Tokenizer};
+
+use super::dev::batch_logits;
+use super::objective::head_tensors;
+use super::settings::Settings;
+use super::task::Task;
+use crate::window::lead;
+use crate::{Error, Heads, Model, Pooling, Result};
+
+/// How a teacher reads, for the threads that make examples.
+pub(super) struct Reader {
+    tokenizer: Tokenizer,
+    limit: usize,
+}
+
+impl Reader {
+    /// `[CLS] prompt text [SEP]` in the teacher's pieces.
+    pub fn ids(&self, prompt: Option<&str>, text: &str) -> Vec<u32> {
+        let mut ids = lead(&self.tokenizer, prompt, self.limit);
+        let room = self.limit - ids.len() - 1;
+        ids.extend(self.tokenizer.tokenize(text).iter().take(room).map(|token| token.id));
+        ids.push(self.tokenizer.end());
+        ids
+    }
+}
+
+/// A teacher on the device.
+pub(super) struct Teacher<B: Backend> {
+    network: Network<B>,
+    heads: Heads,
+    pooling: Pooling,
+}
+
+/// A teacher from its folder, its way of reading, and its fingerprint.
+pub(super) fn load<B: Backend>(
+    folder: &Path,
+    settings: &Settings,
+    backend: B,
+) -> Result<(Teacher<B>, Reader, String)> {
+    let model = Model::load(folder)?;
+    let problem = |problem: &str| Error::Model { path: folder.to_owned(), problem: problem.to_owned() };
+    if model.card.normalise != settings.normalise {
+        return Err(problem("the teacher writes stories down in another way: normalise differs"));
+    }
+    if model.card.max_tokens < settings.max_tokens {
+        return Err(problem("the teacher reads fewer tokens of a story than max_tokens"));
+    }
+    let mut tokenizer = Tokenizer::load(folder, &model.config)?;
+    for (text, id) in &model.card.name_tokens {
+        tokenizer.add_token(text, *id);
+    }
+    // A teacher may cut words into more pieces than the one who learns.
+    let limit = model.config.max_tokens();
+    let fingerprint = model.fingerprint();
+    let tensors = head_tensors(&model.heads, model.config.hidden);
+    let network = Network::new(backend, model.config, &model.parameters, &tensors)?;
+    let teacher = Teacher { network, heads: model.heads, pooling: model.card.pooling };
+    Ok((teacher, Reader { tokenizer, limit }, fingerprint))
+}
+
+/// Mixes what the teachers say, on average, into a batch's labels.
+pub(super) fn advise<B: Backend>(
+    teachers: &[Teacher<B>],
+    settings: &Settings,
+    task: &mut Task,
+) -> Result<()> {
+    let Some(count) = std::num::NonZero::new(teachers.len()) else { return Ok(()) };
+    let mut sums = vec![0.0; task.human.values.len()];
+    for (teacher, batch) in teachers.iter().zip(&task.taught) {
+        let logits = teacher.logits(batch)?;
+        sums.iter_mut().zip(logits).for_each(|(sum, logit)| *sum += logit);
+    }
+    for (label, sum) in task.human.values.iter_mut().zip(sums) {
+        let logit = sum / count.get() as f64 / settings.teacher_temperature;
+        let advice = 1.0 / (1.0 + (-logit).exp());
+        let share = settings.teacher_share;
+        *label = (share * advice + (1.0 - share) * f64::from(*label)) as f32;
+    }
+    Ok(())
+}
+
+impl<B: Backend> Teacher<B> {
+    fn logits(&self, batch: &Batch) -> Result<Vec<f64>> {
+        batch_logits(&self.network, &self.heads, self.pooling, batch)
+    }
+}
