@@ -68,11 +68,10 @@ fn merge(under: &mut toml::Table, over: toml::Table) {
 fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> storymeter_core::Error {
     let mut place = Place::file(path);
     if let Some(span) = error.span() {
-        let before = &text[..span.start.min(text.len())];
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        place = place.at_line(before.matches('\n').count() as u64 + 1);
-        let line = text[start..].lines().next().unwrap_or_default();
-        if let Some((name, _)) = line.split_once('=') {
+        let before = &text.as_bytes()[..span.start.min(text.len())];
+        let number = before.iter().filter(|byte| **byte == b'\n').count();
+        place = place.at_line(number as u64 + 1);
+        if let Some((name, _)) = text.lines().nth(number).and_then(|line| line.split_once('=')) {
             place = place.in_field(name.trim());
         }
     }
@@ -120,5 +119,18 @@ mod tests {
         assert!(inner.starts_with("run.toml:2: field \"counts\""), "{inner}");
         let broken = complain("seed = \n");
         assert!(broken.starts_with("run.toml:1: field \"seed\""), "{broken}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_file_is_too_odd_for_a_complaint(
+            parts in proptest::collection::vec("[a-z_]{0,9}|\\PC{0,4}|seed = |\\[perturb\\]|[\"'=\n.#é0-9]{0,4}", 0..12)
+        ) {
+            let text = parts.concat();
+            if let Err(error) = parse(&text, None) {
+                let told = complaint(Path::new("run.toml"), &text, &error).to_string();
+                proptest::prop_assert!(told.starts_with("run.toml"));
+            }
+        }
     }
 }

@@ -140,3 +140,46 @@ fn shuffled(len: usize, mut random: impl Rng) -> Vec<usize> {
 fn size(pair: &Pair) -> usize {
     pair.iter().map(|example| example.ids.len()).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs of different lengths, each known by its first token.
+    fn pairs(count: u32) -> Vec<Pair> {
+        let example = |number: u32, human: bool| {
+            let length = 4 + (number as usize * 7) % 30;
+            Example { ids: vec![number; length], first: 1, targets: Vec::new(), human, damage: [!human; 4] }
+        };
+        (0..count).map(|number| [example(number, true), example(number, false)]).collect()
+    }
+
+    fn random(epoch: u64) -> rng::ChaCha8Rng {
+        rng::stream(1, 2, epoch)
+    }
+
+    #[test]
+    fn every_pair_is_in_one_batch_and_no_batch_is_too_large() {
+        for (tokens, stories) in [(100, 0), (100, 4), (1_000_000, 10), (70, 3)] {
+            let batches = by_length(pairs(200), (tokens, stories), random(0));
+            let mut seen: Vec<u32> = Vec::new();
+            for batch in &batches {
+                assert!(batch.iter().map(|example| example.ids.len()).sum::<usize>() <= tokens);
+                assert!(stories == 0 || batch.len() <= stories);
+                seen.extend(batch.chunks(2).map(|pair| pair[0].ids[0]));
+                assert!(batch.chunks(2).all(|pair| pair[0].human && pair[0].ids[0] == pair[1].ids[0]));
+                let lengths = batch.iter().map(|example| example.ids.len());
+                assert!(tokens > 1000 || lengths.clone().max().unwrap() - lengths.min().unwrap() <= 4);
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, (0..200).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn the_order_is_the_stream_s_and_another_epoch_has_another() {
+        let order = |epoch: u64| by_length(pairs(200), (100, 0), random(epoch));
+        assert_eq!(order(3), order(3));
+        assert_ne!(order(3), order(4));
+    }
+}

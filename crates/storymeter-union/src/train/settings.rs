@@ -86,10 +86,10 @@ settings! {
     long_stories: LongStories = LongStories::Window;
     /// Whether quotes, words cut by tokenisers and placeholders are made alike before the tokeniser, here and in scoring.
     normalise: bool = true;
-    /// The share of stories whose person names are masked ([MALE], [FEMALE], [NEUTRAL]) before they are damaged, drawn anew
+    /// The share of stories whose person names are masked (`[MALE]`, `[FEMALE]`, `[NEUTRAL]`) before they are damaged, drawn anew
     /// every epoch. With 1.0 the model masks names before scoring too.
     delexicalise: f64 = 0.0;
-    /// Whether [MALE], [FEMALE] and [NEUTRAL] are one token each, an unused entry of the vocabulary that starts from the mean of
+    /// Whether `[MALE]`, `[FEMALE]` and `[NEUTRAL]` are one token each, an unused entry of the vocabulary that starts from the mean of
     /// some names. Without it they are three pieces, as in the released code.
     name_tokens: bool = true;
     /// The learning rate at its peak.
