@@ -149,7 +149,14 @@ mod tests {
     fn pairs(count: u32) -> Vec<Pair> {
         let example = |number: u32, human: bool| {
             let length = 4 + (number as usize * 7) % 30;
-            Example { ids: vec![number; length], first: 1, targets: Vec::new(), human, damage: [!human; 4] }
+            Example {
+                ids: vec![number; length],
+                first: 1,
+                targets: Vec::new(),
+                human,
+                damage: [!human; 4],
+                taught: Vec::new(),
+            }
         };
         (0..count).map(|number| [example(number, true), example(number, false)]).collect()
     }
