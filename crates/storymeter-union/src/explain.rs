@@ -2,14 +2,17 @@
 
 use serde::Serialize;
 use storymeter_core::Story;
-use storymeter_encoder::{Batch, Workspace};
+use storymeter_encoder::{Batch, Token, Workspace};
 use storymeter_perturb::Technique;
 
 use crate::scorer::Reading;
-use crate::{Reconstruction, Result, Score, Scorer};
+use crate::{Heads, Reconstruction, Result, Score, Scorer};
 
 /// Least probability for a suggested edit to be worth telling.
 const LEAST: f64 = 0.5;
+
+/// Windows, or positions, that are worked on together: bounds the memory.
+const AT_A_TIME: usize = 64;
 
 /// An explanation of one story's score. Byte offsets count in [`Explanation::text`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,8 +56,8 @@ impl Diagnosis {
     }
 }
 
-/// What a sentence adds: the story's logit less the logit of the story without it. Negative: the story would be
-/// better without it.
+/// What a sentence adds: the story's logit less the logit without it, the other windows of a long story as they are.
+/// Negative: the story would be better without it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SentenceShare {
     /// First byte.
@@ -92,7 +95,8 @@ impl Scorer {
         let hidden = self.encoder.encode(&batch, &mut workspace)?;
         let score = self.combine((0..batch.len()).map(|w| hidden.story(w)));
         let edits = self.suggestions(&reading, |w| hidden.story(w));
-        let sentences = self.shares(story, &reading, &score)?;
+        let parts: Vec<Part> = (0..batch.len()).map(|w| self.part(hidden.story(w))).collect();
+        let sentences = self.shares(&reading, &parts, &score)?;
         Ok(Explanation {
             union: score.probability,
             logit: score.logit,
@@ -103,28 +107,57 @@ impl Scorer {
         })
     }
 
-    /// Scores the story without each of its sentences in turn.
-    fn shares(&self, story: &Story, reading: &Reading, whole: &Score) -> Result<Vec<SentenceShare>> {
+    fn part(&self, states: &[f32]) -> Part {
+        let width = self.encoder.config().hidden;
+        let pooled = Heads::pool(self.card.pooling, states, width);
+        Part { logit: self.heads.logit(&pooled), tokens: (states.len() / width) as f64 }
+    }
+
+    /// Leaves out each of the sentences in turn. Only the windows that hold it are read again, so that the work grows with
+    /// the story's length and not with its square.
+    fn shares(&self, reading: &Reading, parts: &[Part], whole: &Score) -> Result<Vec<SentenceShare>> {
         if reading.sentences.len() < 2 {
             return Ok(Vec::new());
         }
-        let without: Vec<Story> = reading
-            .sentences
-            .iter()
-            .map(|sentence| {
-                let text = format!(
-                    "{}{}",
-                    &reading.text[..sentence.start],
-                    reading.text[sentence.end..].trim_start()
-                );
-                Story { text, prompt: story.prompt.clone(), ..Story::default() }
-            })
-            .collect();
-        let scores = self.score(&without.iter().collect::<Vec<_>>())?;
-        let shares = reading.sentences.iter().zip(scores).map(|(sentence, score)| SentenceShare {
-            start: sentence.start,
-            end: sentence.end,
-            contribution: whole.logit - score.logit,
+        // The windows without each sentence: sentence, window, ids.
+        let mut without: Vec<(usize, usize, Vec<u32>)> = Vec::new();
+        for (w, window) in reading.windows.iter().enumerate() {
+            let (Some(first), Some(last)) = (window.pieces.first(), window.pieces.last()) else { continue };
+            let from = reading.sentences.partition_point(|sentence| sentence.end <= first.start);
+            let held = reading.sentences[from..].iter().take_while(|sentence| sentence.start < last.end);
+            for (s, sentence) in (from..).zip(held) {
+                let outside = |piece: &&Token| piece.end <= sentence.start || piece.start >= sentence.end;
+                let mut ids = window.ids[..window.offset].to_vec();
+                ids.extend(window.pieces.iter().filter(outside).map(|piece| piece.id));
+                ids.extend(window.ids.last());
+                without.push((s, w, ids));
+            }
+        }
+        let mut changed: Vec<Vec<(usize, Part)>> = vec![Vec::new(); reading.sentences.len()];
+        let mut workspace = Workspace::new();
+        for some in without.chunks(AT_A_TIME) {
+            let batch: Batch = some.iter().map(|(_, _, ids)| ids.as_slice()).collect();
+            let hidden = self.encoder.encode(&batch, &mut workspace)?;
+            for (at, (s, w, _)) in some.iter().enumerate() {
+                changed[*s].push((*w, self.part(hidden.story(at))));
+            }
+        }
+        // Of all windows, so that a long story's shares cost no more than its windows.
+        let total = |weight: fn(&Part) -> f64| parts.iter().map(weight).sum::<f64>();
+        let (logits, tokens) = (total(|part| part.tokens * part.logit), total(|part| part.tokens));
+        let shares = reading.sentences.iter().zip(changed).map(|(sentence, changed)| {
+            let (mut logits, mut tokens) = (logits, tokens);
+            for (w, part) in &changed {
+                logits += part.tokens * part.logit - parts[*w].tokens * parts[*w].logit;
+                tokens += part.tokens - parts[*w].tokens;
+            }
+            // One window's own logit exactly, not a product divided again.
+            let logit = match (changed.as_slice(), parts.len()) {
+                ([(_, only)], 1) => only.logit,
+                _ => logits / tokens,
+            };
+            let contribution = if changed.is_empty() { 0.0 } else { whole.logit - logit };
+            SentenceShare { start: sentence.start, end: sentence.end, contribution }
         });
         Ok(shares.collect())
     }
@@ -138,42 +171,59 @@ impl Scorer {
         let mut found: Vec<Suggestion> = Vec::new();
         let mut told = 0;
         for (w, window) in reading.windows.iter().enumerate() {
-            let rows = states(w).chunks_exact(width).skip(window.offset);
-            for (piece, state) in window.pieces.iter().zip(rows) {
-                if piece.start < told {
-                    continue;
-                }
-                told = piece.end;
-                let (id, probability) = self.most_likely(state);
-                if id != piece.id && probability >= LEAST {
-                    found.push(Suggestion {
-                        start: piece.start,
-                        end: piece.end,
-                        text: reading.text[piece.start..piece.end].to_owned(),
-                        suggestion: self.tokenizer.piece(id).unwrap_or("[UNK]").to_owned(),
-                        probability,
-                    });
+            // Windows overlap: what the one before has told is not told again.
+            let news = window.pieces.partition_point(|piece| piece.start < told);
+            let (pieces, rows) = (&window.pieces[news..], &states(w)[(window.offset + news) * width..]);
+            told = pieces.last().map_or(told, |piece| piece.end);
+            for (pieces, rows) in pieces.chunks(AT_A_TIME).zip(rows.chunks(AT_A_TIME * width)) {
+                let rows = &rows[..pieces.len() * width];
+                for (piece, logits) in pieces.iter().zip(self.reconstruction_logits(rows, width)) {
+                    let (id, probability) = most_likely(&logits);
+                    if id != piece.id && probability >= LEAST {
+                        found.push(Suggestion {
+                            start: piece.start,
+                            end: piece.end,
+                            text: reading.text[piece.start..piece.end].to_owned(),
+                            suggestion: self.tokenizer.piece(id).unwrap_or("[UNK]").to_owned(),
+                            probability,
+                        });
+                    }
                 }
             }
         }
         found
     }
 
-    /// The vocabulary entry the reconstruction head likes best at a position, and its probability (equation 4).
-    fn most_likely(&self, state: &[f32]) -> (u32, f64) {
+    /// For each position the logits of all vocabulary entries (equation 4).
+    fn reconstruction_logits(&self, states: &[f32], width: usize) -> Vec<Vec<f32>> {
         let own = self.heads.reconstruction.as_slice();
-        let mut logits: Vec<f32> = if own.is_empty() {
-            self.encoder.word_products(state)
+        let mut logits: Vec<Vec<f32>> = if own.is_empty() {
+            self.encoder.word_products(states)
         } else {
-            let product = |row: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
-            own.chunks_exact(state.len()).map(product).collect()
+            let product = |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
+            let of = |state: &[f32]| own.chunks_exact(width).map(|row| product(row, state)).collect();
+            states.chunks_exact(width).map(of).collect()
         };
-        logits.iter_mut().zip(&self.heads.reconstruction_bias).for_each(|(logit, bias)| *logit += bias);
-        let (best, top) = logits
-            .iter()
-            .enumerate()
-            .fold((0, f32::NEG_INFINITY), |best, (i, &x)| if x > best.1 { (i, x) } else { best });
-        let sum: f64 = logits.iter().map(|&x| f64::from(x - top).exp()).sum();
-        (best as u32, 1.0 / sum)
+        for logits in &mut logits {
+            logits.iter_mut().zip(&self.heads.reconstruction_bias).for_each(|(logit, bias)| *logit += bias);
+        }
+        logits
     }
+}
+
+/// The vocabulary entry with the largest logit, and its probability.
+fn most_likely(logits: &[f32]) -> (u32, f64) {
+    let (best, top) = logits
+        .iter()
+        .enumerate()
+        .fold((0, f32::NEG_INFINITY), |best, (i, &x)| if x > best.1 { (i, x) } else { best });
+    let sum: f64 = logits.iter().map(|&x| f64::from((x - top).exp())).sum();
+    (best as u32, 1.0 / sum)
+}
+
+/// What one window says, and how much it counts.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    logit: f64,
+    tokens: f64,
 }

@@ -79,3 +79,103 @@ fn a_missing_or_broken_model_is_explained() {
     assert!(!sandbox.path("out.jsonl").exists());
     sandbox.run("score in.jsonl --model model --device cuda").fails_with("--device cuda");
 }
+
+/// Inputs that no reader would call a story.
+fn odd_texts() -> Vec<String> {
+    vec![
+        String::new(),
+        " \n\t ".into(),
+        ".".into(),
+        "?!".repeat(5_000),
+        "kite ".repeat(50_000),
+        "[MALE] ".repeat(20_000),
+        "x".repeat(200_000),
+        "\u{1}\u{7f}\u{200b}\u{feff}\u{fffd}".into(),
+        "🪁🧁🥖".repeat(100),
+        "ה\u{5b0}ילד רץ".into(),
+        "风筝不见了。".repeat(50),
+        "a\u{301}\u{302}\u{303}".repeat(1_000),
+        "“‘``''`’”".repeat(300),
+        format!("Mira lost her kite{}", ". ".repeat(3_000)),
+    ]
+}
+
+fn as_jsonl(texts: &[String]) -> String {
+    texts.iter().map(|text| format!("{}\n", serde_json::json!({"story": text}))).collect()
+}
+
+fn union_scores(jsonl: &str) -> Vec<f64> {
+    let score = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["scores"]["union"].as_f64().unwrap_or_else(|| panic!("no number: {line}"))
+    };
+    jsonl.lines().map(score).collect()
+}
+
+#[test]
+fn any_text_at_all_gets_a_probability() {
+    let sandbox = with_model();
+    let texts = odd_texts();
+    sandbox.write("odd.jsonl", as_jsonl(&texts));
+    let run = sandbox.run("score odd.jsonl --model model --format jsonl").succeeds();
+    let scores = union_scores(run.stdout());
+    assert_eq!(scores.len(), texts.len());
+    assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)), "{scores:?}");
+}
+
+/// Whether the binary has a model; says so where not.
+#[allow(clippy::print_stderr)]
+fn has_embedded_model() -> bool {
+    StoredModel::embedded().inspect_err(|error| eprintln!("skipped: {error}")).is_ok()
+}
+
+#[test]
+fn the_embedded_model_needs_no_flag_and_is_named_in_the_signature() {
+    if !has_embedded_model() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", STORIES);
+    let run = sandbox.run("score in.jsonl").succeeds();
+    assert!(run.stdout().contains("union|model:union-small|weights:"), "{}", run.stdout());
+    assert!(run.stdout().contains("|precision:int8|"), "{}", run.stdout());
+    let same = sandbox.run("score in.jsonl --model union-small").succeeds();
+    assert_eq!(same.stdout(), run.stdout());
+    sandbox.run("score in.jsonl --precision f32").fails_with("cannot compute in f32");
+    let card = sandbox.run("model show union-small").succeeds();
+    for part in
+        ["Agreement with human readers, with 95% intervals", "Limits", "Not to be used for", "Made from"]
+    {
+        assert!(card.stdout().contains(part), "{part}: {}", card.stdout());
+    }
+    let size = std::fs::metadata(env!("CARGO_BIN_EXE_storymeter")).unwrap().len();
+    assert!(size < 60_000_000, "the binary has {size} bytes");
+}
+
+#[test]
+fn the_embedded_model_puts_stories_above_nonsense() {
+    if !has_embedded_model() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let stories = [
+        "Mira lost her red kite. She looked for it in the old barn. Her brother heard her crying. He found the kite on \
+         the roof. They flew it together until dark.",
+        "The baker burned the bread again. His customers were angry. He bought a new clock for the kitchen. The next day \
+         the bread was perfect. Everybody came back.",
+    ];
+    let nonsense = [
+        "the the the the the the the the the the the the the the the the the the the the",
+        "Kite of was barn lost. Her until red the. Bread angry cry clock roof. Dark he perfect them.",
+        "Mira lost her red kite. Mira lost her red kite. Mira lost her red kite. Mira lost her red kite.",
+    ];
+    let all: Vec<String> = stories.into_iter().chain(nonsense).map(String::from).collect();
+    sandbox.write("in.jsonl", as_jsonl(&all));
+    let run = sandbox.run("score in.jsonl --format jsonl").succeeds();
+    let scores = union_scores(run.stdout());
+    let worst_story = scores[..stories.len()].iter().fold(1.0, |a: f64, b| a.min(*b));
+    assert!(scores[stories.len()..].iter().all(|score| *score < worst_story), "{scores:?}");
+    sandbox.write("odd.jsonl", as_jsonl(&odd_texts()));
+    let run = sandbox.run("score odd.jsonl --format jsonl").succeeds();
+    assert!(union_scores(run.stdout()).iter().all(|score| (0.0..=1.0).contains(score)));
+}

@@ -122,10 +122,10 @@ impl Encoder {
         &self.config
     }
 
-    /// For each entry of the vocabulary the product of its embedding with `state`: what a head that is tied to the word
-    /// embeddings says.
-    pub fn word_products(&self, state: &[f32]) -> Vec<f32> {
-        self.net.parts().words.products(self.net.isa, state)
+    /// For each of some states (rows of the hidden width) its products with the embeddings of all vocabulary entries: what
+    /// a head that is tied to the word embeddings says.
+    pub fn word_products(&self, states: &[f32]) -> Vec<Vec<f32>> {
+        self.net.parts().words.products(self.net.isa, states, self.net.hidden())
     }
 
     /// The instructions in use.

@@ -2,7 +2,7 @@
 
 use crate::kernel::Isa;
 use crate::kernel::gemm::step_of;
-use crate::kernel::steps::{products_f32, products_i8};
+use crate::kernel::steps::{STATES, products_f32, products_i8};
 use std::borrow::Cow;
 
 /// One row a vocabulary entry.
@@ -42,18 +42,50 @@ impl Words {
         }
     }
 
-    /// The product of every row with `state`.
-    pub(super) fn products(&self, isa: Isa, state: &[f32]) -> Vec<f32> {
-        match self {
-            Words::F32(rows) => {
-                let mut products = vec![0.0; rows.len() / state.len()];
-                products_f32(isa, rows, state, &mut products);
-                products
+    /// The products of every row with `states` (of `width` numbers each): one vector a state.
+    pub(super) fn products(&self, isa: Isa, states: &[f32], width: usize) -> Vec<Vec<f32>> {
+        let entries = match self {
+            Words::F32(rows) => rows.len() / width,
+            Words::I8 { scales, .. } => scales.len(),
+        };
+        let mut results = Vec::with_capacity(states.len() / width);
+        let mut block = vec![[0.0; STATES]; entries];
+        for some in states.chunks(STATES * width) {
+            let mut padded = some.to_vec();
+            padded.resize(STATES * width, 0.0);
+            match self {
+                Words::F32(rows) => products_f32(isa, rows, width, &padded, &mut block),
+                Words::I8 { rows, scales } => products_i8(isa, rows, scales, width, &padded, &mut block),
             }
-            Words::I8 { rows, scales } => {
-                let mut products = vec![0.0; scales.len()];
-                products_i8(isa, rows, scales, state, &mut products);
-                products
+            let count = some.len() / width;
+            results.extend((0..count).map(|s| block.iter().map(|row| row[s]).collect::<Vec<f32>>()));
+        }
+        results
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_those_of_the_rows_on_every_instruction_level() {
+        let width = 21;
+        let numbers =
+            |count: usize, step: f32| (0..count).map(|i| (i as f32 * step).sin()).collect::<Vec<_>>();
+        let (rows, states) = (numbers(5 * width, 0.7), numbers(11 * width, 0.3));
+        for isa in Isa::available() {
+            for (words, tolerance) in [(Words::F32(rows.clone()), 1e-5), (Words::quantise(&rows, width), 0.1)]
+            {
+                let products = words.products(isa, &states, width);
+                assert_eq!(products.len(), 11);
+                for (state, products) in states.chunks_exact(width).zip(&products) {
+                    assert_eq!(products.len(), 5);
+                    for (row, product) in rows.chunks_exact(width).zip(products) {
+                        let exact: f32 = row.iter().zip(state).map(|(w, x)| w * x).sum();
+                        assert!((product - exact).abs() < tolerance, "{product} for {exact}");
+                    }
+                }
             }
         }
     }

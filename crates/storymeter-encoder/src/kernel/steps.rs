@@ -117,36 +117,54 @@ vectorised! {
     }
 }
 
+/// States that are multiplied with a row together: a row is read once for all of them.
+pub(crate) const STATES: usize = 8;
+
 vectorised! {
-    /// The products of rows of `width` numbers with `state`.
-    pub(crate) fn products_f32(rows: &[f32], state: &[f32], out: &mut [f32]) {
-        for (row, out) in rows.chunks_exact(state.len()).zip(out) {
-            *out = product(row, state, |w| w);
+    /// The products of rows with [`STATES`] states of `width` numbers: for each row, one number a state.
+    pub(crate) fn products_f32(rows: &[f32], width: usize, states: &[f32], out: &mut [[f32; STATES]]) {
+        for (row, out) in rows.chunks_exact(width).zip(out) {
+            *out = products(row, states, |w| w);
         }
     }
 }
 
 vectorised! {
     /// The same for quantised rows, each with a scale of its own.
-    pub(crate) fn products_i8(rows: &[i8], scales: &[f32], state: &[f32], out: &mut [f32]) {
-        for ((row, scale), out) in rows.chunks_exact(state.len()).zip(scales).zip(out) {
-            *out = scale * product(row, state, f32::from);
+    pub(crate) fn products_i8(
+        rows: &[i8],
+        scales: &[f32],
+        width: usize,
+        states: &[f32],
+        out: &mut [[f32; STATES]],
+    ) {
+        for ((row, scale), out) in rows.chunks_exact(width).zip(scales).zip(out) {
+            *out = products(row, states, f32::from).map(|sum| scale * sum);
         }
     }
 }
 
-/// Sixteen interleaved partial sums, then those, then the rest of the row, in a fixed order.
+/// For each state sixteen interleaved partial sums, then those, then the rest of the row, in a fixed order.
 #[inline(always)]
-fn product<T: Copy>(row: &[T], state: &[f32], number: impl Fn(T) -> f32) -> f32 {
-    let mut lanes = [0f32; LANES];
-    let ((row, row_rest), (state, state_rest)) = (row.as_chunks::<LANES>(), state.as_chunks::<LANES>());
-    for (row, state) in row.iter().zip(state) {
-        for ((lane, w), x) in lanes.iter_mut().zip(row).zip(state) {
-            *lane += number(*w) * x;
+fn products<T: Copy>(row: &[T], states: &[f32], number: impl Fn(T) -> f32) -> [f32; STATES] {
+    let width = row.len();
+    let mut lanes = [[0f32; LANES]; STATES];
+    let (whole, rest) = row.as_chunks::<LANES>();
+    for (place, chunk) in whole.iter().enumerate() {
+        let numbers: [f32; LANES] = std::array::from_fn(|i| number(chunk[i]));
+        for (s, lanes) in lanes.iter_mut().enumerate() {
+            let Some(state) = states[s * width + place * LANES..].first_chunk::<LANES>() else { continue };
+            for ((lane, w), x) in lanes.iter_mut().zip(numbers).zip(state) {
+                *lane += w * x;
+            }
         }
     }
-    let rest = row_rest.iter().zip(state_rest);
-    rest.fold(join_lanes(lanes, |a, b| a + b), |sum, (w, x)| sum + number(*w) * x)
+    let first = width - rest.len();
+    std::array::from_fn(|s| {
+        let state = &states[s * width + first..][..rest.len()];
+        let sum = join_lanes(lanes[s], |a, b| a + b);
+        rest.iter().zip(state).fold(sum, |sum, (w, x)| sum + number(*w) * x)
+    })
 }
 
 /// The relative position bias of one head: `table[centre + j - i]` is added for query `i` and key `j`.
