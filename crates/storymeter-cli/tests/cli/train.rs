@@ -105,6 +105,28 @@ fn a_model_is_trained_logged_reported_and_scores() {
 }
 
 #[test]
+fn stories_may_come_from_standard_input_and_the_log_may_go_elsewhere() {
+    let sandbox = with_stories(60);
+    let table = sandbox.read("stories.tsv");
+    let mut input: String = table
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let story = line.split('\t').skip(1).collect::<Vec<_>>().join(" ");
+            format!("{}\n", serde_json::json!({ "story": story }))
+        })
+        .collect();
+    input.push_str("{\"stories\": 3}\n");
+    let line = "train --stories - --input-format jsonl --init encoder --config run.toml --epochs 1 -o model --log told.jsonl";
+    sandbox.run_with_input(line, input.as_bytes()).fails_with("standard input:61");
+    assert!(!sandbox.path("model").exists());
+    let run = sandbox.run_with_input(&format!("{line} --skip-bad"), input.as_bytes()).succeeds();
+    assert!(run.stderr().contains("1 bad records were passed over"), "{}", run.stderr());
+    assert!(!sandbox.path("model/train.jsonl").exists());
+    assert_eq!(log(&sandbox, "told.jsonl")[0]["files"][0]["stories"], 60);
+}
+
+#[test]
 fn settings_are_printed_with_their_meaning_and_read_back() {
     let sandbox = with_stories(0);
     let printed = sandbox.run("train --print-config --preset released-code --epochs 9").succeeds();
