@@ -42,6 +42,7 @@
 #![forbid(unsafe_code)]
 
 mod about;
+mod average;
 mod card;
 mod error;
 mod explain;

@@ -1,5 +1,6 @@
 //! `storymeter model`: which models there are, what they say of themselves, how to get and make them.
 
+mod average;
 mod card;
 mod fetch;
 mod list;
@@ -35,6 +36,7 @@ enum Action {
         format: FormatArg,
     },
     Pull(pull::PullArgs),
+    Average(average::AverageArgs),
     Pack(pack::PackArgs),
     Manifest(manifest::ManifestArgs),
 }
@@ -61,6 +63,7 @@ pub fn run(args: &ModelArgs, common: &Common) -> anyhow::Result<Outcome> {
         Action::List { format } => list::run(format.format == PrintFormat::Json),
         Action::Show { name, format } => card::run(name, format.format == PrintFormat::Json),
         Action::Pull(args) => pull::run(args, common),
+        Action::Average(args) => average::run(args, common),
         Action::Pack(args) => pack::run(args, common),
         Action::Manifest(args) => manifest::run(args),
     }

@@ -228,3 +228,24 @@ fn request(stream: &mut TcpStream) -> Option<(String, Option<usize>)> {
     });
     Some((path, range.and_then(|from| from.parse().ok())))
 }
+
+#[test]
+fn the_mean_of_models_is_a_model_and_only_alike_ones_have_one() {
+    let sandbox = with_shop();
+    let made = sandbox.run("model average model model -o mean").succeeds();
+    assert!(made.stdout().contains("mean: the mean of 2 models, weights "), "{}", made.stdout());
+    // The mean of a model and itself is the model.
+    let weights = |folder: &str| bytes(&sandbox, &format!("{folder}/model.safetensors"));
+    assert!(weights("mean") == weights("model"));
+    sandbox.run("model average model model -o mean").fails_with("mean: holds a model already");
+    let card = String::from_utf8(bytes(&sandbox, "mean/storymeter.json")).unwrap();
+    sandbox.write("mean/storymeter.json", card.replace("\"pooling\": \"cls\"", "\"pooling\": \"mean\""));
+    let error = "the models read stories in different ways, or have different heads";
+    sandbox.run("model average model mean -o other").fails_with(error);
+    assert!(!sandbox.path("other").exists());
+    sandbox.run("model pack model --temperature 0 -o t.smq").fails_with("a positive number is needed");
+    sandbox.run("model pack model --temperature 3 -o t.smq").succeeds();
+    let json = sandbox.run("model show t.smq --format json").succeeds();
+    let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
+    assert_eq!(json["card"]["temperature"], 3.0);
+}

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use serde::Deserialize;
 use storymeter::union::{About, Agreement, DiagnosisFigure, Model, Reconstruction};
@@ -28,6 +28,10 @@ pub(super) struct PackArgs {
     /// Figures for the card, as `evaluate --json` prints them; may be given several times
     #[arg(long, value_name = "FILE")]
     figures: Vec<PathBuf>,
+    /// The temperature of the scores, instead of the one fitted on dev stories: more spreads scores of good stories, and changes no
+    /// order
+    #[arg(long, value_name = "T")]
+    temperature: Option<f64>,
     /// Leave the reconstruction head out: scores stay, --explain has no edits
     #[arg(long)]
     no_reconstruction: bool,
@@ -46,6 +50,12 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     let mut model = Model::load(&args.folder)?;
     if args.no_reconstruction {
         model.card.reconstruction = Reconstruction::None;
+    }
+    if let Some(temperature) = args.temperature {
+        if !(temperature.is_finite() && temperature > 0.0) {
+            bail!("--temperature {temperature}: a positive number is needed");
+        }
+        model.card.temperature = temperature;
     }
     if let Some(path) = &args.about {
         model.card.about = read::<About>(path)?;
