@@ -13,7 +13,10 @@
 //!
 //! **Direction** higher is better. **Range** 0 to 1. **Needs** the story; a prompt is used where there is one.
 //!
-//! **Model** `--model DIR`, a folder written by `storymeter train`.
+//! The story is made alike before it is read, as far as the model's card says so: quotes, words cut by tokenisers, names.
+//!
+//! **Model** the one that is part of the program (`storymeter model show union-small`), or `--model`: a folder written by
+//! `storymeter train`, a model file, or the name of an installed model.
 
 use storymeter_core::{Direction, Metric, Needs, Prepared, Signature};
 

@@ -63,7 +63,7 @@ impl StoredModel {
     /// [`Error::NoEmbedded`] where the program was built without one.
     pub fn embedded() -> Result<Self> {
         let bytes = EMBEDDED.ok_or(Error::NoEmbedded)?;
-        // Its checksum was compared when the program was built and tested; a damaged program does not get here.
+        // The tests compare its checksum; a program that was damaged since has other problems.
         Self::read(bytes.into(), PathBuf::from("the embedded model"), false)
     }
 

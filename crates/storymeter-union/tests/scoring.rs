@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use storymeter_core::Story;
 use storymeter_encoder::{Config, Stream, load_parameters};
-use storymeter_union::{Card, Error, Heads, Model, Pooling, Precision, Reconstruction, Scorer, StoredModel};
+use storymeter_union::{
+    Card, EMBEDDED_NAME, Error, Heads, Model, Pooling, Precision, Reconstruction, Scorer, StoredModel,
+};
 
 /// The encoder's own fixture: two layers, a few dozen words.
 fn encoder_folder() -> PathBuf {
@@ -254,4 +256,24 @@ fn a_matrix_of_its_own_is_not_stored_in_silence() {
     let error = Model::load(folder.path()).unwrap().store(&folder.path().join("x.smq")).unwrap_err();
     assert!(error.to_string().contains("a reconstruction matrix of its own"), "{error}");
     assert!(!folder.path().join("x.smq").exists());
+}
+
+#[test]
+#[allow(clippy::print_stderr)]
+fn the_embedded_model_is_the_file_in_the_repository_undamaged_and_small_enough() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/union-small.smq");
+    if !file.exists() {
+        eprintln!("skipped: {} is absent", file.display());
+        return;
+    }
+    let stored = StoredModel::open(&file).unwrap();
+    assert!(stored.len() <= 30_000_000, "{} bytes", stored.len());
+    assert_eq!(stored.card().about.name, EMBEDDED_NAME);
+    let about = &stored.card().about;
+    assert!(!about.sources.is_empty() && !about.agreement.is_empty(), "a card with data and figures");
+    assert!(!about.limits.is_empty() && !about.not_for.is_empty(), "a card with limits");
+    // A build may be told to embed another file; then this one is not the program's business.
+    if std::env::var_os("STORYMETER_EMBEDDED_MODEL").is_none() {
+        assert_eq!(StoredModel::embedded().unwrap().fingerprint(), stored.fingerprint());
+    }
 }

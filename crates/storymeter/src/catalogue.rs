@@ -4,9 +4,9 @@ use std::iter;
 
 use storymeter_core::{Direction, Needs};
 use storymeter_metrics::{Entry, Error, registry};
-use storymeter_union::UnionMetric;
+use storymeter_union::{Scorer, UnionMetric};
 
-/// The learned metric. It is built from a model ([`UnionMetric::new`]), not from an id alone.
+/// The learned metric. An id alone gives the one of the embedded model; another model needs [`UnionMetric::new`].
 static UNION: Entry = Entry {
     ids: &["union"],
     presets: &[],
@@ -14,7 +14,10 @@ static UNION: Entry = Entry {
     range: "0 to 1",
     needs: Needs::STORY,
     source: UnionMetric::PAGE,
-    build: |request| Err(Error::NeedsModel { metric: request.id.to_owned() }),
+    build: |request| match Scorer::embedded() {
+        Ok(scorer) => Ok(Box::new(UnionMetric::new(request.id, scorer))),
+        Err(_) => Err(Error::NeedsModel { metric: request.id.to_owned() }),
+    },
 };
 
 /// All metrics, the learned one first.
