@@ -82,7 +82,7 @@ impl Location {
         };
         Ok(Description {
             location: self.clone(),
-            bytes: stored.len() as u64,
+            bytes: stored.size() as u64,
             fingerprint: stored.fingerprint().to_owned(),
             card: stored.card().clone(),
         })

@@ -114,14 +114,9 @@ impl StoredModel {
         &self.header.fingerprint
     }
 
-    /// Size of the file.
-    pub fn len(&self) -> usize {
+    /// Bytes of the file.
+    pub fn size(&self) -> usize {
         self.bytes.len()
-    }
-
-    /// Never: a file without anything is no model.
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
     }
 
     /// A part's bytes: borrowed where the file is part of the program.

@@ -267,7 +267,7 @@ fn the_embedded_model_is_the_file_in_the_repository_undamaged_and_small_enough()
         return;
     }
     let stored = StoredModel::open(&file).unwrap();
-    assert!(stored.len() <= 30_000_000, "{} bytes", stored.len());
+    assert!(stored.size() <= 30_000_000, "{} bytes", stored.size());
     assert_eq!(stored.card().about.name, EMBEDDED_NAME);
     let about = &stored.card().about;
     assert!(!about.sources.is_empty() && !about.agreement.is_empty(), "a card with data and figures");

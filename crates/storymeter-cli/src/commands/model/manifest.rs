@@ -107,7 +107,7 @@ pub(super) fn run(args: &ManifestArgs) -> anyhow::Result<Outcome> {
         Ok(Offer {
             name: part(path.file_stem()),
             file: part(path.file_name()),
-            bytes: stored.len() as u64,
+            bytes: stored.size() as u64,
             sha256: sha256_of(path)?,
             summary: stored.card().about.summary.clone(),
         })
