@@ -92,7 +92,8 @@ def tiny():
 
 
 def training(model, stories):
-    """Gradients of one loss in double precision, and the losses of 30 steps in single precision; no dropout.
+    """Gradients of one loss in double precision, and the losses of 30 steps in single precision and under bf16 autocast
+    (what PyTorch itself loses to bf16 is the yardstick for ours); no dropout.
 
     Loss: mean binary cross-entropy of a linear head on the first token, plus 0.1 times the mean cross-entropy over the
     vocabulary (tied to the word embeddings, own bias) at every second token, whose target is the token before it.
@@ -132,24 +133,30 @@ def training(model, stories):
         mixed = (g * torch.cos(torch.arange(1, len(g) + 1, dtype=torch.float64))).sum()
         gradients[name] = {"norm": g.norm().item(), "mixed": mixed.item(), "step": step, "values": rounded(g[::step][:24].tolist())}
 
-    single, extra, named = parts(model, torch.float32)
-    decays = lambda name: named[name].dim() > 1 or name == "head"
-    groups = [{"params": [p for n, p in named.items() if decays(n) is on], "weight_decay": 0.01 if on else 0.0} for on in (True, False)]
     steps, warm_up, peak = 30, 5, 2e-3
-    optimiser = torch.optim.AdamW(groups, lr=peak)
-    losses = []
-    for step in range(steps):
-        rate = peak * (step / warm_up if step < warm_up else (steps - step) / (steps - warm_up))
-        for group in optimiser.param_groups:
-            group["lr"] = rate
-        optimiser.zero_grad()
-        value = loss_of(single, *extra.values(), tasks[step % 2 :: 2])
-        value.backward()
-        torch.nn.utils.clip_grad_norm_(list(named.values()), 1.0)
-        optimiser.step()
-        losses.append(value.item())
+
+    def losses(autocast):
+        single, extra, named = parts(model, torch.float32)
+        decays = lambda name: named[name].dim() > 1 or name == "head"
+        groups = [{"params": [p for n, p in named.items() if decays(n) is on], "weight_decay": 0.01 if on else 0.0} for on in (True, False)]
+        optimiser = torch.optim.AdamW(groups, lr=peak)
+        losses = []
+        for step in range(steps):
+            rate = peak * (step / warm_up if step < warm_up else (steps - step) / (steps - warm_up))
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+            optimiser.zero_grad()
+            # A context a step: autocast keeps its copies of the weights as long as it lasts.
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
+                value = loss_of(single, *extra.values(), tasks[step % 2 :: 2])
+            value.backward()
+            torch.nn.utils.clip_grad_norm_(list(named.values()), 1.0)
+            optimiser.step()
+            losses.append(value.item())
+        return losses
+
     return {"tool": TOOL, "command": "tools/encoder_fixtures.py tiny", "head": rounded(head.tolist()), "loss": loss.item(),
-            "gradients": gradients, "peak": peak, "warm_up": warm_up, "losses": losses}
+            "gradients": gradients, "peak": peak, "warm_up": warm_up, "losses": losses(False), "losses_bf16": losses(True)}
 
 
 def peer_tokenizer(pieces, special, mpnet):

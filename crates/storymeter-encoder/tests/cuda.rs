@@ -81,7 +81,10 @@ fn linear<B: Backend>(
     let (x, d) = (b.upload(&numbers(rows * inputs, 1)), b.upload(&numbers(rows * outputs, 4)));
     let y = b.linear(&store, map, &x, rows);
     let d_x = b.linear_backward(&mut store, map, &x, rows, &d);
-    let [before, after] = b.linear_activate(&store, map, &x, rows, activation);
+    let [_, after] = b.linear_activate(&store, map, &x, rows, activation);
+    // Given rather than computed: rounding moves numbers across ReLU's kink, where the slope jumps by one.
+    let before: Vec<f32> = numbers(rows * outputs, 6).iter().map(|x| bf16::from_f32(*x).to_f32()).collect();
+    let before = b.upload(&before);
     let mut d_more = b.upload(&numbers(rows * inputs, 5));
     b.linear_activate_backward(&mut store, map, &x, rows, &before, activation, d, &mut d_more);
     let mut all = vec![
@@ -160,7 +163,14 @@ fn attention<B: Backend>(
     b.project_backward(&mut store, maps, &x, rows, d, &mut d_x);
     let mut all = vec![("out", get(b, &out)), ("d_x", get(b, &d_x))];
     let names = ["d_query", "d_key", "d_value", "d_query_bias", "d_key_bias", "d_value_bias", "d_relative"];
-    all.extend(gradients(b, &store, &names).into_iter().filter(|(name, _)| *name != "d_key_bias"));
+    let found = gradients(b, &store, &names).into_iter().filter(|(name, _)| *name != "d_key_bias");
+    if lengths == [1] {
+        // A lone token attends to itself whatever its scores are: their true gradients are zero, and relative to
+        // nothing every error is infinite. All gradients as one vector have a length to compare with.
+        all.push(("all gradients", found.flat_map(|(_, numbers)| numbers).collect()));
+    } else {
+        all.extend(found);
+    }
     all
 }
 
@@ -291,7 +301,9 @@ fn network<B: Backend>(backend: B, config: &Config, recompute: bool) -> Results 
     let stories: Vec<Vec<u32>> =
         [1, 40, 65, 7, 130, 64, 12, 200, 55].into_iter().enumerate().map(story).collect();
     let stories: Vec<&[u32]> = stories.iter().map(Vec::as_slice).collect();
-    let labels: Vec<f32> = (0..stories.len()).map(|i| (i % 2) as f32).collect();
+    // All alike: with labels of both kinds the gradients of biases are small differences of large terms, whose relative
+    // error says nothing of the terms.
+    let labels = vec![1.0; stories.len()];
     let hidden = network.encode(&stories.iter().copied().collect()).unwrap();
     let mut all = vec![("hidden states", network.backend().download(&hidden).unwrap())];
     let options = ForwardOptions { dropout: Some(Stream::new(11)), recompute };
@@ -317,7 +329,8 @@ fn network<B: Backend>(backend: B, config: &Config, recompute: bool) -> Results 
     all
 }
 
-/// Thirty steps on the fixtures, whose losses are PyTorch's (tools/encoder_fixtures.py).
+/// Thirty steps on the fixtures, whose losses are PyTorch's in f32 (tools/encoder_fixtures.py). In bf16, PyTorch's own
+/// autocast strays from them too: ours may stray by the tolerance, or twice as far as PyTorch's where that is more.
 fn pytorchs_losses<N: Number>(report: &mut Report, model: &str, tolerance: f64) {
     // A binary built elsewhere and run in the repository's root finds them too.
     let crates = [Path::new(env!("CARGO_MANIFEST_DIR")), Path::new("crates/storymeter-encoder")];
@@ -340,6 +353,10 @@ fn pytorchs_losses<N: Number>(report: &mut Report, model: &str, tolerance: f64) 
     let mut network = Network::new(Cuda::<N>::open(0).unwrap(), config, &parameters, &heads).unwrap();
     let mut optimiser = Optimiser::new(AdamW::default());
     let losses = expected["losses"].as_array().unwrap();
+    let autocast = expected["losses_bf16"].as_array().unwrap();
+    let strays = losses.iter().zip(autocast).map(|(a, b)| (a.as_f64().unwrap() - b.as_f64().unwrap()).abs());
+    let strays = strays.fold(0f64, f64::max);
+    let tolerance = if N::BF16 { tolerance.max(2.0 * strays) } else { tolerance };
     let (steps, warm_up) = (losses.len() as u64, expected["warm_up"].as_u64().unwrap());
     let peak = expected["peak"].as_f64().unwrap() as f32;
     let mut worst = 0f64;
@@ -355,7 +372,8 @@ fn pytorchs_losses<N: Number>(report: &mut Report, model: &str, tolerance: f64) 
     }
     let mark = if worst < tolerance { "ok  " } else { "FAIL" };
     let line = format!(
-        "{mark} {} {model}: {steps} steps beside PyTorch's: largest difference {worst:.2e}",
+        "{mark} {} {model}: {steps} steps beside PyTorch's f32: largest difference {worst:.2e} \
+         (PyTorch's own bf16 autocast: {strays:.2e})",
         report.precision
     );
     println!("{line}");

@@ -53,15 +53,6 @@ __device__ __forceinline__ void store8(T* p, const float v[8]) {
 }
 #endif
 
-// A number as it will be read back after being stored.
-__device__ __forceinline__ float as_stored(float v) {
-#if BF16
-    return from_bits16(pack2(v, 0.0f) & 0xffffu);
-#else
-    return v;
-#endif
-}
-
 __device__ __forceinline__ float warp_sum(float v) {
 #pragma unroll
     for (int i = 16; i > 0; i /= 2) v += __shfl_xor_sync(0xffffffffu, v, i);

@@ -21,7 +21,7 @@ __device__ __forceinline__ void norm_row(
     scale = rsqrtf(warp_sum(square) / (float)width + eps);
 }
 
-// The sum is in x (as stored): normalise, drop, write.
+// The sum is in x, not yet rounded to what is stored of it: normalise, drop, write.
 template <int NV>
 __device__ __forceinline__ void norm_out(
     float x[NV][8], u64 row, u32 width, const float* gain, const float* shift, float eps, u32 lane, T* out, Drop drop
@@ -67,8 +67,6 @@ __device__ __forceinline__ void embed_rows(
 #pragma unroll
                 for (int i = 0; i < 8; i++) x[v][i] += more[i];
             }
-#pragma unroll
-            for (int i = 0; i < 8; i++) x[v][i] = as_stored(x[v][i]);
             store8(sum + row * width + col, x[v]);
         }
     }
@@ -93,7 +91,7 @@ __device__ __forceinline__ void add_norm_rows(
             load8(residual + row * width + col, more);
             drop8(drop, row * width + col, x[v]);
 #pragma unroll
-            for (int i = 0; i < 8; i++) x[v][i] = as_stored(x[v][i] + more[i]);
+            for (int i = 0; i < 8; i++) x[v][i] += more[i];
             store8(branch + row * width + col, x[v]);
         }
     }
@@ -343,8 +341,9 @@ extern "C" __global__ void scatter_gradients(
     scatter(what, order, starts, unique, width, to);
 }
 
-// One block a story.
-extern "C" __global__ void story_means(const T* x, const u32* bounds, u32 width, T* means) {
+// One block a story. Means of activations are activations where a network goes on with them, floats where they leave.
+template <class To>
+__device__ __forceinline__ void mean_of_rows(const T* x, const u32* bounds, u32 width, To* means) {
     u32 first = bounds[blockIdx.x], last = bounds[blockIdx.x + 1];
     for (u32 col = threadIdx.x * 8; col < width; col += blockDim.x * 8) {
         float sum[8] = {};
@@ -359,6 +358,14 @@ extern "C" __global__ void story_means(const T* x, const u32* bounds, u32 width,
         for (int i = 0; i < 8; i++) sum[i] /= count;
         store8(means + (u64)blockIdx.x * width + col, sum);
     }
+}
+
+extern "C" __global__ void story_means(const T* x, const u32* bounds, u32 width, T* means) {
+    mean_of_rows(x, bounds, width, means);
+}
+
+extern "C" __global__ void story_means_out(const T* x, const u32* bounds, u32 width, float* means) {
+    mean_of_rows(x, bounds, width, means);
 }
 
 extern "C" __global__ void story_means_backward(const T* d_means, const u32* bounds, u32 width, T* d_x) {
