@@ -1,31 +1,76 @@
 #!/usr/bin/env python3
-"""Training and scoring on a GPU: PyTorch beside us, in one run.
+"""Training and scoring on a GPU: PyTorch beside us, in one run, on the same batches.
 
 PyTorch as people write it: transformers' model, bf16 autocast, SDPA attention where the model has it, padded batches,
-logits at all positions and F.cross_entropy, clip_grad_norm_, fused AdamW. Ours: `examples/cuda_bench.rs`. Both have random
-weights of the same shapes, stories of 40 to 75 tokens, a label on the first token and the token before at every second
-one; real tokens are counted, padding is not.
+logits at ALL positions and F.cross_entropy, clip_grad_norm_, fused AdamW. Ours (`examples/cuda_bench.rs`): packed tokens,
+logits only at the positions that count. Both have random weights of the same shapes, a label on the first token and the
+token before at every second one. Real tokens are counted, padding is not.
 
+    # once, where the stories and a tokenizer are: 16-bit numbers, no text
+    python3 benches/peers/cuda_train.py --make-stories roc.u16 --roc ../shared/data/roc/stories.tsv.gz --tokenizer minilm-l6
     cargo build --release -p storymeter-encoder --example cuda_bench
-    python3 benches/peers/cuda_train.py [--steps 30] [--tokens 4096,16384,32768] [--bench target/release/examples/cuda_bench]
+    python3 benches/peers/cuda_train.py --stories roc.u16 [--steps 30] [--tokens 8192,32768]
+        [--bench target/release/examples/cuda_bench]
 
-Needs torch with CUDA and transformers. Prints one line a model, size and side, then the ratios.
+Measuring needs torch with CUDA and transformers; making the stories, tokenizers. MPNet reads the same numbers, whose
+lengths are what matters. Prints a line a model, size and side, our profile, then the table.
 """
 import argparse
+import array
+import gzip
 import re
 import subprocess
 import time
 
-import torch
-import torch.nn.functional as F
-import transformers
-from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel
-
 VOCABULARY = {"minilm-l6": 30522, "mpnet-base": 30527}
 
 
+BATCHES = 8
+
+
+def make_stories(out, roc, tokenizer, count=6000):
+    """Stories spread evenly over the file, tokenised: how many tokens, then the tokens."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(f"{tokenizer}/tokenizer.json")
+    tokenizer.no_padding()
+    with gzip.open(roc, "rt") as file:
+        texts = [" ".join(line.rstrip("\n").split("\t")[1:]) for line in file][1:]
+    texts = texts[:: max(1, len(texts) // count)][:count]
+    numbers = array.array("H")
+    for encoded in tokenizer.encode_batch(texts):
+        ids = encoded.ids[:512]
+        numbers.append(len(ids))
+        numbers.extend(ids)
+    with open(out, "wb") as file:
+        file.write(numbers.tobytes())
+    print(f"{len(texts)} stories, {len(numbers) - len(texts)} tokens: {out}")
+
+
+def read_batches(path, tokens):
+    """The batches of cuda_bench: stories one after the other, `tokens` at most a batch, from the first again at the end."""
+    numbers = array.array("H")
+    with open(path, "rb") as file:
+        numbers.frombytes(file.read())
+    stories, at = [], 0
+    while at < len(numbers):
+        stories.append(numbers[at + 1 : at + 1 + numbers[at]].tolist())
+        at += 1 + numbers[at]
+    batches, turn = [], 0
+    for _ in range(BATCHES):
+        batch, total = [], 0
+        while total + len(stories[turn % len(stories)]) <= tokens:
+            batch.append(stories[turn % len(stories)])
+            total += len(batch[-1])
+            turn += 1
+        batches.append(batch)
+    return batches
+
+
 def make_model(name):
-    """The encoder with random weights, and what kind of attention it has."""
+    """The encoder with random weights."""
+    from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel
+
     if name == "minilm-l6":
         config = BertConfig(
             vocab_size=30522, hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536
@@ -34,50 +79,49 @@ def make_model(name):
     return MPNetModel(MPNetConfig(vocab_size=30527), add_pooling_layer=False)
 
 
-class Learner(torch.nn.Module):
-    def __init__(self, name):
-        super().__init__()
-        self.encoder = make_model(name)
-        hidden = self.encoder.config.hidden_size
-        self.label = torch.nn.Linear(hidden, 1)
-        self.bias = torch.nn.Parameter(torch.zeros(VOCABULARY[name]))
+def make_learner(name):
+    """The encoder with a label head and the tied reconstruction head."""
 
-    def forward(self, ids, mask, targets, labels):
-        hidden = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
-        words = self.encoder.get_input_embeddings().weight
-        logits = F.linear(hidden, words, self.bias)
-        tokens = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1), ignore_index=-100)
-        score = self.label(hidden[:, 0]).squeeze(-1)
-        return F.binary_cross_entropy_with_logits(score.float(), labels) + 0.1 * tokens
+    class Learner(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = make_model(name)
+            hidden = self.encoder.config.hidden_size
+            self.label = torch.nn.Linear(hidden, 1)
+            self.bias = torch.nn.Parameter(torch.zeros(VOCABULARY[name]))
+
+        def forward(self, ids, mask, targets, labels):
+            hidden = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+            words = self.encoder.get_input_embeddings().weight
+            logits = F.linear(hidden, words, self.bias)
+            tokens = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1), ignore_index=-100)
+            score = self.label(hidden[:, 0]).squeeze(-1)
+            return F.binary_cross_entropy_with_logits(score.float(), labels) + 0.1 * tokens
+
+    return Learner()
 
 
-def make_batch(seed, tokens, name):
-    """Padded stories of 40 to 75 tokens, `tokens` real ones at most, as pinned tensors on the host."""
-    draw = torch.Generator().manual_seed(seed)
-    lengths = []
-    while True:
-        length = int(torch.randint(40, 76, (1,), generator=draw))
-        if sum(lengths) + length > tokens:
-            break
-        lengths.append(length)
-    share = torch.rand(len(lengths), max(lengths), generator=draw) * 0.999 + 0.0005
-    ids = (VOCABULARY[name] ** share).long().clamp(2, VOCABULARY[name] - 1)
-    place = torch.arange(max(lengths))
-    mask = place[None, :] < torch.tensor(lengths)[:, None]
+def pad(stories, name):
+    """Stories as padded, pinned tensors on the host, and how many real tokens they have."""
+    lengths = [len(story) for story in stories]
     padding = 1 if name == "mpnet-base" else 0
+    ids = torch.full((len(stories), max(lengths)), padding)
+    for row, story in zip(ids, stories):
+        row[: len(story)] = torch.tensor(story)
+    mask = torch.arange(max(lengths))[None, :] < torch.tensor(lengths)[:, None]
     targets = torch.full_like(ids, -100)
     targets[:, 1::2] = ids[:, :-1:2][:, : targets[:, 1::2].size(1)]
     targets[~mask] = -100
-    ids[~mask] = padding
     labels = (torch.arange(len(lengths)) % 2).float()
     return [t.pin_memory() for t in (ids, mask.long(), targets, labels)], sum(lengths)
 
 
-def train(name, tokens, steps):
+def train(name, tokens, steps, stories):
     torch.manual_seed(1)
-    model = Learner(name).cuda().train()
+    model = make_learner(name).cuda().train()
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.01, fused=True)
-    batches = [make_batch(seed, tokens, name) for seed in range(8)]
+    batches = [pad(batch, name) for batch in read_batches(stories, tokens)]
+    padded = sum(batch[0].numel() for batch, _ in batches) / sum(real for _, real in batches) - 1
 
     def run(count):
         torch.cuda.synchronize()
@@ -97,7 +141,7 @@ def train(name, tokens, steps):
 
     run(16)
     seconds, read = run(steps)
-    print(f"pytorch {name} {tokens:6} training: {read / seconds:10.0f} tokens/s, {1e3 * seconds / steps:6.2f} ms a step", flush=True)
+    print(f"pytorch {name} {tokens:6} training: {read / seconds:10.0f} tokens/s, {1e3 * seconds / steps:6.2f} ms a step, {100 * padded:.0f}% padding", flush=True)
 
     model.eval()
 
@@ -124,24 +168,43 @@ def train(name, tokens, steps):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stories", help="the tokenised stories")
     parser.add_argument("--steps", type=int, default=30)
-    parser.add_argument("--tokens", default="4096,16384,32768")
+    parser.add_argument("--tokens", default="8192,32768")
     parser.add_argument("--bench", default="target/release/examples/cuda_bench")
+    parser.add_argument("--make-stories", metavar="OUT")
+    parser.add_argument("--roc", help="stories.tsv.gz of ROCStories, for --make-stories")
+    parser.add_argument("--tokenizer", help="a folder with tokenizer.json, for --make-stories")
     args = parser.parse_args()
+    if args.make_stories:
+        return make_stories(args.make_stories, args.roc, args.tokenizer)
+    if not args.stories:
+        parser.error("--stories is needed")
+    global torch, F, transformers
+    import torch
+    import torch.nn.functional as F
+    import transformers
+
     print(f"torch {torch.__version__}, transformers {transformers.__version__}, {torch.cuda.get_device_name()}", flush=True)
+    print("PyTorch: padded batches, logits at all positions, as people write it. Ours: packed, logits where they count.")
     theirs = {}
     for name in VOCABULARY:
         for tokens in map(int, args.tokens.split(",")):
-            for kind, rate in train(name, tokens, args.steps).items():
+            for kind, rate in train(name, tokens, args.steps, args.stories).items():
                 theirs[name, tokens, kind] = rate
     # A process of its own, with all of PyTorch's memory given back.
-    ours = subprocess.run([args.bench, str(args.steps), args.tokens], check=True, capture_output=True, text=True).stdout
+    command = [args.bench, str(args.steps), args.tokens, args.stories]
+    ours = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     print(ours, end="")
+    print(f"{'model':10} {'tokens':>6} {'':8} {'PyTorch/s':>10} {'ours/s':>10} {'ratio':>6} {'of peak':>8} {'GPU idle':>9}")
     for line in ours.splitlines():
         found = re.match(r"(\S+) +(\d+) (training|scoring): +(\d+) tokens/s", line)
         if found:
             name, tokens, kind, rate = found[1], int(found[2]), found[3], float(found[4])
-            print(f"{name} {tokens} {kind}: {rate / theirs[name, tokens, kind]:.2f} times PyTorch")
+            peak, idle = re.search(r"([\d.]+%) of the peak", line), re.search(r"idle ([\d.]+%)", line)
+            peer = theirs[name, tokens, kind]
+            print(f"{name:10} {tokens:6} {kind:8} {peer:10.0f} {rate:10.0f} {rate / peer:6.2f} "
+                  f"{peak[1] if peak else '':>8} {idle[1] if idle else '':>9}")
 
 
 if __name__ == "__main__":

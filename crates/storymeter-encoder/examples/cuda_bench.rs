@@ -1,16 +1,18 @@
-//! Times training and scoring on a GPU: MiniLM-L6 and MPNet-base shapes with random weights, packed stories of 40 to 75
-//! tokens, reconstruction at every second token, AdamW.
+//! Times training and scoring on a GPU: MiniLM-L6 and MPNet-base shapes with random weights, packed stories,
+//! reconstruction at every second token, AdamW.
 //!
-//!     cargo run --release --example cuda_bench -- [STEPS] [TOKENS,TOKENS...]
+//!     cargo run --release --example cuda_bench -- [STEPS] [TOKENS,TOKENS...] [STORIES]
 //!
-//! With `STORYMETER_CUDA_PROFILE=1` each operation is timed by events (which slows the whole down); without it the whole
-//! steps are. `benches/peers/cuda_train.py` does the same in PyTorch and prints the ratio.
+//! STORIES is a file of tokenised stories, 16-bit little-endian numbers: how many tokens a story has, then the tokens. Without
+//! it there are made-up stories of 40 to 75 tokens. Whole steps are timed first; then each operation by events, whose sum is
+//! how long the GPU was busy, and the rest of a step is idle. `benches/peers/cuda_train.py` does the same in PyTorch.
 #![allow(clippy::print_stdout)]
 
 use half::bf16;
+use std::collections::VecDeque;
 use std::error::Error;
 use std::time::Instant;
-use storymeter_encoder::cuda::Cuda;
+use storymeter_encoder::cuda::{Cuda, CudaEncoder, Vectors};
 use storymeter_encoder::train::{
     AdamW, Backend, ForwardOptions, Given, Linear, Network, Optimiser, Selection,
 };
@@ -41,7 +43,32 @@ fn config(name: &str) -> Config {
     }
 }
 
-/// Stories of 40 to 75 tokens, `tokens` in all at most.
+/// Batches of real stories one after the other, from the first again where there are no more.
+fn real_batches(file: &str, tokens: usize) -> Result<Vec<Batch>, Box<dyn Error>> {
+    let bytes = std::fs::read(file)?;
+    let numbers: Vec<u32> =
+        bytes.chunks_exact(2).map(|two| u32::from(u16::from_le_bytes([two[0], two[1]]))).collect();
+    let mut stories: Vec<&[u32]> = Vec::new();
+    let mut rest = numbers.as_slice();
+    while let [length, more @ ..] = rest {
+        let (story, later) =
+            more.split_at_checked(*length as usize).ok_or("the file of stories is cut off")?;
+        stories.push(story);
+        rest = later;
+    }
+    let mut turn = stories.iter().cycle().peekable();
+    let mut batches = Vec::new();
+    for _ in 0..BATCHES {
+        let mut batch = Batch::new();
+        while let Some(story) = turn.next_if(|story| batch.ids().len() + story.len() <= tokens) {
+            batch.push(story);
+        }
+        batches.push(batch);
+    }
+    Ok(batches)
+}
+
+/// Made-up stories of 40 to 75 tokens, `tokens` in all at most.
 fn batch(seed: u64, tokens: usize, vocabulary: usize) -> Batch {
     let (lengths, words) = (Stream::new(seed).child(0), Stream::new(seed).child(1));
     let mut batch = Batch::new();
@@ -112,7 +139,8 @@ fn peak(cuda: &Cuda<bf16>) -> Result<f64, Box<dyn Error>> {
     Ok(2.0 * (n as f64).powi(3) / time(20)?)
 }
 
-/// What some steps took: seconds in all, tokens, mean losses, seconds until the host had given all work away.
+/// What some steps took: seconds in all, tokens, mean losses, seconds the host spent on giving work away (it waits where it
+/// is too far ahead).
 struct Timing {
     seconds: f64,
     read: usize,
@@ -130,7 +158,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{}, ready after {:.1} s", cuda.name(), start.elapsed().as_secs_f64());
     let peak = peak(&cuda)?;
     println!("bf16 product of 8192: {:.0} TFLOP/s", peak / 1e12);
-    cuda.take_profile();
     drop(cuda);
     for name in ["minilm-l6", "mpnet-base"] {
         let config = config(name);
@@ -148,8 +175,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         for &tokens in &tokens {
             let mut network = Network::new(Cuda::<bf16>::open(0)?, config.clone(), &parameters, &heads)?;
             let mut optimiser = Optimiser::new(AdamW::default());
-            let batches: Vec<Batch> =
-                (0..BATCHES).map(|seed| batch(seed, tokens, config.vocabulary)).collect();
+            let batches = match arguments.get(2) {
+                Some(file) => real_batches(file, tokens)?,
+                None => (0..BATCHES).map(|seed| batch(seed, tokens, config.vocabulary)).collect(),
+            };
             let mut step = 0;
             let mut train = |count: usize| -> Result<Timing, Box<dyn Error>> {
                 let (start, mut read, mut host) = (Instant::now(), 0, 0.0);
@@ -174,47 +203,60 @@ fn main() -> Result<(), Box<dyn Error>> {
             train(2 * batches.len())?;
             let Timing { seconds, read, losses, host } = train(steps)?;
             let share = operations(&config, read) / seconds / peak;
+            network.backend().start_profile();
+            // The closure borrows the network, so that the profiled steps are written out.
+            for (step, batch) in batches.iter().enumerate() {
+                network.clear_gradients();
+                learn(&mut network, batch, step as u64)?;
+                optimiser.step(&mut network, 1e-4);
+            }
+            let profile = network.backend().end_profile();
+            let busy = profile.iter().map(|(_, time, _)| time).sum::<f64>() / batches.len() as f64;
+            let each = 1e3 * seconds / steps as f64;
             println!(
-                "{name} {tokens:6} training: {:10.0} tokens/s, {:6.2} ms a step (host {:.2}), {:4.1}% of the peak, losses {:.3} {:.3}",
+                "{name} {tokens:6} training: {:10.0} tokens/s, {each:6.2} ms a step (host {:.2}), {:4.1}% of the peak, \
+                 GPU idle {:.1}%, losses {:.3} {:.3}",
                 read as f64 / seconds,
-                1e3 * seconds / steps as f64,
                 1e3 * host / steps as f64,
                 100.0 * share,
+                100.0 * (1.0 - busy / each).max(0.0),
                 losses[0],
                 losses[1],
             );
-            print_profile(network.backend(), steps + 2 * batches.len());
+            print_profile(&profile, batches.len());
+            drop(network);
+            let encoder = CudaEncoder::new::<bf16>(0, config.clone(), parameters.clone())?;
             let score = |count: usize| -> Result<(f64, usize), Box<dyn Error>> {
-                let (start, mut read) = (Instant::now(), 0);
+                let (start, mut read, mut pending) = (Instant::now(), 0, VecDeque::new());
                 for step in 0..count {
                     let batch = &batches[step % batches.len()];
-                    let hidden = network.encode(batch)?;
-                    let means = network.backend().story_means(
-                        &hidden,
-                        &network.backend().stories(batch.bounds()),
-                        config.hidden,
-                    );
-                    network.backend().download(&means)?;
                     read += batch.ids().len();
+                    pending.push_back(encoder.submit(batch.clone(), Vectors::Means)?);
+                    if pending.len() > 3 {
+                        pending.pop_front().map_or(Ok(Vec::new()), |vectors| vectors.wait())?;
+                    }
+                }
+                for vectors in pending {
+                    vectors.wait()?;
                 }
                 Ok((start.elapsed().as_secs_f64(), read))
             };
-            score(batches.len())?;
+            score(2 * batches.len())?;
             let (seconds, read) = score(steps)?;
             println!(
                 "{name} {tokens:6} scoring:  {:10.0} tokens/s, {:6.2} ms a batch",
                 read as f64 / seconds,
                 1e3 * seconds / steps as f64
             );
-            print_profile(network.backend(), steps + batches.len());
         }
     }
     Ok(())
 }
 
-fn print_profile(cuda: &Cuda<bf16>, steps: usize) {
-    for (name, milliseconds, calls) in cuda.take_profile() {
-        let steps = steps as f64;
-        println!("    {:8.3} ms {:6.1} calls a step  {name}", milliseconds / steps, calls as f64 / steps);
+/// The operations that take longest.
+fn print_profile(profile: &[(&str, f64, usize)], steps: usize) {
+    let steps = steps as f64;
+    for (name, milliseconds, calls) in profile.iter().take(14) {
+        println!("    {:8.3} ms {:6.1} calls a step  {name}", milliseconds / steps, *calls as f64 / steps);
     }
 }

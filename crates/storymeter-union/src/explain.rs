@@ -6,7 +6,7 @@ use storymeter_encoder::{Batch, Token, Workspace};
 use storymeter_perturb::Technique;
 
 use crate::scorer::Reading;
-use crate::{Heads, Reconstruction, Result, Score, Scorer};
+use crate::{Reconstruction, Result, Score, Scorer};
 
 /// Least probability for a suggested edit to be worth telling.
 const LEAST: f64 = 0.5;
@@ -92,8 +92,8 @@ impl Scorer {
         let reading = self.read(story);
         let mut workspace = Workspace::new();
         let batch: Batch = reading.windows.iter().map(|window| window.ids.as_slice()).collect();
-        let hidden = self.encoder.encode(&batch, &mut workspace)?;
-        let score = self.combine((0..batch.len()).map(|w| hidden.story(w)));
+        let hidden = self.engine.states(&batch, &mut workspace)?;
+        let score = self.combine((0..batch.len()).map(|w| self.pool(hidden.story(w))));
         let edits = self.suggestions(&reading, |w| hidden.story(w));
         let parts: Vec<Part> = (0..batch.len()).map(|w| self.part(hidden.story(w))).collect();
         let sentences = self.shares(&reading, &parts, &score)?;
@@ -108,9 +108,8 @@ impl Scorer {
     }
 
     fn part(&self, states: &[f32]) -> Part {
-        let width = self.encoder.config().hidden;
-        let pooled = Heads::pool(self.card.pooling, states, width);
-        Part { logit: self.heads.logit(&pooled), tokens: (states.len() / width) as f64 }
+        let (pooled, tokens) = self.pool(states);
+        Part { logit: self.heads.logit(&pooled), tokens: tokens as f64 }
     }
 
     /// Leaves out each of the sentences in turn. Only the windows that hold it are read again, so that the work grows with
@@ -137,7 +136,7 @@ impl Scorer {
         let mut workspace = Workspace::new();
         for some in without.chunks(AT_A_TIME) {
             let batch: Batch = some.iter().map(|(_, _, ids)| ids.as_slice()).collect();
-            let hidden = self.encoder.encode(&batch, &mut workspace)?;
+            let hidden = self.engine.states(&batch, &mut workspace)?;
             for (at, (s, w, _)) in some.iter().enumerate() {
                 changed[*s].push((*w, self.part(hidden.story(at))));
             }
@@ -167,7 +166,7 @@ impl Scorer {
         if self.card.reconstruction == Reconstruction::None {
             return Vec::new();
         }
-        let width = self.encoder.config().hidden;
+        let width = self.engine.config().hidden;
         let mut found: Vec<Suggestion> = Vec::new();
         let mut told = 0;
         for (w, window) in reading.windows.iter().enumerate() {
@@ -198,7 +197,7 @@ impl Scorer {
     fn reconstruction_logits(&self, states: &[f32], width: usize) -> Vec<Vec<f32>> {
         let own = self.heads.reconstruction.as_slice();
         let mut logits: Vec<Vec<f32>> = if own.is_empty() {
-            self.encoder.word_products(states)
+            self.engine.word_products(states)
         } else {
             let product = |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
             let of = |state: &[f32]| own.chunks_exact(width).map(|row| product(row, state)).collect();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use storymeter_encoder::Precision;
 
+use crate::train::Activations;
 use crate::{Card, Error, Model, Result, Scorer, StoredModel};
 
 /// The name of the embedded model.
@@ -59,6 +60,17 @@ impl Location {
                 Err(Error::OnlyInt8 { path: PathBuf::from("the embedded model") })
             }
             Self::Embedded => Scorer::embedded(),
+        }
+    }
+
+    /// Gets the model ready to score on an NVIDIA GPU, by its number.
+    ///
+    /// # Errors
+    /// As [`Scorer::load_on_gpu`].
+    pub fn scorer_on_gpu(&self, gpu: usize, activations: Activations) -> Result<Scorer> {
+        match self {
+            Self::Path(path) => Scorer::load_on_gpu(path, gpu, activations),
+            Self::Embedded => Err(Error::OnlyInt8 { path: PathBuf::from("the embedded model") }),
         }
     }
 

@@ -44,6 +44,7 @@
 mod about;
 mod average;
 mod card;
+mod engine;
 mod error;
 mod explain;
 mod heads;

@@ -18,14 +18,17 @@
 //! **Model** the one that is part of the program (`storymeter model show union-small`), or `--model`: a folder written by
 //! `storymeter train`, a model file, or the name of an installed model.
 
-use storymeter_core::{Direction, Metric, Needs, Prepared, Signature};
+use std::sync::{Arc, OnceLock};
 
-use crate::Scorer;
+use storymeter_core::{Direction, Metric, Needs, Prepared, Signature, Story};
+
+use crate::{Error, Score, Scorer};
 
 /// The learned metric behind the [`Metric`] trait.
 pub struct UnionMetric {
     scorer: Scorer,
     columns: Vec<String>,
+    failure: Arc<OnceLock<Error>>,
 }
 
 impl UnionMetric {
@@ -34,7 +37,22 @@ impl UnionMetric {
 
     /// The metric under the key its user typed.
     pub fn new(key: &str, scorer: Scorer) -> Self {
-        Self { scorer, columns: vec![key.to_owned()] }
+        Self { scorer, columns: vec![key.to_owned()], failure: Arc::default() }
+    }
+
+    /// Where the first error of a device is kept; the scores since then are NaN.
+    pub fn failure(&self) -> Arc<OnceLock<Error>> {
+        Arc::clone(&self.failure)
+    }
+
+    fn logits(&self, stories: &[&Story]) -> Vec<f64> {
+        self.scorer.score(stories).map_or_else(
+            |error| {
+                let _ = self.failure.set(error);
+                vec![f64::NAN; stories.len()]
+            },
+            |scores: Vec<Score>| scores.iter().map(|score| score.logit).collect(),
+        )
     }
 
     /// The scorer behind it.
@@ -65,16 +83,11 @@ impl Metric for UnionMetric {
     }
 
     fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
-        // NaN would say "no score"; the encoder takes whatever its own tokeniser makes.
-        row[0] = self.scorer.score(&[story.story]).map_or(f64::NAN, |scores| scores[0].logit);
+        row[0] = self.logits(&[story.story])[0];
     }
 
     fn stats_of_all(&self, stories: &[Prepared<'_>]) -> Option<Vec<f64>> {
-        let texts: Vec<_> = stories.iter().map(|story| story.story).collect();
-        Some(match self.scorer.score(&texts) {
-            Ok(scores) => scores.iter().map(|score| score.logit).collect(),
-            Err(_) => vec![f64::NAN; stories.len()],
-        })
+        Some(self.logits(&stories.iter().map(|story| story.story).collect::<Vec<_>>()))
     }
 
     fn score(&self, row: &[f64], scores: &mut [f64]) {

@@ -1,18 +1,28 @@
 //! From stories to scores.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
+use storymeter_encoder::cuda::{CudaEncoder, Pending};
 use storymeter_encoder::{Batch, Encoder, Isa, Precision, Tokenizer, Workspace};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
+use crate::engine::{Engine, pooled_by};
+use crate::train::Activations;
 use crate::window::{Window, prompt_of, windows};
-use crate::{Card, Error, Heads, Model, Result, StoredModel, normalise};
+use crate::{Card, Error, Heads, Model, Reconstruction, Result, StoredModel, normalise};
 
-/// Tokens that go through the encoder together. Scores do not depend on it.
+/// Tokens that go through the encoder together on the CPU. Scores do not depend on it.
 const TOKENS_A_BATCH: usize = 1 << 14;
+/// The same on a GPU, which wants more at a time.
+const TOKENS_A_GPU_BATCH: usize = 1 << 15;
+/// Stories that are read together while a GPU works on those before.
+const STORIES_A_PART: usize = 256;
+/// Batches whose scores have not been asked for yet; the GPU's own queue is within.
+const AHEAD: usize = 4;
 
 /// What the model says of a story.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,12 +39,11 @@ pub struct Score {
 
 /// A model ready to score.
 pub struct Scorer {
-    pub(crate) encoder: Encoder,
+    pub(crate) engine: Engine,
     pub(crate) tokenizer: Tokenizer,
     pub(crate) heads: Heads,
     pub(crate) card: Card,
     fingerprint: String,
-    precision: Precision,
 }
 
 /// A story as the model reads it.
@@ -69,7 +78,27 @@ impl Scorer {
         let tokenizer = Tokenizer::load(path, &model.config)?;
         let fingerprint = model.fingerprint();
         let encoder = Encoder::new(model.config, &model.parameters, precision, Isa::detect());
-        Ok(Self::assemble((encoder, tokenizer, model.heads), model.card, fingerprint, precision))
+        let engine = Engine::Cpu(encoder, precision);
+        Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
+    }
+
+    /// Loads a model folder, to score on an NVIDIA GPU, by its number.
+    ///
+    /// # Errors
+    /// Where the folder is not a complete model, where there is no such GPU or no driver, and where the model does not
+    /// fit into its memory.
+    pub fn load_on_gpu(path: &Path, gpu: usize, activations: Activations) -> Result<Self> {
+        if path.is_file() {
+            return Err(Error::OnlyInt8 { path: path.to_owned() });
+        }
+        let model = Model::load(path)?;
+        let tokenizer = Tokenizer::load(path, &model.config)?;
+        let fingerprint = model.fingerprint();
+        let tied = model.card.reconstruction == Reconstruction::Tied;
+        // The table of words is an encoder's first tensor.
+        let words = if tied { model.parameters.tensors[0].data.clone() } else { Vec::new() };
+        let engine = Engine::cuda((model.config, model.parameters), words, gpu, activations)?;
+        Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
     }
 
     /// Gets a model file ready to score.
@@ -78,19 +107,20 @@ impl Scorer {
     /// Where its parts do not fit together.
     pub fn from_stored(model: &StoredModel) -> Result<Self> {
         let fingerprint = model.fingerprint().to_owned();
-        Ok(Self::assemble(model.open_parts()?, model.card().clone(), fingerprint, Precision::Int8))
+        let (encoder, tokenizer, heads) = model.open_parts()?;
+        let engine = Engine::Cpu(encoder, Precision::Int8);
+        Ok(Self::assemble((engine, tokenizer, heads), model.card().clone(), fingerprint))
     }
 
     fn assemble(
-        (encoder, mut tokenizer, heads): (Encoder, Tokenizer, Heads),
+        (engine, mut tokenizer, heads): (Engine, Tokenizer, Heads),
         card: Card,
         fingerprint: String,
-        precision: Precision,
     ) -> Self {
         for (text, id) in &card.name_tokens {
             tokenizer.add_token(text, *id);
         }
-        Self { encoder, tokenizer, heads, card, fingerprint, precision }
+        Self { engine, tokenizer, heads, card, fingerprint }
     }
 
     /// What the model says of itself.
@@ -98,39 +128,89 @@ impl Scorer {
         &self.card
     }
 
-    /// Scores stories; the result does not depend on how they are put together or on threads.
+    /// Scores stories. On the CPU the result does not depend on how they are put together or on threads; on a GPU its
+    /// last digits may depend on which stories share a batch, and are the same from run to run.
     ///
     /// # Errors
-    /// Never for text the tokeniser made; an inconsistent model is noticed at loading.
+    /// Never on the CPU for text the tokeniser made, an inconsistent model is noticed at loading; what a GPU says.
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Score>> {
+        match &self.engine {
+            Engine::Cpu(encoder, _) => self.score_on_cpu(encoder, stories),
+            Engine::Cuda { encoder, .. } => self.score_on_gpu(encoder, stories),
+        }
+    }
+
+    fn score_on_cpu(&self, encoder: &Encoder, stories: &[&Story]) -> Result<Vec<Score>> {
         let readings: Vec<Reading> = stories.par_iter().map(|story| self.read(story)).collect();
         let mut workspace = Workspace::new();
         let mut scores = Vec::with_capacity(stories.len());
         let mut rest = readings.as_slice();
         while !rest.is_empty() {
-            let count = batch_size(rest);
-            let (now, later) = rest.split_at(count);
-            let batch: Batch =
-                now.iter().flat_map(|reading| &reading.windows).map(|window| window.ids.as_slice()).collect();
-            let hidden = self.encoder.encode(&batch, &mut workspace)?;
+            let (now, later) = rest.split_at(batch_size(rest, TOKENS_A_BATCH));
+            let batch = batch_of(now);
+            let hidden = encoder.encode(&batch, &mut workspace)?;
             let mut window = 0;
             for reading in now {
-                let count = reading.windows.len();
-                scores.push(self.combine((window..window + count).map(|w| hidden.story(w))));
-                window += count;
+                let windows = window..window + reading.windows.len();
+                window = windows.end;
+                scores.push(self.combine(windows.map(|w| self.pool(hidden.story(w)))));
             }
             rest = later;
         }
         Ok(scores)
     }
 
-    /// A story's score from the states of its windows: the mean of the logits, weighted by tokens.
-    pub(crate) fn combine<'a>(&self, windows: impl Iterator<Item = &'a [f32]>) -> Score {
-        let width = self.encoder.config().hidden;
+    /// Reads stories on all threads while the GPU works on those before.
+    fn score_on_gpu(&self, encoder: &CudaEncoder, stories: &[&Story]) -> Result<Vec<Score>> {
+        let mut scores = Vec::with_capacity(stories.len());
+        let mut under_way: VecDeque<(Vec<Vec<usize>>, Pending)> = VecDeque::new();
+        for part in stories.chunks(STORIES_A_PART) {
+            let readings: Vec<Reading> = part.par_iter().map(|story| self.read(story)).collect();
+            let mut rest = readings.as_slice();
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at(batch_size(rest, TOKENS_A_GPU_BATCH));
+                let lengths = |reading: &Reading| reading.windows.iter().map(|w| w.ids.len()).collect();
+                let pending = encoder.submit(batch_of(now), pooled_by(self.card.pooling))?;
+                under_way.push_back((now.iter().map(lengths).collect(), pending));
+                rest = later;
+                if under_way.len() > AHEAD {
+                    self.collect(&mut under_way, &mut scores)?;
+                }
+            }
+        }
+        while !under_way.is_empty() {
+            self.collect(&mut under_way, &mut scores)?;
+        }
+        Ok(scores)
+    }
+
+    /// The scores of the oldest batch under way, given each story's windows by their tokens.
+    fn collect(
+        &self,
+        under_way: &mut VecDeque<(Vec<Vec<usize>>, Pending)>,
+        scores: &mut Vec<Score>,
+    ) -> Result<()> {
+        let Some((stories, pending)) = under_way.pop_front() else { return Ok(()) };
+        let vectors = pending.wait()?;
+        let mut vectors = vectors.chunks_exact(self.engine.config().hidden);
+        for windows in stories {
+            let pooled = vectors.by_ref().take(windows.len());
+            scores.push(self.combine(pooled.map(<[f32]>::to_vec).zip(windows)));
+        }
+        Ok(())
+    }
+
+    /// A window's vector and how many tokens it stands for.
+    pub(crate) fn pool(&self, states: &[f32]) -> (Vec<f32>, usize) {
+        let width = self.engine.config().hidden;
+        (Heads::pool(self.card.pooling, states, width), states.len() / width)
+    }
+
+    /// A story's score from the vectors of its windows: the mean of the logits, weighted by tokens.
+    pub(crate) fn combine(&self, windows: impl Iterator<Item = (Vec<f32>, usize)>) -> Score {
         let (mut logit, mut damage, mut tokens, mut count) = (0.0, [0.0; 4], 0.0, 0);
-        for states in windows {
-            let pooled = Heads::pool(self.card.pooling, states, width);
-            let weight = (states.len() / width) as f64;
+        for (pooled, length) in windows {
+            let weight = length as f64;
             logit += weight * self.heads.logit(&pooled);
             let found = self.heads.damage(&pooled).unwrap_or_default();
             damage.iter_mut().zip(found).for_each(|(total, p)| *total += weight * p);
@@ -157,28 +237,30 @@ impl Scorer {
 
     /// How its numbers come about.
     pub fn signature(&self) -> Signature {
-        let precision = match self.precision {
-            Precision::F32 => "f32",
-            Precision::Int8 => "int8",
-        };
+        let [precision, instructions] = self.engine.names();
         let name = if self.card.about.name.is_empty() { "unnamed" } else { &self.card.about.name };
         Signature::new("union")
             .with("model", "m", name)
             .with("weights", "w", &self.fingerprint)
             .with("precision", "p", precision)
-            .with("isa", "isa", self.encoder.isa().name())
+            .with("isa", "isa", instructions)
             .with("text", "t", if self.card.normalise { "normalised" } else { "as-is" })
             .with("names", "n", if self.card.delexicalise { "masked" } else { "kept" })
             .with("window", "win", self.card.max_tokens)
     }
 }
 
+/// All windows of some stories, packed.
+fn batch_of(readings: &[Reading]) -> Batch {
+    readings.iter().flat_map(|reading| &reading.windows).map(|window| window.ids.as_slice()).collect()
+}
+
 /// How many stories go into the next batch: one at least.
-fn batch_size(readings: &[Reading]) -> usize {
+fn batch_size(readings: &[Reading], limit: usize) -> usize {
     let mut tokens = 0;
     let fits = readings.iter().take_while(|reading| {
         tokens += reading.windows.iter().map(|window| window.ids.len()).sum::<usize>();
-        tokens <= TOKENS_A_BATCH
+        tokens <= limit
     });
     fits.count().max(1)
 }

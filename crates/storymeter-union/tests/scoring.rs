@@ -1,16 +1,24 @@
 //! A tiny model with random weights: what it says means nothing, but it must always say the same.
+#![allow(clippy::print_stdout)]
 
 use std::path::{Path, PathBuf};
 
 use storymeter_core::Story;
 use storymeter_encoder::{Config, Stream, load_parameters};
+use storymeter_union::train::Activations;
 use storymeter_union::{
     Card, EMBEDDED_NAME, Error, Heads, Model, Pooling, Precision, Reconstruction, Scorer, StoredModel,
 };
 
+/// A file of the repository, also where the test was built elsewhere and runs in the repository's root.
+fn repository(file: &str) -> PathBuf {
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if built.exists() { built.join(file) } else { PathBuf::from(file) }
+}
+
 /// The encoder's own fixture: two layers, a few dozen words.
-fn encoder_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert")
+fn encoder_folder(name: &str) -> PathBuf {
+    repository("crates/storymeter-encoder/tests/fixtures").join(name)
 }
 
 fn random(seed: u64, count: usize) -> Vec<f32> {
@@ -20,7 +28,11 @@ fn random(seed: u64, count: usize) -> Vec<f32> {
 
 /// Writes the tiny model with this card to a folder.
 fn write_model(folder: &Path, card: Card) {
-    let encoder = encoder_folder();
+    write_model_of("bert", folder, card);
+}
+
+fn write_model_of(encoder: &str, folder: &Path, card: Card) {
+    let encoder = encoder_folder(encoder);
     let config = Config::load(&encoder).unwrap();
     let parameters = load_parameters(&encoder, &config).unwrap();
     let (hidden, vocabulary) = (config.hidden, config.vocabulary);
@@ -275,5 +287,59 @@ fn the_embedded_model_is_the_file_in_the_repository_undamaged_and_small_enough()
     // A build may be told to embed another file; then this one is not the program's business.
     if std::env::var_os("STORYMETER_EMBEDDED_MODEL").is_none() {
         assert_eq!(StoredModel::embedded().unwrap().fingerprint(), stored.fingerprint());
+    }
+}
+
+/// With the environment variable STORYMETER_MODEL a model of your own is compared, else one of the fixtures.
+#[test]
+fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
+    let text = std::fs::read_to_string(repository("examples/stories.jsonl")).unwrap();
+    let line = |line: &str| -> Story {
+        let fields: serde_json::Value = serde_json::from_str(line).unwrap();
+        story(fields["story"].as_str().unwrap())
+    };
+    let mut stories: Vec<Story> = text.lines().map(line).collect();
+    stories.extend(self::stories());
+    let all: Vec<&Story> = stories.iter().collect();
+    let own = std::env::var_os("STORYMETER_MODEL").map(PathBuf::from);
+    for pooling in [Pooling::Cls, Pooling::Mean] {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = own.as_deref().unwrap_or(temporary.path());
+        if own.is_none() {
+            write_model_of("distilbert", folder, Card { pooling, ..card() });
+            // As sure of itself as a trained model is after calibration.
+            let mut model = Model::load(folder).unwrap();
+            model.heads.score.iter_mut().for_each(|weight| *weight *= 0.1);
+            model.save(folder).unwrap();
+        }
+        let cpu = Scorer::load(folder, Precision::F32).unwrap().score(&all).unwrap();
+        for (activations, tolerance) in [(Activations::F32, 1e-5), (Activations::Bf16, 2e-3)] {
+            let scorer = match Scorer::load_on_gpu(folder, 0, activations) {
+                Ok(scorer) => scorer,
+                Err(error) => {
+                    println!("skipped: {error}");
+                    assert!(
+                        matches!(error, Error::Encoder(storymeter_encoder::Error::Device(_))),
+                        "{error:?}"
+                    );
+                    return;
+                }
+            };
+            let gpu = scorer.score(&all).unwrap();
+            assert_eq!(scorer.score(&all).unwrap(), gpu, "the same stories, the same bytes");
+            let far = |found: &[storymeter_union::Score]| {
+                assert_eq!(found.len(), cpu.len());
+                let differences = cpu.iter().zip(found).map(|(a, b)| (a.probability - b.probability).abs());
+                differences.fold(0f64, f64::max)
+            };
+            let alone: Vec<_> = all.iter().map(|story| scorer.score(&[story]).unwrap()[0]).collect();
+            let (together, alone) = (far(&gpu), far(&alone));
+            println!(
+                "{pooling:?}, {activations:?}: largest difference {together:.2e}, one by one {alone:.2e}"
+            );
+            assert!(together < tolerance && alone < tolerance);
+            let explained = scorer.explain(all[0]).unwrap();
+            assert!((explained.union - cpu[0].probability).abs() < tolerance);
+        }
     }
 }

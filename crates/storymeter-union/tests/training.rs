@@ -1,5 +1,6 @@
 //! A tiny encoder trained from random weights on stories made from a few patterns: it must learn, and a run that was
 //! cut off must end like one that was not.
+#![allow(clippy::print_stdout)]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +11,7 @@ use storymeter_core::split::{Split, assign};
 use storymeter_encoder::{Config, Parameters, Stream, save_parameters};
 use storymeter_perturb::{DonorSampler, Perturber};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
-use storymeter_union::train::{Device, EpochReport, Event, Job, Preset, Settings, train};
+use storymeter_union::train::{Activations, Device, EpochReport, Event, Job, Preset, Settings, train};
 use storymeter_union::{Error, Model, Pooling, Precision, Reconstruction, Scorer};
 
 /// Five sentences with an order: want, search, trouble, help, end.
@@ -187,6 +188,35 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     let other = Settings { seed: 2, ..settings.clone() };
     let error = train(&Job { settings: &other, ..job }, &mut |_| Ok(())).unwrap_err();
     assert!(error.to_string().contains("a run with other settings"), "{error}");
+}
+
+#[test]
+fn two_runs_on_a_gpu_give_the_same_bytes() {
+    let init = tempfile::tempdir().unwrap();
+    write_encoder(init.path());
+    let (settings, stories) = (Settings { epochs: 2, ..settings() }, stories(0, 300));
+    for activations in [Activations::Bf16, Activations::F32] {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        for out in &folders {
+            let device = Device::Cuda { gpu: 0, activations };
+            let job = Job { device, ..job(init.path(), &stories, out.path(), &settings, false) };
+            match train(&job, &mut |_| Ok(())) {
+                Ok(reports) => println!("{activations:?}: dev loss {:.6}", reports[1].dev.all.loss),
+                Err(error) => {
+                    println!("skipped: {error}");
+                    assert!(
+                        matches!(error, Error::Encoder(storymeter_encoder::Error::Device(_))),
+                        "{error:?}"
+                    );
+                    return;
+                }
+            }
+        }
+        for file in ["model.safetensors", "heads.safetensors", "storymeter.json"] {
+            let [first, second] = [0, 1].map(|i: usize| fs::read(folders[i].path().join(file)).unwrap());
+            assert!(first == second, "{activations:?}: {file} differs");
+        }
+    }
 }
 
 #[test]

@@ -87,7 +87,7 @@ enum OutputFormat {
 pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let format = output_format(args)?;
     let options = Options { seed: args.seed, meteor_data: args.meteor_data.clone() };
-    let mut scorer = learned::scorer(&args.learned, &metric_ids(args), &options)?;
+    let (mut scorer, watch) = learned::scorer(&args.learned, &metric_ids(args), &options)?;
     let mut explainer = args.explain.then(|| explain::Explainer::new(&args.learned, format)).transpose()?;
     let bounds = Bound::parse_all(&args.fail_under, &scorer)?;
 
@@ -106,6 +106,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let mut empty = 0;
     let skipped = for_each_batch(args, common, &inputs, "scoring", |records| {
         let rows = scorer.batch(records)?;
+        watch.check()?;
         empty += rows.empty_stories();
         keep(records, &rows, &mut ledger);
         let explanations = explainer.as_mut().map(|explainer| explainer.explain(records)).transpose()?;

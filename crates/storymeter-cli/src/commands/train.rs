@@ -65,6 +65,10 @@ pub struct TrainArgs {
     /// A trained model whose judgement is learnt instead of the plain label (distillation); with several, their mean
     #[arg(long, value_name = "DIR")]
     teacher: Vec<PathBuf>,
+    /// The same bytes from run to run, on the same kind of GPU with the same libraries. This is always so, with or without the
+    /// flag: no sum's order depends on timing, and a product's algorithm follows from its shape
+    #[arg(long)]
+    deterministic: bool,
     /// Go on where an interrupted run in the output folder stood; the end is the same as without the interruption
     #[arg(long)]
     resume: bool,

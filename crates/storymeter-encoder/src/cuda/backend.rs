@@ -33,11 +33,7 @@ impl<N: Number> Backend for Cuda<N> {
     }
 
     fn download(&self, numbers: &Numbers<N>) -> Result<Vec<f32>> {
-        let (device, len) = (self.device(), numbers.0.len());
-        let floats: Buffer<f32> = device.alloc(len);
-        let size = Size::of(len, 256);
-        launch!(device, "from_activations", size, numbers.0.pointer(), len as u64, floats.pointer());
-        device.read(&floats, 0, len)
+        self.device().read(&self.to_floats(numbers), 0, numbers.0.len())
     }
 
     fn zeros(&self, len: usize) -> Numbers<N> {

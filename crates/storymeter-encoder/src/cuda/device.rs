@@ -34,7 +34,8 @@ pub(super) struct Device {
     token_bytes: Cell<usize>,
     staging: RefCell<Staging>,
     failure: RefCell<Option<String>>,
-    profile: Option<RefCell<Vec<Timing>>>,
+    /// `None` while no profile is taken.
+    profile: RefCell<Option<Vec<Timing>>>,
 }
 
 /// An operation and the events before and after it.
@@ -101,7 +102,6 @@ impl Device {
                 let flags = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING;
                 blocks.push((memory, result::event::create(flags).map_err(fail("an event"))?));
             }
-            let profile = std::env::var_os("STORYMETER_CUDA_PROFILE").map(|_| RefCell::new(Vec::new()));
             Ok(Rc::new(Device {
                 stream,
                 gemm: Gemm::new()?,
@@ -117,7 +117,7 @@ impl Device {
                 token_bytes: Cell::new(1),
                 staging: RefCell::new(Staging { blocks, block: 0, used: 0 }),
                 failure: RefCell::default(),
-                profile,
+                profile: RefCell::default(),
             }))
         }
     }
@@ -328,7 +328,9 @@ impl Device {
 
     /// Does something on the stream, timed where a profile is wanted.
     pub(super) fn timed(&self, name: &'static str, work: impl FnOnce()) {
-        let Some(profile) = &self.profile else { return work() };
+        if self.profile.borrow().is_none() {
+            return work();
+        }
         let event = || {
             let event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).ok()?;
             // SAFETY: the event was just made.
@@ -338,17 +340,20 @@ impl Device {
         let before = event();
         work();
         if let (Some(before), Some(after)) = (before, event()) {
-            profile.borrow_mut().push((name, before, after));
+            self.profile.borrow_mut().get_or_insert_default().push((name, before, after));
         }
     }
 
-    /// Milliseconds and calls by operation since the last time, the largest first; empty unless
-    /// `STORYMETER_CUDA_PROFILE` is set.
-    pub(super) fn take_profile(&self) -> Vec<(&'static str, f64, usize)> {
-        let Some(profile) = &self.profile else { return Vec::new() };
+    /// From now on every operation is timed.
+    pub(super) fn start_profile(&self) {
+        self.profile.borrow_mut().get_or_insert_default();
+    }
+
+    /// Milliseconds and calls by operation since the profile was started, the largest first; it ends here.
+    pub(super) fn end_profile(&self) -> Vec<(&'static str, f64, usize)> {
         let _ = self.wait();
         let mut sums: BTreeMap<&'static str, (f64, usize)> = BTreeMap::new();
-        for (name, before, after) in profile.borrow_mut().drain(..) {
+        for (name, before, after) in self.profile.take().unwrap_or_default() {
             // SAFETY: both events were recorded, and all work is done; none is used again.
             unsafe {
                 let sum = sums.entry(name).or_default();

@@ -8,8 +8,10 @@
 mod backend;
 mod compile;
 mod device;
+mod encoder;
 mod gemm;
 mod inputs;
+mod landing;
 mod pieces;
 mod store;
 
@@ -18,6 +20,7 @@ use device::Device;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+pub use encoder::{CudaEncoder, Pending, Vectors};
 pub use inputs::{Lookups, Projected, Stories};
 pub use store::CudaStore;
 
@@ -85,10 +88,14 @@ impl<N: Number> Cuda<N> {
         self.device.wait()
     }
 
-    /// Milliseconds and calls of every operation since the last time, the longest first. Empty unless the environment
-    /// variable `STORYMETER_CUDA_PROFILE` was set when the device was opened.
-    pub fn take_profile(&self) -> Vec<(&'static str, f64, usize)> {
-        self.device.take_profile()
+    /// From now on every operation is timed by events, which slows the whole down a little.
+    pub fn start_profile(&self) {
+        self.device.start_profile();
+    }
+
+    /// Milliseconds and calls of every operation since [`Cuda::start_profile`], the longest first; the profile ends here.
+    pub fn end_profile(&self) -> Vec<(&'static str, f64, usize)> {
+        self.device.end_profile()
     }
 
     fn device(&self) -> &Rc<Device> {

@@ -30,6 +30,15 @@ impl<N: Number> Cuda<N> {
         Numbers(self.device().alloc(len))
     }
 
+    /// Activations in full precision.
+    pub(super) fn to_floats(&self, numbers: &Numbers<N>) -> Buffer<f32> {
+        let (device, len) = (self.device(), numbers.0.len());
+        let floats = device.alloc(len);
+        let size = Size::of(len, 256);
+        launch!(device, "from_activations", size, numbers.0.pointer(), len as u64, floats.pointer());
+        floats
+    }
+
     /// Notes a width the kernels have no variant for.
     pub(super) fn check_width(&self, width: usize) {
         if !width.is_multiple_of(8) {

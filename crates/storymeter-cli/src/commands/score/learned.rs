@@ -1,9 +1,12 @@
 //! The learned metric among the others.
 
+use std::sync::{Arc, OnceLock};
+
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use storymeter::core::Metric;
 use storymeter::metrics::{Options, Scorer, registry};
+use storymeter::union::train::Activations;
 use storymeter::union::{self, Location, Precision, UnionMetric};
 
 /// The id of the learned metric.
@@ -16,10 +19,12 @@ pub(super) struct LearnedArgs {
     /// (`storymeter model list`); the default is the one that is part of the program
     #[arg(long, value_name = "DIR|FILE|NAME")]
     pub model: Option<String>,
-    /// How the model multiplies: int8 is several times faster, f32 is exact
-    #[arg(long, value_name = "PRECISION", default_value = "int8")]
-    precision: PrecisionArg,
-    /// Where the model computes
+    /// How the model multiplies. On the CPU int8, which is several times faster, or f32, which is exact; on a GPU bf16, which
+    /// is several times faster, or f32. The first is the default
+    #[arg(long, value_name = "PRECISION")]
+    precision: Option<PrecisionArg>,
+    /// Where the model computes: cpu, or cuda for an NVIDIA GPU (the first one that CUDA_VISIBLE_DEVICES names). Scores on a GPU
+    /// differ from those of the CPU's f32 by rounding
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: Device,
 }
@@ -27,8 +32,10 @@ pub(super) struct LearnedArgs {
 /// The values of `--precision`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PrecisionArg {
-    /// Eight-bit integers
+    /// Eight-bit integers, on the CPU
     Int8,
+    /// Sixteen bits, on a GPU
+    Bf16,
     /// Single precision
     F32,
 }
@@ -45,19 +52,23 @@ enum Device {
 impl LearnedArgs {
     /// Loads the model.
     pub(super) fn load(&self) -> anyhow::Result<union::Scorer> {
-        if self.device == Device::Cuda {
-            bail!("--device cuda: this version scores on the CPU only");
-        }
-        let precision = match self.precision {
-            PrecisionArg::Int8 => Precision::Int8,
-            PrecisionArg::F32 => Precision::F32,
+        let load = |location: &Location| match (self.device, self.precision) {
+            (Device::Cpu, None | Some(PrecisionArg::Int8)) => Ok(location.scorer(Precision::Int8)),
+            (Device::Cpu, Some(PrecisionArg::F32)) => Ok(location.scorer(Precision::F32)),
+            (Device::Cuda, None | Some(PrecisionArg::Bf16)) => {
+                Ok(location.scorer_on_gpu(0, Activations::Bf16))
+            }
+            (Device::Cuda, Some(PrecisionArg::F32)) => Ok(location.scorer_on_gpu(0, Activations::F32)),
+            (Device::Cpu, Some(PrecisionArg::Bf16)) => bail!("--precision bf16 is for --device cuda"),
+            (Device::Cuda, Some(PrecisionArg::Int8)) => bail!("--precision int8 is for --device cpu"),
         };
+        let device = if self.device == Device::Cuda { "--device cuda, " } else { "" };
         match &self.model {
             Some(typed) => {
                 let location = Location::of(typed).context("--model")?;
-                location.scorer(precision).with_context(|| format!("--model {typed}"))
+                load(&location)?.with_context(|| format!("{device}--model {typed}"))
             }
-            None => Location::Embedded.scorer(precision).context(
+            None => load(&Location::Embedded)?.context(
                 "the metric union needs a model: name one with --model, or other metrics with --metric (`storymeter \
                  metrics list` names them)",
             ),
@@ -65,17 +76,37 @@ impl LearnedArgs {
     }
 }
 
+/// Where an error of the learned metric's device turns up.
+#[derive(Default)]
+pub(super) struct Watch(Option<Arc<OnceLock<union::Error>>>);
+
+impl Watch {
+    /// The device's first error, if it has failed.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        match self.0.as_ref().and_then(|failure| failure.get()) {
+            Some(error) => bail!("the model could not score: {error}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The metrics of these ids, the learned one included.
-pub(super) fn scorer(args: &LearnedArgs, ids: &[String], options: &Options) -> anyhow::Result<Scorer> {
-    let metrics = ids.iter().map(|id| -> anyhow::Result<(String, Box<dyn Metric>)> {
-        Ok((
-            id.clone(),
-            if id == UNION {
-                Box::new(UnionMetric::new(id, args.load()?))
-            } else {
-                registry::build(id, options)?
-            },
-        ))
-    });
-    Ok(Scorer::from_metrics(metrics.collect::<anyhow::Result<_>>()?)?)
+pub(super) fn scorer(
+    args: &LearnedArgs,
+    ids: &[String],
+    options: &Options,
+) -> anyhow::Result<(Scorer, Watch)> {
+    let mut watch = Watch::default();
+    let mut metrics: Vec<(String, Box<dyn Metric>)> = Vec::new();
+    for id in ids {
+        let metric = if id == UNION {
+            let metric = UnionMetric::new(id, args.load()?);
+            watch = Watch(Some(metric.failure()));
+            Box::new(metric)
+        } else {
+            registry::build(id, options)?
+        };
+        metrics.push((id.clone(), metric));
+    }
+    Ok((Scorer::from_metrics(metrics)?, watch))
 }

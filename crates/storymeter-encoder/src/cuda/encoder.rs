@@ -1,0 +1,162 @@
+//! Inference on a GPU that any thread may ask for.
+//!
+//! What lives on a GPU belongs to one thread, so the network has a thread of its own: batches go there through a channel,
+//! and while one batch's vectors travel back the next one is computed.
+
+use super::device::{Buffer, Size, launch};
+use super::landing::Landing;
+use super::{Cuda, Number};
+use crate::train::{Backend, Network};
+use crate::{Batch, Config, Error, Parameters, Result};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+/// Batches that may wait for the GPU; a caller with more waits itself.
+const QUEUE: usize = 2;
+
+/// Which vectors of a batch come back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Vectors {
+    /// The last hidden state of every token.
+    States,
+    /// That of each story's first token.
+    Firsts,
+    /// The mean over each story's tokens.
+    Means,
+}
+
+/// An encoder on a GPU.
+///
+/// A batch's numbers are the same from run to run. Those of one story may differ in their last digits with the other
+/// stories of its batch: cuBLASLt picks an algorithm by the number of rows.
+pub struct CudaEncoder {
+    config: Config,
+    requests: Option<SyncSender<Request>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Request {
+    batch: Batch,
+    vectors: Vectors,
+    reply: Sender<Result<Vec<f32>>>,
+}
+
+/// Vectors on their way.
+pub struct Pending(Receiver<Result<Vec<f32>>>);
+
+impl Pending {
+    /// Waits for them: one after the other, f32.
+    ///
+    /// # Errors
+    /// For stories and tokens the model has no entry for, and what the device says.
+    pub fn wait(self) -> Result<Vec<f32>> {
+        self.0.recv().unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+fn gone() -> Error {
+    Error::Device("the thread that works with the GPU has ended".into())
+}
+
+impl CudaEncoder {
+    /// Takes weights to GPU number `ordinal`, with activations of `N`.
+    ///
+    /// # Errors
+    /// As [`Cuda::open`], and if the weights do not fit the configuration or the GPU's memory.
+    pub fn new<N: Number>(ordinal: usize, config: Config, parameters: Parameters) -> Result<CudaEncoder> {
+        let (requests, inbox) = sync_channel(QUEUE);
+        let (ready, started) = channel();
+        let its_config = config.clone();
+        let thread = std::thread::spawn(move || {
+            let network =
+                Cuda::<N>::open(ordinal).and_then(|cuda| Network::new(cuda, its_config, &parameters, &[]));
+            drop(parameters);
+            match network {
+                Ok(network) => {
+                    let _ = ready.send(Ok(()));
+                    serve(&network, &inbox);
+                }
+                Err(error) => drop(ready.send(Err(error))),
+            }
+        });
+        started.recv().unwrap_or_else(|_| Err(gone()))?;
+        Ok(CudaEncoder { config, requests: Some(requests), thread: Some(thread) })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Hands a batch over; waits only where several others wait already.
+    ///
+    /// # Errors
+    /// If the GPU's thread has ended.
+    pub fn submit(&self, batch: Batch, vectors: Vectors) -> Result<Pending> {
+        let (reply, result) = channel();
+        let requests = self.requests.as_ref().ok_or_else(gone)?;
+        requests.send(Request { batch, vectors, reply }).map_err(|_| gone())?;
+        Ok(Pending(result))
+    }
+}
+
+impl Drop for CudaEncoder {
+    fn drop(&mut self) {
+        // The thread ends where nobody can ask any more.
+        drop(self.requests.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The thread's work: start a batch, then hand out the one before.
+fn serve<N: Number>(network: &Network<Cuda<N>>, inbox: &Receiver<Request>) {
+    let mut landings = [Landing::default(), Landing::default()];
+    let mut travelling: Option<Sender<Result<Vec<f32>>>> = None;
+    loop {
+        let request = match travelling {
+            Some(_) => inbox.try_recv().ok(),
+            None => match inbox.recv() {
+                Ok(request) => Some(request),
+                Err(_) => return,
+            },
+        };
+        let started = request.and_then(|Request { batch, vectors, reply }| {
+            let outcome = compute(network, &batch, vectors)
+                .and_then(|floats| landings[1].start(network.backend().device(), &floats));
+            match outcome {
+                Ok(()) => Some(reply),
+                Err(error) => {
+                    // Nobody may be waiting any more; that is no error.
+                    let _ = reply.send(Err(error));
+                    None
+                }
+            }
+        });
+        if let Some(reply) = std::mem::replace(&mut travelling, started) {
+            let _ = reply.send(landings[0].finish(network.backend().device()));
+        }
+        landings.swap(0, 1);
+    }
+}
+
+fn compute<N: Number>(network: &Network<Cuda<N>>, batch: &Batch, vectors: Vectors) -> Result<Buffer<f32>> {
+    let (cuda, width) = (network.backend(), network.config().hidden);
+    let hidden = network.encode(batch)?;
+    Ok(match vectors {
+        Vectors::States => cuda.to_floats(&hidden),
+        Vectors::Firsts => {
+            let firsts: Vec<u32> = batch.bounds()[..batch.len()].iter().map(|at| *at as u32).collect();
+            cuda.to_floats(&cuda.gather(&hidden, &cuda.lookups(&firsts), width))
+        }
+        Vectors::Means => {
+            let stories = cuda.stories(batch.bounds());
+            let out: Buffer<f32> = cuda.device().alloc(stories.count * width);
+            let size = Size::blocks(stories.count, 1, 128, 0);
+            let (from, bounds) = (hidden.0.pointer(), stories.bounds());
+            launch!(cuda.device(), "story_means_out", size, from, bounds, width as u32, out.pointer());
+            out
+        }
+    })
+}

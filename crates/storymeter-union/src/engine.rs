@@ -1,0 +1,99 @@
+//! What a model computes with: this machine's processor, or a GPU.
+
+use std::borrow::Cow;
+
+use half::bf16;
+use rayon::prelude::*;
+use storymeter_encoder::cuda::{CudaEncoder, Vectors};
+use storymeter_encoder::{Batch, Config, Encoder, Parameters, Precision, Workspace};
+
+use crate::train::Activations;
+use crate::{Pooling, Result};
+
+/// An encoder where it is.
+pub(crate) enum Engine {
+    Cpu(Encoder, Precision),
+    Cuda {
+        encoder: CudaEncoder,
+        activations: Activations,
+        /// The word embeddings on the host, where the reconstruction head is tied to them.
+        words: Vec<f32>,
+    },
+}
+
+/// The last hidden states of a batch.
+pub(crate) struct States<'a> {
+    numbers: Cow<'a, [f32]>,
+    batch: &'a Batch,
+    width: usize,
+}
+
+impl States<'_> {
+    /// Those of one story's tokens.
+    pub fn story(&self, story: usize) -> &[f32] {
+        let span = self.batch.span(story);
+        &self.numbers[span.start * self.width..span.end * self.width]
+    }
+}
+
+impl Engine {
+    pub fn cuda(
+        (config, parameters): (Config, Parameters),
+        words: Vec<f32>,
+        gpu: usize,
+        activations: Activations,
+    ) -> Result<Self> {
+        let encoder = match activations {
+            Activations::Bf16 => CudaEncoder::new::<bf16>(gpu, config, parameters)?,
+            Activations::F32 => CudaEncoder::new::<f32>(gpu, config, parameters)?,
+        };
+        Ok(Self::Cuda { encoder, activations, words })
+    }
+
+    pub fn config(&self) -> &Config {
+        match self {
+            Self::Cpu(encoder, _) => encoder.config(),
+            Self::Cuda { encoder, .. } => encoder.config(),
+        }
+    }
+
+    /// The last hidden state of every token.
+    pub fn states<'a>(&self, batch: &'a Batch, workspace: &'a mut Workspace) -> Result<States<'a>> {
+        let numbers = match self {
+            Self::Cpu(encoder, _) => Cow::Borrowed(encoder.encode(batch, workspace)?.states()),
+            Self::Cuda { encoder, .. } => Cow::Owned(encoder.submit(batch.clone(), Vectors::States)?.wait()?),
+        };
+        Ok(States { numbers, batch, width: self.config().hidden })
+    }
+
+    /// For each of some states its products with the embeddings of all vocabulary entries.
+    pub fn word_products(&self, states: &[f32]) -> Vec<Vec<f32>> {
+        match self {
+            Self::Cpu(encoder, _) => encoder.word_products(states),
+            Self::Cuda { words, .. } => {
+                let width = self.config().hidden;
+                let product = |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
+                let of = |state: &[f32]| words.chunks_exact(width).map(|row| product(row, state)).collect();
+                states.par_chunks_exact(width).map(of).collect()
+            }
+        }
+    }
+
+    /// Precision and kind of instructions, as a signature names them.
+    pub fn names(&self) -> [&'static str; 2] {
+        match self {
+            Self::Cpu(encoder, Precision::F32) => ["f32", encoder.isa().name()],
+            Self::Cpu(encoder, Precision::Int8) => ["int8", encoder.isa().name()],
+            Self::Cuda { activations: Activations::Bf16, .. } => ["bf16", "cuda"],
+            Self::Cuda { activations: Activations::F32, .. } => ["f32", "cuda"],
+        }
+    }
+}
+
+/// The vectors a GPU pools by itself.
+pub(crate) fn pooled_by(pooling: Pooling) -> Vectors {
+    match pooling {
+        Pooling::Cls => Vectors::Firsts,
+        Pooling::Mean => Vectors::Means,
+    }
+}
