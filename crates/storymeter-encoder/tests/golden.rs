@@ -191,3 +191,33 @@ fn mean_cosine(a: &[f32], b: &[f32], width: usize) -> f64 {
     let cosines: Vec<f64> = rows.map(|(a, b)| dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()).collect();
     cosines.iter().sum::<f64>() / cosines.len() as f64
 }
+
+#[test]
+fn int8_weights_become_numbers_again() {
+    for model in MODELS {
+        let (folder, packed) = (folder(model), encoder(model, Precision::Int8, Isa::detect()));
+        let config = packed.config().clone();
+        let exact = load_parameters(&folder, &config).unwrap();
+        let numbers = packed.parameters().unwrap();
+        for (found, exact) in numbers.tensors.iter().zip(&exact.tensors) {
+            assert_eq!((&found.name, &found.shape), (&exact.name, &exact.shape));
+            // Packing adds the segments to the positions.
+            if found.name.contains("position_embeddings") || found.name.contains("token_type") {
+                continue;
+            }
+            let largest = exact.data.iter().fold(0f32, |most, x| most.max(x.abs()));
+            let step = if exact.shape.len() > 1 { largest / 127.0 } else { 0.0 };
+            // Buckets of distances beyond this model's longest story have no number in a packed encoder.
+            let unused = |a: f32| a == 0.0 && found.name.contains("relative_attention_bias");
+            let mut pairs = found.data.iter().zip(&exact.data);
+            let close = pairs.all(|(a, b)| (a - b).abs() <= 0.501 * step || unused(*a));
+            assert!(close, "{model}: {}", found.name);
+        }
+        // Packed again they are the same integers; a scale may differ in its last bit.
+        let again = Encoder::new(config, &numbers, Precision::Int8, Isa::detect());
+        for ((name, a), (_, b)) in packed.parts().unwrap().iter().zip(&again.parts().unwrap()) {
+            assert!(a == b || name.ends_with("scales"), "{model}: {name}");
+        }
+        assert!(encoder(model, Precision::F32, Isa::detect()).parameters().is_none());
+    }
+}

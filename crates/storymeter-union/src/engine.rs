@@ -37,12 +37,16 @@ impl States<'_> {
 }
 
 impl Engine {
+    /// Takes weights to a GPU; `tied` keeps the word embeddings here too.
     pub fn cuda(
         (config, parameters): (Config, Parameters),
-        words: Vec<f32>,
+        tied: bool,
         gpu: usize,
         activations: Activations,
     ) -> Result<Self> {
+        // The table of words is an encoder's first tensor.
+        let words =
+            parameters.tensors.first().filter(|_| tied).map_or(Vec::new(), |words| words.data.clone());
         let encoder = match activations {
             Activations::Bf16 => CudaEncoder::new::<bf16>(gpu, config, parameters)?,
             Activations::F32 => CudaEncoder::new::<f32>(gpu, config, parameters)?,

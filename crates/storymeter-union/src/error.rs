@@ -32,7 +32,7 @@ pub enum Error {
         known: String,
     },
     /// A model file can only compute as it was stored.
-    #[error("{}: its weights are stored in int8, so it cannot compute in f32 or on a GPU", path.display())]
+    #[error("{}: its weights are stored in int8, so it cannot compute in f32", path.display())]
     OnlyInt8 {
         /// The file.
         path: PathBuf,

@@ -70,7 +70,7 @@ impl Location {
     pub fn scorer_on_gpu(&self, gpu: usize, activations: Activations) -> Result<Scorer> {
         match self {
             Self::Path(path) => Scorer::load_on_gpu(path, gpu, activations),
-            Self::Embedded => Err(Error::OnlyInt8 { path: PathBuf::from("the embedded model") }),
+            Self::Embedded => Scorer::from_stored_on_gpu(&StoredModel::embedded()?, gpu, activations),
         }
     }
 

@@ -82,23 +82,35 @@ impl Scorer {
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
     }
 
-    /// Loads a model folder, to score on an NVIDIA GPU, by its number.
+    /// Loads a model to score on an NVIDIA GPU, by its number: a folder that training wrote, or a model file, whose eight
+    /// bits a weight are taken there as the numbers they stand for.
     ///
     /// # Errors
-    /// Where the folder is not a complete model, where there is no such GPU or no driver, and where the model does not
-    /// fit into its memory.
+    /// Where it is not a complete model, where there is no such GPU or no driver, and where the model does not fit into
+    /// its memory.
     pub fn load_on_gpu(path: &Path, gpu: usize, activations: Activations) -> Result<Self> {
         if path.is_file() {
-            return Err(Error::OnlyInt8 { path: path.to_owned() });
+            return Self::from_stored_on_gpu(&StoredModel::open(path)?, gpu, activations);
         }
         let model = Model::load(path)?;
         let tokenizer = Tokenizer::load(path, &model.config)?;
         let fingerprint = model.fingerprint();
         let tied = model.card.reconstruction == Reconstruction::Tied;
-        // The table of words is an encoder's first tensor.
-        let words = if tied { model.parameters.tensors[0].data.clone() } else { Vec::new() };
-        let engine = Engine::cuda((model.config, model.parameters), words, gpu, activations)?;
+        let engine = Engine::cuda((model.config, model.parameters), tied, gpu, activations)?;
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
+    }
+
+    /// Gets a model file ready to score on an NVIDIA GPU, as [`Scorer::load_on_gpu`] does.
+    ///
+    /// # Errors
+    /// As [`Scorer::load_on_gpu`].
+    pub fn from_stored_on_gpu(model: &StoredModel, gpu: usize, activations: Activations) -> Result<Self> {
+        let (encoder, tokenizer, heads) = model.open_parts()?;
+        // A model file's encoder is int8, and an int8 encoder has them.
+        let parameters = encoder.parameters().unwrap_or_default();
+        let tied = model.card().reconstruction == Reconstruction::Tied;
+        let engine = Engine::cuda((encoder.config().clone(), parameters), tied, gpu, activations)?;
+        Ok(Self::assemble((engine, tokenizer, heads), model.card().clone(), model.fingerprint().to_owned()))
     }
 
     /// Gets a model file ready to score.

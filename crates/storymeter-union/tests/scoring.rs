@@ -340,6 +340,17 @@ fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
             assert!(together < tolerance && alone < tolerance);
             let explained = scorer.explain(all[0]).unwrap();
             assert!((explained.union - cpu[0].probability).abs() < tolerance);
+            if own.is_none() {
+                // A model file has the same weights but for eight bits' rounding.
+                let model = Model::load(folder).unwrap();
+                let file = folder.join("tiny.smq");
+                Model { card: Card { reconstruction: Reconstruction::Tied, ..model.card.clone() }, ..model }
+                    .store(&file)
+                    .unwrap();
+                let from_file = Scorer::load_on_gpu(&file, 0, activations).unwrap().score(&all).unwrap();
+                println!("  from a model file: largest difference {:.2e}", far(&from_file));
+                assert!(far(&from_file) < 5e-2);
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod net;
 mod stored;
+mod unpack;
 mod words;
 
 use crate::Result;

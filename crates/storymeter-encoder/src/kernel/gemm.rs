@@ -124,6 +124,16 @@ impl PackedI8 {
         PackedI8 { k, n, data, sums, scales: padded_scales, offsets }
     }
 
+    /// The weights as [`PackedI8::pack`] takes them, each what its eight bits stand for.
+    pub(crate) fn unpack(&self) -> Vec<f32> {
+        let (k, panel) = (self.k, COLS * quantised_len(self.k));
+        let weight = |j: usize, p: usize| {
+            let q = self.data[j / COLS * panel + (p / 4 * COLS + j % COLS) * 4 + p % 4];
+            f32::from(q) * self.scales[j]
+        };
+        (0..self.n).flat_map(|j| (0..k).map(move |p| weight(j, p))).collect()
+    }
+
     /// The panels.
     pub(crate) fn data(&self) -> &[i8] {
         &self.data

@@ -1,0 +1,71 @@
+//! An int8 encoder's weights as numbers again, for devices that compute with those.
+
+use super::Encoder;
+use super::net::{Linear, Norm, Parts, Weights};
+use super::words::Words;
+use crate::parameters::{Layout, Pair, Parameters, Tensor};
+use crate::relative;
+
+impl Encoder {
+    /// The weights in single precision, each the number its eight bits stand for; `None` unless the encoder is int8.
+    ///
+    /// Packing adds the first segment to every position: here the segments are zero.
+    pub fn parameters(&self) -> Option<Parameters> {
+        let layout = Layout::of(&self.config);
+        let tensor = |(name, shape): &(String, Vec<usize>)| Tensor {
+            name: name.clone(),
+            shape: shape.clone(),
+            data: vec![0.0; shape.iter().product()],
+        };
+        let mut tensors: Vec<Tensor> = layout.expected.iter().map(tensor).collect();
+        let Parts { words, positions, norm, relative, layers } = self.net.parts();
+        let Words::I8 { rows, scales } = words else { return None };
+        let width = self.config.hidden;
+        let rows = rows.chunks_exact(width).zip(scales);
+        tensors[layout.words].data =
+            rows.flat_map(|(row, scale)| row.iter().map(move |q| f32::from(*q) * scale)).collect();
+        tensors[layout.positions].data.clone_from(positions);
+        put_norm(&mut tensors, layout.norm, norm);
+        for (place, layer) in layout.layers.iter().zip(layers) {
+            put_linear(&mut tensors, &[place.query, place.key, place.value], &layer.qkv)?;
+            put_linear(&mut tensors, &[place.output], &layer.output)?;
+            put_linear(&mut tensors, &[place.up], &layer.up)?;
+            put_linear(&mut tensors, &[place.down], &layer.down)?;
+            put_norm(&mut tensors, place.attention_norm, &layer.attention_norm);
+            put_norm(&mut tensors, place.output_norm, &layer.output_norm);
+        }
+        if let (Some(place), Some(table)) = (layout.relative, relative) {
+            let (heads, longest) = (self.config.heads, self.config.max_tokens());
+            let span = 2 * longest - 1;
+            // By head and distance there; here one row a bucket, whichever of its distances is read.
+            for at in 0..span {
+                let bucket =
+                    relative::bucket(at as isize - (longest as isize - 1), self.config.relative_buckets);
+                for head in 0..heads {
+                    tensors[place].data[bucket * heads + head] = table[head * span + at];
+                }
+            }
+        }
+        Some(Parameters { tensors })
+    }
+}
+
+fn put_norm(tensors: &mut [Tensor], place: Pair, norm: &Norm) {
+    tensors[place.weight].data.clone_from(&norm.gain);
+    tensors[place.bias].data.clone_from(&norm.shift);
+}
+
+/// A linear map's channels, to one or more tensors that follow each other in it.
+fn put_linear(tensors: &mut [Tensor], places: &[Pair], linear: &Linear) -> Option<()> {
+    let Weights::I8(packed) = &linear.weights else { return None };
+    let (weights, mut bias) = (packed.unpack(), linear.bias.as_slice());
+    let mut weights = weights.as_slice();
+    for place in places {
+        for (tensor, from) in [(place.weight, &mut weights), (place.bias, &mut bias)] {
+            let (here, rest) = from.split_at(tensors[tensor].data.len());
+            tensors[tensor].data.copy_from_slice(here);
+            *from = rest;
+        }
+    }
+    Some(())
+}
