@@ -1,5 +1,5 @@
 //! Times training and scoring on a GPU: MiniLM-L6 and MPNet-base shapes with random weights, packed stories,
-//! reconstruction at every second token, AdamW.
+//! reconstruction at every second token, AdamW. Training in bf16, scoring in f16.
 //!
 //!     cargo run --release --example cuda_bench -- [STEPS] [TOKENS,TOKENS...] [STORIES]
 //!
@@ -8,7 +8,7 @@
 //! how long the GPU was busy, and the rest of a step is idle. `benches/peers/cuda_train.py` does the same in PyTorch.
 #![allow(clippy::print_stdout)]
 
-use half::bf16;
+use half::{bf16, f16};
 use std::collections::VecDeque;
 use std::error::Error;
 use std::time::Instant;
@@ -225,7 +225,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             );
             print_profile(&profile, batches.len());
             drop(network);
-            let encoder = CudaEncoder::new::<bf16>(0, config.clone(), parameters.clone())?;
+            let encoder = CudaEncoder::new::<f16>(0, config.clone(), parameters.clone())?;
             let score = |count: usize| -> Result<(f64, usize), Box<dyn Error>> {
                 let (start, mut read, mut pending) = (Instant::now(), 0, VecDeque::new());
                 for step in 0..count {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use storymeter_encoder::Precision;
 
-use crate::train::Activations;
+use crate::engine::GpuPrecision;
 use crate::{Card, Error, Model, Result, Scorer, StoredModel};
 
 /// The name of the embedded model.
@@ -67,10 +67,10 @@ impl Location {
     ///
     /// # Errors
     /// As [`Scorer::load_on_gpu`].
-    pub fn scorer_on_gpu(&self, gpu: usize, activations: Activations) -> Result<Scorer> {
+    pub fn scorer_on_gpu(&self, gpu: usize, precision: GpuPrecision) -> Result<Scorer> {
         match self {
-            Self::Path(path) => Scorer::load_on_gpu(path, gpu, activations),
-            Self::Embedded => Scorer::from_stored_on_gpu(&StoredModel::embedded()?, gpu, activations),
+            Self::Path(path) => Scorer::load_on_gpu(path, gpu, precision),
+            Self::Embedded => Scorer::from_stored_on_gpu(&StoredModel::embedded()?, gpu, precision),
         }
     }
 

@@ -59,6 +59,7 @@ mod window;
 
 pub use about::{About, Agreement, DiagnosisFigure, Estimate, Source};
 pub use card::{Card, Pooling, Reconstruction};
+pub use engine::GpuPrecision;
 pub use error::{Error, Result};
 pub use explain::{Diagnosis, Explanation, SentenceShare, Suggestion};
 pub use heads::Heads;

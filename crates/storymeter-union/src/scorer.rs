@@ -10,8 +10,7 @@ use storymeter_encoder::{Batch, Encoder, Isa, Precision, Tokenizer, Workspace};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
-use crate::engine::{Engine, pooled_by};
-use crate::train::Activations;
+use crate::engine::{Engine, GpuPrecision, pooled_by};
 use crate::window::{Window, prompt_of, windows};
 use crate::{Card, Error, Heads, Model, Reconstruction, Result, StoredModel, normalise};
 
@@ -88,15 +87,15 @@ impl Scorer {
     /// # Errors
     /// Where it is not a complete model, where there is no such GPU or no driver, and where the model does not fit into
     /// its memory.
-    pub fn load_on_gpu(path: &Path, gpu: usize, activations: Activations) -> Result<Self> {
+    pub fn load_on_gpu(path: &Path, gpu: usize, precision: GpuPrecision) -> Result<Self> {
         if path.is_file() {
-            return Self::from_stored_on_gpu(&StoredModel::open(path)?, gpu, activations);
+            return Self::from_stored_on_gpu(&StoredModel::open(path)?, gpu, precision);
         }
         let model = Model::load(path)?;
         let tokenizer = Tokenizer::load(path, &model.config)?;
         let fingerprint = model.fingerprint();
         let tied = model.card.reconstruction == Reconstruction::Tied;
-        let engine = Engine::cuda((model.config, model.parameters), tied, gpu, activations)?;
+        let engine = Engine::cuda((model.config, model.parameters), tied, gpu, precision)?;
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
     }
 
@@ -104,12 +103,12 @@ impl Scorer {
     ///
     /// # Errors
     /// As [`Scorer::load_on_gpu`].
-    pub fn from_stored_on_gpu(model: &StoredModel, gpu: usize, activations: Activations) -> Result<Self> {
+    pub fn from_stored_on_gpu(model: &StoredModel, gpu: usize, precision: GpuPrecision) -> Result<Self> {
         let (encoder, tokenizer, heads) = model.open_parts()?;
         // A model file's encoder is int8, and an int8 encoder has them.
         let parameters = encoder.parameters().unwrap_or_default();
         let tied = model.card().reconstruction == Reconstruction::Tied;
-        let engine = Engine::cuda((encoder.config().clone(), parameters), tied, gpu, activations)?;
+        let engine = Engine::cuda((encoder.config().clone(), parameters), tied, gpu, precision)?;
         Ok(Self::assemble((engine, tokenizer, heads), model.card().clone(), model.fingerprint().to_owned()))
     }
 
@@ -204,6 +203,11 @@ impl Scorer {
     ) -> Result<()> {
         let Some((stories, pending)) = under_way.pop_front() else { return Ok(()) };
         let vectors = pending.wait()?;
+        if vectors.iter().any(|x| !x.is_finite()) {
+            let [precision, _] = self.engine.names();
+            let problem = format!("{precision} on the GPU overflows with this model: try bf16 or f32");
+            return Err(storymeter_encoder::Error::Device(problem).into());
+        }
         let mut vectors = vectors.chunks_exact(self.engine.config().hidden);
         for windows in stories {
             let pooled = vectors.by_ref().take(windows.len());

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use storymeter_core::Story;
 use storymeter_encoder::{Config, Stream, load_parameters};
-use storymeter_union::train::Activations;
 use storymeter_union::{
-    Card, EMBEDDED_NAME, Error, Heads, Model, Pooling, Precision, Reconstruction, Scorer, StoredModel,
+    Card, EMBEDDED_NAME, Error, GpuPrecision, Heads, Model, Pooling, Precision, Reconstruction, Scorer,
+    StoredModel,
 };
 
 /// A file of the repository, also where the test was built elsewhere and runs in the repository's root.
@@ -313,8 +313,10 @@ fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
             model.save(folder).unwrap();
         }
         let cpu = Scorer::load(folder, Precision::F32).unwrap().score(&all).unwrap();
-        for (activations, tolerance) in [(Activations::F32, 1e-5), (Activations::Bf16, 2e-3)] {
-            let scorer = match Scorer::load_on_gpu(folder, 0, activations) {
+        // bf16 has three bits less: PyTorch's autocast too is 3e-3 off on a MiniLM with a random head.
+        let all_of_them = [(GpuPrecision::F32, 1e-5), (GpuPrecision::F16, 2e-3), (GpuPrecision::Bf16, 1e-2)];
+        for (precision, tolerance) in all_of_them {
+            let scorer = match Scorer::load_on_gpu(folder, 0, precision) {
                 Ok(scorer) => scorer,
                 Err(error) => {
                     println!("skipped: {error}");
@@ -334,9 +336,7 @@ fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
             };
             let alone: Vec<_> = all.iter().map(|story| scorer.score(&[story]).unwrap()[0]).collect();
             let (together, alone) = (far(&gpu), far(&alone));
-            println!(
-                "{pooling:?}, {activations:?}: largest difference {together:.2e}, one by one {alone:.2e}"
-            );
+            println!("{pooling:?}, {precision:?}: largest difference {together:.2e}, one by one {alone:.2e}");
             assert!(together < tolerance && alone < tolerance);
             let explained = scorer.explain(all[0]).unwrap();
             assert!((explained.union - cpu[0].probability).abs() < tolerance);
@@ -347,7 +347,7 @@ fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
                 Model { card: Card { reconstruction: Reconstruction::Tied, ..model.card.clone() }, ..model }
                     .store(&file)
                     .unwrap();
-                let from_file = Scorer::load_on_gpu(&file, 0, activations).unwrap().score(&all).unwrap();
+                let from_file = Scorer::load_on_gpu(&file, 0, precision).unwrap().score(&all).unwrap();
                 println!("  from a model file: largest difference {:.2e}", far(&from_file));
                 assert!(far(&from_file) < 5e-2);
             }

@@ -1,5 +1,6 @@
 //! The kernels: CUDA C++ in `kernels/`, compiled by NVRTC for the very device at first use and kept on disk.
 
+use super::Format;
 use crate::{Error, Result};
 use cudarc::nvrtc::{result, sys};
 use std::ffi::CString;
@@ -15,14 +16,14 @@ const SOURCE: &[&str] = &[
     include_str!("kernels/attention_mma.cu"),
 ];
 
-/// Machine code of the kernels for architecture `arch` (90 for Hopper), with activations in bf16 or f32; from the cache
+/// Machine code of the kernels for architecture `arch` (90 for Hopper), with activations of a format; from the cache
 /// where it is there.
-pub(super) fn kernels(arch: u32, bf16: bool) -> Result<Vec<u8>> {
-    let cached = cache_file(arch, bf16);
+pub(super) fn kernels(arch: u32, format: Format) -> Result<Vec<u8>> {
+    let cached = cache_file(arch, format);
     if let Some(code) = cached.as_ref().and_then(|path| std::fs::read(path).ok()) {
         return Ok(code);
     }
-    let code = compile(arch, bf16)?;
+    let code = compile(arch, format)?;
     if let Some(path) = cached {
         // The cache only saves time: a folder that cannot be written to is no error.
         let _ = keep(&path, &code);
@@ -31,10 +32,10 @@ pub(super) fn kernels(arch: u32, bf16: bool) -> Result<Vec<u8>> {
 }
 
 /// Compiles without looking at the cache.
-pub(super) fn compile(arch: u32, bf16: bool) -> Result<Vec<u8>> {
+pub(super) fn compile(arch: u32, format: Format) -> Result<Vec<u8>> {
     let source = CString::new(SOURCE.concat()).map_err(|e| problem(e.to_string()))?;
     let options =
-        [format!("--gpu-architecture=sm_{arch}"), format!("-DBF16={}", u8::from(bf16)), "--std=c++17".into()];
+        [format!("--gpu-architecture=sm_{arch}"), format!("-DFORMAT={}", format as u8), "--std=c++17".into()];
     version()?;
     // SAFETY: the program is made here, used while its source is alive, and destroyed once.
     unsafe {
@@ -85,12 +86,16 @@ fn problem(what: String) -> Error {
 }
 
 /// Where the machine code is kept: a name that changes with the source, the device and the compiler.
-fn cache_file(arch: u32, bf16: bool) -> Option<PathBuf> {
+fn cache_file(arch: u32, format: Format) -> Option<PathBuf> {
     let mut hash = DefaultHasher::new();
     (SOURCE, version().ok()?).hash(&mut hash);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let folder = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?.join("storymeter");
-    let precision = if bf16 { "bf16" } else { "f32" };
+    let precision = match format {
+        Format::F32 => "f32",
+        Format::Bf16 => "bf16",
+        Format::F16 => "f16",
+    };
     Some(folder.join(format!("kernels-sm{arch}-{precision}-{:016x}.cubin", hash.finish())))
 }
 
@@ -106,15 +111,17 @@ fn keep(path: &std::path::Path, code: &[u8]) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use crate::cuda::Format;
+
     #[test]
     #[allow(clippy::print_stderr)]
-    fn all_kernels_compile_for_hopper_in_both_precisions() {
+    fn all_kernels_compile_for_hopper_in_all_formats() {
         if let Err(error) = super::version() {
             eprintln!("skipped: {error}");
             return;
         }
-        for bf16 in [false, true] {
-            let code = super::compile(90, bf16).unwrap();
+        for format in [Format::F32, Format::Bf16, Format::F16] {
+            let code = super::compile(90, format).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "machine code is an ELF file");
         }
     }

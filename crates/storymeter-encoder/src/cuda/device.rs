@@ -1,5 +1,6 @@
 //! One GPU: its stream, memory that is reused, copies that do not wait, and errors that are kept until someone asks.
 
+use super::Format;
 use super::compile;
 use super::gemm::Gemm;
 use crate::{Error, Result};
@@ -55,7 +56,7 @@ pub(super) fn driver_error(what: &str, error: result::DriverError) -> Error {
 
 impl Device {
     /// GPU number `ordinal`, with the kernels of one precision.
-    pub(super) fn open(ordinal: usize, bf16: bool) -> Result<Rc<Device>> {
+    pub(super) fn open(ordinal: usize, format: Format) -> Result<Rc<Device>> {
         let fail = |what: &'static str| move |error| driver_error(what, error);
         // SAFETY: each call gets what the ones before it made; the primary context stays alive with the process.
         unsafe {
@@ -94,7 +95,7 @@ impl Device {
             let (_, total) = result::mem_get_info().map_err(fail("the GPU's memory"))?;
             let stream = result::stream::create(result::stream::StreamKind::NonBlocking)
                 .map_err(fail("a stream on the GPU"))?;
-            let code = compile::kernels((major * 10 + minor) as u32, bf16)?;
+            let code = compile::kernels((major * 10 + minor) as u32, format)?;
             let module = result::module::load_data(code.as_ptr().cast()).map_err(fail("the kernels"))?;
             let mut blocks = Vec::new();
             for _ in 0..STAGES {

@@ -1,6 +1,7 @@
 //! Matrix products by cuBLASLt. The algorithm is looked up once for a bucket of rows and kept: asking takes longer than
 //! many a product, and packed batches hardly ever have the same number of rows.
 
+use super::Format;
 use super::device::Device;
 use crate::{Error, Result};
 use cudarc::cublaslt::{result, sys};
@@ -28,12 +29,12 @@ impl Drop for Gemm {
     }
 }
 
-/// A matrix: its address, the numbers between two rows, whether it is bf16 (else f32).
+/// A matrix: its address, the numbers between two rows, what they are.
 #[derive(Clone, Copy)]
 pub(super) struct Matrix {
     pub(super) pointer: u64,
     pub(super) stride: usize,
-    pub(super) bf16: bool,
+    pub(super) format: Format,
 }
 
 /// Which product of a linear map `y = x w^T + b` with `rows` rows, `inputs` and `outputs` columns.
@@ -70,7 +71,7 @@ struct Key {
     which: Which,
     extent: Extent,
     strides: [usize; 3],
-    bf16: [bool; 3],
+    formats: [Format; 3],
     add: bool,
     bias: bool,
 }
@@ -93,8 +94,12 @@ impl Drop for Plan {
     }
 }
 
-fn data_type(bf16: bool) -> sys::cudaDataType {
-    if bf16 { sys::cudaDataType::CUDA_R_16BF } else { sys::cudaDataType::CUDA_R_32F }
+fn data_type(format: Format) -> sys::cudaDataType {
+    match format {
+        Format::F32 => sys::cudaDataType::CUDA_R_32F,
+        Format::Bf16 => sys::cudaDataType::CUDA_R_16BF,
+        Format::F16 => sys::cudaDataType::CUDA_R_16F,
+    }
 }
 
 impl Plan {
@@ -113,7 +118,7 @@ impl Plan {
         let mut plan = Plan { operation, layouts: [std::ptr::null_mut(); 3] };
         for (i, layout) in plan.layouts.iter_mut().enumerate() {
             let (rows, columns) = shapes[i];
-            let kind = data_type(key.bf16[i]);
+            let kind = data_type(key.formats[i]);
             *layout = result::create_matrix_layout(kind, rows as u64, columns as u64, key.strides[i] as i64)?;
         }
         let set = |attribute, value: *const c_void, size| {
@@ -180,7 +185,7 @@ impl Gemm {
             which,
             extent,
             strides: matrices.map(|m| m.stride),
-            bf16: matrices.map(|m| m.bf16),
+            formats: matrices.map(|m| m.format),
             add,
             bias: bias.is_some(),
         };

@@ -24,24 +24,42 @@ pub use encoder::{CudaEncoder, Pending, Vectors};
 pub use inputs::{Lookups, Projected, Stories};
 pub use store::CudaStore;
 
-/// A precision of activations: `f32`, or [`half::bf16`] with weights, gradients and sums in `f32`.
+/// What activations are kept as.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Format {
+    /// Single precision.
+    F32,
+    /// Sixteen bits with f32's range: for training.
+    Bf16,
+    /// Sixteen bits with three more for precision and a range up to 65,504: for scoring.
+    F16,
+}
+
+/// A precision of activations: `f32`, or [`half::bf16`] or [`half::f16`] with weights, gradients and sums in `f32`.
 pub trait Number: Copy + Default + 'static + sealed::Sealed {
-    /// Whether it is bf16.
-    const BF16: bool;
+    /// Which it is.
+    const FORMAT: Format;
+    /// Whether it has sixteen bits.
+    const HALF: bool = !matches!(Self::FORMAT, Format::F32);
 }
 
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for half::bf16 {}
+    impl Sealed for half::f16 {}
 }
 
 impl Number for f32 {
-    const BF16: bool = false;
+    const FORMAT: Format = Format::F32;
 }
 
 impl Number for half::bf16 {
-    const BF16: bool = true;
+    const FORMAT: Format = Format::Bf16;
+}
+
+impl Number for half::f16 {
+    const FORMAT: Format = Format::F16;
 }
 
 /// Numbers in a GPU's memory.
@@ -72,7 +90,7 @@ impl<N: Number> Cuda<N> {
     /// # Errors
     /// If there is no driver or no such GPU, if it or the driver is too old, and if NVRTC or cuBLASLt is not found.
     pub fn open(ordinal: usize) -> Result<Cuda<N>> {
-        Ok(Cuda { device: Device::open(ordinal, N::BF16)?, precision: PhantomData })
+        Ok(Cuda { device: Device::open(ordinal, N::FORMAT)?, precision: PhantomData })
     }
 
     /// What the GPU is called.

@@ -3,7 +3,7 @@
 use super::device::{Buffer, Size, launch};
 use super::gemm::{Extent, Matrix, Which};
 use super::inputs::Drop;
-use super::{Cuda, CudaStore, Lookups, Number, Numbers, Stories};
+use super::{Cuda, CudaStore, Format, Lookups, Number, Numbers, Stories};
 use crate::kernel::Activation;
 use crate::train::{Attention, Dropout, Linear, Norm};
 
@@ -56,7 +56,7 @@ impl<N: Number> Cuda<N> {
     }
 
     pub(super) fn active(&self, pointer: u64, stride: usize) -> Matrix {
-        Matrix { pointer, stride, bf16: N::BF16 }
+        Matrix { pointer, stride, format: N::FORMAT }
     }
 
     /// `y = x w^T + b`, rows of `y` being `stride` numbers apart.
@@ -90,7 +90,8 @@ impl<N: Number> Cuda<N> {
         let d_y = self.active(d_y, stride);
         let matrices = [self.active(store.active(map.weight), inputs), d_y, self.active(d_x, inputs)];
         device.gemm.product(device, Which::Input, extent, matrices, add, None);
-        let gradient = Matrix { pointer: store.gradient(device, map.weight), stride: inputs, bf16: false };
+        let gradient =
+            Matrix { pointer: store.gradient(device, map.weight), stride: inputs, format: Format::F32 };
         device.gemm.product(
             device,
             Which::Weight,
@@ -238,10 +239,10 @@ impl Relative {
     }
 }
 
-/// Whether attention has a version on tensor cores: heads of 32 or 64 columns, in bf16.
+/// Whether attention has a version on tensor cores: heads of 32 or 64 columns, in sixteen bits.
 pub(super) fn on_tensor_cores<N: Number>(attention: Attention) -> Option<usize> {
     let width = attention.width / attention.heads;
-    (N::BF16 && (width == 32 || width == 64)).then_some(width)
+    (N::HALF && (width == 32 || width == 64)).then_some(width)
 }
 
 /// Three maps whose weights and biases follow each other in memory.

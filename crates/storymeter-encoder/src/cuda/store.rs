@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Tensors begin at multiples of this many numbers: 16 bytes in bf16.
+/// Tensors begin at multiples of this many numbers: 16 bytes in sixteen bits.
 const ALIGNMENT: usize = 8;
 
 /// The tensors of a network on a GPU.
@@ -65,7 +65,7 @@ impl<N: Number> CudaStore<N> {
         let store = CudaStore {
             places,
             weights: device.upload(&weights),
-            shadow: N::BF16.then(|| device.alloc(end)),
+            shadow: N::HALF.then(|| device.alloc(end)),
             decays: device.upload(&decays),
             losses: device.zeros(LOSSES),
             norm: device.zeros(1),

@@ -6,8 +6,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use storymeter::core::Metric;
 use storymeter::metrics::{Options, Scorer, registry};
-use storymeter::union::train::Activations;
-use storymeter::union::{self, Location, Precision, UnionMetric};
+use storymeter::union::{self, GpuPrecision, Location, Precision, UnionMetric};
 
 /// The id of the learned metric.
 pub(super) const UNION: &str = "union";
@@ -19,8 +18,8 @@ pub(super) struct LearnedArgs {
     /// (`storymeter model list`); the default is the one that is part of the program
     #[arg(long, value_name = "DIR|FILE|NAME")]
     pub model: Option<String>,
-    /// How the model multiplies. On the CPU int8, which is several times faster, or f32, which is exact; on a GPU bf16, which
-    /// is several times faster, or f32. The first is the default
+    /// How the model multiplies. On the CPU int8, which is several times faster, or f32, which is exact; on a GPU f16 or bf16,
+    /// which are several times faster, or f32. The first is the default
     #[arg(long, value_name = "PRECISION")]
     precision: Option<PrecisionArg>,
     /// Where the model computes: cpu, or cuda for an NVIDIA GPU (the first one that CUDA_VISIBLE_DEVICES names). Scores on a GPU
@@ -35,6 +34,8 @@ enum PrecisionArg {
     /// Eight-bit integers, on the CPU
     Int8,
     /// Sixteen bits, on a GPU
+    F16,
+    /// Sixteen bits with a larger range and less precision, on a GPU
     Bf16,
     /// Single precision
     F32,
@@ -55,11 +56,14 @@ impl LearnedArgs {
         let load = |location: &Location| match (self.device, self.precision) {
             (Device::Cpu, None | Some(PrecisionArg::Int8)) => Ok(location.scorer(Precision::Int8)),
             (Device::Cpu, Some(PrecisionArg::F32)) => Ok(location.scorer(Precision::F32)),
-            (Device::Cuda, None | Some(PrecisionArg::Bf16)) => {
-                Ok(location.scorer_on_gpu(0, Activations::Bf16))
+            (Device::Cuda, None | Some(PrecisionArg::F16)) => {
+                Ok(location.scorer_on_gpu(0, GpuPrecision::F16))
             }
-            (Device::Cuda, Some(PrecisionArg::F32)) => Ok(location.scorer_on_gpu(0, Activations::F32)),
-            (Device::Cpu, Some(PrecisionArg::Bf16)) => bail!("--precision bf16 is for --device cuda"),
+            (Device::Cuda, Some(PrecisionArg::Bf16)) => Ok(location.scorer_on_gpu(0, GpuPrecision::Bf16)),
+            (Device::Cuda, Some(PrecisionArg::F32)) => Ok(location.scorer_on_gpu(0, GpuPrecision::F32)),
+            (Device::Cpu, Some(PrecisionArg::F16 | PrecisionArg::Bf16)) => {
+                bail!("--precision f16 and bf16 are for --device cuda")
+            }
             (Device::Cuda, Some(PrecisionArg::Int8)) => bail!("--precision int8 is for --device cpu"),
         };
         let device = if self.device == Device::Cuda { "--device cuda, " } else { "" };

@@ -1,10 +1,10 @@
-// Attention on tensor cores for bf16 and heads of 32 or 64 columns: mma.m16n8k16, online softmax, four warps of 16 rows.
-#if BF16
+// Attention on tensor cores for sixteen bits and heads of 32 or 64 columns: mma.m16n8k16, online softmax, four warps of 16 rows.
+#if HALF
 
 #define PAD 8
 
 __device__ __forceinline__ void mma(float c[4], const u32 a[4], u32 b0, u32 b1) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." HALF_NAME "." HALF_NAME ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
@@ -74,7 +74,7 @@ __device__ __forceinline__ void mix(float out[D / 8][4], const float p[8][4], co
     }
 }
 
-// Writes 16 rows of a head as bf16.
+// Writes 16 rows of a head.
 template <int D>
 __device__ __forceinline__ void store_rows(T* to, u64 stride, u32 first, u32 end, const float c[D / 8][4], float scale, u32 lane) {
     u32 r0 = first + lane / 4, r1 = r0 + 8;

@@ -1,7 +1,7 @@
 // Losses, and the optimiser.
 
 // 8 numbers as they are in memory.
-#if BF16
+#if HALF
 typedef uint4 Raw;
 #else
 struct __align__(16) Raw { float v[8]; };
@@ -225,7 +225,7 @@ struct Adam {
 };
 
 // AdamW on everything at once: 4 numbers a thread, decays[i / 8] says whether the tensor of number i decays. A gradient
-// that is not finite moves nothing. `shadow` gets the weights in bf16 where activations are bf16.
+// that is not finite moves nothing. `shadow` gets the weights in sixteen bits where activations have as many.
 extern "C" __global__ void adam(
     float* weights, const float* gradient, float* mean, float* square, T* shadow, const unsigned char* decays,
     u64 vectors, const double* norm, Adam s
@@ -250,7 +250,7 @@ extern "C" __global__ void adam(
         ((float4*)weights)[i] = make_float4(w[0], w[1], w[2], w[3]);
         ((float4*)mean)[i] = make_float4(m[0], m[1], m[2], m[3]);
         ((float4*)square)[i] = make_float4(v[0], v[1], v[2], v[3]);
-#if BF16
+#if HALF
         ((uint2*)shadow)[i] = make_uint2(pack2(w[0], w[1]), pack2(w[2], w[3]));
 #endif
     }

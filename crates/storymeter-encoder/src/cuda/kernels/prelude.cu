@@ -1,24 +1,41 @@
-// What all kernels share. Compiled by NVRTC with no headers; -DBF16=1 makes activations bf16, else they are f32.
+// What all kernels share. Compiled by NVRTC with no headers; -DFORMAT says what activations are: 0 f32, 1 bf16, 2 f16.
+#define HALF (FORMAT > 0)
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef unsigned short u16;
 
-#if BF16
+#if HALF
 struct __align__(2) T { u16 bits; };
 #else
 typedef float T;
 #endif
 
-struct Bf16 { u16 bits; };
+#if FORMAT == 1
+#define HALF_NAME "bf16"
 
-__device__ __forceinline__ float from_bits16(u32 bits) { return __uint_as_float(bits << 16); }
+// The two numbers of a word.
+__device__ __forceinline__ float low16(u32 w) { return __uint_as_float(w << 16); }
+__device__ __forceinline__ float high16(u32 w) { return __uint_as_float(w & 0xffff0000u); }
+#elif FORMAT == 2
+#define HALF_NAME "f16"
 
-// Two floats to bf16, rounded to nearest even; the first in the low half.
+__device__ __forceinline__ float low16(u32 w) {
+    float v;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"((u16)w));
+    return v;
+}
+
+__device__ __forceinline__ float high16(u32 w) { return low16(w >> 16); }
+#endif
+
+#if HALF
+// Two floats, rounded to nearest even; the first in the low half.
 __device__ __forceinline__ u32 pack2(float low, float high) {
     u32 out;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
+    asm("cvt.rn." HALF_NAME "x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
     return out;
 }
+#endif
 
 __device__ __forceinline__ float load1(const float* p) { return *p; }
 __device__ __forceinline__ void store1(float* p, float v) { *p = v; }
@@ -34,8 +51,8 @@ __device__ __forceinline__ void store8(float* p, const float v[8]) {
     ((float4*)p)[1] = make_float4(v[4], v[5], v[6], v[7]);
 }
 
-#if BF16
-__device__ __forceinline__ float load1(const T* p) { return from_bits16(p->bits); }
+#if HALF
+__device__ __forceinline__ float load1(const T* p) { return low16(p->bits); }
 __device__ __forceinline__ void store1(T* p, float v) { p->bits = (u16)pack2(v, 0.0f); }
 
 __device__ __forceinline__ void load8(const T* p, float v[8]) {
@@ -43,8 +60,8 @@ __device__ __forceinline__ void load8(const T* p, float v[8]) {
     u32 w[4] = {a.x, a.y, a.z, a.w};
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        v[2 * i] = __uint_as_float(w[i] << 16);
-        v[2 * i + 1] = __uint_as_float(w[i] & 0xffff0000u);
+        v[2 * i] = low16(w[i]);
+        v[2 * i + 1] = high16(w[i]);
     }
 }
 
