@@ -43,6 +43,7 @@
 
 mod about;
 mod average;
+mod calibrate;
 mod card;
 mod engine;
 mod error;
@@ -58,6 +59,7 @@ pub mod train;
 mod window;
 
 pub use about::{About, Agreement, DiagnosisFigure, Estimate, Source};
+pub use calibrate::{Calibration, calibrate};
 pub use card::{Card, Pooling, Reconstruction};
 pub use engine::GpuPrecision;
 pub use error::{Error, Result};

@@ -119,6 +119,29 @@ impl StoredModel {
         self.bytes.len()
     }
 
+    /// Writes the same weights with another calibration or description; returns the file's size. Another calibration
+    /// makes another fingerprint, since it makes other scores.
+    ///
+    /// # Errors
+    /// If the card asks for other heads or another way of reading, and what the system says of the file.
+    pub fn store_with(&self, card: Card, path: &Path) -> Result<usize> {
+        let old = self.card();
+        let calibrated = Card { temperature: card.temperature, bias: card.bias, ..old.clone() };
+        if (Card { about: old.about.clone(), ..card.clone() }) != calibrated {
+            let problem = "only its calibration and its description can be changed".to_owned();
+            return Err(Error::Model { path: self.path.clone(), problem });
+        }
+        let mut header = Header { card, ..self.header.clone() };
+        if calibrated != *old {
+            let mut hash = Sha256::new();
+            hash.update(&header.fingerprint);
+            hash.update(calibrated.temperature.to_le_bytes());
+            hash.update(calibrated.bias.to_le_bytes());
+            header.fingerprint = hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        }
+        write(path, &header, &self.bytes[self.start..])
+    }
+
     /// A part's bytes: borrowed where the file is part of the program.
     fn part(&self, name: &str) -> Option<Cow<'static, [u8]>> {
         let (_, range) = self.header.parts.iter().find(|(known, _)| known == name)?;
@@ -175,18 +198,9 @@ impl Model {
         for (name, bytes) in self.tokenizer_files.iter().filter(|(name, _)| !json || *name != "vocab.txt") {
             parts.push((format!("file.{name}"), bytes.clone()));
         }
-        let bytes = self.lay_out(&parts).map_err(|e| wrong(&e.to_string()))?;
-        let mut file = AtomicFile::create(path)?;
-        std::io::Write::write_all(&mut file, &bytes)
-            .map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
-        file.commit()?;
-        Ok(bytes.len())
-    }
-
-    fn lay_out(&self, parts: &[(String, Vec<u8>)]) -> serde_json::Result<Vec<u8>> {
         let mut payload: Vec<u8> = Vec::new();
         let mut places = Vec::with_capacity(parts.len());
-        for (name, bytes) in parts {
+        for (name, bytes) in &parts {
             payload.resize(payload.len().next_multiple_of(ALIGN), 0);
             places.push((name.clone(), payload.len()..payload.len() + bytes.len()));
             payload.extend_from_slice(bytes);
@@ -197,17 +211,27 @@ impl Model {
             config: self.config.source.clone(),
             parts: places,
         };
-        let mut header = serde_json::to_vec(&header)?;
-        // Blanks behind JSON are nothing.
-        header.resize((FIXED + header.len()).next_multiple_of(ALIGN) - FIXED, b' ');
-        let rest = [header.as_slice(), &payload].concat();
-        let mut bytes = Vec::with_capacity(FIXED + rest.len());
-        bytes.extend(MAGIC);
-        bytes.extend(VERSION.to_le_bytes());
-        bytes.extend((header.len() as u32).to_le_bytes());
-        bytes.extend(((FIXED + rest.len()) as u64).to_le_bytes());
-        bytes.extend(Sha256::digest(&rest));
-        bytes.extend(rest);
-        Ok(bytes)
+        write(path, &header, &payload)
     }
+}
+
+/// Writes a model file; returns its size.
+fn write(path: &Path, header: &Header, payload: &[u8]) -> Result<usize> {
+    let mut header = serde_json::to_vec(header)
+        .map_err(|e| Error::Model { path: path.to_owned(), problem: e.to_string() })?;
+    // Blanks behind JSON are nothing.
+    header.resize((FIXED + header.len()).next_multiple_of(ALIGN) - FIXED, b' ');
+    let rest = [header.as_slice(), payload].concat();
+    let mut bytes = Vec::with_capacity(FIXED + rest.len());
+    bytes.extend(MAGIC);
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend((header.len() as u32).to_le_bytes());
+    bytes.extend(((FIXED + rest.len()) as u64).to_le_bytes());
+    bytes.extend(Sha256::digest(&rest));
+    bytes.extend(rest);
+    let mut file = AtomicFile::create(path)?;
+    std::io::Write::write_all(&mut file, &bytes)
+        .map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
+    file.commit()?;
+    Ok(bytes.len())
 }

@@ -1,24 +1,29 @@
 //! `storymeter model pack`: a trained folder as one file.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
 use serde::Deserialize;
-use storymeter::union::{About, Agreement, DiagnosisFigure, Model, Reconstruction};
+use storymeter::core::Story;
+use storymeter::union::{
+    About, Agreement, DiagnosisFigure, Location, Model, Precision, Reconstruction, StoredModel, calibrate,
+};
 
 use crate::Outcome;
 use crate::args::Common;
+use crate::input::InputArgs;
 
 /// Pack a folder that storymeter train wrote into one model file with int8 weights.
 ///
-/// The file scores exactly like the folder with --precision int8. With --about and --figures it carries a model card.
+/// The file scores exactly like the folder with --precision int8. With --about and --figures it carries a model card. A model file
+/// can be packed again with another calibration or card.
 #[derive(Debug, Args)]
 pub(super) struct PackArgs {
-    /// The folder
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    /// The folder, or a model file
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
     /// The model file to write (.smq)
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -28,11 +33,16 @@ pub(super) struct PackArgs {
     /// Figures for the card, as `evaluate --json` prints them; may be given several times
     #[arg(long, value_name = "FILE")]
     figures: Vec<PathBuf>,
-    /// The temperature of the scores, instead of the one fitted on dev stories: more spreads scores of good stories, and changes no
-    /// order
+    /// Fit the calibration anew, on the dev part of these human stories and fresh negatives of them; averaged models need it
+    #[arg(long, value_name = "STORIES", conflicts_with = "temperature")]
+    calibrate: Option<PathBuf>,
+    /// Which stories are the dev part: the seed of the training run
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// The temperature of the scores, instead of the fitted one: more spreads scores of good stories, and changes no order
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
-    /// Leave the reconstruction head out: scores stay, --explain has no edits
+    /// Leave the reconstruction head of a folder out: scores stay, --explain has no edits
     #[arg(long)]
     no_reconstruction: bool,
 }
@@ -47,30 +57,78 @@ struct Figures {
 
 /// Packs.
 pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
-    let mut model = Model::load(&args.folder)?;
-    if args.no_reconstruction {
-        model.card.reconstruction = Reconstruction::None;
+    let location = Location::Path(args.model.clone());
+    let source = if args.model.is_dir() {
+        let mut model = Model::load(&args.model)?;
+        if args.no_reconstruction {
+            model.card.reconstruction = Reconstruction::None;
+        }
+        Source::Folder(Box::new(model))
+    } else {
+        Source::File(Box::new(StoredModel::open(&args.model)?))
+    };
+    let mut card = match &source {
+        Source::Folder(model) => model.card.clone(),
+        Source::File(model) => model.card().clone(),
+    };
+    if let Some(stories) = &args.calibrate {
+        let stories = read_stories(stories)?;
+        let fitted = calibrate(&location.scorer(Precision::Int8)?, &stories, args.seed)?;
+        (card.temperature, card.bias) = (fitted.temperature, fitted.bias);
+        if !common.quiet {
+            writeln!(
+                std::io::stderr(),
+                "calibrated on {} pairs: temperature {:.3}, bias {:.3}",
+                fitted.pairs,
+                fitted.temperature,
+                fitted.bias
+            )?;
+        }
     }
     if let Some(temperature) = args.temperature {
         if !(temperature.is_finite() && temperature > 0.0) {
             bail!("--temperature {temperature}: a positive number is needed");
         }
-        model.card.temperature = temperature;
+        card.temperature = temperature;
     }
     if let Some(path) = &args.about {
-        model.card.about = read::<About>(path)?;
+        card.about = read::<About>(path)?;
     }
     for path in &args.figures {
         let figures: Figures = read(path)?;
-        model.card.about.agreement.extend(figures.agreement);
-        model.card.about.diagnosis.extend(figures.diagnosis);
+        card.about.agreement.extend(figures.agreement);
+        card.about.diagnosis.extend(figures.diagnosis);
     }
-    let bytes = model.store(&args.output)?;
+    let bytes = match source {
+        Source::Folder(mut model) => {
+            model.card = card;
+            model.store(&args.output)?
+        }
+        Source::File(model) => model.store_with(card, &args.output)?,
+    };
     if !common.quiet {
-        let name = args.output.display();
-        writeln!(std::io::stdout(), "{name}: {:.1} MB, weights {}", bytes as f64 / 1e6, model.fingerprint())?;
+        let (name, stored) = (args.output.display(), StoredModel::open(&args.output)?);
+        let megabytes = bytes as f64 / 1e6;
+        writeln!(std::io::stdout(), "{name}: {megabytes:.1} MB, weights {}", stored.fingerprint())?;
     }
     Ok(Outcome::Done)
+}
+
+/// What is packed.
+enum Source {
+    Folder(Box<Model>),
+    File(Box<StoredModel>),
+}
+
+fn read_stories(path: &Path) -> anyhow::Result<Vec<Story>> {
+    let input = InputArgs { files: vec![path.to_owned()], input_format: None, skip_bad: false };
+    let mut stories = Vec::new();
+    for batch in input.once().batches()? {
+        for raw in batch? {
+            stories.push(raw.parse()?.story);
+        }
+    }
+    Ok(stories)
 }
 
 fn read<T: for<'a> Deserialize<'a>>(path: &PathBuf) -> anyhow::Result<T> {
