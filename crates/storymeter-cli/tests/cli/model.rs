@@ -249,3 +249,43 @@ fn the_mean_of_models_is_a_model_and_only_alike_ones_have_one() {
     let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
     assert_eq!(json["card"]["temperature"], 3.0);
 }
+
+#[test]
+fn a_model_file_can_be_packed_again_and_calibrated_on_stories() {
+    let sandbox = with_shop();
+    let shown = |file: &str| -> serde_json::Value {
+        let run = sandbox.run(&format!("model show {file} --format json")).succeeds();
+        serde_json::from_str(run.stdout()).unwrap()
+    };
+    sandbox.run("model pack shop/tiny.smq --figures figures.json -o same.smq").succeeds();
+    let (old, same) = (shown("shop/tiny.smq"), shown("same.smq"));
+    assert_eq!(old["fingerprint"], same["fingerprint"], "the scores are the same");
+    assert_ne!(old["card"]["about"]["agreement"], same["card"]["about"]["agreement"]);
+
+    // The embedded model's calibration, fitted again on other stories, is not far from its own.
+    let mut stories = String::new();
+    for i in 0..30 {
+        for line in examples().lines() {
+            let mut story: serde_json::Value = serde_json::from_str(line).unwrap();
+            if story["system"] == "author" {
+                story["id"] = format!("{i}-{}", story["id"]).into();
+                stories += &format!("{story}\n");
+            }
+        }
+    }
+    sandbox.write("human.jsonl", stories);
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/union-small.smq");
+    sandbox.write("small.smq", std::fs::read(root).unwrap());
+    sandbox.run("model pack small.smq --calibrate human.jsonl -o again.smq").succeeds();
+    let (old, new) = (shown("small.smq"), shown("again.smq"));
+    let temperature = |model: &serde_json::Value| model["card"]["temperature"].as_f64().unwrap();
+    assert!((temperature(&new) / temperature(&old)).ln().abs() < 1.5, "{} {}", old["card"], new["card"]);
+    assert_ne!(old["fingerprint"], new["fingerprint"], "the scores differ");
+    sandbox.run("model pack small.smq --calibrate in.jsonl -o none.smq").fails_with("cannot be calibrated");
+    assert!(!sandbox.path("none.smq").exists());
+}
+
+fn examples() -> String {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::read_to_string(root.join("examples/stories.jsonl")).unwrap()
+}

@@ -32,7 +32,7 @@ fn samples_are_shown_side_by_side() {
 }
 
 #[test]
-fn the_readme_shows_what_its_first_command_prints() {
+fn the_readme_shows_what_perturb_prints() {
     let readme = std::fs::read_to_string(repository("README.md")).unwrap();
     let run = with_examples().run("perturb --show 2 stories.jsonl").succeeds();
     assert!(readme.contains(run.stdout().trim_end()), "README.md should show:\n{}", run.stdout());

@@ -1,6 +1,6 @@
 //! `storymeter score` with the learned metric. The model is tiny and random: its numbers mean nothing, and stay.
 
-use storymeter::union::StoredModel;
+use std::path::Path;
 
 use crate::sandbox::Sandbox;
 use crate::tiny_model::write_model;
@@ -70,9 +70,6 @@ fn an_explanation_is_shown_and_written() {
 #[test]
 fn a_missing_or_broken_model_is_explained() {
     let sandbox = with_model();
-    if StoredModel::embedded().is_err() {
-        sandbox.run("score in.jsonl").fails_with("this build has no embedded model");
-    }
     sandbox.run("score in.jsonl --model nowhere").fails_with("nowhere");
     sandbox.write("model/heads.safetensors", "short");
     sandbox.run("score in.jsonl --model model -o out.jsonl").fails_with("heads.safetensors");
@@ -132,17 +129,24 @@ fn any_text_at_all_gets_a_probability() {
     assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)), "{scores:?}");
 }
 
-/// Whether the binary has a model; says so where not.
-#[allow(clippy::print_stderr)]
-fn has_embedded_model() -> bool {
-    StoredModel::embedded().inspect_err(|error| eprintln!("skipped: {error}")).is_ok()
+#[test]
+fn the_readme_shows_what_its_first_command_prints() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sandbox = Sandbox::new();
+    sandbox.write("stories.jsonl", std::fs::read(root.join("examples/stories.jsonl")).unwrap());
+    let run = sandbox.run("score stories.jsonl").succeeds();
+    // The last digits, and what the signature says of it, depend on the instruction set.
+    let isa = run.stdout().split("isa:").nth(1).unwrap().split('|').next().unwrap();
+    if isa == "avx512-vnni" {
+        let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+        assert!(readme.contains(run.stdout().trim_end()), "README.md should show:\n{}", run.stdout());
+    } else {
+        assert!(run.stdout().contains("author         18  0.4"), "{}", run.stdout());
+    }
 }
 
 #[test]
 fn the_embedded_model_needs_no_flag_and_is_named_in_the_signature() {
-    if !has_embedded_model() {
-        return;
-    }
     let sandbox = Sandbox::new();
     sandbox.write("in.jsonl", STORIES);
     let run = sandbox.run("score in.jsonl").succeeds();
@@ -163,9 +167,6 @@ fn the_embedded_model_needs_no_flag_and_is_named_in_the_signature() {
 
 #[test]
 fn the_embedded_model_puts_stories_above_nonsense() {
-    if !has_embedded_model() {
-        return;
-    }
     let sandbox = Sandbox::new();
     let stories = [
         "Mira lost her red kite. She looked for it in the old barn. Her brother heard her crying. He found the kite on \

@@ -18,8 +18,8 @@ pub(super) struct LearnedArgs {
     /// (`storymeter model list`); the default is the one that is part of the program
     #[arg(long, value_name = "DIR|FILE|NAME")]
     pub model: Option<String>,
-    /// How the model multiplies. On the CPU int8, which is several times faster, or f32, which is exact; on a GPU f16 or bf16,
-    /// which are several times faster, or f32. The first is the default
+    /// How the model multiplies. On the CPU int8, which is several times faster, or f32, which is exact; on a GPU f32, whose scores are the
+    /// CPU's, or bf16 or f16, which are several times faster. The first is the default
     #[arg(long, value_name = "PRECISION")]
     precision: Option<PrecisionArg>,
     /// Where the model computes: cpu, or cuda for an NVIDIA GPU (the first one that CUDA_VISIBLE_DEVICES names). Scores on a GPU
@@ -56,11 +56,11 @@ impl LearnedArgs {
         let load = |location: &Location| match (self.device, self.precision) {
             (Device::Cpu, None | Some(PrecisionArg::Int8)) => Ok(location.scorer(Precision::Int8)),
             (Device::Cpu, Some(PrecisionArg::F32)) => Ok(location.scorer(Precision::F32)),
-            (Device::Cuda, None | Some(PrecisionArg::F16)) => {
-                Ok(location.scorer_on_gpu(0, GpuPrecision::F16))
+            (Device::Cuda, None | Some(PrecisionArg::F32)) => {
+                Ok(location.scorer_on_gpu(0, GpuPrecision::F32))
             }
             (Device::Cuda, Some(PrecisionArg::Bf16)) => Ok(location.scorer_on_gpu(0, GpuPrecision::Bf16)),
-            (Device::Cuda, Some(PrecisionArg::F32)) => Ok(location.scorer_on_gpu(0, GpuPrecision::F32)),
+            (Device::Cuda, Some(PrecisionArg::F16)) => Ok(location.scorer_on_gpu(0, GpuPrecision::F16)),
             (Device::Cpu, Some(PrecisionArg::F16 | PrecisionArg::Bf16)) => {
                 bail!("--precision f16 and bf16 are for --device cuda")
             }
