@@ -188,17 +188,22 @@ vectorised! {
         inverse: &mut [f32],
     ) {
         for (r, (row, inverse)) in scores.chunks_exact_mut(keys).zip(inverse).enumerate() {
-            let top = match bias {
+            let sum = match bias {
                 Some(bias) => {
                     let from = bias.centre - (first + r);
                     for (s, &b) in row.iter_mut().zip(&bias.table[from..][..keys]) {
                         *s = *s * scale + b;
                     }
-                    fold(row, f32::NEG_INFINITY, larger, larger)
+                    let top = fold(row, f32::NEG_INFINITY, larger, larger);
+                    map_fold(row, |s| math::exp_down(s - top), 0.0, |a, b| a + b)
                 }
-                None => map_fold(row, |s| s * scale, f32::NEG_INFINITY, larger),
+                None => {
+                    // The largest score is the largest after scaling too, so that scaling waits for the second pass.
+                    let top = scale * fold(row, f32::NEG_INFINITY, larger, larger);
+                    map_fold(row, |s| math::exp_down(s * scale - top), 0.0, |a, b| a + b)
+                }
             };
-            *inverse = 1.0 / map_fold(row, |s| math::exp(s - top), 0.0, |a, b| a + b);
+            *inverse = 1.0 / sum;
         }
     }
 }
