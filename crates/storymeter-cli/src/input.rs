@@ -7,6 +7,8 @@ use std::thread;
 
 use anyhow::Context;
 use clap::Args;
+use rayon::prelude::*;
+use storymeter::core::Story;
 use storymeter::core::read::{Format, RawRecord, RawRecords, ReadOptions, Skipped};
 use tempfile::NamedTempFile;
 
@@ -71,6 +73,20 @@ impl Inputs {
     pub fn allowing_empty_stories(mut self) -> Self {
         self.options.allow_empty = true;
         self
+    }
+
+    /// All stories at once, for a verb that must hold them; `watch` hears how many there are so far.
+    pub fn stories(self, skipped: &mut Skipped, mut watch: impl FnMut(usize)) -> anyhow::Result<Vec<Story>> {
+        let skip_bad = self.skip_bad();
+        let mut stories = Vec::new();
+        for batch in self.batches()? {
+            let parsed: Vec<_> = batch?.into_par_iter().map(|raw| raw.parse()).collect();
+            for record in parsed {
+                stories.extend(skipped.admit(record, skip_bad)?.map(|record| record.story));
+            }
+            watch(stories.len());
+        }
+        Ok(stories)
     }
 
     /// Whether bad records are passed over.

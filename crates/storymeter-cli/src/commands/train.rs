@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
 use storymeter::core::Story;
 use storymeter::core::read::{Format, Skipped};
 use storymeter::perturb::Technique;
@@ -229,13 +228,7 @@ fn read_stories(args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
         let before = stories.len();
         let input =
             InputArgs { files: vec![path.clone()], input_format: args.input_format, skip_bad: args.skip_bad };
-        for batch in input.once().batches()? {
-            let parsed: Vec<_> = batch?.into_par_iter().map(|raw| raw.parse()).collect();
-            for record in parsed {
-                stories.extend(skipped.admit(record, args.skip_bad)?.map(|record| record.story));
-            }
-            bar.set_position(stories.len() as u64);
-        }
+        stories.extend(input.once().stories(&mut skipped, |here| bar.set_position((before + here) as u64))?);
         // The name alone: the model must not tell where on a machine its stories lay.
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         files.push((name, stories.len() - before));

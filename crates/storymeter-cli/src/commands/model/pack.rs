@@ -1,12 +1,12 @@
 //! `storymeter model pack`: a trained folder as one file.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use serde::Deserialize;
-use storymeter::core::Story;
+use storymeter::core::read::Skipped;
 use storymeter::union::{
     About, Agreement, DiagnosisFigure, Location, Model, Precision, Reconstruction, StoredModel, calibrate,
 };
@@ -72,7 +72,8 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
         Source::File(model) => model.card().clone(),
     };
     if let Some(stories) = &args.calibrate {
-        let stories = read_stories(stories)?;
+        let input = InputArgs { files: vec![stories.clone()], input_format: None, skip_bad: false };
+        let stories = input.once().stories(&mut Skipped::default(), |_| {})?;
         let fitted = calibrate(&location.scorer(Precision::Int8)?, &stories, args.seed)?;
         (card.temperature, card.bias) = (fitted.temperature, fitted.bias);
         if !common.quiet {
@@ -118,17 +119,6 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
 enum Source {
     Folder(Box<Model>),
     File(Box<StoredModel>),
-}
-
-fn read_stories(path: &Path) -> anyhow::Result<Vec<Story>> {
-    let input = InputArgs { files: vec![path.to_owned()], input_format: None, skip_bad: false };
-    let mut stories = Vec::new();
-    for batch in input.once().batches()? {
-        for raw in batch? {
-            stories.push(raw.parse()?.story);
-        }
-    }
-    Ok(stories)
 }
 
 fn read<T: for<'a> Deserialize<'a>>(path: &PathBuf) -> anyhow::Result<T> {
