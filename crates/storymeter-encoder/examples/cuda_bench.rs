@@ -93,7 +93,7 @@ fn learn(
     batch: &Batch,
     step: u64,
 ) -> Result<(), storymeter_encoder::Error> {
-    let options = ForwardOptions { dropout: Some(Stream::new(step)), recompute: false };
+    let options = ForwardOptions { dropout: Some(Stream::new(step)), ..ForwardOptions::default() };
     let trace = network.forward(batch, options)?;
     let firsts: Vec<u32> = (0..batch.len()).map(|i| batch.span(i).start as u32).collect();
     let labels: Vec<f32> = (0..batch.len()).map(|i| (i % 2) as f32).collect();

@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         line?;
         let start = Instant::now();
         network.clear_gradients();
-        let trace = network.forward(&batch, ForwardOptions { dropout: None, recompute: false })?;
+        let trace = network.forward(&batch, ForwardOptions::default())?;
         let mut states = network.states(&trace);
         let (head, tied) = (network.head(0, 1), network.tied_head(2));
         let each = vec![1.0 / labels.len() as f32; labels.len()];

@@ -7,6 +7,9 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stream(u64);
 
+/// Between two numbers of a stream: 2^64 over the golden ratio.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input reaches every bit of the output.
 #[inline(always)]
 fn mix(mut x: u64) -> u64 {
@@ -18,12 +21,19 @@ fn mix(mut x: u64) -> u64 {
 impl Stream {
     /// The stream of a seed.
     pub fn new(seed: u64) -> Stream {
-        Stream(mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+        Stream(mix(seed.wrapping_add(STEP)))
     }
 
     /// Stream number `i` of this one: of a step, of a layer, of an operation.
     pub fn child(self, i: u64) -> Stream {
         Stream(mix(self.0 ^ mix(i.wrapping_add(0x632b_e59b_d9b4_e019))))
+    }
+
+    /// This stream without its first `count` numbers.
+    #[must_use]
+    #[inline(always)]
+    pub fn skip(self, count: u64) -> Stream {
+        Stream(self.0.wrapping_add(count.wrapping_mul(STEP)))
     }
 
     /// The key all its numbers follow from, for a device that draws them itself.
@@ -35,7 +45,7 @@ impl Stream {
     /// Number `i`: 64 random bits.
     #[inline(always)]
     pub fn bits(self, i: u64) -> u64 {
-        mix(self.0.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        mix(self.skip(i).0)
     }
 
     /// Number `i`, uniform in 0..1 with 24 bits.
@@ -65,6 +75,7 @@ mod tests {
         assert!((mean - 0.5).abs() < 0.005, "{mean}");
         let square = (0..n).map(|i| f64::from(stream.normal(i)).powi(2)).sum::<f64>() / n as f64;
         assert!((square - 1.0).abs() < 0.02, "{square}");
+        assert!((0..9).all(|i| stream.skip(4).bits(i) == stream.bits(4 + i)));
         let (a, b) = (stream.child(0), stream.child(1));
         let together = (0..n).map(|i| f64::from(a.normal(i) * b.normal(i))).sum::<f64>() / n as f64;
         assert!(together.abs() < 0.02, "{together}");

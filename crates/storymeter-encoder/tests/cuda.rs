@@ -326,7 +326,7 @@ fn network<B: Backend>(backend: B, config: &Config, recompute: bool) -> Results 
     let labels = vec![1.0; stories.len()];
     let hidden = network.encode(&stories.iter().copied().collect()).unwrap();
     let mut all = vec![("hidden states", network.backend().download(&hidden).unwrap())];
-    let options = ForwardOptions { dropout: Some(Stream::new(11)), recompute };
+    let options = ForwardOptions { dropout: Some(Stream::new(11)), recompute, first_row: 0 };
     network.clear_gradients();
     let loss = learn(&mut network, &stories, &labels, options);
     all.push(("loss", vec![loss as f32]));
@@ -340,7 +340,7 @@ fn network<B: Backend>(backend: B, config: &Config, recompute: bool) -> Results 
     let mut optimiser = Optimiser::new(AdamW::default());
     let steps = (0..8).map(|step| {
         network.clear_gradients();
-        let options = ForwardOptions { dropout: Some(Stream::new(12).child(step)), recompute };
+        let options = ForwardOptions { dropout: Some(Stream::new(12).child(step)), recompute, first_row: 0 };
         let loss = learn(&mut network, &stories, &labels, options);
         optimiser.step(&mut network, 1e-4);
         loss as f32
@@ -385,7 +385,7 @@ fn pytorchs_losses<N: Number>(report: &mut Report, model: &str, tolerance: f64) 
         let chosen: Vec<usize> = (step % 2..stories.len()).step_by(2).collect();
         let labels: Vec<f32> = chosen.iter().map(|i| (i % 2) as f32).collect();
         let chosen: Vec<&[u32]> = chosen.iter().map(|i| stories[*i].as_slice()).collect();
-        let loss = learn(&mut network, &chosen, &labels, ForwardOptions { dropout: None, recompute: false });
+        let loss = learn(&mut network, &chosen, &labels, ForwardOptions::default());
         let difference = (loss - expected.as_f64().unwrap()).abs();
         worst = if difference.is_nan() { f64::INFINITY } else { worst.max(difference) };
         optimiser.step(&mut network, warm_up_then_linear(peak, step as u64, warm_up, steps));

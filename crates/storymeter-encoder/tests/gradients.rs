@@ -337,7 +337,7 @@ impl Task {
     }
 }
 
-const PLAIN: ForwardOptions = ForwardOptions { dropout: None, recompute: false };
+const PLAIN: ForwardOptions = ForwardOptions { dropout: None, recompute: false, first_row: 0 };
 const MODELS: [&str; 3] = ["bert", "distilbert", "mpnet"];
 
 #[test]
@@ -411,8 +411,7 @@ fn a_run_resumed_in_the_middle_ends_with_the_same_weights() {
                 optimiser = Optimiser::resume(&mut network, AdamW::bert(), &state).unwrap();
             }
             network.clear_gradients();
-            let options =
-                ForwardOptions { dropout: Some(Stream::new(4).child(step as u64)), recompute: false };
+            let options = ForwardOptions { dropout: Some(Stream::new(4).child(step as u64)), ..PLAIN };
             task.loss(&mut network, &[0, 3, step % 3], options);
             optimiser.step(&mut network, 1e-3);
         }
@@ -430,7 +429,7 @@ fn training_is_the_same_bytes_for_any_number_of_threads_and_with_recomputing() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut network = task.network();
-            let options = ForwardOptions { dropout: Some(Stream::new(1)), recompute };
+            let options = ForwardOptions { dropout: Some(Stream::new(1)), recompute, ..PLAIN };
             let all: Vec<usize> = (0..task.stories.len()).chain(0..5).collect();
             let loss = task.loss(&mut network, &all, options);
             (loss.to_bits(), network.gradients().unwrap())

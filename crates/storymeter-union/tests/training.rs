@@ -198,7 +198,7 @@ fn two_runs_on_a_gpu_give_the_same_bytes() {
     for activations in [Activations::Bf16, Activations::F32] {
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
         for out in &folders {
-            let device = Device::Cuda { gpu: 0, activations };
+            let device = Device::Cuda { gpu: 0, activations, team: None };
             let job = Job { device, ..job(init.path(), &stories, out.path(), &settings, false) };
             match train(&job, &mut |_| Ok(())) {
                 Ok(reports) => println!("{activations:?}: dev loss {:.6}", reports[1].dev.all.loss),

@@ -1,6 +1,7 @@
 //! `storymeter train`: human stories in, a model folder for `score --model` out.
 
 mod log;
+mod team;
 mod watcher;
 
 use std::io::Write;
@@ -55,17 +56,23 @@ pub struct TrainArgs {
     /// Where to compute
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceArg,
-    /// Which GPU computes, by its number
+    /// Which GPUs compute, by their numbers: 0, or 0,1,2,3. Several take a part of every batch each and sum their gradients, so that
+    /// the result is one GPU's but for rounding; they need NCCL (libnccl.so.2) in LD_LIBRARY_PATH. A GPU that is named twice computes two
+    /// parts, which is slower than one, and for trying things out
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "0")]
     devices: Vec<usize>,
+    /// Which of several processes this is; they are started by the one without it
+    #[arg(long, value_name = "N", hide = true)]
+    rank: Option<usize>,
     /// How a GPU keeps activations: bf16 is several times faster; weights, gradients and sums are f32 with both
     #[arg(long, value_name = "PRECISION", default_value = "bf16")]
     precision: PrecisionArg,
     /// A trained model whose judgement is learnt instead of the plain label (distillation); with several, their mean
     #[arg(long, value_name = "DIR")]
     teacher: Vec<PathBuf>,
-    /// The same bytes from run to run, on the same kind of GPU with the same libraries. This is always so, with or without the
-    /// flag: no sum's order depends on timing, and a product's algorithm follows from its shape
+    /// The same bytes from run to run, on the same kind of GPU with the same libraries. On one GPU this is always so, with or without
+    /// the flag: no sum's order depends on timing, and a product's algorithm follows from its shape. With several it makes NCCL sum in rings,
+    /// whose order is fixed; the bytes are those of this number of GPUs
     #[arg(long)]
     deterministic: bool,
     /// Go on where an interrupted run in the output folder stood; the end is the same as without the interruption
@@ -139,7 +146,15 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let (Some(init), Some(out)) = (&args.init, &args.output) else {
         bail!("--init and -o are needed");
     };
-    check_output(args, out)?;
+    if args.rank.is_none() {
+        check_output(args, out)?;
+        if args.device == DeviceArg::Cuda && args.devices.len() > 1 {
+            if args.stories.iter().any(|path| path == Path::new("-")) {
+                bail!("--devices: with several GPUs stories come from files, not from standard input");
+            }
+            return team::oversee(&args.devices, args.deterministic);
+        }
+    }
     let corpus = read_stories(args, common)?;
     std::fs::create_dir_all(out).with_context(|| format!("{}: cannot make the folder", out.display()))?;
     let job = Job {
@@ -153,6 +168,11 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         resume: args.resume,
     };
     let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
+    if args.rank.is_some_and(|rank| rank > 0) {
+        // The first rank tells and writes all there is.
+        train(&job, &mut |_| Ok(()))?;
+        return Ok(Outcome::Done);
+    }
     let mut watcher = Watcher::new(common, log, settings.epochs);
     let reports = train(&job, &mut |event| watcher.hear(event))?;
     watcher.finish();
@@ -165,11 +185,12 @@ fn device(args: &TrainArgs) -> anyhow::Result<Device> {
         PrecisionArg::Bf16 => Activations::Bf16,
         PrecisionArg::F32 => Activations::F32,
     };
-    match (args.device, args.devices.as_slice()) {
-        (DeviceArg::Cpu, _) => Ok(Device::Cpu),
-        (DeviceArg::Cuda, [gpu]) => Ok(Device::Cuda { gpu: *gpu, activations }),
-        (DeviceArg::Cuda, _) => bail!("--devices: this version trains on one GPU"),
+    if args.device == DeviceArg::Cpu {
+        return Ok(Device::Cpu);
     }
+    let team = args.rank.map(|rank| team::join(rank, args.devices.len())).transpose()?;
+    let Some(gpu) = args.devices.get(args.rank.unwrap_or(0)).copied() else { bail!("--rank: no such GPU") };
+    Ok(Device::Cuda { gpu, activations, team })
 }
 
 /// The preset, then the file, then the flags.

@@ -13,10 +13,15 @@ const CONFIG: &str = "epochs = 3\nlearning_rate = 1e-3\nmax_tokens = 48\ntokens_
 
 /// A sandbox with `encoder/`, `stories.tsv`, `more.jsonl` and `run.toml`.
 fn with_stories(count: usize) -> Sandbox {
+    with_stories_for("bert", count)
+}
+
+/// The same with another encoder: a GPU takes widths that are multiples of eight, which `bert`'s is not.
+fn with_stories_for(encoder: &str, count: usize) -> Sandbox {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("encoder")).unwrap();
     for file in ["config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json"] {
-        let from = repository("crates/storymeter-encoder/tests/fixtures/bert").join(file);
+        let from = repository("crates/storymeter-encoder/tests/fixtures").join(encoder).join(file);
         std::fs::copy(from, sandbox.path("encoder").join(file)).unwrap();
     }
     let pick = |i: usize, list: &[&'static str]| list[i % list.len()];
@@ -153,13 +158,12 @@ fn what_is_wrong_with_the_settings_is_named() {
     fails("max_tokens = 48\ndelexicalise = 2.0\n", "delexicalise must be from 0 to 1");
     sandbox.write("run.toml", CONFIG);
     sandbox.run("train --stories stories.tsv -o model").fails_with("--init");
-    sandbox.run(&format!("{TRAIN} -o model --device cuda --devices 0,1")).fails_with("one GPU");
     assert!(!sandbox.path("model/storymeter.json").exists());
 }
 
 #[test]
 fn a_gpu_trains_or_is_said_to_be_missing() {
-    let sandbox = with_stories(60);
+    let sandbox = with_stories_for("distilbert", 60);
     let run = sandbox.run(&format!("{TRAIN} -o model --epochs 1 --device cuda --deterministic"));
     if run.code() == 0 {
         let start = &log(&sandbox, "model/train.jsonl")[0];
@@ -168,6 +172,42 @@ fn a_gpu_trains_or_is_said_to_be_missing() {
         run.fails_with("CUDA");
         assert!(!sandbox.path("model/storymeter.json").exists());
     }
+}
+
+/// Two processes on one GPU, which NCCL takes for two hosts: what two GPUs do, but for the way between them.
+#[test]
+fn two_ranks_on_a_gpu_train_what_one_does_or_what_is_missing_is_said() {
+    let sandbox = with_stories_for("distilbert", 120);
+    let train = |out: &str, more: &str| {
+        sandbox
+            .run(&format!("{TRAIN} -o {out} --epochs 2 --device cuda --precision f32 --deterministic {more}"))
+    };
+    let two = train("two", "--devices 0,0");
+    if two.code() != 0 {
+        let missing = if two.stderr().contains("NCCL") { "libnccl.so.2" } else { "CUDA driver" };
+        two.fails_with(missing);
+        assert!(!sandbox.path("two/storymeter.json").exists());
+        return;
+    }
+    train("one", "").succeeds();
+    train("again", "--devices 0,0").succeeds();
+    let ends = |out: &str| {
+        log(&sandbox, &format!("{out}/train.jsonl")).into_iter().filter(|line| !line["dev"].is_null())
+    };
+    for (one, two) in ends("one").zip(ends("two")) {
+        let loss = |line: &Value| line["dev"]["all"]["loss"].as_f64().unwrap();
+        assert!((loss(&one) - loss(&two)).abs() < 1e-4, "{one} and {two}");
+    }
+    let bytes = |out: &str| std::fs::read(sandbox.path(&format!("{out}/model.safetensors"))).unwrap();
+    assert!(bytes("two") == bytes("again"), "the same bytes twice");
+    assert_eq!(log(&sandbox, "two/train.jsonl")[0]["device"], "cuda-f32-2-gpus");
+}
+
+#[test]
+fn several_gpus_do_not_share_a_standard_input() {
+    let sandbox = with_stories(20);
+    let line = "train --stories - --input-format jsonl --init encoder --config run.toml -o model --device cuda --devices 0,1";
+    sandbox.run_with_input(line, b"{}").fails_with("not from standard input");
 }
 
 #[test]

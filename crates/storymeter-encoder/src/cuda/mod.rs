@@ -12,6 +12,7 @@ mod encoder;
 mod gemm;
 mod inputs;
 mod landing;
+mod nccl;
 mod pieces;
 mod store;
 
@@ -22,6 +23,7 @@ use std::rc::Rc;
 
 pub use encoder::{CudaEncoder, Pending, Vectors};
 pub use inputs::{Lookups, Projected, Stories};
+pub use nccl::{Nccl, NcclId};
 pub use store::CudaStore;
 
 /// What activations are kept as.

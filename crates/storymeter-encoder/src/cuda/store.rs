@@ -1,5 +1,5 @@
 //! Weights, gradients and the optimiser's means on the GPU: one stretch of memory each, so that the optimiser is one
-//! launch, and summing gradients over several GPUs would be one call.
+//! launch, and summing gradients over several GPUs one call.
 
 use super::device::{Buffer, Device, Size, launch};
 use super::{Cuda, Number};
@@ -124,6 +124,12 @@ impl<N: Number> CudaStore<N> {
     pub(super) fn gradient(&mut self, device: &Rc<Device>, tensor: usize) -> u64 {
         let start = self.places[tensor].start;
         self.training(device).gradients.at(start)
+    }
+
+    /// The address of all gradients, and how many numbers they are.
+    pub(super) fn gradients(&mut self, device: &Rc<Device>) -> (u64, usize) {
+        let gradients = &self.training(device).gradients;
+        (gradients.pointer(), gradients.len())
     }
 
     /// Whether three linear maps lie in memory as one: weights after weights, biases after biases.

@@ -4,12 +4,14 @@
 
 mod backend;
 mod cpu;
+mod exchange;
 mod heads;
 mod network;
 mod optimiser;
 
 pub use backend::{AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
 pub use cpu::{Cpu, CpuStore};
+pub use exchange::{Alone, Exchange, Rank};
 pub use heads::{Selection, States};
 pub use network::{ForwardOptions, Network, Trace};
 pub use optimiser::{AdamW, Optimiser, OptimiserState, warm_up_then_linear};

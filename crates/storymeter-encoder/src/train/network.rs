@@ -1,6 +1,7 @@
 //! The encoder forward and backward, written once over the operations of a [`Backend`].
 
 use super::backend::{Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
+use super::exchange::Exchange;
 use crate::batch::Batch;
 use crate::config::Config;
 use crate::parameters::{LayerPlaces, Layout, Pair, Parameters, Tensor};
@@ -8,13 +9,15 @@ use crate::random::Stream;
 use crate::{Error, Result};
 
 /// How a batch goes through the network.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ForwardOptions {
     /// The random numbers of dropout; `None` turns dropout off.
     pub dropout: Option<Stream>,
     /// Keep only each layer's input, and compute the rest again in the backward pass: about a tenth of the memory for
     /// a third more time.
     pub recompute: bool,
+    /// Rows before these in the batch they are a part of: dropout then is what it would be in the whole batch.
+    pub first_row: usize,
 }
 
 /// An encoder whose weights and gradients are on a device, and beside them those of the heads on top of it.
@@ -145,6 +148,15 @@ impl<B: Backend> Network<B> {
         self.backend.take_losses(&mut self.store)
     }
 
+    /// Replaces the gradients by their sums over the devices that train together.
+    ///
+    /// # Errors
+    /// What the exchange says.
+    pub fn sum_gradients(&mut self, exchange: &dyn Exchange<B>) -> Result<()> {
+        let tensors = self.tensor_count();
+        exchange.sum_gradients(&self.backend, &mut self.store, tensors)
+    }
+
     /// The gradients' global norm at the optimiser's last step, before clipping.
     pub fn gradient_norm(&self) -> Result<f64> {
         self.backend.gradient_norm(&self.store)
@@ -191,7 +203,7 @@ impl<B: Backend> Network<B> {
     /// # Errors
     /// As [`Network::forward`].
     pub fn encode(&self, batch: &Batch) -> Result<B::Numbers> {
-        Ok(self.run(batch, ForwardOptions { dropout: None, recompute: false }, false)?.hidden)
+        Ok(self.run(batch, ForwardOptions::default(), false)?.hidden)
     }
 
     fn run(&self, batch: &Batch, options: ForwardOptions, keep: bool) -> Result<Trace<B>> {
@@ -318,12 +330,17 @@ impl<B: Backend> Network<B> {
     }
 
     fn dropout(&self, options: ForwardOptions, layer: usize, spot: Spot) -> Dropout {
-        let rate = match spot {
-            Spot::Attention => self.config.attention_dropout,
-            _ => self.config.hidden_dropout,
+        let Config { attention_dropout, hidden_dropout, heads, hidden, .. } = self.config;
+        // A row's numbers that are dropped or not; with attention a probability a head and token, of the longest story.
+        let (rate, width) = match spot {
+            Spot::Attention => (attention_dropout, heads * self.config.max_tokens()),
+            _ => (hidden_dropout, hidden),
         };
         match options.dropout {
-            Some(stream) => Dropout { rate, stream: stream.child(layer as u64).child(spot as u64) },
+            Some(stream) => {
+                let stream = stream.child(layer as u64).child(spot as u64);
+                Dropout { rate, stream: stream.skip((options.first_row * width) as u64) }
+            }
             None => Dropout::none(),
         }
     }

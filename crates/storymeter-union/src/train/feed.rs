@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use rand_chacha::rand_core::Rng;
 use storymeter_core::rng;
+use storymeter_encoder::train::Rank;
 
 use super::example::{Example, Made, Maker, Pair, Record};
 use super::task::Task;
@@ -28,7 +29,7 @@ pub(super) enum Fed {
     End(EpochEnd),
 }
 
-/// A batch and how far the epoch is with it.
+/// A batch, or a rank's part of it, and how far the epoch is with it.
 pub(super) struct Portion {
     pub task: Task,
     /// The share of the epoch's stories up to the middle of this batch.
@@ -47,12 +48,13 @@ pub(super) struct EpochEnd {
 /// A chunk on its way into batches; `None` ends an epoch.
 type Chunk = Option<(u64, usize, Made, f64)>;
 
-/// Makes the batches of some epochs; whoever drops the receiver ends the work.
+/// Makes the batches of some epochs, of each a rank's part; whoever drops the receiver ends the work.
 pub(super) fn feed<'scope>(
     scope: &'scope Scope<'scope, '_>,
     maker: &'scope Maker<'scope>,
     records: &'scope [Record<'scope>],
     epochs: std::ops::Range<u64>,
+    rank: Rank,
 ) -> Receiver<Fed> {
     let (chunks, made) = sync_channel::<Chunk>(1);
     let (batches, fed) = sync_channel(AHEAD);
@@ -72,11 +74,11 @@ pub(super) fn feed<'scope>(
             }
         }
     });
-    scope.spawn(move || group(maker, records.len(), &made, &batches));
+    scope.spawn(move || group(maker, records.len(), rank, (&made, &batches)));
     fed
 }
 
-fn group(maker: &Maker<'_>, total: usize, made: &Receiver<Chunk>, batches: &SyncSender<Fed>) {
+fn group(maker: &Maker<'_>, total: usize, rank: Rank, (made, batches): (&Receiver<Chunk>, &SyncSender<Fed>)) {
     let mut end = EpochEnd::default();
     for chunk in made {
         let Some((epoch, number, made, seconds)) = chunk else {
@@ -97,7 +99,7 @@ fn group(maker: &Maker<'_>, total: usize, made: &Receiver<Chunk>, batches: &Sync
         let count = groups.len() as f64;
         for (at, examples) in groups.into_iter().enumerate() {
             let progress = (before as f64 + here * (at as f64 + 0.5) / count) / total as f64;
-            let portion = Portion { task: Task::new(maker.settings, &examples), progress };
+            let portion = Portion { task: Task::new(maker.settings, &examples, rank), progress };
             if batches.send(Fed::Batch(Box::new(portion))).is_err() {
                 return;
             }

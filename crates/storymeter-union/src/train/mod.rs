@@ -20,16 +20,19 @@ mod view;
 
 #[cfg(test)]
 mod peer;
+#[cfg(test)]
+mod together;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use half::bf16;
 use sha2::{Digest, Sha256};
 use storymeter_core::split::{Split, assign};
 use storymeter_core::{Place, Story};
-use storymeter_encoder::cuda::{CudaBf16, CudaF32};
-use storymeter_encoder::train::{Backend, Cpu};
+use storymeter_encoder::cuda::{Cuda, Nccl, Number};
+use storymeter_encoder::train::{Alone, Backend, Cpu, Exchange};
 use storymeter_encoder::{Config, Stream, Tokenizer, load_parameters};
 use storymeter_perturb::Perturber;
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
@@ -43,6 +46,8 @@ pub use dev::{DevReport, Quality};
 pub use event::{End, EpochReport, Event, Source, Spent, Start, StepReport};
 pub use objective::Losses;
 pub use settings::{LongStories, Preset, Settings};
+pub use storymeter_encoder::cuda::NcclId;
+pub use storymeter_encoder::train::Rank;
 
 /// The name of the checkpoint in a model folder: what a resumed run starts from.
 pub const CHECKPOINT: &str = checkpoint::FILE;
@@ -62,7 +67,20 @@ pub enum Device {
         gpu: usize,
         /// How activations are kept; weights, gradients and sums are in single precision.
         activations: Activations,
+        /// The other GPUs that train the same model, if any.
+        team: Option<Team>,
     },
+}
+
+/// One of several GPUs that train a model together, each in a process of its own with the same [`Job`]. Each takes a part of
+/// every batch; the first looks at the dev stories and writes the files. The result differs from that of one GPU by the rounding of
+/// sums only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Team {
+    /// Which one this is.
+    pub rank: Rank,
+    /// Where they meet.
+    pub id: NcclId,
 }
 
 /// How a GPU keeps activations.
@@ -106,19 +124,36 @@ pub type Watch<'a> = &'a mut dyn FnMut(Event<'_>) -> Result<()>;
 /// what the system says of files.
 pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     match job.device {
-        Device::Cpu => train_on(&Cpu::default(), "cpu", job, watch),
-        Device::Cuda { gpu, activations: Activations::Bf16 } => {
-            train_on(&CudaBf16::open(gpu)?, "cuda-bf16", job, watch)
+        Device::Cpu => train_on((&Cpu::default(), &Alone), "cpu", job, watch),
+        Device::Cuda { gpu, activations: Activations::Bf16, team } => {
+            train_on_gpu(Cuda::<bf16>::open(gpu)?, team, "cuda-bf16", job, watch)
         }
-        Device::Cuda { gpu, activations: Activations::F32 } => {
-            train_on(&CudaF32::open(gpu)?, "cuda-f32", job, watch)
+        Device::Cuda { gpu, activations: Activations::F32, team } => {
+            train_on_gpu(Cuda::<f32>::open(gpu)?, team, "cuda-f32", job, watch)
         }
     }
 }
 
-/// The run on one device.
+/// The run on a GPU, alone or together with others.
+fn train_on_gpu<N: Number>(
+    cuda: Cuda<N>,
+    team: Option<Team>,
+    name: &str,
+    job: &Job<'_>,
+    watch: Watch<'_>,
+) -> Result<Vec<EpochReport>> {
+    match team {
+        None => train_on((&cuda, &Alone), name, job, watch),
+        Some(Team { rank, id }) => {
+            let nccl = Nccl::join(&cuda, rank, id)?;
+            train_on((&cuda, &nccl), &format!("{name}-{}-gpus", rank.of), job, watch)
+        }
+    }
+}
+
+/// The run on one device, or one rank's part of it.
 fn train_on<B: Backend + Clone>(
-    backend: &B,
+    (backend, exchange): (&B, &dyn Exchange<B>),
     name: &str,
     job: &Job<'_>,
     watch: Watch<'_>,
@@ -181,14 +216,20 @@ fn train_on<B: Backend + Clone>(
     let parameters = load_parameters(job.init, &config)?;
     start.parameters = parameters.count();
 
-    let mut run =
-        Run::start((backend.clone(), teachers), job, &start, (config, parameters, &tokenizer), kept, clock)?;
+    let mut run = Run::start(
+        (backend.clone(), exchange, teachers),
+        job,
+        &start,
+        (config, parameters, &tokenizer),
+        kept,
+        clock,
+    )?;
     watch(Event::Start(&start))?;
     std::thread::scope(|scope| -> Result<()> {
         let epochs = start.epochs_done..settings.epochs;
-        let fed = feed::feed(scope, &maker, &train, epochs.clone());
+        let fed = feed::feed(scope, &maker, &train, epochs.clone(), exchange.rank());
         for epoch in epochs {
-            if run.should_stop() {
+            if run.should_stop()? {
                 break;
             }
             run.epoch(epoch, &fed, &dev, watch)?;

@@ -3,7 +3,7 @@
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
-use storymeter_encoder::train::{Backend, ForwardOptions, Network, Selection};
+use storymeter_encoder::train::{Backend, Exchange, ForwardOptions, Network, Selection};
 use storymeter_encoder::{Stream, Tensor};
 
 use super::settings::Settings;
@@ -93,20 +93,29 @@ pub(super) fn heads_of<B: Backend>(network: &Network<B>) -> Result<Heads> {
     })
 }
 
-/// The losses since they were last taken: sums over batches of each batch's means. Waits for the device.
-pub(super) fn take_losses<B: Backend>(network: &mut Network<B>) -> Result<Losses> {
-    let sums = network.take_losses()?;
+/// The losses since they were last taken: sums over batches of each batch's means. Waits for the devices.
+pub(super) fn take_losses<B: Backend>(
+    network: &mut Network<B>,
+    exchange: &dyn Exchange<B>,
+) -> Result<Losses> {
+    let mut sums = network.take_losses()?;
+    exchange.sum(network.backend(), &mut sums)?;
     Ok(Losses { score: sums[SCORE], reconstruction: sums[RECONSTRUCTION], diagnosis: sums[DIAGNOSIS] })
 }
 
-/// Adds the gradients of a batch's mean loss (equation 6) to the network's, and the losses' means to its sums.
+/// Adds the gradients of a batch's mean loss (equation 6), or of a part's share in it, to the network's, and the losses' means
+/// to its sums.
 pub(super) fn learn<B: Backend>(
     network: &mut Network<B>,
     settings: &Settings,
     task: &Task,
     dropout: Option<Stream>,
 ) -> Result<()> {
-    let trace = network.forward(&task.batch, ForwardOptions { dropout, recompute: settings.recompute })?;
+    if task.batch.is_empty() {
+        return Ok(());
+    }
+    let options = ForwardOptions { dropout, recompute: settings.recompute, first_row: task.first_row };
+    let trace = network.forward(&task.batch, options)?;
     let mut states = network.states(&trace);
     let pooled = match settings.pooling {
         Pooling::Cls => Selection::Rows(&task.firsts),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use storymeter_encoder::train::{Cpu, Network};
+use storymeter_encoder::train::{Alone, Cpu, Network, Rank};
 use storymeter_encoder::{Config, load_parameters};
 
 use super::example::Example;
@@ -63,9 +63,9 @@ fn losses_and_gradients_of_every_pooling_and_head_are_pytorch_s() {
         };
         let heads = head_tensors(&heads, config.hidden);
         let mut network = Network::new(Cpu::default(), config.clone(), &parameters, &heads).unwrap();
-        learn(&mut network, &settings, &Task::new(&settings, &examples), None).unwrap();
+        learn(&mut network, &settings, &Task::new(&settings, &examples, Rank::ALONE), None).unwrap();
 
-        let losses = take_losses(&mut network).unwrap();
+        let losses = take_losses(&mut network, &Alone).unwrap();
         let found = [losses.score, losses.diagnosis, losses.reconstruction];
         for (found, name) in found.into_iter().zip(["score", "diagnosis", "reconstruction"]) {
             let expected = case["losses"][name].as_f64().unwrap();

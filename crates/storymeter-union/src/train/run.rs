@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use storymeter_core::Signature;
-use storymeter_encoder::train::{Backend, Network, Optimiser, warm_up_then_linear};
+use storymeter_encoder::train::{Backend, Exchange, Network, Optimiser, warm_up_then_linear};
 use storymeter_encoder::{Config, Parameters, Stream, Tokenizer};
 
 use super::checkpoint::{Checkpoint, RunState};
@@ -31,6 +31,7 @@ pub(super) struct Run<'a, B: Backend> {
     start: &'a Start,
     card: Card,
     network: Network<B>,
+    exchange: &'a dyn Exchange<B>,
     teachers: Vec<Teacher<B>>,
     optimiser: Optimiser,
     pub reports: Vec<EpochReport>,
@@ -50,7 +51,7 @@ struct Pass {
 impl<'a, B: Backend> Run<'a, B> {
     /// Weights from the folder to start from, or from the checkpoint.
     pub fn start(
-        (backend, teachers): (B, Vec<Teacher<B>>),
+        (backend, exchange, teachers): (B, &'a dyn Exchange<B>, Vec<Teacher<B>>),
         job: &'a Job<'a>,
         start: &'a Start,
         (config, mut parameters, tokenizer): (Config, Parameters, &Tokenizer),
@@ -91,11 +92,11 @@ impl<'a, B: Backend> Run<'a, B> {
             name_tokens: start.name_tokens.clone(),
             ..Card::default()
         };
-        Ok(Self { job, start, card, network, teachers, optimiser, reports, steps, spent, clock })
+        Ok(Self { job, start, card, network, exchange, teachers, optimiser, reports, steps, spent, clock })
     }
 
-    /// One pass over what is fed; looks at the dev stories, saves the model where it is the best so far, then the
-    /// checkpoint.
+    /// One pass over what is fed; then the first rank looks at the dev stories, saves the model where it is the best so far, and
+    /// the checkpoint.
     pub fn epoch(
         &mut self,
         epoch: u64,
@@ -107,6 +108,9 @@ impl<'a, B: Backend> Run<'a, B> {
         if pass.steps == 0 {
             let problem = format!("of the training stories, none of {} can be damaged", end.left_out);
             return Err(Error::Training(problem));
+        }
+        if !self.is_first() {
+            return Ok(());
         }
         let start = Instant::now();
         let logits = dev::logits(&self.network, self.card.pooling, dev, self.job.settings.tokens_a_batch)?;
@@ -142,7 +146,7 @@ impl<'a, B: Backend> Run<'a, B> {
             let is_last = matches!(next, Fed::End(_));
             if pass.steps - seen.steps == LOOK || (is_last && pass.steps > seen.steps) {
                 let count = (pass.steps - seen.steps) as f64;
-                let sums = take_losses(&mut self.network)?;
+                let sums = take_losses(&mut self.network, self.exchange)?;
                 let losses = sums.scaled(1.0 / count);
                 if !losses.total().is_finite() {
                     let problem = format!("the loss of epoch {} near step {}", epoch + 1, pass.steps);
@@ -181,8 +185,9 @@ impl<'a, B: Backend> Run<'a, B> {
             self.network.clear_gradients();
             let stream = Stream::new(settings.seed).child(epoch).child(pass.steps);
             learn(&mut self.network, settings, &portion.task, settings.dropout.then_some(stream))?;
+            self.network.sum_gradients(self.exchange)?;
             self.optimiser.step(&mut self.network, rate);
-            pass.tokens += portion.task.batch.ids().len() as u64;
+            pass.tokens += portion.task.tokens as u64;
             pass.steps += 1;
             self.steps += 1;
         }
@@ -244,10 +249,22 @@ impl<'a, B: Backend> Run<'a, B> {
             .with_version()
     }
 
-    /// Whether the last epochs, as many as the patience, were all worse than an earlier one.
-    pub fn should_stop(&self) -> bool {
+    /// Whether the last epochs, as many as the patience, were all worse than an earlier one. The first rank, which alone has
+    /// seen them, tells the others.
+    pub fn should_stop(&self) -> Result<bool> {
         let patience = self.job.settings.patience as usize;
-        patience > 0 && self.reports.iter().rev().take_while(|report| !report.best).count() >= patience
+        if patience == 0 {
+            return Ok(false);
+        }
+        let worse = self.reports.iter().rev().take_while(|report| !report.best).count();
+        let mut votes = [f64::from(u8::from(self.is_first() && worse >= patience))];
+        self.exchange.sum(self.network.backend(), &mut votes)?;
+        Ok(votes[0] > 0.0)
+    }
+
+    /// Whether this rank looks at dev stories and writes files.
+    fn is_first(&self) -> bool {
+        self.exchange.rank().number == 0
     }
 
     /// The end, as the log tells it.

@@ -1,6 +1,7 @@
 //! A batch as the device takes it: made on another thread, so that the device's own only hands it over.
 
 use storymeter_encoder::Batch;
+use storymeter_encoder::train::Rank;
 
 use super::example::Example;
 use super::settings::Settings;
@@ -9,6 +10,10 @@ use crate::card::Reconstruction;
 /// Examples and everything they are asked, in the arrays the losses take.
 pub(super) struct Task {
     pub batch: Batch,
+    /// Rows before these in the whole batch, of which this may be one rank's part.
+    pub first_row: usize,
+    /// Tokens of the whole batch.
+    pub tokens: usize,
     /// The row of each story's first token.
     pub firsts: Vec<u32>,
     /// Whether a human wrote it (equation 3), or what teachers think of that.
@@ -44,10 +49,13 @@ impl Labels {
 }
 
 impl Task {
-    /// The mean loss of these examples (equation 6), as arrays.
-    pub fn new(settings: &Settings, examples: &[Example]) -> Self {
+    /// The mean loss of these examples (equation 6), as arrays: what a rank's part contributes to it.
+    pub fn new(settings: &Settings, examples: &[Example], rank: Rank) -> Self {
+        let tokens = |examples: &[Example]| examples.iter().map(|example| example.ids.len()).sum();
+        let (part, tokens_of_all) = (rank.part(examples.len()), tokens(examples));
+        let (first_row, each) = (tokens(&examples[..part.start]), 1.0 / examples.len() as f32);
+        let examples = &examples[part];
         let batch: Batch = examples.iter().map(|example| example.ids.as_slice()).collect();
-        let each = 1.0 / examples.len() as f32;
         let mut repairs = Repairs::default();
         if settings.reconstruction != Reconstruction::None {
             for (story, example) in examples.iter().enumerate() {
@@ -62,6 +70,8 @@ impl Task {
         }
         let damage = examples.iter().flat_map(|example| example.damage);
         Self {
+            first_row,
+            tokens: tokens_of_all,
             firsts: (0..batch.len()).map(|story| batch.span(story).start as u32).collect(),
             human: Labels::new(examples.iter().map(|example| example.human), each),
             damage: if settings.diagnosis {
