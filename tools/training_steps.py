@@ -19,9 +19,10 @@ from pathlib import Path
 
 import torch
 import transformers
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
-from transformers import AutoModel
+from transformers import AutoConfig, BertModel, MPNetModel
 
 PEAK, WARM_UP = 5e-5, 5
 
@@ -84,8 +85,11 @@ def main():
     parser.add_argument("--device", default="cuda")
     args = parser.parse_args()
     stories = read(args.table, Tokenizer.from_file(str(args.model / "tokenizer.json")), args.stories)
-    # Weights may be kept in f16; TF32 stays off, as is PyTorch's default.
-    model = AutoModel.from_pretrained(args.model, add_pooling_layer=False, dtype=torch.float32)
+    config = AutoConfig.from_pretrained(args.model)
+    model = {"bert": BertModel, "mpnet": MPNetModel}[config.model_type](config, add_pooling_layer=False)
+    # Weights may be kept in f16; this makes them f32. TF32 stays off, as is PyTorch's default.
+    unknown = model.load_state_dict(load_file(args.model / "model.safetensors"), strict=False)
+    assert all("position_ids" in name for name in unknown.missing_keys), unknown.missing_keys
     head = 0.05 * torch.randn(model.config.hidden_size, generator=torch.Generator().manual_seed(3))
     batches = [batch_of(stories, range(first, len(stories), 2), model.config.pad_token_id) for first in (0, 1)]
     exact, autocast = (losses(model, head, batches, args.steps, args.device, on) for on in (False, True))
