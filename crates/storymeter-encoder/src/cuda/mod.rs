@@ -1,4 +1,5 @@
-//! Training and scoring on an NVIDIA GPU, without CUDA at build time: driver, NVRTC and cuBLASLt are loaded at run time.
+//! Training and scoring on an NVIDIA GPU, without CUDA at build time: driver, NVRTC and cuBLASLt, and NCCL for
+//! several GPUs, are loaded at run time.
 //!
 //! Matrix products are cuBLASLt's, everything else is a kernel of our own (`kernels/`). Nothing waits for the GPU but what
 //! brings numbers back. No kernel adds floats in an order that could change, and the algorithm of every product follows

@@ -35,7 +35,7 @@ struct Functions {
     unique_id: unsafe extern "C" fn(*mut NcclId) -> c_int,
     init_rank: unsafe extern "C" fn(*mut Comm, c_int, NcclId, c_int) -> c_int,
     all_reduce: AllReduce,
-    destroy: unsafe extern "C" fn(Comm) -> c_int,
+    abort: unsafe extern "C" fn(Comm) -> c_int,
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
     _library: Library,
 }
@@ -58,7 +58,7 @@ impl Functions {
                 unique_id: function!("ncclGetUniqueId"),
                 init_rank: function!("ncclCommInitRank"),
                 all_reduce: function!("ncclAllReduce"),
-                destroy: function!("ncclCommDestroy"),
+                abort: function!("ncclCommAbort"),
                 error_string: function!("ncclGetErrorString"),
                 _library: library,
             })
@@ -161,8 +161,10 @@ impl Nccl {
 impl Drop for Nccl {
     fn drop(&mut self) {
         if !self.comm.is_null() {
+            // `ncclCommDestroy` may wait for ranks that wait for this one, which has failed. Where nothing has, no sum is
+            // under way: a run ends with one whose result was read.
             // SAFETY: made in `join`.
-            unsafe { (self.functions.destroy)(self.comm) };
+            unsafe { (self.functions.abort)(self.comm) };
         }
     }
 }

@@ -144,7 +144,7 @@ fn two_ranks_take_the_steps_of_one_dropout_included_and_their_weights_stay_alike
 }
 
 #[test]
-fn two_ranks_that_stopped_after_an_epoch_end_as_if_they_had_not() {
+fn two_ranks_go_on_where_one_stopped_and_end_as_if_nobody_had() {
     let (init, stories) = (encoder(), stories());
     let settings = Settings { epochs: 2, max_tokens: 40, tokens_a_batch: 300, ..Settings::default() };
     let whole = tempfile::tempdir().unwrap();
