@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::{Error, Heads, Model, Result};
 
 impl Model {
-    /// The mean of all weights, heads and calibrations. The card is the first model's; its record of training lists
+    /// The mean of all weights, heads and calibrations of the score; the diagnosis is to be calibrated anew. The card is the first model's; its record of training lists
     /// the signatures of all.
     ///
     /// # Errors
@@ -62,6 +62,7 @@ impl Model {
         mean.heads.score_bias = of(|model| f64::from(model.heads.score_bias)) as f32;
         mean.card.temperature = of(|model| model.card.temperature);
         mean.card.bias = of(|model| model.card.bias);
+        mean.card.diagnosis_calibration = Default::default();
         let signature = |model: &Model| model.card.training.get("signature").cloned().unwrap_or(Value::Null);
         let signatures = models.iter().map(signature).collect();
         mean.card.training = Map::from_iter([("average_of".to_owned(), Value::Array(signatures))]);

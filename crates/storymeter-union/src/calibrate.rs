@@ -1,30 +1,64 @@
-//! Calibration: what the score must be divided and moved by so that it is a probability.
+//! Calibration: what the score must be divided and moved by so that it is a probability, and the diagnosis likewise.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use storymeter_core::Story;
 use storymeter_core::split::{Split, assign};
-use storymeter_perturb::{Config, DEFAULT_SAMPLE, DonorSampler, Perturber};
+use storymeter_perturb::{Config, DEFAULT_SAMPLE, DonorSampler, Perturber, Technique};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
-use crate::{Error, Result, Scorer, normalise};
+use crate::logistic::{fit, sigmoid};
+use crate::{Error, Result, Score, Scorer, normalise};
 
 /// A draw of negatives that training does not use.
 const DRAW: u64 = u64::MAX - 3;
 
-/// The probability is sigmoid((logit - bias) / temperature).
+/// What was fitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
     /// See [`crate::Card::temperature`].
     pub temperature: f64,
     /// See [`crate::Card::bias`].
     pub bias: f64,
+    /// See [`crate::Card::diagnosis_calibration`]; the default for a model without that head.
+    pub diagnosis: [DamageCalibration; 4],
     /// Human stories, and as many damaged ones, it was fitted on.
     pub pairs: usize,
 }
 
+/// The probability of one kind of damage is sigmoid(scale * logit + overlap * found + bias), where `found` is
+/// [`Score::overlap`]. The default is the plain sigmoid of the logit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DamageCalibration {
+    /// Weight of the head's logit.
+    pub scale: f64,
+    /// Weight of the largest share of word pairs that two sentences of a window have in common. Only the repetition
+    /// output is fitted with it.
+    pub overlap: f64,
+    /// Added to both.
+    pub bias: f64,
+}
+
+impl Default for DamageCalibration {
+    fn default() -> Self {
+        Self { scale: 1.0, overlap: 0.0, bias: 0.0 }
+    }
+}
+
+impl DamageCalibration {
+    pub(crate) fn probability(&self, logit: f64, found: f64) -> f64 {
+        sigmoid(self.scale * logit + self.overlap * found + self.bias)
+    }
+
+    pub(crate) fn is_finite(&self) -> bool {
+        [self.scale, self.overlap, self.bias].iter().all(|number| number.is_finite())
+    }
+}
+
 /// Fits a calibration on the dev part of human stories, by the seed, and fresh negatives of them (Platt scaling: Platt 1999).
 ///
-/// Averaged models need it: the mean of several heads is shorter than each of them.
+/// Averaged models need it: the mean of several heads is shorter than each of them. An output of the diagnosis is to say
+/// which negatives its technique damaged, among all negatives and human stories.
 ///
 /// # Errors
 /// With too few stories, and where the model does not tell human stories from damaged ones at all.
@@ -39,74 +73,138 @@ pub fn calibrate(scorer: &Scorer, stories: &[Story], seed: u64) -> Result<Calibr
     dev.iter().for_each(|(number, story)| sampler.offer(*number, story));
     let donors = sampler.finish(tagger, lexicon);
     let perturber = Perturber::new(Config::default(), &donors, lexicon, tagger);
-    let pairs: Vec<[Story; 2]> = dev
+    let pairs: Vec<([Story; 2], Vec<Technique>)> = dev
         .par_iter()
         .filter_map(|(number, story)| {
-            let text = perturber.perturb(story, seed, *number, DRAW).ok()?.story;
-            let damaged = Story { text, sentences: Vec::new(), ..story.clone() };
-            Some([story.clone(), damaged])
+            let negative = perturber.perturb(story, seed, *number, DRAW).ok()?;
+            let damaged = Story { text: negative.story, sentences: Vec::new(), ..story.clone() };
+            Some(([story.clone(), damaged], negative.techniques))
         })
         .collect();
-    let logits = |which: usize| -> Result<Vec<f64>> {
-        let stories: Vec<&Story> = pairs.iter().map(|pair| &pair[which]).collect();
-        Ok(scorer.score(&stories)?.iter().map(|score| score.logit).collect())
+    let scores = |which: usize| -> Result<Vec<Score>> {
+        let stories: Vec<&Story> = pairs.iter().map(|(pair, _)| &pair[which]).collect();
+        scorer.score(&stories)
     };
-    let (temperature, bias) = fit(&logits(0)?, &logits(1)?).ok_or_else(|| {
+    let (human, damaged) = (scores(0)?, scores(1)?);
+    let techniques = pairs.iter().map(|(_, techniques)| techniques.as_slice());
+    let examples: Vec<Example<'_>> = human
+        .iter()
+        .map(|score| Example { score, damage: None })
+        .chain(damaged.iter().zip(techniques).map(|(score, by)| Example { score, damage: Some(by) }))
+        .collect();
+    let (temperature, bias) = score_calibration(&examples).ok_or_else(|| {
         let problem =
             "cannot be calibrated: too few stories, or no difference between human and damaged ones";
         Error::Training(format!("{} pairs of stories: the model {problem}", pairs.len()))
     })?;
-    Ok(Calibration { temperature, bias, pairs: pairs.len() })
+    let diagnosis = Technique::ALL.map(|technique| damage_calibration(&examples, technique));
+    Ok(Calibration { temperature, bias, diagnosis, pairs: pairs.len() })
 }
 
-/// Logistic regression of the label on the logit, by Newton's method.
-fn fit(human: &[f64], damaged: &[f64]) -> Option<(f64, f64)> {
-    let labelled = || human.iter().map(|z| (*z, 1.0)).chain(damaged.iter().map(|z| (*z, 0.0)));
-    let (mut slope, mut offset) = (1.0f64, 0.0f64);
-    for _ in 0..100 {
-        // Gradient and Hessian of the loss of slope * z + offset.
-        let (mut g, mut h) = ([0.0; 2], [0.0; 3]);
-        for (z, label) in labelled() {
-            let p = 1.0 / (1.0 + (-(slope * z + offset)).exp());
-            let w = p * (1.0 - p);
-            g = [g[0] + (p - label) * z, g[1] + p - label];
-            h = [h[0] + w * z * z, h[1] + w * z, h[2] + w];
-        }
-        let determinant = h[0] * h[2] - h[1] * h[1];
-        if determinant <= 1e-12 {
-            return None;
-        }
-        let step = [(h[2] * g[0] - h[1] * g[1]) / determinant, (h[0] * g[1] - h[1] * g[0]) / determinant];
-        // A long step may overshoot where the two kinds are far apart.
-        let shorter = (1.0 / step[0].abs().max(step[1].abs()).max(1e-300)).min(1.0);
-        (slope, offset) = (slope - shorter * step[0], offset - shorter * step[1]);
-        if step[0].abs().max(step[1].abs()) < 1e-12 {
-            break;
-        }
-    }
-    (slope.is_finite() && slope > 1e-3 && slope < 1e3).then(|| (1.0 / slope, -offset / slope))
+/// A story that was scored, and what damaged it; `None` for a human's.
+struct Example<'a> {
+    score: &'a Score,
+    damage: Option<&'a [Technique]>,
+}
+
+/// Temperature and bias of the score, if it tells human stories from damaged ones.
+fn score_calibration(examples: &[Example<'_>]) -> Option<(f64, f64)> {
+    let labelled = examples.iter().map(|example| ([example.score.logit, 1.0], example.damage.is_none()));
+    let [slope, offset] = fit(&labelled.collect::<Vec<_>>())?;
+    (slope > 1e-3 && slope < 1e3).then(|| (1.0 / slope, -offset / slope))
+}
+
+/// The calibration of one output of the diagnosis; as it is for a model without that head.
+fn damage_calibration(examples: &[Example<'_>], technique: Technique) -> DamageCalibration {
+    let logit = |example: &Example<'_>| Some(example.score.damage_logits?[technique.index()]);
+    let label = |example: &Example<'_>| example.damage.is_some_and(|by| by.contains(&technique));
+    let fitted = if technique == Technique::Repetition {
+        let labelled = |e: &Example<'_>| Some(([logit(e)?, e.score.overlap, 1.0], label(e)));
+        let labelled: Option<Vec<_>> = examples.iter().map(labelled).collect();
+        labelled.and_then(|labelled| fit(&labelled))
+    } else {
+        let labelled = |e: &Example<'_>| Some(([logit(e)?, 1.0], label(e)));
+        let labelled: Option<Vec<_>> = examples.iter().map(labelled).collect();
+        labelled.and_then(|labelled| fit(&labelled)).map(|[scale, bias]| [scale, 0.0, bias])
+    };
+    fitted.map_or_else(DamageCalibration::default, |[scale, overlap, bias]| DamageCalibration {
+        scale,
+        overlap,
+        bias,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::fit;
+    use super::*;
+
+    /// A story with these logits and this overlap.
+    fn score(logit: f64, damage: f64, overlap: f64) -> Score {
+        let damage = Some([damage; 4]);
+        Score { probability: 0.5, logit, damage, damage_logits: damage, overlap, windows: 1 }
+    }
+
+    fn examples<'a>(scores: &'a [(Score, Option<Technique>)]) -> Vec<Example<'a>> {
+        let of = |(score, by): &'a (Score, Option<Technique>)| Example {
+            score,
+            damage: by.as_ref().map(std::slice::from_ref),
+        };
+        scores.iter().map(of).collect()
+    }
 
     #[test]
     fn logits_that_were_shrunk_and_moved_are_put_back() {
         // Labels drawn from sigmoid(3 z - 2), exactly in proportion.
-        let (mut human, mut damaged) = (Vec::new(), Vec::new());
+        let mut scores = Vec::new();
         for i in -20..=20 {
             let z = f64::from(i) / 10.0;
-            let ones = (1000.0 / (1.0 + (-(3.0 * z - 2.0)).exp())).round() as usize;
-            human.extend(vec![z; ones]);
-            damaged.extend(vec![z; 1000 - ones]);
+            let human = (1000.0 * sigmoid(3.0 * z - 2.0)).round() as usize;
+            scores
+                .extend((0..1000).map(|n| (score(z, 0.0, 0.0), (n >= human).then_some(Technique::Negation))));
         }
-        let (temperature, bias) = fit(&human, &damaged).unwrap();
+        let (temperature, bias) = score_calibration(&examples(&scores)).unwrap();
         assert!(
             (temperature - 1.0 / 3.0).abs() < 1e-3 && (bias - 2.0 / 3.0).abs() < 1e-3,
             "{temperature} {bias}"
         );
-        assert_eq!(fit(&[1.0, 1.0], &[1.0, 1.0]), None);
-        assert_eq!(fit(&[], &[]), None);
+    }
+
+    #[test]
+    fn a_score_that_tells_nothing_cannot_be_calibrated() {
+        let same = [None, Some(Technique::Negation)].map(|by| (score(1.0, 0.0, 0.0), by));
+        assert_eq!(score_calibration(&examples(&same)), None);
+        assert_eq!(score_calibration(&[]), None);
+    }
+
+    #[test]
+    fn overlap_counts_for_repetition_alone() {
+        // Repetition and reordering alike come with a logit of 1 rather than 0; both have an overlap half of the time.
+        let mut scores = Vec::new();
+        for technique in [Technique::Repetition, Technique::Reordering] {
+            for n in 0..40 {
+                let (logit, overlap) = (f64::from(u8::from(n % 4 != 0)), f64::from(u8::from(n % 2 == 0)));
+                scores.push((score(0.0, logit, overlap), Some(technique)));
+                scores.push((score(0.0, 1.0 - logit, if n % 10 == 0 { overlap } else { 0.0 }), None));
+            }
+        }
+        let fitted = |technique| damage_calibration(&examples(&scores), technique);
+        let [repetition, reordering] = [Technique::Repetition, Technique::Reordering].map(fitted);
+        assert!(
+            repetition.scale > 0.0 && repetition.overlap > 0.0 && repetition.bias < 0.0,
+            "{repetition:?}"
+        );
+        assert!(
+            reordering.scale > 0.0 && reordering.overlap == 0.0 && reordering.bias < 0.0,
+            "{reordering:?}"
+        );
+        assert!(repetition.probability(0.0, 1.0) > repetition.probability(0.0, 0.0));
+    }
+
+    #[test]
+    fn a_model_without_a_diagnosis_keeps_the_plain_sigmoid() {
+        let plain = Score { damage: None, damage_logits: None, ..score(1.0, 0.0, 0.5) };
+        let fitted = damage_calibration(&examples(&[(plain, None)]), Technique::Repetition);
+        assert_eq!(fitted, DamageCalibration::default());
+        assert_eq!(fitted.probability(0.3, 1.0), sigmoid(0.3));
     }
 }

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use crate::about::About;
+use crate::{DamageCalibration, logistic};
 
 /// How the vectors of a story's tokens become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -46,6 +48,9 @@ pub struct Card {
     pub temperature: f64,
     /// See [`Card::temperature`].
     pub bias: f64,
+    /// Calibration of each output of the diagnosis, in the order of `Technique::ALL`; absent is the head's plain sigmoid.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub diagnosis_calibration: [DamageCalibration; 4],
     /// Texts that are one token: the placeholders of masked names.
     pub name_tokens: BTreeMap<String, u32>,
     /// Whether quotes, cut words and placeholders are made alike before the tokeniser; see [`crate::normalise`].
@@ -62,8 +67,8 @@ pub struct Card {
     pub training: Map<String, Value>,
 }
 
-fn is_default(about: &About) -> bool {
-    *about == About::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Default for Card {
@@ -75,6 +80,7 @@ impl Default for Card {
             diagnosis: true,
             temperature: 1.0,
             bias: 0.0,
+            diagnosis_calibration: Default::default(),
             name_tokens: BTreeMap::new(),
             normalise: false,
             delexicalise: false,
@@ -91,7 +97,21 @@ impl Card {
 
     /// The calibrated probability of a logit.
     pub fn probability(&self, logit: f64) -> f64 {
-        1.0 / (1.0 + (-(logit - self.bias) / self.temperature).exp())
+        logistic::sigmoid((logit - self.bias) / self.temperature)
+    }
+
+    /// The calibrated probability of each kind of damage, given the story's overlap.
+    pub(crate) fn damage(&self, logits: [f64; 4], overlap: f64) -> [f64; 4] {
+        std::array::from_fn(|i| self.diagnosis_calibration[i].probability(logits[i], overlap))
+    }
+
+    /// Takes up all numbers that calibration sets, those of a diagnosis without one aside.
+    pub(crate) fn hash_calibration(&self, hash: &mut Sha256) {
+        let score = [self.temperature, self.bias];
+        let fitted = !is_default(&self.diagnosis_calibration);
+        let diagnosis = self.diagnosis_calibration.iter().filter(|_| fitted);
+        let diagnosis = diagnosis.flat_map(|one| [one.scale, one.overlap, one.bias]);
+        score.into_iter().chain(diagnosis).for_each(|number| hash.update(number.to_le_bytes()));
     }
 
     /// What is wrong with the card, if anything.
@@ -101,6 +121,9 @@ impl Card {
         }
         if !(self.temperature.is_finite() && self.temperature > 0.0 && self.bias.is_finite()) {
             return Some("temperature must be positive, and bias a number".to_owned());
+        }
+        if !self.diagnosis_calibration.iter().all(DamageCalibration::is_finite) {
+            return Some("diagnosis_calibration must be of numbers".to_owned());
         }
         if self.max_tokens < 8 || self.max_tokens > longest {
             return Some(format!("max_tokens is {}, and the encoder takes 8 to {longest}", self.max_tokens));

@@ -31,10 +31,12 @@ pub struct Explanation {
     pub edits: Vec<Suggestion>,
 }
 
-/// The probability of each kind of damage, named as readers would.
+/// The calibrated probability of each kind of damage, named as readers would; the model's card says with which numbers
+/// ([`crate::Card::diagnosis_calibration`]).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Diagnosis {
-    /// Something is said again (technique: repetition).
+    /// Something is said again (technique: repetition). A calibrated model also counts the words that two sentences of a
+    /// window have in common.
     pub repetition: f64,
     /// Something does not belong (technique: substitution).
     pub incoherence: f64,
@@ -93,7 +95,7 @@ impl Scorer {
         let mut workspace = Workspace::new();
         let batch: Batch = reading.windows.iter().map(|window| window.ids.as_slice()).collect();
         let hidden = self.engine.states(&batch, &mut workspace)?;
-        let score = self.combine((0..batch.len()).map(|w| self.pool(hidden.story(w))));
+        let score = self.combine((0..batch.len()).map(|w| self.pool(hidden.story(w))), &reading.measures);
         let edits = self.suggestions(&reading, |w| hidden.story(w));
         let parts: Vec<Part> = (0..batch.len()).map(|w| self.part(hidden.story(w))).collect();
         let sentences = self.shares(&reading, &parts, &score)?;
@@ -108,8 +110,8 @@ impl Scorer {
     }
 
     fn part(&self, states: &[f32]) -> Part {
-        let (pooled, tokens) = self.pool(states);
-        Part { logit: self.heads.logit(&pooled), tokens: tokens as f64 }
+        let tokens = states.len() / self.engine.config().hidden;
+        Part { logit: self.heads.logit(&self.pool(states)), tokens: tokens as f64 }
     }
 
     /// Leaves out each of the sentences in turn. Only the windows that hold it are read again, so that the work grows with

@@ -133,7 +133,7 @@ impl Heads {
         dot(&self.score, pooled) + f64::from(self.score_bias)
     }
 
-    /// The probability of each kind of damage; `None` without that head.
+    /// The logit of each kind of damage; `None` without that head.
     pub(crate) fn damage(&self, pooled: &[f32]) -> Option<[f64; 4]> {
         if self.diagnosis.is_empty() {
             return None;
@@ -142,7 +142,7 @@ impl Heads {
             let row = &self.diagnosis[i * pooled.len()..(i + 1) * pooled.len()];
             dot(row, pooled) + f64::from(self.diagnosis_bias[i])
         };
-        Some([0, 1, 2, 3].map(|i| 1.0 / (1.0 + (-logit(i)).exp())))
+        Some([0, 1, 2, 3].map(logit))
     }
 }
 

@@ -94,8 +94,7 @@ impl Model {
             numbers(&mut hash, head);
         }
         hash.update(self.heads.score_bias.to_le_bytes());
-        hash.update(self.card.temperature.to_le_bytes());
-        hash.update(self.card.bias.to_le_bytes());
+        self.card.hash_calibration(&mut hash);
         hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
     }
 }

@@ -11,6 +11,7 @@ use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
 use crate::engine::{Engine, GpuPrecision, pooled_by};
+use crate::overlap::overlap;
 use crate::window::{Window, prompt_of, windows};
 use crate::{Card, Error, Heads, Model, Reconstruction, Result, StoredModel, normalise};
 
@@ -30,8 +31,13 @@ pub struct Score {
     pub probability: f64,
     /// The logit before calibration.
     pub logit: f64,
-    /// The probability of each kind of damage, in the order of `Technique::ALL`; `None` without that head.
+    /// The calibrated probability of each kind of damage, in the order of `Technique::ALL`; `None` without that head.
     pub damage: Option<[f64; 4]>,
+    /// The logits of [`Score::damage`] before calibration.
+    pub damage_logits: Option<[f64; 4]>,
+    /// How much two sentences of a window at most have in common, from 0 to 1, as the mean of the windows weighted by
+    /// tokens; see [`crate::DamageCalibration::overlap`].
+    pub overlap: f64,
     /// Number of windows the story was cut into.
     pub windows: usize,
 }
@@ -50,6 +56,14 @@ pub(crate) struct Reading {
     pub text: String,
     pub sentences: Vec<Span>,
     pub windows: Vec<Window>,
+    pub measures: Vec<Measure>,
+}
+
+/// What counts of a window besides its vector.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measure {
+    pub tokens: usize,
+    pub overlap: f64,
 }
 
 impl Scorer {
@@ -164,7 +178,7 @@ impl Scorer {
             for reading in now {
                 let windows = window..window + reading.windows.len();
                 window = windows.end;
-                scores.push(self.combine(windows.map(|w| self.pool(hidden.story(w)))));
+                scores.push(self.combine(windows.map(|w| self.pool(hidden.story(w))), &reading.measures));
             }
             rest = later;
         }
@@ -174,15 +188,14 @@ impl Scorer {
     /// Reads stories on all threads while the GPU works on those before.
     fn score_on_gpu(&self, encoder: &CudaEncoder, stories: &[&Story]) -> Result<Vec<Score>> {
         let mut scores = Vec::with_capacity(stories.len());
-        let mut under_way: VecDeque<(Vec<Vec<usize>>, Pending)> = VecDeque::new();
+        let mut under_way: VecDeque<(Vec<Vec<Measure>>, Pending)> = VecDeque::new();
         for part in stories.chunks(STORIES_A_PART) {
             let readings: Vec<Reading> = part.par_iter().map(|story| self.read(story)).collect();
             let mut rest = readings.as_slice();
             while !rest.is_empty() {
                 let (now, later) = rest.split_at(batch_size(rest, TOKENS_A_GPU_BATCH));
-                let lengths = |reading: &Reading| reading.windows.iter().map(|w| w.ids.len()).collect();
                 let pending = encoder.submit(batch_of(now), pooled_by(self.card.pooling))?;
-                under_way.push_back((now.iter().map(lengths).collect(), pending));
+                under_way.push_back((now.iter().map(|reading| reading.measures.clone()).collect(), pending));
                 rest = later;
                 if under_way.len() > AHEAD {
                     self.collect(&mut under_way, &mut scores)?;
@@ -195,10 +208,10 @@ impl Scorer {
         Ok(scores)
     }
 
-    /// The scores of the oldest batch under way, given each story's windows by their tokens.
+    /// The scores of the oldest batch under way, given each story's windows by their measures.
     fn collect(
         &self,
-        under_way: &mut VecDeque<(Vec<Vec<usize>>, Pending)>,
+        under_way: &mut VecDeque<(Vec<Vec<Measure>>, Pending)>,
         scores: &mut Vec<Score>,
     ) -> Result<()> {
         let Some((stories, pending)) = under_way.pop_front() else { return Ok(()) };
@@ -209,36 +222,38 @@ impl Scorer {
             return Err(storymeter_encoder::Error::Device(problem).into());
         }
         let mut vectors = vectors.chunks_exact(self.engine.config().hidden);
-        for windows in stories {
-            let pooled = vectors.by_ref().take(windows.len());
-            scores.push(self.combine(pooled.map(<[f32]>::to_vec).zip(windows)));
+        for measures in stories {
+            let pooled = vectors.by_ref().take(measures.len());
+            scores.push(self.combine(pooled.map(<[f32]>::to_vec), &measures));
         }
         Ok(())
     }
 
-    /// A window's vector and how many tokens it stands for.
-    pub(crate) fn pool(&self, states: &[f32]) -> (Vec<f32>, usize) {
-        let width = self.engine.config().hidden;
-        (Heads::pool(self.card.pooling, states, width), states.len() / width)
+    /// A window's vector.
+    pub(crate) fn pool(&self, states: &[f32]) -> Vec<f32> {
+        Heads::pool(self.card.pooling, states, self.engine.config().hidden)
     }
 
-    /// A story's score from the vectors of its windows: the mean of the logits, weighted by tokens.
-    pub(crate) fn combine(&self, windows: impl Iterator<Item = (Vec<f32>, usize)>) -> Score {
-        let (mut logit, mut damage, mut tokens, mut count) = (0.0, [0.0; 4], 0.0, 0);
-        for (pooled, length) in windows {
-            let weight = length as f64;
+    /// A story's score from the vectors of its windows: the means of their logits and overlaps, weighted by tokens.
+    pub(crate) fn combine(&self, windows: impl Iterator<Item = Vec<f32>>, measures: &[Measure]) -> Score {
+        let (mut logit, mut damage, mut overlap, mut tokens) = (0.0, [0.0; 4], 0.0, 0.0);
+        for (pooled, measure) in windows.zip(measures) {
+            let weight = measure.tokens as f64;
             logit += weight * self.heads.logit(&pooled);
             let found = self.heads.damage(&pooled).unwrap_or_default();
-            damage.iter_mut().zip(found).for_each(|(total, p)| *total += weight * p);
+            damage.iter_mut().zip(found).for_each(|(total, logit)| *total += weight * logit);
+            overlap += weight * measure.overlap;
             tokens += weight;
-            count += 1;
         }
-        let logit = logit / tokens;
+        let (logit, overlap) = (logit / tokens, overlap / tokens);
+        let damage_logits = self.card.diagnosis.then(|| damage.map(|total| total / tokens));
         Score {
             probability: self.card.probability(logit),
             logit,
-            damage: self.card.diagnosis.then(|| damage.map(|total| total / tokens)),
-            windows: count,
+            damage: damage_logits.map(|logits| self.card.damage(logits, overlap)),
+            damage_logits,
+            overlap,
+            windows: measures.len(),
         }
     }
 
@@ -248,7 +263,12 @@ impl Scorer {
         let sentences = sentences_of(&story);
         let windows =
             windows(&self.tokenizer, prompt_of(&story), &story.text, &sentences, self.card.max_tokens);
-        Reading { text: story.text, sentences, windows }
+        let measure = |window: &Window| Measure {
+            tokens: window.ids.len(),
+            overlap: overlap(&window.pieces, &sentences),
+        };
+        let measures = windows.iter().map(measure).collect();
+        Reading { text: story.text, sentences, windows, measures }
     }
 
     /// How its numbers come about.

@@ -126,7 +126,12 @@ impl StoredModel {
     /// If the card asks for other heads or another way of reading, and what the system says of the file.
     pub fn store_with(&self, card: Card, path: &Path) -> Result<usize> {
         let old = self.card();
-        let calibrated = Card { temperature: card.temperature, bias: card.bias, ..old.clone() };
+        let calibrated = Card {
+            temperature: card.temperature,
+            bias: card.bias,
+            diagnosis_calibration: card.diagnosis_calibration,
+            ..old.clone()
+        };
         if (Card { about: old.about.clone(), ..card.clone() }) != calibrated {
             let problem = "only its calibration and its description can be changed".to_owned();
             return Err(Error::Model { path: self.path.clone(), problem });
@@ -135,8 +140,7 @@ impl StoredModel {
         if calibrated != *old {
             let mut hash = Sha256::new();
             hash.update(&header.fingerprint);
-            hash.update(calibrated.temperature.to_le_bytes());
-            hash.update(calibrated.bias.to_le_bytes());
+            calibrated.hash_calibration(&mut hash);
             header.fingerprint = hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         }
         write(path, &header, &self.bytes[self.start..])

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use storymeter_core::Story;
 use storymeter_encoder::{Config, Stream, load_parameters};
 use storymeter_union::{
-    Card, EMBEDDED_NAME, Error, GpuPrecision, Heads, Model, Pooling, Precision, Reconstruction, Scorer,
-    StoredModel,
+    Card, DamageCalibration, EMBEDDED_NAME, Error, GpuPrecision, Heads, Model, Pooling, Precision,
+    Reconstruction, Scorer, StoredModel,
 };
 
 /// A file of the repository, also where the test was built elsewhere and runs in the repository's root.
@@ -118,6 +118,95 @@ fn calibration_moves_the_probability_and_not_the_order() {
         assert_eq!(a.logit, b.logit);
         assert_eq!(b.probability, 1.0 / (1.0 + (-(b.logit - 0.5) / 3.0).exp()));
     }
+}
+
+/// A card whose repetition output counts what two sentences have in common.
+fn counting_card() -> Card {
+    let mut card = card();
+    card.diagnosis_calibration[0] = DamageCalibration { scale: 0.5, overlap: 4.0, bias: -1.0 };
+    card
+}
+
+#[test]
+fn the_diagnosis_is_the_sigmoid_of_the_logits_until_it_is_calibrated() {
+    let (plain, counting) =
+        (scorer_with(card(), Precision::F32), scorer_with(counting_card(), Precision::F32));
+    let stories = stories();
+    let all: Vec<&Story> = stories.iter().collect();
+    let sigmoid = |z: f64| 1.0 / (1.0 + (-z).exp());
+    for (a, b) in plain.score(&all).unwrap().iter().zip(&counting.score(&all).unwrap()) {
+        let (logits, found) = (a.damage_logits.unwrap(), b.damage.unwrap());
+        assert_eq!(a.damage.unwrap(), logits.map(sigmoid));
+        assert_eq!(a.probability, b.probability, "the score does not count it");
+        assert_eq!(found[1..], a.damage.unwrap()[1..], "nor do the other outputs");
+        assert_eq!(found[0], sigmoid(0.5 * logits[0] + 4.0 * b.overlap - 1.0));
+    }
+}
+
+#[test]
+fn a_repeated_sentence_raises_the_repetition_output_of_a_calibrated_model() {
+    let scorer = scorer_with(Card { max_tokens: 64, ..counting_card() }, Precision::F32);
+    let once = "Mira lost her red kite. The baker burned the bread.";
+    let [once, twice] = [once.to_owned(), format!("{once} Mira lost her red kite.")].map(|text| story(&text));
+    let scores = scorer.score(&[&once, &twice]).unwrap();
+    assert_eq!([scores[0].overlap, scores[1].overlap], [0.0, 1.0]);
+    let repetition = |told: &Story| scorer.explain(told).unwrap().diagnosis.unwrap().repetition;
+    assert!(repetition(&twice) > repetition(&once));
+    assert_eq!(repetition(&twice), scores[1].damage.unwrap()[0]);
+}
+
+#[test]
+fn a_long_story_s_overlap_is_the_mean_of_its_windows() {
+    let scorer = scorer_with(card(), Precision::F32);
+    let fresh = "Mira lost her red kite. The baker burned the bread.";
+    let all_again = scorer.score(&[&story(&"the kite was red. ".repeat(30))]).unwrap()[0];
+    assert!(all_again.windows > 3);
+    assert_eq!(all_again.overlap, 1.0);
+    let some_again =
+        scorer.score(&[&story(&format!("{fresh} {}", "the kite was red. ".repeat(6)))]).unwrap()[0];
+    assert!(some_again.windows > 1 && some_again.overlap > 0.0 && some_again.overlap < 1.0, "{some_again:?}");
+}
+
+#[test]
+fn a_card_from_before_the_diagnosis_was_calibrated_is_read_and_written_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    write_model(folder.path(), card());
+    let path = folder.path().join("storymeter.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(!text.contains("diagnosis_calibration"));
+    let plain = Model::load(folder.path()).unwrap();
+    assert_eq!(plain.card.diagnosis_calibration, [DamageCalibration::default(); 4]);
+
+    write_model(folder.path(), counting_card());
+    let counting = Model::load(folder.path()).unwrap();
+    assert_eq!(counting.card.diagnosis_calibration, counting_card().diagnosis_calibration);
+    assert_ne!(counting.fingerprint(), plain.fingerprint(), "other outputs, another name");
+
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("\"scale\": 0.5", "\"scale\": 1e999")).unwrap();
+    let error = Model::load(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("storymeter.json"), "{error}");
+}
+
+#[test]
+fn a_model_file_takes_another_calibration_under_another_fingerprint_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let card = Card { reconstruction: Reconstruction::None, ..card() };
+    write_model(folder.path(), card.clone());
+    let [file, again] = ["tiny.smq", "again.smq"].map(|name| folder.path().join(name));
+    Model::load(folder.path()).unwrap().store(&file).unwrap();
+    let stored = StoredModel::open(&file).unwrap();
+    let calibrated = Card { diagnosis_calibration: counting_card().diagnosis_calibration, ..card.clone() };
+    stored.store_with(calibrated.clone(), &again).unwrap();
+    let changed = StoredModel::open(&again).unwrap();
+    assert_eq!(changed.card(), &calibrated);
+    assert_ne!(changed.fingerprint(), stored.fingerprint());
+    assert_ne!(
+        Scorer::from_stored(&changed).unwrap().signature().to_string(),
+        Scorer::from_stored(&stored).unwrap().signature().to_string()
+    );
+    let error = stored.store_with(Card { max_tokens: 23, ..card }, &again).unwrap_err().to_string();
+    assert!(error.contains("only its calibration and its description can be changed"), "{error}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub struct Evaluation {
     /// Spearman's correlation of the scores of union_roc's stories with those of the stories written down differently. No
     /// ratings are in it, so it is in both.
     pub robustness: Vec<(String, f64)>,
-    /// Diagnosis ([`report`]).
+    /// Diagnosis: on the even lines of union_roc ([`selection`]), or on all of them ([`report`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnosis: Vec<DiagnosisFigure>,
     /// The paper's examples ([`report`]).
@@ -52,6 +52,7 @@ pub fn selection(scorer: &Scorer) -> Result<Evaluation> {
         let row = union_row(scorer, &set, "union_roc even lines", &kept)?;
         summary.push(row.spearman.value);
         evaluation.agreement.push(row);
+        evaluation.diagnosis = diagnosis(scorer, &set, &kept)?;
         evaluation.robustness = robustness(scorer, &set.stories)?;
     }
     for set in other()?.unwrap_or_default() {
@@ -74,7 +75,7 @@ pub fn report(scorer: &Scorer) -> Result<Evaluation> {
         let odd: Vec<usize> = all.iter().copied().filter(|line| line % 2 == 1).collect();
         evaluation.agreement.push(union_row(scorer, &set, "union_roc all", &all)?);
         evaluation.agreement.push(union_row(scorer, &set, "union_roc odd lines", &odd)?);
-        evaluation.diagnosis = diagnosis(scorer, &set)?;
+        evaluation.diagnosis = diagnosis(scorer, &set, &all)?;
         evaluation.robustness = robustness(scorer, &set.stories)?;
     }
     if let Some(set) = hanna_machine()? {
@@ -143,23 +144,25 @@ fn hanna_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Agreement>> {
     Ok(rows)
 }
 
-fn diagnosis(scorer: &Scorer, set: &UnionRoc) -> Result<Vec<DiagnosisFigure>> {
-    let damage: Vec<Option<[f64; 4]>> =
-        scores(scorer, &set.stories)?.iter().map(|score| score.damage).collect();
+/// Each output against each error type on these lines.
+fn diagnosis(scorer: &Scorer, set: &UnionRoc, kept: &[usize]) -> Result<Vec<DiagnosisFigure>> {
+    let stories: Vec<Story> = kept.iter().map(|&line| set.stories[line].clone()).collect();
+    let damage: Vec<Option<[f64; 4]>> = scores(scorer, &stories)?.iter().map(|score| score.damage).collect();
     let Some(damage) = damage.into_iter().collect::<Option<Vec<_>>>() else { return Ok(Vec::new()) };
+    let answers: Vec<_> = kept.iter().map(|&line| &set.answers[line]).collect();
     let mut rows = Vec::new();
     for (at, output) in OUTPUTS.into_iter().enumerate() {
         for (number, error) in ERRORS {
-            let has = |line: &usize| set.answers[*line][number] >= 3;
-            let area = |lines: Vec<usize>| -> Result<(f64, usize)> {
-                let scores: Vec<f64> = lines.iter().map(|&line| damage[line][at]).collect();
-                let area = auc(&scores, &lines.iter().map(has).collect::<Vec<_>>())?;
+            let has = |story: &usize| answers[*story][number] >= 3;
+            let area = |stories: Vec<usize>| -> Result<(f64, usize)> {
+                let scores: Vec<f64> = stories.iter().map(|&story| damage[story][at]).collect();
+                let area = auc(&scores, &stories.iter().map(has).collect::<Vec<_>>())?;
                 Ok((area.value, area.positives))
             };
-            let all = || 0..set.stories.len();
+            let all = || 0..answers.len();
             let (auc, positives) = area(all().collect())?;
             let (auc_reasonable, _) =
-                area(all().filter(|line| has(line) || set.answers[*line][0] == 7).collect())?;
+                area(all().filter(|story| has(story) || answers[*story][0] == 7).collect())?;
             let (output, error) = (output.to_owned(), error.to_owned());
             rows.push(DiagnosisFigure { output, error, positives, auc, auc_reasonable });
         }

@@ -33,7 +33,7 @@ pub(super) struct PackArgs {
     /// Figures for the card, as `evaluate --json` prints them; may be given several times
     #[arg(long, value_name = "FILE")]
     figures: Vec<PathBuf>,
-    /// Fit the calibration anew, on the dev part of these human stories and fresh negatives of them; averaged models need it
+    /// Fit the calibration of score and diagnosis anew, on the dev part of these human stories and fresh negatives of them; averaged models need it
     #[arg(long, value_name = "STORIES", conflicts_with = "temperature")]
     calibrate: Option<PathBuf>,
     /// Which stories are the dev part: the seed of the training run
@@ -76,6 +76,7 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
         let stories = input.once().stories(&mut Skipped::default(), |_| {})?;
         let fitted = calibrate(&location.scorer(Precision::Int8)?, &stories, args.seed)?;
         (card.temperature, card.bias) = (fitted.temperature, fitted.bias);
+        card.diagnosis_calibration = fitted.diagnosis;
         if !common.quiet {
             writeln!(
                 std::io::stderr(),
