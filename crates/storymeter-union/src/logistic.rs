@@ -4,13 +4,16 @@
 /// smallest value: where the labels can be told apart without an error, or an input is always the same.
 const RIDGE: f64 = 1e-6;
 
+/// Steps at most. None is longer than 1, and the mean of several heads may need to be made longer thirtyfold or more.
+const STEPS: usize = 1000;
+
 /// The coefficients c with which sigmoid(c . input) fits the labels best, by Newton's method. `None` where the inputs are
 /// not numbers.
 ///
 /// Give a constant input of 1 for an intercept.
 pub fn fit<const K: usize>(examples: &[([f64; K], bool)]) -> Option<[f64; K]> {
     let mut coefficients = [0.0; K];
-    for _ in 0..100 {
+    for _ in 0..STEPS {
         let mut gradient = coefficients.map(|c| RIDGE * c);
         let mut hessian = [[0.0; K]; K];
         (0..K).for_each(|i| hessian[i][i] = RIDGE);
