@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""Times sacrebleu and pycocoevalcap beside our BLEU, chrF, TER and CIDEr-D on the same pairs, and prints the ratios.
+"""Times sacrebleu and pycocoevalcap beside our BLEU, chrF, TER and CIDEr-D on the same pairs, and prints the ratios; then
+our metrics on two threads against one.
 
-    cargo build --release -p storymeter-metrics --example throughput
+    cargo build --release -p storymeter-metrics --examples
     python3 benches/peers/metrics.py [STORIES.jsonl[.gz] [METRIC...]]
 
 Stories 0 and 1, 2 and 3, ... of the file are a pair: no text is seen twice, so no cache helps either side. Without a
 file, pairs are made up. One thread each, texts in memory; processor time of the best round, so that other work on the
-machine counts on neither side. "Two threads" is wall time and means something on an idle machine only.
-Metrics named after the file are timed alone; sacrebleu's TER takes minutes. Needs sacrebleu 2 and pycocoevalcap.
+machine counts on neither side.
+
+Two threads are timed on the clock, on up to 6,000 pairs, rounds on one and on two threads in turns; it means something
+on an idle machine only. What the machine itself gains from a second thread is printed before it. A short file gives more
+pairs than it has: each story meets other references. Metrics named after the file are timed alone; sacrebleu's TER takes
+minutes. Needs sacrebleu 2 and pycocoevalcap.
 """
 import gzip
 import json
@@ -22,15 +27,16 @@ import time
 from pycocoevalcap.cider.cider import Cider
 from sacrebleu.metrics import BLEU, CHRF, TER
 
-OURS = os.path.join(os.path.dirname(__file__), "../../target/release/examples/throughput")
+EXAMPLES = os.path.join(os.path.dirname(__file__), "../../target/release/examples")
 PAIRS = 300
 TER_PAIRS = 10
+THREAD_PAIRS = 6000
 
 
 def made_up():
     words = "the a she he they lamp storm night door key old house river went came said was had under into and but".split()
     rng = random.Random(7)
-    return [" ".join(rng.choice(words) for _ in range(300)).capitalize() + "." for _ in range(2 * PAIRS)]
+    return [" ".join(rng.choice(words) for _ in range(300)).capitalize() + "." for _ in range(2 * THREAD_PAIRS)]
 
 
 def stories(path):
@@ -39,7 +45,7 @@ def stories(path):
     with opener(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             texts.append(json.loads(line)["story"])
-            if len(texts) == 2 * PAIRS:
+            if len(texts) == 2 * THREAD_PAIRS:
                 break
     return texts
 
@@ -53,15 +59,25 @@ def best(work):
     return min(times)
 
 
-def ours(path, metric, threads=1):
-    out = subprocess.run([OURS, path, str(threads), metric], check=True, capture_output=True, text=True).stdout
-    return json.loads(out)
+def ours(path, metric):
+    command = [os.path.join(EXAMPLES, "throughput"), path, metric]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def ours_wall(path, metric, threads):
-    """Seconds on the clock."""
-    out = subprocess.run([OURS, path, f"{threads}w", metric], check=True, capture_output=True, text=True).stdout
-    return json.loads(out)["seconds"]
+def more_pairs(pairs):
+    """Enough pairs for the threads: after the pairs themselves, each story with the next pair's reference, and so on."""
+    count = len(pairs)
+    for n in range(THREAD_PAIRS):
+        yield pairs[n % count][0], pairs[(n + n // count) % count][1]
+
+
+def threads(path, metrics):
+    """Lines of the example `threads`, as they come."""
+    command = [os.path.join(EXAMPLES, "threads"), path, "2", *metrics]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        yield from map(json.loads, process.stdout)
+    if process.returncode:
+        sys.exit("the example `threads` failed")
 
 
 def sentence(make, pairs):
@@ -88,10 +104,12 @@ def cider(pairs):
 
 def main():
     texts = stories(sys.argv[1]) if len(sys.argv) > 1 else made_up()
-    pairs = list(zip(texts[::2], texts[1::2]))
-    print(f"{len(pairs)} pairs, {sum(len(t.encode()) for t in texts) / len(texts):.0f} bytes a text")
+    many = list(zip(texts[::2], texts[1::2]))
+    pairs = many[:PAIRS]
+    mean = sum(len(text.encode()) for pair in pairs for text in pair) / len(pairs) / 2
+    print(f"{len(pairs)} pairs, {mean:.0f} bytes a text")
     asked = sys.argv[2:]
-    print(f"{'metric':10} {'peer s':>9} {'ours s':>9} {'ratio':>8} {'ours MB/s':>10} {'two threads':>12}")
+    print(f"{'metric':12} {'peer s':>9} {'ours s':>9} {'ratio':>8} {'ours MB/s':>10}")
     with tempfile.TemporaryDirectory() as folder:
 
         def write(name, pairs):
@@ -111,11 +129,15 @@ def main():
             if asked and metric not in asked:
                 continue
             theirs, mine = best(peer), ours(path, metric)
-            one, two = ours_wall(path, metric, 1), ours_wall(path, metric, 2)
             print(
-                f"{metric:10} {theirs:9.3f} {mine['seconds']:9.4f} {theirs / mine['seconds']:7.1f}x"
-                f" {mine['megabytes_per_second']:10.1f} {one / two:11.2f}x"
+                f"{metric:12} {theirs:9.3f} {mine['seconds']:9.4f} {theirs / mine['seconds']:7.1f}x"
+                f" {mine['megabytes_per_second']:10.1f}"
             )
+        print(f"\ntwo threads, {THREAD_PAIRS} pairs, medians of rounds in turns")
+        print(f"{'':24} {'one s':>9} {'two s':>9} {'ratio':>8}")
+        path = write("many.jsonl", more_pairs(many))
+        for line in threads(path, asked or ["bleu", "chrf", "cider-d", "rouge:hanna"]):
+            print(f"{line['name']:24} {line['one']:9.4f} {line['several']:9.4f} {line['ratio']:7.2f}x", flush=True)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,9 @@ use crate::args::Common;
 /// How many records travel together from the reader to the workers.
 const BATCH: usize = 1024;
 
+/// How many batches may be under way at once, for a verb that takes what comes of them in order.
+pub const AHEAD: usize = 4;
+
 /// What a verb that reads stories accepts.
 #[derive(Debug, Clone, Args)]
 pub struct InputArgs {
@@ -97,8 +100,18 @@ impl Inputs {
     /// Cuts the input into records on a thread of its own, a few batches ahead of whoever takes them. Parsing is
     /// left to the taker, who has more threads.
     pub fn batches(&self) -> storymeter::core::Result<Batches> {
-        let mut records = RawRecords::open(&self.files, &self.options)?;
-        let (sender, receiver) = sync_channel(4);
+        Batches::open(&self.files, &self.options)
+    }
+}
+
+/// Batches of records in input order, all of the same size but the last; the first error is the last item.
+pub struct Batches(Receiver<storymeter::core::Result<Vec<RawRecord>>>);
+
+impl Batches {
+    /// Reads ahead in these files on a thread of its own.
+    pub fn open(files: &[PathBuf], options: &ReadOptions) -> storymeter::core::Result<Self> {
+        let mut records = RawRecords::open(files, options)?;
+        let (sender, receiver) = sync_channel(2);
         thread::spawn(move || {
             loop {
                 let batch: storymeter::core::Result<Vec<RawRecord>> = records.by_ref().take(BATCH).collect();
@@ -110,12 +123,9 @@ impl Inputs {
                 }
             }
         });
-        Ok(Batches(receiver))
+        Ok(Self(receiver))
     }
 }
-
-/// Batches of records in input order; the first error is the last item.
-pub struct Batches(Receiver<storymeter::core::Result<Vec<RawRecord>>>);
 
 impl Iterator for Batches {
     type Item = storymeter::core::Result<Vec<RawRecord>>;

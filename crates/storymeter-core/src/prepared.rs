@@ -11,12 +11,12 @@ use crate::Story;
 /// that ask for the same type share the work.
 pub trait View: Send + Sync + 'static {
     /// Builds the view of a text. Metrics do not call this: they ask [`TextCache::view`].
-    fn build(text: &TextCache) -> Self;
+    fn build(text: &TextCache<'_>) -> Self;
 }
 
 /// A text and the views of it that were asked for so far.
-pub struct TextCache {
-    text: Arc<str>,
+pub struct TextCache<'a> {
+    text: &'a str,
     views: Mutex<Vec<Cached>>,
 }
 
@@ -29,15 +29,15 @@ struct Cached {
 /// Filled by the first thread that comes; others wait for it.
 type Slot = OnceLock<Arc<dyn Any + Send + Sync>>;
 
-impl TextCache {
+impl<'a> TextCache<'a> {
     /// A text nobody has looked at yet.
-    pub fn new(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into(), views: Mutex::new(Vec::new()) }
+    pub fn new(text: &'a str) -> Self {
+        Self { text, views: Mutex::new(Vec::new()) }
     }
 
     /// The text itself.
-    pub fn text(&self) -> &str {
-        &self.text
+    pub fn text(&self) -> &'a str {
+        self.text
     }
 
     /// The view of type `V`, built by the first who asks.
@@ -80,11 +80,11 @@ pub struct Prepared<'a> {
     /// The record itself.
     pub story: &'a Story,
     /// The story's text.
-    pub text: Arc<TextCache>,
+    pub text: Arc<TextCache<'a>>,
     /// The prompt, where there is one.
-    pub prompt: Option<Arc<TextCache>>,
+    pub prompt: Option<Arc<TextCache<'a>>>,
     /// The references, possibly none.
-    pub references: Vec<Arc<TextCache>>,
+    pub references: Vec<Arc<TextCache<'a>>>,
 }
 
 impl<'a> Prepared<'a> {
@@ -97,7 +97,7 @@ impl<'a> Prepared<'a> {
     pub fn with_texts(
         record: u64,
         story: &'a Story,
-        mut share: impl FnMut(&'a str) -> Arc<TextCache>,
+        mut share: impl FnMut(&'a str) -> Arc<TextCache<'a>>,
     ) -> Self {
         Self {
             record,
@@ -116,7 +116,7 @@ mod tests {
     struct Words(Vec<String>);
 
     impl View for Words {
-        fn build(text: &TextCache) -> Self {
+        fn build(text: &TextCache<'_>) -> Self {
             Self(text.text().split(' ').map(str::to_owned).collect())
         }
     }
@@ -124,7 +124,7 @@ mod tests {
     struct WordCount(usize);
 
     impl View for WordCount {
-        fn build(text: &TextCache) -> Self {
+        fn build(text: &TextCache<'_>) -> Self {
             Self(text.view::<Words>().0.len())
         }
     }

@@ -1,8 +1,8 @@
-//! Times metrics on stories held in memory: `throughput FILE.jsonl THREADS METRIC...`.
+//! Times metrics on one thread on stories held in memory: `throughput FILE.jsonl METRIC...`.
 //!
 //! Prints one JSON line a metric: seconds of a round (the best mean of five), stories, and bytes of story and references a
-//! second. `THREADS` is a number; with one thread the seconds are those on the processor where the system tells (Linux), so that other work
-//! on the machine does not count; a `w` after the number asks for time on the clock. `benches/peers/metrics.py` runs it beside the peers.
+//! second. The seconds are those on the processor where the system tells (Linux), so that other work on the machine does
+//! not count. `benches/peers/metrics.py` runs it beside the peers, and the example `threads` for more threads than one.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;
@@ -13,9 +13,7 @@ use storymeter_metrics::{Options, Scorer};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
-    let (Some(file), Some(threads)) = (args.next(), args.next()) else {
-        return Err("usage: throughput FILE.jsonl THREADS METRIC...".into());
-    };
+    let Some(file) = args.next() else { return Err("usage: throughput FILE.jsonl METRIC...".into()) };
     let records = open(&[PathBuf::from(file)], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
     let bytes: usize = records
         .iter()
@@ -23,9 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             record.story.text.len() + record.story.references.iter().map(String::len).sum::<usize>()
         })
         .sum();
-    let alone = threads == "1";
-    let threads = threads.trim_end_matches('w');
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.parse()?).build()?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     for id in args {
         let round = || -> storymeter_metrics::Result<()> {
             let scorer = Scorer::new(&[&id], &Options::default())?;
@@ -48,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
                 let elapsed = wall.elapsed().as_secs_f64();
                 let on_processor = processor_seconds().zip(start).map(|(end, start)| end - start);
-                best = best.min(on_processor.filter(|_| alone).unwrap_or(elapsed) / rounds);
+                best = best.min(on_processor.unwrap_or(elapsed) / rounds);
             }
             Ok(best)
         })?;

@@ -1,168 +1,196 @@
 //! In how many documents each n-gram occurs, for corpora whose n-grams do not fit in memory.
 //!
 //! N-grams are 64-bit hashes. Most n-grams of a corpus occur in one document only, and every metric treats those like
-//! unknown ones, so only the others are kept in the end. On the way there, hashes are gathered in a buffer; when it is
-//! full it is sorted and put aside in a temporary file, and the files are merged at the end.
+//! unknown ones, so only the others are kept in the end. On the way there, every thread gathers hashes in parts by their
+//! first bits; a part that is full is put aside in a temporary file. In the end each part, a small share of the whole, is
+//! sorted and counted by itself. So no thread waits for another, and all threads count.
 //!
 //! Two n-grams of the same hash would be taken for one: for a hundred million different n-grams the chance that any
 //! two collide is about 3 in 10,000.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rayon::slice::ParallelSliceMut;
+use rayon::prelude::*;
 use storymeter_core::{Error, Place, Result};
 
-/// Hashes held in memory before they are put aside: 64 MiB.
+/// Hashes with the same first bits are of one part.
+const BITS: u32 = 6;
+const PARTS: usize = 1 << BITS;
+
+/// Hashes held in memory by all threads together before they are put aside: 64 MiB.
 const BUFFER: usize = 8 << 20;
 
 /// Gathers documents, from any thread and in any order.
 pub(crate) struct DocumentCounter {
-    state: Mutex<State>,
+    /// One for each thread of the pool, so that its lock and its memory stay with the thread's processor.
+    gathered: Vec<Mutex<Gathered>>,
+    /// By part.
+    aside: Vec<Mutex<Aside>>,
+    /// How many hashes of a part a thread gathers.
     capacity: usize,
 }
 
-#[derive(Default)]
-struct State {
+/// What one thread gathered. Larger than a cache line or two, so that no two threads write to one.
+#[repr(align(128))]
+struct Gathered {
     documents: u64,
-    buffer: Vec<u64>,
-    /// Sorted hashes, each as often as it was seen.
-    runs: Vec<File>,
+    /// By part, the hashes, each as often as it was seen, in any order.
+    parts: Vec<Vec<u64>>,
+}
+
+/// What did not fit in the buffers of a part.
+#[derive(Default)]
+struct Aside {
+    file: Option<BufWriter<File>>,
     failure: Option<io::Error>,
 }
 
 impl DocumentCounter {
     pub(crate) fn new() -> Self {
-        Self::with_capacity(BUFFER)
+        // Not so little for each of many threads that files are written in crumbs.
+        Self::with_capacity((BUFFER / PARTS / rayon::current_num_threads()).max(4096))
     }
 
     fn with_capacity(capacity: usize) -> Self {
-        Self { state: Mutex::default(), capacity }
+        let empty = || Mutex::new(Gathered { documents: 0, parts: vec![Vec::new(); PARTS] });
+        let gathered = (0..rayon::current_num_threads()).map(|_| empty()).collect();
+        Self { gathered, aside: (0..PARTS).map(|_| Mutex::default()).collect(), capacity }
     }
 
     /// Takes in one document, given the hashes of its different n-grams.
     pub(crate) fn add(&self, hashes: &[u64]) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.documents += 1;
-        state.buffer.extend_from_slice(hashes);
-        if state.buffer.len() >= self.capacity {
-            let outcome = state.put_aside();
-            if let Err(error) = outcome {
-                state.failure.get_or_insert(error);
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let mut own = lock(&self.gathered[thread % self.gathered.len()]);
+        own.documents += 1;
+        for &hash in hashes {
+            let part = &mut own.parts[part_of(hash)];
+            part.push(hash);
+            if part.len() >= self.capacity {
+                lock(&self.aside[part_of(hash)]).put(part);
+                part.clear();
             }
         }
     }
 
     /// Puts the counts together.
     pub(crate) fn finish(self) -> Result<DocumentFrequency> {
-        let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let failed = |error| Error::io(Place::file(std::env::temp_dir()), error);
-        if let Some(error) = state.failure.take() {
-            return Err(failed(error));
-        }
-        let documents = state.documents;
-        let mut table = Table::default();
-        if state.runs.is_empty() {
-            state.buffer.par_sort_unstable();
-            state.buffer.iter().for_each(|&hash| table.push(hash));
-        } else {
-            state.put_aside().and_then(|()| merge(state.runs, &mut table)).map_err(failed)?;
-        }
-        Ok(table.finish(documents))
+        let gathered: Vec<Gathered> = self.gathered.into_iter().map(into_inner).collect();
+        let count = |(part, aside): (usize, Mutex<Aside>)| {
+            let buffers: Vec<&[u64]> = gathered.iter().map(|own| own.parts[part].as_slice()).collect();
+            let mut hashes = into_inner(aside).with(buffers.concat())?;
+            hashes.sort_unstable();
+            Ok(Counts::of_sorted(&hashes))
+        };
+        let parts = self.aside.into_par_iter().enumerate().map(count).collect::<io::Result<Vec<_>>>();
+        let parts = parts.map_err(|error| Error::io(Place::file(std::env::temp_dir()), error))?;
+        Ok(DocumentFrequency { documents: gathered.iter().map(|own| own.documents).sum(), parts })
     }
 }
 
-impl State {
-    fn put_aside(&mut self) -> io::Result<()> {
-        self.buffer.par_sort_unstable();
-        let mut out = BufWriter::with_capacity(1 << 20, tempfile::tempfile()?);
-        for hash in self.buffer.drain(..) {
-            out.write_all(&hash.to_le_bytes())?;
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn part_of(hash: u64) -> usize {
+    (hash >> (u64::BITS - BITS)) as usize
+}
+
+impl Aside {
+    fn put(&mut self, hashes: &[u64]) {
+        let outcome = self.write(hashes);
+        if let Err(error) = outcome {
+            self.failure.get_or_insert(error);
         }
-        let mut file = out.into_inner().map_err(|error| error.into_error())?;
+    }
+
+    fn write(&mut self, hashes: &[u64]) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(BufWriter::with_capacity(64 << 10, tempfile::tempfile()?)),
+        };
+        hashes.iter().try_for_each(|hash| file.write_all(&hash.to_le_bytes()))
+    }
+
+    /// These hashes and all that was put aside.
+    fn with(self, mut hashes: Vec<u64>) -> io::Result<Vec<u64>> {
+        self.failure.map_or(Ok(()), Err)?;
+        let Some(file) = self.file else { return Ok(hashes) };
+        let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let count = file.stream_position()? / 8;
         file.rewind()?;
-        self.runs.push(file);
-        Ok(())
+        hashes.reserve_exact(count as usize);
+        let mut file = BufReader::with_capacity(64 << 10, file);
+        let mut hash = [0; 8];
+        for _ in 0..count {
+            file.read_exact(&mut hash)?;
+            hashes.push(u64::from_le_bytes(hash));
+        }
+        Ok(hashes)
     }
 }
 
-/// Merges sorted runs.
-fn merge(runs: Vec<File>, table: &mut Table) -> io::Result<()> {
-    let mut runs: Vec<_> = runs.into_iter().map(|run| BufReader::with_capacity(1 << 18, run)).collect();
-    let mut heads = BinaryHeap::with_capacity(runs.len());
-    for (number, run) in runs.iter_mut().enumerate() {
-        heads.extend(next(run)?.map(|hash| Reverse((hash, number))));
-    }
-    while let Some(Reverse((hash, number))) = heads.pop() {
-        table.push(hash);
-        heads.extend(next(&mut runs[number])?.map(|hash| Reverse((hash, number))));
-    }
-    Ok(())
-}
-
-fn next(run: &mut impl Read) -> io::Result<Option<u64>> {
-    let mut bytes = [0; 8];
-    match run.read_exact(&mut bytes) {
-        Ok(()) => Ok(Some(u64::from_le_bytes(bytes))),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Hashes in ascending order, those seen twice or more kept.
-#[derive(Default)]
-struct Table {
-    hashes: Vec<u64>,
+/// The hashes of a part that were seen twice or more, in ascending order, each near the place its value names.
+///
+/// A third of the slots are free, so that the slot looked at first nearly always tells: who looks up a hash of a large
+/// corpus waits for memory once.
+struct Counts {
+    /// [`FREE`] or a hash.
+    slots: Vec<u64>,
     counts: Vec<u32>,
-    current: Option<(u64, u32)>,
+    /// Places that values name; more slots follow, for what is crowded out at the end.
+    places: u64,
 }
 
-impl Table {
-    fn push(&mut self, hash: u64) {
-        match &mut self.current {
-            Some((current, count)) if *current == hash => *count += 1,
-            _ => {
-                self.close();
-                self.current = Some((hash, 1));
+/// No hash: one of this value counts as the next one.
+const FREE: u64 = 0;
+
+impl Counts {
+    fn of_sorted(sorted: &[u64]) -> Self {
+        let runs = || sorted.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
+        let kept = runs().count();
+        let places = (kept + kept / 2 + 1) as u64;
+        let mut counts =
+            Self { slots: vec![FREE; places as usize], counts: vec![0; places as usize], places };
+        let mut free = 0;
+        for run in runs() {
+            let hash = run[0].max(FREE + 1);
+            let slot = counts.place(hash).max(free);
+            if slot == counts.slots.len() {
+                counts.slots.push(FREE);
+                counts.counts.push(0);
             }
+            counts.slots[slot] = hash;
+            counts.counts[slot] = run.len() as u32;
+            free = slot + 1;
         }
+        counts
     }
 
-    fn close(&mut self) {
-        if let Some((hash, count)) = self.current.take().filter(|&(_, count)| count > 1) {
-            self.hashes.push(hash);
-            self.counts.push(count);
-        }
+    /// The place that the bits after those that all hashes of the part share name.
+    fn place(&self, hash: u64) -> usize {
+        (u128::from(hash << BITS) * u128::from(self.places) >> u64::BITS) as usize
     }
 
-    fn finish(mut self, documents: u64) -> DocumentFrequency {
-        self.close();
-        let bits = usize::BITS - self.hashes.len().leading_zeros();
-        let shift = 63 - bits.min(32);
-        let buckets = 1usize << (63 - shift);
-        let mut starts = vec![0u32; 2 * buckets + 1];
-        for &hash in &self.hashes {
-            starts[(hash >> shift) as usize + 1] += 1;
+    /// The count of a hash whose place and what lies there are known.
+    fn count(&self, hash: u64, mut place: usize, mut found: u64) -> Option<u32> {
+        while found != FREE && found < hash {
+            place += 1;
+            found = self.slots.get(place).copied().unwrap_or(FREE);
         }
-        for bucket in 1..starts.len() {
-            starts[bucket] += starts[bucket - 1];
-        }
-        DocumentFrequency { documents, hashes: self.hashes, counts: self.counts, starts, shift }
+        (found == hash).then(|| self.counts[place])
     }
 }
 
 /// In how many of the documents each n-gram occurs.
 pub(crate) struct DocumentFrequency {
     documents: u64,
-    /// In ascending order; all with a count of two or more.
-    hashes: Vec<u64>,
-    counts: Vec<u32>,
-    /// Where the hashes with each value of their top bits begin: hashes are spread evenly, so one or two share it.
-    starts: Vec<u32>,
-    shift: u32,
+    parts: Vec<Counts>,
 }
 
 impl DocumentFrequency {
@@ -171,12 +199,23 @@ impl DocumentFrequency {
         self.documents
     }
 
-    /// In how many documents the n-gram occurs; 1 also stands for none.
-    pub(crate) fn get(&self, hash: u64) -> u32 {
-        let bucket = (hash >> self.shift) as usize;
-        let (start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
-        let found = self.hashes[start..end].iter().position(|&known| known == hash);
-        found.map_or(1, |at| self.counts[start + at])
+    /// In how many documents each of the n-grams occurs; 1 also stands for none.
+    pub(crate) fn of_all(&self, hashes: &[u64]) -> Vec<u32> {
+        let mut counts = Vec::with_capacity(hashes.len());
+        for some in hashes.chunks(32) {
+            // Places first, and what lies there, with no decision in between: the processor waits for all at once.
+            let mut places = [0; 32];
+            let mut found = [FREE; 32];
+            for ((place, found), &hash) in places.iter_mut().zip(&mut found).zip(some) {
+                let part = &self.parts[part_of(hash)];
+                *place = part.place(hash.max(FREE + 1));
+                *found = part.slots[*place];
+            }
+            counts.extend(some.iter().zip(places.iter().zip(found)).map(|(&hash, (&place, found))| {
+                self.parts[part_of(hash)].count(hash.max(FREE + 1), place, found).unwrap_or(1)
+            }));
+        }
+        counts
     }
 }
 
@@ -200,19 +239,35 @@ mod tests {
 
     #[test]
     fn counts_are_the_same_in_memory_and_through_files() {
-        for capacity in [1 << 20, 64, 7] {
+        for capacity in [1 << 20, 5, 1] {
             let counted = count(capacity);
             assert_eq!(counted.documents(), 50);
             for n in 1..=60u64 {
-                assert_eq!(counted.get(spread(n)), (50 / n).max(1) as u32, "{n} with a buffer of {capacity}");
+                let expected = [(50 / n).max(1) as u32];
+                assert_eq!(counted.of_all(&[spread(n)]), expected, "{n} with a buffer of {capacity}");
             }
-            assert_eq!(counted.get(12345), 1);
+            assert_eq!(counted.of_all(&[12345]), [1]);
         }
     }
 
     #[test]
     fn nothing_seen_is_nothing_known() {
         let empty = DocumentCounter::new().finish().expect("nothing to put aside");
-        assert_eq!((empty.documents(), empty.get(0), empty.get(u64::MAX)), (0, 1, 1));
+        assert_eq!((empty.documents(), empty.of_all(&[0, u64::MAX])), (0, vec![1, 1]));
+    }
+
+    /// Many hashes in one place, at both ends of their part and of all parts, and their neighbours that never came.
+    #[test]
+    fn crowded_hashes_are_found_and_their_neighbours_are_not() {
+        let crowd: Vec<u64> = [0, u64::MAX / 64 - 300, u64::MAX - 300]
+            .into_iter()
+            .flat_map(|first| (0..300).step_by(3).map(move |n| first + n))
+            .collect();
+        let counter = DocumentCounter::new();
+        (0..3).for_each(|_| counter.add(&crowd));
+        let counted = counter.finish().expect("nothing to put aside");
+        assert_eq!(counted.of_all(&crowd), vec![3; 300]);
+        let neighbours: Vec<u64> = crowd.iter().map(|hash| hash + 2).collect();
+        assert_eq!(counted.of_all(&neighbours), vec![1; 300]);
     }
 }

@@ -21,6 +21,7 @@
 mod catalogue;
 mod document_frequency;
 mod error;
+mod in_order;
 mod meteor;
 mod metrics;
 pub mod registry;
@@ -29,5 +30,6 @@ mod scorer;
 pub mod tokenize;
 
 pub use error::{Error, Result};
+pub use in_order::in_order;
 pub use registry::{Entry, Options, Request};
 pub use scorer::{CorpusSurvey, Part, Rows, Scorer};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use storymeter_core::read::Record;
 use storymeter_core::{Metric, Prepared, Survey, TextCache};
 
@@ -118,25 +118,26 @@ impl Scorer {
             self.slots.iter().map(|slot| slot.metric.stats_of_all(&prepared)).collect();
         let mut stats = vec![0.0; records.len() * self.width];
         let mut scores = vec![0.0; records.len() * self.columns.len()];
-        prepared
-            .par_iter()
+        let built = prepared
+            .into_par_iter()
             .zip(stats.par_chunks_exact_mut(self.width.max(1)))
             .zip(scores.par_chunks_exact_mut(self.columns.len().max(1)))
             .enumerate()
-            .for_each(|(at, ((story, row), scores))| {
+            .fold(Built::default, |mut built, (at, ((story, row), scores))| {
                 for (slot, known) in self.slots.iter().zip(&at_once) {
                     let row = &mut row[slot.stats.clone()];
                     match known {
                         Some(rows) => row.copy_from_slice(&rows[at * row.len()..(at + 1) * row.len()]),
-                        None => slot.metric.stats(story, row),
+                        None => slot.metric.stats(&story, row),
                     }
                     slot.metric.score(row, &mut scores[slot.scores.clone()]);
                 }
-            });
+                built.let_go(story);
+                built
+            })
+            .reduce(Built::default, Built::with);
         let empty = records.iter().filter(|record| record.story.text.trim().is_empty()).count();
-        let built = built(&prepared);
-        // The views of a batch are many pieces of memory: all threads give them back.
-        prepared.into_par_iter().for_each(drop);
+        let built = built.0.into_iter().collect();
         Ok(Rows { stats, scores, width: self.width, columns: self.columns.len(), empty, built })
     }
 
@@ -188,8 +189,8 @@ pub struct CorpusSurvey {
 impl CorpusSurvey {
     /// Takes in a batch of stories.
     pub fn batch(&self, records: &[Record]) {
-        prepare(records).par_iter().for_each(|story| {
-            self.surveys.iter().flatten().for_each(|survey| survey.add(story));
+        prepare(records).into_par_iter().for_each(|story| {
+            self.surveys.iter().flatten().for_each(|survey| survey.add(&story));
         });
     }
 }
@@ -228,25 +229,32 @@ impl Rows {
 
 /// Gives each story its texts; equal texts of the batch (a reference that eleven systems share) are one.
 fn prepare(records: &[Record]) -> Vec<Prepared<'_>> {
-    let mut known: FxHashMap<&str, Arc<TextCache>> = FxHashMap::default();
+    let mut known: FxHashMap<&str, Arc<TextCache<'_>>> = FxHashMap::default();
     let mut share = |text| Arc::clone(known.entry(text).or_insert_with(|| Arc::new(TextCache::new(text))));
     records.iter().map(|record| Prepared::with_texts(record.number, &record.story, &mut share)).collect()
 }
 
-/// Counts the views of all texts, each text once, in a fixed order.
-fn built(prepared: &[Prepared<'_>]) -> Vec<(&'static str, u64)> {
-    let mut counts = BTreeMap::new();
-    let mut seen = FxHashSet::default();
-    let texts = |p: &Prepared<'_>| {
-        let more = p.prompt.iter().chain(&p.references).cloned().collect::<Vec<_>>();
-        std::iter::once(Arc::clone(&p.text)).chain(more)
-    };
-    for text in prepared.iter().flat_map(texts) {
-        if seen.insert(Arc::as_ptr(&text)) {
-            text.built().into_iter().for_each(|name| *counts.entry(name).or_default() += 1);
+/// How often each view was built, by name, for the texts that nobody needs any more.
+#[derive(Default)]
+struct Built(BTreeMap<&'static str, u64>);
+
+impl Built {
+    /// Lets a story's texts go and counts the views of those that no other story of the batch waits for.
+    ///
+    /// Their memory serves the next story while it is still in the processor's cache, and a batch never holds the views
+    /// of all its texts.
+    fn let_go(&mut self, story: Prepared<'_>) {
+        for text in story.references.into_iter().chain(story.prompt).chain([story.text]) {
+            let last = Arc::into_inner(text);
+            let names = last.iter().flat_map(TextCache::built);
+            names.for_each(|name| *self.0.entry(name).or_default() += 1);
         }
     }
-    counts.into_iter().collect()
+
+    fn with(mut self, other: Self) -> Self {
+        other.0.into_iter().for_each(|(name, count)| *self.0.entry(name).or_default() += count);
+        self
+    }
 }
 
 #[cfg(test)]

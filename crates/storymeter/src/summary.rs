@@ -104,17 +104,33 @@ impl Ledger {
     pub fn push(&mut self, story: &Story, row: &[f64]) {
         assert_eq!(row.len(), self.width, "a row of the ledger's width");
         self.stats.extend_from_slice(row);
-        let system = story.system.as_ref().map(|name| match self.numbers.get(name) {
-            Some(&number) => number,
-            None => {
-                let number = self.systems.len() as u32;
-                self.systems.push(name.clone());
-                self.numbers.insert(name.clone(), number);
-                number
-            }
-        });
+        let system = story.system.as_deref().map(|name| self.number_of(name));
         self.system_of.push(system);
         self.item_of.push(BuildHasherDefault::<DefaultHasher>::new().hash_one(story.item()));
+    }
+
+    /// Takes in a later part of the stories.
+    ///
+    /// # Panics
+    /// If its rows have another width.
+    pub fn append(&mut self, later: Self) {
+        assert_eq!(later.width, self.width, "rows of the ledger's width");
+        self.stats.extend_from_slice(&later.stats);
+        let numbers: Vec<u32> = later.systems.iter().map(|name| self.number_of(name)).collect();
+        let system = |number: Option<u32>| number.map(|number| numbers[number as usize]);
+        self.system_of.extend(later.system_of.into_iter().map(system));
+        self.item_of.extend(later.item_of);
+    }
+
+    /// The number of a system, a new one where it has none.
+    fn number_of(&mut self, system: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(system) {
+            return number;
+        }
+        let number = self.systems.len() as u32;
+        self.systems.push(system.to_owned());
+        self.numbers.insert(system.to_owned(), number);
+        number
     }
 
     /// Number of stories.
@@ -233,6 +249,10 @@ impl Ledger {
     }
 }
 
+/// Draws that are summed together. The statistics of a large input do not fit in a cache, so that one pass over them must
+/// serve several draws, or all threads wait for memory.
+const TOGETHER: usize = 8;
+
 /// Percentile bootstrap intervals of all columns, from the same draws.
 fn intervals(rows: &[&[f64]], scorer: &Scorer, resampling: &Resampling) -> Vec<Interval> {
     let columns = scorer.columns().len();
@@ -240,15 +260,17 @@ fn intervals(rows: &[&[f64]], scorer: &Scorer, resampling: &Resampling) -> Vec<I
         return vec![Interval { low: f64::NAN, high: f64::NAN }; columns];
     }
     let terms = Terms::new(rows, scorer);
-    let values: Vec<Vec<f64>> = (0..resampling.resamples as u64)
-        .into_par_iter()
-        .map(|resample| {
-            let mut drawn = vec![0; rows.len()];
-            draw_with_replacement(&mut stream(resampling.seed, resample), &mut drawn);
-            let mut times = vec![0u32; rows.len()];
-            drawn.into_iter().for_each(|story| times[story] += 1);
-            terms.scores(&times, scorer)
-        })
+    let draw = |resample: &u64| {
+        let mut drawn = vec![0; rows.len()];
+        draw_with_replacement(&mut stream(resampling.seed, *resample), &mut drawn);
+        let mut times = vec![0u32; rows.len()];
+        drawn.into_iter().for_each(|story| times[story] += 1);
+        times
+    };
+    let resamples: Vec<u64> = (0..resampling.resamples as u64).collect();
+    let values: Vec<Vec<f64>> = resamples
+        .par_chunks(TOGETHER)
+        .flat_map_iter(|some| terms.scores(&some.iter().map(draw).collect::<Vec<_>>(), scorer))
         .collect();
     let of_column = |column: usize| values.iter().map(|scores| scores[column]).collect::<Vec<f64>>();
     let interval = |column| percentile_interval(&of_column(column), resampling.confidence);
@@ -287,31 +309,71 @@ impl Terms {
         Self { width, values }
     }
 
-    fn scores(&self, times: &[u32], scorer: &Scorer) -> Vec<f64> {
-        let mut sums = vec![0.0; self.width];
-        for (terms, &times) in self.values.chunks_exact(self.width).zip(times) {
-            if times > 0 {
-                let times = f64::from(times);
-                sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += times * term);
-            }
-        }
-        let mut scores = vec![0.0; scorer.columns().len()];
-        let mut start = 0;
-        for part in scorer.parts() {
-            let own = &mut scores[part.scores.clone()];
-            match part.metric.pooling() {
-                Pooling::Sum => {
-                    part.metric.pooled_score(&sums[start..start + part.metric.width()], own);
-                    start += part.metric.width();
-                }
-                Pooling::Mean => {
-                    own.iter_mut()
-                        .zip(&sums[start..])
-                        .for_each(|(score, sum)| *score = sum / times.len() as f64);
-                    start += own.len();
+    /// The scores of several draws, given how many times each story is in each.
+    fn scores(&self, draws: &[Vec<u32>], scorer: &Scorer) -> Vec<Vec<f64>> {
+        let mut sums = vec![vec![0.0; self.width]; draws.len()];
+        for (story, terms) in self.values.chunks_exact(self.width).enumerate() {
+            for (sums, times) in sums.iter_mut().zip(draws) {
+                let times = f64::from(times[story]);
+                if times > 0.0 {
+                    sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += times * term);
                 }
             }
         }
-        scores
+        let stories = (self.values.len() / self.width) as f64;
+        sums.iter().map(|sums| scores_of(sums, stories, scorer)).collect()
+    }
+}
+
+/// The scores of so many stories, given the sums of their terms.
+fn scores_of(sums: &[f64], stories: f64, scorer: &Scorer) -> Vec<f64> {
+    let mut scores = vec![0.0; scorer.columns().len()];
+    let mut start = 0;
+    for part in scorer.parts() {
+        let own = &mut scores[part.scores.clone()];
+        match part.metric.pooling() {
+            Pooling::Sum => {
+                part.metric.pooled_score(&sums[start..start + part.metric.width()], own);
+                start += part.metric.width();
+            }
+            Pooling::Mean => {
+                own.iter_mut().zip(&sums[start..]).for_each(|(score, sum)| *score = sum / stories);
+                start += own.len();
+            }
+        }
+    }
+    scores
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storymeter_metrics::Options;
+
+    fn story(system: Option<&str>, item: &str) -> Story {
+        Story { system: system.map(str::to_owned), item: Some(item.to_owned()), ..Story::default() }
+    }
+
+    #[test]
+    fn stories_taken_in_in_parts_are_summed_up_as_if_they_came_one_by_one() {
+        let scorer = Scorer::new(&["text-length"], &Options::default()).expect("a known metric");
+        let systems = [Some("rain"), None, Some("sun"), Some("rain"), Some("fog"), Some("sun"), None];
+        let (mut whole, mut parts) = (Ledger::new(1), Ledger::new(1));
+        for (start, part) in [(0, &systems[..1]), (1, &systems[1..5]), (5, &systems[5..])] {
+            let mut ledger = Ledger::new(1);
+            for (n, system) in (start..).zip(part) {
+                let story = story(*system, &format!("item {}", n % 3));
+                whole.push(&story, &[f64::from(n)]);
+                ledger.push(&story, &[f64::from(n)]);
+            }
+            parts.append(ledger);
+        }
+        assert_eq!(parts.systems(), ["rain", "sun", "fog"]);
+        let resampling = Resampling { resamples: 20, ..Resampling::default() };
+        assert_eq!(parts.all(&scorer, &resampling), whole.all(&scorer, &resampling));
+        assert_eq!(parts.system_of, whole.system_of);
+        assert_eq!(parts.item_of, whole.item_of);
+        let against = |ledger: &Ledger| ledger.against("rain", &scorer, &resampling);
+        assert_eq!(against(&parts), against(&whole));
     }
 }

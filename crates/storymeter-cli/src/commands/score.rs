@@ -6,22 +6,24 @@ mod lines;
 mod references;
 mod report;
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use storymeter::core::Direction;
-use storymeter::core::read::{Format, Record, Skipped};
-use storymeter::metrics::{Options, Rows, Scorer};
+use storymeter::core::read::{Format, RawRecord, Record, Skipped};
+use storymeter::metrics::{Options, Rows, Scorer, in_order};
 use storymeter::summary::{Ledger, Resampling, Summary};
 
 use crate::Outcome;
 use crate::args::Common;
-use crate::input::{InputArgs, Inputs, report_skipped};
+use crate::input::{AHEAD, InputArgs, Inputs, report_skipped};
+use crate::output::Output;
 use crate::progress;
 use lines::Lines;
-use references::References;
+use references::{Given, References};
 use report::Report;
 
 /// Score stories with any set of metrics, in one pass.
@@ -88,7 +90,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let format = output_format(args)?;
     let options = Options { seed: args.seed, meteor_data: args.meteor_data.clone() };
     let (mut scorer, watch) = learned::scorer(&args.learned, &metric_ids(args), &options)?;
-    let mut explainer = args.explain.then(|| explain::Explainer::new(&args.learned, format)).transpose()?;
+    let explainer = args.explain.then(|| explain::Explainer::new(&args.learned, format)).transpose()?;
     let bounds = Bound::parse_all(&args.fail_under, &scorer)?;
 
     let inputs = if scorer.needs_survey() { args.input.repeatable()? } else { args.input.once() };
@@ -103,21 +105,36 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
         OutputFormat::Jsonl => Some(Lines::jsonl(to_file, scorer.columns())?),
         OutputFormat::Csv => Some(Lines::csv(to_file, scorer.columns())?),
     };
-    let mut empty = 0;
-    let skipped = for_each_batch(args, common, &inputs, "scoring", |records| {
+    let layout = lines.as_ref().map(Lines::layout);
+    let work = |records: &[Record]| -> anyhow::Result<Done> {
         let rows = scorer.batch(records)?;
         watch.check()?;
-        empty += rows.empty_stories();
-        keep(records, &rows, &mut ledger);
-        let explanations = explainer.as_mut().map(|explainer| explainer.explain(records)).transpose()?;
-        lines.as_mut().map_or(Ok(()), |lines| lines.write(records, &rows, explanations.as_deref()))
+        let explained = explainer.as_ref().map(|explainer| explainer.explain(records)).transpose()?;
+        let explanations = explained.as_ref().map(|explained| explained.explanations.as_slice());
+        let lines = layout.as_ref().map(|layout| layout.lines(records, &rows, explanations)).transpose()?;
+        Ok(Done {
+            lines: lines.unwrap_or_default(),
+            ledger: entries(records, &rows, scorer.width()),
+            empty: rows.empty_stories(),
+            shown: explained.map(|explained| explained.shown).unwrap_or_default(),
+        })
+    };
+    let mut empty = 0;
+    let mut shown = explainer.as_ref().map(|_| Output::open(None)).transpose()?;
+    // The learned metric has a batch to itself: it uses all threads as it is.
+    let ahead = if watch.is_on() || args.explain { 1 } else { AHEAD };
+    let skipped = for_each_batch(args, common, &inputs, ("scoring", ahead), work, |done| {
+        ledger.append(done.ledger);
+        empty += done.empty;
+        shown.as_mut().map_or(Ok(()), |shown| shown.write_all(&done.shown))?;
+        lines.as_mut().map_or(Ok(()), |lines| lines.write(&done.lines))
     })?;
 
     let resampling =
         Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
     let all = ledger.all(&scorer, &resampling);
     let passed = Bound::all_hold(&bounds, &all, common);
-    explainer.map_or(Ok(()), explain::Explainer::finish)?;
+    shown.map_or(Ok(()), Output::finish)?;
     let table_wanted = format == OutputFormat::Table || args.output.is_some();
     if table_wanted {
         let report = Report {
@@ -169,52 +186,90 @@ fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
     }
 }
 
+/// What comes of a batch of stories.
+struct Done {
+    ledger: Ledger,
+    lines: Vec<u8>,
+    empty: usize,
+    shown: Vec<u8>,
+}
+
 /// The first pass, for metrics that must know the corpus.
 fn survey(args: &ScoreArgs, common: &Common, inputs: &Inputs, scorer: Scorer) -> anyhow::Result<Scorer> {
     let survey = scorer.survey();
-    // Bad records are reported by the second pass.
-    for_each_batch(args, common, inputs, "reading the corpus", |records| {
+    let work = |records: &[Record]| {
         scorer.check_all(records)?;
         survey.batch(records);
         Ok(())
-    })?;
+    };
+    // Bad records are reported by the second pass.
+    for_each_batch(args, common, inputs, ("reading the corpus", AHEAD), work, |()| Ok(()))?;
     Ok(scorer.surveyed(survey)?)
 }
 
-/// Reads the input, batch by batch, with the references of the reference files.
-fn for_each_batch(
+/// Reads the input, batch by batch, with the references of the reference files. `work` is done on all threads, on so many
+/// batches at once; what comes of it is for `take`, in input order.
+fn for_each_batch<R: Send>(
     args: &ScoreArgs,
     common: &Common,
     inputs: &Inputs,
-    what: &'static str,
-    mut work: impl FnMut(&[Record]) -> anyhow::Result<()>,
+    (what, ahead): (&'static str, usize),
+    work: impl Fn(&[Record]) -> anyhow::Result<R> + Sync,
+    mut take: impl FnMut(R) -> anyhow::Result<()>,
 ) -> anyhow::Result<Skipped> {
     let mut references = References::open(&args.references, args.references_format)?;
     let mut skipped = Skipped::default();
     let bar = progress::bar(common, what, None);
-    for batch in inputs.batches()? {
+    let batches = inputs.batches()?.map(|batch| -> anyhow::Result<_> {
         let batch = batch?;
         let given = references.next(&batch)?;
-        let parsed: Vec<_> = batch.into_par_iter().map(|raw| raw.parse()).collect();
-        let mut records = Vec::with_capacity(parsed.len());
-        for (number, record) in parsed.into_iter().enumerate() {
-            if let Some(mut record) = skipped.admit(record, inputs.skip_bad())? {
-                record.story.references.extend(given.iter().map(|column| column[number].clone()));
-                records.push(record);
-            }
-        }
-        work(&records)?;
-        bar.inc(records.len() as u64);
-    }
+        Ok((batch, given))
+    });
+    let skip_bad = inputs.skip_bad();
+    let work = |batch: anyhow::Result<(Vec<RawRecord>, Given)>| -> anyhow::Result<_> {
+        let (batch, given) = batch?;
+        let mut skipped = Skipped::default();
+        let records = parse(batch, given, &mut skipped, skip_bad)?;
+        Ok((work(&records)?, records.len() as u64, skipped))
+    };
+    in_order(batches, ahead, work, |done| {
+        let (result, stories, passed_over) = done?;
+        skipped.merge(passed_over);
+        bar.inc(stories);
+        take(result)
+    })?;
     references.finish()?;
     bar.finish_and_clear();
     Ok(skipped)
 }
 
-fn keep(records: &[Record], rows: &Rows, ledger: &mut Ledger) {
+/// The good records of a batch, with their references.
+fn parse(
+    batch: Vec<RawRecord>,
+    given: Given,
+    skipped: &mut Skipped,
+    skip_bad: bool,
+) -> storymeter::core::Result<Vec<Record>> {
+    let mut given = given.parse()?;
+    let parsed: Vec<_> = batch.into_par_iter().map(RawRecord::parse).collect();
+    let mut records = Vec::with_capacity(parsed.len());
+    for record in parsed {
+        let references: Vec<String> = given.iter_mut().filter_map(Iterator::next).collect();
+        if let Some(mut record) = skipped.admit(record, skip_bad)? {
+            record.story.references.extend(references);
+            records.push(record);
+        }
+    }
+    Ok(records)
+}
+
+/// What is kept of a batch.
+fn entries(records: &[Record], rows: &Rows, width: usize) -> Ledger {
+    let mut ledger = Ledger::new(width);
     for (at, record) in records.iter().enumerate() {
         ledger.push(&record.story, rows.stats(at));
     }
+    ledger
 }
 
 fn compare(

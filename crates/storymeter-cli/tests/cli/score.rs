@@ -66,6 +66,92 @@ fn any_number_of_threads_gives_the_same_bytes() {
     assert_eq!(sandbox.read("1.jsonl"), sandbox.read("3.jsonl"));
 }
 
+/// Stories and references one a line, more than are read at once; two systems in turns.
+fn many(count: usize) -> (String, String) {
+    let story = |n: usize| {
+        let system = if n % 2 == 0 { "even" } else { "odd" };
+        let text = format!("Keeper {} lit the {} lamp, and lamp {n} went out.", n % 7, n % 13);
+        format!("{{\"id\":\"{n}\",\"system\":\"{system}\",\"item\":\"{}\",\"story\":\"{text}\"}}\n", n / 2)
+    };
+    let reference = |n: usize| format!("The keeper lit lamp {} at {} and it went out.\n", n % 13, n % 24);
+    ((0..count).map(story).collect(), (0..count).map(reference).collect())
+}
+
+#[test]
+fn several_batches_under_way_come_out_in_order_on_any_number_of_threads() {
+    let sandbox = Sandbox::new();
+    let (stories, references) = many(6000);
+    sandbox.write("stories.jsonl", stories);
+    sandbox.write("references.txt", references);
+    let run = |threads: usize| {
+        let line = format!(
+            "score stories.jsonl --references references.txt --references-format lines --metric bleu,cider-d,rouge:hanna,self-bleu \
+             --resamples 50 --threads {threads} -o {threads}.jsonl"
+        );
+        sandbox.run(&line).succeeds().stdout().to_owned()
+    };
+    let table = run(1);
+    let scores = sandbox.read("1.jsonl");
+    for (n, line) in scores.lines().enumerate() {
+        assert!(line.starts_with(&format!("{{\"id\":\"{n}\",")), "{line}");
+    }
+    assert_eq!(scores.lines().count(), 6000);
+    for threads in [2, 5] {
+        assert_eq!(run(threads), table);
+        assert!(sandbox.read(&format!("{threads}.jsonl")) == scores, "{threads} threads");
+    }
+}
+
+#[test]
+fn the_first_bad_record_of_many_batches_is_named() {
+    let sandbox = Sandbox::new();
+    let (stories, references) = many(5000);
+    let mut lines: Vec<&str> = stories.lines().collect();
+    lines[2600] = "{\"story\":";
+    lines[4000] = "{}";
+    sandbox.write("stories.jsonl", lines.join("\n"));
+    sandbox.write("references.txt", references);
+    let formats = "--references references.txt --references-format lines --metric bleu";
+    nothing_half_written(
+        &sandbox,
+        &format!("score stories.jsonl {formats} -o out.jsonl"),
+        "stories.jsonl:2601: ",
+    );
+    let run = sandbox.run(&format!("score stories.jsonl {formats} --skip-bad -o out.jsonl")).succeeds();
+    assert!(run.stderr().contains("2 bad records were passed over"), "{}", run.stderr());
+    // The references of the bad ones are passed over with them.
+    let scores = sandbox.read("out.jsonl");
+    let after = scores.lines().nth(4500).expect("4,998 lines");
+    sandbox.write("stories.jsonl", stories);
+    sandbox.run(&format!("score stories.jsonl {formats} -o all.jsonl")).succeeds();
+    assert_eq!(after, sandbox.read("all.jsonl").lines().nth(4502).expect("5,000 lines"));
+}
+
+#[test]
+fn stories_and_references_are_counted_across_batches() {
+    let sandbox = Sandbox::new();
+    let take = |text: &str, count: usize| text.split_inclusive('\n').take(count).collect::<String>();
+    let (stories, references) = many(3000);
+    let line = "score stories.jsonl --references references.txt --references-format lines --metric bleu -o out.jsonl";
+    // Ends of batches among them.
+    for (count, given) in [(2048, 2047), (2500, 1024), (2049, 2048), (2048, 2049), (1024, 3000), (700, 701)] {
+        sandbox.write("stories.jsonl", take(&stories, count));
+        sandbox.write("references.txt", take(&references, given));
+        let message = if given < count {
+            format!(
+                "stories.jsonl:{}: the story has no reference: references.txt has only {given}",
+                given + 1
+            )
+        } else {
+            format!("references.txt has {given} references, but there are {count} stories")
+        };
+        nothing_half_written(&sandbox, line, &message);
+    }
+    sandbox.write("stories.jsonl", take(&stories, 2048));
+    sandbox.write("references.txt", take(&references, 2048));
+    sandbox.run(line).succeeds();
+}
+
 #[test]
 fn standard_input_is_read_twice_for_corpus_metrics() {
     let sandbox = with_stories();

@@ -23,7 +23,7 @@ pub(crate) const GAMMA: f64 = 0.5;
 pub(crate) struct NltkWords(Vec<(String, String)>);
 
 impl View for NltkWords {
-    fn build(text: &TextCache) -> Self {
+    fn build(text: &TextCache<'_>) -> Self {
         let tokens = text.view::<Tokenised<Whitespace>>();
         let lower = tokens.iter().map(str::to_lowercase);
         Self(lower.map(|word| (porter::nltk(&word), word)).map(|(stem, word)| (word, stem)).collect())

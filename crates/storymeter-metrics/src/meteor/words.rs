@@ -37,7 +37,7 @@ struct Undecided {
 }
 
 impl View for MeteorWords {
-    fn build(text: &TextCache) -> Self {
+    fn build(text: &TextCache<'_>) -> Self {
         let mut words = Maker::default();
         let mut split = Vec::new();
         let mut undecided = Vec::new();

@@ -59,7 +59,7 @@ impl Chrf {
         Self { columns: [request.key.to_owned()], words, beta: if hanna { 3.0 } else { 2.0 }, hanna }
     }
 
-    fn chars(&self, text: &TextCache) -> Arc<dyn AsRef<CharNgrams>> {
+    fn chars(&self, text: &TextCache<'_>) -> Arc<dyn AsRef<CharNgrams>> {
         if self.hanna { text.view::<Chars<Kept>>() } else { text.view::<Chars<Removed>>() }
     }
 }
@@ -91,7 +91,7 @@ impl Spaces for Removed {
 struct Chars<S>(CharNgrams, PhantomData<S>);
 
 impl<S: Spaces> View for Chars<S> {
-    fn build(text: &TextCache) -> Self {
+    fn build(text: &TextCache<'_>) -> Self {
         Self(S::characters(text.text()), PhantomData)
     }
 }

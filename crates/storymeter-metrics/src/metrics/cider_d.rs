@@ -154,11 +154,13 @@ impl<'a> Weighted<'a> {
         let documents = (frequency.documents() as f64).ln();
         let mut weights = Vec::with_capacity(index.len());
         let mut norms = [0.0; ORDER];
-        let mut hashes = index.hashes().into_iter();
+        let mut found_in = frequency.of_all(&index.hashes()).into_iter();
         for (order, norm) in norms.iter_mut().enumerate() {
             let mut squares = 0.0;
-            for (&count, hash) in index.counts(order + 1).iter().zip(hashes.by_ref()) {
-                let weight = f64::from(count) * (documents - f64::from(frequency.get(hash)).ln());
+            for (&count, found_in) in index.counts(order + 1).iter().zip(found_in.by_ref()) {
+                // Most are in one document, and the logarithm of that is 0.
+                let of_frequency = if found_in == 1 { 0.0 } else { f64::from(found_in).ln() };
+                let weight = f64::from(count) * (documents - of_frequency);
                 weights.push(weight);
                 squares += weight * weight;
             }

@@ -61,7 +61,7 @@ fn over_length<T: Tokenizer>(story: &Prepared<'_>, weight: fn(usize) -> usize) -
 struct LowerCased<T>(Tokens, PhantomData<T>);
 
 impl<T: Tokenizer> View for LowerCased<T> {
-    fn build(text: &TextCache) -> Self {
+    fn build(text: &TextCache<'_>) -> Self {
         let tokens = text.view::<Tokenised<T>>();
         let mut lower = String::with_capacity(text.text().len());
         let mut ends = Vec::with_capacity(tokens.len());

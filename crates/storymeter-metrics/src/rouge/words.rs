@@ -137,7 +137,7 @@ fn stem_longer(word: &str, stem: impl Fn(&str) -> String) -> String {
 pub(crate) struct HannaStems(pub Words);
 
 impl View for HannaStems {
-    fn build(text: &TextCache) -> Self {
+    fn build(text: &TextCache<'_>) -> Self {
         let lines = text.text().split('\n').map(|line| line.split('<').next().unwrap_or_default());
         Self(perl_words(lines, |word| stem_longer(word, porter::rouge)))
     }
@@ -147,7 +147,7 @@ impl View for HannaStems {
 pub(crate) struct PerlBases(pub Words);
 
 impl View for PerlBases {
-    fn build(text: &TextCache) -> Self {
+    fn build(text: &TextCache<'_>) -> Self {
         let base = |word: &str| exception(word).map_or_else(|| porter::rouge(word), str::to_owned);
         Self(perl_words(text.text().split('\n'), |word| stem_longer(word, base)))
     }
@@ -188,7 +188,7 @@ fn google_words(text: &str, stem: impl Fn(&str) -> String) -> Words {
 pub(crate) struct GoogleWords(pub Words);
 
 impl View for GoogleWords {
-    fn build(text: &TextCache) -> Self {
+    fn build(text: &TextCache<'_>) -> Self {
         Self(google_words(text.text(), str::to_owned))
     }
 }
@@ -197,7 +197,7 @@ impl View for GoogleWords {
 pub(crate) struct GoogleStems(pub Words);
 
 impl View for GoogleStems {
-    fn build(text: &TextCache) -> Self {
+    fn build(text: &TextCache<'_>) -> Self {
         Self(google_words(text.text(), |word| stem_longer(word, porter::nltk)))
     }
 }

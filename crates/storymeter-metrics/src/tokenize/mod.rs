@@ -44,7 +44,7 @@ pub struct Tokenised<T> {
 }
 
 impl<T: Tokenizer> View for Tokenised<T> {
-    fn build(text: &TextCache) -> Self {
+    fn build(text: &TextCache<'_>) -> Self {
         Self { tokens: T::tokenize(text.text()), by: PhantomData }
     }
 }
@@ -64,7 +64,7 @@ pub struct Indexed<T, const N: usize> {
 }
 
 impl<T: Tokenizer, const N: usize> View for Indexed<T, N> {
-    fn build(text: &TextCache) -> Self {
+    fn build(text: &TextCache<'_>) -> Self {
         Self { index: NgramIndex::new(&[&text.view::<Tokenised<T>>()], N), by: PhantomData }
     }
 }
@@ -84,7 +84,7 @@ pub struct Numbered<T> {
 }
 
 impl<T: Tokenizer> View for Numbered<T> {
-    fn build(text: &TextCache) -> Self {
+    fn build(text: &TextCache<'_>) -> Self {
         Self { vocabulary: Vocabulary::new(&text.view::<Tokenised<T>>()), by: PhantomData }
     }
 }

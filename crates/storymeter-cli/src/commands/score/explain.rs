@@ -9,38 +9,39 @@ use storymeter::union::{Explanation, Scorer};
 
 use super::OutputFormat;
 use super::learned::LearnedArgs;
-use crate::output::Output;
 
-/// Explains stories, and shows them where no file takes them.
+/// Explains stories.
 pub(super) struct Explainer {
     scorer: Scorer,
-    shown: Option<Output>,
+    /// Explanations are for people unless they are written as JSON.
+    show: bool,
     colour: bool,
 }
 
+/// Explanations of a batch.
+pub(super) struct Explained {
+    pub(super) explanations: Vec<Explanation>,
+    /// As people see them, where they do.
+    pub(super) shown: Vec<u8>,
+}
+
 impl Explainer {
-    /// Shows explanations unless they are written as JSON.
     pub(super) fn new(args: &LearnedArgs, format: OutputFormat) -> anyhow::Result<Self> {
-        let shown = (format != OutputFormat::Jsonl).then(|| Output::open(None)).transpose()?;
         let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-        Ok(Self { scorer: args.load()?, shown, colour })
+        Ok(Self { scorer: args.load()?, show: format != OutputFormat::Jsonl, colour })
     }
 
     /// Explains a batch.
-    pub(super) fn explain(&mut self, records: &[Record]) -> anyhow::Result<Vec<Explanation>> {
-        let explained: Vec<Explanation> =
+    pub(super) fn explain(&self, records: &[Record]) -> anyhow::Result<Explained> {
+        let explanations: Vec<Explanation> =
             records.par_iter().map(|record| self.scorer.explain(&record.story)).collect::<Result<_, _>>()?;
-        if let Some(out) = &mut self.shown {
-            for (record, explanation) in records.iter().zip(&explained) {
-                show(out, &record.story.id, explanation, self.colour)?;
+        let mut shown = Vec::new();
+        if self.show {
+            for (record, explanation) in records.iter().zip(&explanations) {
+                show(&mut shown, &record.story.id, explanation, self.colour)?;
             }
         }
-        Ok(explained)
-    }
-
-    /// Writes out what was shown.
-    pub(super) fn finish(self) -> anyhow::Result<()> {
-        self.shown.map_or(Ok(()), Output::finish)
+        Ok(Explained { explanations, shown })
     }
 }
 

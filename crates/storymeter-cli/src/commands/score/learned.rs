@@ -85,6 +85,11 @@ impl LearnedArgs {
 pub(super) struct Watch(Option<Arc<OnceLock<union::Error>>>);
 
 impl Watch {
+    /// Whether the learned metric is among those asked for.
+    pub(super) fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The device's first error, if it has failed.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         match self.0.as_ref().and_then(|failure| failure.get()) {

@@ -5,7 +5,6 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use rayon::prelude::*;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use storymeter::core::read::Record;
@@ -16,6 +15,12 @@ use storymeter::union::Explanation;
 /// Writes lines to a file or, once all are there, to standard output.
 pub(super) struct Lines {
     sink: Sink,
+    layout: Layout,
+}
+
+/// What a line looks like.
+#[derive(Clone)]
+pub(super) struct Layout {
     columns: Vec<String>,
     csv: bool,
 }
@@ -28,54 +33,25 @@ enum Sink {
 
 impl Lines {
     pub(super) fn jsonl(path: Option<&Path>, columns: &[String]) -> anyhow::Result<Self> {
-        Ok(Self { sink: Sink::open(path)?, columns: columns.to_vec(), csv: false })
+        Ok(Self { sink: Sink::open(path)?, layout: Layout { columns: columns.to_vec(), csv: false } })
     }
 
     pub(super) fn csv(path: Option<&Path>, columns: &[String]) -> anyhow::Result<Self> {
-        let mut lines = Self { sink: Sink::open(path)?, columns: columns.to_vec(), csv: true };
+        let layout = Layout { columns: columns.to_vec(), csv: true };
+        let mut lines = Self { sink: Sink::open(path)?, layout };
         let header = ["id", "system", "item"].into_iter().chain(columns.iter().map(String::as_str));
-        lines.sink.get().write_all(&csv_line(header)?)?;
+        lines.write(&csv_line(header))?;
         Ok(lines)
     }
 
-    /// Writes the scores of a batch.
-    pub(super) fn write(
-        &mut self,
-        records: &[Record],
-        rows: &Rows,
-        explanations: Option<&[Explanation]>,
-    ) -> anyhow::Result<()> {
-        let line = |(at, record): (usize, &Record)| {
-            self.line(record, rows.scores(at), explanations.map(|explanations| &explanations[at]))
-        };
-        let lines: Vec<Vec<u8>> = records.par_iter().enumerate().map(line).collect::<anyhow::Result<_>>()?;
-        let out = self.sink.get();
-        lines.iter().try_for_each(|line| out.write_all(line)).context("cannot write the scores")
+    /// What a line looks like, for the threads that make them.
+    pub(super) fn layout(&self) -> Layout {
+        self.layout.clone()
     }
 
-    fn line(
-        &self,
-        record: &Record,
-        scores: &[f64],
-        explanation: Option<&Explanation>,
-    ) -> anyhow::Result<Vec<u8>> {
-        let story = &record.story;
-        if self.csv {
-            let head = [story.id.as_str(), story.system.as_deref().unwrap_or_default(), story.item()];
-            let scores: Vec<String> = scores.iter().map(f64::to_string).collect();
-            return csv_line(head.into_iter().chain(scores.iter().map(String::as_str)));
-        }
-        let line = Line {
-            id: &story.id,
-            system: story.system.as_deref(),
-            item: story.item(),
-            scores: Scores { columns: &self.columns, scores },
-            human: (!story.ratings.is_empty()).then_some(&story.ratings),
-            explanation,
-        };
-        let mut bytes = serde_json::to_vec(&line)?;
-        bytes.push(b'\n');
-        Ok(bytes)
+    /// Writes lines that [`Layout::lines`] made.
+    pub(super) fn write(&mut self, lines: &[u8]) -> anyhow::Result<()> {
+        self.sink.get().write_all(lines).context("cannot write the scores")
     }
 
     /// Gives the file its name, or writes everything to standard output.
@@ -88,6 +64,50 @@ impl Lines {
                 io::copy(&mut file, &mut io::stdout().lock())?;
             }
         }
+        Ok(())
+    }
+}
+
+impl Layout {
+    /// The scores of a batch, one line a story.
+    pub(super) fn lines(
+        &self,
+        records: &[Record],
+        rows: &Rows,
+        explanations: Option<&[Explanation]>,
+    ) -> anyhow::Result<Vec<u8>> {
+        let mut lines = Vec::new();
+        for (at, record) in records.iter().enumerate() {
+            let explanation = explanations.map(|explanations| &explanations[at]);
+            self.line(record, rows.scores(at), explanation, &mut lines)?;
+        }
+        Ok(lines)
+    }
+
+    fn line(
+        &self,
+        record: &Record,
+        scores: &[f64],
+        explanation: Option<&Explanation>,
+        out: &mut Vec<u8>,
+    ) -> anyhow::Result<()> {
+        let story = &record.story;
+        if self.csv {
+            let head = [story.id.as_str(), story.system.as_deref().unwrap_or_default(), story.item()];
+            let scores: Vec<String> = scores.iter().map(f64::to_string).collect();
+            out.extend(csv_line(head.into_iter().chain(scores.iter().map(String::as_str))));
+            return Ok(());
+        }
+        let line = Line {
+            id: &story.id,
+            system: story.system.as_deref(),
+            item: story.item(),
+            scores: Scores { columns: &self.columns, scores },
+            human: (!story.ratings.is_empty()).then_some(&story.ratings),
+            explanation,
+        };
+        serde_json::to_writer(&mut *out, &line)?;
+        out.push(b'\n');
         Ok(())
     }
 }
@@ -136,7 +156,7 @@ impl Serialize for Scores<'_> {
 }
 
 /// Fields separated by commas, in quotation marks where they must be.
-fn csv_line<'a>(fields: impl Iterator<Item = &'a str>) -> anyhow::Result<Vec<u8>> {
+fn csv_line<'a>(fields: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let mut line = String::new();
     for (at, field) in fields.enumerate() {
         if at > 0 {
@@ -151,5 +171,5 @@ fn csv_line<'a>(fields: impl Iterator<Item = &'a str>) -> anyhow::Result<Vec<u8>
         }
     }
     line.push('\n');
-    Ok(line.into_bytes())
+    line.into_bytes()
 }
