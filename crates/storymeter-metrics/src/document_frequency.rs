@@ -174,7 +174,7 @@ impl Counts {
 
     /// The place that the bits after those that all hashes of the part share name.
     fn place(&self, hash: u64) -> usize {
-        (u128::from(hash << BITS) * u128::from(self.places) >> u64::BITS) as usize
+        ((u128::from(hash << BITS) * u128::from(self.places)) >> u64::BITS) as usize
     }
 
     /// The count of a hash whose place and what lies there are known.

@@ -358,13 +358,13 @@ mod tests {
     fn stories_taken_in_in_parts_are_summed_up_as_if_they_came_one_by_one() {
         let scorer = Scorer::new(&["text-length"], &Options::default()).expect("a known metric");
         let systems = [Some("rain"), None, Some("sun"), Some("rain"), Some("fog"), Some("sun"), None];
-        let (mut whole, mut parts) = (Ledger::new(1), Ledger::new(1));
+        let (mut whole, mut parts) = (Ledger::new(2), Ledger::new(2));
         for (start, part) in [(0, &systems[..1]), (1, &systems[1..5]), (5, &systems[5..])] {
-            let mut ledger = Ledger::new(1);
+            let mut ledger = Ledger::new(2);
             for (n, system) in (start..).zip(part) {
                 let story = story(*system, &format!("item {}", n % 3));
-                whole.push(&story, &[f64::from(n)]);
-                ledger.push(&story, &[f64::from(n)]);
+                whole.push(&story, &[f64::from(n), 1.0]);
+                ledger.push(&story, &[f64::from(n), 1.0]);
             }
             parts.append(ledger);
         }

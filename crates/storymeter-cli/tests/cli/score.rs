@@ -69,7 +69,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 /// Stories and references one a line, more than are read at once; two systems in turns.
 fn many(count: usize) -> (String, String) {
     let story = |n: usize| {
-        let system = if n % 2 == 0 { "even" } else { "odd" };
+        let system = if n.is_multiple_of(2) { "even" } else { "odd" };
         let text = format!("Keeper {} lit the {} lamp, and lamp {n} went out.", n % 7, n % 13);
         format!("{{\"id\":\"{n}\",\"system\":\"{system}\",\"item\":\"{}\",\"story\":\"{text}\"}}\n", n / 2)
     };
