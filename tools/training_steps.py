@@ -1,6 +1,6 @@
 """The losses of PyTorch's first training steps with a real encoder on real stories, for the GPU tests to follow.
 
-    python3 tools/training_steps.py MODEL STORIES.tsv.gz OUT [--stories 128] [--steps 30] [--device cuda]
+    python3 tools/training_steps.py MODEL STORIES.tsv.gz OUT [--stories 512] [--steps 30] [--device cuda]
     STORYMETER_STEPS=OUT cargo test --release -p storymeter-encoder --test cuda -- --nocapture steps
 
 MODEL is a Hugging Face style folder (MiniLM, MPNet), STORIES a table with a header and a sentence a column after the first.
@@ -35,6 +35,11 @@ def read(path, tokenizer, count):
     return [encoded.ids for encoded in tokenizer.encode_batch(texts[:: len(texts) // count][:count])]
 
 
+def label_of(number):
+    """Both labels in every batch, which has even or odd stories."""
+    return float(number // 2 % 2)
+
+
 def batch_of(stories, numbers, padding):
     """Padded tokens, and for the losses: labels, places and targets."""
     chosen = [stories[i] for i in numbers]
@@ -44,7 +49,7 @@ def batch_of(stories, numbers, padding):
     mask = torch.arange(ids.size(1))[None] < torch.tensor([len(story) for story in chosen])[:, None]
     places = [(row, p) for row, story in enumerate(chosen) for p in range(1, len(story), 2)]
     rows, columns = (torch.tensor(part) for part in zip(*places))
-    labels = torch.tensor([float(i % 2) for i in numbers])
+    labels = torch.tensor([label_of(i) for i in numbers])
     return ids, mask.long(), labels, rows, columns, ids[rows, columns - 1]
 
 
@@ -80,7 +85,7 @@ def main():
     parser.add_argument("model", type=Path)
     parser.add_argument("table")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--stories", type=int, default=128)
+    parser.add_argument("--stories", type=int, default=512)
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--device", default="cuda")
     args = parser.parse_args()
@@ -100,7 +105,7 @@ def main():
             link.symlink_to(file.resolve())
     tool = f"torch {torch.__version__}, transformers {transformers.__version__}, {args.device}"
     (args.out / "expected.json").write_text(json.dumps({"tool": tool, "stories": [{"ids": ids} for ids in stories]}))
-    training = {"tool": tool, "head": head.tolist(), "peak": PEAK, "warm_up": WARM_UP, "losses": exact, "losses_bf16": autocast}
+    training = {"tool": tool, "head": head.tolist(), "labels": [label_of(i) for i in range(len(stories))], "peak": PEAK, "warm_up": WARM_UP, "losses": exact, "losses_bf16": autocast}
     (args.out / "training.json").write_text(json.dumps(training))
     largest = max(abs(a - b) for a, b in zip(exact, autocast))
     print(f"{args.model.name}: {args.steps} steps, loss {exact[0]:.4f} to {exact[-1]:.4f}, bf16 autocast strays {largest:.2e}")
