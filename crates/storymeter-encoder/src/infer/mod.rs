@@ -3,6 +3,7 @@
 //! Every row's numbers depend on its own story alone: products run along a fixed chain, quantisation is row by row,
 //! sums have a fixed order. So hidden states are the same bytes for any batch, any order and any number of threads.
 
+mod attention;
 mod net;
 mod stored;
 mod unpack;
@@ -13,8 +14,9 @@ use crate::batch::Batch;
 use crate::checkpoint::load_parameters;
 use crate::config::Config;
 use crate::kernel::Isa;
+use crate::kernel::quantised::room;
 use crate::parameters::Parameters;
-use net::{Net, Scratch, room};
+use net::{Net, Scratch};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;

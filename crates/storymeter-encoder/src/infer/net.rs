@@ -2,18 +2,18 @@
 
 use crate::config::Config;
 use crate::infer::Precision;
+use crate::infer::attention::Heads;
 use crate::infer::words::Words;
-use crate::kernel::gemm::{
-    PackedI8, QuantisedRows, SidesF32, gemm_f32, gemm_i8, pack_columns, pack_rows, packed_len, quantised_len,
-};
-use crate::kernel::steps::{RelativeBias, ScaleRows, Store, add_norm_rows, quantise_rows, softmax_rows};
+use crate::kernel::gemm::{SidesF32, gemm_f32, gemm_i8, pack_columns, packed_len};
+use crate::kernel::quantised::{PackedI8, RowBuffer, room};
+use crate::kernel::steps::{Store, add_norm_rows};
 use crate::kernel::{Activation, Isa};
 use crate::parameters::{Layout, Pair, Parameters};
 use crate::relative;
 use std::ops::Range;
 
 /// Rows that go through the feed-forward part together: its wide rows then stay in the second cache.
-const BLOCK: usize = 96;
+pub(super) const BLOCK: usize = 96;
 
 /// A linear map, packed.
 pub(super) struct Linear {
@@ -48,8 +48,8 @@ pub(super) struct Layer {
 pub(super) struct Net {
     pub(super) isa: Isa,
     hidden: usize,
-    heads: usize,
-    longest: usize,
+    pub(super) heads: usize,
+    pub(super) longest: usize,
     intermediate: usize,
     first_position: usize,
     eps: f32,
@@ -70,42 +70,22 @@ pub(super) struct Parts {
 /// Buffers of one thread. They grow to the largest need seen and are then kept.
 #[derive(Default)]
 pub(super) struct Scratch {
-    attention: Vec<f32>,
+    pub(super) attention: Vec<f32>,
+    pub(super) heads: Heads,
     wide: Vec<f32>,
     narrow: Vec<f32>,
-    scores: Vec<f32>,
-    inverse: Vec<f32>,
-    keys: Vec<f32>,
-    values: Vec<f32>,
-    quantised: Vec<u8>,
-    scale: Vec<f32>,
-    minimum: Vec<f32>,
+    quantised: RowBuffer,
 }
 
 impl Scratch {
     /// Makes room for `rows` rows of stories of at most `longest` tokens, so that nothing grows later.
     pub(super) fn fit(&mut self, net: &Net, rows: usize, longest: usize) {
-        let (h, width, block) = (net.hidden, net.hidden / net.heads, BLOCK.min(rows));
-        let widest = quantised_len(h.max(net.intermediate));
-        room(&mut self.attention, rows * h);
+        room(&mut self.attention, rows * net.hidden);
         room(&mut self.wide, BLOCK * net.intermediate);
-        room(&mut self.narrow, BLOCK * h);
-        room(&mut self.scores, block * longest);
-        room(&mut self.keys, packed_len(width, longest));
-        room(&mut self.values, packed_len(longest, width));
-        for buffer in [&mut self.inverse, &mut self.scale, &mut self.minimum] {
-            room(buffer, BLOCK);
-        }
-        room(&mut self.quantised, BLOCK * widest);
+        room(&mut self.narrow, BLOCK * net.hidden);
+        self.quantised.fit(BLOCK, net.hidden.max(net.intermediate));
+        self.heads.fit(net, rows, longest);
     }
-}
-
-/// At least `len` elements of a kept buffer.
-pub(super) fn room<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> &mut [T] {
-    if buffer.len() < len {
-        buffer.resize(len, T::default());
-    }
-    &mut buffer[..len]
 }
 
 impl Net {
@@ -188,6 +168,13 @@ impl Net {
         &self.parts
     }
 
+    pub(super) fn precision(&self) -> Precision {
+        match self.parts.layers.first().map(|layer| &layer.qkv.weights) {
+            Some(Weights::F32(_)) => Precision::F32,
+            _ => Precision::Int8,
+        }
+    }
+
     pub(super) fn layers(&self) -> usize {
         self.parts.layers.len()
     }
@@ -216,15 +203,7 @@ impl Net {
         }
         add_norm_rows(self.isa, x, &[], &self.parts.norm.gain, &self.parts.norm.shift, self.eps);
         for (x, qkv) in x.chunks(BLOCK * h).zip(qkv.chunks_mut(BLOCK * 3 * h)) {
-            self.linear(
-                &self.parts.layers[0].qkv,
-                x,
-                None,
-                qkv,
-                &mut scratch.quantised,
-                &mut scratch.scale,
-                &mut scratch.minimum,
-            );
+            self.linear(&self.parts.layers[0].qkv, x, None, qkv, &mut scratch.quantised);
         }
     }
 
@@ -243,7 +222,7 @@ impl Net {
     ) {
         let h = self.hidden;
         self.attention(bounds, rows, qkv, scratch);
-        let Scratch { attention, wide, narrow, quantised, scale, minimum, .. } = scratch;
+        let Scratch { attention, wide, narrow, quantised, .. } = scratch;
         let Layer { output, attention_norm, up, down, output_norm, .. } = &self.parts.layers[layer];
         let attention = &attention[..x.len()];
         let wide = room(wide, BLOCK * self.intermediate);
@@ -252,27 +231,24 @@ impl Net {
         for (x, attention) in x.chunks_mut(BLOCK * h).zip(attention.chunks(BLOCK * h)) {
             let narrow = &mut narrow[..x.len()];
             let wide = &mut wide[..x.len() / h * self.intermediate];
-            self.linear(output, attention, None, narrow, quantised, scale, minimum);
+            self.linear(output, attention, None, narrow, quantised);
             add_norm_rows(self.isa, x, narrow, &attention_norm.gain, &attention_norm.shift, self.eps);
-            self.linear(up, x, Some(self.activation), wide, quantised, scale, minimum);
-            self.linear(down, wide, None, narrow, quantised, scale, minimum);
+            self.linear(up, x, Some(self.activation), wide, quantised);
+            self.linear(down, wide, None, narrow, quantised);
             add_norm_rows(self.isa, x, narrow, &output_norm.gain, &output_norm.shift, self.eps);
             if let Some(next) = next.next() {
-                self.linear(&self.parts.layers[layer + 1].qkv, x, None, next, quantised, scale, minimum);
+                self.linear(&self.parts.layers[layer + 1].qkv, x, None, next, quantised);
             }
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn linear(
         &self,
         linear: &Linear,
         x: &[f32],
         activation: Option<Activation>,
         out: &mut [f32],
-        quantised: &mut Vec<u8>,
-        scale: &mut Vec<f32>,
-        minimum: &mut Vec<f32>,
+        quantised: &mut RowBuffer,
     ) {
         let (k, n) = (linear.inputs, linear.outputs);
         let rows = x.len() / k;
@@ -283,52 +259,8 @@ impl Net {
                 gemm_f32(self.isa, SidesF32 { a: x, lda: k, m: rows, k, n, b, bias }, &mut store)
             }
             Weights::I8(packed) => {
-                let stride = quantised_len(k);
-                let q = room(quantised, rows * stride);
-                let (scale, minimum) = (room(scale, rows), room(minimum, rows));
-                quantise_rows(self.isa, x, k, q, scale, minimum);
-                let a = QuantisedRows { q, stride, scale, minimum };
-                gemm_i8(self.isa, a, rows, packed, bias, &mut store);
-            }
-        }
-    }
-
-    /// Attention of rows `rows` into `scratch.attention`, story by story and head by head.
-    fn attention(&self, bounds: &[usize], rows: Range<usize>, qkv: &[f32], scratch: &mut Scratch) {
-        let (h, width) = (self.hidden, self.hidden / self.heads);
-        let scale = 1.0 / (width as f32).sqrt();
-        let Scratch { attention, scores, inverse, keys, values, .. } = scratch;
-        let attention = room(attention, rows.len() * h);
-        for story in bounds.windows(2) {
-            let (start, len) = (story[0], story[1] - story[0]);
-            let (from, to) = (start.max(rows.start), story[1].min(rows.end));
-            if from >= to {
-                continue;
-            }
-            let keys = room(keys, packed_len(width, len));
-            let values = room(values, packed_len(len, width));
-            for head in 0..self.heads {
-                let column = |part: usize| start * 3 * h + part * h + head * width;
-                pack_columns(&qkv[column(1)..], 3 * h, width, len, keys);
-                pack_rows(&qkv[column(2)..], 3 * h, len, width, values);
-                let bias = self.parts.relative.as_ref().map(|table| RelativeBias {
-                    table: &table[head * (2 * self.longest - 1)..][..2 * self.longest - 1],
-                    centre: self.longest - 1,
-                });
-                for first in (from..to).step_by(BLOCK) {
-                    let count = BLOCK.min(to - first);
-                    let scores = room(scores, count * len);
-                    let inverse = room(inverse, count);
-                    let queries = &qkv[first * 3 * h + head * width..];
-                    let sides =
-                        SidesF32 { a: queries, lda: 3 * h, m: count, k: width, n: len, b: keys, bias: &[] };
-                    gemm_f32(self.isa, sides, &mut Store { out: scores, stride: len, activation: None });
-                    softmax_rows(self.isa, scores, len, scale, bias, first - start, inverse);
-                    let out = &mut attention[(first - rows.start) * h + head * width..];
-                    let sides =
-                        SidesF32 { a: scores, lda: len, m: count, k: len, n: width, b: values, bias: &[] };
-                    gemm_f32(self.isa, sides, &mut ScaleRows { out, stride: h, factors: inverse });
-                }
+                let a = quantised.quantise(self.isa, x, (k, 1), rows, k);
+                gemm_i8(self.isa, a, rows, packed.right(), bias, &mut store);
             }
         }
     }

@@ -13,7 +13,7 @@ use super::net::{Layer, Linear, Net, Norm, Parts, Weights};
 use super::words::Words;
 use crate::config::Config;
 use crate::kernel::Isa;
-use crate::kernel::gemm::PackedI8;
+use crate::kernel::quantised::PackedI8;
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::path::Path;

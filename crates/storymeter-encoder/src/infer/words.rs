@@ -1,7 +1,7 @@
 //! The word embeddings: as they are, or in eight bits with one scale a word.
 
 use crate::kernel::Isa;
-use crate::kernel::gemm::step_of;
+use crate::kernel::quantised::step_of;
 use crate::kernel::steps::{STATES, products_f32, products_i8};
 use std::borrow::Cow;
 

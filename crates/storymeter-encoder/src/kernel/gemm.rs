@@ -4,8 +4,8 @@
 //! left side is read where it lies. Every element of the result is one chain along `k` in a fixed order, so a row's
 //! bytes do not depend on the rows around it: scores are the same for any batch and any number of threads.
 
+use super::quantised::{QuantisedRows, RightI8};
 use super::{Isa, Level};
-use std::borrow::Cow;
 
 /// Rows of a tile.
 pub(crate) const ROWS: usize = 12;
@@ -20,6 +20,12 @@ pub(crate) type Columns = [f32; COLS];
 
 /// What becomes of a finished tile.
 pub(crate) trait Epilogue {
+    /// Where the tile at `row` and `col` shall be written: `spare`, unless the epilogue has a place for it.
+    #[inline(always)]
+    fn place<'t>(&'t mut self, _row: usize, _col: usize, spare: &'t mut TileF32) -> &'t mut TileF32 {
+        spare
+    }
+
     /// Takes rows `row..row + rows` and columns `col..col + cols` of the product.
     fn tile(&mut self, row: usize, rows: usize, col: usize, cols: usize, tile: &mut TileF32);
 }
@@ -56,112 +62,6 @@ pub(crate) fn pack_columns(b: &[f32], ldb: usize, k: usize, n: usize, out: &mut 
                     out[j] = v;
                 }
             }
-        }
-    }
-}
-
-/// Quantised weights: one scale a column (output channel), panels of four rows by [`COLS`] columns.
-pub(crate) struct PackedI8 {
-    pub(crate) k: usize,
-    pub(crate) n: usize,
-    data: Cow<'static, [i8]>,
-    /// Sum of a column's quantised weights, padded to whole panels.
-    sums: Vec<i32>,
-    /// What one step of a column's weights is worth, padded likewise.
-    scales: Vec<f32>,
-    /// Sum of a column's weights as quantised, times its scale.
-    offsets: Vec<f32>,
-}
-
-/// Bytes a quantised row of `k` elements takes: whole groups of four.
-pub(crate) fn quantised_len(k: usize) -> usize {
-    k.div_ceil(4) * 4
-}
-
-/// What one of 127 steps is worth for the largest of these weights.
-pub(crate) fn step_of(row: &[f32]) -> f32 {
-    let largest = row.iter().fold(0f32, |m, v| m.max(v.abs()));
-    if largest > 0.0 { largest / 127.0 } else { 1.0 }
-}
-
-impl PackedI8 {
-    /// Quantises and packs `w`, `n` rows (output channels) of `k` weights each.
-    pub(crate) fn pack(w: &[f32], n: usize, k: usize) -> PackedI8 {
-        let steps = k.div_ceil(4);
-        let mut data = vec![0; PackedI8::data_len(n, k)];
-        let mut scales = Vec::with_capacity(n);
-        for (j, row) in w.chunks_exact(k).enumerate() {
-            let scale = step_of(row);
-            let panel = &mut data[j / COLS * COLS * steps * 4..];
-            for (p, &v) in row.iter().enumerate() {
-                panel[(p / 4 * COLS + j % COLS) * 4 + p % 4] = (v / scale).round() as i8;
-            }
-            scales.push(scale);
-        }
-        PackedI8::from_packed(data.into(), &scales, k)
-    }
-
-    /// Bytes that the packed weights of `n` output channels of `k` weights each take.
-    pub(crate) fn data_len(n: usize, k: usize) -> usize {
-        n.div_ceil(COLS) * COLS * quantised_len(k)
-    }
-
-    /// Weights that were packed before: the panels as [`PackedI8::data`] gave them, and one scale a channel.
-    pub(crate) fn from_packed(data: Cow<'static, [i8]>, scales: &[f32], k: usize) -> PackedI8 {
-        let n = scales.len();
-        let (steps, padded) = (k.div_ceil(4), n.div_ceil(COLS) * COLS);
-        let mut sums = vec![0; padded];
-        for (panel, sums) in data.chunks_exact(steps * COLS * 4).zip(sums.chunks_exact_mut(COLS)) {
-            for step in panel.chunks_exact(COLS * 4) {
-                for (sum, four) in sums.iter_mut().zip(step.as_chunks::<4>().0) {
-                    *sum += four.iter().map(|q| i32::from(*q)).sum::<i32>();
-                }
-            }
-        }
-        let mut padded_scales = scales.to_vec();
-        padded_scales.resize(padded, 0.0);
-        let offsets = padded_scales.iter().zip(&sums).map(|(scale, sum)| scale * *sum as f32).collect();
-        PackedI8 { k, n, data, sums, scales: padded_scales, offsets }
-    }
-
-    /// The weights as [`PackedI8::pack`] takes them, each what its eight bits stand for.
-    pub(crate) fn unpack(&self) -> Vec<f32> {
-        let (k, panel) = (self.k, COLS * quantised_len(self.k));
-        let weight = |j: usize, p: usize| {
-            let q = self.data[j / COLS * panel + (p / 4 * COLS + j % COLS) * 4 + p % 4];
-            f32::from(q) * self.scales[j]
-        };
-        (0..self.n).flat_map(|j| (0..k).map(move |p| weight(j, p))).collect()
-    }
-
-    /// The panels.
-    pub(crate) fn data(&self) -> &[i8] {
-        &self.data
-    }
-
-    /// One scale a channel.
-    pub(crate) fn scales(&self) -> &[f32] {
-        &self.scales[..self.n]
-    }
-}
-
-/// Quantised rows: row `r` is `minimum[r] + scale[r] * q[r * stride + p]`.
-#[derive(Clone, Copy)]
-pub(crate) struct QuantisedRows<'a> {
-    pub(crate) q: &'a [u8],
-    pub(crate) stride: usize,
-    pub(crate) scale: &'a [f32],
-    pub(crate) minimum: &'a [f32],
-}
-
-impl<'a> QuantisedRows<'a> {
-    #[inline(always)]
-    pub(super) fn from(self, row: usize) -> QuantisedRows<'a> {
-        QuantisedRows {
-            q: &self.q[row * self.stride..],
-            scale: &self.scale[row..],
-            minimum: &self.minimum[row..],
-            ..self
         }
     }
 }
@@ -217,7 +117,7 @@ pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mu
             let bias = columns(bias, col, n);
             for row in (0..m).step_by(ROWS) {
                 let rows = ROWS.min(m - row);
-                product(&a[row * lda..], lda, rows, b, &bias, &mut tile);
+                product(&a[row * lda..], lda, rows, b, &bias, epilogue.place(row, col, &mut tile));
                 epilogue.tile(row, rows, col, COLS.min(n - col), &mut tile);
             }
         }
@@ -251,11 +151,11 @@ pub(crate) fn gemm_i8<E: Epilogue>(
     isa: Isa,
     a: QuantisedRows<'_>,
     m: usize,
-    b: &PackedI8,
+    b: RightI8<'_>,
     bias: &[f32],
     epilogue: &mut E,
 ) {
-    type Sides<'a> = (QuantisedRows<'a>, usize, &'a PackedI8, &'a [f32]);
+    type Sides<'a> = (QuantisedRows<'a>, usize, RightI8<'a>, &'a [f32]);
     #[inline(always)]
     fn drive<E: Epilogue>(
         (a, m, b, bias): Sides<'_>,
@@ -276,7 +176,7 @@ pub(crate) fn gemm_i8<E: Epilogue>(
             };
             for row in (0..m).step_by(ROWS) {
                 let rows = ROWS.min(m - row);
-                product(a.from(row), rows, &panel, &mut tile);
+                product(a.from(row), rows, &panel, epilogue.place(row, col, &mut tile));
                 epilogue.tile(row, rows, col, COLS.min(b.n - col), &mut tile);
             }
         }
@@ -307,7 +207,8 @@ pub(crate) fn gemm_i8<E: Epilogue>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::steps::{Store, quantise_rows};
+    use super::super::quantised::{PackedI8, RowBuffer};
+    use super::super::steps::Store;
     use super::*;
 
     /// Numbers between -1 and 1 that look random.
@@ -366,14 +267,11 @@ mod tests {
                 let results: Vec<Vec<f32>> = Isa::available()
                     .into_iter()
                     .map(|isa| {
-                        let stride = quantised_len(k);
-                        let (mut q, mut scale, mut minimum) =
-                            (vec![1; m * stride], vec![0.0; m], vec![0.0; m]);
-                        quantise_rows(isa, &a, k, &mut q, &mut scale, &mut minimum);
+                        let mut buffer = RowBuffer::default();
+                        let rows = buffer.quantise(isa, &a, (k, 1), m, k);
                         let mut out = vec![f32::NAN; m * n];
                         let mut store = Store { out: &mut out, stride: n, activation: None };
-                        let rows = QuantisedRows { q: &q, stride, scale: &scale, minimum: &minimum };
-                        gemm_i8(isa, rows, m, &packed, &bias, &mut store);
+                        gemm_i8(isa, rows, m, packed.right(), &bias, &mut store);
                         out
                     })
                     .collect();

@@ -4,14 +4,17 @@
 //! compiled for more instructions may be called.
 
 pub(crate) mod gemm;
+pub(crate) mod heads;
 mod isa;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+pub(crate) mod quantised;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub(crate) mod math;
+pub(crate) mod softmax;
 pub(crate) mod steps;
 
 pub use isa::Isa;

@@ -4,7 +4,8 @@
 //! products need no kernel of their own there, the compiler vectorises the portable ones well.
 #![allow(unsafe_code)]
 
-use super::gemm::{COLS, PanelI8, QuantisedRows, TileF32};
+use super::gemm::{COLS, PanelI8, TileF32};
+use super::quantised::QuantisedRows;
 use std::arch::aarch64::*;
 
 /// Columns of a sub-tile: four registers of four sums each.

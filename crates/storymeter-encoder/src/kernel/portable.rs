@@ -1,6 +1,7 @@
 //! The inner loops of the matrix products in plain Rust, for processors without a kernel of their own.
 
-use super::gemm::{COLS, Columns, PanelI8, QuantisedRows, TileF32};
+use super::gemm::{COLS, Columns, PanelI8, TileF32};
+use super::quantised::QuantisedRows;
 
 /// Up to `ROWS` rows of `a` times one panel.
 #[inline(always)]

@@ -1,17 +1,23 @@
-//! The steps between the matrix products: layer norm, softmax, quantisation, activations.
+//! The steps between the matrix products: layer norm, activations, products with words.
 //!
 //! Sums run over sixteen interleaved partial sums whatever the instruction level, so that every level and every
 //! batch gives the same bytes.
 
-use super::gemm::{COLS, Epilogue, TileF32, quantised_len};
+use super::gemm::{COLS, Epilogue, TileF32};
 use super::math::{self, Activation};
 use super::vectorised;
 
-const LANES: usize = 16;
+/// Numbers that every sum keeps apart until its end.
+pub(super) const LANES: usize = 16;
 
 /// Folds a row into sixteen partial results, then those (and the rest of the row) into one, in a fixed order.
 #[inline(always)]
-fn fold(row: &[f32], start: f32, each: impl Fn(f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+pub(super) fn fold(
+    row: &[f32],
+    start: f32,
+    each: impl Fn(f32, f32) -> f32,
+    join: impl Fn(f32, f32) -> f32,
+) -> f32 {
     let mut lanes = [start; LANES];
     let (whole, rest) = row.as_chunks::<LANES>();
     for chunk in whole {
@@ -24,7 +30,12 @@ fn fold(row: &[f32], start: f32, each: impl Fn(f32, f32) -> f32, join: impl Fn(f
 
 /// Maps a row in place and folds the new numbers on the way, in the order of [`fold`].
 #[inline(always)]
-fn map_fold(row: &mut [f32], map: impl Fn(f32) -> f32, start: f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+pub(super) fn map_fold(
+    row: &mut [f32],
+    map: impl Fn(f32) -> f32,
+    start: f32,
+    join: impl Fn(f32, f32) -> f32,
+) -> f32 {
     let mut lanes = [start; LANES];
     let (whole, rest) = row.as_chunks_mut::<LANES>();
     for chunk in whole {
@@ -42,7 +53,7 @@ fn map_fold(row: &mut [f32], map: impl Fn(f32) -> f32, start: f32, join: impl Fn
 }
 
 #[inline(always)]
-fn join_lanes(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+pub(super) fn join_lanes(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
     let mut width = LANES / 2;
     while width > 0 {
         for i in 0..width {
@@ -60,12 +71,12 @@ pub(crate) fn sum(row: &[f32]) -> f32 {
 
 /// Comparisons instead of `f32::max`, whose care for NaN costs instructions; a NaN shows in the sums anyway.
 #[inline(always)]
-fn larger(a: f32, b: f32) -> f32 {
+pub(super) fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
 #[inline(always)]
-fn smaller(a: f32, b: f32) -> f32 {
+pub(super) fn smaller(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
@@ -91,28 +102,6 @@ vectorised! {
             for ((x, &g), &b) in row.iter_mut().zip(gain).zip(shift) {
                 *x = (*x - mean) * scale * g + b;
             }
-        }
-    }
-}
-
-vectorised! {
-    /// Quantises rows to 0..=255 between their own smallest and largest value: `x = minimum + scale * q`.
-    pub(crate) fn quantise_rows(x: &[f32], width: usize, q: &mut [u8], scale: &mut [f32], minimum: &mut [f32]) {
-        const MAGIC: f32 = 12_582_912.0;
-        let stride = quantised_len(width);
-        let rows = x.chunks_exact(width).zip(q.chunks_exact_mut(stride)).zip(scale).zip(minimum);
-        for (((row, q), scale), minimum) in rows {
-            let low = fold(row, f32::INFINITY, smaller, smaller);
-            let high = fold(row, f32::NEG_INFINITY, larger, larger);
-            let range = high - low;
-            let steps = if range > 0.0 { 255.0 / range } else { 0.0 };
-            *scale = range / 255.0;
-            *minimum = low;
-            for (q, &v) in q.iter_mut().zip(row) {
-                // The low byte of the shifted number is the nearest integer.
-                *q = (((v - low) * steps + MAGIC).to_bits() & 0xff) as u8;
-            }
-            q[width..].fill(0);
         }
     }
 }
@@ -165,47 +154,6 @@ fn products<T: Copy>(row: &[T], states: &[f32], number: impl Fn(T) -> f32) -> [f
         let sum = join_lanes(lanes[s], |a, b| a + b);
         rest.iter().zip(state).fold(sum, |sum, (w, x)| sum + number(*w) * x)
     })
-}
-
-/// The relative position bias of one head: `table[centre + j - i]` is added for query `i` and key `j`.
-#[derive(Clone, Copy)]
-pub(crate) struct RelativeBias<'a> {
-    pub(crate) table: &'a [f32],
-    pub(crate) centre: usize,
-}
-
-vectorised! {
-    /// Rows of scores become `exp(scale * score + bias - largest)`; `inverse` gets one over each row's sum.
-    ///
-    /// Row `r` belongs to query `first + r`. The sums are divided out after the product with the values, which has
-    /// fewer columns.
-    pub(crate) fn softmax_rows(
-        scores: &mut [f32],
-        keys: usize,
-        scale: f32,
-        bias: Option<RelativeBias<'_>>,
-        first: usize,
-        inverse: &mut [f32],
-    ) {
-        for (r, (row, inverse)) in scores.chunks_exact_mut(keys).zip(inverse).enumerate() {
-            let sum = match bias {
-                Some(bias) => {
-                    let from = bias.centre - (first + r);
-                    for (s, &b) in row.iter_mut().zip(&bias.table[from..][..keys]) {
-                        *s = *s * scale + b;
-                    }
-                    let top = fold(row, f32::NEG_INFINITY, larger, larger);
-                    map_fold(row, |s| math::exp_down(s - top), 0.0, |a, b| a + b)
-                }
-                None => {
-                    // The largest score is the largest after scaling too, so that scaling waits for the second pass.
-                    let top = scale * fold(row, f32::NEG_INFINITY, larger, larger);
-                    map_fold(row, |s| math::exp_down(s * scale - top), 0.0, |a, b| a + b)
-                }
-            };
-            *inverse = 1.0 / sum;
-        }
-    }
 }
 
 /// Writes tiles into a matrix, through the activation where there is one.

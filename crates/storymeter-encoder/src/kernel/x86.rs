@@ -5,7 +5,8 @@
 //! bytes depend on its row and column alone, never on how many rows the call has.
 #![allow(unsafe_code)]
 
-use super::gemm::{COLS, Columns, PanelI8, QuantisedRows, ROWS, TileF32};
+use super::gemm::{COLS, Columns, PanelI8, ROWS, TileF32};
+use super::quantised::QuantisedRows;
 use std::arch::x86_64::*;
 
 /// Calls `$f::<R>` for the number of rows at hand.

@@ -4,7 +4,8 @@
 use super::products::transpose;
 use crate::kernel::Isa;
 use crate::kernel::gemm::{SidesF32, gemm_f32, pack_columns, pack_rows, packed_len};
-use crate::kernel::steps::{RelativeBias, Store, softmax_rows, sum};
+use crate::kernel::softmax::{RelativeBias, softmax_rows};
+use crate::kernel::steps::{Store, sum};
 use crate::train::backend::{Attention, Dropout};
 
 /// A story's rows of queries, keys and values, and where they are in the batch.

@@ -1,0 +1,230 @@
+//! The heads of one story in eight bits: queries, keys and values as the products of attention read them.
+//!
+//! All heads are quantised in one walk over a story's rows, which lie one after the other in memory; what a head then
+//! reads again and again is a quarter of the size and fits the second cache.
+
+use super::gemm::{COLS, ROWS};
+use super::quantised::{QuantisedRows, RightI8, RowBuffer, nearest, quantised_len, room};
+use super::steps::{fold, larger};
+use super::{Isa, vectorised};
+
+/// The shape of a story's heads.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) heads: usize,
+    /// Numbers of one head.
+    pub(crate) width: usize,
+    /// Tokens of the story.
+    pub(crate) len: usize,
+    /// Numbers from one token's row to the next one's.
+    pub(crate) stride: usize,
+}
+
+/// One right side for each head, packed as the weights are.
+#[derive(Default)]
+struct PackedHeads {
+    k: usize,
+    n: usize,
+    data: Vec<i8>,
+    sums: Vec<i32>,
+    scales: Vec<f32>,
+    offsets: Vec<f32>,
+}
+
+impl PackedHeads {
+    /// Becomes `heads` right sides of `k` rows and `n` columns, of which `pack` fills data, scales and sums.
+    fn fill(
+        &mut self,
+        heads: usize,
+        k: usize,
+        n: usize,
+        pack: impl FnOnce(&mut [i8], &mut [f32], &mut [i32]),
+    ) {
+        (self.k, self.n) = (k, n);
+        let padded = heads * n.div_ceil(COLS) * COLS;
+        let (scales, sums) = (room(&mut self.scales, padded), room(&mut self.sums, padded));
+        pack(room(&mut self.data, padded * quantised_len(k)), scales, sums);
+        for ((offset, scale), sum) in room(&mut self.offsets, padded).iter_mut().zip(scales).zip(sums) {
+            *offset = *scale * *sum as f32;
+        }
+    }
+
+    fn head(&self, head: usize) -> RightI8<'_> {
+        let PackedHeads { k, n, .. } = *self;
+        let padded = n.div_ceil(COLS) * COLS;
+        let bytes = padded * quantised_len(k);
+        let columns = head * padded..(head + 1) * padded;
+        RightI8 {
+            k,
+            n,
+            data: &self.data[head * bytes..][..bytes],
+            sums: &self.sums[columns.clone()],
+            scales: &self.scales[columns.clone()],
+            offsets: &self.offsets[columns],
+        }
+    }
+}
+
+/// A story's heads, in buffers that are kept.
+#[derive(Default)]
+pub(crate) struct StoryI8 {
+    heads: usize,
+    width: usize,
+    queries: RowBuffer,
+    keys: PackedHeads,
+    values: PackedHeads,
+}
+
+impl StoryI8 {
+    /// Makes room for stories of this shape with up to `queries` queries.
+    pub(crate) fn fit(&mut self, shape: Shape, queries: usize) {
+        let Shape { heads, width, len, .. } = shape;
+        self.queries.fit(queries * heads, width);
+        self.keys.fill(heads, width, len, |_, _, _| ());
+        self.values.fill(heads, len, width, |_, _, _| ());
+    }
+
+    /// Quantises `count` rows of queries, and all rows of keys and values.
+    pub(crate) fn fill(
+        &mut self,
+        isa: Isa,
+        shape: Shape,
+        (queries, count): (&[f32], usize),
+        keys: &[f32],
+        values: &[f32],
+    ) {
+        let Shape { heads, width, len, stride } = shape;
+        (self.heads, self.width) = (heads, width);
+        self.queries.quantise(isa, queries, (stride, heads), count * heads, width);
+        self.keys.fill(heads, width, len, |data, scales, sums| {
+            pack_keys(isa, keys, shape, data, scales, sums);
+        });
+        self.values.fill(heads, len, width, |data, scales, sums| {
+            pack_values(isa, values, shape, data, scales, sums);
+        });
+    }
+
+    /// Calls `work` with rows `first..first + count` (a tile's at most) of a head's queries.
+    pub(crate) fn queries<R>(
+        &self,
+        head: usize,
+        first: usize,
+        count: usize,
+        work: impl FnOnce(QuantisedRows<'_>) -> R,
+    ) -> R {
+        let all = self.queries.rows(self.width);
+        let (mut scale, mut minimum) = ([0.0; ROWS], [0.0; ROWS]);
+        for r in 0..count {
+            let place = (first + r) * self.heads + head;
+            (scale[r], minimum[r]) = (all.scale[place], all.minimum[place]);
+        }
+        let q = &all.q[(first * self.heads + head) * all.stride..];
+        work(QuantisedRows { q, stride: self.heads * all.stride, scale: &scale, minimum: &minimum })
+    }
+
+    /// The keys of a head: a column a key.
+    pub(crate) fn keys(&self, head: usize) -> RightI8<'_> {
+        self.keys.head(head)
+    }
+
+    /// The values of a head: a column a channel.
+    pub(crate) fn values(&self, head: usize) -> RightI8<'_> {
+        self.values.head(head)
+    }
+}
+
+/// What one of 127 steps is worth when `largest` is the largest size, and how many steps there are to one.
+#[inline(always)]
+fn signed_scale(largest: f32) -> (f32, f32) {
+    (largest / 127.0, if largest > 0.0 { 127.0 / largest } else { 0.0 })
+}
+
+vectorised! {
+    /// One column a key and head, each with a scale of its own. Columns that pad the last panel keep what they had.
+    fn pack_keys(b: &[f32], shape: Shape, data: &mut [i8], scales: &mut [f32], sums: &mut [i32]) {
+        const CHUNK: usize = 16;
+        let Shape { heads, width, len, stride } = shape;
+        let panel = COLS * quantised_len(width);
+        let panels = len.div_ceil(COLS);
+        for j in 0..len {
+            for (head, column) in b[j * stride..][..heads * width].chunks_exact(width).enumerate() {
+                let largest = fold(column, 0.0, |m, v| larger(m, v.abs()), larger);
+                let (scale, steps) = signed_scale(largest);
+                let mut sum = 0;
+                let out = &mut data[(head * panels + j / COLS) * panel..][..panel];
+                for (chunk, out) in column.chunks(CHUNK).zip(out.chunks_mut(CHUNK * COLS)) {
+                    let mut padded = [0.0; CHUNK];
+                    match chunk.first_chunk() {
+                        Some(whole) => padded = *whole,
+                        None => padded[..chunk.len()].copy_from_slice(chunk),
+                    }
+                    let q = padded.map(|v| nearest(v * steps));
+                    sum += q.iter().sum::<i32>();
+                    let groups = out.as_chunks_mut::<4>().0.chunks_exact_mut(COLS);
+                    for (out, four) in groups.zip(q.map(|q| q as i8).as_chunks::<4>().0) {
+                        out[j % COLS] = *four;
+                    }
+                }
+                let place = head * panels * COLS + j;
+                (scales[place], sums[place]) = (scale, sum);
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// One column a channel and head, four tokens side by side.
+    fn pack_values(b: &[f32], shape: Shape, data: &mut [i8], scales: &mut [f32], sums: &mut [i32]) {
+        let Shape { width, len, stride, .. } = shape;
+        let (groups, panels) = (quantised_len(len) / 4, width.div_ceil(COLS));
+        // The largest sizes first, where the scales will be.
+        scales.fill(0.0);
+        sums.fill(0);
+        for p in 0..len {
+            for (panel, largest) in scales.as_chunks_mut::<COLS>().0.iter_mut().enumerate() {
+                let row = channels(&b[p * stride..], panel, width, panels);
+                for (m, v) in largest.iter_mut().zip(row) {
+                    *m = larger(*m, v.abs());
+                }
+            }
+        }
+        for group in 0..groups {
+            let tokens = 4 * group..len.min(4 * group + 4);
+            let columns = scales.as_chunks::<COLS>().0.iter().zip(sums.as_chunks_mut::<COLS>().0);
+            for (panel, (largest, sums)) in columns.enumerate() {
+                let steps = largest.map(|largest| signed_scale(largest).1);
+                let mut words = [0u32; COLS];
+                for (place, p) in tokens.clone().enumerate() {
+                    let row = channels(&b[p * stride..], panel, width, panels);
+                    for j in 0..COLS {
+                        let q = nearest(row[j] * steps[j]);
+                        sums[j] += q;
+                        words[j] |= (q as u32 & 0xff) << (8 * place);
+                    }
+                }
+                let out = &mut data[(panel * groups + group) * COLS * 4..][..COLS * 4];
+                for (out, word) in out.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+                    *out = word.to_le_bytes().map(|byte| byte as i8);
+                }
+            }
+        }
+        for scale in scales {
+            *scale = signed_scale(*scale).0;
+        }
+    }
+}
+
+/// A panel's channels of one token, of which each head has `panels`; and zeros where a head has fewer channels.
+#[inline(always)]
+fn channels(row: &[f32], panel: usize, width: usize, panels: usize) -> [f32; COLS] {
+    let (head, col) = (panel / panels, panel % panels * COLS);
+    let (row, cols) = (&row[head * width + col..], COLS.min(width - col));
+    match row.first_chunk().filter(|_| cols == COLS) {
+        Some(whole) => *whole,
+        None => {
+            let mut padded = [0.0; COLS];
+            padded[..cols].copy_from_slice(&row[..cols]);
+            padded
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Numbers in eight bits: weights packed once, activations packed as they come.
+//!
+//! The right side of a product is signed with one scale a column, the left unsigned with one scale and one offset a
+//! row. Nothing here is fused into one rounding, so every instruction level gives the same bytes.
+
+use super::gemm::COLS;
+use super::steps::{fold, larger, smaller};
+use super::{Isa, vectorised};
+use std::borrow::Cow;
+
+/// Adding this to a number of less than 2^22 leaves the nearest integer in the low bits: no slow conversion.
+const MAGIC: f32 = 12_582_912.0;
+
+/// The integer nearest to `v`, which is small.
+#[inline(always)]
+pub(super) fn nearest(v: f32) -> i32 {
+    ((v + MAGIC).to_bits() as i32).wrapping_sub(MAGIC.to_bits() as i32)
+}
+
+/// At least `len` elements of a kept buffer.
+pub(crate) fn room<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> &mut [T] {
+    if buffer.len() < len {
+        buffer.resize(len, T::default());
+    }
+    &mut buffer[..len]
+}
+
+/// A quantised right side of `k` x `n`: one scale a column (output channel, key), panels of four rows by [`COLS`] columns,
+/// everything padded to whole panels.
+#[derive(Clone, Copy)]
+pub(crate) struct RightI8<'a> {
+    pub(crate) k: usize,
+    pub(crate) n: usize,
+    pub(crate) data: &'a [i8],
+    /// Sum of a column's quantised numbers.
+    pub(crate) sums: &'a [i32],
+    /// What one step of a column's numbers is worth.
+    pub(crate) scales: &'a [f32],
+    /// Sum of a column's numbers as quantised, times its scale.
+    pub(crate) offsets: &'a [f32],
+}
+
+/// Quantised weights, one scale an output channel.
+pub(crate) struct PackedI8 {
+    k: usize,
+    n: usize,
+    data: Cow<'static, [i8]>,
+    sums: Vec<i32>,
+    scales: Vec<f32>,
+    offsets: Vec<f32>,
+}
+
+/// Bytes a quantised row of `k` elements takes: whole groups of four.
+pub(crate) fn quantised_len(k: usize) -> usize {
+    k.div_ceil(4) * 4
+}
+
+/// What one of 127 steps is worth for the largest of these weights.
+pub(crate) fn step_of(row: &[f32]) -> f32 {
+    let largest = row.iter().fold(0f32, |m, v| m.max(v.abs()));
+    if largest > 0.0 { largest / 127.0 } else { 1.0 }
+}
+
+impl PackedI8 {
+    /// Quantises and packs `w`, `n` rows (output channels) of `k` weights each.
+    pub(crate) fn pack(w: &[f32], n: usize, k: usize) -> PackedI8 {
+        let steps = k.div_ceil(4);
+        let mut data = vec![0; PackedI8::data_len(n, k)];
+        let mut scales = Vec::with_capacity(n);
+        for (j, row) in w.chunks_exact(k).enumerate() {
+            let scale = step_of(row);
+            let panel = &mut data[j / COLS * COLS * steps * 4..];
+            for (p, &v) in row.iter().enumerate() {
+                panel[(p / 4 * COLS + j % COLS) * 4 + p % 4] = (v / scale).round() as i8;
+            }
+            scales.push(scale);
+        }
+        PackedI8::from_packed(data.into(), &scales, k)
+    }
+
+    /// Bytes that the packed weights of `n` output channels of `k` weights each take.
+    pub(crate) fn data_len(n: usize, k: usize) -> usize {
+        n.div_ceil(COLS) * COLS * quantised_len(k)
+    }
+
+    /// Weights that were packed before: the panels as [`PackedI8::data`] gave them, and one scale a channel.
+    pub(crate) fn from_packed(data: Cow<'static, [i8]>, scales: &[f32], k: usize) -> PackedI8 {
+        let n = scales.len();
+        let (steps, padded) = (k.div_ceil(4), n.div_ceil(COLS) * COLS);
+        let mut sums = vec![0; padded];
+        for (panel, sums) in data.chunks_exact(steps * COLS * 4).zip(sums.chunks_exact_mut(COLS)) {
+            for step in panel.chunks_exact(COLS * 4) {
+                for (sum, four) in sums.iter_mut().zip(step.as_chunks::<4>().0) {
+                    *sum += four.iter().map(|q| i32::from(*q)).sum::<i32>();
+                }
+            }
+        }
+        let mut padded_scales = scales.to_vec();
+        padded_scales.resize(padded, 0.0);
+        let offsets = padded_scales.iter().zip(&sums).map(|(scale, sum)| scale * *sum as f32).collect();
+        PackedI8 { k, n, data, sums, scales: padded_scales, offsets }
+    }
+
+    /// The weights as [`PackedI8::pack`] takes them, each what its eight bits stand for.
+    pub(crate) fn unpack(&self) -> Vec<f32> {
+        let (k, panel) = (self.k, COLS * quantised_len(self.k));
+        let weight = |j: usize, p: usize| {
+            let q = self.data[j / COLS * panel + (p / 4 * COLS + j % COLS) * 4 + p % 4];
+            f32::from(q) * self.scales[j]
+        };
+        (0..self.n).flat_map(|j| (0..k).map(move |p| weight(j, p))).collect()
+    }
+
+    /// The panels.
+    pub(crate) fn data(&self) -> &[i8] {
+        &self.data
+    }
+
+    /// One scale a channel.
+    pub(crate) fn scales(&self) -> &[f32] {
+        &self.scales[..self.n]
+    }
+
+    /// The weights as the right side of a product.
+    pub(crate) fn right(&self) -> RightI8<'_> {
+        let PackedI8 { k, n, ref data, ref sums, ref scales, ref offsets } = *self;
+        RightI8 { k, n, data, sums, scales, offsets }
+    }
+}
+
+/// Quantised rows: row `r` is `minimum[r] + scale[r] * q[r * stride + p]`.
+#[derive(Clone, Copy)]
+pub(crate) struct QuantisedRows<'a> {
+    pub(crate) q: &'a [u8],
+    pub(crate) stride: usize,
+    pub(crate) scale: &'a [f32],
+    pub(crate) minimum: &'a [f32],
+}
+
+impl<'a> QuantisedRows<'a> {
+    #[inline(always)]
+    pub(super) fn from(self, row: usize) -> QuantisedRows<'a> {
+        QuantisedRows {
+            q: &self.q[row * self.stride..],
+            scale: &self.scale[row..],
+            minimum: &self.minimum[row..],
+            ..self
+        }
+    }
+}
+
+/// Rows quantised as they come, in buffers that are kept.
+#[derive(Default)]
+pub(crate) struct RowBuffer {
+    q: Vec<u8>,
+    scale: Vec<f32>,
+    minimum: Vec<f32>,
+}
+
+impl RowBuffer {
+    /// Makes room for `rows` rows of `width` numbers.
+    pub(crate) fn fit(&mut self, rows: usize, width: usize) {
+        room(&mut self.q, rows * quantised_len(width));
+        room(&mut self.scale, rows);
+        room(&mut self.minimum, rows);
+    }
+
+    /// Quantises `rows` rows of `width` numbers: `group.1` of them one after the other, the next group `group.0` numbers on.
+    pub(crate) fn quantise(
+        &mut self,
+        isa: Isa,
+        x: &[f32],
+        group: (usize, usize),
+        rows: usize,
+        width: usize,
+    ) -> QuantisedRows<'_> {
+        let q = room(&mut self.q, rows * quantised_len(width));
+        let (scale, minimum) = (room(&mut self.scale, rows), room(&mut self.minimum, rows));
+        quantise_rows(isa, x, group, width, q, scale, minimum);
+        self.rows(width)
+    }
+
+    /// The rows quantised last.
+    pub(crate) fn rows(&self, width: usize) -> QuantisedRows<'_> {
+        QuantisedRows { q: &self.q, stride: quantised_len(width), scale: &self.scale, minimum: &self.minimum }
+    }
+}
+
+vectorised! {
+    /// Quantises rows to 0..=255 between their own smallest and largest value: `x = minimum + scale * q`.
+    fn quantise_rows(
+        x: &[f32],
+        group: (usize, usize),
+        width: usize,
+        q: &mut [u8],
+        scale: &mut [f32],
+        minimum: &mut [f32],
+    ) {
+        let (stride, count) = group;
+        let rows = q.chunks_exact_mut(quantised_len(width)).zip(scale).zip(minimum);
+        for (r, ((q, scale), minimum)) in rows.enumerate() {
+            let row = &x[r / count * stride + r % count * width..][..width];
+            let low = fold(row, f32::INFINITY, smaller, smaller);
+            let high = fold(row, f32::NEG_INFINITY, larger, larger);
+            let range = high - low;
+            let steps = if range > 0.0 { 255.0 / range } else { 0.0 };
+            *scale = range / 255.0;
+            *minimum = low;
+            for (q, &v) in q.iter_mut().zip(row) {
+                *q = nearest((v - low) * steps) as u8;
+            }
+            q[width..].fill(0);
+        }
+    }
+}

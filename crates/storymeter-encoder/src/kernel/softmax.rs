@@ -1,0 +1,172 @@
+//! Softmax over rows of scores: in place, or from the tiles of a product straight into bytes.
+//!
+//! Neither divides by the row's sum: the product with the values, which has fewer columns, does.
+
+use super::gemm::{COLS, Epilogue, TileF32};
+use super::quantised::nearest;
+use super::steps::{LANES, fold, join_lanes, larger, map_fold};
+use super::{math, vectorised};
+
+/// The relative position bias of one head: `table[centre + j - i]` is added for query `i` and key `j`.
+#[derive(Clone, Copy)]
+pub(crate) struct RelativeBias<'a> {
+    pub(crate) table: &'a [f32],
+    pub(crate) centre: usize,
+}
+
+vectorised! {
+    /// Rows of scores become `exp(scale * score + bias - largest)`; `inverse` gets one over each row's sum.
+    ///
+    /// Row `r` belongs to query `first + r`. The sums are divided out after the product with the values, which has
+    /// fewer columns.
+    pub(crate) fn softmax_rows(
+        scores: &mut [f32],
+        keys: usize,
+        scale: f32,
+        bias: Option<RelativeBias<'_>>,
+        first: usize,
+        inverse: &mut [f32],
+    ) {
+        for (r, (row, inverse)) in scores.chunks_exact_mut(keys).zip(inverse).enumerate() {
+            let sum = match bias {
+                Some(bias) => {
+                    let from = bias.centre - (first + r);
+                    for (s, &b) in row.iter_mut().zip(&bias.table[from..][..keys]) {
+                        *s = *s * scale + b;
+                    }
+                    let top = fold(row, f32::NEG_INFINITY, larger, larger);
+                    map_fold(row, |s| math::exp_down(s - top), 0.0, |a, b| a + b)
+                }
+                None => {
+                    // The largest score is the largest after scaling too, so that scaling waits for the second pass.
+                    let top = scale * fold(row, f32::NEG_INFINITY, larger, larger);
+                    map_fold(row, |s| math::exp_down(s * scale - top), 0.0, |a, b| a + b)
+                }
+            };
+            *inverse = 1.0 / sum;
+        }
+    }
+}
+
+/// Keeps the tiles of a product with at most [`ROWS`](super::gemm::ROWS) rows side by side, where they were written.
+pub(crate) struct KeepTiles<'a>(pub(crate) &'a mut [TileF32]);
+
+impl Epilogue for KeepTiles<'_> {
+    #[inline(always)]
+    fn place<'t>(&'t mut self, _row: usize, col: usize, _spare: &'t mut TileF32) -> &'t mut TileF32 {
+        &mut self.0[col / COLS]
+    }
+
+    #[inline(always)]
+    fn tile(&mut self, _row: usize, _rows: usize, _col: usize, _cols: usize, _tile: &mut TileF32) {}
+}
+
+vectorised! {
+    /// The first `rows` rows of `tiles`, scores of `keys` keys, become two bytes each: 65,280 times
+    /// `exp(scale * score + bias - largest)` to the nearest integer. One byte would lose keys with less than a 510th of
+    /// the largest probability, which may be most of the keys of a long story and hold half of what it attends to.
+    /// `inverse` gets one over the sum of each row's integers, once for the high bytes and once for the low ones.
+    ///
+    /// Row `r` belongs to query `first + r`; its high bytes are row `2 * r` of `bytes` and its low bytes row `2 * r + 1`.
+    pub(crate) fn softmax_bytes(
+        tiles: &mut [TileF32],
+        rows: usize,
+        keys: usize,
+        scale: f32,
+        bias: Option<RelativeBias<'_>>,
+        first: usize,
+        bytes: &mut [u8],
+        inverse: &mut [f32],
+    ) {
+        // Powers of two instead of e: the factor goes into the scale.
+        let scale = scale * std::f32::consts::LOG2_E;
+        let stride = tiles.len() * COLS;
+        let padding = keys + COLS - stride;
+        let pairs = bytes.chunks_exact_mut(2 * stride).zip(inverse.as_chunks_mut::<2>().0);
+        for (r, (bytes, inverse)) in pairs.enumerate().take(rows) {
+            if let Some(bias) = bias {
+                let biases = &bias.table[bias.centre - (first + r)..][..keys];
+                for (tile, biases) in tiles.iter_mut().zip(biases.chunks(COLS)) {
+                    for (s, &b) in tile[r].iter_mut().zip(biases) {
+                        *s = *s * scale + b * std::f32::consts::LOG2_E;
+                    }
+                }
+            }
+            if let Some(last) = tiles.last_mut() {
+                last[r][padding..].fill(f32::NEG_INFINITY);
+            }
+            let top = largest(tiles, r);
+            let sum = match bias {
+                Some(_) => to_bytes(tiles, r, bytes, |s| s - top),
+                None => {
+                    let top = scale * top;
+                    to_bytes(tiles, r, bytes, |s| s * scale - top)
+                }
+            };
+            *inverse = [256.0 / sum as f32, 1.0 / sum as f32];
+        }
+    }
+}
+
+/// The largest number of row `r`.
+#[inline(always)]
+fn largest(tiles: &[TileF32], r: usize) -> f32 {
+    /// Apart from the loop, which the compiler would else take to pieces to join its lanes early.
+    #[inline(never)]
+    fn join(lanes: &[f32; LANES]) -> f32 {
+        join_lanes(*lanes, larger)
+    }
+    let mut lanes = [f32::NEG_INFINITY; LANES];
+    for tile in tiles {
+        for chunk in tile[r].as_chunks::<LANES>().0 {
+            lanes = std::array::from_fn(|i| larger(lanes[i], chunk[i]));
+        }
+    }
+    join(&lanes)
+}
+
+/// Row `r` of the tiles as 65,280 times two to the power that `power` gives, high bytes first; and the sum.
+///
+/// Step by step over whole arrays: so the compiler keeps each in registers.
+#[inline(always)]
+fn to_bytes(tiles: &[TileF32], r: usize, bytes: &mut [u8], power: impl Fn(f32) -> f32) -> i32 {
+    let mut sums = [0i32; COLS];
+    let (high, low) = bytes.split_at_mut(bytes.len() / 2);
+    let bytes = high.as_chunks_mut::<COLS>().0.iter_mut().zip(low.as_chunks_mut::<COLS>().0);
+    for (tile, (high, low)) in tiles.iter().zip(bytes) {
+        let mut q = [0i32; COLS];
+        for i in 0..COLS {
+            q[i] = nearest(math::power_of_two_65280(power(tile[r][i])));
+        }
+        for i in 0..COLS {
+            sums[i] += q[i];
+        }
+        let (mut above, mut below) = ([0u8; COLS], [0u8; COLS]);
+        for i in 0..COLS {
+            above[i] = (q[i] >> 8) as u8;
+        }
+        for i in 0..COLS {
+            below[i] = q[i] as u8;
+        }
+        (*high, *low) = (above, below);
+    }
+    sums.iter().sum()
+}
+
+/// Writes tiles into a matrix, the sum of each pair of rows as one: the high and the low bytes of the same row.
+pub(crate) struct AddPairs<'a> {
+    pub(crate) out: &'a mut [f32],
+    pub(crate) stride: usize,
+}
+
+impl Epilogue for AddPairs<'_> {
+    #[inline(always)]
+    fn tile(&mut self, row: usize, rows: usize, col: usize, cols: usize, tile: &mut TileF32) {
+        for (r, [high, low]) in tile[..rows].as_chunks::<2>().0.iter().enumerate() {
+            let out = &mut self.out[(row / 2 + r) * self.stride + col..][..cols];
+            for ((out, high), low) in out.iter_mut().zip(high).zip(low) {
+                *out = high + low;
+            }
+        }
+    }
+}
