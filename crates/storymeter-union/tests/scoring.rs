@@ -2,7 +2,10 @@
 #![allow(clippy::print_stdout)]
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use proptest::prelude::*;
+use sha2::{Digest, Sha256};
 use storymeter_core::Story;
 use storymeter_encoder::{Config, Stream, load_parameters};
 use storymeter_union::{
@@ -348,6 +351,49 @@ fn a_model_file_that_was_changed_anywhere_or_cut_anywhere_is_refused() {
     let mut newer = good.clone();
     newer[8] = 2;
     assert!(complaint(&newer).ends_with("layout 2 is not known; this version reads 1"));
+}
+
+/// A model file whose bytes from `at` on are others, with the length and the checksum to match.
+fn forged(good: &[u8], at: usize, bytes: &[u8], length: usize) -> Vec<u8> {
+    let mut forged = good[..length].to_vec();
+    for (old, new) in forged[at.min(length)..].iter_mut().zip(bytes) {
+        *old = *new;
+    }
+    let sum = Sha256::digest(&forged[56..]);
+    forged[16..24].copy_from_slice(&(length as u64).to_le_bytes());
+    forged[24..56].copy_from_slice(&sum);
+    forged
+}
+
+static TINY_FILE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    write_model(folder.path(), Card { reconstruction: Reconstruction::Tied, ..card() });
+    let file = folder.path().join("tiny.smq");
+    Model::load(folder.path()).unwrap().store(&file).unwrap();
+    std::fs::read(&file).unwrap()
+});
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Most bytes that are changed lie in the header, where a digit makes another size, place or number of layers.
+    #[test]
+    fn a_model_file_that_was_forged_with_its_checksum_is_refused_or_scores_and_never_panics(
+        at in prop_oneof![4 => 56usize..2000, 1 => 56usize..1_000_000],
+        bytes in prop_oneof![4 => "[0-9]{1,4}".prop_map(String::into_bytes), 1 => prop::collection::vec(any::<u8>(), 1..9)],
+        cut in prop_oneof![3 => Just(0usize), 1 => 0usize..100_000],
+    ) {
+        let good = TINY_FILE.as_slice();
+        let length = good.len().saturating_sub(cut).max(64);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("forged.smq");
+        std::fs::write(&file, forged(good, at.min(good.len() - 1), &bytes, length)).unwrap();
+        if let Ok(scorer) = Scorer::load(&file, Precision::Int8) {
+            let told = story("Mira lost her red kite. The baker burned the bread.");
+            let _ = scorer.score(&[&told]);
+            let _ = scorer.explain(&told);
+        }
+    }
 }
 
 #[test]
