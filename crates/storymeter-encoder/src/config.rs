@@ -136,6 +136,15 @@ impl Config {
         self.positions - self.first_position
     }
 
+    /// The same encoder with its first `layers` layers alone.
+    #[must_use]
+    pub fn with_layers(mut self, layers: usize) -> Config {
+        let field = if self.family == Family::DistilBert { "n_layers" } else { "num_hidden_layers" };
+        self.layers = layers.min(self.layers);
+        self.source.insert(field.into(), self.layers.into());
+        self
+    }
+
     /// Width of one attention head.
     pub fn head_width(&self) -> usize {
         self.hidden / self.heads

@@ -29,6 +29,7 @@
 
 mod batch;
 mod checkpoint;
+mod coarse;
 mod config;
 #[cfg(feature = "cuda")]
 pub mod cuda;
@@ -43,6 +44,7 @@ pub mod train;
 
 pub use batch::Batch;
 pub use checkpoint::{load_parameters, save_parameters};
+pub use coarse::{Bits, Rounded};
 pub use config::{Config, Family};
 pub use error::{Error, Result};
 pub use infer::{Encoder, Hidden, Precision, Workspace};

@@ -45,6 +45,14 @@ impl Parameters {
         &self.tensors[place].data
     }
 
+    /// The tensors that `config`, the same encoder with fewer layers, still has.
+    #[must_use]
+    pub fn with_layers_of(self, config: &Config) -> Parameters {
+        let kept = Layout::of(config).expected;
+        let tensors = self.tensors.into_iter();
+        Parameters { tensors: tensors.filter(|t| kept.iter().any(|(name, _)| *name == t.name)).collect() }
+    }
+
     /// How many numbers there are in all.
     pub fn count(&self) -> usize {
         self.tensors.iter().map(|t| t.data.len()).sum()

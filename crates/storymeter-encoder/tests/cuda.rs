@@ -15,7 +15,9 @@ use storymeter_encoder::train::{
     AdamStep, AdamW, Attention, Backend, Cpu, Dropout, ForwardOptions, Given, Linear, Network, Norm,
     Optimiser, Part, Selection, Tables, warm_up_then_linear,
 };
-use storymeter_encoder::{Activation, Batch, Config, Family, Parameters, Stream, Tensor, load_parameters};
+use storymeter_encoder::{
+    Activation, Batch, Config, Family, Parameters, Rounded, Stream, Tensor, load_parameters,
+};
 
 /// Named results of something that was done on a device.
 type Results = Vec<(&'static str, Vec<f32>)>;
@@ -95,6 +97,20 @@ fn linear<B: Backend>(
     ];
     all.extend(gradients(b, &store, &["d_weight", "d_bias"]));
     all
+}
+
+/// A linear map with rounded weights, those weights, and what they were before.
+fn rounding<B: Backend>(b: &B, bits: u8) -> Results {
+    let (rows, inputs, outputs) = (9, 128, 192);
+    let mut store = store(b, &[numbers(inputs * outputs, 2), numbers(outputs, 3)]);
+    let map = Linear { weight: 0, bias: 1, inputs, outputs };
+    let x = b.upload(&numbers(rows * inputs, 1));
+    b.round(&mut store, &[Rounded { tensor: 0, bits }]);
+    let y = b.linear(&store, map, &x, rows);
+    let rounded = b.read(&store, Part::Weights, 0).unwrap();
+    b.restore(&mut store);
+    let exact = b.read(&store, Part::Weights, 0).unwrap();
+    vec![("out", get(b, &y)), ("rounded", rounded), ("restored", exact)]
 }
 
 fn norm<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
@@ -458,6 +474,9 @@ fn all_of<N: Number>(precision: &'static str, tolerance: f64, network_tolerance:
     }
     for (rows, inputs, outputs) in [(1, 8, 8), (37, 32, 87), (2500, 64, 1003), (40, 384, 30_522)] {
         both!(&format!("losses {rows} x {inputs} over {outputs}"), losses, rows, inputs, outputs);
+    }
+    for bits in 2..=4 {
+        both!(&format!("weights of {bits} bits"), rounding, bits);
     }
     for clip in [1.0, f32::INFINITY] {
         both!(&format!("AdamW, clip {clip}"), optimiser, clip);

@@ -22,7 +22,7 @@ impl Model {
             let reading = |model: &Model| {
                 let card = &model.card;
                 let names = card.name_tokens.clone();
-                (card.pooling, card.normalise, card.delexicalise, card.max_tokens, names)
+                (card.pooling, card.normalise, card.delexicalise, card.max_tokens, card.bits, names)
             };
             if shapes(first) != shapes(other) || first.tokenizer_files != other.tokenizer_files {
                 return Err(wrong("the models do not start from one encoder"));

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use storymeter_encoder::{Bits, Config};
+
 use crate::about::About;
 use crate::{DamageCalibration, logistic};
 
@@ -60,6 +62,10 @@ pub struct Card {
     pub delexicalise: bool,
     /// Most tokens of a window, special ones included.
     pub max_tokens: usize,
+    /// In how many bits its weights are kept where it is one file, and rounded to where it is a folder; absent is eight, and
+    /// full precision in a folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bits: Option<Bits>,
     /// The model card of a released model; empty for one that is nobody's business yet.
     #[serde(default, skip_serializing_if = "is_default")]
     pub about: About,
@@ -85,6 +91,7 @@ impl Default for Card {
             normalise: false,
             delexicalise: false,
             max_tokens: 200,
+            bits: None,
             about: About::default(),
             training: Map::new(),
         }
@@ -115,7 +122,8 @@ impl Card {
     }
 
     /// What is wrong with the card, if anything.
-    pub(crate) fn problem(&self, longest: usize) -> Option<String> {
+    pub(crate) fn problem(&self, config: &Config) -> Option<String> {
+        let longest = config.max_tokens();
         if self.format != Self::FORMAT {
             return Some(format!("format {} is not known; this version reads {}", self.format, Self::FORMAT));
         }
@@ -128,6 +136,6 @@ impl Card {
         if self.max_tokens < 8 || self.max_tokens > longest {
             return Some(format!("max_tokens is {}, and the encoder takes 8 to {longest}", self.max_tokens));
         }
-        None
+        self.bits.and_then(|bits| bits.problem(config))
     }
 }

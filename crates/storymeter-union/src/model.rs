@@ -6,6 +6,7 @@
 //! | `heads.safetensors` | the heads ([`Heads`]) |
 //! | `storymeter.json` | everything else ([`Card`]) |
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
@@ -45,7 +46,7 @@ impl Model {
         let card: Card = serde_json::from_slice(&bytes)
             .map_err(|e| Error::Model { path: path.clone(), problem: e.to_string() })?;
         let config = Config::load(folder)?;
-        if let Some(problem) = card.problem(config.max_tokens()) {
+        if let Some(problem) = card.problem(&config) {
             return Err(Error::Model { path, problem });
         }
         let parameters = load_parameters(folder, &config)?;
@@ -77,6 +78,14 @@ impl Model {
         Ok(card.commit()?)
     }
 
+    /// The encoder's weights as they are to be computed with: rounded where the card says so.
+    pub(crate) fn scoring_parameters(&self) -> Cow<'_, Parameters> {
+        match self.card.bits {
+            Some(bits) => Cow::Owned(self.parameters.rounded(&self.config, bits)),
+            None => Cow::Borrowed(&self.parameters),
+        }
+    }
+
     /// The first 12 hexadecimal digits of the SHA-256 of all weights: the model's name in signatures.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
@@ -95,6 +104,9 @@ impl Model {
         }
         hash.update(self.heads.score_bias.to_le_bytes());
         self.card.hash_calibration(&mut hash);
+        if let Some(bits) = self.card.bits {
+            hash.update([bits.layers, bits.words]);
+        }
         hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
     }
 }

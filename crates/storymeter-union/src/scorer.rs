@@ -90,7 +90,8 @@ impl Scorer {
         let model = Model::load(path)?;
         let tokenizer = Tokenizer::load(path, &model.config)?;
         let fingerprint = model.fingerprint();
-        let encoder = Encoder::new(model.config, &model.parameters, precision, Isa::detect());
+        let encoder =
+            Encoder::new(model.config.clone(), &model.scoring_parameters(), precision, Isa::detect());
         let engine = Engine::Cpu(encoder, precision);
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
     }
@@ -109,7 +110,8 @@ impl Scorer {
         let tokenizer = Tokenizer::load(path, &model.config)?;
         let fingerprint = model.fingerprint();
         let tied = model.card.reconstruction == Reconstruction::Tied;
-        let engine = Engine::cuda((model.config, model.parameters), tied, gpu, precision)?;
+        let parameters = model.scoring_parameters().into_owned();
+        let engine = Engine::cuda((model.config, parameters), tied, gpu, precision)?;
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
     }
 

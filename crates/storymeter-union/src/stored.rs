@@ -1,4 +1,5 @@
-//! A model in one file: int8 weights as the kernels read them, tokeniser, heads and card.
+//! A model in one file: its weights (int8 as the kernels read them, or in two to four bits: [`Card::bits`]), tokeniser, heads
+//! and card.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -13,14 +14,18 @@
 //! All numbers are little-endian. The file scores exactly like the folder it was made from with `--precision int8`.
 
 use std::borrow::Cow;
+use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use storymeter_core::{AtomicFile, Place};
-use storymeter_encoder::{Config, Encoder, Isa, Precision, Tokenizer};
+use storymeter_encoder::{Config, Encoder, Isa, Parameters, Precision, Tokenizer};
 
 use crate::{Card, Error, Heads, Model, Reconstruction, Result};
 
@@ -30,6 +35,8 @@ const VERSION: u32 = 1;
 const FIXED: usize = 56;
 /// Parts begin at multiples of a cache line.
 const ALIGN: usize = 64;
+/// Bytes of a tokeniser's file at most: no vocabulary comes near it.
+const LARGEST_FILE: u64 = 1 << 26;
 
 /// The model that is part of the program, where the build had one; see `build.rs`.
 #[cfg(embedded_model)]
@@ -156,11 +163,24 @@ impl StoredModel {
         })
     }
 
+    /// The tokeniser's files, which are kept compressed.
+    fn inflated(&self) -> Result<Vec<(&str, Cow<'static, [u8]>)>> {
+        let mut files = Vec::new();
+        for (part, _) in &self.header.parts {
+            let Some((name, packed)) = part.strip_prefix("zlib.").zip(self.part(part)) else { continue };
+            let mut bytes = Vec::new();
+            let read = ZlibDecoder::new(&packed[..]).take(LARGEST_FILE).read_to_end(&mut bytes);
+            read.map_err(|e| Error::Model { path: self.path.clone(), problem: format!("{name}: {e}") })?;
+            files.push((name, Cow::Owned(bytes)));
+        }
+        Ok(files)
+    }
+
     /// The pieces a scorer needs.
     pub(crate) fn open_parts(&self) -> Result<(Encoder, Tokenizer, Heads)> {
         let config = Config::from_fields(self.header.config.clone(), self.path.clone())?;
         let card = self.card();
-        if let Some(problem) = card.problem(config.max_tokens()) {
+        if let Some(problem) = card.problem(&config) {
             return Err(Error::Model { path: self.path.clone(), problem });
         }
         let files: Vec<(&str, Cow<'static, [u8]>)> = self
@@ -168,12 +188,20 @@ impl StoredModel {
             .parts
             .iter()
             .filter_map(|(name, _)| Some((name.strip_prefix("file.")?, self.part(name)?)))
+            .chain(self.inflated()?)
             .collect();
         let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
         let tokenizer = Tokenizer::from_files(&files, &self.path, &config)?;
         let heads = self.part("heads").unwrap_or_default();
         let heads = Heads::read(&heads, &self.path, card, config.hidden, config.vocabulary)?;
-        let encoder = Encoder::from_parts(config, &|name| self.part(name), &self.path, Isa::detect())?;
+        let (find, isa) = (|name: &str| self.part(name), Isa::detect());
+        let encoder = match card.bits {
+            Some(bits) => {
+                let parameters = Parameters::from_packed(&config, bits, &find, &self.path)?;
+                Encoder::new(config, &parameters, Precision::Int8, isa)
+            }
+            None => Encoder::from_parts(config, &find, &self.path, isa)?,
+        };
         Ok((encoder, tokenizer, heads))
     }
 }
@@ -193,14 +221,22 @@ impl Model {
                 "the model has a reconstruction matrix of its own, which a model file does not hold",
             ));
         }
-        let encoder = Encoder::new(self.config.clone(), &self.parameters, Precision::Int8, Isa::detect());
-        let mut parts = encoder.parts().ok_or_else(|| wrong("the encoder is not int8"))?;
+        let mut parts = match self.card.bits {
+            Some(bits) => self.parameters.packed(&self.config, bits),
+            None => {
+                let encoder =
+                    Encoder::new(self.config.clone(), &self.parameters, Precision::Int8, Isa::detect());
+                encoder.parts().ok_or_else(|| wrong("the encoder is not int8"))?
+            }
+        };
         let heads = self.heads.to_bytes(path, &self.card, self.config.hidden, self.config.vocabulary)?;
         parts.push(("heads".to_owned(), heads));
         // A tokenizer.json holds all that a vocab.txt does.
         let json = self.tokenizer_files.iter().any(|(name, _)| *name == "tokenizer.json");
         for (name, bytes) in self.tokenizer_files.iter().filter(|(name, _)| !json || *name != "vocab.txt") {
-            parts.push((format!("file.{name}"), bytes.clone()));
+            let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+            let written = packed.write_all(bytes).and_then(|()| packed.finish());
+            parts.push((format!("zlib.{name}"), written.map_err(|e| wrong(&e.to_string()))?));
         }
         let mut payload: Vec<u8> = Vec::new();
         let mut places = Vec::with_capacity(parts.len());
@@ -234,8 +270,7 @@ fn write(path: &Path, header: &Header, payload: &[u8]) -> Result<usize> {
     bytes.extend(Sha256::digest(&rest));
     bytes.extend(rest);
     let mut file = AtomicFile::create(path)?;
-    std::io::Write::write_all(&mut file, &bytes)
-        .map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
+    file.write_all(&bytes).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
     file.commit()?;
     Ok(bytes.len())
 }

@@ -151,6 +151,34 @@ fn a_tiny_model_learns_to_tell_held_out_negatives_with_and_without_reconstructio
 }
 
 #[test]
+fn one_layer_in_three_bits_learns_too_and_its_file_scores_exactly_like_its_folder() {
+    let [init, out] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+    write_encoder(init.path());
+    let settings = Settings { layers: 1, weight_bits: 3, word_bits: 3, pooling: Pooling::Mean, ..settings() };
+    run(init.path(), out.path(), &settings, 400, false);
+    let won = share_won(out.path());
+    assert!(won >= 0.8, "wins {won} of the pairs");
+
+    let model = Model::load(out.path()).unwrap();
+    assert_eq!(model.config.layers, 1);
+    let (packed, whole) = (out.path().join("packed.smq"), out.path().join("whole.smq"));
+    let size = model.store(&packed).unwrap();
+    let mut in_eight_bits = model.clone();
+    in_eight_bits.card.bits = None;
+    let larger = in_eight_bits.store(&whole).unwrap();
+    assert!(size * 3 < larger * 2, "{size} bytes, {larger} in eight bits");
+    let scorers = [out.path(), &packed].map(|path| Scorer::load(path, Precision::Int8).unwrap());
+    let told = stories(20_000, 20);
+    let [folder, file] =
+        scorers.each_ref().map(|scorer| scorer.score(&told.iter().collect::<Vec<_>>()).unwrap());
+    assert_eq!(folder, file);
+    assert_eq!(scorers[0].signature().to_string(), scorers[1].signature().to_string());
+    // Rounding the same weights only now is another model.
+    let exact = Scorer::load(&whole, Precision::Int8).unwrap();
+    assert_ne!(exact.score(&told.iter().collect::<Vec<_>>()).unwrap(), file);
+}
+
+#[test]
 fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     let init = tempfile::tempdir().unwrap();
     write_encoder(init.path());

@@ -5,6 +5,7 @@ use super::inputs::{Drop, Shape};
 use super::pieces::{kind, on_tensor_cores, one_map, variant};
 use super::{Cuda, CudaStore, Lookups, Number, Numbers, Projected, Stories};
 use crate::Result;
+use crate::coarse::Rounded;
 use crate::kernel::Activation;
 use crate::train::{AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
 
@@ -66,6 +67,14 @@ impl<N: Number> Backend for Cuda<N> {
 
     fn write(&self, store: &mut CudaStore<N>, part: Part, tensor: usize, numbers: &[f32]) -> Result<()> {
         store.write(self.device(), part, tensor, numbers)
+    }
+
+    fn round(&self, store: &mut CudaStore<N>, rounded: &[Rounded]) {
+        store.round(self.device(), rounded);
+    }
+
+    fn restore(&self, store: &mut CudaStore<N>) {
+        store.restore(self.device());
     }
 
     fn clear_gradients(&self, store: &mut CudaStore<N>) {

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 const SOURCE: &[&str] = &[
     include_str!("kernels/prelude.cu"),
     include_str!("kernels/rows.cu"),
+    include_str!("kernels/round.cu"),
     include_str!("kernels/losses.cu"),
     include_str!("kernels/attention.cu"),
     include_str!("kernels/attention_mma.cu"),

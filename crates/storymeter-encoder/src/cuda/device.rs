@@ -240,6 +240,17 @@ impl Device {
         buffer
     }
 
+    /// Copies a buffer to another of the same length.
+    pub(super) fn copy<N>(&self, from: &Buffer<N>, to: &mut Buffer<N>) {
+        if !self.failed() && from.len == to.len && from.len > 0 {
+            // SAFETY: both have this many bytes.
+            let outcome = unsafe {
+                result::memcpy_dtod_async(to.pointer, from.pointer, from.len * size_of::<N>(), self.stream)
+            };
+            self.note("a copy within the GPU", outcome);
+        }
+    }
+
     /// Replaces numbers of a buffer from number `at` on.
     pub(super) fn write<N: Copy>(&self, buffer: &mut Buffer<N>, at: usize, numbers: &[N]) {
         let each = STAGE / size_of::<N>();

@@ -3,6 +3,7 @@
 
 use super::device::{Buffer, Device, Size, launch};
 use super::{Cuda, Number};
+use crate::coarse::{Rounded, STRETCH};
 use crate::train::{AdamStep, Given, LOSSES, Linear, Part};
 use crate::{Error, Result, relative};
 use std::cell::RefCell;
@@ -26,6 +27,8 @@ pub struct CudaStore<N: Number> {
     bucket_of: RefCell<Option<(usize, Buffer<u32>)>>,
     /// Made when first needed: scoring does without.
     training: Option<Training>,
+    /// Room for the exact weights while rounded ones stand in their place; made when first needed.
+    exact: Option<Buffer<f32>>,
 }
 
 struct Training {
@@ -71,6 +74,7 @@ impl<N: Number> CudaStore<N> {
             norm: device.zeros(1),
             bucket_of: RefCell::default(),
             training: None,
+            exact: None,
         };
         device.keep(&store.weights);
         store.shadow.iter().for_each(|shadow| device.keep(shadow));
@@ -188,6 +192,29 @@ impl<N: Number> CudaStore<N> {
             self.refresh(device, place);
         }
         device.check()
+    }
+
+    pub(super) fn round(&mut self, device: &Rc<Device>, rounded: &[Rounded]) {
+        let exact = self.exact.get_or_insert_with(|| {
+            let buffer = device.alloc(self.weights.len());
+            device.keep(&buffer);
+            buffer
+        });
+        device.copy(&self.weights, exact);
+        for &Rounded { tensor, bits } in rounded {
+            let place = &self.places[tensor];
+            let stretches = place.len() / STRETCH;
+            let shadow = self.shadow.as_ref().map_or(0, |shadow| shadow.at(place.start));
+            let (weights, count, bits) = (self.weights.at(place.start), stretches as u64, u32::from(bits));
+            launch!(device, "round_weights", Size::of(stretches * 32, 256), weights, shadow, count, bits);
+        }
+    }
+
+    /// The shadow keeps the rounded weights until the optimiser's next step writes it anew.
+    pub(super) fn restore(&mut self, device: &Device) {
+        if let Some(exact) = &self.exact {
+            device.copy(exact, &mut self.weights);
+        }
     }
 
     pub(super) fn clear_gradients(&mut self, device: &Rc<Device>) {

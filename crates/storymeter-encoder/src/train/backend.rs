@@ -4,6 +4,7 @@
 //! but what is asked for, and weights, gradients and the optimiser's means live in one [`Backend::Store`].
 
 use crate::Result;
+use crate::coarse::Rounded;
 use crate::kernel::Activation;
 use crate::random::Stream;
 
@@ -174,6 +175,10 @@ pub trait Backend {
     fn read(&self, store: &Self::Store, part: Part, tensor: usize) -> Result<Vec<f32>>;
     /// Replaces a tensor's numbers; there must be as many.
     fn write(&self, store: &mut Self::Store, part: Part, tensor: usize, numbers: &[f32]) -> Result<()>;
+    /// Rounds weights to few bits ([`crate::Bits`]) until [`Backend::restore`].
+    fn round(&self, store: &mut Self::Store, rounded: &[Rounded]);
+    /// Brings back the weights as they were before [`Backend::round`].
+    fn restore(&self, store: &mut Self::Store);
     /// Sets all gradients to zero.
     fn clear_gradients(&self, store: &mut Self::Store);
     /// One step of AdamW on all tensors, gradients clipped by their global norm.

@@ -3,6 +3,7 @@
 use super::backend::{Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
 use super::exchange::Exchange;
 use crate::batch::Batch;
+use crate::coarse::Bits;
 use crate::config::Config;
 use crate::parameters::{LayerPlaces, Layout, Pair, Parameters, Tensor};
 use crate::random::Stream;
@@ -136,6 +137,16 @@ impl<B: Backend> Network<B> {
         let mut tensors = self.named(Part::Gradients, &self.layout.expected, 0)?;
         tensors.extend(self.named(Part::Gradients, &self.heads, tensors.len())?);
         Ok(Parameters { tensors })
+    }
+
+    /// Rounds the weights to few bits until [`Network::restore`]: forward and backward passes compute with the rounded ones.
+    pub fn round(&mut self, bits: Bits) {
+        self.backend.round(&mut self.store, &bits.of(&self.layout));
+    }
+
+    /// Brings back the exact weights, which the optimiser moves by the gradients of the rounded ones.
+    pub fn restore(&mut self) {
+        self.backend.restore(&mut self.store);
     }
 
     /// Sets all gradients to zero.

@@ -161,7 +161,7 @@ fn train_on<B: Backend + Clone>(
     let clock = Instant::now();
     let settings = job.settings;
     let config = Config::load(job.init)?;
-    if let Some(problem) = settings.problem(config.max_tokens()) {
+    if let Some(problem) = settings.problem(&config) {
         return Err(Error::Training(problem));
     }
     let mut tokenizer = Tokenizer::load(job.init, &config)?;
@@ -214,6 +214,8 @@ fn train_on<B: Backend + Clone>(
     start.dev_examples = dev.len();
     start.epochs_done = kept.as_ref().map_or(0, |kept| kept.state.reports.len() as u64);
     let parameters = load_parameters(job.init, &config)?;
+    let config = if settings.layers > 0 { config.with_layers(settings.layers) } else { config };
+    let parameters = parameters.with_layers_of(&config);
     start.parameters = parameters.count();
 
     let mut run = Run::start(
@@ -241,8 +243,11 @@ fn train_on<B: Backend + Clone>(
 }
 
 /// New heads: small random scores, and a reconstruction matrix of its own that starts from the words' embeddings.
+///
+/// They are the same for every seed: the mean of runs with several seeds ([`crate::Model::average`]) is then one of heads that
+/// lie in one place, too.
 fn new_heads(settings: &Settings, config: &Config, words: &[f32]) -> Heads {
-    let stream = Stream::new(settings.seed).child(u64::MAX);
+    let stream = Stream::new(0).child(u64::MAX);
     let random = |part: u64, count: usize| -> Vec<f32> {
         (0..count as u64).map(|i| 0.02 * stream.child(part).normal(i)).collect()
     };

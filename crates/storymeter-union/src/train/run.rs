@@ -89,6 +89,7 @@ impl<'a, B: Backend> Run<'a, B> {
             max_tokens: settings.max_tokens,
             normalise: settings.normalise,
             delexicalise: settings.delexicalise >= 1.0,
+            bits: settings.bits(),
             name_tokens: start.name_tokens.clone(),
             ..Card::default()
         };
@@ -113,7 +114,9 @@ impl<'a, B: Backend> Run<'a, B> {
             return Ok(());
         }
         let start = Instant::now();
-        let logits = dev::logits(&self.network, self.card.pooling, dev, self.job.settings.tokens_a_batch)?;
+        let logits = self.rounded(|run| {
+            dev::logits(&run.network, run.card.pooling, dev, run.job.settings.tokens_a_batch)
+        })?;
         self.spent.dev_seconds += start.elapsed().as_secs_f64();
         let report = dev::report(dev, &logits);
         let best = self.reports.iter().all(|past| report.all.loss < past.dev.all.loss);
@@ -184,13 +187,24 @@ impl<'a, B: Backend> Run<'a, B> {
             advise(&self.teachers, settings, &mut portion.task)?;
             self.network.clear_gradients();
             let stream = Stream::new(settings.seed).child(epoch).child(pass.steps);
-            learn(&mut self.network, settings, &portion.task, settings.dropout.then_some(stream))?;
+            self.rounded(|run| {
+                learn(&mut run.network, settings, &portion.task, settings.dropout.then_some(stream))
+            })?;
             self.network.sum_gradients(self.exchange)?;
             self.optimiser.step(&mut self.network, rate);
             pass.tokens += portion.task.tokens as u64;
             pass.steps += 1;
             self.steps += 1;
         }
+    }
+
+    /// Does something with the weights as they will be kept, and brings back the exact ones.
+    fn rounded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let Some(bits) = self.card.bits else { return work(self) };
+        self.network.round(bits);
+        let done = work(self);
+        self.network.restore();
+        done
     }
 
     /// Saves the model where it is the best so far, then the checkpoint.

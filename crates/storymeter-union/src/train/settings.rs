@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use storymeter_encoder::train::AdamW;
+use storymeter_encoder::{Bits, Config};
 use storymeter_perturb::Technique;
 
 use crate::card::{Pooling, Reconstruction};
@@ -92,6 +93,13 @@ settings! {
     /// Whether `[MALE]`, `[FEMALE]` and `[NEUTRAL]` are one token each, an unused entry of the vocabulary that starts from the mean of
     /// some names. Without it they are three pieces, as in the released code.
     name_tokens: bool = true;
+    /// How many of the encoder's layers are kept, counted from the first; 0 keeps all.
+    layers: usize = 0;
+    /// Bits (2, 3 or 4) the layers' matrices are kept in, with a scale for every 64 weights: training computes with the rounded
+    /// weights, so that it learns to live with them. 0 keeps full precision.
+    weight_bits: u8 = 0;
+    /// The same for the word embeddings; both are 0, or neither.
+    word_bits: u8 = 0;
     /// The learning rate at its peak.
     learning_rate: f64 = 3e-5;
     /// Share of all steps in which the learning rate rises; it falls in a straight line after.
@@ -185,8 +193,15 @@ impl Settings {
         }
     }
 
-    /// What is wrong with them, if anything.
-    pub(super) fn problem(&self, longest: usize) -> Option<String> {
+    /// In how many bits weights are kept; `None` is full precision.
+    pub(super) fn bits(&self) -> Option<Bits> {
+        (self.weight_bits > 0 || self.word_bits > 0)
+            .then_some(Bits { layers: self.weight_bits, words: self.word_bits })
+    }
+
+    /// What is wrong with them for an encoder, if anything.
+    pub(super) fn problem(&self, config: &Config) -> Option<String> {
+        let longest = config.max_tokens();
         let positive =
             |name: &str, x: f64| (!(x > 0.0 && x.is_finite())).then(|| format!("{name} must be positive"));
         let at_least_0 =
@@ -201,6 +216,12 @@ impl Settings {
         }
         if self.tokens_a_batch < 2 * self.max_tokens || self.stories_a_batch == 1 {
             return Some("a batch needs room for a story and its negative".to_owned());
+        }
+        if self.layers > config.layers {
+            return Some(format!("layers is {}, and the encoder has {}", self.layers, config.layers));
+        }
+        if let Some(problem) = self.bits().and_then(|bits| bits.problem(config)) {
+            return Some(format!("weight_bits and word_bits: {problem}"));
         }
         share("warm_up", self.warm_up)
             .or_else(|| share("delexicalise", self.delexicalise))
@@ -226,16 +247,29 @@ mod tests {
         assert_eq!(Settings::of(Preset::Paper).adam(), AdamW::default());
     }
 
+    /// A small BERT that takes 512 tokens.
+    fn bert() -> Config {
+        let fields = serde_json::json!({
+            "model_type": "bert", "vocab_size": 99, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "intermediate_size": 96, "max_position_embeddings": 512,
+        });
+        Config::from_fields(fields.as_object().cloned().unwrap(), "config.json".into()).unwrap()
+    }
+
     #[test]
     fn every_preset_can_be_run_with_bert_and_nonsense_is_named() {
         for preset in [Preset::Default, Preset::Paper, Preset::ReleasedCode] {
-            assert_eq!(Settings::of(preset).problem(512), None);
+            assert_eq!(Settings::of(preset).problem(&bert()), None);
         }
-        let problem = |settings: Settings| settings.problem(512).unwrap();
+        let problem = |settings: Settings| settings.problem(&bert()).unwrap();
         let default = Settings::default();
         assert!(problem(Settings { delexicalise: 1.5, ..default.clone() }).contains("delexicalise"));
         assert!(problem(Settings { learning_rate: f64::NAN, ..default.clone() }).contains("learning_rate"));
         assert!(problem(Settings { stories_a_batch: 1, ..default.clone() }).contains("a batch"));
+        assert!(problem(Settings { layers: 3, ..default.clone() }).contains("the encoder has 2"));
+        let bits = |weight_bits, word_bits| Settings { weight_bits, word_bits, ..default.clone() };
+        assert!(problem(bits(3, 0)).contains("2, 3 or 4 bits"));
+        assert!(problem(bits(3, 3)).contains("96 wide"));
         let none = Technique::ALL.into_iter().fold(default, Settings::without_technique);
         assert!(problem(none).starts_with("perturb: "));
     }

@@ -59,7 +59,7 @@ pub(super) fn load<B: Backend>(
     let limit = model.config.max_tokens();
     let fingerprint = model.fingerprint();
     let tensors = head_tensors(&model.heads, model.config.hidden);
-    let network = Network::new(backend, model.config, &model.parameters, &tensors)?;
+    let network = Network::new(backend, model.config.clone(), &model.scoring_parameters(), &tensors)?;
     let teacher = Teacher { network, heads: model.heads, pooling: model.card.pooling };
     Ok((teacher, Reader { tokenizer, limit }, fingerprint))
 }

@@ -8,6 +8,7 @@ mod store;
 
 use super::backend::{AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
 use crate::Result;
+use crate::coarse::Rounded;
 use crate::kernel::{Activation, Isa};
 use ops::Ops;
 pub use store::CpuStore;
@@ -107,6 +108,14 @@ impl Backend for Cpu {
 
     fn write(&self, store: &mut CpuStore, part: Part, tensor: usize, numbers: &[f32]) -> Result<()> {
         store.write(part, tensor, numbers)
+    }
+
+    fn round(&self, store: &mut CpuStore, rounded: &[Rounded]) {
+        store.round(rounded);
+    }
+
+    fn restore(&self, store: &mut CpuStore) {
+        store.restore();
     }
 
     fn clear_gradients(&self, store: &mut CpuStore) {

@@ -1,6 +1,7 @@
 //! Weights, gradients and the optimiser's means on the CPU, tensor by tensor.
 
 use super::rows::{self, TASK_NUMBERS};
+use crate::coarse::{self, Rounded};
 use crate::kernel::Isa;
 use crate::train::backend::{AdamStep, Given, LOSSES, Part};
 use crate::{Error, Result};
@@ -16,6 +17,8 @@ pub struct CpuStore {
     squares: Vec<Vec<f32>>,
     decays: Vec<bool>,
     norm: f64,
+    /// The exact weights of tensors that are rounded now.
+    exact: Vec<(usize, Vec<f32>)>,
 }
 
 impl CpuStore {
@@ -29,6 +32,7 @@ impl CpuStore {
             squares: zeros(),
             decays: tensors.iter().map(|tensor| tensor.decays).collect(),
             norm: 0.0,
+            exact: Vec::new(),
         }
     }
 
@@ -59,6 +63,19 @@ impl CpuStore {
         }
         old.copy_from_slice(numbers);
         Ok(())
+    }
+
+    pub(super) fn round(&mut self, rounded: &[Rounded]) {
+        for &Rounded { tensor, bits } in rounded {
+            self.exact.push((tensor, self.weights[tensor].clone()));
+            coarse::round(&mut self.weights[tensor], bits);
+        }
+    }
+
+    pub(super) fn restore(&mut self) {
+        for (tensor, weights) in self.exact.drain(..) {
+            self.weights[tensor] = weights;
+        }
     }
 
     pub(super) fn norm(&self) -> f64 {
