@@ -11,12 +11,10 @@
 use half::f16;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::path::Path;
 
 use crate::config::Config;
+use crate::kernel::quantised::step_of;
 use crate::parameters::{Layout, Parameters, Tensor};
-use crate::{Error, Result};
 
 /// Weights that share a scale.
 pub(crate) const STRETCH: usize = 64;
@@ -66,9 +64,6 @@ impl Bits {
     }
 }
 
-/// Finds a part's bytes by its name.
-type Find<'a> = &'a dyn Fn(&str) -> Option<Cow<'static, [u8]>>;
-
 impl Parameters {
     /// The same weights as they are read back from a file that keeps them in `bits`.
     #[must_use]
@@ -102,36 +97,10 @@ impl Parameters {
         };
         self.tensors.iter().zip(plan(config, bits)).map(pack).collect()
     }
-
-    /// Weights from the bytes that [`Parameters::packed`] gave.
-    ///
-    /// # Errors
-    /// Where a tensor is missing, has another size than `config` says, or holds NaN or infinity; they name `path`.
-    pub fn from_packed(config: &Config, bits: Bits, find: Find<'_>, path: &Path) -> Result<Parameters> {
-        let read = |((name, shape), bits): (&(String, Vec<usize>), Option<u8>)| {
-            let error = |problem: String| Error::Tensor { path: path.into(), name: name.clone(), problem };
-            let bytes = find(name).ok_or_else(|| error("is missing".into()))?;
-            let len = match bits {
-                None => 2 * shape.iter().product::<usize>(),
-                Some(bits) => shape[0] * row_bytes(shape[1], bits),
-            };
-            if bytes.len() != len {
-                return Err(error(format!("has {} bytes, expected {len}", bytes.len())));
-            }
-            let data = unpack(&bytes, shape, bits);
-            if !data.par_iter().all(|x| x.is_finite()) {
-                return Err(error("holds NaN or infinity".into()));
-            }
-            Ok(Tensor { name: name.clone(), shape: shape.clone(), data })
-        };
-        let layout = Layout::of(config);
-        let tensors = layout.expected.iter().zip(plan(config, bits)).map(read).collect::<Result<_>>()?;
-        Ok(Parameters { tensors })
-    }
 }
 
 /// For every tensor its bits; `None` is sixteen.
-fn plan(config: &Config, bits: Bits) -> Vec<Option<u8>> {
+pub(crate) fn plan(config: &Config, bits: Bits) -> Vec<Option<u8>> {
     let layout = Layout::of(config);
     let mut plan = vec![None; layout.expected.len()];
     for Rounded { tensor, bits } in bits.of(&layout) {
@@ -178,7 +147,7 @@ fn level(code: u8, bits: u8) -> f32 {
 }
 
 /// Bytes of a row: its largest scale (f16), a byte a stretch, and the codes, eight in as many bytes as they have bits.
-fn row_bytes(width: usize, bits: u8) -> usize {
+pub(crate) fn row_bytes(width: usize, bits: u8) -> usize {
     2 + width / STRETCH + width * usize::from(bits) / 8
 }
 
@@ -214,21 +183,47 @@ fn unpack(bytes: &[u8], shape: &[usize], bits: Option<u8>) -> Vec<f32> {
 }
 
 fn unpack_row(bytes: &[u8], bits: u8, row: &mut [f32]) {
+    for (values, codes, stretch) in stretches(bytes, bits, row) {
+        look_up(codes, bits, &values, stretch);
+    }
+}
+
+/// A row in eight bits, as [`step_of`] and rounding would make it of the numbers; returns the step.
+pub(crate) fn unpack_row_i8(bytes: &[u8], bits: u8, numbers: &mut [f32], row: &mut [i8]) -> f32 {
+    unpack_row(bytes, bits, numbers);
+    // A largest scale that is no number makes every number of the row none, which the search for the largest would not see.
+    let step = step_of(numbers) + 0.0 * numbers[0];
+    for (values, codes, stretch) in stretches(bytes, bits, row) {
+        look_up(codes, bits, &values.map(|value| (value / step).round() as i8), stretch);
+    }
+    step
+}
+
+/// Every stretch of a row: what its codes stand for, the codes, and where they go.
+fn stretches<'a, T>(
+    bytes: &'a [u8],
+    bits: u8,
+    row: &'a mut [T],
+) -> impl Iterator<Item = ([f32; 16], &'a [u8], &'a mut [T])> {
     let top = f16::from_le_bytes([bytes[0], bytes[1]]).to_f32();
     let (scales, codes) = bytes[2..].split_at(row.len() / STRETCH);
-    let stretches = row.chunks_exact_mut(STRETCH).zip(codes.chunks_exact(STRETCH * usize::from(bits) / 8));
-    let mask = (1u32 << bits) - 1;
-    for ((stretch, codes), scale) in stretches.zip(scales) {
+    let codes = codes.chunks_exact(STRETCH * usize::from(bits) / 8);
+    row.chunks_exact_mut(STRETCH).zip(codes).zip(scales).map(move |((stretch, codes), scale)| {
         let scale = top * (f32::from(*scale) / 255.0);
         let mut values = [0.0; 16];
         for (code, value) in values.iter_mut().take(1 << bits).enumerate() {
             *value = scale * level(code as u8, bits);
         }
-        for (eight, codes) in stretch.chunks_exact_mut(8).zip(codes.chunks_exact(usize::from(bits))) {
-            let word = codes.iter().rev().fold(0u32, |word, byte| word << 8 | u32::from(*byte));
-            for (i, w) in eight.iter_mut().enumerate() {
-                *w = values[(word >> (i as u32 * u32::from(bits)) & mask) as usize & 15];
-            }
+        (values, codes, stretch)
+    })
+}
+
+fn look_up<T: Copy>(codes: &[u8], bits: u8, values: &[T; 16], to: &mut [T]) {
+    let mask = (1u32 << bits) - 1;
+    for (eight, codes) in to.chunks_exact_mut(8).zip(codes.chunks_exact(usize::from(bits))) {
+        let word = codes.iter().rev().fold(0u32, |word, byte| word << 8 | u32::from(*byte));
+        for (i, to) in eight.iter_mut().enumerate() {
+            *to = values[(word >> (i as u32 * u32::from(bits)) & mask) as usize & 15];
         }
     }
 }

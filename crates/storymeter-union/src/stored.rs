@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use storymeter_core::{AtomicFile, Place};
-use storymeter_encoder::{Config, Encoder, Isa, Parameters, Precision, Tokenizer};
+use storymeter_encoder::{Config, Encoder, Isa, Precision, Tokenizer};
 
 use crate::{Card, Error, Heads, Model, Reconstruction, Result};
 
@@ -196,10 +196,7 @@ impl StoredModel {
         let heads = Heads::read(&heads, &self.path, card, config.hidden, config.vocabulary)?;
         let (find, isa) = (|name: &str| self.part(name), Isa::detect());
         let encoder = match card.bits {
-            Some(bits) => {
-                let parameters = Parameters::from_packed(&config, bits, &find, &self.path)?;
-                Encoder::new(config, &parameters, Precision::Int8, isa)
-            }
+            Some(bits) => Encoder::from_packed(config, bits, &find, &self.path, isa)?,
             None => Encoder::from_parts(config, &find, &self.path, isa)?,
         };
         Ok((encoder, tokenizer, heads))

@@ -4,6 +4,7 @@
 //! sums have a fixed order. So hidden states are the same bytes for any batch, any order and any number of threads.
 
 mod attention;
+mod few_bits;
 mod net;
 mod stored;
 mod unpack;

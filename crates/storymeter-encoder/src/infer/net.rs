@@ -90,24 +90,41 @@ impl Scratch {
 
 impl Net {
     pub(super) fn new(config: &Config, parameters: &Parameters, precision: Precision, isa: Isa) -> Net {
-        let layout = Layout::of(config);
-        let pack = |parts: &[Pair], inputs: usize| {
-            let mut weights = Vec::new();
-            let mut bias = Vec::new();
-            for part in parts {
-                weights.extend_from_slice(parameters.data(part.weight));
-                bias.extend_from_slice(parameters.data(part.bias));
-            }
-            let outputs = bias.len();
-            let weights = match precision {
+        let words = parameters.data(Layout::of(config).words);
+        let words = match precision {
+            Precision::F32 => Words::F32(words.to_vec()),
+            Precision::Int8 => Words::quantise(words, config.hidden),
+        };
+        let weights = |tensors: &[usize], inputs: usize| {
+            let rows: Vec<f32> =
+                tensors.iter().flat_map(|tensor| parameters.data(*tensor)).copied().collect();
+            let outputs = rows.len() / inputs;
+            match precision {
                 Precision::F32 => {
                     let mut packed = vec![0.0; packed_len(inputs, outputs)];
-                    pack_columns(&weights, inputs, inputs, outputs, &mut packed);
+                    pack_columns(&rows, inputs, inputs, outputs, &mut packed);
                     Weights::F32(packed)
                 }
-                Precision::Int8 => Weights::I8(PackedI8::pack(&weights, outputs, inputs)),
-            };
-            Linear { inputs, outputs, weights, bias }
+                Precision::Int8 => Weights::I8(PackedI8::pack(&rows, outputs, inputs)),
+            }
+        };
+        Net::of(config, parameters, words, &weights, isa)
+    }
+
+    /// The network of these word embeddings, of matrices that `weights` packs (given their tensors, which follow each other,
+    /// and their inputs), and of all other parameters.
+    pub(super) fn of(
+        config: &Config,
+        parameters: &Parameters,
+        words: Words,
+        weights: &dyn Fn(&[usize], usize) -> Weights,
+        isa: Isa,
+    ) -> Net {
+        let layout = Layout::of(config);
+        let linear = |pairs: &[Pair], inputs: usize| {
+            let tensors: Vec<usize> = pairs.iter().map(|pair| pair.weight).collect();
+            let bias: Vec<f32> = pairs.iter().flat_map(|pair| parameters.data(pair.bias)).copied().collect();
+            Linear { inputs, outputs: bias.len(), weights: weights(&tensors, inputs), bias }
         };
         let norm = |pair: Pair| Norm {
             gain: parameters.data(pair.weight).to_vec(),
@@ -118,11 +135,11 @@ impl Net {
             .layers
             .iter()
             .map(|layer| Layer {
-                qkv: pack(&[layer.query, layer.key, layer.value], hidden),
-                output: pack(&[layer.output], hidden),
+                qkv: linear(&[layer.query, layer.key, layer.value], hidden),
+                output: linear(&[layer.output], hidden),
                 attention_norm: norm(layer.attention_norm),
-                up: pack(&[layer.up], hidden),
-                down: pack(&[layer.down], intermediate),
+                up: linear(&[layer.up], hidden),
+                down: linear(&[layer.down], intermediate),
                 output_norm: norm(layer.output_norm),
             })
             .collect();
@@ -133,12 +150,8 @@ impl Net {
                 row.iter_mut().zip(segment).for_each(|(p, s)| *p += s);
             }
         }
-        let words = parameters.data(layout.words);
         let parts = Parts {
-            words: match precision {
-                Precision::F32 => Words::F32(words.to_vec()),
-                Precision::Int8 => Words::quantise(words, hidden),
-            },
+            words,
             positions,
             norm: norm(layout.norm),
             relative: layout
