@@ -1,4 +1,4 @@
-//! Finds the model that becomes part of the program: `models/union-small.smq` of the repository, or the file that
+//! Finds the model that becomes part of the program: `models/union-compact.smq` of the repository, or the file that
 //! `STORYMETER_EMBEDDED_MODEL` names. Without one the library builds too, and says so when it is asked for the model.
 
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn main() {
     }
     let file = match std::env::var_os("STORYMETER_EMBEDDED_MODEL") {
         Some(path) => PathBuf::from(path),
-        None => models.join("union-small.smq"),
+        None => models.join("union-compact.smq"),
     };
     if let Ok(file) = file.canonicalize() {
         println!("cargo::rustc-cfg=embedded_model");

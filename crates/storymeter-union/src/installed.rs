@@ -8,7 +8,7 @@ use crate::engine::GpuPrecision;
 use crate::{Card, Error, Model, Result, Scorer, StoredModel};
 
 /// The name of the embedded model.
-pub const EMBEDDED_NAME: &str = "union-small";
+pub const EMBEDDED_NAME: &str = "union-compact";
 
 /// The ending of a model file.
 const ENDING: &str = "smq";
@@ -23,7 +23,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// Finds a model by what a user typed: a path, `union-small`, or the name of an installed model.
+    /// Finds a model by what a user typed: a path, `union-compact`, or the name of an installed model.
     ///
     /// # Errors
     /// Where there is none; the error says which there are.

@@ -15,7 +15,7 @@
 //!
 //! The story is made alike before it is read, as far as the model's card says so: quotes, words cut by tokenisers, names.
 //!
-//! **Model** the one that is part of the program (`storymeter model show union-small`), or `--model`: a folder written by
+//! **Model** the one that is part of the program (`storymeter model show union-compact`), or `--model`: a folder written by
 //! `storymeter train`, a model file, or the name of an installed model.
 
 use std::sync::{Arc, OnceLock};

@@ -408,7 +408,7 @@ fn a_matrix_of_its_own_is_not_stored_in_silence() {
 #[test]
 #[allow(clippy::print_stderr)]
 fn the_embedded_model_is_the_file_in_the_repository_undamaged_and_small_enough() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/union-small.smq");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/union-compact.smq");
     if !file.exists() {
         eprintln!("skipped: {} is absent", file.display());
         return;

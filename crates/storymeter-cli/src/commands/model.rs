@@ -29,7 +29,7 @@ enum Action {
     },
     /// The model card: data, licences, recipe, agreement with 95% intervals, limits, what it must not be used for
     Show {
-        /// union-small (the embedded one), an installed model, a folder or a model file
+        /// union-compact (the embedded one), an installed model, a folder or a model file
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]

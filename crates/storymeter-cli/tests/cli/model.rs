@@ -274,7 +274,7 @@ fn a_model_file_can_be_packed_again_and_calibrated_on_stories() {
         }
     }
     sandbox.write("human.jsonl", stories);
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/union-small.smq");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/union-compact.smq");
     sandbox.write("small.smq", std::fs::read(root).unwrap());
     sandbox.run("model pack small.smq --calibrate human.jsonl -o again.smq").succeeds();
     let (old, new) = (shown("small.smq"), shown("again.smq"));

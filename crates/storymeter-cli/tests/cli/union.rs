@@ -150,12 +150,12 @@ fn the_embedded_model_needs_no_flag_and_is_named_in_the_signature() {
     let sandbox = Sandbox::new();
     sandbox.write("in.jsonl", STORIES);
     let run = sandbox.run("score in.jsonl").succeeds();
-    assert!(run.stdout().contains("union|model:union-small|weights:"), "{}", run.stdout());
+    assert!(run.stdout().contains("union|model:union-compact|weights:"), "{}", run.stdout());
     assert!(run.stdout().contains("|precision:int8|"), "{}", run.stdout());
-    let same = sandbox.run("score in.jsonl --model union-small").succeeds();
+    let same = sandbox.run("score in.jsonl --model union-compact").succeeds();
     assert_eq!(same.stdout(), run.stdout());
     sandbox.run("score in.jsonl --precision f32").fails_with("cannot compute in f32");
-    let card = sandbox.run("model show union-small").succeeds();
+    let card = sandbox.run("model show union-compact").succeeds();
     for part in
         ["Agreement with human readers, with 95% intervals", "Limits", "Not to be used for", "Made from"]
     {
