@@ -26,8 +26,7 @@ fn it_agrees_with_the_readers_of_union_roc() {
     let Some(made) = evaluation() else { return };
     let row = row(made, "union_roc all", "reasonable", "pooled", "union");
     assert!(row.pearson.value >= 0.33, "{row:?}");
-    // It has 0.397; the aim is 0.40.
-    assert!(row.spearman.value >= 0.39, "{row:?}");
+    assert!(row.spearman.value >= 0.40, "{row:?}");
     assert!(row.kendall.value >= 0.28, "{row:?}");
 }
 
@@ -45,9 +44,8 @@ fn it_agrees_better_with_hanna_s_coherence_than_repetition_does() {
 fn it_finds_repeated_plots() {
     let Some(made) = evaluation() else { return };
     let found = made.diagnosis.iter().find(|d| d.output == "repetition" && d.error == "repeated plots");
-    // Against all other stories it has 0.72, and the aim is 0.80; against reasonable ones 0.85.
     let found = found.unwrap();
-    assert!(found.auc >= 0.70 && found.auc_reasonable >= 0.80, "{found:?}");
+    assert!(found.auc >= 0.80 && found.auc_reasonable >= 0.90, "{found:?}");
 }
 
 #[test]
