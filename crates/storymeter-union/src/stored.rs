@@ -44,6 +44,9 @@ const EMBEDDED: Option<&[u8]> = Some(include_bytes!(env!("STORYMETER_EMBEDDED_FI
 #[cfg(not(embedded_model))]
 const EMBEDDED: Option<&[u8]> = None;
 
+/// A file's name and its bytes.
+type File<'a> = (&'a str, Cow<'static, [u8]>);
+
 /// A model file, its header read.
 #[derive(Debug, Clone)]
 pub struct StoredModel {
@@ -164,7 +167,7 @@ impl StoredModel {
     }
 
     /// The tokeniser's files, which are kept compressed.
-    fn inflated(&self) -> Result<Vec<(&str, Cow<'static, [u8]>)>> {
+    fn inflated(&self) -> Result<Vec<File<'_>>> {
         let mut files = Vec::new();
         for (part, _) in &self.header.parts {
             let Some((name, packed)) = part.strip_prefix("zlib.").zip(self.part(part)) else { continue };
@@ -183,7 +186,7 @@ impl StoredModel {
         if let Some(problem) = card.problem(&config) {
             return Err(Error::Model { path: self.path.clone(), problem });
         }
-        let files: Vec<(&str, Cow<'static, [u8]>)> = self
+        let files: Vec<File<'_>> = self
             .header
             .parts
             .iter()
