@@ -1,4 +1,4 @@
-//! Weights of two to four bits, with a scale for every 64 of them: seven layers of MPNet in 30 MB.
+//! Weights of two to four bits, with a scale for every 64 of them: eight layers of MPNet and its words in 30 MB.
 //!
 //! Within a short stretch of a row, trained weights are close to normal. So a stretch is divided by its root mean
 //! square, every number becomes the nearest of the levels that lose least of a normal distribution (Max 1960, "Quantizing
@@ -68,19 +68,12 @@ impl Parameters {
     /// The same weights as they are read back from a file that keeps them in `bits`.
     #[must_use]
     pub fn rounded(&self, config: &Config, bits: Bits) -> Parameters {
+        let mut rounded = self.clone();
         let packed = self.packed(config, bits);
-        let parts: Vec<(&Tensor, &[u8])> =
-            self.tensors.iter().zip(&packed).map(|(tensor, (_, bytes))| (tensor, bytes.as_slice())).collect();
-        let plan = plan(config, bits);
-        let tensors = parts
-            .into_iter()
-            .zip(plan)
-            .map(|((tensor, bytes), bits)| Tensor {
-                data: unpack(bytes, &tensor.shape, bits),
-                ..tensor.clone()
-            })
-            .collect();
-        Parameters { tensors }
+        for ((tensor, (_, bytes)), bits) in rounded.tensors.iter_mut().zip(&packed).zip(plan(config, bits)) {
+            tensor.data = unpack(bytes, &tensor.shape, bits);
+        }
+        rounded
     }
 
     /// Every tensor's name and its bytes in `bits`.
