@@ -20,7 +20,7 @@ use crate::parameters::{Layout, Parameters, Tensor};
 pub(crate) const STRETCH: usize = 64;
 
 /// Max's levels above zero for 2, 3 and 4 bits; those below mirror them.
-pub(crate) const LEVELS: [&[f32]; 3] = [
+const LEVELS: [&[f32]; 3] = [
     &[0.4528, 1.510],
     &[0.2451, 0.7560, 1.344, 2.152],
     &[0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733],
@@ -166,13 +166,18 @@ fn pack_row(row: &[f32], bits: u8) -> Vec<u8> {
 /// The numbers of a tensor's bytes, which must have the right length.
 fn unpack(bytes: &[u8], shape: &[usize], bits: Option<u8>) -> Vec<f32> {
     let Some(bits) = bits else {
-        return bytes.as_chunks().0.iter().map(|b| f16::from_le_bytes(*b).to_f32()).collect();
+        return halves(bytes);
     };
     let width = shape[1];
     let mut data = vec![0.0; shape.iter().product()];
     let rows = bytes.par_chunks_exact(row_bytes(width, bits)).with_min_len(64);
     data.par_chunks_exact_mut(width).zip(rows).for_each(|(row, bytes)| unpack_row(bytes, bits, row));
     data
+}
+
+/// Numbers of sixteen bits.
+pub(crate) fn halves(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|b| f16::from_le_bytes(*b).to_f32()).collect()
 }
 
 fn unpack_row(bytes: &[u8], bits: u8, row: &mut [f32]) {

@@ -4,14 +4,13 @@
 use super::Encoder;
 use super::net::{Net, Weights};
 use super::words::Words;
-use crate::coarse::{Bits, plan, row_bytes, unpack_row_i8};
+use crate::coarse::{Bits, halves, plan, row_bytes, unpack_row_i8};
 use crate::config::Config;
 use crate::kernel::Isa;
 use crate::kernel::gemm::COLS;
 use crate::kernel::quantised::PackedI8;
 use crate::parameters::{Layout, Parameters, Tensor};
 use crate::{Error, Result};
-use half::f16;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::path::Path;
@@ -43,10 +42,7 @@ impl Encoder {
                 return Err(error(format!("has {} bytes, expected {len}", bytes.len())));
             }
             let (data, rows) = match bits {
-                None => {
-                    let halves = bytes.as_chunks().0.iter();
-                    (halves.map(|b| f16::from_le_bytes(*b).to_f32()).collect(), Rows::default())
-                }
+                None => (halves(&bytes), Rows::default()),
                 Some(bits) => (Vec::new(), rows(&bytes, shape[1], bits)),
             };
             if !data.iter().chain(&rows.1).all(|x: &f32| x.is_finite()) {

@@ -10,6 +10,7 @@ use super::dev::batch_logits;
 use super::objective::head_tensors;
 use super::settings::Settings;
 use super::task::Task;
+use crate::logistic::sigmoid;
 use crate::window::lead;
 use crate::{Error, Heads, Model, Pooling, Result};
 
@@ -78,9 +79,8 @@ pub(super) fn advise<B: Backend>(
     }
     for (label, sum) in task.human.values.iter_mut().zip(sums) {
         let logit = sum / count.get() as f64 / settings.teacher_temperature;
-        let advice = 1.0 / (1.0 + (-logit).exp());
         let share = settings.teacher_share;
-        *label = (share * advice + (1.0 - share) * f64::from(*label)) as f32;
+        *label = (share * sigmoid(logit) + (1.0 - share) * f64::from(*label)) as f32;
     }
     Ok(())
 }
