@@ -1,19 +1,22 @@
 //! What a model computes with: this machine's processor, or a GPU.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use half::{bf16, f16};
 use rayon::prelude::*;
 use storymeter_encoder::cuda::{CudaEncoder, Vectors};
-use storymeter_encoder::{Batch, Config, Encoder, Parameters, Precision, Workspace};
+use storymeter_encoder::{Batch, Config, Encoder, Isa, Parameters, Precision, Workspace};
 
 use crate::{Pooling, Result};
 
 /// How a GPU multiplies when it scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GpuPrecision {
-    /// Sixteen bits, eleven of them for precision: as fast as bf16 and eight times as exact.
+    /// Eight-bit integers, rounded as the CPU rounds them: the CPU's scores, byte for byte.
     #[default]
+    Int8,
+    /// Sixteen bits, eleven of them for precision: as fast as bf16 and eight times as exact.
     F16,
     /// Sixteen bits, eight of them for precision, with single precision's range.
     Bf16,
@@ -24,12 +27,15 @@ pub enum GpuPrecision {
 /// An encoder where it is.
 pub(crate) enum Engine {
     Cpu(Encoder, Precision),
-    Cuda {
-        encoder: CudaEncoder,
-        precision: GpuPrecision,
-        /// The word embeddings on the host, where the reconstruction head is tied to them.
-        words: Vec<f32>,
-    },
+    Cuda { encoder: CudaEncoder, precision: GpuPrecision, words: Words },
+}
+
+/// The word embeddings on the host, for a reconstruction head that is tied to them.
+pub(crate) enum Words {
+    /// One row a word; empty without such a head.
+    Floats(Vec<f32>),
+    /// Those of the encoder that was taken to the GPU.
+    Int8(Arc<Encoder>),
 }
 
 /// The last hidden states of a batch.
@@ -48,6 +54,19 @@ impl States<'_> {
 }
 
 impl Engine {
+    /// Takes an int8 encoder to a GPU, as it is or, in other precisions, as the numbers its weights stand for; `tied` keeps
+    /// the word embeddings here too.
+    pub fn cuda_of(encoder: Encoder, tied: bool, gpu: usize, precision: GpuPrecision) -> Result<Self> {
+        if precision == GpuPrecision::Int8 {
+            let words = Arc::new(encoder);
+            let encoder = CudaEncoder::int8(gpu, Arc::clone(&words))?;
+            return Ok(Self::Cuda { encoder, precision, words: Words::Int8(words) });
+        }
+        // An int8 encoder has them.
+        let parameters = encoder.parameters().unwrap_or_default();
+        Self::cuda((encoder.config().clone(), parameters), tied, gpu, precision)
+    }
+
     /// Takes weights to a GPU; `tied` keeps the word embeddings here too.
     pub fn cuda(
         (config, parameters): (Config, Parameters),
@@ -59,11 +78,15 @@ impl Engine {
         let words =
             parameters.tensors.first().filter(|_| tied).map_or(Vec::new(), |words| words.data.clone());
         let encoder = match precision {
+            GpuPrecision::Int8 => {
+                let encoder = Encoder::new(config, &parameters, Precision::Int8, Isa::detect());
+                return Self::cuda_of(encoder, tied, gpu, precision);
+            }
             GpuPrecision::F16 => CudaEncoder::new::<f16>(gpu, config, parameters)?,
             GpuPrecision::Bf16 => CudaEncoder::new::<bf16>(gpu, config, parameters)?,
             GpuPrecision::F32 => CudaEncoder::new::<f32>(gpu, config, parameters)?,
         };
-        Ok(Self::Cuda { encoder, precision, words })
+        Ok(Self::Cuda { encoder, precision, words: Words::Floats(words) })
     }
 
     pub fn config(&self) -> &Config {
@@ -86,7 +109,8 @@ impl Engine {
     pub fn word_products(&self, states: &[f32]) -> Vec<Vec<f32>> {
         match self {
             Self::Cpu(encoder, _) => encoder.word_products(states),
-            Self::Cuda { words, .. } => {
+            Self::Cuda { words: Words::Int8(encoder), .. } => encoder.word_products(states),
+            Self::Cuda { words: Words::Floats(words), .. } => {
                 let width = self.config().hidden;
                 let product = |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
                 let of = |state: &[f32]| words.chunks_exact(width).map(|row| product(row, state)).collect();
@@ -100,6 +124,7 @@ impl Engine {
         match self {
             Self::Cpu(encoder, Precision::F32) => ["f32", encoder.isa().name()],
             Self::Cpu(encoder, Precision::Int8) => ["int8", encoder.isa().name()],
+            Self::Cuda { precision: GpuPrecision::Int8, .. } => ["int8", "cuda"],
             Self::Cuda { precision: GpuPrecision::F16, .. } => ["f16", "cuda"],
             Self::Cuda { precision: GpuPrecision::Bf16, .. } => ["bf16", "cuda"],
             Self::Cuda { precision: GpuPrecision::F32, .. } => ["f32", "cuda"],

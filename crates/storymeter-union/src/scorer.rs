@@ -96,8 +96,12 @@ impl Scorer {
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
     }
 
-    /// Loads a model to score on an NVIDIA GPU, by its number: a folder that training wrote, or a model file, whose eight
-    /// bits a weight are taken there as the numbers they stand for.
+    /// Loads a model to score on an NVIDIA GPU, by its number: a folder that training wrote, or a model file.
+    ///
+    /// In int8 the GPU rounds weights, activations and attention as the CPU does, and the scores are those of
+    /// [`Scorer::load`] in int8, byte for byte. In the other precisions a model file's weights are taken as the numbers their
+    /// few bits stand for and nothing else is rounded to eight bits: such scores differ from the CPU's by up to some
+    /// hundredths, though neither is further from the model as it was trained.
     ///
     /// # Errors
     /// Where it is not a complete model, where there is no such GPU or no driver, and where the model does not fit into
@@ -121,10 +125,8 @@ impl Scorer {
     /// As [`Scorer::load_on_gpu`].
     pub fn from_stored_on_gpu(model: &StoredModel, gpu: usize, precision: GpuPrecision) -> Result<Self> {
         let (encoder, tokenizer, heads) = model.open_parts()?;
-        // A model file's encoder is int8, and an int8 encoder has them.
-        let parameters = encoder.parameters().unwrap_or_default();
         let tied = model.card().reconstruction == Reconstruction::Tied;
-        let engine = Engine::cuda((encoder.config().clone(), parameters), tied, gpu, precision)?;
+        let engine = Engine::cuda_of(encoder, tied, gpu, precision)?;
         Ok(Self::assemble((engine, tokenizer, heads), model.card().clone(), model.fingerprint().to_owned()))
     }
 
@@ -155,8 +157,9 @@ impl Scorer {
         &self.card
     }
 
-    /// Scores stories. On the CPU the result does not depend on how they are put together or on threads; on a GPU its
-    /// last digits may depend on which stories share a batch, and are the same from run to run.
+    /// Scores stories. On the CPU, and in int8 on a GPU, the result does not depend on how they are put together or on
+    /// threads; in other precisions on a GPU its last digits may depend on which stories share a batch, and are the same from
+    /// run to run.
     ///
     /// # Errors
     /// Never on the CPU for text the tokeniser made, an inconsistent model is noticed at loading; what a GPU says.

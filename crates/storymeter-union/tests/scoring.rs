@@ -425,16 +425,52 @@ fn the_embedded_model_is_the_file_in_the_repository_undamaged_and_small_enough()
     }
 }
 
-/// With the environment variable STORYMETER_MODEL a model of your own is compared, else one of the fixtures.
-#[test]
-fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
+/// The example stories and some of our own.
+fn stories_to_compare() -> Vec<Story> {
     let text = std::fs::read_to_string(repository("examples/stories.jsonl")).unwrap();
     let line = |line: &str| -> Story {
         let fields: serde_json::Value = serde_json::from_str(line).unwrap();
         story(fields["story"].as_str().unwrap())
     };
-    let mut stories: Vec<Story> = text.lines().map(line).collect();
-    stories.extend(self::stories());
+    text.lines().map(line).chain(stories()).collect()
+}
+
+/// A model on a GPU; says so where there is none, which is the only error it may be.
+fn on_gpu(scorer: Result<Scorer, Error>) -> Option<Scorer> {
+    match scorer {
+        Ok(scorer) => Some(scorer),
+        Err(error) => {
+            println!("skipped: {error}");
+            assert!(matches!(error, Error::Encoder(storymeter_encoder::Error::Device(_))), "{error:?}");
+            None
+        }
+    }
+}
+
+/// In int8 not a bit may differ: together, one by one, and explained.
+#[test]
+fn a_gpu_gives_the_cpus_int8_scores_of_the_embedded_model_byte_for_byte() {
+    let stored = StoredModel::embedded().unwrap();
+    let gpu = Scorer::from_stored_on_gpu(&stored, 0, GpuPrecision::default());
+    let Some(gpu) = on_gpu(gpu) else { return };
+    let cpu = Scorer::from_stored(&stored).unwrap();
+    let stories = stories_to_compare();
+    let all: Vec<&Story> = stories.iter().collect();
+    let (expected, found) = (cpu.score(&all).unwrap(), gpu.score(&all).unwrap());
+    let pairs = || expected.iter().zip(&found);
+    let largest = pairs().map(|(a, b)| (a.probability - b.probability).abs()).fold(0f64, f64::max);
+    let differing = pairs().filter(|(a, b)| a != b).count();
+    println!("{} stories, {differing} scores differ, {largest:.2e} at most", all.len());
+    assert_eq!(expected, found);
+    assert_eq!(gpu.score(&all[..1]).unwrap()[0], found[0], "alone as among others");
+    assert_eq!(gpu.explain(all[0]).unwrap(), cpu.explain(all[0]).unwrap());
+    assert!(gpu.signature().to_string().contains("int8"), "{}", gpu.signature());
+}
+
+/// With the environment variable STORYMETER_MODEL a model of your own is compared, else one of the fixtures.
+#[test]
+fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
+    let stories = stories_to_compare();
     let all: Vec<&Story> = stories.iter().collect();
     let own = std::env::var_os("STORYMETER_MODEL").map(PathBuf::from);
     for pooling in [Pooling::Cls, Pooling::Mean] {
@@ -448,20 +484,13 @@ fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
             model.save(folder).unwrap();
         }
         let cpu = Scorer::load(folder, Precision::F32).unwrap().score(&all).unwrap();
+        let Some(int8) = on_gpu(Scorer::load_on_gpu(folder, 0, GpuPrecision::Int8)) else { return };
+        let expected = Scorer::load(folder, Precision::Int8).unwrap().score(&all).unwrap();
+        assert_eq!(int8.score(&all).unwrap(), expected, "{pooling:?}, int8");
         // bf16 has three bits less: PyTorch's autocast too is 3e-3 off on a MiniLM with a random head.
         let all_of_them = [(GpuPrecision::F32, 1e-5), (GpuPrecision::F16, 2e-3), (GpuPrecision::Bf16, 1e-2)];
         for (precision, tolerance) in all_of_them {
-            let scorer = match Scorer::load_on_gpu(folder, 0, precision) {
-                Ok(scorer) => scorer,
-                Err(error) => {
-                    println!("skipped: {error}");
-                    assert!(
-                        matches!(error, Error::Encoder(storymeter_encoder::Error::Device(_))),
-                        "{error:?}"
-                    );
-                    return;
-                }
-            };
+            let scorer = Scorer::load_on_gpu(folder, 0, precision).unwrap();
             let gpu = scorer.score(&all).unwrap();
             assert_eq!(scorer.score(&all).unwrap(), gpu, "the same stories, the same bytes");
             let far = |found: &[storymeter_union::Score]| {

@@ -7,8 +7,52 @@ use std::ffi::CString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
-/// All kernels, as one program.
-const SOURCE: &[&str] = &[
+/// Kernels that are compiled together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Program {
+    /// Training and scoring with activations of a format.
+    Of(Format),
+    /// Scoring in eight bits, which rounds as the CPU does: no multiplication is fused with an addition.
+    Int8,
+}
+
+impl Program {
+    fn source(self) -> &'static [&'static str] {
+        match self {
+            Program::Of(_) => FLOATS,
+            Program::Int8 => BYTES,
+        }
+    }
+
+    fn options(self, arch: u32) -> Vec<String> {
+        let (format, fused) = match self {
+            Program::Of(format) => (format, true),
+            Program::Int8 => (Format::F32, false),
+        };
+        let mut options = vec![
+            format!("--gpu-architecture=sm_{arch}"),
+            format!("-DFORMAT={}", format as u8),
+            "--std=c++17".into(),
+        ];
+        if !fused {
+            options.push("--fmad=false".into());
+        }
+        options
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Program::Of(Format::F32) => "f32",
+            Program::Of(Format::Bf16) => "bf16",
+            Program::Of(Format::F16) => "f16",
+            Program::Int8 => "int8",
+        }
+    }
+}
+
+const BYTES: &[&str] = &[include_str!("kernels/prelude.cu"), include_str!("kernels/int8.cu")];
+
+const FLOATS: &[&str] = &[
     include_str!("kernels/prelude.cu"),
     include_str!("kernels/rows.cu"),
     include_str!("kernels/round.cu"),
@@ -17,14 +61,13 @@ const SOURCE: &[&str] = &[
     include_str!("kernels/attention_mma.cu"),
 ];
 
-/// Machine code of the kernels for architecture `arch` (90 for Hopper), with activations of a format; from the cache
-/// where it is there.
-pub(super) fn kernels(arch: u32, format: Format) -> Result<Vec<u8>> {
-    let cached = cache_file(arch, format);
+/// Machine code of a program for architecture `arch` (90 for Hopper); from the cache where it is there.
+pub(super) fn kernels(arch: u32, program: Program) -> Result<Vec<u8>> {
+    let cached = cache_file(arch, program);
     if let Some(code) = cached.as_ref().and_then(|path| std::fs::read(path).ok()) {
         return Ok(code);
     }
-    let code = compile(arch, format)?;
+    let code = compile(arch, program)?;
     if let Some(path) = cached {
         // The cache only saves time: a folder that cannot be written to is no error.
         let _ = keep(&path, &code);
@@ -33,24 +76,23 @@ pub(super) fn kernels(arch: u32, format: Format) -> Result<Vec<u8>> {
 }
 
 /// Compiles without looking at the cache.
-pub(super) fn compile(arch: u32, format: Format) -> Result<Vec<u8>> {
-    let source = CString::new(SOURCE.concat()).map_err(|e| problem(e.to_string()))?;
-    let options =
-        [format!("--gpu-architecture=sm_{arch}"), format!("-DFORMAT={}", format as u8), "--std=c++17".into()];
+pub(super) fn compile(arch: u32, program: Program) -> Result<Vec<u8>> {
+    let source = CString::new(program.source().concat()).map_err(|e| problem(e.to_string()))?;
+    let options = program.options(arch);
     version()?;
     // SAFETY: the program is made here, used while its source is alive, and destroyed once.
     unsafe {
-        let program =
+        let handle =
             result::create_program(&source, Some(c"storymeter.cu")).map_err(|e| problem(e.to_string()))?;
-        let code = match result::compile_program(program, &options) {
-            Ok(()) => machine_code(program),
+        let code = match result::compile_program(handle, &options) {
+            Ok(()) => machine_code(handle),
             Err(e) => {
-                let log = result::get_program_log(program).unwrap_or_default();
+                let log = result::get_program_log(handle).unwrap_or_default();
                 let log: String = log.iter().map(|c| char::from(*c as u8)).collect();
                 Err(problem(format!("{e}: {}", log.trim_end_matches('\0'))))
             }
         };
-        let _ = result::destroy_program(program);
+        let _ = result::destroy_program(handle);
         code
     }
 }
@@ -87,17 +129,12 @@ fn problem(what: String) -> Error {
 }
 
 /// Where the machine code is kept: a name that changes with the source, the device and the compiler.
-fn cache_file(arch: u32, format: Format) -> Option<PathBuf> {
+fn cache_file(arch: u32, program: Program) -> Option<PathBuf> {
     let mut hash = DefaultHasher::new();
-    (SOURCE, version().ok()?).hash(&mut hash);
+    (program.source(), program.options(arch), version().ok()?).hash(&mut hash);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let folder = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?.join("storymeter");
-    let precision = match format {
-        Format::F32 => "f32",
-        Format::Bf16 => "bf16",
-        Format::F16 => "f16",
-    };
-    Some(folder.join(format!("kernels-sm{arch}-{precision}-{:016x}.cubin", hash.finish())))
+    Some(folder.join(format!("kernels-sm{arch}-{}-{:016x}.cubin", program.name(), hash.finish())))
 }
 
 /// Writes beside the place and moves there: another process sees all of it or nothing.
@@ -112,6 +149,7 @@ fn keep(path: &std::path::Path, code: &[u8]) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::Program;
     use crate::cuda::Format;
 
     #[test]
@@ -121,8 +159,9 @@ mod tests {
             eprintln!("skipped: {error}");
             return;
         }
-        for format in [Format::F32, Format::Bf16, Format::F16] {
-            let code = super::compile(90, format).unwrap();
+        let floats = [Format::F32, Format::Bf16, Format::F16].map(Program::Of);
+        for program in floats.into_iter().chain([Program::Int8]) {
+            let code = super::compile(90, program).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "machine code is an ELF file");
         }
     }

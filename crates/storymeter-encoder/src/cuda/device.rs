@@ -1,7 +1,6 @@
 //! One GPU: its stream, memory that is reused, copies that do not wait, and errors that are kept until someone asks.
 
-use super::Format;
-use super::compile;
+use super::compile::{self, Program};
 use super::gemm::Gemm;
 use crate::{Error, Result};
 use cudarc::driver::{result, sys};
@@ -55,8 +54,8 @@ pub(super) fn driver_error(what: &str, error: result::DriverError) -> Error {
 }
 
 impl Device {
-    /// GPU number `ordinal`, with the kernels of one precision.
-    pub(super) fn open(ordinal: usize, format: Format) -> Result<Rc<Device>> {
+    /// GPU number `ordinal`, with the kernels of one program.
+    pub(super) fn open(ordinal: usize, program: Program) -> Result<Rc<Device>> {
         let fail = |what: &'static str| move |error| driver_error(what, error);
         // SAFETY: each call gets what the ones before it made; the primary context stays alive with the process.
         unsafe {
@@ -95,7 +94,7 @@ impl Device {
             let (_, total) = result::mem_get_info().map_err(fail("the GPU's memory"))?;
             let stream = result::stream::create(result::stream::StreamKind::NonBlocking)
                 .map_err(fail("a stream on the GPU"))?;
-            let code = compile::kernels((major * 10 + minor) as u32, format)?;
+            let code = compile::kernels((major * 10 + minor) as u32, program)?;
             let module = result::module::load_data(code.as_ptr().cast()).map_err(fail("the kernels"))?;
             let mut blocks = Vec::new();
             for _ in 0..STAGES {

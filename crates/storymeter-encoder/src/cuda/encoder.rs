@@ -3,11 +3,14 @@
 //! What lives on a GPU belongs to one thread, so the network has a thread of its own: batches go there through a channel,
 //! and while one batch's vectors travel back the next one is computed.
 
-use super::device::{Buffer, Size, launch};
+use super::device::{Buffer, Device, Size, launch};
+use super::int8::Int8;
 use super::landing::Landing;
 use super::{Cuda, Number};
 use crate::train::{Backend, Network};
-use crate::{Batch, Config, Error, Parameters, Result};
+use crate::{Batch, Config, Encoder, Error, Parameters, Result};
+use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
@@ -27,13 +30,16 @@ pub enum Vectors {
 
 /// An encoder on a GPU.
 ///
-/// A batch's numbers are the same from run to run. Those of one story may differ in their last digits with the other
-/// stories of its batch: cuBLASLt picks an algorithm by the number of rows.
+/// A batch's numbers are the same from run to run. In floating point those of one story may differ in their last digits with the
+/// other stories of its batch: cuBLASLt picks an algorithm by the number of rows. In int8 they do not.
 pub struct CudaEncoder {
     config: Config,
     requests: Option<SyncSender<Request>>,
     thread: Option<JoinHandle<()>>,
 }
+
+/// Starts to compute a batch's vectors.
+type Compute = Box<dyn Fn(&Batch, Vectors) -> Result<Buffer<f32>>>;
 
 struct Request {
     batch: Batch,
@@ -64,20 +70,40 @@ impl CudaEncoder {
     /// # Errors
     /// As [`Cuda::open`], and if the weights do not fit the configuration or the GPU's memory.
     pub fn new<N: Number>(ordinal: usize, config: Config, parameters: Parameters) -> Result<CudaEncoder> {
+        let its_config = config.clone();
+        CudaEncoder::start(config, move || {
+            let network = Network::new(Cuda::<N>::open(ordinal)?, its_config, &parameters, &[])?;
+            let device = Rc::clone(network.backend().device());
+            Ok((device, Box::new(move |batch, vectors| compute(&network, batch, vectors))))
+        })
+    }
+
+    /// Takes the weights of an int8 encoder to GPU number `ordinal`, which computes as that encoder does: the same bytes.
+    ///
+    /// # Errors
+    /// As [`CudaEncoder::new`], and if the encoder is not int8 or has widths the kernels do not take.
+    pub fn int8(ordinal: usize, encoder: Arc<Encoder>) -> Result<CudaEncoder> {
+        CudaEncoder::start(encoder.config().clone(), move || {
+            let network = Int8::new(ordinal, &encoder)?;
+            drop(encoder);
+            let device = Rc::clone(network.device());
+            Ok((device, Box::new(move |batch, vectors| network.vectors(batch, vectors))))
+        })
+    }
+
+    /// Starts the thread, on which `make` takes the weights to the device.
+    fn start(
+        config: Config,
+        make: impl FnOnce() -> Result<(Rc<Device>, Compute)> + Send + 'static,
+    ) -> Result<CudaEncoder> {
         let (requests, inbox) = sync_channel(QUEUE);
         let (ready, started) = channel();
-        let its_config = config.clone();
-        let thread = std::thread::spawn(move || {
-            let network =
-                Cuda::<N>::open(ordinal).and_then(|cuda| Network::new(cuda, its_config, &parameters, &[]));
-            drop(parameters);
-            match network {
-                Ok(network) => {
-                    let _ = ready.send(Ok(()));
-                    serve(&network, &inbox);
-                }
-                Err(error) => drop(ready.send(Err(error))),
+        let thread = std::thread::spawn(move || match make() {
+            Ok((device, compute)) => {
+                let _ = ready.send(Ok(()));
+                serve(&device, &*compute, &inbox);
             }
+            Err(error) => drop(ready.send(Err(error))),
         });
         started.recv().unwrap_or_else(|_| Err(gone()))?;
         Ok(CudaEncoder { config, requests: Some(requests), thread: Some(thread) })
@@ -111,7 +137,11 @@ impl Drop for CudaEncoder {
 }
 
 /// The thread's work: start a batch, then hand out the one before.
-fn serve<N: Number>(network: &Network<Cuda<N>>, inbox: &Receiver<Request>) {
+fn serve(
+    device: &Device,
+    compute: &dyn Fn(&Batch, Vectors) -> Result<Buffer<f32>>,
+    inbox: &Receiver<Request>,
+) {
     let mut landings = [Landing::default(), Landing::default()];
     let mut travelling: Option<Sender<Result<Vec<f32>>>> = None;
     loop {
@@ -123,8 +153,7 @@ fn serve<N: Number>(network: &Network<Cuda<N>>, inbox: &Receiver<Request>) {
             },
         };
         let started = request.and_then(|Request { batch, vectors, reply }| {
-            let outcome = compute(network, &batch, vectors)
-                .and_then(|floats| landings[1].start(network.backend().device(), &floats));
+            let outcome = compute(&batch, vectors).and_then(|floats| landings[1].start(device, &floats));
             match outcome {
                 Ok(()) => Some(reply),
                 Err(error) => {
@@ -135,7 +164,7 @@ fn serve<N: Number>(network: &Network<Cuda<N>>, inbox: &Receiver<Request>) {
             }
         });
         if let Some(reply) = std::mem::replace(&mut travelling, started) {
-            let _ = reply.send(landings[0].finish(network.backend().device()));
+            let _ = reply.send(landings[0].finish(device));
         }
         landings.swap(0, 1);
     }

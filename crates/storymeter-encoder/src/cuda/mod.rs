@@ -12,12 +12,14 @@ mod device;
 mod encoder;
 mod gemm;
 mod inputs;
+mod int8;
 mod landing;
 mod nccl;
 mod pieces;
 mod store;
 
 use crate::Result;
+use compile::Program;
 use device::Device;
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -93,7 +95,7 @@ impl<N: Number> Cuda<N> {
     /// # Errors
     /// If there is no driver or no such GPU, if it or the driver is too old, and if NVRTC or cuBLASLt is not found.
     pub fn open(ordinal: usize) -> Result<Cuda<N>> {
-        Ok(Cuda { device: Device::open(ordinal, N::FORMAT)?, precision: PhantomData })
+        Ok(Cuda { device: Device::open(ordinal, Program::Of(N::FORMAT))?, precision: PhantomData })
     }
 
     /// What the GPU is called.

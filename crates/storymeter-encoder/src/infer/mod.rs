@@ -4,6 +4,8 @@
 //! sums have a fixed order. So hidden states are the same bytes for any batch, any order and any number of threads.
 
 mod attention;
+#[cfg(feature = "cuda")]
+pub(crate) mod eight_bits;
 mod few_bits;
 mod net;
 mod stored;

@@ -103,12 +103,21 @@ impl PackedI8 {
 
     /// The weights as [`PackedI8::pack`] takes them, each what its eight bits stand for.
     pub(crate) fn unpack(&self) -> Vec<f32> {
-        let (k, panel) = (self.k, COLS * quantised_len(self.k));
-        let weight = |j: usize, p: usize| {
-            let q = self.data[j / COLS * panel + (p / 4 * COLS + j % COLS) * 4 + p % 4];
-            f32::from(q) * self.scales[j]
-        };
-        (0..self.n).flat_map(|j| (0..k).map(move |p| weight(j, p))).collect()
+        let rows = self.rows(self.k);
+        let rows = rows.chunks_exact(self.k.max(1)).zip(&self.scales);
+        rows.flat_map(|(row, scale)| row.iter().map(move |q| f32::from(*q) * scale)).collect()
+    }
+
+    /// The eight bits themselves, channel by channel, each filled with zeros up to `stride`.
+    pub(crate) fn rows(&self, stride: usize) -> Vec<i8> {
+        let panel = COLS * quantised_len(self.k);
+        let mut rows = vec![0; self.n * stride];
+        for (j, row) in rows.chunks_exact_mut(stride.max(1)).enumerate() {
+            for (p, q) in row[..self.k].iter_mut().enumerate() {
+                *q = self.data[j / COLS * panel + (p / 4 * COLS + j % COLS) * 4 + p % 4];
+            }
+        }
+        rows
     }
 
     /// The panels.

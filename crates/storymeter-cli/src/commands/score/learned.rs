@@ -18,12 +18,11 @@ pub(super) struct LearnedArgs {
     /// (`storymeter model list`); the default is the one that is part of the program
     #[arg(long, value_name = "DIR|FILE|NAME")]
     pub model: Option<String>,
-    /// How the model multiplies. On the CPU int8, which is several times faster, or f32, which is exact; on a GPU f32, whose scores are the
-    /// CPU's, or bf16 or f16, which are several times faster. The first is the default
+    /// How the model multiplies. int8, the default, gives the same scores on the CPU and on a GPU, to the last digit. f32 is exact
+    /// and slower; a model file has it on a GPU only. f16 and bf16 are for a GPU
     #[arg(long, value_name = "PRECISION")]
     precision: Option<PrecisionArg>,
-    /// Where the model computes: cpu, or cuda for an NVIDIA GPU (the first one that CUDA_VISIBLE_DEVICES names). Scores on a GPU
-    /// differ from those of the CPU's f32 by rounding
+    /// Where the model computes: cpu, or cuda for an NVIDIA GPU (the first one that CUDA_VISIBLE_DEVICES names)
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: Device,
 }
@@ -31,7 +30,7 @@ pub(super) struct LearnedArgs {
 /// The values of `--precision`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PrecisionArg {
-    /// Eight-bit integers, on the CPU
+    /// Eight-bit integers
     Int8,
     /// Sixteen bits, on a GPU
     F16,
@@ -56,15 +55,15 @@ impl LearnedArgs {
         let load = |location: &Location| match (self.device, self.precision) {
             (Device::Cpu, None | Some(PrecisionArg::Int8)) => Ok(location.scorer(Precision::Int8)),
             (Device::Cpu, Some(PrecisionArg::F32)) => Ok(location.scorer(Precision::F32)),
-            (Device::Cuda, None | Some(PrecisionArg::F32)) => {
-                Ok(location.scorer_on_gpu(0, GpuPrecision::F32))
+            (Device::Cuda, None | Some(PrecisionArg::Int8)) => {
+                Ok(location.scorer_on_gpu(0, GpuPrecision::Int8))
             }
+            (Device::Cuda, Some(PrecisionArg::F32)) => Ok(location.scorer_on_gpu(0, GpuPrecision::F32)),
             (Device::Cuda, Some(PrecisionArg::Bf16)) => Ok(location.scorer_on_gpu(0, GpuPrecision::Bf16)),
             (Device::Cuda, Some(PrecisionArg::F16)) => Ok(location.scorer_on_gpu(0, GpuPrecision::F16)),
             (Device::Cpu, Some(PrecisionArg::F16 | PrecisionArg::Bf16)) => {
                 bail!("--precision f16 and bf16 are for --device cuda")
             }
-            (Device::Cuda, Some(PrecisionArg::Int8)) => bail!("--precision int8 is for --device cpu"),
         };
         let device = if self.device == Device::Cuda { "--device cuda, " } else { "" };
         match &self.model {

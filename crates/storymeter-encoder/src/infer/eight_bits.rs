@@ -1,0 +1,83 @@
+//! An int8 encoder's weights row by row, for a device that multiplies in eight bits itself.
+
+use super::Encoder;
+use super::net::{self, Parts, Weights};
+use super::words::Words;
+
+/// Weights of an int8 encoder, each matrix one row an output.
+pub(crate) struct EightBits<'a> {
+    pub(crate) words: &'a [i8],
+    /// One a word.
+    pub(crate) word_scales: &'a [f32],
+    /// Position plus segment 0.
+    pub(crate) positions: &'a [f32],
+    pub(crate) norm: Norm<'a>,
+    /// A bias a head and distance.
+    pub(crate) relative: Option<&'a [f32]>,
+    pub(crate) layers: Vec<Layer<'a>>,
+}
+
+/// Gain and shift.
+pub(crate) type Norm<'a> = [&'a [f32]; 2];
+
+pub(crate) struct Layer<'a> {
+    /// Query, key and value side by side.
+    pub(crate) qkv: Linear<'a>,
+    pub(crate) output: Linear<'a>,
+    pub(crate) attention_norm: Norm<'a>,
+    pub(crate) up: Linear<'a>,
+    pub(crate) down: Linear<'a>,
+    pub(crate) output_norm: Norm<'a>,
+}
+
+pub(crate) struct Linear<'a> {
+    pub(crate) outputs: usize,
+    /// Rows of weights, filled with zeros up to the stride that was asked for.
+    pub(crate) rows: Vec<i8>,
+    /// What one step of a row's numbers is worth.
+    pub(crate) scales: &'a [f32],
+    /// The sum of a row's numbers, times its scale.
+    pub(crate) offsets: &'a [f32],
+    pub(crate) bias: &'a [f32],
+}
+
+impl Encoder {
+    /// The weights, rows being filled up to multiples of `multiple`; `None` unless the encoder is int8.
+    pub(crate) fn eight_bits(&self, multiple: usize) -> Option<EightBits<'_>> {
+        let Parts { words, positions, norm, relative, layers } = self.net.parts();
+        let Words::I8 { rows, scales } = words else { return None };
+        let layers = layers.iter().map(|layer| {
+            Some(Layer {
+                qkv: linear_of(&layer.qkv, multiple)?,
+                output: linear_of(&layer.output, multiple)?,
+                attention_norm: norm_of(&layer.attention_norm),
+                up: linear_of(&layer.up, multiple)?,
+                down: linear_of(&layer.down, multiple)?,
+                output_norm: norm_of(&layer.output_norm),
+            })
+        });
+        Some(EightBits {
+            words: rows,
+            word_scales: scales,
+            positions,
+            norm: norm_of(norm),
+            relative: relative.as_deref(),
+            layers: layers.collect::<Option<_>>()?,
+        })
+    }
+}
+
+fn norm_of(norm: &net::Norm) -> Norm<'_> {
+    [&norm.gain, &norm.shift]
+}
+
+fn linear_of(linear: &net::Linear, multiple: usize) -> Option<Linear<'_>> {
+    let net::Linear { inputs, outputs, weights: Weights::I8(packed), bias } = linear else { return None };
+    Some(Linear {
+        outputs: *outputs,
+        rows: packed.rows(inputs.next_multiple_of(multiple)),
+        scales: packed.scales(),
+        offsets: &packed.right().offsets[..*outputs],
+        bias,
+    })
+}

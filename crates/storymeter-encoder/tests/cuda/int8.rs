@@ -1,0 +1,88 @@
+//! The encoder in eight bits beside the CPU's.
+
+use super::{config, is_there};
+use std::sync::Arc;
+use storymeter_encoder::cuda::{CudaEncoder, Vectors};
+use storymeter_encoder::{
+    Activation, Batch, Config, Encoder, Family, Isa, Parameters, Precision, Stream, Workspace,
+};
+
+/// A batch of stories of these lengths.
+fn batch_of(lengths: &[usize], config: &Config, seed: u64) -> Batch {
+    let stream = Stream::new(seed);
+    let id = |story: usize, token: usize| stream.child(story as u64).bits(token as u64) as u32;
+    let story = |(i, len): (usize, &usize)| -> Vec<u32> {
+        (0..*len).map(|token| id(i, token) % config.vocabulary as u32).collect()
+    };
+    let mut batch = Batch::new();
+    lengths.iter().enumerate().map(story).for_each(|ids| batch.push(&ids));
+    batch
+}
+
+/// Weights with biases, gains and matrices of the size that trained ones have.
+fn lively(config: &Config, seed: u64) -> Parameters {
+    let mut parameters = Parameters::random(config, seed);
+    for (i, tensor) in parameters.tensors.iter_mut().enumerate() {
+        let stream = Stream::new(seed).child(1000 + i as u64);
+        let more = if tensor.shape.len() > 1 { 0.05 } else { 0.2 };
+        let each = tensor.data.iter_mut().enumerate();
+        each.for_each(|(place, number)| *number += more * stream.normal(place as u64));
+    }
+    parameters
+}
+
+/// How many of these numbers differ, and where most.
+fn difference(truth: &[f32], found: &[f32], width: usize) -> String {
+    let pairs = || truth.iter().zip(found).map(|(a, b)| if a == b { 0.0 } else { (a - b).abs() });
+    let (place, most) = pairs()
+        .enumerate()
+        .fold((0, 0f32), |most, (place, d)| if d > most.1 || d.is_nan() { (place, d) } else { most });
+    let (row, column) = (place / width, place % width);
+    let count = pairs().filter(|d| *d != 0.0).count();
+    format!("{count} of {} differ, most at row {row}, column {column}: {most:.2e}", truth.len())
+}
+
+/// In eight bits all sums are integers and everything else is rounded as on the CPU: not a bit may differ, whatever the batch.
+#[test]
+fn int8_on_the_gpu_gives_the_cpus_bytes() {
+    if !is_there() {
+        return;
+    }
+    let lengths: &[&[usize]] = &[&[1], &[2], &[33], &[1, 7, 31, 32, 64, 65, 5], &[512, 3, 129], &[20; 40]];
+    let relu = Config { activation: Activation::Relu, ..config(Family::Bert, 2, 40, 1, 72) };
+    let tanh = Config { activation: Activation::GeluTanh, ..config(Family::Bert, 1, 384, 4, 100) };
+    let configs = [
+        ("one layer", config(Family::Bert, 1, 96, 3, 192)),
+        ("heads of 64, relative positions", config(Family::Mpnet, 2, 128, 2, 256)),
+        ("heads of 8", config(Family::Bert, 2, 32, 4, 64)),
+        ("a head of 40, ReLU", relu),
+        ("heads of 96, GELU by tanh", tanh),
+        ("a head of 128", config(Family::Mpnet, 1, 128, 1, 132)),
+        ("MiniLM's widths", config(Family::Bert, 1, 384, 12, 1536)),
+        ("MPNet's widths", config(Family::Mpnet, 1, 768, 12, 3072)),
+    ];
+    let mut failures = Vec::new();
+    for (name, config) in &configs {
+        let encoder = Encoder::new(config.clone(), &lively(config, 7), Precision::Int8, Isa::detect());
+        let encoder = Arc::new(encoder);
+        let gpu = CudaEncoder::int8(0, Arc::clone(&encoder)).unwrap();
+        for (seed, lengths) in lengths.iter().enumerate() {
+            let batch = batch_of(lengths, config, seed as u64);
+            let mut workspace = Workspace::new();
+            let hidden = encoder.encode(&batch, &mut workspace).unwrap();
+            let found = gpu.submit(batch.clone(), Vectors::States).unwrap().wait().unwrap();
+            let firsts: Vec<f32> =
+                (0..batch.len()).flat_map(|i| &hidden.story(i)[..hidden.width()]).copied().collect();
+            let pooled = gpu.submit(batch.clone(), Vectors::Firsts).unwrap().wait().unwrap();
+            let fine = found == hidden.states() && pooled == firsts;
+            let mark = if fine { "ok  " } else { "FAIL" };
+            let how = difference(hidden.states(), &found, hidden.width());
+            let line = format!("{mark} int8 {name}, {} stories of {lengths:?}: {how}", lengths.len());
+            println!("{line}");
+            if !fine {
+                failures.push(line);
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
