@@ -7,17 +7,17 @@
 //! Without a GPU it says so and passes.
 #![allow(clippy::print_stdout)]
 
+mod int8;
+mod steps;
+
 use half::{bf16, f16};
-use serde_json::Value;
-use std::path::{Path, PathBuf};
+use steps::{Leeway, fixture, pytorchs_losses};
 use storymeter_encoder::cuda::{Cuda, Number};
 use storymeter_encoder::train::{
     AdamStep, AdamW, Attention, Backend, Cpu, Dropout, ForwardOptions, Given, Linear, Network, Norm,
-    Optimiser, Part, Selection, Tables, warm_up_then_linear,
+    Optimiser, Part, Selection, Tables,
 };
-use storymeter_encoder::{
-    Activation, Batch, Config, Family, Parameters, Rounded, Stream, Tensor, load_parameters,
-};
+use storymeter_encoder::{Activation, Batch, Config, Family, Parameters, Rounded, Stream, Tensor};
 
 /// Named results of something that was done on a device.
 type Results = Vec<(&'static str, Vec<f32>)>;
@@ -365,77 +365,6 @@ fn network<B: Backend>(backend: B, config: &Config, recompute: bool) -> Results 
     all
 }
 
-/// The folder of a fixture. A binary built elsewhere and run in the repository's root finds it too.
-fn fixture(model: &str) -> PathBuf {
-    let crates = [Path::new(env!("CARGO_MANIFEST_DIR")), Path::new("crates/storymeter-encoder")];
-    let crates = crates.into_iter().find(|path| path.exists()).unwrap_or(crates[0]);
-    crates.join("tests/fixtures").join(model)
-}
-
-/// How far steps may stray from PyTorch's losses in f32.
-#[derive(Clone, Copy)]
-enum Leeway {
-    /// This far.
-    Exactly(f64),
-    /// This far, or twice as far as PyTorch's own bf16 autocast where that is more: in sixteen bits the fixtures, whose weights are
-    /// large and whose batches are small on purpose, follow nobody closely.
-    OrTwiceAutocast(f64),
-}
-
-/// Training steps whose losses in PyTorch are in the folder (tools/encoder_fixtures.py, tools/training_steps.py).
-fn pytorchs_losses<B: Backend>(report: &mut Report, backend: B, folder: &Path, leeway: Leeway) {
-    let model = folder.file_name().unwrap_or_default().display();
-    let Ok(text) = std::fs::read(folder.join("training.json")) else {
-        println!("skipped: {} is not here", folder.display());
-        return;
-    };
-    let expected: Value = serde_json::from_slice(&text).unwrap();
-    let read: Value = serde_json::from_slice(&std::fs::read(folder.join("expected.json")).unwrap()).unwrap();
-    let ids = |story: &Value| -> Vec<u32> {
-        story["ids"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as u32).collect()
-    };
-    let stories: Vec<Vec<u32>> = read["stories"].as_array().unwrap().iter().map(ids).collect();
-    let config = Config::load(folder).unwrap();
-    let head = expected["head"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect();
-    let heads = head_tensors(config.hidden, config.vocabulary, head);
-    let parameters = load_parameters(folder, &config).unwrap();
-    let mut network = Network::new(backend, config, &parameters, &heads).unwrap();
-    let mut optimiser = Optimiser::new(AdamW::default());
-    let losses = expected["losses"].as_array().unwrap();
-    let autocast = expected["losses_bf16"].as_array().unwrap();
-    let strays = losses.iter().zip(autocast).map(|(a, b)| (a.as_f64().unwrap() - b.as_f64().unwrap()).abs());
-    let strays = strays.fold(0f64, f64::max);
-    let tolerance = match leeway {
-        Leeway::Exactly(tolerance) => tolerance,
-        Leeway::OrTwiceAutocast(tolerance) => tolerance.max(2.0 * strays),
-    };
-    // The fixtures' labels follow from the number.
-    let label = |i: usize| expected["labels"][i].as_f64().unwrap_or((i % 2) as f64) as f32;
-    let (steps, warm_up) = (losses.len() as u64, expected["warm_up"].as_u64().unwrap());
-    let peak = expected["peak"].as_f64().unwrap() as f32;
-    let mut worst = 0f64;
-    for (step, loss_there) in losses.iter().enumerate() {
-        network.clear_gradients();
-        let chosen: Vec<usize> = (step % 2..stories.len()).step_by(2).collect();
-        let labels: Vec<f32> = chosen.iter().map(|i| label(*i)).collect();
-        let chosen: Vec<&[u32]> = chosen.iter().map(|i| stories[*i].as_slice()).collect();
-        let loss = learn(&mut network, &chosen, &labels, ForwardOptions::default());
-        let difference = (loss - loss_there.as_f64().unwrap()).abs();
-        worst = if difference.is_nan() { f64::INFINITY } else { worst.max(difference) };
-        optimiser.step(&mut network, warm_up_then_linear(peak, step as u64, warm_up, steps));
-    }
-    let mark = if worst < tolerance { "ok  " } else { "FAIL" };
-    let line = format!(
-        "{mark} {} {model}: {steps} steps beside PyTorch's f32: largest difference {worst:.2e} \
-         (PyTorch's own bf16 autocast: {strays:.2e})",
-        report.precision
-    );
-    println!("{line}");
-    if worst >= tolerance {
-        report.failures.push(line);
-    }
-}
-
 fn all_of<N: Number>(precision: &'static str, tolerance: f64, network_tolerance: f64) -> Vec<String> {
     let cuda = Cuda::<N>::open(0).unwrap();
     let cpu = Cpu::default();
@@ -521,26 +450,6 @@ fn a_small_run_gives_the_same_bytes_twice_and_recomputing() {
         assert!(once == f32(false) && once == f32(true), "{name} in f32");
         assert!(once.iter().all(|(_, numbers)| numbers.iter().all(|x| x.is_finite())), "{name}");
     }
-}
-
-/// Real encoders on real stories, from folders that tools/training_steps.py wrote: STORYMETER_STEPS names them, with colons between.
-#[test]
-fn the_first_steps_of_real_encoders_are_pytorchs() {
-    let Some(folders) = std::env::var_os("STORYMETER_STEPS") else {
-        println!("skipped: STORYMETER_STEPS names no folders");
-        return;
-    };
-    if !is_there() {
-        return;
-    }
-    let mut report = Report { precision: "f32", tolerance: 0.0, failures: Vec::new() };
-    for folder in std::env::split_paths(&folders) {
-        report.precision = "f32";
-        pytorchs_losses(&mut report, Cuda::<f32>::open(0).unwrap(), &folder, Leeway::Exactly(1e-3));
-        report.precision = "bf16";
-        pytorchs_losses(&mut report, Cuda::<bf16>::open(0).unwrap(), &folder, Leeway::Exactly(1e-2));
-    }
-    assert!(report.failures.is_empty(), "{:?}", report.failures);
 }
 
 #[test]

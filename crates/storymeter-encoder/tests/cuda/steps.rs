@@ -1,0 +1,180 @@
+//! Training steps beside PyTorch's, with the tiny fixtures and with real encoders.
+
+use super::{Report, head_tensors, is_there, learn};
+use half::bf16;
+use safetensors::SafeTensors;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use storymeter_encoder::cuda::Cuda;
+use storymeter_encoder::train::{AdamW, Backend, ForwardOptions, Network, Optimiser, warm_up_then_linear};
+use storymeter_encoder::{Config, Tensor, load_parameters};
+
+/// The folder of a fixture. A binary built elsewhere and run in the repository's root finds it too.
+pub(super) fn fixture(model: &str) -> PathBuf {
+    let crates = [Path::new(env!("CARGO_MANIFEST_DIR")), Path::new("crates/storymeter-encoder")];
+    let crates = crates.into_iter().find(|path| path.exists()).unwrap_or(crates[0]);
+    crates.join("tests/fixtures").join(model)
+}
+
+/// How far steps may stray from PyTorch's losses in f32.
+#[derive(Clone, Copy)]
+pub(super) enum Leeway {
+    /// This far.
+    Exactly(f64),
+    /// This far, or twice as far as PyTorch's own bf16 autocast where that is more: in sixteen bits the fixtures, whose weights are
+    /// large and whose batches are small on purpose, follow nobody closely.
+    OrTwiceAutocast(f64),
+}
+
+/// What PyTorch did in a folder (tools/encoder_fixtures.py, tools/training_steps.py).
+struct Steps {
+    folder: PathBuf,
+    stories: Vec<Vec<u32>>,
+    expected: Value,
+}
+
+impl Steps {
+    fn read(folder: &Path) -> Option<Steps> {
+        let Ok(text) = std::fs::read(folder.join("training.json")) else {
+            println!("skipped: {} is not here", folder.display());
+            return None;
+        };
+        let expected = serde_json::from_slice(&text).unwrap();
+        let read: Value =
+            serde_json::from_slice(&std::fs::read(folder.join("expected.json")).unwrap()).unwrap();
+        let ids = |story: &Value| -> Vec<u32> {
+            story["ids"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap() as u32).collect()
+        };
+        let stories = read["stories"].as_array().unwrap().iter().map(ids).collect();
+        Some(Steps { folder: folder.into(), stories, expected })
+    }
+
+    fn numbers(&self, name: &str) -> Option<Vec<f64>> {
+        Some(self.expected[name].as_array()?.iter().map(|v| v.as_f64().unwrap()).collect())
+    }
+
+    fn network<B: Backend>(&self, backend: B) -> Network<B> {
+        let config = Config::load(&self.folder).unwrap();
+        let head = self.numbers("head").unwrap().iter().map(|x| *x as f32).collect();
+        let heads = head_tensors(config.hidden, config.vocabulary, head);
+        let parameters = load_parameters(&self.folder, &config).unwrap();
+        Network::new(backend, config, &parameters, &heads).unwrap()
+    }
+
+    /// The loss of step `step`, whose gradients are then there.
+    fn learn<B: Backend>(&self, network: &mut Network<B>, step: usize) -> f64 {
+        // The fixtures' labels follow from the number.
+        let label = |i: usize| self.expected["labels"][i].as_f64().unwrap_or((i % 2) as f64) as f32;
+        let chosen: Vec<usize> = (step % 2..self.stories.len()).step_by(2).collect();
+        let labels: Vec<f32> = chosen.iter().map(|i| label(*i)).collect();
+        let chosen: Vec<&[u32]> = chosen.iter().map(|i| self.stories[*i].as_slice()).collect();
+        network.clear_gradients();
+        learn(network, &chosen, &labels, ForwardOptions::default())
+    }
+
+    /// The losses of as many steps as PyTorch took.
+    fn losses<B: Backend>(&self, backend: B) -> Vec<f64> {
+        let mut network = self.network(backend);
+        let mut optimiser = Optimiser::new(AdamW::default());
+        let steps = self.numbers("losses").unwrap().len();
+        let (peak, warm_up) =
+            (self.expected["peak"].as_f64().unwrap() as f32, self.expected["warm_up"].as_u64().unwrap());
+        let total = self.expected["total"].as_u64().unwrap_or(steps as u64);
+        let step = |step: usize| {
+            let loss = self.learn(&mut network, step);
+            optimiser.step(&mut network, warm_up_then_linear(peak, step as u64, warm_up, total));
+            loss
+        };
+        (0..steps).map(step).collect()
+    }
+
+    /// The relative error of every gradient of the first step beside PyTorch's f64, the largest first.
+    fn gradient_errors<B: Backend>(&self, backend: B) -> Option<Vec<(f64, String)>> {
+        let file = std::fs::read(self.folder.join("gradients.safetensors")).ok()?;
+        let file = SafeTensors::deserialize(&file).unwrap();
+        let mut network = self.network(backend);
+        self.learn(&mut network, 0);
+        let mut errors = Vec::new();
+        for Tensor { name, data, .. } in network.gradients().unwrap().tensors {
+            // Zero but for rounding: softmax does not see a shift.
+            if name.ends_with("key.bias") || name.ends_with(".k.bias") {
+                continue;
+            }
+            let Ok(truth) = file.tensor(&name) else { continue };
+            let truth =
+                truth.data().as_chunks::<4>().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
+            let pairs: Vec<(f64, f64)> = truth.zip(data.iter().map(|x| f64::from(*x))).collect();
+            let length = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(|p| of(p).powi(2)).sum::<f64>().sqrt();
+            errors.push((length(|(a, b)| a - b) / length(|(a, _)| *a).max(1e-30), name));
+        }
+        errors.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Some(errors)
+    }
+}
+
+/// The largest difference, infinite where there is a NaN.
+fn strays(truth: &[f64], found: &[f64]) -> f64 {
+    let differences = truth.iter().zip(found).map(|(a, b)| (a - b).abs());
+    differences.fold(0f64, |most, d| if d.is_nan() { f64::INFINITY } else { most.max(d) })
+}
+
+/// Training steps beside PyTorch's.
+pub(super) fn pytorchs_losses<B: Backend>(report: &mut Report, backend: B, folder: &Path, leeway: Leeway) {
+    let Some(steps) = Steps::read(folder) else { return };
+    let (model, precision) = (folder.file_name().unwrap_or_default().display(), report.precision);
+    let (losses, autocast) = (steps.numbers("losses").unwrap(), steps.numbers("losses_bf16").unwrap());
+    let autocast = strays(&losses, &autocast);
+    let tolerance = match leeway {
+        Leeway::Exactly(tolerance) => tolerance,
+        Leeway::OrTwiceAutocast(tolerance) => tolerance.max(2.0 * autocast),
+    };
+    let found = steps.losses(backend);
+    let worst = strays(&losses, &found);
+    let mark = if worst < tolerance { "ok  " } else { "FAIL" };
+    let line = format!(
+        "{mark} {precision} {model}: {} steps beside PyTorch's f32: largest difference {worst:.2e} (PyTorch's own bf16 \
+         autocast: {autocast:.2e})",
+        losses.len()
+    );
+    println!("{line}");
+    if let Some(truth) = steps.numbers("losses_f64") {
+        let list: Vec<String> = found.iter().map(|loss| format!("{loss:.5}")).collect();
+        let (ours, theirs) = (strays(&truth, &found), strays(&truth, &losses));
+        println!(
+            "     from PyTorch's f64: {ours:.2e}, PyTorch's f32 {theirs:.2e}; losses {}",
+            list.join(" ")
+        );
+    }
+    if worst >= tolerance {
+        report.failures.push(line);
+    }
+}
+
+/// Real encoders on real stories, from folders that tools/training_steps.py wrote: STORYMETER_STEPS names them, with colons between.
+#[test]
+fn the_first_steps_of_real_encoders_are_pytorchs() {
+    let Some(folders) = std::env::var_os("STORYMETER_STEPS") else {
+        println!("skipped: STORYMETER_STEPS names no folders");
+        return;
+    };
+    if !is_there() {
+        return;
+    }
+    let mut report = Report { precision: "f32", tolerance: 0.0, failures: Vec::new() };
+    for folder in std::env::split_paths(&folders) {
+        // Gradients are compared where nothing has been amplified by steps yet.
+        let errors =
+            Steps::read(&folder).and_then(|steps| steps.gradient_errors(Cuda::<f32>::open(0).unwrap()));
+        if let Some(errors) = errors {
+            let worst: Vec<String> =
+                errors.iter().take(3).map(|(e, name)| format!("{name} {e:.1e}")).collect();
+            println!("     f32 gradients of the first step beside PyTorch's f64: {}", worst.join(", "));
+            assert!(errors[0].0 < 1e-3, "{errors:?}");
+        }
+        report.precision = "f32";
+        pytorchs_losses(&mut report, Cuda::<f32>::open(0).unwrap(), &folder, Leeway::Exactly(1e-3));
+        report.precision = "bf16";
+        pytorchs_losses(&mut report, Cuda::<bf16>::open(0).unwrap(), &folder, Leeway::Exactly(1e-2));
+    }
+    assert!(report.failures.is_empty(), "{:?}", report.failures);
+}
