@@ -80,9 +80,11 @@ fn a_missing_or_broken_model_is_explained() {
 fn a_gpu_that_is_missing_is_said_to_be_so_and_nothing_is_written() {
     let sandbox = with_model();
     sandbox.run("score in.jsonl --model model --precision bf16").fails_with("--device cuda");
-    sandbox.run("score in.jsonl --model model --device cuda --precision int8").fails_with("--device cpu");
     // On a machine with a GPU the tiny model's odd width is what is wrong.
-    sandbox.run("score in.jsonl --model model --device cuda -o out.jsonl").fails_with("GPU");
+    for precision in ["", "--precision int8", "--precision f32"] {
+        let command = format!("score in.jsonl --model model --device cuda {precision} -o out.jsonl");
+        sandbox.run(&command).fails_with("GPU");
+    }
     assert!(!sandbox.path("out.jsonl").exists());
 }
 

@@ -110,12 +110,13 @@ impl Bytes {
 impl Int8 {
     /// Takes an encoder's weights to GPU number `ordinal`.
     pub(super) fn new(ordinal: usize, encoder: &Encoder) -> Result<Int8> {
+        let device = Device::open(ordinal, Program::Int8)?;
         let config = encoder.config().clone();
         let head = config.hidden / config.heads.max(1);
         if !config.hidden.is_multiple_of(4) || !config.intermediate.is_multiple_of(4) || head > WIDEST_HEAD {
             let problem = format!(
                 "int8 on the GPU needs widths that are multiples of 4 and heads of at most {WIDEST_HEAD} columns, and this \
-                 encoder has {} and {} and heads of {head}: take f32",
+                 encoder has {} and {} and heads of {head} (f32 takes wider heads)",
                 config.hidden, config.intermediate
             );
             return Err(Error::Device(problem));
@@ -123,7 +124,6 @@ impl Int8 {
         let weights = encoder.eight_bits(STEP);
         let EightBits { words, word_scales, positions, norm, relative, layers } =
             weights.ok_or_else(|| Error::Device("the encoder's weights are not int8".into()))?;
-        let device = Device::open(ordinal, Program::Int8)?;
         let d = &device;
         let layer = |layer: eight_bits::Layer<'_>| Layer {
             qkv: linear(d, &layer.qkv),
