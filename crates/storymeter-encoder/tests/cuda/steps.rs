@@ -130,14 +130,18 @@ pub(super) fn pytorchs_losses<B: Backend>(report: &mut Report, backend: B, folde
     };
     let found = steps.losses(backend);
     let worst = strays(&losses, &found);
-    let mark = if worst < tolerance { "ok  " } else { "FAIL" };
+    // Where f64 says that PyTorch's f32 has lost its way by more than we have, it is not for us to follow it.
+    let truth = steps.numbers("losses_f64");
+    let nearer = truth.as_ref().is_some_and(|truth| strays(truth, &found) <= strays(truth, &losses));
+    let fine = worst < tolerance || nearer;
+    let mark = if fine { "ok  " } else { "FAIL" };
     let line = format!(
         "{mark} {precision} {model}: {} steps beside PyTorch's f32: largest difference {worst:.2e} (PyTorch's own bf16 \
          autocast: {autocast:.2e})",
         losses.len()
     );
     println!("{line}");
-    if let Some(truth) = steps.numbers("losses_f64") {
+    if let Some(truth) = truth {
         let list: Vec<String> = found.iter().map(|loss| format!("{loss:.5}")).collect();
         let (ours, theirs) = (strays(&truth, &found), strays(&truth, &losses));
         println!(
@@ -145,7 +149,7 @@ pub(super) fn pytorchs_losses<B: Backend>(report: &mut Report, backend: B, folde
             list.join(" ")
         );
     }
-    if worst >= tolerance {
+    if !fine {
         report.failures.push(line);
     }
 }
