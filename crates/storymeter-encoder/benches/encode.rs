@@ -1,12 +1,13 @@
-//! Tokens per second of a MiniLM-sized encoder with random weights, in f32 and int8, many stories and one.
+//! Tokens per second of a MiniLM-sized encoder with random weights, in f32 and int8, many stories and one; weights a second
+//! that are read from a grid.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::path::Path;
-use storymeter_encoder::{Batch, Config, Encoder, Isa, Parameters, Precision, Tokenizer, Workspace};
+use storymeter_encoder::{Batch, Config, Encoder, Grid, Isa, Parameters, Precision, Tokenizer, Workspace};
 
-fn encode(criterion: &mut Criterion) {
+fn minilm() -> Config {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bert");
-    let config = Config {
+    Config {
         vocabulary: 1000,
         hidden: 384,
         layers: 6,
@@ -14,7 +15,29 @@ fn encode(criterion: &mut Criterion) {
         intermediate: 1536,
         positions: 512,
         ..Config::load(&fixture).expect("the fixture is in the repository")
+    }
+}
+
+/// What the first score of the embedded model waits for.
+fn unpack(criterion: &mut Criterion) {
+    let (config, grid) = (minilm(), Grid { layers: 0.7, words: 1.15 });
+    let packed = Parameters::random(&config, 1).packed(&config, grid);
+    let find = |name: &str| {
+        let (_, bytes) = packed.iter().find(|(known, _)| known == name)?;
+        Some(bytes.clone().into())
     };
+    let mut group = criterion.benchmark_group("unpack");
+    group.sample_size(10).throughput(Throughput::Elements(11_000_000));
+    group.bench_function("eleven million weights on a grid", |bencher| {
+        bencher.iter(|| {
+            Encoder::from_packed(config.clone(), grid, &find, Path::new("packed"), Isa::detect()).map(drop)
+        });
+    });
+    group.finish();
+}
+
+fn encode(criterion: &mut Criterion) {
+    let config = minilm();
     let parameters = Parameters::random(&config, 1);
     let mut group = criterion.benchmark_group("encode");
     group.sample_size(10);
@@ -44,5 +67,5 @@ fn tokenize(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, encode, tokenize);
+criterion_group!(benches, encode, unpack, tokenize);
 criterion_main!(benches);

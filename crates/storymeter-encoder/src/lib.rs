@@ -29,24 +29,25 @@
 
 mod batch;
 mod checkpoint;
-mod coarse;
 mod config;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod error;
+mod grid;
 mod infer;
 mod kernel;
 mod parameters;
 mod random;
+mod rans;
 mod relative;
 mod tokenizer;
 pub mod train;
 
 pub use batch::Batch;
 pub use checkpoint::{load_parameters, save_parameters};
-pub use coarse::{Bits, Rounded};
 pub use config::{Config, Family};
 pub use error::{Error, Result};
+pub use grid::{Grid, Rounded};
 pub use infer::{Encoder, Hidden, Precision, Workspace};
 pub use kernel::{Activation, Isa};
 pub use parameters::{Parameters, Tensor};

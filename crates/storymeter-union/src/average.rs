@@ -22,7 +22,15 @@ impl Model {
             let reading = |model: &Model| {
                 let card = &model.card;
                 let names = card.name_tokens.clone();
-                (card.pooling, card.normalise, card.delexicalise, card.max_tokens, card.bits, names)
+                (
+                    card.pooling,
+                    card.normalise,
+                    card.delexicalise,
+                    card.max_tokens,
+                    card.prompts,
+                    card.grid,
+                    names,
+                )
             };
             if shapes(first) != shapes(other) || first.tokenizer_files != other.tokenizer_files {
                 return Err(wrong("the models do not start from one encoder"));

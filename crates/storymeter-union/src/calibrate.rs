@@ -141,7 +141,7 @@ mod tests {
     /// A story with these logits and this overlap.
     fn score(logit: f64, damage: f64, overlap: f64) -> Score {
         let damage = Some([damage; 4]);
-        Score { probability: 0.5, logit, damage, damage_logits: damage, overlap, windows: 1 }
+        Score { probability: 0.5, logit, damage, damage_logits: damage, overlap, repeated: 0.0, windows: 1 }
     }
 
     fn examples<'a>(scores: &'a [(Score, Option<Technique>)]) -> Vec<Example<'a>> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use storymeter_encoder::{Bits, Config};
+use storymeter_encoder::{Config, Grid};
 
 use crate::about::About;
 use crate::{DamageCalibration, logistic};
@@ -46,10 +46,14 @@ pub struct Card {
     pub reconstruction: Reconstruction,
     /// Whether there is a diagnosis head.
     pub diagnosis: bool,
-    /// Calibration: the probability is sigmoid((logit - bias) / temperature).
+    /// Calibration: the probability is sigmoid((logit - bias) / temperature - repetition * repeated), where `repeated` is
+    /// [`crate::Score::repeated`].
     pub temperature: f64,
     /// See [`Card::temperature`].
     pub bias: f64,
+    /// What unusual repetition of words costs; see [`Card::temperature`].
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub repetition: f64,
     /// Calibration of each output of the diagnosis, in the order of `Technique::ALL`; absent is the head's plain sigmoid.
     #[serde(default, skip_serializing_if = "is_default")]
     pub diagnosis_calibration: [DamageCalibration; 4],
@@ -62,10 +66,14 @@ pub struct Card {
     pub delexicalise: bool,
     /// Most tokens of a window, special ones included.
     pub max_tokens: usize,
-    /// In how many bits its weights are kept where it is one file, and rounded to where it is a folder; absent is eight, and
+    /// Whether a story's prompt is read before it: only by models that were trained on stories with prompts. To others a
+    /// prompt is a strange first sentence, and costs agreement with readers.
+    #[serde(default)]
+    pub prompts: bool,
+    /// The grid its weights are kept on where it is one file, and rounded to where it is a folder; absent is eight bits, and
     /// full precision in a folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bits: Option<Bits>,
+    pub grid: Option<Grid>,
     /// The model card of a released model; empty for one that is nobody's business yet.
     #[serde(default, skip_serializing_if = "is_default")]
     pub about: About,
@@ -86,12 +94,14 @@ impl Default for Card {
             diagnosis: true,
             temperature: 1.0,
             bias: 0.0,
+            repetition: 0.0,
             diagnosis_calibration: Default::default(),
             name_tokens: BTreeMap::new(),
             normalise: false,
             delexicalise: false,
             max_tokens: 200,
-            bits: None,
+            prompts: false,
+            grid: None,
             about: About::default(),
             training: Map::new(),
         }
@@ -102,9 +112,9 @@ impl Card {
     /// The layout this version writes and reads.
     pub const FORMAT: u32 = 1;
 
-    /// The calibrated probability of a logit.
-    pub fn probability(&self, logit: f64) -> f64 {
-        logistic::sigmoid((logit - self.bias) / self.temperature)
+    /// The calibrated probability of a logit, given how much the story repeats its words.
+    pub fn probability(&self, logit: f64, repeated: f64) -> f64 {
+        logistic::sigmoid((logit - self.bias) / self.temperature - self.repetition * repeated)
     }
 
     /// The calibrated probability of each kind of damage, given the story's overlap.
@@ -114,11 +124,12 @@ impl Card {
 
     /// Takes up all numbers that calibration sets, those of a diagnosis without one aside.
     pub(crate) fn hash_calibration(&self, hash: &mut Sha256) {
-        let score = [self.temperature, self.bias];
+        let counts = self.repetition != 0.0;
+        let score = [self.temperature, self.bias].into_iter().chain(counts.then_some(self.repetition));
         let fitted = !is_default(&self.diagnosis_calibration);
         let diagnosis = self.diagnosis_calibration.iter().filter(|_| fitted);
         let diagnosis = diagnosis.flat_map(|one| [one.scale, one.overlap, one.bias]);
-        score.into_iter().chain(diagnosis).for_each(|number| hash.update(number.to_le_bytes()));
+        score.chain(diagnosis).for_each(|number| hash.update(number.to_le_bytes()));
     }
 
     /// What is wrong with the card, if anything.
@@ -130,12 +141,15 @@ impl Card {
         if !(self.temperature.is_finite() && self.temperature > 0.0 && self.bias.is_finite()) {
             return Some("temperature must be positive, and bias a number".to_owned());
         }
+        if !(self.repetition.is_finite() && self.repetition >= 0.0) {
+            return Some("repetition must be 0 or more".to_owned());
+        }
         if !self.diagnosis_calibration.iter().all(DamageCalibration::is_finite) {
             return Some("diagnosis_calibration must be of numbers".to_owned());
         }
         if self.max_tokens < 8 || self.max_tokens > longest {
             return Some(format!("max_tokens is {}, and the encoder takes 8 to {longest}", self.max_tokens));
         }
-        self.bits.and_then(|bits| bits.problem(config))
+        self.grid.and_then(|grid| grid.problem().map(str::to_owned))
     }
 }

@@ -37,6 +37,9 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A model cannot read windows of this size.
+    #[error("the window: {0}")]
+    Window(String),
     /// A training run cannot start or go on.
     #[error("training: {0}")]
     Training(String),

@@ -1,17 +1,20 @@
 //! `union`: the probability that a human wrote the story, by a model trained to tell human stories from damaged ones.
 //!
-//! **Definition.** An encoder of the BERT family reads `[CLS] prompt story [SEP]`; a linear layer on the story's vector gives a
+//! **Definition.** An encoder of the BERT family reads `[CLS] story [SEP]`; a linear layer on the story's vector gives a
 //! logit, and its calibrated sigmoid is the score (Guan & Huang, EMNLP 2020, equations 1 and 2):
 //!
 //! ```text
-//! union = sigmoid((w . h + b - bias) / temperature)
+//! union = sigmoid((w . h + b - bias) / temperature - repetition * repeated)
 //! ```
 //!
-//! Temperature and bias are fitted on held-out stories after training, because the raw sigmoid saturates. Stories longer
+//! Temperature and bias are fitted on held-out stories after training, because the raw sigmoid saturates. `repeated` is the
+//! share of a window's pieces that occur in it before, beyond 0.25; what it costs stands in the model's card (0 unless `storymeter model
+//! pack --repetition` says otherwise; 2 for the embedded model). Stories longer
 //! than the model's window are read in overlapping windows that end at sentence ends; the logit is their mean, weighted by
 //! tokens.
 //!
-//! **Direction** higher is better. **Range** 0 to 1. **Needs** the story; a prompt is used where there is one.
+//! **Direction** higher is better. **Range** 0 to 1. **Needs** the story; its prompt is read too, before it, by models that were trained on
+//! stories with prompts; the embedded one was not, and agrees better with readers without (docs/experiments.md, section 6).
 //!
 //! The story is made alike before it is read, as far as the model's card says so: quotes, words cut by tokenisers, names.
 //!
@@ -45,13 +48,13 @@ impl UnionMetric {
         Arc::clone(&self.failure)
     }
 
-    fn logits(&self, stories: &[&Story]) -> Vec<f64> {
+    fn probabilities(&self, stories: &[&Story]) -> Vec<f64> {
         self.scorer.score(stories).map_or_else(
             |error| {
                 let _ = self.failure.set(error);
                 vec![f64::NAN; stories.len()]
             },
-            |scores: Vec<Score>| scores.iter().map(|score| score.logit).collect(),
+            |scores: Vec<Score>| scores.iter().map(|score| score.probability).collect(),
         )
     }
 
@@ -83,14 +86,14 @@ impl Metric for UnionMetric {
     }
 
     fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
-        row[0] = self.logits(&[story.story])[0];
+        row[0] = self.probabilities(&[story.story])[0];
     }
 
     fn stats_of_all(&self, stories: &[Prepared<'_>]) -> Option<Vec<f64>> {
-        Some(self.logits(&stories.iter().map(|story| story.story).collect::<Vec<_>>()))
+        Some(self.probabilities(&stories.iter().map(|story| story.story).collect::<Vec<_>>()))
     }
 
     fn score(&self, row: &[f64], scores: &mut [f64]) {
-        scores[0] = self.scorer.card().probability(row[0]);
+        scores[0] = row[0];
     }
 }

@@ -80,8 +80,8 @@ impl Model {
 
     /// The encoder's weights as they are to be computed with: rounded where the card says so.
     pub(crate) fn scoring_parameters(&self) -> Cow<'_, Parameters> {
-        match self.card.bits {
-            Some(bits) => Cow::Owned(self.parameters.rounded(&self.config, bits)),
+        match self.card.grid {
+            Some(grid) => Cow::Owned(self.parameters.rounded(&self.config, grid)),
             None => Cow::Borrowed(&self.parameters),
         }
     }
@@ -104,8 +104,8 @@ impl Model {
         }
         hash.update(self.heads.score_bias.to_le_bytes());
         self.card.hash_calibration(&mut hash);
-        if let Some(bits) = self.card.bits {
-            hash.update([bits.layers, bits.words]);
+        if let Some(grid) = self.card.grid {
+            [grid.layers, grid.words].iter().for_each(|step| hash.update(step.to_le_bytes()));
         }
         hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
     }

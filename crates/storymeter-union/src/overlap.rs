@@ -1,11 +1,15 @@
-//! How much a story says again in the same words: the evidence beside the diagnosis head's own verdict on repetition.
+//! How much a story says again in the same words: the evidence beside the model's own verdict on repetition.
 //!
 //! The head sees one vector of the whole story, in which a sentence that comes twice leaves little trace. That two
-//! sentences share their words is plain to see, and readers who mark "repeated plots" do see it. It goes into the
-//! repetition output alone ([`crate::DamageCalibration`]): mixed into the score it does not bring it nearer to readers.
+//! sentences share their words is plain to see, and readers who mark "repeated plots" do see it: [`overlap`] goes into the
+//! repetition output ([`crate::DamageCalibration`]). And no negative repeats one word over and over, as machines do that got
+//! stuck: [`repeated`] lowers the score ([`crate::Card::repetition`]).
 
 use storymeter_encoder::Token;
 use storymeter_text::Span;
+
+/// A share of pieces that occurred before which is nothing to remark on.
+const USUAL: f64 = 0.25;
 
 /// Two pieces that stand next to each other.
 type Bigram = [u32; 2];
@@ -24,6 +28,18 @@ pub fn overlap(pieces: &[Token], sentences: &[Span]) -> f64 {
         pieces.chunk_by(|one, next| sentence(one) == sentence(next)).map(bigrams).collect();
     let shares = found.iter().enumerate().flat_map(|(i, one)| found[..i].iter().map(|two| share(one, two)));
     shares.fold(0.0, f64::max)
+}
+
+/// The share of a window's pieces that occur in it before, beyond what is usual: 0 for most human stories (their median
+/// share is 0.30 over five sentences), and near 0.75 where one word is all there is.
+pub fn repeated(pieces: &[Token]) -> f64 {
+    if pieces.is_empty() {
+        return 0.0;
+    }
+    let mut different: Vec<u32> = pieces.iter().map(|piece| piece.id).collect();
+    different.sort_unstable();
+    different.dedup();
+    (1.0 - different.len() as f64 / pieces.len() as f64 - USUAL).max(0.0)
 }
 
 /// The different bigrams of a sentence, sorted.
@@ -51,8 +67,8 @@ mod tests {
 
     use super::*;
 
-    /// The overlap of a text whose pieces are its words and full stops, by number of first occurrence.
-    fn of(text: &str) -> f64 {
+    /// A text's words and full stops as pieces, by number of first occurrence.
+    fn pieces(text: &str) -> Vec<Token> {
         let (mut seen, mut pieces, mut start) = (BTreeMap::new(), Vec::new(), 0);
         for piece in text.split_inclusive([' ', '.']).flat_map(|word| match word.strip_suffix('.') {
             Some(word) => vec![word, "."],
@@ -65,7 +81,19 @@ mod tests {
             }
             start += piece.len();
         }
-        overlap(&pieces, &sentence::split(text))
+        pieces
+    }
+
+    fn of(text: &str) -> f64 {
+        overlap(&pieces(text), &sentence::split(text))
+    }
+
+    #[test]
+    fn only_unusual_repetition_of_words_counts() {
+        assert_eq!(repeated(&pieces("")), 0.0);
+        // "the", "kite" and "." of twelve come again: a quarter.
+        assert_eq!(repeated(&pieces("Mira lost the red kite. Ken found the kite today.")), 0.0);
+        assert_eq!(repeated(&pieces(&"the ".repeat(20))), 0.7);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
 use crate::engine::{Engine, GpuPrecision, pooled_by};
-use crate::overlap::overlap;
+use crate::overlap::{overlap, repeated};
 use crate::window::{Window, prompt_of, windows};
 use crate::{Card, Error, Heads, Model, Reconstruction, Result, StoredModel, normalise};
 
@@ -38,6 +38,9 @@ pub struct Score {
     /// How much two sentences of a window at most have in common, from 0 to 1, as the mean of the windows weighted by
     /// tokens; see [`crate::DamageCalibration::overlap`].
     pub overlap: f64,
+    /// The share of a window's pieces that occur in it before, beyond what is usual, as the mean of the windows weighted by
+    /// tokens; see [`Card::repetition`].
+    pub repeated: f64,
     /// Number of windows the story was cut into.
     pub windows: usize,
 }
@@ -64,6 +67,7 @@ pub(crate) struct Reading {
 pub(crate) struct Measure {
     pub tokens: usize,
     pub overlap: f64,
+    pub repeated: f64,
 }
 
 impl Scorer {
@@ -150,6 +154,18 @@ impl Scorer {
             tokenizer.add_token(text, *id);
         }
         Self { engine, tokenizer, heads, card, fingerprint }
+    }
+
+    /// The same model with windows of another size.
+    ///
+    /// # Errors
+    /// Where its encoder does not take as many tokens.
+    pub fn with_window(mut self, max_tokens: usize) -> Result<Self> {
+        self.card.max_tokens = max_tokens;
+        match self.card.problem(self.engine.config()) {
+            Some(problem) => Err(Error::Window(problem)),
+            None => Ok(self),
+        }
     }
 
     /// What the model says of itself.
@@ -241,23 +257,25 @@ impl Scorer {
 
     /// A story's score from the vectors of its windows: the means of their logits and overlaps, weighted by tokens.
     pub(crate) fn combine(&self, windows: impl Iterator<Item = Vec<f32>>, measures: &[Measure]) -> Score {
-        let (mut logit, mut damage, mut overlap, mut tokens) = (0.0, [0.0; 4], 0.0, 0.0);
+        let (mut logit, mut damage, mut overlap, mut repeated, mut tokens) = (0.0, [0.0; 4], 0.0, 0.0, 0.0);
         for (pooled, measure) in windows.zip(measures) {
             let weight = measure.tokens as f64;
             logit += weight * self.heads.logit(&pooled);
             let found = self.heads.damage(&pooled).unwrap_or_default();
             damage.iter_mut().zip(found).for_each(|(total, logit)| *total += weight * logit);
             overlap += weight * measure.overlap;
+            repeated += weight * measure.repeated;
             tokens += weight;
         }
-        let (logit, overlap) = (logit / tokens, overlap / tokens);
+        let (logit, overlap, repeated) = (logit / tokens, overlap / tokens, repeated / tokens);
         let damage_logits = self.card.diagnosis.then(|| damage.map(|total| total / tokens));
         Score {
-            probability: self.card.probability(logit),
+            probability: self.card.probability(logit, repeated),
             logit,
             damage: damage_logits.map(|logits| self.card.damage(logits, overlap)),
             damage_logits,
             overlap,
+            repeated,
             windows: measures.len(),
         }
     }
@@ -266,11 +284,12 @@ impl Scorer {
     pub(crate) fn read(&self, story: &Story) -> Reading {
         let story = normalise(story, &self.card);
         let sentences = sentences_of(&story);
-        let windows =
-            windows(&self.tokenizer, prompt_of(&story), &story.text, &sentences, self.card.max_tokens);
+        let prompt = if self.card.prompts { prompt_of(&story) } else { None };
+        let windows = windows(&self.tokenizer, prompt, &story.text, &sentences, self.card.max_tokens);
         let measure = |window: &Window| Measure {
             tokens: window.ids.len(),
             overlap: overlap(&window.pieces, &sentences),
+            repeated: repeated(&window.pieces),
         };
         let measures = windows.iter().map(measure).collect();
         Reading { text: story.text, sentences, windows, measures }
@@ -287,6 +306,7 @@ impl Scorer {
             .with("isa", "isa", instructions)
             .with("text", "t", if self.card.normalise { "normalised" } else { "as-is" })
             .with("names", "n", if self.card.delexicalise { "masked" } else { "kept" })
+            .with("prompt", "pr", if self.card.prompts { "read" } else { "left-out" })
             .with("window", "win", self.card.max_tokens)
     }
 }

@@ -1,4 +1,4 @@
-//! A model in one file: its weights (int8 as the kernels read them, or in two to four bits: [`Card::bits`]), tokeniser, heads
+//! A model in one file: its weights (int8 as the kernels read them, or on a grid: [`Card::grid`]), tokeniser, heads
 //! and card.
 //!
 //! | bytes | what |
@@ -129,8 +129,8 @@ impl StoredModel {
         self.bytes.len()
     }
 
-    /// Writes the same weights with another calibration or description; returns the file's size. Another calibration
-    /// makes another fingerprint, since it makes other scores.
+    /// Writes the same weights with another calibration, window or description; returns the file's size. Another calibration
+    /// makes another fingerprint, since it makes other scores; the window stands in signatures by itself.
     ///
     /// # Errors
     /// If the card asks for other heads or another way of reading, and what the system says of the file.
@@ -139,11 +139,13 @@ impl StoredModel {
         let calibrated = Card {
             temperature: card.temperature,
             bias: card.bias,
+            repetition: card.repetition,
             diagnosis_calibration: card.diagnosis_calibration,
             ..old.clone()
         };
-        if (Card { about: old.about.clone(), ..card.clone() }) != calibrated {
-            let problem = "only its calibration and its description can be changed".to_owned();
+        let same_reading = Card { about: old.about.clone(), max_tokens: old.max_tokens, ..card.clone() };
+        if same_reading != calibrated {
+            let problem = "only its calibration, window and description can be changed".to_owned();
             return Err(Error::Model { path: self.path.clone(), problem });
         }
         let mut header = Header { card, ..self.header.clone() };
@@ -198,8 +200,8 @@ impl StoredModel {
         let heads = self.part("heads").unwrap_or_default();
         let heads = Heads::read(&heads, &self.path, card, config.hidden, config.vocabulary)?;
         let (find, isa) = (|name: &str| self.part(name), Isa::detect());
-        let encoder = match card.bits {
-            Some(bits) => Encoder::from_packed(config, bits, &find, &self.path, isa)?,
+        let encoder = match card.grid {
+            Some(grid) => Encoder::from_packed(config, grid, &find, &self.path, isa)?,
             None => Encoder::from_parts(config, &find, &self.path, isa)?,
         };
         Ok((encoder, tokenizer, heads))
@@ -221,8 +223,8 @@ impl Model {
                 "the model has a reconstruction matrix of its own, which a model file does not hold",
             ));
         }
-        let mut parts = match self.card.bits {
-            Some(bits) => self.parameters.packed(&self.config, bits),
+        let mut parts = match self.card.grid {
+            Some(grid) => self.parameters.packed(&self.config, grid),
             None => {
                 let encoder =
                     Encoder::new(self.config.clone(), &self.parameters, Precision::Int8, Isa::detect());

@@ -2,7 +2,7 @@
 //!
 //! A window holds as many whole sentences as fit, and the next window begins with the last sentence of the one before
 //! (so that every pair of neighbours is seen together). A sentence that is too long for a window by itself is cut. The
-//! prompt, where there is one, stands before the story in every window, cut to a quarter of it.
+//! prompt, where the model reads prompts ([`crate::Card::prompts`]), stands before the story in every window, cut to a quarter of it.
 //!
 //! The story's logit is the mean of its windows' logits, weighted by their tokens.
 

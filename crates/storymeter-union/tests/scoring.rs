@@ -208,13 +208,47 @@ fn a_model_file_takes_another_calibration_under_another_fingerprint_and_nothing_
         Scorer::from_stored(&changed).unwrap().signature().to_string(),
         Scorer::from_stored(&stored).unwrap().signature().to_string()
     );
-    let error = stored.store_with(Card { max_tokens: 23, ..card }, &again).unwrap_err().to_string();
-    assert!(error.contains("only its calibration and its description can be changed"), "{error}");
+    let error = stored.store_with(Card { normalise: true, ..card }, &again).unwrap_err().to_string();
+    assert!(error.contains("only its calibration, window and description can be changed"), "{error}");
 }
 
 #[test]
-fn the_prompt_is_read_before_the_story() {
+fn a_word_over_and_over_costs_what_the_card_says_and_an_ordinary_story_nothing() {
+    let scores = |repetition| {
+        let scorer = scorer_with(Card { repetition, ..card() }, Precision::F32);
+        scorer.score(&[&story(&"kite ".repeat(300)), &story("the kite was red.")]).unwrap()
+    };
+    let (free, dear) = (scores(0.0), scores(3.0));
+    assert!(dear[0].repeated > 0.6 && dear[0].probability < free[0].probability);
+    assert_eq!(dear[0].logit, free[0].logit);
+    assert_eq!(dear[1], free[1]);
+}
+
+#[test]
+fn windows_of_another_size_are_another_reading_of_long_stories_alone() {
+    let scorer = |tokens| scorer_with(card(), Precision::F32).with_window(tokens);
+    let (long, short) = (story(&"the kite was red. ".repeat(9)), story("the kite was red."));
+    let scores = |tokens: usize| scorer(tokens).unwrap().score(&[&long, &short]).unwrap();
+    let (wide, narrow) = (scores(24), scores(12));
+    assert!(narrow[0].windows > wide[0].windows && narrow[0].logit != wide[0].logit);
+    assert_eq!(narrow[1], wide[1]);
+    assert!(scorer(12).unwrap().signature().to_string().contains("window:12"));
+    let error = scorer(10_000).err().unwrap().to_string();
+    assert!(error.starts_with("the window: max_tokens is 10000, and the encoder takes 8 to"), "{error}");
+}
+
+#[test]
+fn a_model_trained_without_prompts_does_not_read_them() {
     let scorer = scorer_with(card(), Precision::F32);
+    let without = story("the kite was red.");
+    let with = Story { prompt: Some("The baker lost the kite.".into()), ..without.clone() };
+    assert_eq!(scorer.score(&[&with]).unwrap(), scorer.score(&[&without]).unwrap());
+    assert!(scorer.signature().to_string().contains("prompt:left-out"));
+}
+
+#[test]
+fn a_model_trained_with_prompts_reads_them_before_the_story() {
+    let scorer = scorer_with(Card { prompts: true, ..card() }, Precision::F32);
     let mut with = story("the kite was red.");
     let without = scorer.score(&[&with]).unwrap()[0];
     with.prompt = Some("The baker lost the kite.".into());

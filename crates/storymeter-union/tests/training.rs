@@ -151,10 +151,11 @@ fn a_tiny_model_learns_to_tell_held_out_negatives_with_and_without_reconstructio
 }
 
 #[test]
-fn one_layer_in_three_bits_learns_too_and_its_file_scores_exactly_like_its_folder() {
+fn one_layer_on_a_grid_learns_too_and_its_file_scores_exactly_like_its_folder() {
     let [init, out] = [0; 2].map(|_| tempfile::tempdir().unwrap());
     write_encoder(init.path());
-    let settings = Settings { layers: 1, weight_bits: 3, word_bits: 3, pooling: Pooling::Mean, ..settings() };
+    let settings =
+        Settings { layers: 1, weight_step: 0.7, word_step: 0.9, pooling: Pooling::Mean, ..settings() };
     run(init.path(), out.path(), &settings, 400, false);
     let won = share_won(out.path());
     assert!(won >= 0.8, "wins {won} of the pairs");
@@ -164,7 +165,7 @@ fn one_layer_in_three_bits_learns_too_and_its_file_scores_exactly_like_its_folde
     let (packed, whole) = (out.path().join("packed.smq"), out.path().join("whole.smq"));
     let size = model.store(&packed).unwrap();
     let mut in_eight_bits = model.clone();
-    in_eight_bits.card.bits = None;
+    in_eight_bits.card.grid = None;
     let larger = in_eight_bits.store(&whole).unwrap();
     assert!(size * 3 < larger * 2, "{size} bytes, {larger} in eight bits");
     let scorers = [out.path(), &packed].map(|path| Scorer::load(path, Precision::Int8).unwrap());

@@ -281,6 +281,26 @@ fn a_model_file_can_be_packed_again_and_calibrated_on_stories() {
     let temperature = |model: &serde_json::Value| model["card"]["temperature"].as_f64().unwrap();
     assert!((temperature(&new) / temperature(&old)).ln().abs() < 1.5, "{} {}", old["card"], new["card"]);
     assert_ne!(old["fingerprint"], new["fingerprint"], "the scores differ");
+    sandbox.run("model pack small.smq --repetition -1 -o none.smq").fails_with("unexpected argument");
+    sandbox
+        .run("model pack small.smq --repetition nan -o none.smq")
+        .fails_with("a number of 0 or more is needed");
+    sandbox.run("model pack small.smq --repetition 5 -o strict.smq").succeeds();
+    assert_ne!(shown("strict.smq")["fingerprint"], old["fingerprint"], "the scores differ");
+    // Softer, and with windows of another size.
+    sandbox.run("model pack small.smq --calibrate human.jsonl --soften 3 -o soft.smq").succeeds();
+    assert_eq!(temperature(&shown("soft.smq")), 3.0 * temperature(&new));
+    sandbox
+        .run("model pack small.smq --calibrate human.jsonl --soften 0 -o none.smq")
+        .fails_with("--soften 0: a positive number");
+    sandbox.run("model pack small.smq --window 64 -o narrow.smq").succeeds();
+    assert_eq!(shown("narrow.smq")["card"]["max_tokens"], 64);
+    assert_eq!(
+        shown("narrow.smq")["fingerprint"],
+        old["fingerprint"],
+        "the window stands in signatures by itself"
+    );
+    sandbox.run("model pack small.smq --window 9999 -o none.smq").fails_with("the encoder takes 8 to 512");
     sandbox.run("model pack small.smq --calibrate in.jsonl -o none.smq").fails_with("cannot be calibrated");
     assert!(!sandbox.path("none.smq").exists());
 }

@@ -5,7 +5,7 @@ use super::inputs::{Drop, Shape};
 use super::pieces::{kind, on_tensor_cores, one_map, variant};
 use super::{Cuda, CudaStore, Lookups, Number, Numbers, Projected, Stories};
 use crate::Result;
-use crate::coarse::Rounded;
+use crate::grid::Rounded;
 use crate::kernel::Activation;
 use crate::train::{AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
 

@@ -3,7 +3,7 @@
 
 use super::device::{Buffer, Device, Size, launch};
 use super::{Cuda, Number};
-use crate::coarse::{Rounded, STRETCH};
+use crate::grid::Rounded;
 use crate::train::{AdamStep, Given, LOSSES, Linear, Part};
 use crate::{Error, Result, relative};
 use std::cell::RefCell;
@@ -201,12 +201,12 @@ impl<N: Number> CudaStore<N> {
             buffer
         });
         device.copy(&self.weights, exact);
-        for &Rounded { tensor, bits } in rounded {
+        for &Rounded { tensor, width, step } in rounded {
             let place = &self.places[tensor];
-            let stretches = place.len() / STRETCH;
+            let rows = place.len() / width;
             let shadow = self.shadow.as_ref().map_or(0, |shadow| shadow.at(place.start));
-            let (weights, count, bits) = (self.weights.at(place.start), stretches as u64, u32::from(bits));
-            launch!(device, "round_weights", Size::of(stretches * 32, 256), weights, shadow, count, bits);
+            let (weights, count, width) = (self.weights.at(place.start), rows as u64, width as u32);
+            launch!(device, "round_rows", Size::of(rows * 32, 256), weights, shadow, count, width, step);
         }
     }
 

@@ -6,8 +6,8 @@
 mod attention;
 #[cfg(feature = "cuda")]
 pub(crate) mod eight_bits;
-mod few_bits;
 mod net;
+mod on_grid;
 mod stored;
 mod unpack;
 mod words;

@@ -4,7 +4,7 @@
 //! but what is asked for, and weights, gradients and the optimiser's means live in one [`Backend::Store`].
 
 use crate::Result;
-use crate::coarse::Rounded;
+use crate::grid::Rounded;
 use crate::kernel::Activation;
 use crate::random::Stream;
 
@@ -175,7 +175,7 @@ pub trait Backend {
     fn read(&self, store: &Self::Store, part: Part, tensor: usize) -> Result<Vec<f32>>;
     /// Replaces a tensor's numbers; there must be as many.
     fn write(&self, store: &mut Self::Store, part: Part, tensor: usize, numbers: &[f32]) -> Result<()>;
-    /// Rounds weights to few bits ([`crate::Bits`]) until [`Backend::restore`].
+    /// Rounds weights to a grid ([`crate::Grid`]) until [`Backend::restore`].
     fn round(&self, store: &mut Self::Store, rounded: &[Rounded]);
     /// Brings back the weights as they were before [`Backend::round`].
     fn restore(&self, store: &mut Self::Store);

@@ -3,8 +3,8 @@
 use super::backend::{Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
 use super::exchange::Exchange;
 use crate::batch::Batch;
-use crate::coarse::Bits;
 use crate::config::Config;
+use crate::grid::Grid;
 use crate::parameters::{LayerPlaces, Layout, Pair, Parameters, Tensor};
 use crate::random::Stream;
 use crate::{Error, Result};
@@ -139,9 +139,9 @@ impl<B: Backend> Network<B> {
         Ok(Parameters { tensors })
     }
 
-    /// Rounds the weights to few bits until [`Network::restore`]: forward and backward passes compute with the rounded ones.
-    pub fn round(&mut self, bits: Bits) {
-        self.backend.round(&mut self.store, &bits.of(&self.layout));
+    /// Rounds the weights to a grid until [`Network::restore`]: forward and backward passes compute with the rounded ones.
+    pub fn round(&mut self, grid: Grid) {
+        self.backend.round(&mut self.store, &grid.of(&self.layout));
     }
 
     /// Brings back the exact weights, which the optimiser moves by the gradients of the rounded ones.

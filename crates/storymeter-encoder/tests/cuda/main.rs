@@ -100,12 +100,12 @@ fn linear<B: Backend>(
 }
 
 /// A linear map with rounded weights, those weights, and what they were before.
-fn rounding<B: Backend>(b: &B, bits: u8) -> Results {
+fn rounding<B: Backend>(b: &B, step: f32) -> Results {
     let (rows, inputs, outputs) = (9, 128, 192);
     let mut store = store(b, &[numbers(inputs * outputs, 2), numbers(outputs, 3)]);
     let map = Linear { weight: 0, bias: 1, inputs, outputs };
     let x = b.upload(&numbers(rows * inputs, 1));
-    b.round(&mut store, &[Rounded { tensor: 0, bits }]);
+    b.round(&mut store, &[Rounded { tensor: 0, width: inputs, step }]);
     let y = b.linear(&store, map, &x, rows);
     let rounded = b.read(&store, Part::Weights, 0).unwrap();
     b.restore(&mut store);
@@ -404,8 +404,8 @@ fn all_of<N: Number>(precision: &'static str, tolerance: f64, network_tolerance:
     for (rows, inputs, outputs) in [(1, 8, 8), (37, 32, 87), (2500, 64, 1003), (40, 384, 30_522)] {
         both!(&format!("losses {rows} x {inputs} over {outputs}"), losses, rows, inputs, outputs);
     }
-    for bits in 2..=4 {
-        both!(&format!("weights of {bits} bits"), rounding, bits);
+    for step in [0.25, 0.7, 1.15] {
+        both!(&format!("weights on a grid of {step}"), rounding, step);
     }
     for clip in [1.0, f32::INFINITY] {
         both!(&format!("AdamW, clip {clip}"), optimiser, clip);

@@ -17,6 +17,7 @@ use super::objective::{Losses, head_tensors, heads_of, learn, take_losses};
 use super::teacher::{Teacher, advise};
 use super::{Job, Watch, dev, hash, names, new_heads};
 use crate::model::tokenizer_files;
+use crate::window::prompt_of;
 use crate::{Card, Error, Model, Result};
 
 /// The learning rate's way is cut into this many steps, whatever the number of batches.
@@ -87,9 +88,10 @@ impl<'a, B: Backend> Run<'a, B> {
             reconstruction: settings.reconstruction,
             diagnosis: settings.diagnosis,
             max_tokens: settings.max_tokens,
+            prompts: job.stories.iter().any(|story| prompt_of(story).is_some()),
             normalise: settings.normalise,
             delexicalise: settings.delexicalise >= 1.0,
-            bits: settings.bits(),
+            grid: settings.grid(),
             name_tokens: start.name_tokens.clone(),
             ..Card::default()
         };
@@ -200,8 +202,8 @@ impl<'a, B: Backend> Run<'a, B> {
 
     /// Does something with the weights as they will be kept, and brings back the exact ones.
     fn rounded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let Some(bits) = self.card.bits else { return work(self) };
-        self.network.round(bits);
+        let Some(grid) = self.card.grid else { return work(self) };
+        self.network.round(grid);
         let done = work(self);
         self.network.restore();
         done

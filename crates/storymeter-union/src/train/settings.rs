@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use storymeter_encoder::train::AdamW;
-use storymeter_encoder::{Bits, Config};
+use storymeter_encoder::{Config, Grid};
 use storymeter_perturb::Technique;
 
 use crate::card::{Pooling, Reconstruction};
@@ -95,11 +95,12 @@ settings! {
     name_tokens: bool = true;
     /// How many of the encoder's layers are kept, counted from the first; 0 keeps all.
     layers: usize = 0;
-    /// Bits (2, 3 or 4) the layers' matrices are kept in, with a scale for every 64 weights: training computes with the rounded
-    /// weights, so that it learns to live with them. 0 keeps full precision.
-    weight_bits: u8 = 0;
+    /// The grid the layers' matrices are kept on: every weight a whole multiple of this share of its row's root mean square (0.25 to
+    /// 2; 0.7 takes 2.6 bits a weight). Training computes with the rounded weights, so that it learns to live with them. 0 keeps
+    /// full precision.
+    weight_step: f64 = 0.0;
     /// The same for the word embeddings; both are 0, or neither.
-    word_bits: u8 = 0;
+    word_step: f64 = 0.0;
     /// The learning rate at its peak.
     learning_rate: f64 = 3e-5;
     /// Share of all steps in which the learning rate rises; it falls in a straight line after.
@@ -193,10 +194,10 @@ impl Settings {
         }
     }
 
-    /// In how many bits weights are kept; `None` is full precision.
-    pub(super) fn bits(&self) -> Option<Bits> {
-        (self.weight_bits > 0 || self.word_bits > 0)
-            .then_some(Bits { layers: self.weight_bits, words: self.word_bits })
+    /// The grid weights are kept on; `None` is full precision.
+    pub(super) fn grid(&self) -> Option<Grid> {
+        (self.weight_step != 0.0 || self.word_step != 0.0)
+            .then_some(Grid { layers: self.weight_step as f32, words: self.word_step as f32 })
     }
 
     /// What is wrong with them for an encoder, if anything.
@@ -220,8 +221,8 @@ impl Settings {
         if self.layers > config.layers {
             return Some(format!("layers is {}, and the encoder has {}", self.layers, config.layers));
         }
-        if let Some(problem) = self.bits().and_then(|bits| bits.problem(config)) {
-            return Some(format!("weight_bits and word_bits: {problem}"));
+        if let Some(problem) = self.grid().and_then(Grid::problem) {
+            return Some(format!("weight_step and word_step: {problem}"));
         }
         share("warm_up", self.warm_up)
             .or_else(|| share("delexicalise", self.delexicalise))
@@ -267,9 +268,9 @@ mod tests {
         assert!(problem(Settings { learning_rate: f64::NAN, ..default.clone() }).contains("learning_rate"));
         assert!(problem(Settings { stories_a_batch: 1, ..default.clone() }).contains("a batch"));
         assert!(problem(Settings { layers: 3, ..default.clone() }).contains("the encoder has 2"));
-        let bits = |weight_bits, word_bits| Settings { weight_bits, word_bits, ..default.clone() };
-        assert!(problem(bits(3, 0)).contains("2, 3 or 4 bits"));
-        assert!(problem(bits(3, 3)).contains("96 wide"));
+        let steps = |weight_step, word_step| Settings { weight_step, word_step, ..default.clone() };
+        assert!(problem(steps(0.7, 0.0)).contains("word_step: a step is from 0.25 to 2"));
+        assert!(problem(steps(f64::NAN, 1.0)).contains("a step is from"));
         let none = Technique::ALL.into_iter().fold(default, Settings::without_technique);
         assert!(problem(none).starts_with("perturb: "));
     }

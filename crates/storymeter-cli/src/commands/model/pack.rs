@@ -39,9 +39,20 @@ pub(super) struct PackArgs {
     /// Which stories are the dev part: the seed of the training run
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// With --calibrate, multiply the fitted temperature by this: scores crowd less near 0 and 1, and keep their order. Machines' stories
+    /// are stranger to a model than the negatives it is fitted on
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, requires = "calibrate")]
+    soften: f64,
     /// The temperature of the scores, instead of the fitted one: more spreads scores of good stories, and changes no order
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
+    /// What unusual repetition of words costs: the logit of a story loses this much times the share of its words that occur in the same
+    /// window before, beyond a quarter
+    #[arg(long, value_name = "WEIGHT")]
+    repetition: Option<f64>,
+    /// Most tokens of a window that a long story is read in, special ones included
+    #[arg(long, value_name = "TOKENS")]
+    window: Option<usize>,
     /// Leave the reconstruction head of a folder out: scores stay, --explain has no edits
     #[arg(long)]
     no_reconstruction: bool,
@@ -71,19 +82,25 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
         Source::Folder(model) => model.card.clone(),
         Source::File(model) => model.card().clone(),
     };
+    card.max_tokens = args.window.unwrap_or(card.max_tokens);
+    if !(args.soften.is_finite() && args.soften > 0.0) {
+        bail!("--soften {}: a positive number is needed", args.soften);
+    }
+    // Also where nothing is fitted: it says what is wrong with the window.
+    let scorer = location.scorer(Precision::Int8)?.with_window(card.max_tokens)?;
     if let Some(stories) = &args.calibrate {
         let input = InputArgs { files: vec![stories.clone()], input_format: None, skip_bad: false };
         let stories = input.once().stories(&mut Skipped::default(), |_| {})?;
-        let fitted = calibrate(&location.scorer(Precision::Int8)?, &stories, args.seed)?;
-        (card.temperature, card.bias) = (fitted.temperature, fitted.bias);
+        let fitted = calibrate(&scorer, &stories, args.seed)?;
+        (card.temperature, card.bias) = (args.soften * fitted.temperature, fitted.bias);
         card.diagnosis_calibration = fitted.diagnosis;
         if !common.quiet {
             writeln!(
                 std::io::stderr(),
                 "calibrated on {} pairs: temperature {:.3}, bias {:.3}",
                 fitted.pairs,
-                fitted.temperature,
-                fitted.bias
+                card.temperature,
+                card.bias
             )?;
         }
     }
@@ -92,6 +109,12 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
             bail!("--temperature {temperature}: a positive number is needed");
         }
         card.temperature = temperature;
+    }
+    if let Some(weight) = args.repetition {
+        if !(weight.is_finite() && weight >= 0.0) {
+            bail!("--repetition {weight}: a number of 0 or more is needed");
+        }
+        card.repetition = weight;
     }
     if let Some(path) = &args.about {
         card.about = read::<About>(path)?;

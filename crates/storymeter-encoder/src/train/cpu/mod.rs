@@ -8,7 +8,7 @@ mod store;
 
 use super::backend::{AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
 use crate::Result;
-use crate::coarse::Rounded;
+use crate::grid::Rounded;
 use crate::kernel::{Activation, Isa};
 use ops::Ops;
 pub use store::CpuStore;

@@ -1,7 +1,7 @@
 //! Weights, gradients and the optimiser's means on the CPU, tensor by tensor.
 
 use super::rows::{self, TASK_NUMBERS};
-use crate::coarse::{self, Rounded};
+use crate::grid::{self, Rounded};
 use crate::kernel::Isa;
 use crate::train::backend::{AdamStep, Given, LOSSES, Part};
 use crate::{Error, Result};
@@ -66,9 +66,9 @@ impl CpuStore {
     }
 
     pub(super) fn round(&mut self, rounded: &[Rounded]) {
-        for &Rounded { tensor, bits } in rounded {
+        for &Rounded { tensor, width, step } in rounded {
             self.exact.push((tensor, self.weights[tensor].clone()));
-            coarse::round(&mut self.weights[tensor], bits);
+            grid::round(&mut self.weights[tensor], width, step);
         }
     }
 

@@ -1,14 +1,14 @@
-//! An int8 encoder from weights of few bits ([`crate::Bits`]): each row goes from its codes to eight bits by a table, so that a
+//! An int8 encoder from weights on a grid ([`crate::Grid`]): each row goes from its levels to eight bits by a table, so that a
 //! model is ready in a fraction of a second.
 
 use super::Encoder;
 use super::net::{Net, Weights};
 use super::words::Words;
-use crate::coarse::{Bits, halves, plan, row_bytes, unpack_row_i8};
 use crate::config::Config;
+use crate::grid::{Grid, Levels, halves, unpack};
 use crate::kernel::Isa;
 use crate::kernel::gemm::COLS;
-use crate::kernel::quantised::PackedI8;
+use crate::kernel::quantised::{PackedI8, step_of};
 use crate::parameters::{Layout, Parameters, Tensor};
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -26,24 +26,24 @@ impl Encoder {
     /// [`Parameters::rounded`].
     ///
     /// # Errors
-    /// Where a tensor is missing, has another size than `config` says, or holds NaN or infinity; they name `path`.
-    pub fn from_packed(config: Config, bits: Bits, find: Find<'_>, path: &Path, isa: Isa) -> Result<Encoder> {
+    /// Where a tensor is missing, is not of the size `config` says, or holds NaN or infinity; they name `path`.
+    pub fn from_packed(config: Config, grid: Grid, find: Find<'_>, path: &Path, isa: Isa) -> Result<Encoder> {
         let layout = Layout::of(&config);
         let mut tensors = Vec::with_capacity(layout.expected.len());
         let mut matrices: Vec<Rows> = Vec::with_capacity(layout.expected.len());
-        for ((name, shape), bits) in layout.expected.iter().zip(plan(&config, bits)) {
+        for ((name, shape), rounded) in layout.expected.iter().zip(grid.plan(&config)) {
             let error = |problem: String| Error::Tensor { path: path.into(), name: name.clone(), problem };
             let bytes = find(name).ok_or_else(|| error("is missing".into()))?;
-            let len = match bits {
-                None => 2 * shape.iter().product::<usize>(),
-                Some(bits) => shape[0] * row_bytes(shape[1], bits),
-            };
-            if bytes.len() != len {
-                return Err(error(format!("has {} bytes, expected {len}", bytes.len())));
-            }
-            let (data, rows) = match bits {
-                None => (halves(&bytes), Rows::default()),
-                Some(bits) => (Vec::new(), rows(&bytes, shape[1], bits)),
+            let (data, rows) = if rounded.is_some() {
+                let levels = unpack(&bytes, shape[0], shape[1])
+                    .ok_or_else(|| error(format!("is not {} rows of {} numbers", shape[0], shape[1])))?;
+                (Vec::new(), in_eight_bits(levels, shape[1]))
+            } else {
+                let len = 2 * shape.iter().product::<usize>();
+                if bytes.len() != len {
+                    return Err(error(format!("has {} bytes, expected {len}", bytes.len())));
+                }
+                (halves(&bytes), Rows::default())
             };
             if !data.iter().chain(&rows.1).all(|x: &f32| x.is_finite()) {
                 return Err(error("holds NaN or infinity".into()));
@@ -64,16 +64,22 @@ impl Encoder {
     }
 }
 
-fn rows(bytes: &[u8], width: usize, bits: u8) -> Rows {
-    let mut rows = vec![0; bytes.len() / row_bytes(width, bits) * width];
-    let packed = bytes.par_chunks_exact(row_bytes(width, bits));
-    let steps = rows
-        .par_chunks_exact_mut(width)
-        .zip(packed)
-        .with_min_len(64)
-        .map_init(|| vec![0.0; width], |numbers, (row, bytes)| unpack_row_i8(bytes, bits, numbers, row))
-        .collect();
-    (rows, steps)
+/// Levels as [`step_of`] and rounding would make them of the numbers they stand for.
+fn in_eight_bits(Levels { mut levels, mut steps }: Levels, width: usize) -> Rows {
+    levels.par_chunks_exact_mut(width).zip(&mut steps).with_min_len(64).for_each(|(row, step)| {
+        let largest = row.iter().map(|level| level.unsigned_abs()).max().unwrap_or(0);
+        let number = |level: i8| *step * f32::from(level);
+        // A step that is no number makes every number of the row none, which the search for the largest would not see.
+        let new = step_of(&[*step * f32::from(largest)]) + 0.0 * *step;
+        let mut table = [0i8; 256];
+        let largest = largest.min(127) as i8;
+        for level in -largest..=largest {
+            table[usize::from(level.cast_unsigned())] = (number(level) / new).round() as i8;
+        }
+        row.iter_mut().for_each(|level| *level = table[usize::from(level.cast_unsigned())]);
+        *step = new;
+    });
+    (levels, steps)
 }
 
 /// Rows in the order in which the kernels read them: [`COLS`] side by side, four weights of each at a time.
