@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 use storymeter_core::Story;
-use storymeter_encoder::{Config, Stream, load_parameters};
+use storymeter_encoder::{Config, Grid, Stream, load_parameters};
 use storymeter_union::{
     Card, DamageCalibration, EMBEDDED_NAME, Error, GpuPrecision, Heads, Model, Pooling, Precision,
     Reconstruction, Scorer, StoredModel,
@@ -399,16 +399,19 @@ fn forged(good: &[u8], at: usize, bytes: &[u8], length: usize) -> Vec<u8> {
     forged
 }
 
-static TINY_FILE: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().unwrap();
-    write_model(folder.path(), Card { reconstruction: Reconstruction::Tied, ..card() });
-    let file = folder.path().join("tiny.smq");
-    Model::load(folder.path()).unwrap().store(&file).unwrap();
-    std::fs::read(&file).unwrap()
+/// A model file with eight bits a weight, and one with weights on a grid.
+static TINY_FILES: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
+    [None, Some(Grid { layers: 0.7, words: 0.9 })].map(|grid| {
+        let folder = tempfile::tempdir().unwrap();
+        write_model(folder.path(), Card { reconstruction: Reconstruction::Tied, grid, ..card() });
+        let file = folder.path().join("tiny.smq");
+        Model::load(folder.path()).unwrap().store(&file).unwrap();
+        std::fs::read(&file).unwrap()
+    })
 });
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(800))]
 
     /// Most bytes that are changed lie in the header, where a digit makes another size, place or number of layers.
     #[test]
@@ -416,8 +419,9 @@ proptest! {
         at in prop_oneof![4 => 56usize..2000, 1 => 56usize..1_000_000],
         bytes in prop_oneof![4 => "[0-9]{1,4}".prop_map(String::into_bytes), 1 => prop::collection::vec(any::<u8>(), 1..9)],
         cut in prop_oneof![3 => Just(0usize), 1 => 0usize..100_000],
+        which in 0usize..2,
     ) {
-        let good = TINY_FILE.as_slice();
+        let good = TINY_FILES[which].as_slice();
         let length = good.len().saturating_sub(cut).max(64);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("forged.smq");

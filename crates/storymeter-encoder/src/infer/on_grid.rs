@@ -28,25 +28,33 @@ impl Encoder {
     /// # Errors
     /// Where a tensor is missing, is not of the size `config` says, or holds NaN or infinity; they name `path`.
     pub fn from_packed(config: Config, grid: Grid, find: Find<'_>, path: &Path, isa: Isa) -> Result<Encoder> {
-        let layout = Layout::of(&config);
+        let (layout, plan) = (Layout::of(&config), grid.plan(&config));
+        let error =
+            |name: &str, problem: String| Error::Tensor { path: path.into(), name: name.into(), problem };
+        // All sizes that can be seen before anything is decoded: the length of an entropy code says nothing, and sizes
+        // that are not the model's could ask for any amount of memory.
+        let mut parts = Vec::with_capacity(layout.expected.len());
+        for ((name, shape), rounded) in layout.expected.iter().zip(&plan) {
+            let bytes = find(name).ok_or_else(|| error(name, "is missing".into()))?;
+            let len = 2 * shape.iter().product::<usize>();
+            if rounded.is_none() && bytes.len() != len {
+                return Err(error(name, format!("has {} bytes, expected {len}", bytes.len())));
+            }
+            parts.push(bytes);
+        }
         let mut tensors = Vec::with_capacity(layout.expected.len());
         let mut matrices: Vec<Rows> = Vec::with_capacity(layout.expected.len());
-        for ((name, shape), rounded) in layout.expected.iter().zip(grid.plan(&config)) {
-            let error = |problem: String| Error::Tensor { path: path.into(), name: name.clone(), problem };
-            let bytes = find(name).ok_or_else(|| error("is missing".into()))?;
+        for (((name, shape), rounded), bytes) in layout.expected.iter().zip(plan).zip(parts) {
             let (data, rows) = if rounded.is_some() {
-                let levels = unpack(&bytes, shape[0], shape[1])
-                    .ok_or_else(|| error(format!("is not {} rows of {} numbers", shape[0], shape[1])))?;
+                let levels = unpack(&bytes, shape[0], shape[1]).ok_or_else(|| {
+                    error(name, format!("is not {} rows of {} numbers", shape[0], shape[1]))
+                })?;
                 (Vec::new(), in_eight_bits(levels, shape[1]))
             } else {
-                let len = 2 * shape.iter().product::<usize>();
-                if bytes.len() != len {
-                    return Err(error(format!("has {} bytes, expected {len}", bytes.len())));
-                }
                 (halves(&bytes), Rows::default())
             };
             if !data.iter().chain(&rows.1).all(|x: &f32| x.is_finite()) {
-                return Err(error("holds NaN or infinity".into()));
+                return Err(error(name, "holds NaN or infinity".into()));
             }
             tensors.push(Tensor { name: name.clone(), shape: shape.clone(), data });
             matrices.push(rows);
