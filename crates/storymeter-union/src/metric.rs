@@ -16,6 +16,8 @@
 //! **Direction** higher is better. **Range** 0 to 1. **Needs** the story; its prompt is read too, before it, by models that were trained on
 //! stories with prompts; the embedded one was not, and agrees better with readers without (docs/experiments.md, section 6).
 //!
+//! A story without a word scores 0.
+//!
 //! The story is made alike before it is read, as far as the model's card says so: quotes, words cut by tokenisers, names.
 //!
 //! **Model** the one that is part of the program (`storymeter model show union-compact`), or `--model`: a folder written by

@@ -27,7 +27,7 @@ const AHEAD: usize = 4;
 /// What the model says of a story.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// The calibrated probability that a human wrote it: the UNION score.
+    /// The calibrated probability that a human wrote it: the UNION score; 0 for a story without a word.
     pub probability: f64,
     /// The logit before calibration.
     pub logit: f64,
@@ -66,6 +66,8 @@ pub(crate) struct Reading {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measure {
     pub tokens: usize,
+    /// Whether nothing of the story is in it.
+    pub empty: bool,
     pub overlap: f64,
     pub repeated: f64,
 }
@@ -270,7 +272,12 @@ impl Scorer {
         let (logit, overlap, repeated) = (logit / tokens, overlap / tokens, repeated / tokens);
         let damage_logits = self.card.diagnosis.then(|| damage.map(|total| total / tokens));
         Score {
-            probability: self.card.probability(logit, repeated),
+            // A model that never saw an empty page has no opinion on it.
+            probability: if measures.iter().all(|measure| measure.empty) {
+                0.0
+            } else {
+                self.card.probability(logit, repeated)
+            },
             logit,
             damage: damage_logits.map(|logits| self.card.damage(logits, overlap)),
             damage_logits,
@@ -288,6 +295,7 @@ impl Scorer {
         let windows = windows(&self.tokenizer, prompt, &story.text, &sentences, self.card.max_tokens);
         let measure = |window: &Window| Measure {
             tokens: window.ids.len(),
+            empty: window.pieces.is_empty(),
             overlap: overlap(&window.pieces, &sentences),
             repeated: repeated(&window.pieces),
         };

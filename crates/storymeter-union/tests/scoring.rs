@@ -115,7 +115,7 @@ fn calibration_moves_the_probability_and_not_the_order() {
     let plain = scorer_with(card(), Precision::F32);
     let cool = scorer_with(Card { temperature: 3.0, bias: 0.5, ..card() }, Precision::F32);
     let stories = stories();
-    let all: Vec<&Story> = stories.iter().collect();
+    let all: Vec<&Story> = stories.iter().filter(|story| !story.text.is_empty()).collect();
     let (a, b) = (plain.score(&all).unwrap(), cool.score(&all).unwrap());
     for (a, b) in a.iter().zip(&b) {
         assert_eq!(a.logit, b.logit);
@@ -222,6 +222,16 @@ fn a_word_over_and_over_costs_what_the_card_says_and_an_ordinary_story_nothing()
     assert!(dear[0].repeated > 0.6 && dear[0].probability < free[0].probability);
     assert_eq!(dear[0].logit, free[0].logit);
     assert_eq!(dear[1], free[1]);
+}
+
+#[test]
+fn a_story_without_a_word_scores_nothing() {
+    let scorer = scorer_with(Card { prompts: true, ..card() }, Precision::F32);
+    let with_prompt = Story { prompt: Some("The baker lost the kite.".into()), ..Story::default() };
+    for nothing in [story(""), story(" \n\t "), with_prompt] {
+        assert_eq!(scorer.score(&[&nothing]).unwrap()[0].probability, 0.0);
+    }
+    assert!(scorer.score(&[&story("?")]).unwrap()[0].probability > 0.0);
 }
 
 #[test]
