@@ -150,6 +150,8 @@ def main():
         link = args.out / file.name
         if not link.exists() and file.name != "model.safetensors":
             link.symlink_to(file.resolve())
+    # A link from an earlier version would lead to the encoder's own file.
+    (args.out / "model.safetensors").unlink(missing_ok=True)
     save_file(weights, args.out / "model.safetensors")
     tool = f"torch {torch.__version__}, transformers {transformers.__version__}, {args.device}"
     (args.out / "expected.json").write_text(json.dumps({"tool": tool, "stories": [{"ids": ids} for ids in stories]}))

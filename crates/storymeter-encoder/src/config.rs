@@ -124,6 +124,10 @@ impl Config {
                 as f32,
             source: Map::new(),
         };
+        if config.layers > 1024 {
+            let problem = format!("{} layers are more than 1024", config.layers);
+            return Err(fields.error(name("num_hidden_layers", "n_layers"), problem));
+        }
         if config.positions <= config.first_position + 2 {
             let problem = format!("{} leaves no room for a story", config.positions);
             return Err(fields.error("max_position_embeddings", problem));

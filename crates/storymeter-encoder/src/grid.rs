@@ -53,7 +53,7 @@ pub(crate) struct Levels {
 impl Grid {
     /// What is wrong with it, if anything.
     pub fn problem(self) -> Option<&'static str> {
-        // A largest weight of 30 root mean squares is then within 127 steps, or nearly.
+        // A weight of 30 root mean squares is then within 127 steps.
         let fine = |step: f32| (0.25..=2.0).contains(&step);
         (!(fine(self.layers) && fine(self.words))).then_some("a step is from 0.25 to 2")
     }
@@ -70,10 +70,9 @@ impl Grid {
     }
 
     /// For every tensor how it is rounded, if it is.
-    pub(crate) fn plan(self, config: &Config) -> Vec<Option<Rounded>> {
-        let layout = Layout::of(config);
+    pub(crate) fn plan(self, layout: &Layout) -> Vec<Option<Rounded>> {
         let mut plan = vec![None; layout.expected.len()];
-        for rounded in self.of(&layout) {
+        for rounded in self.of(layout) {
             plan[rounded.tensor] = Some(rounded);
         }
         plan
@@ -85,7 +84,7 @@ impl Parameters {
     #[must_use]
     pub fn rounded(&self, config: &Config, grid: Grid) -> Parameters {
         let mut rounded = self.clone();
-        for (tensor, plan) in rounded.tensors.iter_mut().zip(grid.plan(config)) {
+        for (tensor, plan) in rounded.tensors.iter_mut().zip(grid.plan(&Layout::of(config))) {
             match plan {
                 None => tensor.data.iter_mut().for_each(|x| *x = f16::from_f32(*x).to_f32()),
                 Some(Rounded { width, step, .. }) => tensor.data.par_chunks_mut(width).for_each(|row| {
@@ -106,7 +105,7 @@ impl Parameters {
             };
             (tensor.name.clone(), bytes)
         };
-        self.tensors.iter().zip(grid.plan(config)).map(pack).collect()
+        self.tensors.iter().zip(grid.plan(&Layout::of(config))).map(pack).collect()
     }
 }
 
@@ -158,7 +157,10 @@ pub(crate) fn unpack(bytes: &[u8], rows: usize, width: usize) -> Option<Levels> 
         blocks.push(block);
         rest = behind;
     }
-    let mut levels = vec![0; rows * width];
+    // No length of an entropy code says how many numbers it stands for: what a forged file asks for may not be there.
+    let (mut levels, count) = (Vec::new(), rows.checked_mul(width)?);
+    levels.try_reserve_exact(count).ok()?;
+    levels.resize(count, 0);
     let decoder = code.decoder();
     levels
         .par_chunks_mut(ROWS_A_BLOCK * width)

@@ -188,6 +188,9 @@ mod tests {
         assert_eq!(decoder.decode(&bytes[..bytes.len() - 2], &mut back), None);
         assert_eq!(decoder.decode(&bytes, &mut back[..999]), None);
         assert_eq!(decoder.decode(&[], &mut back), None);
+        let mut changed = bytes.clone();
+        changed[20] ^= 1;
+        assert_eq!(decoder.decode(&changed, &mut back), None);
         let code = code.to_bytes();
         assert_eq!(Code::read(&code[..code.len() - 1]), None);
         let mut more = code.clone();

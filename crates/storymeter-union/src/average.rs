@@ -70,6 +70,7 @@ impl Model {
         mean.heads.score_bias = of(|model| f64::from(model.heads.score_bias)) as f32;
         mean.card.temperature = of(|model| model.card.temperature);
         mean.card.bias = of(|model| model.card.bias);
+        mean.card.repetition = of(|model| model.card.repetition);
         mean.card.diagnosis_calibration = Default::default();
         let signature = |model: &Model| model.card.training.get("signature").cloned().unwrap_or(Value::Null);
         let signatures = models.iter().map(signature).collect();

@@ -75,8 +75,8 @@ impl Engine {
         precision: GpuPrecision,
     ) -> Result<Self> {
         // The table of words is an encoder's first tensor.
-        let words =
-            parameters.tensors.first().filter(|_| tied).map_or(Vec::new(), |words| words.data.clone());
+        let table = parameters.tensors.first().filter(|_| tied && precision != GpuPrecision::Int8);
+        let words = table.map_or(Vec::new(), |words| words.data.clone());
         let encoder = match precision {
             GpuPrecision::Int8 => {
                 let encoder = Encoder::new(config, &parameters, Precision::Int8, Isa::detect());

@@ -23,6 +23,9 @@ pub struct Explanation {
     pub union: f64,
     /// The logit before calibration.
     pub logit: f64,
+    /// What words that come over and over take from the calibrated logit; see [`crate::Card::repetition`]. The sentences' shares
+    /// do not contain it.
+    pub repetition_cost: f64,
     /// What kind of damage it looks like; `None` without a diagnosis head.
     pub diagnosis: Option<Diagnosis>,
     /// What each sentence adds to the logit.
@@ -102,6 +105,7 @@ impl Scorer {
         Ok(Explanation {
             union: score.probability,
             logit: score.logit,
+            repetition_cost: self.card.repetition * score.repeated,
             diagnosis: score.damage.map(Diagnosis::new),
             sentences,
             edits,

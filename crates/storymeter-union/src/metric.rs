@@ -7,7 +7,8 @@
 //! union = sigmoid((w . h + b - bias) / temperature - repetition * repeated)
 //! ```
 //!
-//! Temperature and bias are fitted on held-out stories after training, because the raw sigmoid saturates. `repeated` is the
+//! Temperature and bias are fitted on held-out stories after training, because the raw sigmoid saturates (the embedded model's
+//! temperature is twice the fitted one: `storymeter model pack --soften`). `repeated` is the
 //! share of a window's pieces that occur in it before, beyond 0.25; what it costs stands in the model's card (0 unless `storymeter model
 //! pack --repetition` says otherwise; 2 for the embedded model). Stories longer
 //! than the model's window are read in overlapping windows that end at sentence ends; the logit is their mean, weighted by

@@ -106,7 +106,7 @@ impl Scorer {
     ///
     /// In int8 the GPU rounds weights, activations and attention as the CPU does, and the scores are those of
     /// [`Scorer::load`] in int8, byte for byte. In the other precisions a model file's weights are taken as the numbers their
-    /// few bits stand for and nothing else is rounded to eight bits: such scores differ from the CPU's by up to some
+    /// eight bits stand for there and nothing else is rounded to eight bits: such scores differ from the CPU's by up to some
     /// hundredths, though neither is further from the model as it was trained.
     ///
     /// # Errors
@@ -257,7 +257,8 @@ impl Scorer {
         Heads::pool(self.card.pooling, states, self.engine.config().hidden)
     }
 
-    /// A story's score from the vectors of its windows: the means of their logits and overlaps, weighted by tokens.
+    /// A story's score from the vectors of its windows: the means of their logits, overlaps and repetitions, weighted by
+    /// tokens.
     pub(crate) fn combine(&self, windows: impl Iterator<Item = Vec<f32>>, measures: &[Measure]) -> Score {
         let (mut logit, mut damage, mut overlap, mut repeated, mut tokens) = (0.0, [0.0; 4], 0.0, 0.0, 0.0);
         for (pooled, measure) in windows.zip(measures) {

@@ -143,6 +143,10 @@ impl StoredModel {
             diagnosis_calibration: card.diagnosis_calibration,
             ..old.clone()
         };
+        let config = Config::from_fields(self.header.config.clone(), self.path.clone())?;
+        if let Some(problem) = card.problem(&config) {
+            return Err(Error::Model { path: path.to_owned(), problem });
+        }
         let same_reading = Card { about: old.about.clone(), max_tokens: old.max_tokens, ..card.clone() };
         if same_reading != calibrated {
             let problem = "only its calibration, window and description can be changed".to_owned();
@@ -222,6 +226,9 @@ impl Model {
             return Err(wrong(
                 "the model has a reconstruction matrix of its own, which a model file does not hold",
             ));
+        }
+        if let Some(problem) = self.card.problem(&self.config) {
+            return Err(wrong(&problem));
         }
         let mut parts = match self.card.grid {
             Some(grid) => self.parameters.packed(&self.config, grid),

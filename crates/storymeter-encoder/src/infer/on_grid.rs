@@ -7,7 +7,6 @@ use super::words::Words;
 use crate::config::Config;
 use crate::grid::{Grid, Levels, halves, unpack};
 use crate::kernel::Isa;
-use crate::kernel::gemm::COLS;
 use crate::kernel::quantised::{PackedI8, step_of};
 use crate::parameters::{Layout, Parameters, Tensor};
 use crate::{Error, Result};
@@ -28,7 +27,8 @@ impl Encoder {
     /// # Errors
     /// Where a tensor is missing, is not of the size `config` says, or holds NaN or infinity; they name `path`.
     pub fn from_packed(config: Config, grid: Grid, find: Find<'_>, path: &Path, isa: Isa) -> Result<Encoder> {
-        let (layout, plan) = (Layout::of(&config), grid.plan(&config));
+        let layout = Layout::of(&config);
+        let plan = grid.plan(&layout);
         let error =
             |name: &str, problem: String| Error::Tensor { path: path.into(), name: name.into(), problem };
         // All sizes that can be seen before anything is decoded: the length of an entropy code says nothing, and sizes
@@ -65,7 +65,7 @@ impl Encoder {
             let parts = tensors.iter().map(|tensor| &matrices[*tensor]);
             let scales: Vec<f32> = parts.clone().flat_map(|(_, scales)| scales).copied().collect();
             let rows: Vec<&[i8]> = parts.flat_map(|(rows, _)| rows.chunks_exact(inputs)).collect();
-            Weights::I8(PackedI8::from_packed(panels(&rows, inputs).into(), &scales, inputs))
+            Weights::I8(PackedI8::of_rows(&rows, &scales, inputs))
         };
         let net = Net::of(&config, &Parameters { tensors }, words, &weights, isa);
         Ok(Encoder { config, net })
@@ -88,18 +88,4 @@ fn in_eight_bits(Levels { mut levels, mut steps }: Levels, width: usize) -> Rows
         *step = new;
     });
     (levels, steps)
-}
-
-/// Rows in the order in which the kernels read them: [`COLS`] side by side, four weights of each at a time.
-fn panels(rows: &[&[i8]], width: usize) -> Vec<i8> {
-    let mut data = vec![0; PackedI8::data_len(rows.len(), width)];
-    let panels = data.par_chunks_exact_mut(COLS * width.next_multiple_of(4));
-    panels.zip(rows.par_chunks(COLS)).for_each(|(panel, rows)| {
-        for (column, row) in rows.iter().enumerate() {
-            for (step, four) in row.chunks(4).enumerate() {
-                panel[(step * COLS + column) * 4..][..four.len()].copy_from_slice(four);
-            }
-        }
-    });
-    data
 }

@@ -6,6 +6,7 @@
 use super::gemm::COLS;
 use super::steps::{fold, larger, smaller};
 use super::{Isa, vectorised};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Adding this to a number of less than 2^22 leaves the nearest integer in the low bits: no slow conversion.
@@ -76,6 +77,20 @@ impl PackedI8 {
             scales.push(scale);
         }
         PackedI8::from_packed(data.into(), &scales, k)
+    }
+
+    /// Packs rows that have eight bits a weight: [`COLS`] side by side, four weights of each at a time.
+    pub(crate) fn of_rows(rows: &[&[i8]], scales: &[f32], k: usize) -> PackedI8 {
+        let mut data = vec![0; PackedI8::data_len(rows.len(), k)];
+        let panels = data.par_chunks_exact_mut(COLS * quantised_len(k));
+        panels.zip(rows.par_chunks(COLS)).for_each(|(panel, rows)| {
+            for (column, row) in rows.iter().enumerate() {
+                for (step, four) in row.chunks(4).enumerate() {
+                    panel[(step * COLS + column) * 4..][..four.len()].copy_from_slice(four);
+                }
+            }
+        });
+        PackedI8::from_packed(data.into(), scales, k)
     }
 
     /// Bytes that the packed weights of `n` output channels of `k` weights each take.

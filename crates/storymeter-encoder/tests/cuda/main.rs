@@ -416,7 +416,7 @@ fn all_of<N: Number>(precision: &'static str, tolerance: f64, network_tolerance:
         let found = network(Cuda::<N>::open(0).unwrap(), config, false);
         report.compare(&format!("network {name}"), &truth, &found);
     }
-    let leeway = if N::HALF { Leeway::OrTwiceAutocast(1e-2) } else { Leeway::Exactly(1e-3) };
+    let leeway = if N::HALF { Leeway::OrTwiceAutocast(1e-2) } else { Leeway::Within(1e-3) };
     for model in ["distilbert", "mpnet"] {
         pytorchs_losses(&mut report, cuda.clone(), &fixture(model), leeway);
     }

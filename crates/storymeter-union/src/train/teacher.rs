@@ -18,12 +18,13 @@ use crate::{Error, Heads, Model, Pooling, Result};
 pub(super) struct Reader {
     tokenizer: Tokenizer,
     limit: usize,
+    prompts: bool,
 }
 
 impl Reader {
-    /// `[CLS] prompt text [SEP]` in the teacher's pieces.
+    /// `[CLS] prompt text [SEP]` in the teacher's pieces, without the prompt where the teacher does not read prompts.
     pub fn ids(&self, prompt: Option<&str>, text: &str) -> Vec<u32> {
-        let mut ids = lead(&self.tokenizer, prompt, self.limit);
+        let mut ids = lead(&self.tokenizer, prompt.filter(|_| self.prompts), self.limit);
         let room = self.limit - ids.len() - 1;
         ids.extend(self.tokenizer.tokenize(text).iter().take(room).map(|token| token.id));
         ids.push(self.tokenizer.end());
@@ -62,7 +63,7 @@ pub(super) fn load<B: Backend>(
     let tensors = head_tensors(&model.heads, model.config.hidden);
     let network = Network::new(backend, model.config.clone(), &model.scoring_parameters(), &tensors)?;
     let teacher = Teacher { network, heads: model.heads, pooling: model.card.pooling };
-    Ok((teacher, Reader { tokenizer, limit }, fingerprint))
+    Ok((teacher, Reader { tokenizer, limit, prompts: model.card.prompts }, fingerprint))
 }
 
 /// Mixes what the teachers say, on average, into a batch's labels.

@@ -59,12 +59,14 @@ fn text(model: &Description) -> String {
     let card = &model.card;
     let _ = writeln!(
         text,
-        "\nHow it reads: windows of {} tokens; text {}; names {}; probability sigmoid((logit - {}) / {})",
+        "\nHow it reads: windows of {} tokens; prompts {}; text {}; names {}; probability sigmoid((logit - {}) / {}{})",
         card.max_tokens,
+        if card.prompts { "read" } else { "left out" },
         if card.normalise { "normalised" } else { "as it is" },
         if card.delexicalise { "masked" } else { "kept" },
         card.bias,
         card.temperature,
+        if card.repetition == 0.0 { String::new() } else { format!(" - {} * repeated", card.repetition) },
     );
     text
 }

@@ -46,8 +46,8 @@ pub(super) struct PackArgs {
     /// The temperature of the scores, instead of the fitted one: more spreads scores of good stories, and changes no order
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
-    /// What unusual repetition of words costs: the logit of a story loses this much times the share of its words that occur in the same
-    /// window before, beyond a quarter
+    /// What unusual repetition of words costs: the calibrated logit, after bias and temperature, loses this much times the share of words that
+    /// occur in the same window before, beyond a quarter
     #[arg(long, value_name = "WEIGHT")]
     repetition: Option<f64>,
     /// Most tokens of a window that a long story is read in, special ones included
@@ -86,11 +86,10 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     if !(args.soften.is_finite() && args.soften > 0.0) {
         bail!("--soften {}: a positive number is needed", args.soften);
     }
-    // Also where nothing is fitted: it says what is wrong with the window.
-    let scorer = location.scorer(Precision::Int8)?.with_window(card.max_tokens)?;
     if let Some(stories) = &args.calibrate {
         let input = InputArgs { files: vec![stories.clone()], input_format: None, skip_bad: false };
         let stories = input.once().stories(&mut Skipped::default(), |_| {})?;
+        let scorer = location.scorer(Precision::Int8)?.with_window(card.max_tokens)?;
         let fitted = calibrate(&scorer, &stories, args.seed)?;
         (card.temperature, card.bias) = (args.soften * fitted.temperature, fitted.bias);
         card.diagnosis_calibration = fitted.diagnosis;

@@ -55,6 +55,13 @@ fn show(out: &mut impl Write, id: &str, explanation: &Explanation, colour: bool)
             diagnosis.repetition, diagnosis.incoherence, diagnosis.wrong_order, diagnosis.contradiction
         )?;
     }
+    if explanation.repetition_cost >= 0.005 {
+        writeln!(
+            out,
+            "  words over and over cost {:.2} of the calibrated logit",
+            explanation.repetition_cost
+        )?;
+    }
     let whole = [(0, explanation.text.len(), None)];
     let sentences: Vec<(usize, usize, Option<f64>)> = if explanation.sentences.is_empty() {
         whole.to_vec()

@@ -10,7 +10,8 @@ extern "C" __global__ void round_rows(float* weights, T* shadow, u64 rows, u32 w
     float step = share * sqrtf(warp_sum(squares) / (float)width);
     for (u32 i = threadIdx.x % 32; i < width; i += 32) {
         float level = fminf(fmaxf(rintf(weights[i] / step), -127.0f), 127.0f);
-        float w = step > 0.0f ? step * level : 0.0f;
+        // A row of zeros stays; one with a NaN must not become one.
+        float w = step == 0.0f ? 0.0f : step * level;
         weights[i] = w;
 #if HALF
         store1(shadow + row * width + i, w);
