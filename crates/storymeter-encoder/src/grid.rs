@@ -88,8 +88,7 @@ impl Parameters {
             match plan {
                 None => tensor.data.iter_mut().for_each(|x| *x = f16::from_f32(*x).to_f32()),
                 Some(Rounded { width, step, .. }) => tensor.data.par_chunks_mut(width).for_each(|row| {
-                    let step = f16::from_f32(step_of(row, step)).to_f32();
-                    row.iter_mut().for_each(|w| *w = step * f32::from(level(*w, step)));
+                    snap(row, f16::from_f32(row_step(row, step)).to_f32());
                 }),
             }
         }
@@ -111,26 +110,28 @@ impl Parameters {
 
 /// Rounds weights where they are.
 pub(crate) fn round(weights: &mut [f32], width: usize, step: f32) {
-    weights.par_chunks_mut(width).for_each(|row| {
-        let step = step_of(row, step);
-        row.iter_mut().for_each(|w| *w = step * f32::from(level(*w, step)));
-    });
+    weights.par_chunks_mut(width).for_each(|row| snap(row, row_step(row, step)));
+}
+
+/// Moves every weight of a row to the nearest line.
+fn snap(row: &mut [f32], step: f32) {
+    row.iter_mut().for_each(|w| *w = step * f32::from(level(*w, step)));
 }
 
 /// What a step of this row is worth.
-fn step_of(row: &[f32], step: f32) -> f32 {
+fn row_step(row: &[f32], step: f32) -> f32 {
     let squares: f32 = row.iter().map(|w| w * w).sum();
     step * (squares / row.len() as f32).sqrt()
 }
 
 /// How many steps a weight has; in a row of zeros none.
 fn level(weight: f32, step: f32) -> i8 {
-    // As does a comparison, the cast makes 0 of 0 / 0.
+    // 0 / 0 is NaN, and NaN is 0 as an integer.
     (weight / step).round_ties_even().clamp(-127.0, 127.0) as i8
 }
 
 fn pack(weights: &[f32], Rounded { width, step, .. }: Rounded) -> Vec<u8> {
-    let steps: Vec<f16> = weights.par_chunks(width).map(|row| f16::from_f32(step_of(row, step))).collect();
+    let steps: Vec<f16> = weights.par_chunks(width).map(|row| f16::from_f32(row_step(row, step))).collect();
     let levels: Vec<i8> = weights
         .par_chunks(width)
         .zip(&steps)

@@ -1,15 +1,17 @@
 //! Every operation's gradient against finite differences, and the whole loss against PyTorch.
 
+mod loss;
+
+use loss::{head_tensors, learn};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use storymeter_encoder::train::{
     AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, Given, Linear, Network, Norm,
-    Optimiser, Part, Selection, Tables, warm_up_then_linear,
+    Optimiser, Part, Tables, warm_up_then_linear,
 };
 use storymeter_encoder::{
-    Activation, Batch, Config, Encoder, Isa, Parameters, Precision, Stream, Tensor, Workspace,
-    load_parameters,
+    Activation, Batch, Config, Encoder, Isa, Parameters, Precision, Stream, Workspace, load_parameters,
 };
 
 /// Compares the derivative along random directions with the difference of two values close by.
@@ -306,34 +308,15 @@ impl Task {
     fn network(&self) -> Network<Cpu> {
         let head: Vec<f32> =
             self.expected["head"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect();
-        let tensor =
-            |name: &str, shape: &[usize], data| Tensor { name: name.into(), shape: shape.into(), data };
-        let heads = [
-            tensor("head", &[1, self.config.hidden], head),
-            tensor("head_bias", &[1], vec![0.0]),
-            tensor("bias", &[self.config.vocabulary], vec![0.0; self.config.vocabulary]),
-        ];
+        let heads = head_tensors(self.config.hidden, self.config.vocabulary, head);
         Network::new(Cpu::default(), self.config.clone(), &self.parameters, &heads).unwrap()
     }
 
     /// The loss of some stories; gradients are added.
     fn loss(&self, network: &mut Network<Cpu>, stories: &[usize], options: ForwardOptions) -> f64 {
-        let batch: Batch = stories.iter().map(|&i| self.stories[i].as_slice()).collect();
-        let trace = network.forward(&batch, options).unwrap();
-        let firsts: Vec<u32> = (0..batch.len()).map(|i| batch.span(i).start as u32).collect();
         let labels: Vec<f32> = stories.iter().map(|i| (i % 2) as f32).collect();
-        let rows: Vec<u32> =
-            (0..batch.len()).flat_map(|i| batch.span(i).skip(1).step_by(2).map(|row| row as u32)).collect();
-        let targets: Vec<u32> = rows.iter().map(|&row| batch.ids()[row as usize - 1]).collect();
-        let mut states = network.states(&trace);
-        let each = vec![1.0 / labels.len() as f32; labels.len()];
-        let (head, tied) = (network.head(0, 1), network.tied_head(2));
-        network.label_loss(&mut states, head, Selection::Rows(&firsts), (&labels, &each), 0);
-        let each = vec![0.1 / rows.len() as f32; rows.len()];
-        network.token_loss(&mut states, tied, (&rows, &targets, &each), 1);
-        let d_hidden = states.into_gradient();
-        network.backward(trace, d_hidden);
-        network.take_losses().unwrap().iter().sum()
+        let stories: Vec<&[u32]> = stories.iter().map(|&i| self.stories[i].as_slice()).collect();
+        learn(network, &stories, &labels, options)
     }
 }
 

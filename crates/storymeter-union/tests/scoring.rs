@@ -216,7 +216,10 @@ fn a_model_file_takes_another_calibration_under_another_fingerprint_and_nothing_
 fn a_word_over_and_over_costs_what_the_card_says_and_an_ordinary_story_nothing() {
     let scores = |repetition| {
         let scorer = scorer_with(Card { repetition, ..card() }, Precision::F32);
-        scorer.score(&[&story(&"kite ".repeat(300)), &story("the kite was red.")]).unwrap()
+        let told = story(&"kite ".repeat(300));
+        let scores = scorer.score(&[&told, &story("the kite was red.")]).unwrap();
+        assert_eq!(scorer.explain(&told).unwrap().repetition_cost, repetition * scores[0].repeated);
+        scores
     };
     let (free, dear) = (scores(0.0), scores(3.0));
     assert!(dear[0].repeated > 0.6 && dear[0].probability < free[0].probability);

@@ -93,6 +93,9 @@ fn print(evaluation: &Evaluation) {
             "\nmean Spearman over the sets (even lines of union_roc; the last criterion of each other): {mean:.4}"
         );
     }
+    if let Some([pearson, spearman]) = evaluation.other_sets {
+        println!("the other sets alone: mean Pearson {pearson:.4}, mean Spearman {spearman:.4}");
+    }
     if !evaluation.robustness.is_empty() {
         println!("\nSpearman of union_roc's scores with those of the same stories written differently");
     }

@@ -22,6 +22,9 @@ pub struct Evaluation {
     /// One number to choose by ([`selection`]): the mean Spearman over the even lines of union_roc and every other set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection_mean: Option<f64>,
+    /// Mean Pearson and Spearman over the other sets alone ([`selection`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_sets: Option<[f64; 2]>,
     /// Spearman's correlation of the scores of union_roc's stories with those of the stories written down differently. No
     /// ratings are in it, so it is in both.
     pub robustness: Vec<(String, f64)>,
@@ -55,11 +58,15 @@ pub fn selection(scorer: &Scorer) -> Result<Evaluation> {
         evaluation.diagnosis = diagnosis(scorer, &set, &kept)?;
         evaluation.robustness = robustness(scorer, &set.stories)?;
     }
+    let mut others = Vec::new();
     for set in other()?.unwrap_or_default() {
         let rows = pooled_rows(scorer, &set)?;
-        summary.extend(rows.last().map(|row| row.spearman.value));
+        others.extend(rows.last().map(|row| [row.pearson.value, row.spearman.value]));
         evaluation.agreement.extend(rows);
     }
+    summary.extend(others.iter().map(|[_, spearman]| *spearman));
+    let mean = |of: usize| others.iter().map(|row| row[of]).sum::<f64>() / others.len() as f64;
+    evaluation.other_sets = (!others.is_empty()).then(|| [mean(0), mean(1)]);
     evaluation.selection_mean = Some(summary.iter().sum::<f64>() / summary.len() as f64);
     Ok(evaluation)
 }

@@ -284,7 +284,7 @@ fn a_model_file_can_be_packed_again_and_calibrated_on_stories() {
     sandbox.run("model pack small.smq --repetition -1 -o none.smq").fails_with("unexpected argument");
     sandbox
         .run("model pack small.smq --repetition nan -o none.smq")
-        .fails_with("a number of 0 or more is needed");
+        .fails_with("repetition must be 0 or more");
     sandbox.run("model pack small.smq --repetition 5 -o strict.smq").succeeds();
     assert_ne!(shown("strict.smq")["fingerprint"], old["fingerprint"], "the scores differ");
     // Softer, and with windows of another size.

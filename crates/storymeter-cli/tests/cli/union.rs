@@ -162,6 +162,9 @@ fn the_embedded_model_needs_no_flag_and_is_named_in_the_signature() {
     }
     assert!(card.stdout().contains("windows of 80 tokens; prompts left out;"), "{}", card.stdout());
     assert!(card.stdout().contains(" - 2 * repeated)"), "{}", card.stdout());
+    sandbox.write("stuck.jsonl", as_jsonl(&["no ".repeat(40)]));
+    let run = sandbox.run("score stuck.jsonl --explain").succeeds();
+    assert!(run.stdout().contains("words over and over cost 1."), "{}", run.stdout());
     let size = std::fs::metadata(env!("CARGO_BIN_EXE_storymeter")).unwrap().len();
     assert!(size < 60_000_000, "the binary has {size} bytes");
 }

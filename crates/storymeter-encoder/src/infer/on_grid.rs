@@ -3,19 +3,16 @@
 
 use super::Encoder;
 use super::net::{Net, Weights};
+use super::stored::{Find, Source};
 use super::words::Words;
+use crate::Result;
 use crate::config::Config;
-use crate::grid::{Grid, Levels, halves, unpack};
+use crate::grid::{Grid, Levels, Rounded, halves, unpack};
 use crate::kernel::Isa;
 use crate::kernel::quantised::{PackedI8, step_of};
 use crate::parameters::{Layout, Parameters, Tensor};
-use crate::{Error, Result};
 use rayon::prelude::*;
-use std::borrow::Cow;
 use std::path::Path;
-
-/// Finds a tensor's bytes by its name.
-type Find<'a> = &'a dyn Fn(&str) -> Option<Cow<'static, [u8]>>;
 
 /// Rows in eight bits, and what a step of each is worth.
 type Rows = (Vec<i8>, Vec<f32>);
@@ -29,32 +26,27 @@ impl Encoder {
     pub fn from_packed(config: Config, grid: Grid, find: Find<'_>, path: &Path, isa: Isa) -> Result<Encoder> {
         let layout = Layout::of(&config);
         let plan = grid.plan(&layout);
-        let error =
-            |name: &str, problem: String| Error::Tensor { path: path.into(), name: name.into(), problem };
+        let source = Source { find, path };
         // All sizes that can be seen before anything is decoded: the length of an entropy code says nothing, and sizes
         // that are not the model's could ask for any amount of memory.
-        let mut parts = Vec::with_capacity(layout.expected.len());
-        for ((name, shape), rounded) in layout.expected.iter().zip(&plan) {
-            let bytes = find(name).ok_or_else(|| error(name, "is missing".into()))?;
-            let len = 2 * shape.iter().product::<usize>();
-            if rounded.is_none() && bytes.len() != len {
-                return Err(error(name, format!("has {} bytes, expected {len}", bytes.len())));
-            }
-            parts.push(bytes);
-        }
+        let part = |((name, shape), rounded): (&(String, Vec<usize>), &Option<Rounded>)| match rounded {
+            Some(_) => source.bytes(name),
+            None => source.part(name, 2 * shape.iter().product::<usize>()),
+        };
+        let parts = layout.expected.iter().zip(&plan).map(part).collect::<Result<Vec<_>>>()?;
         let mut tensors = Vec::with_capacity(layout.expected.len());
         let mut matrices: Vec<Rows> = Vec::with_capacity(layout.expected.len());
         for (((name, shape), rounded), bytes) in layout.expected.iter().zip(plan).zip(parts) {
             let (data, rows) = if rounded.is_some() {
                 let levels = unpack(&bytes, shape[0], shape[1]).ok_or_else(|| {
-                    error(name, format!("is not {} rows of {} numbers", shape[0], shape[1]))
+                    source.error(name, format!("is not {} rows of {} numbers", shape[0], shape[1]))
                 })?;
                 (Vec::new(), in_eight_bits(levels, shape[1]))
             } else {
                 (halves(&bytes), Rows::default())
             };
             if !data.iter().chain(&rows.1).all(|x: &f32| x.is_finite()) {
-                return Err(error(name, "holds NaN or infinity".into()));
+                return Err(source.error(name, "holds NaN or infinity".into()));
             }
             tensors.push(Tensor { name: name.clone(), shape: shape.clone(), data });
             matrices.push(rows);

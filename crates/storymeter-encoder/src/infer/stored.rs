@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 /// Finds a part's bytes by its name.
-type Find<'a> = &'a dyn Fn(&str) -> Option<Cow<'static, [u8]>>;
+pub(super) type Find<'a> = &'a dyn Fn(&str) -> Option<Cow<'static, [u8]>>;
 
 impl Encoder {
     /// The weights as named parts in little-endian bytes; `None` unless the encoder is int8.
@@ -99,18 +99,23 @@ fn norm_bytes(norm: &Norm) -> Vec<u8> {
 }
 
 /// Parts by name, with errors that say what is wrong with which.
-struct Source<'a> {
-    find: Find<'a>,
-    path: &'a Path,
+pub(super) struct Source<'a> {
+    pub(super) find: Find<'a>,
+    pub(super) path: &'a Path,
 }
 
 impl Source<'_> {
-    fn error(&self, name: &str, problem: String) -> Error {
+    pub(super) fn error(&self, name: &str, problem: String) -> Error {
         Error::Tensor { path: self.path.into(), name: name.into(), problem }
     }
 
-    fn part(&self, name: &str, len: usize) -> Result<Cow<'static, [u8]>> {
-        let part = (self.find)(name).ok_or_else(|| self.error(name, "is missing".into()))?;
+    /// A part of any length.
+    pub(super) fn bytes(&self, name: &str) -> Result<Cow<'static, [u8]>> {
+        (self.find)(name).ok_or_else(|| self.error(name, "is missing".into()))
+    }
+
+    pub(super) fn part(&self, name: &str, len: usize) -> Result<Cow<'static, [u8]>> {
+        let part = self.bytes(name)?;
         if part.len() != len {
             return Err(self.error(name, format!("has {} bytes, expected {len}", part.len())));
         }

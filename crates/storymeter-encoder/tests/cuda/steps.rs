@@ -1,6 +1,7 @@
 //! Training steps beside PyTorch's, with the tiny fixtures and with real encoders.
 
-use super::{Report, head_tensors, is_there, learn};
+use super::loss::{head_tensors, learn};
+use super::{Report, is_there};
 use half::bf16;
 use safetensors::SafeTensors;
 use serde_json::Value;

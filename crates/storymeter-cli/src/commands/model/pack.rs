@@ -109,12 +109,7 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
         }
         card.temperature = temperature;
     }
-    if let Some(weight) = args.repetition {
-        if !(weight.is_finite() && weight >= 0.0) {
-            bail!("--repetition {weight}: a number of 0 or more is needed");
-        }
-        card.repetition = weight;
-    }
+    card.repetition = args.repetition.unwrap_or(card.repetition);
     if let Some(path) = &args.about {
         card.about = read::<About>(path)?;
     }
