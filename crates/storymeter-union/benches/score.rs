@@ -1,5 +1,5 @@
 //! Stories a second: the first five sentences of the example stories, with the embedded model on all cores, or with the one
-//! that `STORYMETER_MODEL` names.
+//! that `STORYMETER_MODEL` names; and what explaining one of them, or a story of many windows, takes beside scoring it.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::path::Path;
@@ -23,12 +23,22 @@ fn score(criterion: &mut Criterion) {
         story.sentences.clear();
         story
     };
-    let stories: Vec<Story> = records.map(|record| five(record.expect("a story").story)).collect();
+    let whole: Vec<Story> = records.map(|record| record.expect("a story").story).collect();
+    let long: Vec<&str> = whole.iter().map(|story| story.text.as_str()).collect();
+    let long = Story { text: long.join(" "), ..Story::default() };
+    let stories: Vec<Story> = whole.into_iter().map(five).collect();
     let stories: Vec<&Story> = stories.iter().collect();
     let mut group = criterion.benchmark_group("score");
     group.sample_size(10).throughput(Throughput::Elements(stories.len() as u64));
     group.bench_function("five sentences", |bencher| bencher.iter(|| scorer.score(&stories).map(drop)));
     group.finish();
+    for (name, story) in [("five sentences", stories[0]), ("many windows", &long)] {
+        let mut group = criterion.benchmark_group(format!("explain {name}"));
+        group.sample_size(10);
+        group.bench_function("score", |bencher| bencher.iter(|| scorer.score(&[story]).map(drop)));
+        group.bench_function("explain", |bencher| bencher.iter(|| scorer.explain(story).map(drop)));
+        group.finish();
+    }
 }
 
 criterion_group!(benches, score);

@@ -100,9 +100,21 @@ impl Engine {
     pub fn states<'a>(&self, batch: &'a Batch, workspace: &'a mut Workspace) -> Result<States<'a>> {
         let numbers = match self {
             Self::Cpu(encoder, _) => Cow::Borrowed(encoder.encode(batch, workspace)?.states()),
-            Self::Cuda { encoder, .. } => Cow::Owned(encoder.submit(batch.clone(), Vectors::States)?.wait()?),
+            Self::Cuda { encoder, .. } => {
+                Cow::Owned(self.finite(encoder.submit(batch.clone(), Vectors::States)?.wait()?)?)
+            }
         };
         Ok(States { numbers, batch, width: self.config().hidden })
+    }
+
+    /// What came from a GPU, unless its precision was too small for the model.
+    pub fn finite(&self, numbers: Vec<f32>) -> Result<Vec<f32>> {
+        if numbers.iter().all(|x| x.is_finite()) {
+            return Ok(numbers);
+        }
+        let [precision, _] = self.names();
+        let problem = format!("{precision} on the GPU overflows with this model: try bf16 or f32");
+        Err(storymeter_encoder::Error::Device(problem).into())
     }
 
     /// For each of some states its products with the embeddings of all vocabulary entries.

@@ -2,16 +2,17 @@
 
 use serde::Serialize;
 use storymeter_core::Story;
-use storymeter_encoder::{Batch, Token, Workspace};
+use storymeter_encoder::{Batch, Workspace};
 use storymeter_perturb::Technique;
 
 use crate::scorer::Reading;
-use crate::{Reconstruction, Result, Score, Scorer};
+use crate::weigh::Part;
+use crate::{Reconstruction, Result, Scorer};
 
 /// Least probability for a suggested edit to be worth telling.
 const LEAST: f64 = 0.5;
 
-/// Windows, or positions, that are worked on together: bounds the memory.
+/// Positions whose vocabularies are worked on together: bounds the memory.
 const AT_A_TIME: usize = 64;
 
 /// An explanation of one story's score. Byte offsets count in [`Explanation::text`].
@@ -69,8 +70,8 @@ pub struct SentenceShare {
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
-    /// The difference of logits.
-    pub contribution: f64,
+    /// The difference of logits; `None` for a sentence of a long story that was not weighed ([`Scorer::explain`]).
+    pub contribution: Option<f64>,
 }
 
 /// A piece the reconstruction head would write differently.
@@ -89,19 +90,38 @@ pub struct Suggestion {
 }
 
 impl Scorer {
-    /// Explains one story's score.
+    /// Explains one story's score, which comes with it: there is no need to score the story as well.
+    ///
+    /// A window of n sentences is read n times more, each time without one of them, so that a short story takes about as many
+    /// times as long as its score alone. Of a long story only the sentences of its weakest windows, those with the lowest
+    /// logits, are weighed, as many as can be without reading more tokens again than the story has (or than 65,536, where
+    /// it has fewer): about twice the time of its score. A story that fits into one window is always weighed as a whole.
     ///
     /// # Errors
     /// As [`Scorer::score`].
     pub fn explain(&self, story: &Story) -> Result<Explanation> {
+        self.explained(story, false)
+    }
+
+    /// Explains one story's score as [`Scorer::explain`] does, and weighs every sentence however long the story is.
+    ///
+    /// # Errors
+    /// As [`Scorer::score`].
+    pub fn explain_every_sentence(&self, story: &Story) -> Result<Explanation> {
+        self.explained(story, true)
+    }
+
+    fn explained(&self, story: &Story, every_sentence: bool) -> Result<Explanation> {
         let reading = self.read(story);
         let mut workspace = Workspace::new();
         let batch: Batch = reading.windows.iter().map(|window| window.ids.as_slice()).collect();
-        let hidden = self.engine.states(&batch, &mut workspace)?;
-        let score = self.combine((0..batch.len()).map(|w| self.pool(hidden.story(w))), &reading.measures);
+        let hidden = self.states(&batch, &mut workspace)?;
+        let vectors: Vec<Vec<f32>> = (0..batch.len()).map(|w| self.pool(hidden.story(w))).collect();
         let edits = self.suggestions(&reading, |w| hidden.story(w));
-        let parts: Vec<Part> = (0..batch.len()).map(|w| self.part(hidden.story(w))).collect();
-        let sentences = self.shares(&reading, &parts, &score)?;
+        let parts: Vec<Part> =
+            vectors.iter().zip(&reading.measures).map(|(v, measure)| self.part(v, measure.tokens)).collect();
+        let score = self.combine(vectors.into_iter(), &reading.measures);
+        let sentences = self.shares(&reading, &parts, score.logit, every_sentence)?;
         Ok(Explanation {
             union: score.probability,
             logit: score.logit,
@@ -111,60 +131,6 @@ impl Scorer {
             edits,
             text: reading.text,
         })
-    }
-
-    fn part(&self, states: &[f32]) -> Part {
-        let tokens = states.len() / self.engine.config().hidden;
-        Part { logit: self.heads.logit(&self.pool(states)), tokens: tokens as f64 }
-    }
-
-    /// Leaves out each of the sentences in turn. Only the windows that hold it are read again, so that the work grows with
-    /// the story's length and not with its square.
-    fn shares(&self, reading: &Reading, parts: &[Part], whole: &Score) -> Result<Vec<SentenceShare>> {
-        if reading.sentences.len() < 2 {
-            return Ok(Vec::new());
-        }
-        // The windows without each sentence: sentence, window, ids.
-        let mut without: Vec<(usize, usize, Vec<u32>)> = Vec::new();
-        for (w, window) in reading.windows.iter().enumerate() {
-            let (Some(first), Some(last)) = (window.pieces.first(), window.pieces.last()) else { continue };
-            let from = reading.sentences.partition_point(|sentence| sentence.end <= first.start);
-            let held = reading.sentences[from..].iter().take_while(|sentence| sentence.start < last.end);
-            for (s, sentence) in (from..).zip(held) {
-                let outside = |piece: &&Token| piece.end <= sentence.start || piece.start >= sentence.end;
-                let mut ids = window.ids[..window.offset].to_vec();
-                ids.extend(window.pieces.iter().filter(outside).map(|piece| piece.id));
-                ids.extend(window.ids.last());
-                without.push((s, w, ids));
-            }
-        }
-        let mut changed: Vec<Vec<(usize, Part)>> = vec![Vec::new(); reading.sentences.len()];
-        let mut workspace = Workspace::new();
-        for some in without.chunks(AT_A_TIME) {
-            let batch: Batch = some.iter().map(|(_, _, ids)| ids.as_slice()).collect();
-            let hidden = self.engine.states(&batch, &mut workspace)?;
-            for (at, (s, w, _)) in some.iter().enumerate() {
-                changed[*s].push((*w, self.part(hidden.story(at))));
-            }
-        }
-        // Of all windows, so that a long story's shares cost no more than its windows.
-        let total = |weight: fn(&Part) -> f64| parts.iter().map(weight).sum::<f64>();
-        let (logits, tokens) = (total(|part| part.tokens * part.logit), total(|part| part.tokens));
-        let shares = reading.sentences.iter().zip(changed).map(|(sentence, changed)| {
-            let (mut logits, mut tokens) = (logits, tokens);
-            for (w, part) in &changed {
-                logits += part.tokens * part.logit - parts[*w].tokens * parts[*w].logit;
-                tokens += part.tokens - parts[*w].tokens;
-            }
-            // One window's own logit exactly, not a product divided again.
-            let logit = match (changed.as_slice(), parts.len()) {
-                ([(_, only)], 1) => only.logit,
-                _ => logits / tokens,
-            };
-            let contribution = if changed.is_empty() { 0.0 } else { whole.logit - logit };
-            SentenceShare { start: sentence.start, end: sentence.end, contribution }
-        });
-        Ok(shares.collect())
     }
 
     /// Pieces for which the reconstruction head prefers another, each once even where windows overlap.
@@ -224,11 +190,4 @@ fn most_likely(logits: &[f32]) -> (u32, f64) {
         .fold((0, f32::NEG_INFINITY), |best, (i, &x)| if x > best.1 { (i, x) } else { best });
     let sum: f64 = logits.iter().map(|&x| f64::from((x - top).exp())).sum();
     (best as u32, 1.0 / sum)
-}
-
-/// What one window says, and how much it counts.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    logit: f64,
-    tokens: f64,
 }

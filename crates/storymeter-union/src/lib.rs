@@ -58,6 +58,7 @@ mod overlap;
 mod scorer;
 mod stored;
 pub mod train;
+mod weigh;
 mod window;
 
 pub use about::{About, Agreement, DiagnosisFigure, Estimate, Source};

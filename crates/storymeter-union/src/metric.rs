@@ -28,11 +28,11 @@ use std::sync::{Arc, OnceLock};
 
 use storymeter_core::{Direction, Metric, Needs, Prepared, Signature, Story};
 
-use crate::{Error, Score, Scorer};
+use crate::{Error, Explanation, Score, Scorer};
 
 /// The learned metric behind the [`Metric`] trait.
 pub struct UnionMetric {
-    scorer: Scorer,
+    scorer: Arc<Scorer>,
     columns: Vec<String>,
     failure: Arc<OnceLock<Error>>,
 }
@@ -42,8 +42,8 @@ impl UnionMetric {
     pub const PAGE: &'static str = include_str!("metric.rs");
 
     /// The metric under the key its user typed.
-    pub fn new(key: &str, scorer: Scorer) -> Self {
-        Self { scorer, columns: vec![key.to_owned()], failure: Arc::default() }
+    pub fn new(key: &str, scorer: impl Into<Arc<Scorer>>) -> Self {
+        Self { scorer: scorer.into(), columns: vec![key.to_owned()], failure: Arc::default() }
     }
 
     /// Where the first error of a device is kept; the scores since then are NaN.
@@ -59,6 +59,11 @@ impl UnionMetric {
             },
             |scores: Vec<Score>| scores.iter().map(|score| score.probability).collect(),
         )
+    }
+
+    /// The rows of statistics of stories that were explained: their scores are known.
+    pub fn stats_of_explained(explanations: &[Explanation]) -> Vec<f64> {
+        explanations.iter().map(|explanation| explanation.union).collect()
     }
 
     /// The scorer behind it.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
@@ -10,7 +11,7 @@ use storymeter_encoder::{Batch, Encoder, Isa, Precision, Tokenizer, Workspace};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
-use crate::engine::{Engine, GpuPrecision, pooled_by};
+use crate::engine::{Engine, GpuPrecision, States, pooled_by};
 use crate::overlap::{overlap, repeated};
 use crate::window::{Window, prompt_of, windows};
 use crate::{Card, Error, Heads, Model, Reconstruction, Result, StoredModel, normalise};
@@ -52,6 +53,8 @@ pub struct Scorer {
     pub(crate) heads: Heads,
     pub(crate) card: Card,
     fingerprint: String,
+    /// See [`Scorer::tokens_read`].
+    tokens_read: AtomicU64,
 }
 
 /// A story as the model reads it.
@@ -155,7 +158,7 @@ impl Scorer {
         for (text, id) in &card.name_tokens {
             tokenizer.add_token(text, *id);
         }
-        Self { engine, tokenizer, heads, card, fingerprint }
+        Self { engine, tokenizer, heads, card, fingerprint, tokens_read: AtomicU64::new(0) }
     }
 
     /// The same model with windows of another size.
@@ -196,6 +199,7 @@ impl Scorer {
         while !rest.is_empty() {
             let (now, later) = rest.split_at(batch_size(rest, TOKENS_A_BATCH));
             let batch = batch_of(now);
+            self.count(&batch);
             let hidden = encoder.encode(&batch, &mut workspace)?;
             let mut window = 0;
             for reading in now {
@@ -217,7 +221,9 @@ impl Scorer {
             let mut rest = readings.as_slice();
             while !rest.is_empty() {
                 let (now, later) = rest.split_at(batch_size(rest, TOKENS_A_GPU_BATCH));
-                let pending = encoder.submit(batch_of(now), pooled_by(self.card.pooling))?;
+                let batch = batch_of(now);
+                self.count(&batch);
+                let pending = encoder.submit(batch, pooled_by(self.card.pooling))?;
                 under_way.push_back((now.iter().map(|reading| reading.measures.clone()).collect(), pending));
                 rest = later;
                 if under_way.len() > AHEAD {
@@ -238,18 +244,29 @@ impl Scorer {
         scores: &mut Vec<Score>,
     ) -> Result<()> {
         let Some((stories, pending)) = under_way.pop_front() else { return Ok(()) };
-        let vectors = pending.wait()?;
-        if vectors.iter().any(|x| !x.is_finite()) {
-            let [precision, _] = self.engine.names();
-            let problem = format!("{precision} on the GPU overflows with this model: try bf16 or f32");
-            return Err(storymeter_encoder::Error::Device(problem).into());
-        }
+        let vectors = self.engine.finite(pending.wait()?)?;
         let mut vectors = vectors.chunks_exact(self.engine.config().hidden);
         for measures in stories {
             let pooled = vectors.by_ref().take(measures.len());
             scores.push(self.combine(pooled.map(<[f32]>::to_vec), &measures));
         }
         Ok(())
+    }
+
+    /// The last hidden states of some windows.
+    pub(crate) fn states<'a>(&self, batch: &'a Batch, workspace: &'a mut Workspace) -> Result<States<'a>> {
+        self.count(batch);
+        self.engine.states(batch, workspace)
+    }
+
+    fn count(&self, batch: &Batch) {
+        self.tokens_read.fetch_add(batch.ids().len() as u64, Ordering::Relaxed);
+    }
+
+    /// How many tokens have gone through the encoder so far, for scores and explanations together: what the work is
+    /// proportional to.
+    pub fn tokens_read(&self) -> u64 {
+        self.tokens_read.load(Ordering::Relaxed)
     }
 
     /// A window's vector.

@@ -302,7 +302,55 @@ fn a_sentence_s_share_is_what_leaving_it_out_changes() {
     let scorer = scorer_with(card(), Precision::F32);
     let explanation = scorer.explain(&story("the kite was red. The baker burned the bread.")).unwrap();
     let rest = scorer.score(&[&story("The baker burned the bread.")]).unwrap()[0];
-    assert_eq!(explanation.sentences[0].contribution, explanation.logit - rest.logit);
+    assert_eq!(explanation.sentences[0].contribution, Some(explanation.logit - rest.logit));
+}
+
+/// A story of so many sentences, of a few kinds in changing order.
+fn long_story(sentences: usize) -> Story {
+    let kinds =
+        ["the kite was red. ", "She looked in the old barn. ", "Ana said no. ", "It hung there again. "];
+    story(&(0..sentences).map(|n| kinds[n * n / 3 % 4]).collect::<String>())
+}
+
+/// What something makes the scorer read, in tokens.
+fn tokens_of<T>(scorer: &Scorer, work: impl FnOnce() -> Result<T, Error>) -> (T, u64) {
+    let before = scorer.tokens_read();
+    (work().unwrap(), scorer.tokens_read() - before)
+}
+
+#[test]
+fn explaining_a_long_story_reads_no_more_than_twice_what_its_score_takes() {
+    let scorer = scorer_with(Card { reconstruction: Reconstruction::None, ..card() }, Precision::Int8);
+    let long = long_story(12_000);
+    let (score, once) = tokens_of(&scorer, || scorer.score(&[&long]));
+    let (explanation, bounded) = tokens_of(&scorer, || scorer.explain(&long));
+    let (full, unbounded) = tokens_of(&scorer, || scorer.explain_every_sentence(&long));
+    assert!(once > 1 << 16, "longer than what is always read again: {once}");
+    assert!(bounded > once + once * 9 / 10 && bounded <= 2 * once, "{bounded} of {once}");
+    // Each of a window's four sentences in turn.
+    assert!(unbounded > 3 * once && unbounded < 5 * once, "{unbounded} of {once}");
+    assert_eq!(explanation.union, score[0].probability);
+    // What is told is what weighing all sentences tells.
+    let mut told =
+        explanation.sentences.iter().zip(&full.sentences).filter(|(told, _)| told.contribution.is_some());
+    assert!(told.clone().count() > 2_000);
+    assert!(told.all(|(told, all)| told == all));
+    assert!(full.sentences.iter().all(|sentence| sentence.contribution.is_some()));
+}
+
+#[test]
+fn every_sentence_of_a_story_is_weighed_until_it_is_very_long() {
+    let scorer = scorer_with(card(), Precision::Int8);
+    for sentences in [2, 4, 40, 800] {
+        let told = long_story(sentences);
+        let (one, all) = (scorer.explain(&told).unwrap(), scorer.explain_every_sentence(&told).unwrap());
+        assert_eq!(one, all);
+        assert!(one.sentences.iter().all(|sentence| sentence.contribution.is_some()));
+    }
+    // In one window each sentence is left out once: two sentences of 5 and 7 tokens between [CLS] and [SEP].
+    let (_, tokens) =
+        tokens_of(&scorer, || scorer.explain(&story("the kite was red. She looked in the old barn.")));
+    assert_eq!(tokens, 14 + 9 + 7);
 }
 
 #[test]

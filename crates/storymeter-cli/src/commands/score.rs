@@ -8,6 +8,7 @@ mod report;
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
@@ -16,12 +17,15 @@ use storymeter::core::Direction;
 use storymeter::core::read::{Format, RawRecord, Record, Skipped};
 use storymeter::metrics::{Options, Rows, Scorer, in_order};
 use storymeter::summary::{Ledger, Resampling, Summary};
+use storymeter::union::UnionMetric;
 
 use crate::Outcome;
 use crate::args::Common;
 use crate::input::{AHEAD, InputArgs, Inputs, report_skipped};
 use crate::output::Output;
 use crate::progress;
+use explain::{Explainer, Sentences};
+use learned::{Learned, UNION};
 use lines::Lines;
 use references::{Given, References};
 use report::Report;
@@ -41,9 +45,11 @@ pub struct ScoreArgs {
     #[command(flatten)]
     learned: learned::LearnedArgs,
     /// Say why: what the learned metric would change, which sentences weigh, which damage it sees. On the terminal, or
-    /// as the field "explanation" of -o X.jsonl
-    #[arg(long)]
-    explain: bool,
+    /// as the field "explanation" of -o X.jsonl. Each sentence is weighed by reading its part of the story again without it, which
+    /// takes some five times as long as the score. Of a story beyond about 10,000 words only the sentences of the parts that
+    /// score lowest are weighed, in about the time of the score again; --explain=all weighs them all
+    #[arg(long, value_name = "SENTENCES", num_args = 0..=1, require_equals = true, default_missing_value = "weakest")]
+    explain: Option<Sentences>,
     /// Reference stories, one a story and in the same order, from a file like the input; may be given several times
     /// for several references
     #[arg(long, value_name = "FILE")]
@@ -89,8 +95,8 @@ enum OutputFormat {
 pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let format = output_format(args)?;
     let options = Options { seed: args.seed, meteor_data: args.meteor_data.clone() };
-    let (mut scorer, watch) = learned::scorer(&args.learned, &metric_ids(args), &options)?;
-    let explainer = args.explain.then(|| explain::Explainer::new(&args.learned, format)).transpose()?;
+    let (mut scorer, learned) = learned::scorer(&args.learned, &metric_ids(args), &options)?;
+    let explainer = explainer(args, &learned, format)?;
     let bounds = Bound::parse_all(&args.fail_under, &scorer)?;
 
     let inputs = if scorer.needs_survey() { args.input.repeatable()? } else { args.input.once() };
@@ -107,10 +113,13 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     };
     let layout = lines.as_ref().map(Lines::layout);
     let work = |records: &[Record]| -> anyhow::Result<Done> {
-        let rows = scorer.batch(records)?;
-        watch.check()?;
+        scorer.check_all(records)?;
         let explained = explainer.as_ref().map(|explainer| explainer.explain(records)).transpose()?;
         let explanations = explained.as_ref().map(|explained| explained.explanations.as_slice());
+        // An explanation contains the score: the model need not read the stories for it again.
+        let known = |key: &str| explanations.filter(|_| key == UNION).map(UnionMetric::stats_of_explained);
+        let rows = scorer.batch_knowing(records, known)?;
+        learned.check()?;
         let lines = layout.as_ref().map(|layout| layout.lines(records, &rows, explanations)).transpose()?;
         Ok(Done {
             lines: lines.unwrap_or_default(),
@@ -122,7 +131,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let mut empty = 0;
     let mut shown = explainer.as_ref().map(|_| Output::open(None)).transpose()?;
     // The learned metric has a batch to itself: it uses all threads as it is.
-    let ahead = if watch.is_on() || args.explain { 1 } else { AHEAD };
+    let ahead = if learned.is_on() || args.explain.is_some() { 1 } else { AHEAD };
     let skipped = for_each_batch(args, common, &inputs, ("scoring", ahead), work, |done| {
         ledger.append(done.ledger);
         empty += done.empty;
@@ -166,11 +175,18 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
 }
 
+/// What explains the stories, where that is asked for: the metric's model, or one of its own.
+fn explainer(args: &ScoreArgs, learned: &Learned, format: OutputFormat) -> anyhow::Result<Option<Explainer>> {
+    let Some(sentences) = args.explain else { return Ok(None) };
+    let model = learned.model().map_or_else(|| args.learned.load().map(Arc::new), Ok)?;
+    Ok(Some(Explainer::new(model, sentences, format)))
+}
+
 /// The metrics asked for; the learned one where none was.
 fn metric_ids(args: &ScoreArgs) -> Vec<String> {
     let ids: Vec<String> =
         args.metrics.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
-    if ids.is_empty() { vec![learned::UNION.to_owned()] } else { ids }
+    if ids.is_empty() { vec![UNION.to_owned()] } else { ids }
 }
 
 fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {

@@ -65,6 +65,25 @@ fn an_explanation_is_shown_and_written() {
         serde_json::from_str(sandbox.read("out.jsonl").lines().next().unwrap()).unwrap();
     assert_eq!(first["explanation"]["sentences"].as_array().unwrap().len(), 2);
     assert_eq!(first["explanation"]["union"], first["scores"]["union"]);
+    // The scores are those that come without an explanation, and other metrics stand beside them.
+    sandbox.run("score in.jsonl --model model -o plain.jsonl").succeeds();
+    assert_eq!(union_scores(&sandbox.read("out.jsonl")), union_scores(&sandbox.read("plain.jsonl")));
+    sandbox.run("score in.jsonl --model model --explain -m text-length,union -o both.jsonl").succeeds();
+    assert_eq!(union_scores(&sandbox.read("both.jsonl")), union_scores(&sandbox.read("plain.jsonl")));
+    sandbox.run("score in.jsonl --model model --explain -m text-length -o other.jsonl").succeeds();
+    assert!(sandbox.read("other.jsonl").contains("\"contribution\""));
+}
+
+#[test]
+fn of_a_very_long_story_the_weakest_windows_are_explained_unless_all_are_asked_for() {
+    let sandbox = with_model();
+    sandbox.write("long.jsonl", as_jsonl(&["She looked in the old barn. The kite was red. ".repeat(6_000)]));
+    let some = sandbox.run("score long.jsonl --model model --explain").succeeds();
+    let note = " of 12000 sentences weighed, those of the weakest windows; --explain=all weighs every one";
+    assert!(some.stdout().contains(note), "{}", &some.stdout()[..300]);
+    let all = sandbox.run("score long.jsonl --model model --explain=all").succeeds();
+    assert!(!all.stdout().contains(note), "{}", &all.stdout()[..300]);
+    sandbox.run("score in.jsonl --model model --explain=most").fails_with("weakest");
 }
 
 #[test]

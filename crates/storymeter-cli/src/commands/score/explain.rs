@@ -1,18 +1,30 @@
 //! `--explain`: why a story got its score, for people on the terminal and for programs in JSON.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
+use anyhow::Context;
+use clap::ValueEnum;
 use rayon::prelude::*;
 use storymeter::core::read::Record;
 use storymeter::union::{Explanation, Scorer};
 
 use super::OutputFormat;
-use super::learned::LearnedArgs;
+
+/// The values of `--explain`: which sentences of a long story are weighed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sentences {
+    /// Those of the windows that score lowest
+    Weakest,
+    /// Every one
+    All,
+}
 
 /// Explains stories.
 pub(super) struct Explainer {
-    scorer: Scorer,
+    model: Arc<Scorer>,
+    sentences: Sentences,
     /// Explanations are for people unless they are written as JSON.
     show: bool,
     colour: bool,
@@ -26,15 +38,20 @@ pub(super) struct Explained {
 }
 
 impl Explainer {
-    pub(super) fn new(args: &LearnedArgs, format: OutputFormat) -> anyhow::Result<Self> {
+    pub(super) fn new(model: Arc<Scorer>, sentences: Sentences, format: OutputFormat) -> Self {
         let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-        Ok(Self { scorer: args.load()?, show: format != OutputFormat::Jsonl, colour })
+        Self { model, sentences, show: format != OutputFormat::Jsonl, colour }
     }
 
     /// Explains a batch.
     pub(super) fn explain(&self, records: &[Record]) -> anyhow::Result<Explained> {
-        let explanations: Vec<Explanation> =
-            records.par_iter().map(|record| self.scorer.explain(&record.story)).collect::<Result<_, _>>()?;
+        let explain = |record: &Record| match self.sentences {
+            Sentences::Weakest => self.model.explain(&record.story),
+            Sentences::All => self.model.explain_every_sentence(&record.story),
+        };
+        let explanations: Vec<Explanation> = (records.par_iter().map(explain))
+            .collect::<Result<_, _>>()
+            .context("the model could not explain")?;
         let mut shown = Vec::new();
         if self.show {
             for (record, explanation) in records.iter().zip(&explanations) {
@@ -62,11 +79,19 @@ fn show(out: &mut impl Write, id: &str, explanation: &Explanation, colour: bool)
             explanation.repetition_cost
         )?;
     }
+    let weighed = explanation.sentences.iter().filter(|sentence| sentence.contribution.is_some()).count();
+    if weighed < explanation.sentences.len() {
+        let all = explanation.sentences.len();
+        writeln!(
+            out,
+            "  {weighed} of {all} sentences weighed, those of the weakest windows; --explain=all weighs every one"
+        )?;
+    }
     let whole = [(0, explanation.text.len(), None)];
     let sentences: Vec<(usize, usize, Option<f64>)> = if explanation.sentences.is_empty() {
         whole.to_vec()
     } else {
-        explanation.sentences.iter().map(|s| (s.start, s.end, Some(s.contribution))).collect()
+        explanation.sentences.iter().map(|s| (s.start, s.end, s.contribution)).collect()
     };
     for (start, end, contribution) in sentences {
         let share = contribution.map_or(String::new(), |share| format!("{share:+.2}"));

@@ -79,19 +79,24 @@ impl LearnedArgs {
     }
 }
 
-/// Where an error of the learned metric's device turns up.
+/// The learned metric's model, where that is among the metrics asked for.
 #[derive(Default)]
-pub(super) struct Watch(Option<Arc<OnceLock<union::Error>>>);
+pub(super) struct Learned(Option<(Arc<union::Scorer>, Arc<OnceLock<union::Error>>)>);
 
-impl Watch {
+impl Learned {
     /// Whether the learned metric is among those asked for.
     pub(super) fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The device's first error, if it has failed.
+    /// Its model.
+    pub(super) fn model(&self) -> Option<Arc<union::Scorer>> {
+        self.0.as_ref().map(|(model, _)| Arc::clone(model))
+    }
+
+    /// The first error of its device, if that has failed.
     pub(super) fn check(&self) -> anyhow::Result<()> {
-        match self.0.as_ref().and_then(|failure| failure.get()) {
+        match self.0.as_ref().and_then(|(_, failure)| failure.get()) {
             Some(error) => bail!("the model could not score: {error}"),
             None => Ok(()),
         }
@@ -103,18 +108,19 @@ pub(super) fn scorer(
     args: &LearnedArgs,
     ids: &[String],
     options: &Options,
-) -> anyhow::Result<(Scorer, Watch)> {
-    let mut watch = Watch::default();
+) -> anyhow::Result<(Scorer, Learned)> {
+    let mut learned = Learned::default();
     let mut metrics: Vec<(String, Box<dyn Metric>)> = Vec::new();
     for id in ids {
         let metric = if id == UNION {
-            let metric = UnionMetric::new(id, args.load()?);
-            watch = Watch(Some(metric.failure()));
+            let model = Arc::new(args.load()?);
+            let metric = UnionMetric::new(id, Arc::clone(&model));
+            learned = Learned(Some((model, metric.failure())));
             Box::new(metric)
         } else {
             registry::build(id, options)?
         };
         metrics.push((id.clone(), metric));
     }
-    Ok((Scorer::from_metrics(metrics)?, watch))
+    Ok((Scorer::from_metrics(metrics)?, learned))
 }
