@@ -58,6 +58,11 @@ pub struct Config {
     pub weights: [f64; 4],
     /// Share of keywords that word-level substitution replaces: the paper's 15%.
     pub keyword_share: f64,
+    /// Share of reorderings that move words inside sentences instead of sentences, which is beyond the paper.
+    pub garbled: f64,
+    /// Share of substitutions that join the first half of a sentence with the second half of another story's, which is
+    /// beyond the paper.
+    pub spliced: f64,
 }
 
 impl Default for Config {
@@ -67,6 +72,8 @@ impl Default for Config {
             counts: [0.5, 0.2, 0.2, 0.1],
             weights: [0.1, 0.3, 0.4, 0.2],
             keyword_share: 0.15,
+            garbled: 0.0,
+            spliced: 0.0,
         }
     }
 }
@@ -134,7 +141,8 @@ impl Config {
     /// These settings, if they can be sampled from.
     ///
     /// # Errors
-    /// For negative or non-finite weights, all-zero weights, and a keyword share outside (0, 1].
+    /// For negative or non-finite weights, all-zero weights, a keyword share outside (0, 1], and other shares outside
+    /// [0, 1].
     pub fn checked(self) -> Result<Self, Error> {
         let sound =
             |w: &[f64; 4]| w.iter().all(|x| x.is_finite() && *x >= 0.0) && w.iter().sum::<f64>() > 0.0;
@@ -146,6 +154,11 @@ impl Config {
         }
         if !(self.keyword_share > 0.0 && self.keyword_share <= 1.0) {
             return Err(Error::BadKeywordShare(self.keyword_share));
+        }
+        for (name, share) in [("garbled", self.garbled), ("spliced", self.spliced)] {
+            if !(0.0..=1.0).contains(&share) {
+                return Err(Error::BadShare { name, share });
+            }
         }
         Ok(self)
     }

@@ -19,6 +19,14 @@ pub enum Error {
     /// The share of keywords makes no sense.
     #[error("a keyword share of {0} makes no sense: it must be above 0 and at most 1")]
     BadKeywordShare(f64),
+    /// A share of a technique's samples makes no sense.
+    #[error("{name} is {share}, and must be from 0 to 1")]
+    BadShare {
+        /// Which share.
+        name: &'static str,
+        /// What it is.
+        share: f64,
+    },
     /// Every technique has weight 0.
     #[error("no technique is left to draw from")]
     NoTechnique,

@@ -1,10 +1,22 @@
 //! Reordering: cause after effect.
 //!
 //! The paper: "we randomly reorder the sentences in a story to create negative stories with conflicting plot."
+//!
+//! Beyond the paper, words change places inside a sentence: weak models also fail at grammar, which no technique of the
+//! paper looks like.
+
+use storymeter_text::Span;
 
 use crate::Technique::Reordering;
-use crate::draft::Draft;
+use crate::draft::{Change, Draft};
 use crate::draw::Draw;
+use crate::repetition::{ends_a_sentence_inside, words};
+
+/// Longest stretch of words that moves inside a sentence.
+const LONGEST: usize = 3;
+
+/// Share of garbled sentences that lose a stretch instead of having it moved.
+const LOST: f64 = 0.3;
 
 /// A random order of all sentences but the leading context.
 pub fn paper(draft: &mut Draft, draw: &mut Draw) -> bool {
@@ -20,6 +32,38 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw) -> bool {
         draw.distinct(open.len(), count).into_iter().map(|i| i + open.start).collect();
     slots.sort_unstable();
     shuffle(draft, draw, &slots)
+}
+
+/// One or two sentences in which two neighbouring stretches of one to three words change places, or the first is lost.
+pub fn garble(draft: &mut Draft, draw: &mut Draw) -> bool {
+    let open = draft.open();
+    let count = draw.between(1, 2);
+    let mut slots = draw.distinct(open.len(), count);
+    slots.sort_unstable();
+    let changes: Vec<Change> =
+        slots.into_iter().filter_map(|slot| garbling(draft, draw, open.start + slot)).collect();
+    for change in &changes {
+        draft.touch(change.sentence);
+    }
+    draft.replace_all(Reordering, changes)
+}
+
+/// The change that garbles a sentence; `None` for one that is too short for it, or broken by a full stop there.
+fn garbling(draft: &Draft, draw: &mut Draw, sentence: usize) -> Option<Change> {
+    let text = draft.sentence(sentence);
+    let words = words(text);
+    let most = words.len().checked_sub(1).filter(|last| *last > LONGEST)?;
+    let first = draw.below(most - 1);
+    let second = draw.between(first + 1, (first + LONGEST).min(most));
+    let last = draw.between(second, (second + LONGEST).min(most));
+    if ends_a_sentence_inside(text, &words[first..=last]) {
+        return None;
+    }
+    let left = &text[words[first].start..words[second - 1].end];
+    let right = &text[words[second].start..words[last].end];
+    let after = if draw.chance(LOST) { right.to_owned() } else { format!("{right} {left}") };
+    let span = Span::new(words[first].start, words[last].end).shifted(draft.span(sentence).start);
+    Some(Change { sentence, span, after })
 }
 
 /// Shuffles the contents of these places until the story reads differently, ten times at most.
@@ -49,6 +93,35 @@ pub fn rearrange(draft: &mut Draft, slots: &[usize], order: &[usize]) -> bool {
 mod tests {
     use super::*;
     use storymeter_core::Story;
+
+    #[test]
+    fn words_move_inside_a_sentence_or_are_lost_and_short_sentences_stay() {
+        let story = Story {
+            text: "Mira lost a kite. It flew. Then she looked in the old barn near the river.".into(),
+            ..Story::default()
+        };
+        let (mut moved, mut lost) = (0, 0);
+        for number in 0..200 {
+            let mut draft = Draft::new(&story);
+            let mut draw = Draw::new(storymeter_core::rng::stream(1, number, 0));
+            if !garble(&mut draft, &mut draw) {
+                continue;
+            }
+            assert!(draft.text().starts_with("Mira lost a kite. It flew. "), "{}", draft.text());
+            let sorted = |text: &str| {
+                let mut words: Vec<String> = text.split_whitespace().map(|w| w.replace('.', "")).collect();
+                words.sort_unstable();
+                words
+            };
+            if sorted(draft.text()) == sorted(&story.text) {
+                moved += 1;
+            } else {
+                assert!(draft.text().len() < story.text.len());
+                lost += 1;
+            }
+        }
+        assert!(moved > lost && lost > 10, "{moved} moved, {lost} lost");
+    }
 
     #[test]
     fn sentences_change_places_and_the_first_stays() {

@@ -104,7 +104,8 @@ fn repeat_some_ngram(draft: &mut Draft, draw: &mut Draw) -> bool {
     false
 }
 
-fn ends_a_sentence_inside(sentence: &str, gram: &[Span]) -> bool {
+/// Whether words given by their places in a sentence have a full stop between them.
+pub fn ends_a_sentence_inside(sentence: &str, gram: &[Span]) -> bool {
     let (first, last) = (gram[0], gram[gram.len() - 1]);
     sentence[first.start..last.end].contains(['.', '!', '?'])
 }

@@ -4,6 +4,8 @@
 //! another random keyword sampled from all the keywords of the same part-of-speech (POS), according to the
 //! mention frequency"; "we randomly replace a sentence in a story with another one sampled from the rest of
 //! stories in the dataset."
+//!
+//! Beyond the paper, half a sentence that does not belong: what a model writes that has lost the thread midway.
 
 use storymeter_text::Span;
 use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
@@ -15,6 +17,7 @@ use crate::Technique::Substitution;
 use crate::donors::Donors;
 use crate::draft::{Change, Draft};
 use crate::draw::Draw;
+use crate::repetition::words;
 use crate::style::match_case;
 
 /// Where words and sentences come from.
@@ -92,6 +95,35 @@ fn replace_some_sentence(draft: &mut Draft, draw: &mut Draw, sources: Sources, _
         }
     }
     false
+}
+
+/// Two sentences (one, where there are no two) go on as a sentence of another story does: beginnings of two words and more,
+/// ends of two and more.
+pub fn splice(draft: &mut Draft, draw: &mut Draw, sources: Sources) -> bool {
+    let open = draft.open();
+    let mut slots = draw.distinct(open.len(), 2);
+    slots.sort_unstable();
+    let changes: Vec<Change> =
+        slots.into_iter().filter_map(|slot| splicing(draft, draw, sources, open.start + slot)).collect();
+    for change in &changes {
+        draft.touch(change.sentence);
+    }
+    draft.replace_all(Substitution, changes)
+}
+
+/// The change that gives a sentence another end; `None` where one of the two is too short to be cut.
+fn splicing(draft: &Draft, draw: &mut Draw, sources: Sources, slot: usize) -> Option<Change> {
+    let (mine, theirs) =
+        (draft.sentence(slot), sources.donors.sentence(sources.donors.story(draft.style(), draw)?, draw));
+    let (words_of_mine, words_of_theirs) = (words(mine), words(theirs));
+    if words_of_mine.len().min(words_of_theirs.len()) < 4 {
+        return None;
+    }
+    let cut = draw.between(2, words_of_mine.len() - 1);
+    let join = draw.between(1, words_of_theirs.len() - 2);
+    let beginning = &mine[..words_of_mine[cut - 1].end];
+    let end = &theirs[words_of_theirs[join].start..];
+    Some(draft.putting(slot, &format!("{beginning} {end}")))
 }
 
 /// The given share of the story's keywords, one at least, give way to others.

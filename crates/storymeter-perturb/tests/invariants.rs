@@ -34,20 +34,64 @@ fn preset(preset: Preset) -> Config {
     Config { preset, ..Config::default() }
 }
 
+/// All that goes beyond the paper.
+fn beyond() -> Config {
+    Config { garbled: 1.0, spliced: 1.0, ..Config::default() }
+}
+
+const DONATED: &str =
+    "Mia baked a large cake. The oven was far too hot. Her cake burned to ashes. She ordered a pie instead.";
+
 const KEN: &str = "Ken was out jogging one morning. The weather was crisp and cool. Ken felt good and \
                    energetic. He decided to keep jogging longer than normal. Ken went several more miles out of \
                    his way.";
 
 #[test]
 fn the_leading_sentence_stays_and_five_sentences_stay_five() {
-    for which in [Preset::Paper, Preset::ReleasedCode] {
+    for config in [preset(Preset::Paper), preset(Preset::ReleasedCode), beyond()] {
         for draw in 0..300 {
-            let Ok(sample) = perturb(preset(which), &story(KEN), draw) else { continue };
+            let Ok(sample) = perturb(config.clone(), &story(KEN), draw) else { continue };
             assert!(sample.story.starts_with("Ken was out jogging one morning. "), "{}", sample.story);
             let sentences = storymeter_text::sentence::split(&sample.story);
-            assert_eq!(sentences.len(), 5, "{which}: {}", sample.story);
+            assert_eq!(sentences.len(), 5, "{config:?}: {}", sample.story);
             assert_ne!(sample.story, KEN);
         }
+    }
+}
+
+#[test]
+fn a_spliced_sentence_begins_as_it_did_and_ends_as_a_donor_s() {
+    let spliced = beyond().only("substitution").unwrap();
+    let ends: Vec<String> = storymeter_text::sentence::split(DONATED)
+        .iter()
+        .flat_map(|sentence| {
+            let sentence = sentence.of(DONATED);
+            sentence.match_indices(' ').map(|(blank, _)| sentence[blank + 1..].to_owned())
+        })
+        .collect();
+    let mut sampler = DonorSampler::new(1, 10);
+    sampler.offer(0, &story(DONATED));
+    let donors = sampler.finish(Tagger::embedded(), Lexicon::embedded());
+    let perturber = Perturber::new(spliced, &donors, Lexicon::embedded(), Tagger::embedded());
+    for draw in 0..100 {
+        let sample = perturber.perturb(&story(KEN), 3, 0, draw).unwrap();
+        assert!(!sample.edits.is_empty() && sample.edits.len() <= 2);
+        for edit in &sample.edits {
+            let end =
+                ends.iter().filter(|end| edit.after.ends_with(end.as_str())).max_by_key(|end| end.len());
+            let beginning = edit.after.strip_suffix(end.unwrap().as_str()).unwrap().trim_end();
+            assert!(edit.before.starts_with(beginning) && beginning.contains(' '), "{edit:?}");
+        }
+    }
+}
+
+#[test]
+fn techniques_that_have_nothing_beyond_the_paper_draw_as_ever() {
+    for draw in 0..50 {
+        let negation = Config { garbled: 1.0, spliced: 1.0, ..Config::default() }.only("repetition,negation");
+        let same = perturb(negation.unwrap(), &story(KEN), draw);
+        let only = perturb(Config::default().only("repetition,negation").unwrap(), &story(KEN), draw);
+        assert_eq!(same, only);
     }
 }
 
@@ -159,10 +203,9 @@ proptest! {
     fn edits_lead_from_the_original_to_the_sample_and_back(
         text in r#"([A-Za-z]{1,8}( |, |\. |! |… |’s | n't | "|\[MALE\] |é|漢){1,2}){0,30}"#,
         draw in 0u64..1000,
-        released in any::<bool>(),
+        config in prop::sample::select(vec![preset(Preset::Paper), preset(Preset::ReleasedCode), beyond()]),
     ) {
-        let which = if released { Preset::ReleasedCode } else { Preset::Paper };
-        if let Ok(sample) = perturb(preset(which), &story(&text), draw) {
+        if let Ok(sample) = perturb(config, &story(&text), draw) {
             prop_assert_ne!(&sample.story, &text);
             prop_assert_eq!(&apply(&text, &sample.edits).unwrap(), &sample.story);
             prop_assert_eq!(&undo(&sample.story, &sample.edits).unwrap(), &text);

@@ -62,6 +62,12 @@ pub struct PerturbArgs {
     /// Share of keywords that word-level substitution replaces
     #[arg(long, value_name = "SHARE", default_value_t = 0.15)]
     keyword_share: f64,
+    /// Share of reorderings that move words inside sentences instead of sentences (beyond the paper)
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    garbled: f64,
+    /// Share of substitutions that join the beginning of a sentence with the end of another story's (beyond the paper)
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    spliced: f64,
     /// Whose rules: paper, or released-code (the choices of the authors' scripts)
     #[arg(long, value_name = "PRESET", default_value_t = Preset::Paper)]
     preset: Preset,
@@ -117,9 +123,14 @@ struct Part {
 
 /// Makes the samples.
 pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
-    let config = Config { preset: args.preset, keyword_share: args.keyword_share, ..Config::default() }
-        .only(&args.techniques)
-        .and_then(|config| config.with_counts(&args.counts))?;
+    let config = Config {
+        preset: args.preset,
+        keyword_share: args.keyword_share,
+        garbled: args.garbled,
+        spliced: args.spliced,
+        ..Config::default()
+    };
+    let config = config.only(&args.techniques).and_then(|config| config.with_counts(&args.counts))?;
     let own_lexicon = read_lexicon(args)?;
     let lexicon = own_lexicon.as_ref().unwrap_or_else(|| Lexicon::embedded());
     let tagger = Tagger::embedded();

@@ -25,9 +25,12 @@ impl Settings {
         // Plain numbers, words and lists of them always have a TOML form.
         let plain = toml::to_string(self).unwrap_or_default();
         let mut text = String::new();
+        let mut in_table = false;
         for line in plain.lines() {
             let name = line.trim_matches(['[', ']']).split(" = ").next().unwrap_or_default();
-            let documented = Self::FIELDS.iter().find(|(field, _)| *field == name);
+            // A table's comment stands above it and tells of all its fields, one of which is named like one out here.
+            let documented = Self::FIELDS.iter().find(|(field, _)| *field == name && !in_table);
+            in_table |= line.starts_with('[');
             if documented.is_some() && !text.ends_with("\n\n") && !text.is_empty() {
                 text.push('\n');
             }

@@ -134,8 +134,9 @@ settings! {
     /// Compute activations again in the backward pass: about a tenth of the memory for a third more time.
     recompute: bool = false;
     /// How negatives are made: whose rules ("paper" or "released-code"), the weights of 1, 2, 3 and 4 techniques in a story,
-    /// the weights of repetition, substitution, reordering and negation (0 leaves one out: Table 7), and the share of
-    /// keywords that word-level substitution replaces.
+    /// the weights of repetition, substitution, reordering and negation (0 leaves one out: Table 7), the share of keywords that
+    /// word-level substitution replaces, and, beyond the paper, the shares of reorderings that are words "garbled" inside
+    /// sentences and of substitutions that are halves of sentences "spliced" together.
     perturb: storymeter_perturb::Config = storymeter_perturb::Config::default();
 }
 
