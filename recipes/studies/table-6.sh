@@ -5,7 +5,7 @@ source "$(dirname "$0")/scores.sh"
 roc=$(realpath "$1")
 long=$(realpath "$2")
 mkdir -p "$work/roc/metric_output" "$work/roc/drift_output"
-ln -s "$union_roc/ant_data.txt" "$work/roc"
+ln -s "$union_roc"/ant_data.txt "$union_roc"/ant_data_all.txt "$work/roc"
 score "$union_roc/ant_data.txt" "$roc" "$work/roc/metric_output/union.txt"
 score "$union_roc/ant_data.txt" "$long" "$work/roc/drift_output/union.txt"
 "$storymeter" meta union "$work/roc" --show table-6 | section "Table 6: trained on long stories, scoring ROCStories"

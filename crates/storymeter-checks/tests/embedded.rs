@@ -38,9 +38,7 @@ fn it_agrees_better_with_hanna_s_coherence_than_repetition_does() {
         let (union, repetition) = (of("union"), of("repetition-3"));
         assert!(union.spearman.value > repetition.spearman.value, "{level}: {union:?} and {repetition:?}");
         assert!(union.kendall.value > repetition.kendall.value, "{level}: {union:?} and {repetition:?}");
-        // At story level repetition-3 has the larger Pearson: a few stories that only repeat themselves decide it.
-        let larger = union.pearson.value > repetition.pearson.value;
-        assert!(larger || level == "story", "{level}: {union:?} and {repetition:?}");
+        assert!(union.pearson.value > repetition.pearson.value, "{level}: {union:?} and {repetition:?}");
     }
 }
 
@@ -49,7 +47,7 @@ fn it_finds_repeated_plots() {
     let Some(made) = evaluation() else { return };
     let found = made.diagnosis.iter().find(|d| d.output == "repetition" && d.error == "repeated plots");
     let found = found.unwrap();
-    assert!(found.auc >= 0.80 && found.auc_reasonable >= 0.80, "{found:?}");
+    assert!(found.auc >= 0.80 && found.auc_reasonable >= 0.90, "{found:?}");
 }
 
 #[test]

@@ -185,6 +185,9 @@ fn union_prints_its_tables() {
 fn union_without_error_types_or_metrics_says_what_is_absent() {
     let sandbox = with_union();
     std::fs::remove_file(sandbox.path("set/ant_data_all.txt")).unwrap();
+    let run = sandbox.run("meta union set").succeeds();
+    let absent = run.stdout().matches("absent: ant_data_all.txt").count();
+    assert_eq!(absent, 1, "Table 6 reads the same set, and nothing is said twice: {}", run.stdout());
     std::fs::remove_dir_all(sandbox.path("set/metric_output")).unwrap();
     std::fs::remove_dir_all(sandbox.path("set/drift_output")).unwrap();
     let run = sandbox.run("meta union set").succeeds();

@@ -64,7 +64,9 @@ pub fn analyse(folder: &Path, options: &Options) -> Result<Document> {
             id: numbered("table-6", sheets.iter().filter(|s| s.id.starts_with("table-6")).count()),
             ..sheet
         });
-        warnings.extend(more);
+        // The rated set of Table 6 may be the one that was read for all the others.
+        let news: Vec<Warning> = more.into_iter().filter(|warning| !warnings.contains(warning)).collect();
+        warnings.extend(news);
     }
     if let Some(errors) = &set.errors {
         let metrics = set.metrics.iter().map(|s| (s.metric.name.as_str(), s.values.as_slice()));
