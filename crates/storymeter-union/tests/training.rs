@@ -304,7 +304,7 @@ fn settings_and_stories_that_do_not_work_are_errors() {
     assert_eq!(error.to_string(), "training: max_tokens is 97, and the encoder takes 8 to 96");
     let error = attempt(&settings(), 1);
     assert!(error.to_string().contains("1 stories give"), "{error}");
-    let error = attempt(&Settings { learning_rate: 1e30, epochs: 2, ..settings() }, 60);
+    let error = attempt(&Settings { learning_rate: 1.0, weight_decay: 1e6, epochs: 8, ..settings() }, 60);
     assert!(error.to_string().contains("try a smaller learning rate"), "{error}");
     let wrong: Result<Settings, _> = serde_json::from_str("{\"epoch\": 3}");
     assert!(wrong.unwrap_err().to_string().contains("unknown field `epoch`"));

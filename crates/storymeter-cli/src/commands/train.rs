@@ -89,10 +89,10 @@ pub struct TrainArgs {
     #[arg(long, value_name = "TECHNIQUE")]
     without_technique: Vec<Technique>,
     /// Seed of everything that is drawn: the split, negatives, order, dropout, new weights
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// Passes over the stories
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     epochs: Option<u64>,
     /// The log, instead of train.jsonl in the output folder
     #[arg(long, value_name = "FILE")]
@@ -146,6 +146,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let (Some(init), Some(out)) = (&args.init, &args.output) else {
         bail!("--init and -o are needed");
     };
+    settings.check(init)?;
     if args.rank.is_none() {
         check_output(args, out)?;
         if args.device == DeviceArg::Cuda && args.devices.len() > 1 {

@@ -155,10 +155,42 @@ fn what_is_wrong_with_the_settings_is_named() {
     fails("seed = 1\nepoch = 3\n", "run.toml:2: field \"epoch\": unknown field `epoch`");
     fails("learning_rate = \"fast\"\n", "run.toml:1: field \"learning_rate\": invalid type");
     fails("max_tokens = 300\n", "max_tokens is 300, and the encoder takes 8 to 96");
-    fails("max_tokens = 48\ndelexicalise = 2.0\n", "delexicalise must be from 0 to 1");
+    fails("max_tokens = 48\ndelexicalise = 2.0\n", "run.toml:2: field \"delexicalise\": must be from 0 to 1");
     sandbox.write("run.toml", CONFIG);
     sandbox.run("train --stories stories.tsv -o model").fails_with("--init");
     assert!(!sandbox.path("model/storymeter.json").exists());
+}
+
+/// A run that cannot be must not cost the one before it its checkpoint, nor the time to read the stories.
+#[test]
+fn numbers_that_cannot_be_end_the_run_before_any_work() {
+    let sandbox = with_stories(0);
+    std::fs::create_dir(sandbox.path("before")).unwrap();
+    sandbox.write("before/training.safetensors", "kept");
+    let cases = [
+        ("learning_rate = nan", "run.toml:2: field \"learning_rate\": must be from 1e-30 to 1, and is NaN"),
+        ("clip = -1", "run.toml:2: field \"clip\": must be from 1e-30 to 1000000, and is -1"),
+        (
+            "weight_decay = 1e300",
+            "run.toml:2: field \"weight_decay\": must be from 0 to 1000000, and is 1000",
+        ),
+        ("epochs = 9223372036854775807", "run.toml:2: field \"epochs\": must be from 1 to 1000000"),
+        ("epochs = -3", "run.toml:2: field \"epochs\": invalid value: integer `-3`"),
+        ("seed = 99999999999999999999", "run.toml:2: field \"seed\": "),
+        ("[perturb]\nweights = [inf, 0, 0, 0]", "run.toml:2: field \"perturb\": makes no sense"),
+    ];
+    for (line, message) in cases {
+        sandbox.write("run.toml", format!("# A slip.\n{line}\n"));
+        // Neither the stories nor the folder are looked at.
+        let train = "train --stories nowhere.tsv --init encoder --config run.toml";
+        let run = sandbox.run(&format!("{train} -o before --overwrite"));
+        assert_eq!(run.code(), 2);
+        run.fails_with(message);
+        sandbox.run(&format!("{train} -o model")).fails_with(message);
+    }
+    assert_eq!(sandbox.read("before/training.safetensors"), "kept");
+    assert!(!sandbox.path("model").exists());
+    sandbox.run("train --print-config --seed 18446744073709551615").fails_with("--seed");
 }
 
 #[test]

@@ -1,23 +1,34 @@
 //! Settings as a TOML file: read with line and field in every complaint, written with a comment a field.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
-use storymeter_core::Place;
+use storymeter_core::{Error as Complaint, Place};
+use toml::de::DeTable;
 
+use super::limits::Fault;
 use super::settings::{Preset, Settings};
 use crate::Result;
+
+/// All settings with their comments take some thousand bytes.
+const LARGEST_FILE: u64 = 1 << 20;
 
 impl Settings {
     /// The settings of a configuration file. A field it does not name is that of the preset: `preset` where given, else the
     /// file's own, else the default.
     ///
     /// # Errors
-    /// For a file that cannot be read, is no TOML, or has an unknown field or a value of the wrong kind.
+    /// For a file that cannot be read, is too large, is no TOML, or has an unknown field or a value of the wrong kind or outside
+    /// what is possible.
     pub fn read(path: &Path, preset: Option<Preset>) -> Result<Self> {
-        let text =
-            std::fs::read_to_string(path).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
-        Ok(parse(&text, preset).map_err(|error| complaint(path, &text, &error))?)
+        let text = read_text(path)?;
+        let settings = parse(&text, preset).map_err(|error| complaint(path, &text, &error))?;
+        match settings.fault() {
+            Some(fault) => Err(fault_in_file(path, &text, fault).into()),
+            None => Ok(settings),
+        }
     }
 
     /// The settings as a configuration file, every field with what it means.
@@ -41,6 +52,22 @@ impl Settings {
         }
         text
     }
+}
+
+/// A file's text, unless it is far larger than any settings: a device without an end, or a file of stories.
+fn read_text(path: &Path) -> Result<String, Complaint> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
+        .map_err(|error| Complaint::io(Place::file(path), error))?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        let problem = format!("has more than {LARGEST_FILE} bytes, which no file of settings needs");
+        return Err(Complaint::invalid(Place::file(path), problem));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let line = line_of(error.as_bytes(), error.utf8_error().valid_up_to());
+        Complaint::invalid(Place::file(path).at_line(line), "is not UTF-8")
+    })
 }
 
 /// Reads the file twice: by itself, so that complaints know their line, and over its preset.
@@ -68,17 +95,55 @@ fn merge(under: &mut toml::Table, over: toml::Table) {
     }
 }
 
-fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> storymeter_core::Error {
+fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> Complaint {
     let mut place = Place::file(path);
-    if let Some(span) = error.span() {
-        let before = &text.as_bytes()[..span.start.min(text.len())];
-        let number = before.iter().filter(|byte| **byte == b'\n').count();
-        place = place.at_line(number as u64 + 1);
-        if let Some((name, _)) = text.lines().nth(number).and_then(|line| line.split_once('=')) {
+    if let Some(start) = error.span().map(|span| span.start).or_else(|| refused_field(text)) {
+        let line = line_of(text.as_bytes(), start);
+        place = place.at_line(line);
+        let named = text.lines().nth(line as usize - 1).and_then(|line| line.split_once('='));
+        if let Some((name, _)) = named {
             place = place.in_field(name.trim());
         }
     }
-    storymeter_core::Error::invalid(place, error.message().trim())
+    Complaint::invalid(place, error.message().trim())
+}
+
+/// Where the first field that is refused by itself stands: the reader does not tell where a list is too long.
+fn refused_field(text: &str) -> Option<usize> {
+    let refused = |table: toml::Table| table.try_into::<Settings>().is_err();
+    let values: toml::Table = toml::from_str(text).ok()?;
+    let places = DeTable::parse(text).ok()?;
+    for (name, place) in places.get_ref() {
+        let key = name.get_ref().as_ref();
+        let value = values.get(key)?;
+        if !refused(toml::Table::from_iter([(key.to_owned(), value.clone())])) {
+            continue;
+        }
+        let inner = place.get_ref().as_table().zip(value.as_table()).and_then(|(places, values)| {
+            let alone = |inner: &str| {
+                let field = toml::Table::from_iter([(inner.to_owned(), values.get(inner)?.clone())]);
+                Some(toml::Table::from_iter([(key.to_owned(), field.into())]))
+            };
+            places.keys().find(|inner| alone(inner.get_ref()).is_some_and(refused))
+        });
+        return Some(inner.unwrap_or(name).span().start);
+    }
+    None
+}
+
+/// A fault at the line that names its field; what no line names follows from others.
+fn fault_in_file(path: &Path, text: &str, fault: Fault) -> Complaint {
+    let mut place = Place::file(path);
+    let table = DeTable::parse(text);
+    if let Ok(Some((name, _))) = table.as_ref().map(|table| table.get_ref().get_key_value(fault.field)) {
+        place = place.at_line(line_of(text.as_bytes(), name.span().start));
+    }
+    Complaint::invalid(place.in_field(fault.field), fault.problem)
+}
+
+/// The line of a byte, from 1.
+fn line_of(text: &[u8], byte: usize) -> u64 {
+    1 + text[..byte.min(text.len())].iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
 #[cfg(test)]
@@ -120,6 +185,8 @@ mod tests {
         assert!(kind.starts_with("run.toml:3: field \"learning_rate\": invalid type: string"), "{kind}");
         let inner = complain("[perturb]\ncounts = [1.0]\n");
         assert!(inner.starts_with("run.toml:2: field \"counts\""), "{inner}");
+        let long = complain("seed = 1\n\n[perturb]\nkeyword_share = 0.2\ncounts = [1, 2, 3, 4, 5]\n");
+        assert!(long.starts_with("run.toml:5: field \"counts\": invalid length 5"), "{long}");
         let broken = complain("seed = \n");
         assert!(broken.starts_with("run.toml:1: field \"seed\""), "{broken}");
     }

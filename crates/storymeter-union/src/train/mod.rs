@@ -10,6 +10,7 @@ mod dev;
 mod event;
 mod example;
 mod feed;
+mod limits;
 mod names;
 mod objective;
 mod run;
@@ -161,9 +162,7 @@ fn train_on<B: Backend + Clone>(
     let clock = Instant::now();
     let settings = job.settings;
     let config = Config::load(job.init)?;
-    if let Some(problem) = settings.problem(&config) {
-        return Err(Error::Training(problem));
-    }
+    settings.check_for(&config)?;
     let mut tokenizer = Tokenizer::load(job.init, &config)?;
     let name_tokens = if settings.name_tokens { names::entries(&tokenizer) } else { BTreeMap::new() };
     for (text, id) in &name_tokens {

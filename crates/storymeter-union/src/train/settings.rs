@@ -1,8 +1,8 @@
 //! What a training run can be told.
 
 use serde::{Deserialize, Serialize};
+use storymeter_encoder::Grid;
 use storymeter_encoder::train::AdamW;
-use storymeter_encoder::{Config, Grid};
 use storymeter_perturb::Technique;
 
 use crate::card::{Pooling, Reconstruction};
@@ -200,43 +200,6 @@ impl Settings {
         (self.weight_step != 0.0 || self.word_step != 0.0)
             .then_some(Grid { layers: self.weight_step as f32, words: self.word_step as f32 })
     }
-
-    /// What is wrong with them for an encoder, if anything.
-    pub(super) fn problem(&self, config: &Config) -> Option<String> {
-        let longest = config.max_tokens();
-        let positive =
-            |name: &str, x: f64| (!(x > 0.0 && x.is_finite())).then(|| format!("{name} must be positive"));
-        let at_least_0 =
-            |name: &str, x: f64| (!(x >= 0.0 && x.is_finite())).then(|| format!("{name} must be 0 or more"));
-        let share =
-            |name: &str, x: f64| (!(0.0..=1.0).contains(&x)).then(|| format!("{name} must be from 0 to 1"));
-        if !(8..=longest).contains(&self.max_tokens) {
-            return Some(format!("max_tokens is {}, and the encoder takes 8 to {longest}", self.max_tokens));
-        }
-        if self.epochs == 0 {
-            return Some("epochs must be 1 or more".to_owned());
-        }
-        if self.tokens_a_batch < 2 * self.max_tokens || self.stories_a_batch == 1 {
-            return Some("a batch needs room for a story and its negative".to_owned());
-        }
-        if self.layers > config.layers {
-            return Some(format!("layers is {}, and the encoder has {}", self.layers, config.layers));
-        }
-        if let Some(problem) = self.grid().and_then(Grid::problem) {
-            return Some(format!("weight_step and word_step: {problem}"));
-        }
-        share("warm_up", self.warm_up)
-            .or_else(|| share("delexicalise", self.delexicalise))
-            .or_else(|| share("teacher_share", self.teacher_share))
-            .or_else(|| positive("teacher_temperature", self.teacher_temperature))
-            .or_else(|| positive("learning_rate", self.learning_rate))
-            .or_else(|| positive("clip", self.clip))
-            .or_else(|| positive("adam_epsilon", self.adam_epsilon))
-            .or_else(|| at_least_0("weight_decay", self.weight_decay))
-            .or_else(|| at_least_0("reconstruction_weight", self.reconstruction_weight))
-            .or_else(|| at_least_0("diagnosis_weight", self.diagnosis_weight))
-            .or_else(|| self.perturb.clone().checked().err().map(|e| format!("perturb: {e}")))
-    }
 }
 
 #[cfg(test)]
@@ -247,32 +210,5 @@ mod tests {
     fn the_released_code_s_optimiser_is_bert_s() {
         assert_eq!(Settings::of(Preset::ReleasedCode).adam(), AdamW::bert());
         assert_eq!(Settings::of(Preset::Paper).adam(), AdamW::default());
-    }
-
-    /// A small BERT that takes 512 tokens.
-    fn bert() -> Config {
-        let fields = serde_json::json!({
-            "model_type": "bert", "vocab_size": 99, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2,
-            "intermediate_size": 96, "max_position_embeddings": 512,
-        });
-        Config::from_fields(fields.as_object().cloned().unwrap(), "config.json".into()).unwrap()
-    }
-
-    #[test]
-    fn every_preset_can_be_run_with_bert_and_nonsense_is_named() {
-        for preset in [Preset::Default, Preset::Paper, Preset::ReleasedCode] {
-            assert_eq!(Settings::of(preset).problem(&bert()), None);
-        }
-        let problem = |settings: Settings| settings.problem(&bert()).unwrap();
-        let default = Settings::default();
-        assert!(problem(Settings { delexicalise: 1.5, ..default.clone() }).contains("delexicalise"));
-        assert!(problem(Settings { learning_rate: f64::NAN, ..default.clone() }).contains("learning_rate"));
-        assert!(problem(Settings { stories_a_batch: 1, ..default.clone() }).contains("a batch"));
-        assert!(problem(Settings { layers: 3, ..default.clone() }).contains("the encoder has 2"));
-        let steps = |weight_step, word_step| Settings { weight_step, word_step, ..default.clone() };
-        assert!(problem(steps(0.7, 0.0)).contains("word_step: a step is from 0.25 to 2"));
-        assert!(problem(steps(f64::NAN, 1.0)).contains("a step is from"));
-        let none = Technique::ALL.into_iter().fold(default, Settings::without_technique);
-        assert!(problem(none).starts_with("perturb: "));
     }
 }

@@ -1,0 +1,201 @@
+//! What settings may be: a value that cannot be trained with is told before any work begins.
+
+use std::fmt;
+use std::path::Path;
+
+use storymeter_encoder::{Config, Grid};
+
+use super::settings::Settings;
+use crate::{Error, Result};
+
+/// Training computes in single precision: what must be positive there must not round to 0, and products of the largest must stay
+/// numbers.
+const SMALLEST: f64 = 1e-30;
+const LARGEST: f64 = 1e6;
+const MOST_EPOCHS: u64 = 1_000_000;
+const MOST_TOKENS_A_BATCH: usize = 1 << 24;
+/// What a TOML file can hold.
+const LARGEST_SEED: u64 = i64::MAX as u64;
+
+/// A setting that cannot be, and what is wrong with it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fault {
+    pub field: &'static str,
+    pub problem: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.field, self.problem)
+    }
+}
+
+impl Settings {
+    /// Whether a run can be started with them from the encoder in this folder.
+    ///
+    /// # Errors
+    /// Where a value makes no sense or does not fit the encoder, and where the folder has no `config.json` of an encoder.
+    pub fn check(&self, init: &Path) -> Result<()> {
+        self.check_for(&Config::load(init)?)
+    }
+
+    pub(super) fn check_for(&self, config: &Config) -> Result<()> {
+        match self.misfit(config).or_else(|| self.fault()) {
+            Some(fault) => Err(Error::Training(fault.to_string())),
+            None => Ok(()),
+        }
+    }
+
+    /// What does not fit this encoder, if anything.
+    fn misfit(&self, config: &Config) -> Option<Fault> {
+        let longest = config.max_tokens();
+        if !(8..=longest).contains(&self.max_tokens) {
+            let problem = format!("is {}, and the encoder takes 8 to {longest}", self.max_tokens);
+            return Some(Fault { field: "max_tokens", problem });
+        }
+        (self.layers > config.layers).then(|| Fault {
+            field: "layers",
+            problem: format!("is {}, and the encoder has {}", self.layers, config.layers),
+        })
+    }
+
+    /// What makes no sense with any encoder, if anything.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        let within = |field, x: f64, low: f64, high: f64| {
+            let problem = || format!("must be from {low} to {high}, and is {x}");
+            (!(low..=high).contains(&x)).then(|| Fault { field, problem: problem() })
+        };
+        let share = |field, x| within(field, x, 0.0, 1.0);
+        let positive = |field, x: f64, most: f64| {
+            let problem = || format!("must be from {SMALLEST:e} to {most}, and is {x}");
+            (!(SMALLEST..=most).contains(&x)).then(|| Fault { field, problem: problem() })
+        };
+        let weight = |field, x| within(field, x, 0.0, LARGEST);
+        let number = |field, n: u64, least: u64, most: u64| {
+            let problem = || format!("must be from {least} to {most}, and is {n}");
+            (!(least..=most).contains(&n)).then(|| Fault { field, problem: problem() })
+        };
+        number("seed", self.seed, 0, LARGEST_SEED)
+            .or_else(|| number("epochs", self.epochs, 1, MOST_EPOCHS))
+            .or_else(|| self.batch_fault())
+            .or_else(|| self.grid().and_then(step_fault))
+            .or_else(|| share("warm_up", self.warm_up))
+            .or_else(|| share("delexicalise", self.delexicalise))
+            .or_else(|| share("teacher_share", self.teacher_share))
+            .or_else(|| positive("teacher_temperature", self.teacher_temperature, LARGEST))
+            .or_else(|| positive("learning_rate", self.learning_rate, 1.0))
+            .or_else(|| positive("clip", self.clip, LARGEST))
+            .or_else(|| positive("adam_epsilon", self.adam_epsilon, 1.0))
+            .or_else(|| weight("weight_decay", self.weight_decay))
+            .or_else(|| weight("reconstruction_weight", self.reconstruction_weight))
+            .or_else(|| weight("diagnosis_weight", self.diagnosis_weight))
+            .or_else(|| self.perturb_fault())
+    }
+
+    fn batch_fault(&self) -> Option<Fault> {
+        const ROOM: &str = "a batch needs room for a story and its negative";
+        if self.stories_a_batch == 1 {
+            return Some(Fault { field: "stories_a_batch", problem: format!("is 1: {ROOM}") });
+        }
+        let least = self.max_tokens.saturating_mul(2);
+        let problem = if self.tokens_a_batch < least {
+            format!("is {}: {ROOM}, twice max_tokens or {least}", self.tokens_a_batch)
+        } else if self.tokens_a_batch > MOST_TOKENS_A_BATCH {
+            format!("must be at most {MOST_TOKENS_A_BATCH}, and is {}", self.tokens_a_batch)
+        } else {
+            return None;
+        };
+        Some(Fault { field: "tokens_a_batch", problem })
+    }
+
+    fn perturb_fault(&self) -> Option<Fault> {
+        let largest =
+            self.perturb.weights.iter().chain(&self.perturb.counts).find(|weight| **weight > LARGEST);
+        let problem = match (self.perturb.clone().checked(), largest) {
+            (Err(problem), _) => format!("makes no sense: {problem}"),
+            (Ok(_), Some(weight)) => format!("has a weight of {weight}: at most {LARGEST} is possible"),
+            (Ok(_), None) => return None,
+        };
+        Some(Fault { field: "perturb", problem })
+    }
+}
+
+fn step_fault(grid: Grid) -> Option<Fault> {
+    let problem = grid.problem()?;
+    let alone = |step| Grid { layers: step, words: step }.problem().is_some();
+    let (field, step) =
+        if alone(grid.layers) { ("weight_step", grid.layers) } else { ("word_step", grid.words) };
+    Some(Fault { field, problem: format!("is {step}: {problem}, or both are 0") })
+}
+
+#[cfg(test)]
+mod tests {
+    use storymeter_perturb::Technique;
+
+    use super::*;
+    use crate::train::Preset;
+
+    /// A small BERT that takes 512 tokens.
+    fn bert() -> Config {
+        let fields = serde_json::json!({
+            "model_type": "bert", "vocab_size": 99, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "intermediate_size": 96, "max_position_embeddings": 512,
+        });
+        Config::from_fields(fields.as_object().cloned().unwrap(), "config.json".into()).unwrap()
+    }
+
+    #[test]
+    fn every_preset_can_be_run_with_bert_and_nonsense_is_named() {
+        for preset in [Preset::Default, Preset::Paper, Preset::ReleasedCode] {
+            Settings::of(preset).check_for(&bert()).unwrap();
+        }
+        let problem = |settings: Settings| settings.check_for(&bert()).unwrap_err().to_string();
+        let default = Settings::default();
+        let said = problem(Settings { delexicalise: 1.5, ..default.clone() });
+        assert_eq!(said, "training: delexicalise must be from 0 to 1, and is 1.5");
+        let said = problem(Settings { learning_rate: f64::NAN, ..default.clone() });
+        assert_eq!(said, "training: learning_rate must be from 1e-30 to 1, and is NaN");
+        assert!(problem(Settings { stories_a_batch: 1, ..default.clone() }).contains("a batch needs room"));
+        assert!(problem(Settings { layers: 3, ..default.clone() }).contains("the encoder has 2"));
+        let steps = |weight_step, word_step| Settings { weight_step, word_step, ..default.clone() };
+        assert!(problem(steps(0.7, 0.0)).contains("word_step is 0: a step is from 0.25 to 2"));
+        assert!(problem(steps(f64::NAN, 1.0)).contains("weight_step is NaN: a step is from"));
+        let none = Technique::ALL.into_iter().fold(default, Settings::without_technique);
+        assert!(problem(none).contains("perturb makes no sense: no technique is left"));
+    }
+
+    #[test]
+    fn numbers_that_single_precision_cannot_hold_are_refused() {
+        type Change = fn(&mut Settings, f64);
+        let numbers: [(&str, Change); 11] = [
+            ("weight_step", |settings, x| settings.weight_step = x),
+            ("word_step", |settings, x| (settings.weight_step, settings.word_step) = (0.7, x)),
+            ("delexicalise", |settings, x| settings.delexicalise = x),
+            ("learning_rate", |settings, x| settings.learning_rate = x),
+            ("warm_up", |settings, x| settings.warm_up = x),
+            ("clip", |settings, x| settings.clip = x),
+            ("adam_epsilon", |settings, x| settings.adam_epsilon = x),
+            ("weight_decay", |settings, x| settings.weight_decay = x),
+            ("reconstruction_weight", |settings, x| settings.reconstruction_weight = x),
+            ("teacher_temperature", |settings, x| settings.teacher_temperature = x),
+            ("perturb", |settings, x| settings.perturb.weights[2] = x),
+        ];
+        for (field, change) in numbers {
+            for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, 1e39, -1.0] {
+                let mut settings = Settings::default();
+                change(&mut settings, x);
+                assert_eq!(settings.fault().map(|fault| fault.field), Some(field), "{x}");
+            }
+        }
+        let tiny = Settings { adam_epsilon: 1e-300, ..Settings::default() };
+        assert!(tiny.fault().is_some(), "0 in single precision");
+        for huge in [
+            Settings { seed: u64::MAX, ..Settings::default() },
+            Settings { epochs: u64::MAX, ..Settings::default() },
+            Settings { tokens_a_batch: usize::MAX, ..Settings::default() },
+            Settings { max_tokens: usize::MAX, ..Settings::default() },
+        ] {
+            assert!(huge.fault().is_some(), "{huge:?}");
+        }
+    }
+}
