@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# All studies of the UNION paper as one page.
+# All studies of the UNION paper: the tables of docs/results.md.
 #
-#   recipes/studies/all.sh MODELS > docs/results.md
+#   recipes/studies/all.sh MODELS > tables.md
 #
 # MODELS is a folder with the trained models of the studies:
 #   union-base, union-small      the released recipes
-#   paper, paper-no-recon        trained with --preset paper, and with --without-reconstruction
+#   union-paper, union-paper-no-recon    trained with --preset paper, and with --without-reconstruction
 #   roc, long                    trained on ROCStories alone, on long stories alone (long_stories.py)
-#   without-{repetition,substitution,reordering,negation}   trained like union-small with one technique left out
+#   full, without-{repetition,substitution,reordering,negation}   one run of union-small's recipe each, with one technique left out
 # The embedded model is always among them. A study whose models are not there is left out, and said so.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,15 +28,7 @@ have() {
 
 missing() { printf '## %s\n\nNot run: %s.\n\n' "$1" "$2"; }
 
-cat <<'PAGE'
-# Results: the studies of the UNION paper
-
-Made by `recipes/studies/all.sh` with `storymeter score` and `storymeter meta union`; the published metrics' scores are the authors' own.
-Numbers in the paper that these follow: Table 5 (ROC) to four decimals. Signatures stand under each table.
-
-PAGE
-
-mapfile -t ours < <(have union-base union-small paper paper-no-recon)
+mapfile -t ours < <(have union-base union-small union-paper union-paper-no-recon)
 ours+=(union-compact=union-compact)
 "$here/table-5.sh" "${ours[@]}"
 "$here/figure-2.sh" "${ours[@]}"
@@ -45,11 +37,11 @@ if [ "$(have roc long | wc -l)" -eq 2 ]; then
 else
     missing "Table 6" "it needs the models roc and long"
 fi
-mapfile -t ablations < <(have union-small without-repetition without-substitution without-reordering without-negation)
+mapfile -t ablations < <(have full without-repetition without-substitution without-reordering without-negation)
 if [ ${#ablations[@]} -ge 2 ]; then
     "$here/table-7.sh" "${ablations[@]}"
 else
-    missing "Table 7" "it needs union-small and models without one technique"
+    missing "Table 7" "it needs the model full and models without one technique"
 fi
 # The first of these that is there; the embedded file may have no reconstruction head.
 edits=$(have union-base union-small | head -n 1 | cut -d= -f2-)

@@ -58,10 +58,11 @@ pub struct Config {
     pub weights: [f64; 4],
     /// Share of keywords that word-level substitution replaces: the paper's 15%.
     pub keyword_share: f64,
-    /// Share of reorderings that move words inside sentences instead of sentences, which is beyond the paper.
+    /// Share of reorderings that move words inside sentences instead of sentences, which is beyond the paper. Where the
+    /// sentences drawn for it are too short, sentences move.
     pub garbled: f64,
-    /// Share of substitutions that join the first half of a sentence with the second half of another story's, which is
-    /// beyond the paper.
+    /// Share of substitutions that join the beginning of a sentence with the end of another story's, which is beyond the
+    /// paper. Where the sentences drawn for it are too short, the paper's way is taken.
     pub spliced: f64,
 }
 

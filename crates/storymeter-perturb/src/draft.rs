@@ -4,6 +4,7 @@ use storymeter_core::Story;
 use storymeter_text::tagger::{Tag, Tagger};
 use storymeter_text::{Span, sentence, treebank};
 
+use crate::draw::Draw;
 use crate::style::{self, Style};
 use crate::{Edit, Technique};
 
@@ -121,6 +122,26 @@ impl Draft {
             (false, false) => ".",
         };
         Change { sentence, span: self.sentences[sentence], after: format!("{content}{mark}") }
+    }
+
+    /// Changes random sentences, `count` of them where there are as many and each can be changed. Returns whether that changed
+    /// anything.
+    pub fn change_some(
+        &mut self,
+        technique: Technique,
+        draw: &mut Draw,
+        count: usize,
+        change: impl Fn(&Self, &mut Draw, usize) -> Option<Change>,
+    ) -> bool {
+        let open = self.open();
+        let mut slots = draw.distinct(open.len(), count);
+        slots.sort_unstable();
+        let made = slots.into_iter().filter_map(|slot| change(self, draw, open.start + slot));
+        let changes: Vec<Change> = made.filter(|change| change.span.of(&self.text) != change.after).collect();
+        for change in &changes {
+            self.touch(change.sentence);
+        }
+        self.replace_all(technique, changes)
     }
 
     /// Makes many changes at once, in one pass over the text however many they are: a story may have 100,000

@@ -23,6 +23,7 @@ mod style;
 mod substitution;
 mod tally;
 mod technique;
+mod words;
 
 pub use config::{Config, Preset};
 pub use donors::{DEFAULT_SAMPLE, DonorSampler, Donors};

@@ -3,14 +3,15 @@
 //! The paper: "we randomly reorder the sentences in a story to create negative stories with conflicting plot."
 //!
 //! Beyond the paper, words change places inside a sentence: weak models also fail at grammar, which no technique of the
-//! paper looks like.
+//! paper imitates.
 
 use storymeter_text::Span;
+use storymeter_text::tagger::{Tag, Tagger};
 
 use crate::Technique::Reordering;
 use crate::draft::{Change, Draft};
 use crate::draw::Draw;
-use crate::repetition::{ends_a_sentence_inside, words};
+use crate::words::{ends_a_sentence_inside, words};
 
 /// Longest stretch of words that moves inside a sentence.
 const LONGEST: usize = 3;
@@ -35,35 +36,48 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw) -> bool {
 }
 
 /// One or two sentences in which two neighbouring stretches of one to three words change places, or the first is lost.
-pub fn garble(draft: &mut Draft, draw: &mut Draw) -> bool {
-    let open = draft.open();
+///
+/// A capital at the sentence's beginning stays there. Punctuation between the two stretches goes.
+pub fn garble(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
     let count = draw.between(1, 2);
-    let mut slots = draw.distinct(open.len(), count);
-    slots.sort_unstable();
-    let changes: Vec<Change> =
-        slots.into_iter().filter_map(|slot| garbling(draft, draw, open.start + slot)).collect();
-    for change in &changes {
-        draft.touch(change.sentence);
-    }
-    draft.replace_all(Reordering, changes)
+    draft
+        .change_some(Reordering, draw, count, |draft, draw, sentence| garbling(draft, draw, sentence, tagger))
 }
 
-/// The change that garbles a sentence; `None` for one that is too short for it, or broken by a full stop there.
-fn garbling(draft: &Draft, draw: &mut Draw, sentence: usize) -> Option<Change> {
+/// The change that garbles a sentence; `None` for one of fewer than five words, or broken by a full stop there.
+fn garbling(draft: &Draft, draw: &mut Draw, sentence: usize, tagger: &Tagger) -> Option<Change> {
     let text = draft.sentence(sentence);
     let words = words(text);
-    let most = words.len().checked_sub(1).filter(|last| *last > LONGEST)?;
-    let first = draw.below(most - 1);
-    let second = draw.between(first + 1, (first + LONGEST).min(most));
-    let last = draw.between(second, (second + LONGEST).min(most));
+    let end = words.len().checked_sub(1).filter(|end| *end > LONGEST)?;
+    let first = draw.below(end - 1);
+    let second = draw.between(first + 1, (first + LONGEST).min(end));
+    let last = draw.between(second, (second + LONGEST).min(end));
     if ends_a_sentence_inside(text, &words[first..=last]) {
         return None;
     }
-    let left = &text[words[first].start..words[second - 1].end];
-    let right = &text[words[second].start..words[last].end];
-    let after = if draw.chance(LOST) { right.to_owned() } else { format!("{right} {left}") };
+    let mut left = text[words[first].start..words[second - 1].end].to_owned();
+    let mut right = text[words[second].start..words[last].end].to_owned();
+    if first == 0 && left.starts_with(char::is_uppercase) {
+        right = with_first(&right, |letter| letter.to_uppercase().collect());
+        if !is_always_capital(words[0].of(text), draft.tagged(sentence, tagger).tags.first()) {
+            left = with_first(&left, |letter| letter.to_lowercase().collect());
+        }
+    }
+    let after = if draw.chance(LOST) { right } else { format!("{right} {left}") };
     let span = Span::new(words[first].start, words[last].end).shifted(draft.span(sentence).start);
     Some(Change { sentence, span, after })
+}
+
+/// Whether a word has its capital for another reason than its place.
+fn is_always_capital(word: &str, tag: Option<&Tag>) -> bool {
+    let is_name = tag.is_some_and(|tag| matches!(tag.as_str(), "NNP" | "NNPS"));
+    is_name || word == "I" || word.starts_with("I'") || word.starts_with("I’")
+}
+
+/// A text with its first letter changed.
+fn with_first(text: &str, change: impl Fn(char) -> String) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| change(first) + letters.as_str())
 }
 
 /// Shuffles the contents of these places until the story reads differently, ten times at most.
@@ -104,12 +118,16 @@ mod tests {
         for number in 0..200 {
             let mut draft = Draft::new(&story);
             let mut draw = Draw::new(storymeter_core::rng::stream(1, number, 0));
-            if !garble(&mut draft, &mut draw) {
+            if !garble(&mut draft, &mut draw, Tagger::embedded()) {
                 continue;
             }
             assert!(draft.text().starts_with("Mira lost a kite. It flew. "), "{}", draft.text());
+            let garbled = &draft.sentence(2)[1..];
+            assert!(draft.sentence(2).starts_with(char::is_uppercase), "{}", draft.text());
+            assert!(!garbled.contains(char::is_uppercase), "{}", draft.text());
             let sorted = |text: &str| {
-                let mut words: Vec<String> = text.split_whitespace().map(|w| w.replace('.', "")).collect();
+                let words = text.split_whitespace().map(|word| word.replace('.', "").to_lowercase());
+                let mut words: Vec<String> = words.collect();
                 words.sort_unstable();
                 words
             };

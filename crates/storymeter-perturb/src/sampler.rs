@@ -129,20 +129,19 @@ impl<'a> Perturber<'a> {
 
     fn apply(&self, technique: Technique, draft: &mut Draft, draw: &mut Draw) -> bool {
         let (sources, share) = (self.sources, self.config.keyword_share);
-        let beyond = match technique {
-            Technique::Reordering => self.config.garbled,
-            Technique::Substitution => self.config.spliced,
-            Technique::Repetition | Technique::Negation => 0.0,
-        };
         // Without a share nothing is drawn, so that the paper's samples of a seed do not depend on these settings.
-        if beyond > 0.0 && draw.chance(beyond) {
-            let changed = match technique {
-                Technique::Reordering => reordering::garble(draft, draw),
-                _ => substitution::splice(draft, draw, sources),
-            };
-            if changed {
-                return true;
+        let chosen = |share: f64, draw: &mut Draw| share > 0.0 && draw.chance(share);
+        let beyond_the_paper = match technique {
+            Technique::Reordering => {
+                chosen(self.config.garbled, draw) && reordering::garble(draft, draw, sources.tagger)
             }
+            Technique::Substitution => {
+                chosen(self.config.spliced, draw) && substitution::splice(draft, draw, sources)
+            }
+            Technique::Repetition | Technique::Negation => false,
+        };
+        if beyond_the_paper {
+            return true;
         }
         match (self.config.preset, technique) {
             (Preset::Paper, Technique::Repetition) => repetition::paper(draft, draw),

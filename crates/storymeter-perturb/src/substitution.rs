@@ -17,8 +17,11 @@ use crate::Technique::Substitution;
 use crate::donors::Donors;
 use crate::draft::{Change, Draft};
 use crate::draw::Draw;
-use crate::repetition::words;
 use crate::style::match_case;
+use crate::words::words;
+
+/// Words of the shortest sentence that is cut in halves: with fewer there is no choice of where.
+const SHORTEST: usize = 4;
 
 /// Where words and sentences come from.
 #[derive(Clone, Copy)]
@@ -97,26 +100,19 @@ fn replace_some_sentence(draft: &mut Draft, draw: &mut Draw, sources: Sources, _
     false
 }
 
-/// Two sentences (one, where there are no two) go on as a sentence of another story does: beginnings of two words and more,
-/// ends of two and more.
+/// Two sentences (one, where there are no two) go on as a sentence of another story does.
 pub fn splice(draft: &mut Draft, draw: &mut Draw, sources: Sources) -> bool {
-    let open = draft.open();
-    let mut slots = draw.distinct(open.len(), 2);
-    slots.sort_unstable();
-    let changes: Vec<Change> =
-        slots.into_iter().filter_map(|slot| splicing(draft, draw, sources, open.start + slot)).collect();
-    for change in &changes {
-        draft.touch(change.sentence);
-    }
-    draft.replace_all(Substitution, changes)
+    draft.change_some(Substitution, draw, 2, |draft, draw, slot| splicing(draft, draw, sources, slot))
 }
 
-/// The change that gives a sentence another end; `None` where one of the two is too short to be cut.
+/// The change that gives a sentence another end: two words of its own at least, and two of the other's. `None` where one of the
+/// two is short, or the other is the story's own.
 fn splicing(draft: &Draft, draw: &mut Draw, sources: Sources, slot: usize) -> Option<Change> {
-    let (mine, theirs) =
-        (draft.sentence(slot), sources.donors.sentence(sources.donors.story(draft.style(), draw)?, draw));
+    let donor = sources.donors.story(draft.style(), draw)?;
+    let (mine, theirs) = (draft.sentence(slot), sources.donors.sentence(donor, draw));
     let (words_of_mine, words_of_theirs) = (words(mine), words(theirs));
-    if words_of_mine.len().min(words_of_theirs.len()) < 4 {
+    let is_own = (0..draft.len()).any(|i| draft.sentence(i) == theirs);
+    if is_own || words_of_mine.len().min(words_of_theirs.len()) < SHORTEST {
         return None;
     }
     let cut = draw.between(2, words_of_mine.len() - 1);

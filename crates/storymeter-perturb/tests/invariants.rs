@@ -86,13 +86,38 @@ fn a_spliced_sentence_begins_as_it_did_and_ends_as_a_donor_s() {
 }
 
 #[test]
+fn a_story_is_not_spliced_with_itself() {
+    let mut sampler = DonorSampler::new(1, 10);
+    sampler.offer(0, &story(KEN));
+    let donors = sampler.finish(Tagger::embedded(), Lexicon::embedded());
+    let spliced = beyond().only("substitution").unwrap();
+    let perturber = Perturber::new(spliced, &donors, Lexicon::embedded(), Tagger::embedded());
+    let unspliced = Config::default().only("substitution").unwrap();
+    let words_alone = Perturber::new(unspliced, &donors, Lexicon::embedded(), Tagger::embedded());
+    let lengths = |perturber: &Perturber<'_>, draw: u64| -> Vec<usize> {
+        let sample = perturber.perturb(&story(KEN), 3, 0, draw).unwrap();
+        sample.story.split(". ").map(|sentence| sentence.split(' ').count()).collect()
+    };
+    for draw in 0..100 {
+        assert_eq!(lengths(&perturber, draw), lengths(&words_alone, 0), "keywords alone are replaced");
+    }
+}
+
+#[test]
 fn techniques_that_have_nothing_beyond_the_paper_draw_as_ever() {
     for draw in 0..50 {
-        let negation = Config { garbled: 1.0, spliced: 1.0, ..Config::default() }.only("repetition,negation");
-        let same = perturb(negation.unwrap(), &story(KEN), draw);
-        let only = perturb(Config::default().only("repetition,negation").unwrap(), &story(KEN), draw);
-        assert_eq!(same, only);
+        let with = beyond().only("repetition,negation").unwrap();
+        let without = Config::default().only("repetition,negation").unwrap();
+        assert_eq!(perturb(with, &story(KEN), draw), perturb(without, &story(KEN), draw));
     }
+}
+
+#[test]
+fn a_seed_s_sample_by_the_paper_s_rules_stays_what_it_is() {
+    let sample = perturb(Config::default(), &story(KEN), 0).unwrap();
+    let expected = "Ken was out jogging one morning. Ken went several more miles out of his way. The cake burned. The weather \
+                    was not crisp and cool. Ken felt good and energetic.";
+    assert_eq!(sample.story, expected);
 }
 
 #[test]

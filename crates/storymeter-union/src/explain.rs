@@ -42,9 +42,10 @@ pub struct Diagnosis {
     /// Something is said again (technique: repetition). A calibrated model also counts the words that two sentences of a
     /// window have in common.
     pub repetition: f64,
-    /// Something does not belong (technique: substitution).
+    /// Something does not belong: a word, a sentence, or half of one (technique: substitution).
     pub incoherence: f64,
-    /// Sentences stand in the wrong order (technique: reordering).
+    /// Sentences stand in the wrong order or, for models trained with garbled sentences, words inside them (technique:
+    /// reordering).
     pub wrong_order: f64,
     /// A statement is turned round (technique: negation).
     pub contradiction: f64,

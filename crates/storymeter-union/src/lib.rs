@@ -1,6 +1,6 @@
 //! UNION (Guan & Huang, EMNLP 2020): a learned story metric that needs no reference.
 //!
-//! An encoder reads the story; a linear head on its pooled vector gives the probability that a human wrote it
+//! An encoder reads the story; a linear head on its pooled vector gives the probability that it is a human story and no damaged one
 //! (equation 2). Beside it, as in the paper, a reconstruction head says what the story might have read before it was damaged
 //! (equation 4), and, beyond the paper, a diagnosis head says which kind of damage it looks like.
 //!

@@ -1,4 +1,4 @@
-//! `union`: the probability that a human wrote the story, by a model trained to tell human stories from damaged ones.
+//! `union`: how likely the story is a whole one, by a model trained to tell human stories from damaged ones.
 //!
 //! **Definition.** An encoder of the BERT family reads `[CLS] story [SEP]`; a linear layer on the story's vector gives a
 //! logit, and its calibrated sigmoid is the score (Guan & Huang, EMNLP 2020, equations 1 and 2):
@@ -17,7 +17,7 @@
 //! **Direction** higher is better. **Range** 0 to 1. **Needs** the story; its prompt is read too, before it, by models that were trained on
 //! stories with prompts; the embedded one was not, and agrees better with readers without (docs/experiments.md, section 6).
 //!
-//! A story without a word scores 0.
+//! A story without a letter or digit scores 0.
 //!
 //! The story is made alike before it is read, as far as the model's card says so: quotes, words cut by tokenisers, names.
 //!

@@ -28,7 +28,8 @@ const AHEAD: usize = 4;
 /// What the model says of a story.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// The calibrated probability that a human wrote it: the UNION score; 0 for a story without a word.
+    /// The calibrated probability that it is a human story and no damaged one: the UNION score; 0 for a story without a letter
+    /// or digit.
     pub probability: f64,
     /// The logit before calibration.
     pub logit: f64,
@@ -69,8 +70,8 @@ pub(crate) struct Reading {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measure {
     pub tokens: usize,
-    /// Whether nothing of the story is in it.
-    pub empty: bool,
+    /// Whether no letter or digit of the story is in it.
+    pub wordless: bool,
     pub overlap: f64,
     pub repeated: f64,
 }
@@ -289,15 +290,12 @@ impl Scorer {
         }
         let (logit, overlap, repeated) = (logit / tokens, overlap / tokens, repeated / tokens);
         let damage_logits = self.card.diagnosis.then(|| damage.map(|total| total / tokens));
+        // A model that never saw a page without a word has no opinion on it.
+        let wordless = measures.iter().all(|measure| measure.wordless);
         Score {
-            // A model that never saw an empty page has no opinion on it.
-            probability: if measures.iter().all(|measure| measure.empty) {
-                0.0
-            } else {
-                self.card.probability(logit, repeated)
-            },
+            probability: if wordless { 0.0 } else { self.card.probability(logit, repeated) },
             logit,
-            damage: damage_logits.map(|logits| self.card.damage(logits, overlap)),
+            damage: damage_logits.filter(|_| !wordless).map(|logits| self.card.damage(logits, overlap)),
             damage_logits,
             overlap,
             repeated,
@@ -313,7 +311,10 @@ impl Scorer {
         let windows = windows(&self.tokenizer, prompt, &story.text, &sentences, self.card.max_tokens);
         let measure = |window: &Window| Measure {
             tokens: window.ids.len(),
-            empty: window.pieces.is_empty(),
+            wordless: !window
+                .pieces
+                .iter()
+                .any(|piece| story.text[piece.start..piece.end].contains(char::is_alphanumeric)),
             overlap: overlap(&window.pieces, &sentences),
             repeated: repeated(&window.pieces),
         };

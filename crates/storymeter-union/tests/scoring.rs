@@ -69,6 +69,11 @@ fn story(text: &str) -> Story {
     Story { text: text.into(), ..Story::default() }
 }
 
+/// The stories the model has an opinion on.
+fn with_words(stories: &[Story]) -> Vec<&Story> {
+    stories.iter().filter(|story| story.text.contains(char::is_alphanumeric)).collect()
+}
+
 fn stories() -> Vec<Story> {
     let mut stories: Vec<Story> = (1..12).map(|n| story(&"the kite was red. ".repeat(n))).collect();
     stories.push(story(""));
@@ -105,7 +110,8 @@ fn every_story_gets_a_probability_even_an_empty_one() {
     let stories = stories();
     let scores = scorer.score(&stories.iter().collect::<Vec<_>>()).unwrap();
     assert!(scores.iter().all(|score| (0.0..=1.0).contains(&score.probability)));
-    assert!(scores.iter().all(|score| score.damage.unwrap().iter().all(|p| (0.0..=1.0).contains(p))));
+    let damage = scores.iter().filter_map(|score| score.damage);
+    assert!(damage.flatten().all(|p| (0.0..=1.0).contains(&p)));
     assert_eq!(scores[0].windows, 1);
     assert!(scores.last().unwrap().windows > 10);
 }
@@ -115,7 +121,7 @@ fn calibration_moves_the_probability_and_not_the_order() {
     let plain = scorer_with(card(), Precision::F32);
     let cool = scorer_with(Card { temperature: 3.0, bias: 0.5, ..card() }, Precision::F32);
     let stories = stories();
-    let all: Vec<&Story> = stories.iter().filter(|story| !story.text.is_empty()).collect();
+    let all = with_words(&stories);
     let (a, b) = (plain.score(&all).unwrap(), cool.score(&all).unwrap());
     for (a, b) in a.iter().zip(&b) {
         assert_eq!(a.logit, b.logit);
@@ -135,7 +141,7 @@ fn the_diagnosis_is_the_sigmoid_of_the_logits_until_it_is_calibrated() {
     let (plain, counting) =
         (scorer_with(card(), Precision::F32), scorer_with(counting_card(), Precision::F32));
     let stories = stories();
-    let all: Vec<&Story> = stories.iter().collect();
+    let all = with_words(&stories);
     let sigmoid = |z: f64| 1.0 / (1.0 + (-z).exp());
     for (a, b) in plain.score(&all).unwrap().iter().zip(&counting.score(&all).unwrap()) {
         let (logits, found) = (a.damage_logits.unwrap(), b.damage.unwrap());
@@ -231,10 +237,15 @@ fn a_word_over_and_over_costs_what_the_card_says_and_an_ordinary_story_nothing()
 fn a_story_without_a_word_scores_nothing() {
     let scorer = scorer_with(Card { prompts: true, ..card() }, Precision::F32);
     let with_prompt = Story { prompt: Some("The baker lost the kite.".into()), ..Story::default() };
-    for nothing in [story(""), story(" \n\t "), with_prompt] {
-        assert_eq!(scorer.score(&[&nothing]).unwrap()[0].probability, 0.0);
+    for nothing in [story(""), story(" \n\t "), with_prompt, story("?"), story("... ***"), story("😀")] {
+        let score = scorer.score(&[&nothing]).unwrap()[0];
+        assert_eq!((score.probability, score.damage), (0.0, None), "{:?}", nothing.text);
+        assert_eq!(scorer.explain(&nothing).unwrap().diagnosis, None);
     }
-    assert!(scorer.score(&[&story("?")]).unwrap()[0].probability > 0.0);
+    for something in [story("a"), story("...7"), story("鳥")] {
+        let score = scorer.score(&[&something]).unwrap()[0];
+        assert!(score.probability > 0.0 && score.damage.is_some(), "{:?}", something.text);
+    }
 }
 
 #[test]

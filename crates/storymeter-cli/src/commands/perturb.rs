@@ -62,10 +62,12 @@ pub struct PerturbArgs {
     /// Share of keywords that word-level substitution replaces
     #[arg(long, value_name = "SHARE", default_value_t = 0.15)]
     keyword_share: f64,
-    /// Share of reorderings that move words inside sentences instead of sentences (beyond the paper)
+    /// Share of reorderings that move words inside sentences instead of sentences (beyond the paper); where the sentences drawn
+    /// are too short, sentences move
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     garbled: f64,
-    /// Share of substitutions that join the beginning of a sentence with the end of another story's (beyond the paper)
+    /// Share of substitutions that join the beginning of a sentence with the end of another story's (beyond the paper); where
+    /// the sentences drawn are too short, the paper's way is taken
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     spliced: f64,
     /// Whose rules: paper, or released-code (the choices of the authors' scripts)

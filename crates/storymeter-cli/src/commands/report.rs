@@ -18,7 +18,7 @@ Examples:
   storymeter report result hanna_metric_scores.csv --stories stories.jsonl -o report.html
 
   storymeter report old new old.jsonl new.jsonl -o changes.html    # what changed, with significance
-  storymeter report model/log.jsonl --figures figures -o training.html")]
+  storymeter report model/train.jsonl --figures figures -o training.html")]
 pub struct ReportArgs {
     /// Folders that `meta -o` wrote, files that `score -o` wrote, HANNA's score file (.csv), training logs (.jsonl);
     /// several folders are compared with the first

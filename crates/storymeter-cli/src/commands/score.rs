@@ -47,7 +47,8 @@ pub struct ScoreArgs {
     /// Say why: what the learned metric would change, which sentences weigh, which damage it sees. On the terminal, or
     /// as the field "explanation" of -o X.jsonl. Each sentence is weighed by reading its part of the story again without it, which
     /// takes some five times as long as the score. Of a story beyond about 10,000 words only the sentences of the parts that
-    /// score lowest are weighed, in about the time of the score again; --explain=all weighs them all
+    /// score lowest are weighed, in about the time of the score again; --explain=all weighs them all. How far each kind of damage can
+    /// be trusted stands in `storymeter model show`
     #[arg(long, value_name = "SENTENCES", num_args = 0..=1, require_equals = true, default_missing_value = "weakest")]
     explain: Option<Sentences>,
     /// Reference stories, one a story and in the same order, from a file like the input; may be given several times
@@ -113,7 +114,10 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     };
     let layout = lines.as_ref().map(Lines::layout);
     let work = |records: &[Record]| -> anyhow::Result<Done> {
-        scorer.check_all(records)?;
+        if explainer.is_some() {
+            // Before the time for the explanations is spent; the scores are checked anyway.
+            scorer.check_all(records)?;
+        }
         let explained = explainer.as_ref().map(|explainer| explainer.explain(records)).transpose()?;
         let explanations = explained.as_ref().map(|explained| explained.explanations.as_slice());
         // An explanation contains the score: the model need not read the stories for it again.

@@ -30,11 +30,7 @@ fn a_page_says_what_a_metric_is() {
 #[test]
 fn the_learned_metric_has_a_page_too() {
     let run = Sandbox::new().run("metrics show union").succeeds();
-    assert!(
-        run.stdout().starts_with("`union`: the probability that a human wrote the story"),
-        "{}",
-        run.stdout()
-    );
+    assert!(run.stdout().starts_with("`union`: how likely the story is a whole one"), "{}", run.stdout());
 }
 
 #[test]

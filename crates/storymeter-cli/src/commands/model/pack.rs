@@ -39,11 +39,11 @@ pub(super) struct PackArgs {
     /// Which stories are the dev part: the seed of the training run
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// With --calibrate, multiply the fitted temperature by this: scores crowd less near 0 and 1, and keep their order. Machines' stories
+    /// With --calibrate, multiply the fitted temperature by this: scores crowd less near 0 and 1, and keep their order but for what --repetition takes. Machines' stories
     /// are stranger to a model than the negatives it is fitted on
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, requires = "calibrate")]
     soften: f64,
-    /// The temperature of the scores, instead of the fitted one: more spreads scores of good stories, and changes no order
+    /// The temperature of the scores, instead of the fitted one: more spreads scores of good stories, and changes their order only by what --repetition takes
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
     /// What unusual repetition of words costs: the calibrated logit, after bias and temperature, loses this much times the share of words that
