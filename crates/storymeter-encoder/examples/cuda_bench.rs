@@ -8,7 +8,11 @@
 //! how long the GPU was busy, and the rest of a step is idle. `benches/peers/cuda_train.py` does the same in PyTorch.
 #![allow(clippy::print_stdout)]
 
+#[path = "../tests/shape/mod.rs"]
+mod shape;
+
 use half::{bf16, f16};
+use shape::config;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::time::Instant;
@@ -16,31 +20,17 @@ use storymeter_encoder::cuda::{Cuda, CudaEncoder, Vectors};
 use storymeter_encoder::train::{
     AdamW, Backend, ForwardOptions, Given, Linear, Network, Optimiser, Selection,
 };
-use storymeter_encoder::{Activation, Batch, Config, Family, Parameters, Stream, Tensor};
+use storymeter_encoder::{Batch, Config, Family, Parameters, Stream, Tensor};
 
 /// Batches that are used in turn, so that no step finds the numbers of rows of the one before.
 const BATCHES: u64 = 8;
 
-fn config(name: &str) -> Config {
-    let mpnet = name == "mpnet-base";
-    Config {
-        family: if mpnet { Family::Mpnet } else { Family::Bert },
-        vocabulary: if mpnet { 30_527 } else { 30_522 },
-        hidden: if mpnet { 768 } else { 384 },
-        layers: if mpnet { 12 } else { 6 },
-        heads: 12,
-        intermediate: if mpnet { 3072 } else { 1536 },
-        positions: if mpnet { 514 } else { 512 },
-        first_position: if mpnet { 2 } else { 0 },
-        segments: if mpnet { 0 } else { 2 },
-        relative_buckets: if mpnet { 32 } else { 0 },
-        activation: Activation::GeluErf,
-        norm_eps: 1e-12,
-        padding: 0,
-        hidden_dropout: 0.1,
-        attention_dropout: 0.1,
-        source: serde_json::Map::new(),
-    }
+/// The shapes of MiniLM-L6 and MPNet-base.
+fn shapes() -> [(&'static str, Config); 2] {
+    [
+        ("minilm-l6", Config { vocabulary: 30_522, ..config(Family::Bert, 6, 384, 12, 1536) }),
+        ("mpnet-base", Config { vocabulary: 30_527, ..config(Family::Mpnet, 12, 768, 12, 3072) }),
+    ]
 }
 
 /// Batches of real stories one after the other, from the first again where there are no more.
@@ -159,8 +149,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let peak = peak(&cuda)?;
     println!("bf16 product of 8192: {:.0} TFLOP/s", peak / 1e12);
     drop(cuda);
-    for name in ["minilm-l6", "mpnet-base"] {
-        let config = config(name);
+    for (name, config) in shapes() {
         let parameters = Parameters::random(&config, 1);
         let zeros = |name: &str, shape: &[usize]| Tensor {
             name: name.into(),

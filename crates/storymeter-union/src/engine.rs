@@ -58,9 +58,7 @@ impl Engine {
     /// the word embeddings here too.
     pub fn cuda_of(encoder: Encoder, tied: bool, gpu: usize, precision: GpuPrecision) -> Result<Self> {
         if precision == GpuPrecision::Int8 {
-            let words = Arc::new(encoder);
-            let encoder = CudaEncoder::int8(gpu, Arc::clone(&words))?;
-            return Ok(Self::Cuda { encoder, precision, words: Words::Int8(words) });
+            return Self::int8_on_gpu(encoder, gpu);
         }
         // An int8 encoder has them.
         let parameters = encoder.parameters().unwrap_or_default();
@@ -80,13 +78,20 @@ impl Engine {
         let encoder = match precision {
             GpuPrecision::Int8 => {
                 let encoder = Encoder::new(config, &parameters, Precision::Int8, Isa::detect());
-                return Self::cuda_of(encoder, tied, gpu, precision);
+                return Self::int8_on_gpu(encoder, gpu);
             }
             GpuPrecision::F16 => CudaEncoder::new::<f16>(gpu, config, parameters)?,
             GpuPrecision::Bf16 => CudaEncoder::new::<bf16>(gpu, config, parameters)?,
             GpuPrecision::F32 => CudaEncoder::new::<f32>(gpu, config, parameters)?,
         };
         Ok(Self::Cuda { encoder, precision, words: Words::Floats(words) })
+    }
+
+    /// Takes an int8 encoder to a GPU as it is.
+    fn int8_on_gpu(encoder: Encoder, gpu: usize) -> Result<Self> {
+        let words = Arc::new(encoder);
+        let encoder = CudaEncoder::int8(gpu, Arc::clone(&words))?;
+        Ok(Self::Cuda { encoder, precision: GpuPrecision::Int8, words: Words::Int8(words) })
     }
 
     pub fn config(&self) -> &Config {

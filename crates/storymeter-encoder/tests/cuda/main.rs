@@ -10,10 +10,13 @@
 mod int8;
 #[path = "../loss/mod.rs"]
 mod loss;
+#[path = "../shape/mod.rs"]
+mod shape;
 mod steps;
 
 use half::{bf16, f16};
 use loss::{head_tensors, learn};
+use shape::config;
 use steps::{Leeway, fixture, pytorchs_losses};
 use storymeter_encoder::cuda::{Cuda, Number};
 use storymeter_encoder::train::{
@@ -253,28 +256,6 @@ fn optimiser<B: Backend>(b: &B, clip: f32) -> Results {
         all.push(("squares", b.read(&store, Part::Squares, i).unwrap()));
     }
     all
-}
-
-fn config(family: Family, layers: usize, hidden: usize, heads: usize, intermediate: usize) -> Config {
-    let mpnet = family == Family::Mpnet;
-    Config {
-        family,
-        vocabulary: 1003,
-        hidden,
-        layers,
-        heads,
-        intermediate,
-        positions: if mpnet { 514 } else { 512 },
-        first_position: if mpnet { 2 } else { 0 },
-        segments: if mpnet { 0 } else { 2 },
-        relative_buckets: if mpnet { 32 } else { 0 },
-        activation: Activation::GeluErf,
-        norm_eps: 1e-12,
-        padding: 0,
-        hidden_dropout: 0.1,
-        attention_dropout: 0.1,
-        source: serde_json::Map::new(),
-    }
 }
 
 /// Attention on tensor cores with heads of 32 and of 64, and the plain one.
