@@ -73,6 +73,11 @@ impl Draft {
         self.sentences[sentence].of(&self.text)
     }
 
+    /// Whether one of the sentences reads like this.
+    pub fn has(&self, sentence: &str) -> bool {
+        (0..self.len()).any(|i| self.sentence(i) == sentence)
+    }
+
     /// Whether an edit of one technique must not be wiped out by another here.
     pub fn is_touched(&self, sentence: usize) -> bool {
         self.touched[sentence]

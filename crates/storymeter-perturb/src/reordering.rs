@@ -11,6 +11,7 @@ use storymeter_text::tagger::{Tag, Tagger};
 use crate::Technique::Reordering;
 use crate::draft::{Change, Draft};
 use crate::draw::Draw;
+use crate::style::{capitalised, uncapitalised};
 use crate::words::{ends_a_sentence_inside, words};
 
 /// Longest stretch of words that moves inside a sentence.
@@ -58,9 +59,9 @@ fn garbling(draft: &Draft, draw: &mut Draw, sentence: usize, tagger: &Tagger) ->
     let mut left = text[words[first].start..words[second - 1].end].to_owned();
     let mut right = text[words[second].start..words[last].end].to_owned();
     if first == 0 && left.starts_with(char::is_uppercase) {
-        right = with_first(&right, |letter| letter.to_uppercase().collect());
+        right = capitalised(&right);
         if !is_always_capital(words[0].of(text), draft.tagged(sentence, tagger).tags.first()) {
-            left = with_first(&left, |letter| letter.to_lowercase().collect());
+            left = uncapitalised(&left);
         }
     }
     let after = if draw.chance(LOST) { right } else { format!("{right} {left}") };
@@ -72,12 +73,6 @@ fn garbling(draft: &Draft, draw: &mut Draw, sentence: usize, tagger: &Tagger) ->
 fn is_always_capital(word: &str, tag: Option<&Tag>) -> bool {
     let is_name = tag.is_some_and(|tag| matches!(tag.as_str(), "NNP" | "NNPS"));
     is_name || word == "I" || word.starts_with("I'") || word.starts_with("I’")
-}
-
-/// A text with its first letter changed.
-fn with_first(text: &str, change: impl Fn(char) -> String) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| change(first) + letters.as_str())
 }
 
 /// Shuffles the contents of these places until the story reads differently, ten times at most.

@@ -91,8 +91,7 @@ fn replace_some_sentence(draft: &mut Draft, draw: &mut Draw, sources: Sources, _
     for _ in 0..10 {
         let Some(donor) = sources.donors.story(draft.style(), draw) else { return false };
         let content = sources.donors.sentence(donor, draw);
-        let own = (0..draft.len()).any(|i| draft.sentence(i) == content);
-        if !own {
+        if !draft.has(content) {
             draft.touch(slot);
             return draft.put(Substitution, slot, content);
         }
@@ -111,8 +110,7 @@ fn splicing(draft: &Draft, draw: &mut Draw, sources: Sources, slot: usize) -> Op
     let donor = sources.donors.story(draft.style(), draw)?;
     let (mine, theirs) = (draft.sentence(slot), sources.donors.sentence(donor, draw));
     let (words_of_mine, words_of_theirs) = (words(mine), words(theirs));
-    let is_own = (0..draft.len()).any(|i| draft.sentence(i) == theirs);
-    if is_own || words_of_mine.len().min(words_of_theirs.len()) < SHORTEST {
+    if draft.has(theirs) || words_of_mine.len().min(words_of_theirs.len()) < SHORTEST {
         return None;
     }
     let cut = draw.between(2, words_of_mine.len() - 1);

@@ -46,7 +46,7 @@ pub struct ScoreArgs {
     learned: learned::LearnedArgs,
     /// Say why: what the learned metric would change, which sentences weigh, which damage it sees. On the terminal, or
     /// as the field "explanation" of -o X.jsonl. Each sentence is weighed by reading its part of the story again without it, which
-    /// takes some five times as long as the score. Of a story beyond about 10,000 words only the sentences of the parts that
+    /// takes some five times as long as the score with the embedded model. Of a story beyond about 10,000 words only the sentences of the parts that
     /// score lowest are weighed, in about the time of the score again; --explain=all weighs them all. How far each kind of damage can
     /// be trusted stands in `storymeter model show`
     #[arg(long, value_name = "SENTENCES", num_args = 0..=1, require_equals = true, default_missing_value = "weakest")]

@@ -17,7 +17,7 @@ use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
 use storymeter_text::morphology::verb::{self, VerbForm};
 use storymeter_text::tagger::Tag;
 
-use crate::style::{capitalised, match_case};
+use crate::style::{capitalised, match_case, uncapitalised};
 
 /// One way to alter the negation of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -338,11 +338,10 @@ impl Sentence<'_> {
         }
         let token = self.tokens[i];
         let word = token.of(self.text);
-        let plain = match word.chars().next() {
-            Some(first) if first.is_uppercase() && i == 0 => {
-                format!("Not {}{}", first.to_lowercase(), &word[first.len_utf8()..])
-            }
-            _ => format!("not {word}"),
+        let plain = if i == 0 && word.starts_with(char::is_uppercase) {
+            format!("Not {}", uncapitalised(word))
+        } else {
+            format!("not {word}")
         };
         Some(Alteration { span: token, plain, short: None, removes: false })
     }
