@@ -3,7 +3,8 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    let is = |variable: &str, value: &str| std::env::var(variable).is_ok_and(|found| found == value);
+    let is =
+        |variable: &str, value: &str| std::env::var(variable).is_ok_and(|found| found == value);
     if is("CARGO_CFG_TARGET_OS", "linux") && is("PROFILE", "release") {
         println!("cargo::rustc-link-arg-bins=-Wl,--strip-debug");
     }

@@ -8,8 +8,12 @@ use storymeter_core::read::{Format, ReadOptions, from_reader};
 use storymeter_core::write::{Layout, StoryWriter};
 
 fn read(bytes: Vec<u8>, format: Format) -> Vec<Story> {
-    let options =
-        ReadOptions { format: Some(format), skip_bad: true, max_line: 4096, ..ReadOptions::default() };
+    let options = ReadOptions {
+        format: Some(format),
+        skip_bad: true,
+        max_line: 4096,
+        ..ReadOptions::default()
+    };
     let records = from_reader("fuzz", std::io::Cursor::new(bytes), &options);
     records.filter_map(|record| record.ok().map(|record| record.story)).collect()
 }

@@ -7,7 +7,8 @@ use storymeter_core::read::{Format, ReadOptions, from_reader};
 use storymeter_core::write::{Layout, StoryWriter};
 
 fn read(bytes: Vec<u8>) -> Vec<Story> {
-    let options = ReadOptions { format: Some(Format::Jsonl), skip_bad: true, ..ReadOptions::default() };
+    let options =
+        ReadOptions { format: Some(Format::Jsonl), skip_bad: true, ..ReadOptions::default() };
     let records = from_reader("fuzz", std::io::Cursor::new(bytes), &options);
     records.filter_map(|record| record.ok().map(|record| record.story)).collect()
 }

@@ -11,7 +11,8 @@ use storymeter_checks::shared;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let named = std::env::args_os().nth(1).map(PathBuf::from);
-    let Some(path) = named.or_else(|| shared("data/annotated/hanna/stories_first48.jsonl.gz")) else {
+    let Some(path) = named.or_else(|| shared("data/annotated/hanna/stories_first48.jsonl.gz"))
+    else {
         return Ok(());
     };
     println!(

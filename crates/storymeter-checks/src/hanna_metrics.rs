@@ -136,7 +136,8 @@ pub fn compare(
     path: &Path,
     expectations: &[Expectation],
 ) -> Result<Vec<Comparison>, Box<dyn std::error::Error>> {
-    let records = open(&[path.to_owned()], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
+    let records =
+        open(&[path.to_owned()], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
     let mut ids: Vec<&str> = expectations.iter().map(Expectation::metric).collect();
     ids.dedup();
     let meteor_data = ids.contains(&METEOR.id).then(meteor_data).flatten();
@@ -150,14 +151,18 @@ pub fn compare(
     let published = published(path, expectations)?;
     let mut comparisons = Vec::new();
     for (column, &expectation) in expectations.iter().enumerate() {
-        let key = keys.iter().position(|key| key == expectation.id).ok_or("no column of that id")?;
+        let key =
+            keys.iter().position(|key| key == expectation.id).ok_or("no column of that id")?;
         let ours: Vec<f64> = (0..records.len()).map(|story| rows.scores(story)[key]).collect();
         let theirs: Vec<f64> = published.iter().map(|story| story[column]).collect();
         let differences = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs());
         comparisons.push(Comparison {
             expectation,
             stories: records.len(),
-            equal: differences.clone().filter(|&difference| difference <= expectation.within).count(),
+            equal: differences
+                .clone()
+                .filter(|&difference| difference <= expectation.within)
+                .count(),
             largest: differences.fold(0.0, f64::max),
             correlation: pearson(&ours, &theirs)?.coefficient,
         });
@@ -166,16 +171,21 @@ pub fn compare(
 }
 
 /// The published values of each record, in the order of the expectations.
-fn published(path: &Path, expectations: &[Expectation]) -> Result<Vec<Vec<f64>>, Box<dyn std::error::Error>> {
+fn published(
+    path: &Path,
+    expectations: &[Expectation],
+) -> Result<Vec<Vec<f64>>, Box<dyn std::error::Error>> {
     let mut all = Vec::new();
     for line in BufReader::new(GzDecoder::new(File::open(path)?)).lines() {
         let record: serde_json::Value = serde_json::from_str(&line?)?;
         let metrics = record["metrics"].as_object().ok_or("a record without metrics")?;
         let value = |expectation: &Expectation| {
             // A column's name ends in a blank and marks of its kind.
-            let marked =
-                |name: &str| name.rsplit_once(' ').is_some_and(|(name, _)| name == expectation.column);
-            let found = metrics.iter().find(|(name, _)| marked(name)).and_then(|(_, value)| value.as_f64());
+            let marked = |name: &str| {
+                name.rsplit_once(' ').is_some_and(|(name, _)| name == expectation.column)
+            };
+            let found =
+                metrics.iter().find(|(name, _)| marked(name)).and_then(|(_, value)| value.as_f64());
             found.ok_or_else(|| format!("a record without {}", expectation.column))
         };
         all.push(expectations.iter().map(value).collect::<Result<Vec<_>, _>>()?);

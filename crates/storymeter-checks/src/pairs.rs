@@ -40,7 +40,8 @@ pub fn story_pairs() -> Option<Vec<Record>> {
 /// The rows of a fixture made by `tools/rouge_meteor_fixtures.py`: the number of the pair and its numbers.
 pub fn peer_rows(name: &str) -> Vec<(usize, Vec<f64>)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
-    let number = |field: &str| field.parse::<f64>().unwrap_or_else(|e| panic!("{name}: {field}: {e}"));
+    let number =
+        |field: &str| field.parse::<f64>().unwrap_or_else(|e| panic!("{name}: {field}: {e}"));
     let row = |line: &str| {
         let mut numbers = line.split(',').map(number);
         (numbers.next().unwrap_or_default() as usize, numbers.collect())
@@ -57,6 +58,7 @@ fn text(path: PathBuf) -> String {
 }
 
 fn field(line: &str, name: &str) -> String {
-    let record: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{line}: {e}"));
+    let record: serde_json::Value =
+        serde_json::from_str(line).unwrap_or_else(|e| panic!("{line}: {e}"));
     record[name].as_str().unwrap_or_default().to_owned()
 }

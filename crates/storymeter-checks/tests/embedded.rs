@@ -14,10 +14,18 @@ fn evaluation() -> Option<&'static Evaluation> {
     MADE.as_ref()
 }
 
-fn row<'a>(made: &'a Evaluation, set: &str, criterion: &str, level: &str, metric: &str) -> &'a Agreement {
+fn row<'a>(
+    made: &'a Evaluation,
+    set: &str,
+    criterion: &str,
+    level: &str,
+    metric: &str,
+) -> &'a Agreement {
     let wanted = [set, criterion, level, metric];
-    let found =
-        made.agreement.iter().find(|row| [&row.set, &row.criterion, &row.level, &row.metric] == wanted);
+    let found = made
+        .agreement
+        .iter()
+        .find(|row| [&row.set, &row.criterion, &row.level, &row.metric] == wanted);
     found.unwrap_or_else(|| panic!("no row {wanted:?}"))
 }
 
@@ -36,16 +44,26 @@ fn it_agrees_better_with_hanna_s_coherence_than_repetition_does() {
     for level in ["story", "pooled"] {
         let of = |metric: &str| row(made, "hanna first 48 prompts", "coherence", level, metric);
         let (union, repetition) = (of("union"), of("repetition-3"));
-        assert!(union.spearman.value > repetition.spearman.value, "{level}: {union:?} and {repetition:?}");
-        assert!(union.kendall.value > repetition.kendall.value, "{level}: {union:?} and {repetition:?}");
-        assert!(union.pearson.value > repetition.pearson.value, "{level}: {union:?} and {repetition:?}");
+        assert!(
+            union.spearman.value > repetition.spearman.value,
+            "{level}: {union:?} and {repetition:?}"
+        );
+        assert!(
+            union.kendall.value > repetition.kendall.value,
+            "{level}: {union:?} and {repetition:?}"
+        );
+        assert!(
+            union.pearson.value > repetition.pearson.value,
+            "{level}: {union:?} and {repetition:?}"
+        );
     }
 }
 
 #[test]
 fn it_finds_repeated_plots() {
     let Some(made) = evaluation() else { return };
-    let found = made.diagnosis.iter().find(|d| d.output == "repetition" && d.error == "repeated plots");
+    let found =
+        made.diagnosis.iter().find(|d| d.output == "repetition" && d.error == "repeated plots");
     let found = found.unwrap();
     assert!(found.auc >= 0.80 && found.auc_reasonable >= 0.90, "{found:?}");
 }

@@ -10,7 +10,9 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use storymeter_encoder::{Batch, Config, Encoder, Isa, Precision, Tokenizer, Workspace, load_parameters};
+use storymeter_encoder::{
+    Batch, Config, Encoder, Isa, Precision, Tokenizer, Workspace, load_parameters,
+};
 
 fn model(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("STORYMETER_MODELS").map(|folder| PathBuf::from(folder).join(name));
@@ -36,11 +38,14 @@ fn stories(fixture: &Value) -> Option<Vec<String>> {
         .map(|story| (story["source"].as_str().unwrap(), story["record"].as_u64().unwrap()))
         .collect();
     let mut texts = BTreeMap::new();
-    for (i, line) in lines(&roc).skip(1).enumerate().filter(|(i, _)| wanted.contains(&("roc", *i as u64))) {
+    for (i, line) in
+        lines(&roc).skip(1).enumerate().filter(|(i, _)| wanted.contains(&("roc", *i as u64)))
+    {
         let text: Vec<&str> = line.split('\t').skip(1).collect();
         texts.insert(("roc", i as u64), text.join(" "));
     }
-    for (i, line) in lines(&long).enumerate().filter(|(i, _)| wanted.contains(&("long", *i as u64))) {
+    for (i, line) in lines(&long).enumerate().filter(|(i, _)| wanted.contains(&("long", *i as u64)))
+    {
         let record: Value = serde_json::from_str(&line).unwrap();
         texts.insert(("long", i as u64), record["story"].as_str().unwrap().to_owned());
     }
@@ -96,7 +101,8 @@ fn check(name: &str, fixture: &str) {
     let quantised = small.encode(&batch, &mut workspace).unwrap();
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum::<f64>();
     let rows = states.chunks_exact(h).zip(quantised.states().chunks_exact(h));
-    let cosine = rows.map(|(a, b)| dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()).sum::<f64>() * h as f64
+    let cosine = rows.map(|(a, b)| dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()).sum::<f64>()
+        * h as f64
         / states.len() as f64;
     assert!(cosine >= 0.995, "{name}: mean token cosine of int8 is {cosine}");
     eprintln!("{name}: largest difference {worst:.1e}, mean token cosine of int8 {cosine:.5}");

@@ -1,6 +1,8 @@
 //! The sets a model is judged on are what the papers say they are.
 
-use storymeter_checks::evaluate::{hanna_machine, other, paper_examples, pooled, union_roc, within_items};
+use storymeter_checks::evaluate::{
+    hanna_machine, other, paper_examples, pooled, union_roc, within_items,
+};
 
 #[test]
 fn union_roc_has_the_paper_s_400_stories_and_error_types() {
@@ -20,7 +22,9 @@ fn the_other_sets_and_hanna_have_their_stories() {
     let Some(sets) = other().unwrap() else { return };
     let sizes: Vec<usize> = sets.iter().map(|set| set.stories.len()).collect();
     assert_eq!(sizes, [120, 80, 120, 80, 200, 200, 300]);
-    assert!(sets.iter().flat_map(|set| &set.criteria).all(|(_, v)| v.iter().all(|x| x.is_finite())));
+    assert!(
+        sets.iter().flat_map(|set| &set.criteria).all(|(_, v)| v.iter().all(|x| x.is_finite()))
+    );
     let Some(hanna) = hanna_machine().unwrap() else { return };
     assert_eq!(hanna.stories.len(), 480);
     assert_eq!(hanna.criteria.len(), 7, "six and their mean");
@@ -33,7 +37,9 @@ fn the_paper_s_examples_are_read_with_its_baselines() {
     assert_eq!(first[1].baselines, [0.14, 0.27]);
     assert!(first.iter().all(|e| e.text.starts_with("Jack was at the bar. ")));
     assert_eq!(tenth.iter().filter(|e| e.reasonable).count(), 1);
-    assert!(tenth[0].text.starts_with("[MALE] had joined the volunteer fire department. His first day"));
+    assert!(
+        tenth[0].text.starts_with("[MALE] had joined the volunteer fire department. His first day")
+    );
     assert!(tenth.iter().all(|e| !e.text.contains('(')), "no error type behind a story");
 }
 

@@ -9,7 +9,8 @@ use storymeter::meta::study::Edition;
 use storymeter::meta::{Document, Sheet};
 use storymeter_checks::{HANNA_SELECTED, shared};
 
-const CRITERIA: [&str; 6] = ["Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity"];
+const CRITERIA: [&str; 6] =
+    ["Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity"];
 const SHORT: [&str; 6] = ["RE", "CH", "EM", "SU", "EG", "CX"];
 
 fn file(name: &str) -> Option<PathBuf> {
@@ -55,7 +56,12 @@ fn all_72_x_36_correlations_are_the_authors() {
         assert_eq!(cells[0], row[0].text());
         for (cell, ours) in cells[1..].iter().zip(&row[1..]) {
             let theirs: f64 = cell.parse().unwrap();
-            assert!((theirs - ours.value()).abs() < 1e-12, "{}: {theirs} {}", cells[0], ours.value());
+            assert!(
+                (theirs - ours.value()).abs() < 1e-12,
+                "{}: {theirs} {}",
+                cells[0],
+                ours.value()
+            );
             compared += 1;
         }
     }
@@ -66,21 +72,57 @@ fn all_72_x_36_correlations_are_the_authors() {
 #[allow(clippy::approx_constant)]
 /// Table 4 as printed: RE, CH, EM, SU, EG, CX, Average, each with its half width.
 const TABLE_4: [(&str, [f64; 7], [f64; 7]); 11] = [
-    ("Human", [4.17, 4.43, 3.22, 3.15, 3.88, 3.73, 3.76], [0.14, 0.10, 0.14, 0.15, 0.12, 0.13, 0.06]),
+    (
+        "Human",
+        [4.17, 4.43, 3.22, 3.15, 3.88, 3.73, 3.76],
+        [0.14, 0.10, 0.14, 0.15, 0.12, 0.13, 0.06],
+    ),
     (
         "BertGeneration",
         [2.46, 3.14, 2.28, 2.09, 2.67, 2.41, 2.51],
         [0.16, 0.16, 0.13, 0.13, 0.12, 0.11, 0.06],
     ),
-    ("CTRL", [2.54, 2.93, 2.26, 1.93, 2.53, 2.23, 2.40], [0.16, 0.16, 0.13, 0.12, 0.12, 0.10, 0.06]),
+    (
+        "CTRL",
+        [2.54, 2.93, 2.26, 1.93, 2.53, 2.23, 2.40],
+        [0.16, 0.16, 0.13, 0.12, 0.12, 0.10, 0.06],
+    ),
     ("GPT", [2.40, 3.22, 2.37, 2.13, 2.76, 2.49, 2.56], [0.16, 0.15, 0.12, 0.13, 0.13, 0.12, 0.06]),
-    ("GPT-2", [2.81, 3.29, 2.47, 2.21, 2.86, 2.68, 2.72], [0.16, 0.14, 0.12, 0.13, 0.12, 0.10, 0.06]),
-    ("GPT-2 (tag)", [2.67, 3.31, 2.47, 2.22, 2.92, 2.80, 2.73], [0.16, 0.15, 0.12, 0.13, 0.12, 0.11, 0.06]),
-    ("RoBERTa", [2.54, 3.22, 2.27, 2.12, 2.74, 2.41, 2.55], [0.16, 0.16, 0.12, 0.13, 0.12, 0.11, 0.06]),
-    ("XLNet", [2.39, 2.88, 2.10, 1.95, 2.46, 2.36, 2.36], [0.17, 0.16, 0.12, 0.12, 0.13, 0.11, 0.06]),
-    ("Fusion", [2.09, 2.86, 1.99, 1.72, 2.27, 1.92, 2.14], [0.16, 0.16, 0.12, 0.12, 0.14, 0.11, 0.06]),
-    ("HINT", [2.29, 2.38, 1.74, 1.56, 1.75, 1.45, 1.86], [0.16, 0.16, 0.13, 0.11, 0.12, 0.10, 0.06]),
-    ("TD-VAE", [2.51, 2.99, 2.07, 2.10, 2.59, 2.49, 2.46], [0.16, 0.15, 0.11, 0.12, 0.12, 0.11, 0.06]),
+    (
+        "GPT-2",
+        [2.81, 3.29, 2.47, 2.21, 2.86, 2.68, 2.72],
+        [0.16, 0.14, 0.12, 0.13, 0.12, 0.10, 0.06],
+    ),
+    (
+        "GPT-2 (tag)",
+        [2.67, 3.31, 2.47, 2.22, 2.92, 2.80, 2.73],
+        [0.16, 0.15, 0.12, 0.13, 0.12, 0.11, 0.06],
+    ),
+    (
+        "RoBERTa",
+        [2.54, 3.22, 2.27, 2.12, 2.74, 2.41, 2.55],
+        [0.16, 0.16, 0.12, 0.13, 0.12, 0.11, 0.06],
+    ),
+    (
+        "XLNet",
+        [2.39, 2.88, 2.10, 1.95, 2.46, 2.36, 2.36],
+        [0.17, 0.16, 0.12, 0.12, 0.13, 0.11, 0.06],
+    ),
+    (
+        "Fusion",
+        [2.09, 2.86, 1.99, 1.72, 2.27, 1.92, 2.14],
+        [0.16, 0.16, 0.12, 0.12, 0.14, 0.11, 0.06],
+    ),
+    (
+        "HINT",
+        [2.29, 2.38, 1.74, 1.56, 1.75, 1.45, 1.86],
+        [0.16, 0.16, 0.13, 0.11, 0.12, 0.10, 0.06],
+    ),
+    (
+        "TD-VAE",
+        [2.51, 2.99, 2.07, 2.10, 2.59, 2.49, 2.46],
+        [0.16, 0.15, 0.11, 0.12, 0.12, 0.11, 0.06],
+    ),
 ];
 
 /// Who has an asterisk in Table 4.
@@ -97,7 +139,11 @@ fn table_4_is_as_printed_with_its_intervals_and_asterisks() {
     for (system, means, reaches) in TABLE_4 {
         for (at, column) in columns.iter().enumerate() {
             assert_eq!(sheet.value(system, column), means[at], "{system} {column}");
-            assert_eq!(sheet.value(system, &format!("{column} ±")), reaches[at], "{system} {column} ±");
+            assert_eq!(
+                sheet.value(system, &format!("{column} ±")),
+                reaches[at],
+                "{system} {column} ±"
+            );
             let starred = TABLE_4_BEST.iter().any(|(best, stars)| *best == system && stars[at]);
             let mark = sheet.cell(system, &format!("{column} *")).unwrap().text();
             assert_eq!(mark == "*", starred, "{system} {column}: {mark}");
@@ -117,7 +163,11 @@ const TABLE_5: [BestThree; 12] = [
     ("story", "EG", [("BERTScore Recall", 43.0), ("Novelty-1", 42.3), ("chrF", 41.1)]),
     ("story", "CX", [("chrF", 58.8), ("BERTScore Recall", 55.8), ("ROUGE-1 Recall", 55.0)]),
     // The paper's second entry reads ROUGE-SU_R; 80.3 is the F-score's, as its own Table 9 says.
-    ("system", "RE", [("ROUGE-S* F-Score", 80.4), ("ROUGE-SU* F-Score", 80.3), ("ROUGE-S* Recall", 80.2)]),
+    (
+        "system",
+        "RE",
+        [("ROUGE-S* F-Score", 80.4), ("ROUGE-SU* F-Score", 80.3), ("ROUGE-S* Recall", 80.2)],
+    ),
     ("system", "CH", [("BaryScore-SD-0.01", 88.2), ("BaryScore-W", 88.0), ("BERTScore F1", 87.9)]),
     ("system", "EM", [("BaryScore-SD-0.01", 90.0), ("BaryScore-W", 90.0), ("BERTScore F1", 88.7)]),
     ("system", "SU", [("BARTScore-SH", 92.7), ("BERTScore Recall", 91.1), ("DepthScore", 90.7)]),
@@ -136,7 +186,8 @@ fn table_5_is_as_printed() {
     for (level, short, best) in TABLE_5 {
         for (metric, printed) in best {
             let row = rows.next().unwrap();
-            let found = (row[0].text(), row[1].text(), hanna_metric_name(row[4].text()), row[5].value());
+            let found =
+                (row[0].text(), row[1].text(), hanna_metric_name(row[4].text()), row[5].value());
             assert_eq!(found, (level, criterion(short), metric, printed));
         }
     }
@@ -205,8 +256,12 @@ fn table_6_and_the_18_borda_top_fives_are_the_authors() {
 fn mid_rank_borda_counts_have_the_same_leaders() {
     let Some(document) = corrected() else { return };
     let sheet = document.sheet("borda-global").unwrap();
-    let leaders: Vec<&str> = sheet.rows.iter().take(5).map(|row| hanna_metric_name(row[2].text())).collect();
-    assert_eq!(leaders, ["chrF", "BARTScore-SH", "BERTScore Recall", "S3-Pyramid", "S3-Responsiveness"]);
+    let leaders: Vec<&str> =
+        sheet.rows.iter().take(5).map(|row| hanna_metric_name(row[2].text())).collect();
+    assert_eq!(
+        leaders,
+        ["chrF", "BARTScore-SH", "BERTScore Recall", "S3-Pyramid", "S3-Responsiveness"]
+    );
 }
 
 /// Cells of Tables 8 and 9 that do not follow from the published scores: the paper's Novelty-1 has another Kendall
@@ -217,16 +272,23 @@ const NOVELTY: &str = "Novelty-1";
 fn tables_8_and_9_are_as_printed() {
     let Some(document) = published() else { return };
     let mut seen = 0;
-    for line in include_str!("fixtures/hanna_tables_8_9.txt").lines().filter(|line| !line.starts_with('#')) {
+    for line in
+        include_str!("fixtures/hanna_tables_8_9.txt").lines().filter(|line| !line.starts_with('#'))
+    {
         let mut words = line.splitn(3, ' ');
-        let (level, short, rest) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
+        let (level, short, rest) =
+            (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
         for (cell, coefficient) in rest.split(" | ").zip(["kendall", "spearman", "pearson"]) {
             let (metric, printed) = cell.rsplit_once(' ').unwrap();
             let sheet = document.sheet("rankings_global").unwrap();
-            let found = 100.0 * value(sheet, metric, &format!("{}_{level}_{coefficient}", criterion(short)));
+            let found = 100.0
+                * value(sheet, metric, &format!("{}_{level}_{coefficient}", criterion(short)));
             let same = format!("{found:.2}") == printed;
             let defect = metric == NOVELTY && coefficient == "kendall";
-            assert!(same || defect, "{level} {short} {coefficient} {metric}: {found:.2}, printed {printed}");
+            assert!(
+                same || defect,
+                "{level} {short} {coefficient} {metric}: {found:.2}, printed {printed}"
+            );
             seen += usize::from(same);
         }
     }
@@ -254,7 +316,9 @@ fn tables_8_and_9_are_as_printed() {
 /// Criterion, coefficient, place and value, as printed.
 fn printed_places(level: &str) -> Vec<(&'static str, &'static str, usize, &'static str)> {
     let mut places = Vec::new();
-    let lines = include_str!("fixtures/hanna_tables_8_9.txt").lines().filter(|line| line.starts_with(level));
+    let lines = include_str!("fixtures/hanna_tables_8_9.txt")
+        .lines()
+        .filter(|line| line.starts_with(level));
     for (at, line) in lines.enumerate() {
         let mut words = line.splitn(3, ' ').skip(1);
         let (short, rest) = (words.next().unwrap(), words.next().unwrap());
@@ -334,7 +398,9 @@ fn with_its_direction_depthscore_is_the_best_judge_between_systems() {
             "{criterion}: {found}, an independent script has {expected}"
         );
     }
-    let best = HANNA_SELECTED.iter().max_by(|a, b| value(sheet, a, "Avg").total_cmp(&value(sheet, b, "Avg")));
+    let best = HANNA_SELECTED
+        .iter()
+        .max_by(|a, b| value(sheet, a, "Avg").total_cmp(&value(sheet, b, "Avg")));
     assert_eq!(best, Some(&"DepthScore"));
 }
 

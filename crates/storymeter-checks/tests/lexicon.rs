@@ -31,15 +31,20 @@ fn share(part: usize, whole: usize) -> f64 {
 #[test]
 fn the_conceptnet_table_is_read_whole() {
     let Some(path) = shared("data/lexicon/conceptnet_antonym.txt") else { return };
-    let lexicon =
-        Lexicon::from_conceptnet(BufReader::new(File::open(&path).unwrap()), "conceptnet_antonym.txt")
-            .unwrap();
+    let lexicon = Lexicon::from_conceptnet(
+        BufReader::new(File::open(&path).unwrap()),
+        "conceptnet_antonym.txt",
+    )
+    .unwrap();
     // Counted here in the plainest way: the different tails of all relations of a head, without the head.
     let mut tails: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for line in BufReader::new(File::open(&path).unwrap()).lines() {
         let line = line.unwrap().to_lowercase();
         let fields: Vec<&str> = line.split("|||").collect();
-        tails.entry(fields[0].to_owned()).or_default().extend(fields[2].split(' ').map(str::to_owned));
+        tails
+            .entry(fields[0].to_owned())
+            .or_default()
+            .extend(fields[2].split(' ').map(str::to_owned));
     }
     assert_eq!(tails.len(), 8_937);
     for (head, mut expected) in tails {
@@ -88,7 +93,10 @@ fn all_single_word_antonyms_of_open_english_wordnet_are_embedded() {
             "a" => PartOfSpeech::Adjective,
             _ => PartOfSpeech::Adverb,
         };
-        assert!(lexicon.antonyms(fields[0], pos).contains(&fields[1].to_lowercase().as_str()), "{line}");
+        assert!(
+            lexicon.antonyms(fields[0], pos).contains(&fields[1].to_lowercase().as_str()),
+            "{line}"
+        );
         checked += 1;
     }
     println!("{checked} antonyms of Open English WordNet found");
@@ -123,7 +131,9 @@ fn verbs_of_the_treebank_come_back_from_their_base() {
             if inflect(&base, form) == word {
                 same += 1;
             } else {
-                *different.entry(format!("{word} {tag}: {base} {}", inflect(&base, form))).or_insert(0) += 1;
+                *different
+                    .entry(format!("{word} {tag}: {base} {}", inflect(&base, form)))
+                    .or_insert(0) += 1;
             }
         }
         println!(

@@ -22,7 +22,8 @@ fn largest_difference(id: &str, options: &Options, column: usize) -> Option<f64>
     let ours = scorer.batch(&pairs).expect("all have references");
     let theirs = peer_rows("meteor.csv.gz");
     assert_eq!(theirs.len(), 2328);
-    let difference = |(pair, numbers): &(usize, Vec<f64>)| (ours.scores(*pair)[0] - numbers[column]).abs();
+    let difference =
+        |(pair, numbers): &(usize, Vec<f64>)| (ours.scores(*pair)[0] - numbers[column]).abs();
     Some(theirs.iter().map(difference).fold(0.0, f64::max))
 }
 

@@ -33,8 +33,10 @@ fn bleu_of_union_is_the_published_one_up_to_its_scale() {
     let Some(folder) = shared("data/annotated/union_roc") else { return };
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("the file is there");
     let references: Vec<String> = read("reference.txt").lines().map(str::to_owned).collect();
-    let published: Vec<f64> =
-        read("metric_output/bleu.txt").lines().map(|line| line.trim().parse().expect("a number")).collect();
+    let published: Vec<f64> = read("metric_output/bleu.txt")
+        .lines()
+        .map(|line| line.trim().parse().expect("a number"))
+        .collect();
     let records: Vec<Record> = (0..)
         .zip(read("ant_data.txt").lines())
         .map(|(number, line)| {
@@ -47,7 +49,8 @@ fn bleu_of_union_is_the_published_one_up_to_its_scale() {
     let scorer = Scorer::new(&["bleu:union"], &Options::default()).expect("a known metric");
     let rows = scorer.batch(&records).expect("all have references");
     let ours: Vec<f64> = (0..records.len()).map(|at| rows.scores(at)[0]).collect();
-    let correlation = storymeter_stats::pearson(&ours, &published).expect("400 numbers").coefficient;
+    let correlation =
+        storymeter_stats::pearson(&ours, &published).expect("400 numbers").coefficient;
     assert!(correlation > 1.0 - 1e-12, "{correlation}");
 }
 
@@ -61,8 +64,9 @@ fn pairs(group: &str) -> Option<Vec<Record>> {
     let in_a_row = |path: &str, first: usize, count: usize, references: usize| {
         let stories = stories(&shared(path)?, first + count + references);
         let text = |at: usize| stories[at].story.text.clone();
-        let pair =
-            |at: usize| record(at as u64, text(at), (1..=references).map(|next| text(at + next)).collect());
+        let pair = |at: usize| {
+            record(at as u64, text(at), (1..=references).map(|next| text(at + next)).collect())
+        };
         Some((first..first + count).map(pair).collect())
     };
     match group {
@@ -79,7 +83,9 @@ fn pairs(group: &str) -> Option<Vec<Record>> {
 fn values_on_3328_real_pairs_equal_the_peers_to_a_billionth() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/metrics_peers.csv.gz");
     let mut text = String::new();
-    GzDecoder::new(File::open(fixture).expect("the fixture")).read_to_string(&mut text).expect("gzip");
+    GzDecoder::new(File::open(fixture).expect("the fixture"))
+        .read_to_string(&mut text)
+        .expect("gzip");
     let mut groups: BTreeMap<&str, (Vec<&str>, Vec<Vec<&str>>)> = BTreeMap::new();
     let mut current = "";
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -101,7 +107,8 @@ fn values_on_3328_real_pairs_equal_the_peers_to_a_billionth() {
         let rows = scorer.batch(&records).expect("all have references");
         let stats: Vec<&[f64]> = (0..records.len()).map(|at| rows.stats(at)).collect();
         let together = scorer.aggregate(&stats);
-        let ours = std::iter::once(together.as_slice()).chain((0..records.len()).map(|at| rows.scores(at)));
+        let ours = std::iter::once(together.as_slice())
+            .chain((0..records.len()).map(|at| rows.scores(at)));
         for (line, (ours, theirs)) in ours.zip(&expected).enumerate() {
             for ((key, ours), theirs) in keys.iter().zip(ours).zip(theirs) {
                 let Ok(theirs) = theirs.parse::<f64>() else { continue };

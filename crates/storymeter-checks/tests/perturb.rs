@@ -18,7 +18,10 @@ use storymeter_checks::shared;
 const SEED: u64 = 20;
 
 fn read(path: &Path) -> Vec<Story> {
-    open(&[path.to_owned()], &ReadOptions::default()).unwrap().map(|record| record.unwrap().story).collect()
+    open(&[path.to_owned()], &ReadOptions::default())
+        .unwrap()
+        .map(|record| record.unwrap().story)
+        .collect()
 }
 
 fn donors(stories: &[Story]) -> Donors {
@@ -50,7 +53,11 @@ fn roc_negatives_have_the_shares_asked_for_and_can_be_undone() {
                     assert_eq!(apply(&story.text, &sample.edits).unwrap(), sample.story);
                     assert_eq!(undo(&sample.story, &sample.edits).unwrap(), story.text);
                     let first = &story.text[story.sentences[0].clone()];
-                    assert!(sample.story.starts_with(first), "sentence 1 changed: {}", sample.story);
+                    assert!(
+                        sample.story.starts_with(first),
+                        "sentence 1 changed: {}",
+                        sample.story
+                    );
                     assert!(sample.edits.iter().all(|edit| (1..5).contains(&edit.sentence)));
                 }
                 tally
@@ -86,7 +93,8 @@ fn five_sentences_stay_five() {
     let Some(path) = shared("data/roc/stories.tsv.gz") else { return };
     let stories = read(&path);
     let donors = donors(&stories);
-    let perturber = Perturber::new(Config::default(), &donors, Lexicon::embedded(), Tagger::embedded());
+    let perturber =
+        Perturber::new(Config::default(), &donors, Lexicon::embedded(), Tagger::embedded());
     let counts: Vec<(usize, usize)> = stories
         .par_iter()
         .enumerate()
@@ -110,7 +118,8 @@ fn long_stories_can_be_damaged_too() {
     let Some(path) = shared("data/long/stories.jsonl.gz") else { return };
     let stories: Vec<Story> = read(&path).into_iter().take(3_000).collect();
     let donors = donors(&stories);
-    let perturber = Perturber::new(Config::default(), &donors, Lexicon::embedded(), Tagger::embedded());
+    let perturber =
+        Perturber::new(Config::default(), &donors, Lexicon::embedded(), Tagger::embedded());
     let made = stories
         .par_iter()
         .enumerate()
@@ -163,11 +172,14 @@ fn altered(sentence: &str) -> Vec<String> {
     let tokens: Vec<Span> = treebank::tokenize(sentence).iter().map(|token| token.span).collect();
     let words: Vec<&str> = tokens.iter().map(|token| token.of(sentence)).collect();
     let tags = Tagger::embedded().tag(&words);
-    let write =
-        |span: Span, after: &str| format!("{}{after}{}", &sentence[..span.start], &sentence[span.end..]);
+    let write = |span: Span, after: &str| {
+        format!("{}{after}{}", &sentence[..span.start], &sentence[span.end..])
+    };
     alterations(sentence, &tokens, &tags, true)
         .iter()
-        .flat_map(|a| [Some(write(a.span, &a.plain)), a.short.as_deref().map(|short| write(a.span, short))])
+        .flat_map(|a| {
+            [Some(write(a.span, &a.plain)), a.short.as_deref().map(|short| write(a.span, short))]
+        })
         .flatten()
         .collect()
 }
@@ -178,7 +190,9 @@ fn treebank_sentences(path: &Path) -> Vec<String> {
     let file = std::fs::File::open(path).unwrap();
     std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(file), &mut text).unwrap();
     text.split("\n\n")
-        .map(|block| block.lines().filter_map(|line| line.split('\t').next()).collect::<Vec<_>>().join(" "))
+        .map(|block| {
+            block.lines().filter_map(|line| line.split('\t').next()).collect::<Vec<_>>().join(" ")
+        })
         .filter(|sentence| !sentence.trim().is_empty())
         .collect()
 }

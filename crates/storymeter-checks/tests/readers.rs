@@ -20,7 +20,8 @@ fn roc_has_60802_stories_of_five_sentences() {
     for (number, story) in stories.iter().enumerate() {
         assert_eq!(story.id, number.to_string());
         assert_eq!(story.sentences.len(), 5);
-        let sentences: Vec<&str> = story.sentences.iter().map(|range| &story.text[range.clone()]).collect();
+        let sentences: Vec<&str> =
+            story.sentences.iter().map(|range| &story.text[range.clone()]).collect();
         assert_eq!(sentences.join(" "), story.text);
     }
 }
@@ -94,13 +95,15 @@ fn hannas_published_scores_are_11_systems_96_prompts_and_72_metrics() {
     assert!((0..78).all(|column| table.values(column).iter().all(|x| x.is_finite())));
     // One DepthScore, eight BaryScores, three InfoLMs, three repetition rates point down; four properties and
     // three novelty rates point nowhere.
-    let pointing = |direction| table.columns().iter().filter(|column| column.direction == direction).count();
+    let pointing =
+        |direction| table.columns().iter().filter(|column| column.direction == direction).count();
     assert_eq!((pointing(Direction::Lower), pointing(Direction::None)), (15, 7));
     assert!(table.columns().iter().all(|column| hanna_metric_name(&column.name).is_ascii()));
     // A story's human mean is the mean of its ratings in the file of texts.
     let Some(texts) = shared("data/annotated/hanna/stories_first48.jsonl.gz") else { return };
     for story in stories(texts) {
-        let system = table.systems().iter().position(|name| Some(name) == story.system.as_ref()).unwrap();
+        let system =
+            table.systems().iter().position(|name| Some(name) == story.system.as_ref()).unwrap();
         let item: usize = story.item().parse().unwrap();
         for (column, criterion) in table.columns().iter().enumerate().take(6) {
             let mean = story.ratings.mean(&criterion.name.to_lowercase()).unwrap();

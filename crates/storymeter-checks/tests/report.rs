@@ -24,7 +24,11 @@ fn find(sheet: &Sheet, row: &str, column: &str) -> f64 {
 }
 
 fn unescape(text: &str) -> String {
-    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'");
+    let text = text
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'");
     text.replace("&amp;", "&")
 }
 
@@ -35,7 +39,8 @@ fn every_figure_of_hanna_has_the_numbers_of_the_result_and_the_page_is_small() {
     let Some(stories) = shared("data/annotated/hanna/stories_first48.jsonl.gz") else { return };
     let temporary = tempfile::tempdir().unwrap();
     let run = temporary.path().join("hanna");
-    let document = analyse(&csv, &Options { ratings: Some(ratings), ..Options::default() }).unwrap();
+    let document =
+        analyse(&csv, &Options { ratings: Some(ratings), ..Options::default() }).unwrap();
     folder::write(&document, &run).unwrap();
     let result: storymeter::meta::Document =
         serde_json::from_str(&fs::read_to_string(run.join("result.json")).unwrap()).unwrap();
@@ -59,7 +64,10 @@ fn every_figure_of_hanna_has_the_numbers_of_the_result_and_the_page_is_small() {
         }
     }
     for number in 1..=38 {
-        assert!(drawn.iter().any(|figure| figure.id == format!("figure-{number}")), "figure {number}");
+        assert!(
+            drawn.iter().any(|figure| figure.id == format!("figure-{number}")),
+            "figure {number}"
+        );
     }
     // Six matrices of 72 x 72 alone have 31,104 numbers.
     assert!(numbers > 60_000, "{numbers} numbers read back");

@@ -23,7 +23,8 @@ fn the_perl_program_prints_the_same_on_2328_pairs() {
     let theirs = peer_rows("rouge_perl.csv.gz");
     assert_eq!(theirs.len(), 2328);
     for (pair, printed) in theirs {
-        let rounded: Vec<f64> = ours.scores(pair).iter().map(|score| (score * 1e5).round()).collect();
+        let rounded: Vec<f64> =
+            ours.scores(pair).iter().map(|score| (score * 1e5).round()).collect();
         assert_eq!(rounded, printed, "pair {pair}");
     }
 }

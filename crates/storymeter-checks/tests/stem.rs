@@ -11,7 +11,9 @@ use storymeter_text::stem::{porter, porter2};
 /// Every run of ASCII letters, digits and apostrophes, lower case.
 fn words() -> Option<BTreeSet<String>> {
     let mut words = BTreeSet::new();
-    for file in ["annotated/hanna/stories_first48.jsonl.gz", "roc/stories.tsv.gz", "long/stories.jsonl.gz"] {
+    for file in
+        ["annotated/hanna/stories_first48.jsonl.gz", "roc/stories.tsv.gz", "long/stories.jsonl.gz"]
+    {
         let file = File::open(shared(&format!("data/{file}"))?).expect("it exists");
         for line in BufReader::new(GzDecoder::new(file)).lines() {
             let line = line.expect("UTF-8").to_lowercase();
@@ -29,7 +31,9 @@ fn words() -> Option<BTreeSet<String>> {
 /// FNV-1a over all lines.
 fn checksum(lines: impl Iterator<Item = String>) -> u64 {
     let bytes = lines.flat_map(|line| (line + "\n").into_bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
 }
 
 #[test]

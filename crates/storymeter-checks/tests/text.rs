@@ -57,12 +57,18 @@ fn stories_joined_from_five_sentences_are_split_into_them_again() {
             let found = treebank::tokenize_sentence(&text, span);
             tokens += found.len();
             let length: usize = found.iter().map(|t| t.span.len()).sum();
-            let written =
-                span.of(&text).chars().filter(|c| !c.is_whitespace()).map(char::len_utf8).sum::<usize>();
+            let written = span
+                .of(&text)
+                .chars()
+                .filter(|c| !c.is_whitespace())
+                .map(char::len_utf8)
+                .sum::<usize>();
             assert_eq!(length, written, "tokens must cover {:?}", span.of(&text));
         }
     }
     let share = 100.0 * same as f64 / stories as f64;
-    println!("{same} of {stories} stories split into their five sentences ({share:.2}%); {tokens} tokens");
+    println!(
+        "{same} of {stories} stories split into their five sentences ({share:.2}%); {tokens} tokens"
+    );
     assert!(share >= 95.0, "only {share:.2}% of the stories are split into their five sentences");
 }

@@ -37,7 +37,9 @@ fn table_5_is_as_printed_to_four_decimals_with_its_stars() {
     let at = |name: &str| sheet.columns.iter().position(|head| head.name == name).unwrap();
     for (row, (metric, printed, starred)) in sheet.rows.iter().zip(TABLE_5) {
         assert_eq!(row[at("metric")].text(), metric);
-        for (symbol, (printed, starred)) in ["r", "rho", "tau"].iter().zip(printed.iter().zip(starred)) {
+        for (symbol, (printed, starred)) in
+            ["r", "rho", "tau"].iter().zip(printed.iter().zip(starred))
+        {
             let found = row[at(symbol)].value();
             assert_eq!(format!("{found:.4}"), format!("{printed:.4}"), "{metric} {symbol}");
             let mark = row[at(&format!("{symbol}*"))].text();
@@ -80,20 +82,32 @@ fn coefficients_and_p_values_are_scipys() {
 fn table_2_and_section_3_1_are_as_printed() {
     let Some(document) = document() else { return };
     let sheet = document.sheet("table-2").unwrap();
-    for (name, printed) in [("Repe", 44.1), ("Cohe", 56.2), ("Conf", 67.5), ("Chao", 50.4), ("Others", 12.9)]
+    for (name, printed) in
+        [("Repe", 44.1), ("Cohe", 56.2), ("Conf", 67.5), ("Chao", 50.4), ("Others", 12.9)]
     {
-        assert_eq!(format!("{:.1}", sheet.value(name, "prop (%)")), format!("{printed:.1}"), "{name}");
+        assert_eq!(
+            format!("{:.1}", sheet.value(name, "prop (%)")),
+            format!("{printed:.1}"),
+            "{name}"
+        );
     }
     assert!(sheet.notes[0].starts_with("381 of 400"), "{:?}", sheet.notes);
     let sheet = document.sheet("table-2-shares").unwrap();
     for (types, printed) in [("1", 23.36), ("2", 36.48), ("3", 34.65), ("4", 4.46)] {
-        assert_eq!(format!("{:.2}", sheet.value(types, "share (%)")), format!("{printed:.2}"), "{types}");
+        assert_eq!(
+            format!("{:.2}", sheet.value(types, "share (%)")),
+            format!("{printed:.2}"),
+            "{types}"
+        );
     }
     // "All the Spearman correlations between every two error types are less than 0.15 (p-value > 0.01)".
     let sheet = document.sheet("table-2-correlations").unwrap();
     let at = |name: &str| sheet.columns.iter().position(|head| head.name == name).unwrap();
     for row in &sheet.rows {
-        assert!(row[at("rho (all)")].value().abs() < 0.15 && row[at("p (all)")].value() > 0.01, "{row:?}");
+        assert!(
+            row[at("rho (all)")].value().abs() < 0.15 && row[at("p (all)")].value() > 0.01,
+            "{row:?}"
+        );
     }
 }
 
@@ -117,9 +131,14 @@ fn figure_3_counts_every_story_once_and_figure_2_draws_what_it_says() {
     for (level, row) in sheet.rows.iter().enumerate() {
         for (set, cell) in (1..=8usize).zip(&row[1..]) {
             let p = 1.0 / (set.abs_diff(level) as f64 + 1.0);
-            let (expected, spread) = (stories[level] * p, (stories[level] * p * (1.0 - p) / 100.0).sqrt());
+            let (expected, spread) =
+                (stories[level] * p, (stories[level] * p * (1.0 - p) / 100.0).sqrt());
             let off = (cell.value() - expected).abs();
-            assert!(off <= 5.0 * spread + 1e-9, "set {set}, level {level}: {} for {expected}", cell.value());
+            assert!(
+                off <= 5.0 * spread + 1e-9,
+                "set {set}, level {level}: {} for {expected}",
+                cell.value()
+            );
         }
     }
     // The paper's first conclusion: UNION has the highest correlation on all biased sets.
@@ -128,7 +147,9 @@ fn figure_3_counts_every_story_once_and_figure_2_draws_what_it_says() {
         let column = format!("#{set}");
         let union = sheet.value("UNION", &column);
         let others = sheet.rows.iter().filter(|row| !row[0].text().starts_with("UNION"));
-        others.for_each(|row| assert!(sheet.value(row[0].text(), &column) < union, "{column} {row:?}"));
+        others.for_each(|row| {
+            assert!(sheet.value(row[0].text(), &column) < union, "{column} {row:?}")
+        });
     }
 }
 
@@ -145,17 +166,27 @@ fn a_set_without_error_types_or_other_files_still_gives_table_5() {
     let document = analyse(bare.path(), &Options::default()).unwrap();
     let sheet = document.sheet("table-5").unwrap();
     let names: Vec<&str> = sheet.rows.iter().map(|row| row[1].text()).collect();
-    assert_eq!(names, ["RUBER_r-BERT", "RUBER_u-BERT", "UNION", "RUBER-BERT"], "the hybrid is derived");
+    assert_eq!(
+        names,
+        ["RUBER_r-BERT", "RUBER_u-BERT", "UNION", "RUBER-BERT"],
+        "the hybrid is derived"
+    );
     assert_eq!(format!("{:.4}", sheet.rows[3][3].value()), "0.1412");
     assert!(document.sheet("table-7").is_none());
-    assert!(document.warnings.iter().any(|w| w.subject == "ant_data_all.txt"), "{:?}", document.warnings);
+    assert!(
+        document.warnings.iter().any(|w| w.subject == "ant_data_all.txt"),
+        "{:?}",
+        document.warnings
+    );
 }
 
 #[test]
 fn drift_scores_are_set_beside_those_at_home() {
     let Some(folder) = folder() else { return };
-    let options =
-        Options { drift: vec![(folder.clone(), folder.join("metric_output"))], ..Options::default() };
+    let options = Options {
+        drift: vec![(folder.clone(), folder.join("metric_output"))],
+        ..Options::default()
+    };
     let document = analyse(&folder, &options).unwrap();
     let sheet = document.sheet("table-6").unwrap();
     assert_eq!(sheet.rows.len(), 10);

@@ -15,7 +15,8 @@ fn the_inferred_sign_rule_gives_the_counts_reported_for_relevance() {
     let table = hanna_scores(&path).unwrap();
     let human = table.systems().iter().position(|s| s == "Human").unwrap();
     let means = |name: &str| -> Vec<f64> {
-        let column = table.columns().iter().position(|c| hanna_metric_name(&c.name) == name).unwrap();
+        let column =
+            table.columns().iter().position(|c| hanna_metric_name(&c.name) == name).unwrap();
         let systems = (0..table.systems().len()).filter(|&s| s != human);
         systems
             .map(|s| {
@@ -28,7 +29,8 @@ fn the_inferred_sign_rule_gives_the_counts_reported_for_relevance() {
     let relevance = means("Relevance");
     let scores: Vec<Vec<f64>> = HANNA_SELECTED.iter().map(|name| means(name)).collect();
     let criterion: Vec<f64> = scores.iter().map(|s| pearson(s, &relevance)).collect();
-    let between: Vec<f64> = scores.iter().flat_map(|a| scores.iter().map(move |b| pearson(a, b))).collect();
+    let between: Vec<f64> =
+        scores.iter().flat_map(|a| scores.iter().map(move |b| pearson(a, b))).collect();
     let between = Matrix::new(&between, HANNA_SELECTED.len(), HANNA_SELECTED.len()).unwrap();
 
     let cells = |signs| williams_matrix(&criterion, between, relevance.len(), signs).unwrap();

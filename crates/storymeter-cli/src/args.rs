@@ -2,7 +2,9 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{completions, correlate, meta, metrics, model, perturb, report, score, train};
+use crate::commands::{
+    completions, correlate, meta, metrics, model, perturb, report, score, train,
+};
 
 /// Measure how good a story is, and how good a measure of stories is.
 #[derive(Debug, Parser)]

@@ -47,8 +47,11 @@ pub struct Inputs {
 impl InputArgs {
     /// Inputs that are read once.
     pub fn once(&self) -> Inputs {
-        let options =
-            ReadOptions { format: self.input_format, skip_bad: self.skip_bad, ..ReadOptions::default() };
+        let options = ReadOptions {
+            format: self.input_format,
+            skip_bad: self.skip_bad,
+            ..ReadOptions::default()
+        };
         Inputs { files: self.files.clone(), options, _spool: None }
     }
 
@@ -57,7 +60,8 @@ impl InputArgs {
         let mut inputs = self.once();
         if self.files.iter().any(|file| file == Path::new("-")) {
             let mut spool = NamedTempFile::new().context("cannot put standard input aside")?;
-            io::copy(&mut io::stdin().lock(), &mut spool).context("cannot put standard input aside")?;
+            io::copy(&mut io::stdin().lock(), &mut spool)
+                .context("cannot put standard input aside")?;
             inputs.options.spooled_stdin = Some(spool.path().to_owned());
             inputs._spool = Some(spool);
         }
@@ -79,7 +83,11 @@ impl Inputs {
     }
 
     /// All stories at once, for a verb that must hold them; `watch` hears how many there are so far.
-    pub fn stories(self, skipped: &mut Skipped, mut watch: impl FnMut(usize)) -> anyhow::Result<Vec<Story>> {
+    pub fn stories(
+        self,
+        skipped: &mut Skipped,
+        mut watch: impl FnMut(usize),
+    ) -> anyhow::Result<Vec<Story>> {
         let skip_bad = self.skip_bad();
         let mut stories = Vec::new();
         for batch in self.batches()? {
@@ -114,7 +122,8 @@ impl Batches {
         let (sender, receiver) = sync_channel(2);
         thread::spawn(move || {
             loop {
-                let batch: storymeter::core::Result<Vec<RawRecord>> = records.by_ref().take(BATCH).collect();
+                let batch: storymeter::core::Result<Vec<RawRecord>> =
+                    records.by_ref().take(BATCH).collect();
                 let last = !matches!(&batch, Ok(batch) if batch.len() == BATCH);
                 let empty = matches!(&batch, Ok(batch) if batch.is_empty());
                 // Nobody listens any more when the taker met an error.

@@ -14,9 +14,10 @@ pub fn bar(common: &Common, what: &'static str, total: Option<u64>) -> ProgressB
         return ProgressBar::hidden();
     }
     let (bar, template) = match total {
-        Some(total) => {
-            (ProgressBar::new(total), "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left")
-        }
+        Some(total) => (
+            ProgressBar::new(total),
+            "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left",
+        ),
         None => (ProgressBar::new_spinner(), "{msg} {spinner} {human_pos} {per_sec}"),
     };
     bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));

@@ -21,7 +21,8 @@ pub struct Page {
 impl Page {
     /// The page that standard output is.
     pub fn of_this_terminal() -> Self {
-        let width = terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
+        let width =
+            terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
         let choice = anstream::AutoStream::choice(&io::stdout());
         Self { width: width.clamp(40, 200), colour: choice != anstream::ColorChoice::Never }
     }
@@ -45,7 +46,8 @@ impl Page {
         let right = wrap(&self.marked(original, sample)?, column);
         for row in 0..left.len().max(right.len()) {
             let left = left.get(row).map_or(&[][..], Vec::as_slice);
-            let padding = column - left.iter().map(|(text, _)| text.width()).sum::<usize>().min(column);
+            let padding =
+                column - left.iter().map(|(text, _)| text.width()).sum::<usize>().min(column);
             let line = format!(
                 "{}{:padding$} | {}",
                 self.line(left),
@@ -89,7 +91,11 @@ impl Page {
 fn brace(text: &str) -> String {
     let body = text.trim();
     let (start, end) = (text.len() - text.trim_start().len(), text.trim_end().len());
-    if body.is_empty() { text.to_owned() } else { format!("{}{{{body}}}{}", &text[..start], &text[end..]) }
+    if body.is_empty() {
+        text.to_owned()
+    } else {
+        format!("{}{{{body}}}{}", &text[..start], &text[end..])
+    }
 }
 
 fn style(technique: Technique) -> Style {
@@ -148,7 +154,8 @@ mod tests {
 
     #[test]
     fn lines_break_at_blanks_and_keep_their_marks() {
-        let pieces = [("he ran".to_owned(), None), (" and ran".to_owned(), Some(Technique::Repetition))];
+        let pieces =
+            [("he ran".to_owned(), None), (" and ran".to_owned(), Some(Technique::Repetition))];
         let lines = wrap(&pieces, 7);
         let shown: Vec<String> =
             lines.iter().map(|line| line.iter().map(|(text, _)| text.as_str()).collect()).collect();

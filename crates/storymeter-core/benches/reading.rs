@@ -54,7 +54,9 @@ fn reading(c: &mut Criterion) {
     let options = ReadOptions::default();
     for (name, plain) in [("stories.jsonl", jsonl()), ("stories.tsv", tsv())] {
         group.throughput(Throughput::Bytes(plain.len() as u64));
-        for (name, content) in [(name.to_owned(), plain.clone()), (format!("{name}.gz"), gzip(&plain))] {
+        for (name, content) in
+            [(name.to_owned(), plain.clone()), (format!("{name}.gz"), gzip(&plain))]
+        {
             let path = folder.path().join(&name);
             std::fs::write(&path, content).expect("a file");
             group.bench_function(&name, |b| b.iter(|| count(&path, &options)));

@@ -64,10 +64,13 @@ impl AtomicFile {
 
 fn open(path: &Path) -> io::Result<Target> {
     match path.metadata() {
-        Ok(there) if there.is_dir() => {
-            Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder; the output must be a file"))
+        Ok(there) if there.is_dir() => Err(io::Error::new(
+            io::ErrorKind::IsADirectory,
+            "is a folder; the output must be a file",
+        )),
+        Ok(there) if !there.is_file() => {
+            OpenOptions::new().write(true).open(path).map(Target::Direct)
         }
-        Ok(there) if !there.is_file() => OpenOptions::new().write(true).open(path).map(Target::Direct),
         Ok(_) => temporary(path.canonicalize()?),
         Err(_) => temporary(path.to_owned()),
     }

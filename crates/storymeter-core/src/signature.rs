@@ -32,7 +32,12 @@ impl Signature {
 
     /// The same signature with one more pair, given by its long key, its short key and its value.
     #[must_use]
-    pub fn with(mut self, long: &'static str, short: &'static str, value: impl fmt::Display) -> Self {
+    pub fn with(
+        mut self,
+        long: &'static str,
+        short: &'static str,
+        value: impl fmt::Display,
+    ) -> Self {
         self.pairs.push(Pair { long, short, value: value.to_string().replace('|', "/") });
         self
     }

@@ -96,7 +96,8 @@ mod tests {
         assert_eq!(parts(3), parts(3));
         assert_ne!(parts(3), parts(4));
         // Fixed for good: a corpus must not change parts with a release.
-        let held_out: Vec<u64> = (0..60).filter(|&record| assign(1, record) != Split::Train).collect();
+        let held_out: Vec<u64> =
+            (0..60).filter(|&record| assign(1, record) != Split::Train).collect();
         assert_eq!(held_out, [4, 19, 33, 38, 47, 53, 59]);
     }
 

@@ -102,7 +102,8 @@ impl Ratings {
 
     /// The mean of one criterion over the raters who gave it; `None` where nobody did.
     pub fn mean(&self, criterion: &str) -> Option<f64> {
-        let given: Vec<f64> = self.get(criterion)?.iter().copied().filter(|x| !x.is_nan()).collect();
+        let given: Vec<f64> =
+            self.get(criterion)?.iter().copied().filter(|x| !x.is_nan()).collect();
         (!given.is_empty()).then(|| given.iter().sum::<f64>() / given.len() as f64)
     }
 

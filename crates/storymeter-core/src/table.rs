@@ -57,7 +57,11 @@ impl ScoreTable {
     /// # Panics
     /// If `values` does not hold one number for each system and item: a programming error, not bad input.
     pub fn push_column(&mut self, column: Column, values: &[f64]) {
-        assert_eq!(values.len(), self.systems.len() * self.items.len(), "one value a system and item");
+        assert_eq!(
+            values.len(),
+            self.systems.len() * self.items.len(),
+            "one value a system and item"
+        );
         self.columns.push(column);
         self.values.extend_from_slice(values);
     }
@@ -65,8 +69,9 @@ impl ScoreTable {
     /// The same table without the systems of these names, such as the human writers.
     #[must_use]
     pub fn without_systems(&self, names: &[&str]) -> Self {
-        let kept: Vec<usize> =
-            (0..self.systems.len()).filter(|&s| !names.contains(&self.systems[s].as_str())).collect();
+        let kept: Vec<usize> = (0..self.systems.len())
+            .filter(|&s| !names.contains(&self.systems[s].as_str()))
+            .collect();
         let systems = kept.iter().map(|&s| self.systems[s].clone()).collect();
         let mut table = Self::new(systems, self.items.clone());
         for (at, column) in self.columns.iter().enumerate() {
@@ -110,9 +115,14 @@ mod tests {
 
     #[test]
     fn a_system_can_be_left_out() {
-        let mut table = ScoreTable::new(vec!["Human".into(), "Tale".into()], vec!["0".into(), "1".into()]);
-        let column =
-            Column { name: "BLEU".into(), role: Role::Metric, direction: Direction::Higher, signature: None };
+        let mut table =
+            ScoreTable::new(vec!["Human".into(), "Tale".into()], vec!["0".into(), "1".into()]);
+        let column = Column {
+            name: "BLEU".into(),
+            role: Role::Metric,
+            direction: Direction::Higher,
+            signature: None,
+        };
         table.push_column(column, &[1.0, 2.0, 3.0, 4.0]);
         let without = table.without_systems(&["Human"]);
         assert_eq!(without.systems(), ["Tale"]);

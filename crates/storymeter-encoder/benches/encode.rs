@@ -3,7 +3,9 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::path::Path;
-use storymeter_encoder::{Batch, Config, Encoder, Grid, Isa, Parameters, Precision, Tokenizer, Workspace};
+use storymeter_encoder::{
+    Batch, Config, Encoder, Grid, Isa, Parameters, Precision, Tokenizer, Workspace,
+};
 
 fn minilm() -> Config {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bert");
@@ -30,7 +32,8 @@ fn unpack(criterion: &mut Criterion) {
     group.sample_size(10).throughput(Throughput::Elements(11_000_000));
     group.bench_function("eleven million weights on a grid", |bencher| {
         bencher.iter(|| {
-            Encoder::from_packed(config.clone(), grid, &find, Path::new("packed"), Isa::detect()).map(drop)
+            Encoder::from_packed(config.clone(), grid, &find, Path::new("packed"), Isa::detect())
+                .map(drop)
         });
     });
     group.finish();
@@ -48,9 +51,14 @@ fn encode(criterion: &mut Criterion) {
             let ids: Vec<u32> = (0..60).map(|i| i * 7 % 1000).collect();
             let batch: Batch = (0..stories).map(|_| ids.as_slice()).collect();
             group.throughput(Throughput::Elements(batch.ids().len() as u64));
-            group.bench_function(format!("{precision:?}, {stories} stories of 60 tokens"), |bencher| {
-                bencher.iter(|| encoder.encode(&batch, &mut workspace).map(|hidden| hidden.states()[0]));
-            });
+            group.bench_function(
+                format!("{precision:?}, {stories} stories of 60 tokens"),
+                |bencher| {
+                    bencher.iter(|| {
+                        encoder.encode(&batch, &mut workspace).map(|hidden| hidden.states()[0])
+                    });
+                },
+            );
         }
     }
     group.finish();
@@ -60,7 +68,8 @@ fn tokenize(criterion: &mut Criterion) {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bert");
     let config = Config::load(&fixture).expect("the fixture is in the repository");
     let tokenizer = Tokenizer::load(&fixture, &config).expect("the fixture is in the repository");
-    let story = "Mira lost her red kite. She looked in the old barn. It hung in the rafters! ".repeat(20);
+    let story =
+        "Mira lost her red kite. She looked in the old barn. It hung in the rafters! ".repeat(20);
     let mut group = criterion.benchmark_group("tokenize");
     group.throughput(Throughput::Bytes(story.len() as u64));
     group.bench_function("plain English", |bencher| bencher.iter(|| tokenizer.tokenize(&story)));

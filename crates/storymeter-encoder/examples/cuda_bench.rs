@@ -162,7 +162,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             zeros("bias", &[config.vocabulary]),
         ];
         for &tokens in &tokens {
-            let mut network = Network::new(Cuda::<bf16>::open(0)?, config.clone(), &parameters, &heads)?;
+            let mut network =
+                Network::new(Cuda::<bf16>::open(0)?, config.clone(), &parameters, &heads)?;
             let mut optimiser = Optimiser::new(AdamW::default());
             let batches = match arguments.get(2) {
                 Some(file) => real_batches(file, tokens)?,
@@ -246,6 +247,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn print_profile(profile: &[(&str, f64, usize)], steps: usize) {
     let steps = steps as f64;
     for (name, milliseconds, calls) in profile.iter().take(14) {
-        println!("    {:8.3} ms {:6.1} calls a step  {name}", milliseconds / steps, *calls as f64 / steps);
+        println!(
+            "    {:8.3} ms {:6.1} calls a step  {name}",
+            milliseconds / steps,
+            *calls as f64 / steps
+        );
     }
 }

@@ -31,7 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         shape: shape.into(),
         data: vec![0.0; shape.iter().product()],
     };
-    let heads = [zeros("head", &[1, width]), zeros("head_bias", &[1]), zeros("bias", &[vocabulary])];
+    let heads =
+        [zeros("head", &[1, width]), zeros("head_bias", &[1]), zeros("bias", &[vocabulary])];
     let mut network = Network::new(Cpu::default(), config, &parameters, &heads)?;
     let mut optimiser = Optimiser::new(AdamW::default());
     let firsts: Vec<u32> = (0..batch.len()).map(|i| batch.span(i).start as u32).collect();

@@ -62,11 +62,13 @@ impl Batch {
         for story in 0..self.len() {
             let ids = &self.ids[self.span(story)];
             if ids.len() > longest {
-                let problem = format!("{} tokens, but the encoder has {longest} positions", ids.len());
+                let problem =
+                    format!("{} tokens, but the encoder has {longest} positions", ids.len());
                 return Err(Error::Batch { story, problem });
             }
             if let Some(id) = ids.iter().find(|id| **id as usize >= config.vocabulary) {
-                let problem = format!("token {id}, but the vocabulary has {} entries", config.vocabulary);
+                let problem =
+                    format!("token {id}, but the vocabulary has {} entries", config.vocabulary);
                 return Err(Error::Batch { story, problem });
             }
         }

@@ -38,8 +38,10 @@ pub fn save_parameters(folder: &Path, config: &Config, parameters: &Parameters) 
         .map(|tensor| tensor.data.iter().flat_map(|v| v.to_le_bytes()).collect())
         .collect();
     let path = folder.join("model.safetensors");
-    let odd =
-        |problem: SafeTensorError| Error::Safetensors { path: path.clone(), problem: problem.to_string() };
+    let odd = |problem: SafeTensorError| Error::Safetensors {
+        path: path.clone(),
+        problem: problem.to_string(),
+    };
     let mut views = Vec::with_capacity(bytes.len());
     for (tensor, bytes) in parameters.tensors.iter().zip(&bytes) {
         let view = TensorView::new(Dtype::F32, tensor.shape.clone(), bytes).map_err(odd)?;
@@ -83,7 +85,8 @@ struct Checkpoint {
 
 impl Checkpoint {
     fn read(path: &Path) -> Result<Checkpoint> {
-        let bytes = std::fs::read(path).map_err(|source| Error::Io { path: path.into(), source })?;
+        let bytes =
+            std::fs::read(path).map_err(|source| Error::Io { path: path.into(), source })?;
         Ok(Checkpoint { path: path.into(), bytes })
     }
 
@@ -107,35 +110,51 @@ impl Checkpoint {
         config: &Config,
     ) -> Result<()> {
         for name in tensors.names() {
-            let rest = name.strip_prefix(prefix).and_then(|name| name.strip_prefix(layout.layer_prefix));
+            let rest =
+                name.strip_prefix(prefix).and_then(|name| name.strip_prefix(layout.layer_prefix));
             let number = rest.and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
             if number.is_some_and(|number| number >= config.layers) {
-                let problem =
-                    format!("config.json has only {} layers (0 to {})", config.layers, config.layers - 1);
+                let problem = format!(
+                    "config.json has only {} layers (0 to {})",
+                    config.layers,
+                    config.layers - 1
+                );
                 return Err(self.error(name, problem));
             }
         }
         Ok(())
     }
 
-    fn tensor(&self, file: &SafeTensors<'_>, prefix: &str, name: &str, shape: &[usize]) -> Result<Tensor> {
+    fn tensor(
+        &self,
+        file: &SafeTensors<'_>,
+        prefix: &str,
+        name: &str,
+        shape: &[usize],
+    ) -> Result<Tensor> {
         // Files converted from the first TensorFlow code call gain and shift of a layer norm gamma and beta.
-        let old =
-            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta");
-        let view =
-            file.tensor(&format!("{prefix}{name}")).or_else(|_| file.tensor(&format!("{prefix}{old}")));
+        let old = name
+            .replace("LayerNorm.weight", "LayerNorm.gamma")
+            .replace("LayerNorm.bias", "LayerNorm.beta");
+        let view = file
+            .tensor(&format!("{prefix}{name}"))
+            .or_else(|_| file.tensor(&format!("{prefix}{old}")));
         let Ok(view) = view else {
             return Err(self.error(name, format!("is missing (expected shape {shape:?})")));
         };
         if view.shape() != shape {
-            let problem = format!("has shape {:?}, expected {shape:?} by config.json", view.shape());
+            let problem =
+                format!("has shape {:?}, expected {shape:?} by config.json", view.shape());
             return Err(self.error(name, problem));
         }
         let data = self.numbers(name, &view)?;
         if let Some(place) = data.iter().position(|v| !v.is_finite()) {
             let count = data.iter().filter(|v| !v.is_finite()).count();
-            let problem =
-                format!("{count} of {} numbers are not finite, first {} at {place}", data.len(), data[place]);
+            let problem = format!(
+                "{count} of {} numbers are not finite, first {} at {place}",
+                data.len(),
+                data[place]
+            );
             return Err(self.error(name, problem));
         }
         Ok(Tensor { name: name.into(), shape: shape.into(), data })
@@ -145,9 +164,15 @@ impl Checkpoint {
         let bytes = view.data();
         match view.dtype() {
             Dtype::F32 => Ok(bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect()),
-            Dtype::F16 => Ok(bytes.as_chunks().0.iter().map(|b| f16::from_le_bytes(*b).to_f32()).collect()),
-            Dtype::BF16 => Ok(bytes.as_chunks().0.iter().map(|b| bf16::from_le_bytes(*b).to_f32()).collect()),
-            other => Err(self.error(name, format!("has type {other:?}, expected F32, F16 or BF16"))),
+            Dtype::F16 => {
+                Ok(bytes.as_chunks().0.iter().map(|b| f16::from_le_bytes(*b).to_f32()).collect())
+            }
+            Dtype::BF16 => {
+                Ok(bytes.as_chunks().0.iter().map(|b| bf16::from_le_bytes(*b).to_f32()).collect())
+            }
+            other => {
+                Err(self.error(name, format!("has type {other:?}, expected F32, F16 or BF16")))
+            }
         }
     }
 }

@@ -57,9 +57,10 @@ impl Config {
     /// Reads `config.json` of a model folder.
     pub fn load(folder: &Path) -> Result<Config> {
         let path = folder.join("config.json");
-        let text = std::fs::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
-        let source: Map<String, Value> =
-            serde_json::from_slice(&text).map_err(|source| Error::Json { path: path.clone(), source })?;
+        let text =
+            std::fs::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+        let source: Map<String, Value> = serde_json::from_slice(&text)
+            .map_err(|source| Error::Json { path: path.clone(), source })?;
         Config::from_fields(source, path)
     }
 
@@ -71,23 +72,30 @@ impl Config {
             Some("distilbert") => Family::DistilBert,
             Some("mpnet") => Family::Mpnet,
             Some(other) => {
-                let problem = format!("{other:?} is not one of bert (also MiniLM), distilbert, mpnet");
+                let problem =
+                    format!("{other:?} is not one of bert (also MiniLM), distilbert, mpnet");
                 return Err(fields.error("model_type", problem));
             }
             None => return Err(fields.error("model_type", "is missing".into())),
         };
-        if let Some(kind) = fields.text("position_embedding_type")?.filter(|kind| *kind != "absolute") {
-            return Err(fields.error("position_embedding_type", format!("{kind:?} is not supported")));
+        if let Some(kind) =
+            fields.text("position_embedding_type")?.filter(|kind| *kind != "absolute")
+        {
+            return Err(
+                fields.error("position_embedding_type", format!("{kind:?} is not supported"))
+            );
         }
         let distil = family == Family::DistilBert;
-        let name = |bert: &'static str, distilled: &'static str| if distil { distilled } else { bert };
+        let name =
+            |bert: &'static str, distilled: &'static str| if distil { distilled } else { bert };
         let act_field = name("hidden_act", "activation");
         let activation = match fields.text(act_field)?.unwrap_or("gelu") {
             "gelu" => Activation::GeluErf,
             "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => Activation::GeluTanh,
             "relu" => Activation::Relu,
             other => {
-                let problem = format!("{other:?} is not one of gelu, gelu_new, gelu_pytorch_tanh, relu");
+                let problem =
+                    format!("{other:?} is not one of gelu, gelu_new, gelu_pytorch_tanh, relu");
                 return Err(fields.error(act_field, problem));
             }
         };
@@ -109,7 +117,11 @@ impl Config {
             positions: fields.size("max_position_embeddings", None)?,
             // MPNet follows RoBERTa: the padding token's own id is also the padding row of the positions.
             first_position: if mpnet { padding + 1 } else { 0 },
-            segments: if family == Family::Bert { fields.size("type_vocab_size", Some(2))? } else { 0 },
+            segments: if family == Family::Bert {
+                fields.size("type_vocab_size", Some(2))?
+            } else {
+                0
+            },
             relative_buckets: if mpnet {
                 fields.size("relative_attention_num_buckets", Some(32))?
             } else {
@@ -143,7 +155,8 @@ impl Config {
     /// The same encoder with its first `layers` layers alone.
     #[must_use]
     pub fn with_layers(mut self, layers: usize) -> Config {
-        let field = if self.family == Family::DistilBert { "n_layers" } else { "num_hidden_layers" };
+        let field =
+            if self.family == Family::DistilBert { "n_layers" } else { "num_hidden_layers" };
         self.layers = layers.min(self.layers);
         self.source.insert(field.into(), self.layers.into());
         self
@@ -179,10 +192,13 @@ impl Fields<'_> {
         match (self.source.get(field), default) {
             (None | Some(Value::Null), Some(default)) => Ok(default),
             (None | Some(Value::Null), None) => Err(self.error(field, "is missing".into())),
-            (Some(value), _) => match value.as_u64() {
-                Some(n @ 1..=0x100_0000) => Ok(n as usize),
-                _ => Err(self.error(field, format!("expected a positive whole number, found {value}"))),
-            },
+            (Some(value), _) => {
+                match value.as_u64() {
+                    Some(n @ 1..=0x100_0000) => Ok(n as usize),
+                    _ => Err(self
+                        .error(field, format!("expected a positive whole number, found {value}"))),
+                }
+            }
         }
     }
 
@@ -201,7 +217,9 @@ impl Fields<'_> {
             None | Some(Value::Null) => Ok(default),
             Some(value) => match value.as_f64() {
                 Some(x) if (0.0..1.0).contains(&x) => Ok(x),
-                _ => Err(self.error(field, format!("expected a number from 0 to 1, found {value}"))),
+                _ => {
+                    Err(self.error(field, format!("expected a number from 0 to 1, found {value}")))
+                }
             },
         }
     }

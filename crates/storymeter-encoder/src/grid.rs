@@ -60,9 +60,11 @@ impl Grid {
 
     /// The tensors that are rounded.
     pub(crate) fn of(self, layout: &Layout) -> Vec<Rounded> {
-        let of = |tensor: usize, step| Rounded { tensor, width: layout.expected[tensor].1[1], step };
+        let of =
+            |tensor: usize, step| Rounded { tensor, width: layout.expected[tensor].1[1], step };
         let matrices = layout.layers.iter().flat_map(|layer| {
-            [layer.query, layer.key, layer.value, layer.output, layer.up, layer.down].map(|pair| pair.weight)
+            [layer.query, layer.key, layer.value, layer.output, layer.up, layer.down]
+                .map(|pair| pair.weight)
         });
         std::iter::once(of(layout.words, self.words))
             .chain(matrices.map(|tensor| of(tensor, self.layers)))
@@ -87,9 +89,11 @@ impl Parameters {
         for (tensor, plan) in rounded.tensors.iter_mut().zip(grid.plan(&Layout::of(config))) {
             match plan {
                 None => tensor.data.iter_mut().for_each(|x| *x = f16::from_f32(*x).to_f32()),
-                Some(Rounded { width, step, .. }) => tensor.data.par_chunks_mut(width).for_each(|row| {
-                    snap(row, f16::from_f32(row_step(row, step)).to_f32());
-                }),
+                Some(Rounded { width, step, .. }) => {
+                    tensor.data.par_chunks_mut(width).for_each(|row| {
+                        snap(row, f16::from_f32(row_step(row, step)).to_f32());
+                    })
+                }
             }
         }
         rounded
@@ -131,7 +135,8 @@ fn level(weight: f32, step: f32) -> i8 {
 }
 
 fn pack(weights: &[f32], Rounded { width, step, .. }: Rounded) -> Vec<u8> {
-    let steps: Vec<f16> = weights.par_chunks(width).map(|row| f16::from_f32(row_step(row, step))).collect();
+    let steps: Vec<f16> =
+        weights.par_chunks(width).map(|row| f16::from_f32(row_step(row, step))).collect();
     let levels: Vec<i8> = weights
         .par_chunks(width)
         .zip(&steps)

@@ -37,7 +37,9 @@ impl Parameters {
             };
             Tensor { name, shape, data }
         };
-        Parameters { tensors: Layout::of(config).expected.into_iter().enumerate().map(tensor).collect() }
+        Parameters {
+            tensors: Layout::of(config).expected.into_iter().enumerate().map(tensor).collect(),
+        }
     }
 
     /// The numbers of the tensor at `place`.
@@ -50,7 +52,9 @@ impl Parameters {
     pub fn with_layers_of(self, config: &Config) -> Parameters {
         let kept = Layout::of(config).expected;
         let tensors = self.tensors.into_iter();
-        Parameters { tensors: tensors.filter(|t| kept.iter().any(|(name, _)| *name == t.name)).collect() }
+        Parameters {
+            tensors: tensors.filter(|t| kept.iter().any(|(name, _)| *name == t.name)).collect(),
+        }
     }
 
     /// How many numbers there are in all.
@@ -114,8 +118,9 @@ impl Layout {
         let names = Names::of(config.family);
         let layers = (0..config.layers)
             .map(|i| {
-                let mut pair =
-                    |name: &str, shape: &[usize]| pair(&format!("{}{i}.{name}", names.prefix), shape);
+                let mut pair = |name: &str, shape: &[usize]| {
+                    pair(&format!("{}{i}.{name}", names.prefix), shape)
+                };
                 LayerPlaces {
                     query: pair(names.query, &[h, h]),
                     key: pair(names.key, &[h, h]),
@@ -129,9 +134,21 @@ impl Layout {
             })
             .collect();
         let relative = (config.relative_buckets > 0).then(|| {
-            add("encoder.relative_attention_bias.weight".into(), &[config.relative_buckets, config.heads])
+            add(
+                "encoder.relative_attention_bias.weight".into(),
+                &[config.relative_buckets, config.heads],
+            )
         });
-        Layout { words, positions, segments, norm, relative, layers, expected, layer_prefix: names.prefix }
+        Layout {
+            words,
+            positions,
+            segments,
+            norm,
+            relative,
+            layers,
+            expected,
+            layer_prefix: names.prefix,
+        }
     }
 
     /// The order in which a device keeps the tensors (and those that follow them, up to `count`): a layer's weights of

@@ -65,7 +65,8 @@ impl Code {
         let ([lowest, last], rest) = bytes.split_first_chunk::<2>()?;
         let lowest = lowest.cast_signed();
         let (shares, rest) = rest.split_at_checked(2 * (usize::from(*last) + 1))?;
-        let shares: Vec<u16> = shares.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b)).collect();
+        let shares: Vec<u16> =
+            shares.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b)).collect();
         let sum: usize = shares.iter().map(|share| usize::from(*share)).sum();
         let highest = i16::from(lowest) + i16::from(*last);
         (sum == WHOLE && highest <= i16::from(i8::MAX)).then_some((Code { lowest, shares }, rest))
@@ -126,8 +127,9 @@ impl Decoder {
                 let part = self.0[*state as usize % WHOLE];
                 *level = ((part >> 24) as u8).cast_signed();
                 // A forged state may be anything: wrapping, and noticed at the end.
-                *state =
-                    ((part & 0xfff) + 1).wrapping_mul(*state >> SHARE_BITS).wrapping_add(part >> 12 & 0xfff);
+                *state = ((part & 0xfff) + 1)
+                    .wrapping_mul(*state >> SHARE_BITS)
+                    .wrapping_add(part >> 12 & 0xfff);
                 if *state < LOWEST_STATE {
                     *state = *state << 16 | u32::from(u16::from_le_bytes(*words.next()?));
                 }
@@ -148,7 +150,8 @@ mod tests {
 
     fn there_and_back(levels: &[i8]) -> usize {
         let code = Code::of(levels.iter().copied());
-        let (read, rest) = Code::read(&code.to_bytes()).map(|(code, rest)| (code, rest.len())).unwrap();
+        let (read, rest) =
+            Code::read(&code.to_bytes()).map(|(code, rest)| (code, rest.len())).unwrap();
         assert_eq!((&read, rest), (&code, 0));
         let bytes = code.encode(levels);
         let mut back = vec![99; levels.len()];

@@ -11,7 +11,8 @@ pub(crate) fn bucket(distance: isize, buckets: usize) -> usize {
     let bucket = if size < exact {
         size
     } else {
-        let far = (size as f32 / exact as f32).ln() / (FURTHEST / exact as f32).ln() * (half - exact) as f32;
+        let far = (size as f32 / exact as f32).ln() / (FURTHEST / exact as f32).ln()
+            * (half - exact) as f32;
         (exact + far as usize).min(half - 1)
     };
     // The upper half is for keys after the query.
@@ -34,7 +35,9 @@ pub(crate) fn bias_table(weights: &[f32], heads: usize, longest: usize) -> Vec<f
 /// Adds the gradient of one story's biases, by head and distance, to that of the buckets x heads table.
 pub(crate) fn add_to_buckets(by_distance: &[f32], heads: usize, len: usize, d_weights: &mut [f32]) {
     let buckets = d_weights.len() / heads;
-    for (head, by_distance) in by_distance.chunks_exact((2 * len).saturating_sub(1).max(1)).enumerate() {
+    for (head, by_distance) in
+        by_distance.chunks_exact((2 * len).saturating_sub(1).max(1)).enumerate()
+    {
         for (place, d) in by_distance.iter().enumerate() {
             let distance = place as isize - (len as isize - 1);
             d_weights[bucket(distance, buckets) * heads + head] += d;
@@ -50,11 +53,16 @@ mod tests {
     /// From `MPNetEncoder.relative_position_bucket` (tools/encoder_fixtures.py tiny).
     #[test]
     fn buckets_are_those_of_transformers() {
-        let json: Value = serde_json::from_str(include_str!("../tests/fixtures/mpnet/buckets.json")).unwrap();
+        let json: Value =
+            serde_json::from_str(include_str!("../tests/fixtures/mpnet/buckets.json")).unwrap();
         let first = json["first"].as_i64().unwrap() as isize;
         for (i, expected) in json["buckets"].as_array().unwrap().iter().enumerate() {
             let distance = first + i as isize;
-            assert_eq!(bucket(distance, 32) as u64, expected.as_u64().unwrap(), "distance {distance}");
+            assert_eq!(
+                bucket(distance, 32) as u64,
+                expected.as_u64().unwrap(),
+                "distance {distance}"
+            );
         }
     }
 }

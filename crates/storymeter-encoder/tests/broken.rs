@@ -5,7 +5,8 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::BTreeMap;
 use std::path::Path;
 use storymeter_encoder::{
-    Batch, Config, Encoder, Precision, Result, Tokenizer, Workspace, load_parameters, save_parameters,
+    Batch, Config, Encoder, Precision, Result, Tokenizer, Workspace, load_parameters,
+    save_parameters,
 };
 use tempfile::TempDir;
 
@@ -13,7 +14,9 @@ use tempfile::TempDir;
 fn copy() -> TempDir {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bert");
     let to = tempfile::tempdir().unwrap();
-    for file in ["config.json", "model.safetensors", "tokenizer.json", "vocab.txt", "tokenizer_config.json"] {
+    for file in
+        ["config.json", "model.safetensors", "tokenizer.json", "vocab.txt", "tokenizer_config.json"]
+    {
         std::fs::copy(from.join(file), to.path().join(file)).unwrap();
     }
     to
@@ -29,7 +32,12 @@ fn edit(folder: &TempDir, file: &str, from: &str, to: &str) {
 /// Rewrites the weights, each tensor (name, type, shape, bytes) as `change` leaves it; `None` leaves it out.
 fn rewrite(
     folder: &TempDir,
-    mut change: impl FnMut(&str, Dtype, Vec<usize>, Vec<u8>) -> Option<(String, Dtype, Vec<usize>, Vec<u8>)>,
+    mut change: impl FnMut(
+        &str,
+        Dtype,
+        Vec<usize>,
+        Vec<u8>,
+    ) -> Option<(String, Dtype, Vec<usize>, Vec<u8>)>,
 ) {
     let path = folder.path().join("model.safetensors");
     let bytes = std::fs::read(&path).unwrap();
@@ -86,7 +94,8 @@ fn half_precision_weights_load_and_stay_close() {
             let numbers = data.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap()));
             Some((name.into(), dtype, shape, numbers.flat_map(squeeze).collect()))
         });
-        let worst = states(&folder).iter().zip(&full).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let worst =
+            states(&folder).iter().zip(&full).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(worst > 0.0 && worst < tolerance, "{dtype:?}: {worst}");
     }
 }
@@ -95,8 +104,9 @@ fn half_precision_weights_load_and_stay_close() {
 fn names_with_the_models_prefix_and_old_layer_norm_names_load() {
     let folder = copy();
     rewrite(&folder, |name, dtype, shape, data| {
-        let name =
-            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta");
+        let name = name
+            .replace("LayerNorm.weight", "LayerNorm.gamma")
+            .replace("LayerNorm.bias", "LayerNorm.beta");
         Some((format!("bert.{name}"), dtype, shape, data))
     });
     let config = Config::load(folder.path()).unwrap();
@@ -172,7 +182,10 @@ fn a_truncated_or_corrupt_file_of_weights_is_an_error_at_every_length() {
     for len in [0, 1, 7, 8, 9, 100, whole.len() / 2, whole.len() - 1] {
         std::fs::write(&path, &whole[..len]).unwrap();
         let text = complaint(&folder);
-        assert!(text.starts_with("model.safetensors: not a complete safetensors file: "), "{len}: {text}");
+        assert!(
+            text.starts_with("model.safetensors: not a complete safetensors file: "),
+            "{len}: {text}"
+        );
         assert!(text.ends_with(&format!("({len} bytes)")), "{len}: {text}");
     }
     for place in 0..16 {
@@ -195,11 +208,16 @@ fn a_tokenizer_of_another_model_is_refused() {
     std::fs::write(folder.path().join("vocab.txt"), pieces.join("\n")).unwrap();
     let text = complaint(&folder);
     assert!(
-        text.starts_with("vocab.txt: the vocabulary has 404 entries but config.json says vocab_size"),
+        text.starts_with(
+            "vocab.txt: the vocabulary has 404 entries but config.json says vocab_size"
+        ),
         "{text}"
     );
     std::fs::write(folder.path().join("vocab.txt"), "[PAD]\nhello\n").unwrap();
-    assert_eq!(complaint(&folder), "vocab.txt: the vocabulary has no \"[UNK]\", which every story needs");
+    assert_eq!(
+        complaint(&folder),
+        "vocab.txt: the vocabulary has no \"[UNK]\", which every story needs"
+    );
     let folder = copy();
     edit(&folder, "tokenizer.json", "\"WordPiece\",\"unk", "\"BPE\",\"unk");
     assert_eq!(complaint(&folder), "tokenizer.json: model is BPE, expected WordPiece");

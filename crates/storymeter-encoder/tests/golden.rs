@@ -3,7 +3,9 @@
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use storymeter_encoder::{Batch, Config, Encoder, Isa, Precision, Tokenizer, Workspace, load_parameters};
+use storymeter_encoder::{
+    Batch, Config, Encoder, Isa, Precision, Tokenizer, Workspace, load_parameters,
+};
 
 const MODELS: [&str; 3] = ["bert", "distilbert", "mpnet"];
 
@@ -33,7 +35,9 @@ fn expected(model: &str) -> Vec<Story> {
                 .as_array()
                 .unwrap()
                 .iter()
-                .map(|span| (span[0].as_u64().unwrap() as usize, span[1].as_u64().unwrap() as usize))
+                .map(|span| {
+                    (span[0].as_u64().unwrap() as usize, span[1].as_u64().unwrap() as usize)
+                })
                 .collect(),
             hidden: numbers(&story["hidden"]).into_iter().map(|v| v as f32).collect(),
         })
@@ -109,7 +113,8 @@ fn int8_is_close_to_f32_and_the_same_bytes_on_every_instruction_level() {
 
 #[test]
 fn a_story_has_the_same_bytes_alone_in_any_batch_and_with_any_number_of_threads() {
-    let pools = [1, 2, 3, 5].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap());
+    let pools =
+        [1, 2, 3, 5].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap());
     for precision in [Precision::F32, Precision::Int8] {
         for model in MODELS {
             let encoder = encoder(model, precision, Isa::detect());
@@ -119,7 +124,8 @@ fn a_story_has_the_same_bytes_alone_in_any_batch_and_with_any_number_of_threads(
                 .iter()
                 .map(|story| {
                     let batch: Batch = [story.ids.as_slice()].into_iter().collect();
-                    pools[0].install(|| bits(encoder.encode(&batch, &mut workspace).unwrap().states()))
+                    pools[0]
+                        .install(|| bits(encoder.encode(&batch, &mut workspace).unwrap().states()))
                 })
                 .collect();
             // From a handful, where threads share a story's rows, to thousands of tokens, where each takes its own.
@@ -131,7 +137,11 @@ fn a_story_has_the_same_bytes_alone_in_any_batch_and_with_any_number_of_threads(
                     pool.install(|| {
                         let hidden = encoder.encode(&batch, &mut workspace).unwrap();
                         for (place, &story) in order.iter().enumerate() {
-                            assert_eq!(bits(hidden.story(place)), alone[story], "{model} {precision:?}");
+                            assert_eq!(
+                                bits(hidden.story(place)),
+                                alone[story],
+                                "{model} {precision:?}"
+                            );
                         }
                     });
                 }
@@ -145,9 +155,11 @@ fn an_encoder_put_together_from_its_parts_gives_the_same_bytes() {
     for model in MODELS {
         let whole = encoder(model, Precision::Int8, Isa::detect());
         let parts = whole.parts().unwrap();
-        let find = |name: &str| parts.iter().find(|(n, _)| n == name).map(|(_, b)| Cow::Owned(b.clone()));
+        let find =
+            |name: &str| parts.iter().find(|(n, _)| n == name).map(|(_, b)| Cow::Owned(b.clone()));
         let config = whole.config().clone();
-        let again = Encoder::from_parts(config.clone(), &find, Path::new("m"), Isa::detect()).unwrap();
+        let again =
+            Encoder::from_parts(config.clone(), &find, Path::new("m"), Isa::detect()).unwrap();
         let stories = expected(model);
         let batch: Batch = stories.iter().map(|story| story.ids.as_slice()).collect();
         let (mut a, mut b) = (Workspace::new(), Workspace::new());
@@ -172,10 +184,14 @@ fn a_batch_the_model_has_no_entries_for_is_an_error() {
     let mut workspace = Workspace::new();
     let long: Batch = [&[2, 3][..], &[1; 97]].into_iter().collect();
     let error = encoder.encode(&long, &mut workspace).err().unwrap();
-    assert_eq!(error.to_string(), "story 1 of the batch: 97 tokens, but the encoder has 96 positions");
+    assert_eq!(
+        error.to_string(),
+        "story 1 of the batch: 97 tokens, but the encoder has 96 positions"
+    );
     let odd: Batch = [&[2, 90_000, 3][..]].into_iter().collect();
     let error = encoder.encode(&odd, &mut workspace).err().unwrap();
-    let expected = format!("token 90000, but the vocabulary has {} entries", encoder.config().vocabulary);
+    let expected =
+        format!("token 90000, but the vocabulary has {} entries", encoder.config().vocabulary);
     assert!(error.to_string().ends_with(&expected), "{error}");
     assert!(encoder.encode(&Batch::new(), &mut workspace).unwrap().states().is_empty());
 }

@@ -7,11 +7,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use storymeter_encoder::train::{
-    AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, Given, Linear, Network, Norm,
-    Optimiser, Part, Tables, warm_up_then_linear,
+    AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, Given, Linear, Network,
+    Norm, Optimiser, Part, Tables, warm_up_then_linear,
 };
 use storymeter_encoder::{
-    Activation, Batch, Config, Encoder, Isa, Parameters, Precision, Stream, Workspace, load_parameters,
+    Activation, Batch, Config, Encoder, Isa, Parameters, Precision, Stream, Workspace,
+    load_parameters,
 };
 
 /// Compares the derivative along random directions with the difference of two values close by.
@@ -40,7 +41,8 @@ fn check(
             // Two step sizes cancel the third-order term of the differences (Richardson).
             let difference = |size: f32| (moved(size) - moved(-size)) / (2.0 * f64::from(size));
             let expected = (4.0 * difference(0.005) - difference(0.01)) / 3.0;
-            let got: f64 = gradient.iter().zip(&direction).map(|(g, d)| f64::from(*g) * f64::from(*d)).sum();
+            let got: f64 =
+                gradient.iter().zip(&direction).map(|(g, d)| f64::from(*g) * f64::from(*d)).sum();
             let scale: f64 = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
             assert!(
                 (got - expected).abs() < 2e-3 * scale.max(0.1),
@@ -100,14 +102,17 @@ fn linear_with_activations() {
             "activation",
             &[numbers(13 * 9, 1), numbers(35 * 9, 2), bias],
             |x| {
-                let [_, out] = cpu.linear_activate(&store(&cpu, &x[1..]), LINEAR, &x[0], 13, activation);
+                let [_, out] =
+                    cpu.linear_activate(&store(&cpu, &x[1..]), LINEAR, &x[0], 13, activation);
                 out
             },
             |x, d| {
                 let mut store = store(&cpu, &x[1..]);
                 let [before, _] = cpu.linear_activate(&store, LINEAR, &x[0], 13, activation);
                 let (mut d_x, d) = (cpu.zeros(13 * 9), d.to_vec());
-                cpu.linear_activate_backward(&mut store, LINEAR, &x[0], 13, &before, activation, d, &mut d_x);
+                cpu.linear_activate_backward(
+                    &mut store, LINEAR, &x[0], 13, &before, activation, d, &mut d_x,
+                );
                 with_gradients(&cpu, &store, 2, d_x)
             },
         );
@@ -121,8 +126,9 @@ fn sum_and_layer_norm_with_and_without_dropout() {
     let inputs = [numbers(70 * 19, 1), numbers(70 * 19, 4), numbers(19, 2), numbers(19, 3)];
     for rate in [0.0, 0.3] {
         let dropout = Dropout { rate, stream: Stream::new(8) };
-        let forward =
-            |x: &[Vec<f32>]| cpu.add_norm(&store(&cpu, &x[2..]), norm, x[1].clone(), &x[0], dropout);
+        let forward = |x: &[Vec<f32>]| {
+            cpu.add_norm(&store(&cpu, &x[2..]), norm, x[1].clone(), &x[0], dropout)
+        };
         check(
             "norm",
             &inputs,
@@ -167,7 +173,8 @@ fn attention_with_and_without_relative_bias_and_dropout() {
         let dropout = Dropout { rate, stream: Stream::new(8) };
         for relative in [None, Some(0)] {
             let shape = Attention { heads, width, longest: 16, relative, dropout };
-            let mut inputs = vec![numbers(20 * width, 1), numbers(20 * width, 2), numbers(20 * width, 3)];
+            let mut inputs =
+                vec![numbers(20 * width, 1), numbers(20 * width, 2), numbers(20 * width, 3)];
             inputs.extend(relative.map(|_| numbers(8 * heads, 4)));
             let qkv = |x: &[Vec<f32>]| [x[0].clone(), x[1].clone(), x[2].clone()];
             check(
@@ -176,7 +183,8 @@ fn attention_with_and_without_relative_bias_and_dropout() {
                 |x| cpu.attention(&store(&cpu, &x[3..]), shape, &bounds, &qkv(x)).0,
                 |x, d| {
                     let (mut store, qkv, d) = (store(&cpu, &x[3..]), qkv(x), d.to_vec());
-                    let all = cpu.attention_backward(&mut store, shape, &bounds, &qkv, &(), &vec![], &d);
+                    let all =
+                        cpu.attention_backward(&mut store, shape, &bounds, &qkv, &(), &vec![], &d);
                     all.into_iter().chain(gradients(&cpu, &store, x.len() - 3)).collect()
                 },
             );
@@ -191,7 +199,8 @@ fn embedding() {
     let tables = Tables { words: 0, positions: 1, segments: Some(2) };
     let norm = Norm { gain: 3, shift: 4, width: 6, eps: 1e-5 };
     let dropout = Dropout { rate: 0.2, stream: Stream::new(8) };
-    let inputs = [numbers(4 * 6, 1), numbers(3 * 6, 2), numbers(2 * 6, 3), numbers(6, 4), numbers(6, 5)];
+    let inputs =
+        [numbers(4 * 6, 1), numbers(3 * 6, 2), numbers(2 * 6, 3), numbers(6, 4), numbers(6, 5)];
     check(
         "embedding",
         &inputs,
@@ -288,7 +297,8 @@ struct Task {
 
 impl Task {
     fn load(model: &str) -> Task {
-        let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(model);
+        let folder: PathBuf =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(model);
         let read = |file: &str| -> Value {
             serde_json::from_slice(&std::fs::read(folder.join(file)).unwrap()).unwrap()
         };
@@ -306,8 +316,12 @@ impl Task {
 
     /// The network with the heads beside the encoder: weight and bias of the label, bias of the vocabulary.
     fn network(&self) -> Network<Cpu> {
-        let head: Vec<f32> =
-            self.expected["head"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect();
+        let head: Vec<f32> = self.expected["head"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|v| v.as_f64().unwrap() as f32)
+            .collect();
         let heads = head_tensors(self.config.hidden, self.config.vocabulary, head);
         Network::new(Cpu::default(), self.config.clone(), &self.parameters, &heads).unwrap()
     }
@@ -332,9 +346,17 @@ fn gradients_of_the_whole_loss_are_pytorchs() {
             let all: Vec<usize> = (0..task.stories.len()).collect();
             let loss = task.loss(&mut network, &all, ForwardOptions { recompute, ..PLAIN });
             let expected = task.expected["loss"].as_f64().unwrap();
-            assert!((loss - expected).abs() < 1e-5 * expected, "{model}: loss {loss}, PyTorch {expected}");
-            let found: BTreeMap<String, Vec<f32>> =
-                network.gradients().unwrap().tensors.into_iter().map(|t| (t.name, t.data)).collect();
+            assert!(
+                (loss - expected).abs() < 1e-5 * expected,
+                "{model}: loss {loss}, PyTorch {expected}"
+            );
+            let found: BTreeMap<String, Vec<f32>> = network
+                .gradients()
+                .unwrap()
+                .tensors
+                .into_iter()
+                .map(|t| (t.name, t.data))
+                .collect();
             let expected = task.expected["gradients"].as_object().unwrap();
             assert_eq!(expected.len(), found.len(), "{model}: as many tensors as PyTorch");
             for (name, truth) in expected {
@@ -343,13 +365,23 @@ fn gradients_of_the_whole_loss_are_pytorchs() {
                 let got = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
                 // The gradient of a key's bias is zero but for rounding: softmax does not see a shift.
                 let tolerance = 1e-4 * norm.max(1e-3);
-                assert!((got - norm).abs() < tolerance, "{model} {name}: norm {got}, PyTorch {norm}");
-                let mixed: f64 =
-                    gradient.iter().enumerate().map(|(i, g)| f64::from(*g) * ((i + 1) as f64).cos()).sum();
+                assert!(
+                    (got - norm).abs() < tolerance,
+                    "{model} {name}: norm {got}, PyTorch {norm}"
+                );
+                let mixed: f64 = gradient
+                    .iter()
+                    .enumerate()
+                    .map(|(i, g)| f64::from(*g) * ((i + 1) as f64).cos())
+                    .sum();
                 let expected = truth["mixed"].as_f64().unwrap();
-                assert!((mixed - expected).abs() < tolerance, "{model} {name}: {mixed}, PyTorch {expected}");
+                assert!(
+                    (mixed - expected).abs() < tolerance,
+                    "{model} {name}: {mixed}, PyTorch {expected}"
+                );
                 let step = truth["step"].as_u64().unwrap() as usize;
-                for (got, expected) in gradient.iter().step_by(step).zip(truth["values"].as_array().unwrap())
+                for (got, expected) in
+                    gradient.iter().step_by(step).zip(truth["values"].as_array().unwrap())
                 {
                     let error = (f64::from(*got) - expected.as_f64().unwrap()).abs();
                     assert!(error < tolerance, "{model} {name}: {got}, PyTorch {expected}");
@@ -373,7 +405,10 @@ fn thirty_steps_of_training_follow_pytorchs_loss() {
             let stories: Vec<usize> = (step % 2..task.stories.len()).step_by(2).collect();
             let loss = task.loss(&mut network, &stories, PLAIN);
             let expected = expected.as_f64().unwrap();
-            assert!((loss - expected).abs() < 1e-3, "{model}, step {step}: loss {loss}, PyTorch {expected}");
+            assert!(
+                (loss - expected).abs() < 1e-3,
+                "{model}, step {step}: loss {loss}, PyTorch {expected}"
+            );
             let rate = warm_up_then_linear(peak, step as u64, warm_up, steps);
             optimiser.step(&mut network, rate);
         }
@@ -390,11 +425,13 @@ fn a_run_resumed_in_the_middle_ends_with_the_same_weights() {
             if stop_at == Some(step) {
                 let (weights, heads) = (network.parameters().unwrap(), network.heads().unwrap());
                 let state = optimiser.state(&network).unwrap();
-                network = Network::new(Cpu::default(), task.config.clone(), &weights, &heads).unwrap();
+                network =
+                    Network::new(Cpu::default(), task.config.clone(), &weights, &heads).unwrap();
                 optimiser = Optimiser::resume(&mut network, AdamW::bert(), &state).unwrap();
             }
             network.clear_gradients();
-            let options = ForwardOptions { dropout: Some(Stream::new(4).child(step as u64)), ..PLAIN };
+            let options =
+                ForwardOptions { dropout: Some(Stream::new(4).child(step as u64)), ..PLAIN };
             task.loss(&mut network, &[0, 3, step % 3], options);
             optimiser.step(&mut network, 1e-3);
         }
@@ -437,8 +474,12 @@ fn the_network_in_training_is_the_one_of_inference() {
         let encoder = Encoder::new(task.config.clone(), &parameters, Precision::F32, Isa::detect());
         let mut workspace = Workspace::new();
         let hidden = encoder.encode(&batch, &mut workspace).unwrap();
-        let worst =
-            trace.hidden().iter().zip(hidden.states()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let worst = trace
+            .hidden()
+            .iter()
+            .zip(hidden.states())
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f32::max);
         assert!(worst < 1e-5, "{model}: {worst}");
     }
 }

@@ -26,7 +26,12 @@ fn table() -> ScoreTable {
         };
         let values: Vec<f64> = (0..SYSTEMS * ITEMS).map(|_| draw()).collect();
         let role = if human { Role::Human } else { Role::Metric };
-        let column = Column { name: number.to_string(), role, direction: Direction::Higher, signature: None };
+        let column = Column {
+            name: number.to_string(),
+            role,
+            direction: Direction::Higher,
+            signature: None,
+        };
         table.push_column(column, &values);
     }
     table
@@ -44,7 +49,8 @@ fn benches(criterion: &mut Criterion) {
     let study = Study::new(table.clone(), Edition::Corrected, BootstrapOptions::default()).unwrap();
     criterion.bench_function("weighted F1 of 72 metrics", |bench| {
         bench.iter(|| {
-            let label = storymeter_meta::study::heatmaps::Label { id: "f1".into(), title: String::new() };
+            let label =
+                storymeter_meta::study::heatmaps::Label { id: "f1".into(), title: String::new() };
             study.pairwise(label, study.metrics()).unwrap()
         });
     });

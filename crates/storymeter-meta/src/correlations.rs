@@ -102,7 +102,8 @@ impl SystemMeans {
             }
         };
         let systems = 0..table.systems().len();
-        let column = |c: usize| systems.clone().map(|system| average(table.row(c, system))).collect();
+        let column =
+            |c: usize| systems.clone().map(|system| average(table.row(c, system))).collect();
         Self { means: (0..table.columns().len()).map(column).collect() }
     }
 }
@@ -224,7 +225,11 @@ pub fn associate(coefficient: Coefficient, x: &[f64], y: &[f64]) -> Result<Assoc
     let found = coefficient.compute(&pairs.x, &pairs.y)?;
     if found.coefficient.is_nan() {
         let infinite = pairs.x.iter().chain(&pairs.y).any(|v| v.is_infinite());
-        return Ok(Association::none(if infinite { Gap::Infinite } else { Gap::Constant }, n, dropped));
+        return Ok(Association::none(
+            if infinite { Gap::Infinite } else { Gap::Constant },
+            n,
+            dropped,
+        ));
     }
     Ok(Association { value: found.coefficient, p_value: found.p_value, n, dropped, gap: None })
 }
@@ -300,7 +305,11 @@ mod tests {
         assert_eq!((pooled.n, pooled.dropped), (3, 1));
         let two = correlate(&table(2, 1, &[&human[..2], &human[2..]])).unwrap();
         for level in Level::ALL {
-            assert_eq!(two.get(level, Coefficient::Pearson, 0, 1).gap, Some(Gap::TooFew), "{level}");
+            assert_eq!(
+                two.get(level, Coefficient::Pearson, 0, 1).gap,
+                Some(Gap::TooFew),
+                "{level}"
+            );
         }
     }
 

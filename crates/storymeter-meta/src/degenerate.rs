@@ -17,15 +17,19 @@ pub fn inspect(table: &ScoreTable, correlations: &Correlations) -> Vec<Warning> 
     for (at, column) in table.columns().iter().enumerate() {
         let values = table.values(at);
         let present: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
-        let mut warn =
-            |kind: &str, message: String| warnings.push(Warning::new(kind, column.name.as_str(), message));
+        let mut warn = |kind: &str, message: String| {
+            warnings.push(Warning::new(kind, column.name.as_str(), message))
+        };
         if present.is_empty() {
             warn("empty", "no value at all; every number with it is NaN".into());
             continue;
         }
         if present.len() < values.len() {
             let missing = values.len() - present.len();
-            warn("missing", format!("{missing} of {} cells have no value and are left out", values.len()));
+            warn(
+                "missing",
+                format!("{missing} of {} cells have no value and are left out", values.len()),
+            );
         }
         if present.iter().any(|v| v.is_infinite()) {
             warn("infinite", "holds infinite values; Pearson with it is NaN".into());
@@ -39,7 +43,9 @@ pub fn inspect(table: &ScoreTable, correlations: &Correlations) -> Vec<Warning> 
             let of = table.items().len();
             warn(
                 "constant",
-                format!("the same for all systems in {flat} of {of} items, which story level leaves out"),
+                format!(
+                    "the same for all systems in {flat} of {of} items, which story level leaves out"
+                ),
             );
         }
         if column.role == Role::Metric {
@@ -51,7 +57,10 @@ pub fn inspect(table: &ScoreTable, correlations: &Correlations) -> Vec<Warning> 
                 warn("underflow", message);
             }
             if column.direction == Direction::None {
-                warn("direction", "not known whether more is better; comparisons assume it is".into());
+                warn(
+                    "direction",
+                    "not known whether more is better; comparisons assume it is".into(),
+                );
             }
         }
     }
@@ -63,8 +72,9 @@ pub fn inspect(table: &ScoreTable, correlations: &Correlations) -> Vec<Warning> 
 fn flat_items(table: &ScoreTable, column: usize) -> usize {
     (0..table.items().len())
         .filter(|&item| {
-            let mut values =
-                (0..table.systems().len()).map(|s| table.row(column, s)[item]).filter(|v| !v.is_nan());
+            let mut values = (0..table.systems().len())
+                .map(|s| table.row(column, s)[item])
+                .filter(|v| !v.is_nan());
             values.next().is_some_and(|first| values.all(|v| v == first))
         })
         .count()
@@ -90,7 +100,10 @@ fn duplicates(table: &ScoreTable, correlations: &Correlations) -> Vec<Warning> {
             let message = if same {
                 format!("the same numbers as {name}, bit for bit: one metric under two names")
             } else if rho.abs() > 1.0 - 1e-12 {
-                format!("orders all stories as {name} does{}", if rho < 0.0 { ", backwards" } else { "" })
+                format!(
+                    "orders all stories as {name} does{}",
+                    if rho < 0.0 { ", backwards" } else { "" }
+                )
             } else {
                 continue;
             };
@@ -122,7 +135,8 @@ mod tests {
             ("holes", Direction::Higher, [1.0, 2.0, f64::NAN, 0.0]),
         ];
         for (name, direction, values) in columns {
-            let column = Column { name: name.into(), role: Role::Metric, direction, signature: None };
+            let column =
+                Column { name: name.into(), role: Role::Metric, direction, signature: None };
             table.push_column(column, &values);
         }
         let means = SystemMeans::of(&table, Noise::Removed);

@@ -54,8 +54,9 @@ impl ErrorTypes {
 
     /// The stories with an error type, and those all raters found reasonable.
     pub fn evaluation_set(&self, error_type: usize) -> Vec<usize> {
-        let belongs =
-            |&story: &usize| self.reasonable(story) || self.raters_naming(story, error_type) >= RATERS_NEEDED;
+        let belongs = |&story: &usize| {
+            self.reasonable(story) || self.raters_naming(story, error_type) >= RATERS_NEEDED
+        };
         (0..self.len()).filter(belongs).collect()
     }
 
@@ -63,27 +64,35 @@ impl ErrorTypes {
     /// types go together. A type counts for a story when one rater names it.
     pub fn shares(&self, id: &str) -> Result<Vec<Sheet>> {
         let all: Vec<usize> = (0..self.len()).collect();
-        let unreasonable: Vec<usize> = all.iter().copied().filter(|&story| !self.reasonable(story)).collect();
+        let unreasonable: Vec<usize> =
+            all.iter().copied().filter(|&story| !self.reasonable(story)).collect();
         let n = unreasonable.len();
-        let share = |count: usize| Cell::number(100.0 * count as f64 / n as f64, "no unreasonable story");
-        let mut proportions = Sheet::new(id, "Error types of the unreasonable stories", Form::Table)
-            .brief()
-            .column("type", 0)
-            .column("stories", 0)
-            .column("prop (%)", 1)
-            .note(format!("{n} of {} stories are called unreasonable by at least one rater", self.len()));
+        let share =
+            |count: usize| Cell::number(100.0 * count as f64 / n as f64, "no unreasonable story");
+        let mut proportions =
+            Sheet::new(id, "Error types of the unreasonable stories", Form::Table)
+                .brief()
+                .column("type", 0)
+                .column("stories", 0)
+                .column("prop (%)", 1)
+                .note(format!(
+                    "{n} of {} stories are called unreasonable by at least one rater",
+                    self.len()
+                ));
         for (at, name) in self.names.iter().enumerate() {
             let count = unreasonable.iter().filter(|&&story| self.has(story, at)).count();
             proportions.push(vec![name.into(), count.into(), share(count)]);
         }
-        let mut counts = Sheet::new(format!("{id}-shares"), "How many error types a story has", Form::Table)
-            .brief()
-            .column("types", 0)
-            .column("stories", 0)
-            .column("share (%)", 2);
+        let mut counts =
+            Sheet::new(format!("{id}-shares"), "How many error types a story has", Form::Table)
+                .brief()
+                .column("types", 0)
+                .column("stories", 0)
+                .column("share (%)", 2);
         if self.specific < self.names.len() {
             let others = self.names[self.specific..].join(", ");
-            counts = counts.note(format!("not counting {others}: a story with 0 types has nothing else"));
+            counts = counts
+                .note(format!("not counting {others}: a story with 0 types has nothing else"));
         }
         for wanted in 0..=self.specific {
             let types = |story: usize| (0..self.specific).filter(|&at| self.has(story, at)).count();
@@ -108,7 +117,10 @@ impl ErrorTypes {
                 let mut row = vec![Cell::from(name), other.into()];
                 for stories in [unreasonable, all] {
                     let named = |at: usize| -> Vec<f64> {
-                        stories.iter().map(|&story| f64::from(u8::from(self.has(story, at)))).collect()
+                        stories
+                            .iter()
+                            .map(|&story| f64::from(u8::from(self.has(story, at))))
+                            .collect()
                     };
                     let found = associate(Coefficient::Spearman, &named(first), &named(second))?;
                     row.push(Cell::number(found.value, &found.reason()));
@@ -179,7 +191,8 @@ mod tests {
         assert_eq!(sheets[0].value("Repe", "stories"), 2.0);
         assert_eq!(sheets[0].value("Conf", "prop (%)"), 50.0);
         assert_eq!(sheets[0].value("Others", "stories"), 1.0);
-        let shares: Vec<f64> = (0..=4).map(|k| sheets[1].value(&k.to_string(), "stories")).collect();
+        let shares: Vec<f64> =
+            (0..=4).map(|k| sheets[1].value(&k.to_string(), "stories")).collect();
         assert_eq!(shares, [1.0, 2.0, 0.0, 0.0, 1.0]);
     }
 

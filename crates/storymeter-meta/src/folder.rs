@@ -23,7 +23,8 @@ pub fn write(document: &Document, folder: &Path) -> Result<Vec<PathBuf>> {
         _ => Path::new("."),
     };
     fs::create_dir_all(parent).map_err(io(parent))?;
-    let draft = tempfile::Builder::new().prefix(".storymeter-").tempdir_in(parent).map_err(io(parent))?;
+    let draft =
+        tempfile::Builder::new().prefix(".storymeter-").tempdir_in(parent).map_err(io(parent))?;
     let mut names = Vec::new();
     for (name, text) in files(document)? {
         let path = draft.path().join(&name);
@@ -33,7 +34,8 @@ pub fn write(document: &Document, folder: &Path) -> Result<Vec<PathBuf>> {
     }
     if folder.exists() {
         for name in &names {
-            fs::rename(draft.path().join(name), folder.join(name)).map_err(io(&folder.join(name)))?;
+            fs::rename(draft.path().join(name), folder.join(name))
+                .map_err(io(&folder.join(name)))?;
         }
     } else {
         let draft = draft.keep();
@@ -56,7 +58,11 @@ fn files(document: &Document) -> Result<Vec<(String, String)>> {
     let mut files = vec![("result.json".to_owned(), json + "\n")];
     for sheet in &document.sheets {
         let name = format!("{}.csv", sheet.id);
-        index.push(vec![name.as_str().into(), sheet.title.as_str().into(), sheet.signature.as_str().into()]);
+        index.push(vec![
+            name.as_str().into(),
+            sheet.title.as_str().into(),
+            sheet.signature.as_str().into(),
+        ]);
         files.push((name, render::csv(sheet)));
     }
     files.push(("index.csv".into(), render::csv(&index)));
@@ -71,7 +77,12 @@ mod tests {
     fn document() -> Document {
         let mut sheet = Sheet::new("table-1", "One", Form::Table).column("x", 2);
         sheet.push(vec![0.1.into()]);
-        Document { kind: "table".into(), signature: "meta".into(), warnings: vec![], sheets: vec![sheet] }
+        Document {
+            kind: "table".into(),
+            signature: "meta".into(),
+            warnings: vec![],
+            sheets: vec![sheet],
+        }
     }
 
     #[test]

@@ -99,7 +99,9 @@ impl HumanScores {
             }
             (None, [only]) => (*only).to_owned(),
             (None, _) => {
-                return Err(wrong(format!("several criteria ({listed}): name one with --criterion")));
+                return Err(wrong(format!(
+                    "several criteria ({listed}): name one with --criterion"
+                )));
             }
         };
         let ids = rated.iter().map(|(id, ..)| id.clone()).collect();
@@ -109,8 +111,11 @@ impl HumanScores {
 
     /// Reads a score file and correlates it: a JSONL file is joined by id, numbers by order.
     pub fn join(&self, source: &ScoreSource) -> Result<Joined> {
-        let (scores, without_human, metric) =
-            if is_jsonl(&source.file)? { self.by_id(source)? } else { (self.by_order(source)?, 0, None) };
+        let (scores, without_human, metric) = if is_jsonl(&source.file)? {
+            self.by_id(source)?
+        } else {
+            (self.by_order(source)?, 0, None)
+        };
         let found: Result<Vec<_>> =
             Coefficient::ALL.iter().map(|c| associate(*c, &scores, &self.values)).collect();
         let missing = |(score, human): (&f64, &f64)| score.is_nan() && !human.is_nan();
@@ -121,8 +126,12 @@ impl HumanScores {
     fn by_order(&self, source: &ScoreSource) -> Result<Vec<f64>> {
         let values = numbers(&source.file)?;
         if values.len() != self.values.len() {
-            let problem =
-                format!("{} numbers, {} has {} stories", values.len(), self.file.display(), self.ids.len());
+            let problem = format!(
+                "{} numbers, {} has {} stories",
+                values.len(),
+                self.file.display(),
+                self.ids.len()
+            );
             return Err(CoreError::invalid(Place::file(&source.file), problem).into());
         }
         Ok(values)
@@ -148,8 +157,11 @@ impl HumanScores {
                 let problem = format!("id \"{}\" was here before", record.id);
                 return Err(CoreError::invalid(record.place.clone(), problem).into());
             }
-            scores[story] =
-                record.scores.iter().find(|(name, _)| *name == metric).map_or(f64::NAN, |(_, value)| *value);
+            scores[story] = record
+                .scores
+                .iter()
+                .find(|(name, _)| *name == metric)
+                .map_or(f64::NAN, |(_, value)| *value);
         }
         if strangers == records.len() {
             let problem = format!("none of its ids is in {}", self.file.display());
@@ -179,7 +191,8 @@ fn pick_metric(records: &[Scored], source: &ScoreSource) -> Result<String> {
             names.push(name);
         }
     }
-    let wrong = |problem: String| Error::from(CoreError::invalid(Place::file(&source.file), problem));
+    let wrong =
+        |problem: String| Error::from(CoreError::invalid(Place::file(&source.file), problem));
     let listed = names.join(", ");
     match (&source.metric, names.as_slice()) {
         (_, []) => Err(wrong("no line has scores".into())),
@@ -218,7 +231,10 @@ fn is_jsonl(file: &Path) -> Result<bool> {
 fn ratings(file: &Path) -> Result<Vec<(String, Ratings, Place)>> {
     if is_jsonl(file)? {
         let records = read::scored(file)?;
-        return Ok(records.into_iter().map(|record| (record.id, record.ratings, record.place)).collect());
+        return Ok(records
+            .into_iter()
+            .map(|record| (record.id, record.ratings, record.place))
+            .collect());
     }
     read::open(&[file.to_owned()], &ReadOptions::default())?
         .map(|record| {

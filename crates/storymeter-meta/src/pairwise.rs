@@ -65,10 +65,19 @@ pub fn duels(table: &ScoreTable, options: BootstrapOptions) -> Vec<Duel> {
     let systems = table.systems().len();
     let pairs: Vec<(usize, usize)> =
         (1..systems).flat_map(|later| (0..later).map(move |earlier| (earlier, later))).collect();
-    pairs.par_iter().enumerate().map(|(number, &pair)| duel(table, pair, number as u64, options)).collect()
+    pairs
+        .par_iter()
+        .enumerate()
+        .map(|(number, &pair)| duel(table, pair, number as u64, options))
+        .collect()
 }
 
-fn duel(table: &ScoreTable, systems: (usize, usize), number: u64, options: BootstrapOptions) -> Duel {
+fn duel(
+    table: &ScoreTable,
+    systems: (usize, usize),
+    number: u64,
+    options: BootstrapOptions,
+) -> Duel {
     let (items, columns) = (table.items().len(), table.columns().len());
     // `[item][column]`, so that one item's weight meets all columns in one pass. An item that lacks a score of
     // either system says nothing about the pair: its difference counts as 0.
@@ -80,7 +89,8 @@ fn duel(table: &ScoreTable, systems: (usize, usize), number: u64, options: Boots
             let difference = later[item] - earlier[item];
             if !difference.is_nan() {
                 differences[item * columns + column] = difference;
-                tolerance[column] = tolerance[column].max(later[item].abs()).max(earlier[item].abs());
+                tolerance[column] =
+                    tolerance[column].max(later[item].abs()).max(earlier[item].abs());
             }
         }
     }
@@ -132,9 +142,12 @@ mod tests {
         let items: Vec<String> = (0..20).map(|i| i.to_string()).collect();
         let mut table = ScoreTable::new(vec!["weak".into(), "strong".into(), "same".into()], items);
         let mut push = |name: &str, direction, value: &dyn Fn(usize, usize) -> f64| {
-            let values: Vec<f64> =
-                (0..3).flat_map(|s| (0..20).map(move |i| (s, i))).map(|(s, i)| value(s, i)).collect();
-            let column = Column { name: name.into(), role: Role::Metric, direction, signature: None };
+            let values: Vec<f64> = (0..3)
+                .flat_map(|s| (0..20).map(move |i| (s, i)))
+                .map(|(s, i)| value(s, i))
+                .collect();
+            let column =
+                Column { name: name.into(), role: Role::Metric, direction, signature: None };
             table.push_column(column, &values);
         };
         let level = |s: usize| if s == 0 { 0.0 } else { 1.0 };

@@ -81,8 +81,9 @@ pub fn biased_sets(
     }
     let one = |set: usize, draw: usize| -> Result<(Vec<usize>, Vec<f64>)> {
         let mut rng = rng::stream(options.seed, set as u64, draw as u64);
-        let taken: Vec<usize> =
-            (0..levels.len()).filter(|&i| rng.random::<f64>() < probability(set, levels[i])).collect();
+        let taken: Vec<usize> = (0..levels.len())
+            .filter(|&i| rng.random::<f64>() < probability(set, levels[i]))
+            .collect();
         let mut counts = vec![0; top + 1];
         taken.iter().for_each(|&i| counts[levels[i]] += 1);
         let pick = |values: &[f64]| taken.iter().map(|&i| values[i]).collect::<Vec<f64>>();
@@ -96,10 +97,13 @@ pub fn biased_sets(
     (1..=top + 1)
         .into_par_iter()
         .map(|set| {
-            let draws: Vec<_> =
-                (0..options.draws).into_par_iter().map(|draw| one(set, draw)).collect::<Result<_>>()?;
+            let draws: Vec<_> = (0..options.draws)
+                .into_par_iter()
+                .map(|draw| one(set, draw))
+                .collect::<Result<_>>()?;
             let level = |k: usize| draws.iter().map(|(counts, _)| counts[k] as f64).sum::<f64>();
-            let metric = |m: usize| Spread::of(&draws.iter().map(|(_, r)| r[m]).collect::<Vec<_>>());
+            let metric =
+                |m: usize| Spread::of(&draws.iter().map(|(_, r)| r[m]).collect::<Vec<_>>());
             Ok(BiasedSet {
                 index: set,
                 levels: (0..=top).map(|k| level(k) / options.draws as f64).collect(),
@@ -123,22 +127,26 @@ pub fn sheets(
         "means over {} draws, seed {}; set I takes a story of level k with probability 1/(|I-k|+1)",
         options.draws, options.seed
     );
-    let mut stories =
-        Sheet::new(format!("{id}-distribution"), "Biased sets: stories by human score", Form::Lines)
-            .column("score", 0)
-            .columns(heads(), 1)
-            .note(drawn.as_str());
+    let mut stories = Sheet::new(
+        format!("{id}-distribution"),
+        "Biased sets: stories by human score",
+        Form::Lines,
+    )
+    .column("score", 0)
+    .columns(heads(), 1)
+    .note(drawn.as_str());
     for (level, label) in levels.iter().enumerate() {
         let mut row = vec![Cell::from(label)];
         row.extend(sets.iter().map(|set| Cell::from(set.levels[level])));
         stories.push(row);
     }
-    let mut means = Sheet::new(id, "Biased sets: Pearson correlation, mean over draws", Form::Lines)
-        .brief()
-        .column("metric", 0)
-        .columns(heads(), 4)
-        .column("variance between sets", 5)
-        .note(drawn);
+    let mut means =
+        Sheet::new(id, "Biased sets: Pearson correlation, mean over draws", Form::Lines)
+            .brief()
+            .column("metric", 0)
+            .columns(heads(), 4)
+            .column("variance between sets", 5)
+            .note(drawn);
     let title = "Biased sets: variance of the correlation over draws";
     let mut variances = Sheet::new(format!("{id}-variance"), title, Form::Lines)
         .column("metric", 0)
@@ -172,13 +180,18 @@ mod tests {
     #[test]
     fn a_set_is_richest_in_the_level_it_is_named_for() {
         let (levels, human) = stories();
-        let sets = biased_sets(&levels, 7, &human, &[], DrawOptions { draws: 50, seed: 3 }).unwrap();
+        let sets =
+            biased_sets(&levels, 7, &human, &[], DrawOptions { draws: 50, seed: 3 }).unwrap();
         assert_eq!(sets.len(), 8);
         for set in &sets {
             for (k, &mean) in set.levels.iter().enumerate() {
                 // 50 stories a level, 50 draws: the mean is within a few standard errors of its expectation.
                 let expected = 50.0 * probability(set.index, k);
-                assert!((mean - expected).abs() < 2.5, "set {} level {k}: {mean} for {expected}", set.index);
+                assert!(
+                    (mean - expected).abs() < 2.5,
+                    "set {} level {k}: {mean} for {expected}",
+                    set.index
+                );
             }
         }
     }
@@ -187,7 +200,8 @@ mod tests {
     fn a_perfect_metric_stays_perfect_and_a_constant_one_has_no_number() {
         let (levels, human) = stories();
         let metrics = [human.clone(), vec![1.0; 400]];
-        let sets = biased_sets(&levels, 7, &human, &metrics, DrawOptions { draws: 5, seed: 1 }).unwrap();
+        let sets =
+            biased_sets(&levels, 7, &human, &metrics, DrawOptions { draws: 5, seed: 1 }).unwrap();
         for set in sets {
             assert!((set.metrics[0].mean - 1.0).abs() < 1e-12 && set.metrics[0].variance < 1e-20);
             assert_eq!(set.metrics[1].n, 0);

@@ -33,7 +33,9 @@ pub fn sheet(sheet: &Sheet) -> String {
     let body: Vec<Vec<String>> = sheet
         .rows
         .iter()
-        .map(|row| row.iter().zip(&sheet.columns).map(|(cell, head)| shown(cell, head.decimals)).collect())
+        .map(|row| {
+            row.iter().zip(&sheet.columns).map(|(cell, head)| shown(cell, head.decimals)).collect()
+        })
         .collect();
     let width = |column: usize| {
         let cells = body.iter().map(|row| row[column].chars().count());
@@ -48,7 +50,11 @@ pub fn sheet(sheet: &Sheet) -> String {
         let mut out = String::from(" ");
         for (column, cell) in cells.iter().enumerate() {
             let gap = " ".repeat(widths[column] - cell.chars().count());
-            let _ = if words[column] { write!(out, " {cell}{gap}") } else { write!(out, " {gap}{cell}") };
+            let _ = if words[column] {
+                write!(out, " {cell}{gap}")
+            } else {
+                write!(out, " {gap}{cell}")
+            };
         }
         text.push_str(out.trim_end());
         text.push('\n');
@@ -133,7 +139,8 @@ pub fn long_csv<'a>(sheets: impl IntoIterator<Item = &'a Sheet>) -> String {
             for (cell, head) in row.iter().zip(&sheet.columns) {
                 csv_line(
                     &mut text,
-                    [sheet.id.clone(), (number + 1).to_string(), head.name.clone(), full(cell)].into_iter(),
+                    [sheet.id.clone(), (number + 1).to_string(), head.name.clone(), full(cell)]
+                        .into_iter(),
                 );
             }
         }
@@ -171,7 +178,8 @@ mod tests {
     use crate::sheet::Form;
 
     fn example() -> Sheet {
-        let mut sheet = Sheet::new("table-1", "Two metrics", Form::Table).column("metric", 0).column("r", 3);
+        let mut sheet =
+            Sheet::new("table-1", "Two metrics", Form::Table).column("metric", 0).column("r", 3);
         sheet.push(vec!["BLEU, cased".into(), 0.123_456.into()]);
         sheet.push(vec!["flat".into(), Cell::number(f64::NAN, "constant column")]);
         sheet.push(vec!["tiny".into(), (-0.000_1).into()]);

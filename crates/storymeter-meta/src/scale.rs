@@ -30,7 +30,8 @@ impl Scale {
         match ratings.iter().find(|&&rating| !self.holds(rating)) {
             None => Ok(()),
             Some(rating) => {
-                let problem = format!("rating {rating} is outside the scale {self} (change it with --scale)");
+                let problem =
+                    format!("rating {rating} is outside the scale {self} (change it with --scale)");
                 Err(Error::invalid(place.clone(), problem))
             }
         }
@@ -47,11 +48,14 @@ impl FromStr for Scale {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let parts =
-            text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+        let parts = text
+            .split_once("..")
+            .and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
         match parts {
             Some((low, high)) if low < high => Ok(Self { low, high }),
-            _ => Err(format!("\"{text}\" is not a scale: write the least and the greatest rating, as 1..5")),
+            _ => Err(format!(
+                "\"{text}\" is not a scale: write the least and the greatest rating, as 1..5"
+            )),
         }
     }
 }
@@ -64,8 +68,12 @@ mod tests {
     fn a_scale_reads_as_it_prints_and_says_what_is_off_it() {
         let scale: Scale = "1..5".parse().unwrap();
         assert_eq!((scale, scale.to_string().as_str()), (Scale::LIKERT_5, "1..5"));
-        let error = scale.check(&[3.0, f64::NAN, 6.0], &Place::file("r.csv").at_line(7)).unwrap_err();
-        assert_eq!(error.to_string(), "r.csv:7: rating 6 is outside the scale 1..5 (change it with --scale)");
+        let error =
+            scale.check(&[3.0, f64::NAN, 6.0], &Place::file("r.csv").at_line(7)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "r.csv:7: rating 6 is outside the scale 1..5 (change it with --scale)"
+        );
         assert!("5..1".parse::<Scale>().is_err() && "1-5".parse::<Scale>().is_err());
     }
 }

@@ -65,7 +65,8 @@ fn records() -> Vec<Record> {
 
 fn metrics(criterion: &mut Criterion) {
     let records = records();
-    let bytes: usize = records.iter().map(|r| r.story.text.len() + r.story.references[0].len()).sum();
+    let bytes: usize =
+        records.iter().map(|r| r.story.text.len() + r.story.references[0].len()).sum();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
     let mut group = criterion.benchmark_group("metrics");
     group.throughput(Throughput::Bytes(bytes as u64));
@@ -91,7 +92,11 @@ fn metrics(criterion: &mut Criterion) {
                     if scorer.needs_survey() {
                         survey.batch(&records);
                     }
-                    scorer.surveyed(survey).expect("fits in memory").batch(&records).expect("nothing lacks")
+                    scorer
+                        .surveyed(survey)
+                        .expect("fits in memory")
+                        .batch(&records)
+                        .expect("nothing lacks")
                 })
             });
         });

@@ -18,11 +18,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: pair_seconds FILE.jsonl ROUNDS METRIC".into());
     };
     let rounds: u32 = rounds.parse()?;
-    let records = open(&[PathBuf::from(file)], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
+    let records =
+        open(&[PathBuf::from(file)], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
     let meteor_data = std::env::var_os("STORYMETER_METEOR_DATA").map(PathBuf::from);
     let scorer = Scorer::new(&[id], &Options { meteor_data, ..Options::default() })?;
     let length = |texts: &[String]| texts.iter().map(String::len).sum::<usize>();
-    let bytes: usize = records.iter().map(|r| r.story.text.len() + length(&r.story.references)).sum();
+    let bytes: usize =
+        records.iter().map(|r| r.story.text.len() + length(&r.story.references)).sum();
 
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let (processor, wall) = pool.install(|| -> Result<(f64, f64), String> {
@@ -33,7 +35,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ok((processor_seconds()? - start, wall.elapsed().as_secs_f64()))
     })?;
     let rounds = f64::from(rounds);
-    println!("{{\"processor\": {}, \"wall\": {}, \"bytes\": {bytes}}}", processor / rounds, wall / rounds);
+    println!(
+        "{{\"processor\": {}, \"wall\": {}, \"bytes\": {bytes}}}",
+        processor / rounds,
+        wall / rounds
+    );
     Ok(())
 }
 

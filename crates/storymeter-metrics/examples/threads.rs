@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: threads FILE.jsonl THREADS METRIC...".into());
     };
     let threads = threads.parse()?;
-    let records = open(&[PathBuf::from(file)], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
+    let records =
+        open(&[PathBuf::from(file)], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
     let pools = [1, threads].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
     let [one, several] = pools;
     let pools = [one?, several?];

@@ -13,8 +13,11 @@ use storymeter_metrics::{Options, Scorer};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
-    let Some(file) = args.next() else { return Err("usage: throughput FILE.jsonl METRIC...".into()) };
-    let records = open(&[PathBuf::from(file)], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
+    let Some(file) = args.next() else {
+        return Err("usage: throughput FILE.jsonl METRIC...".into());
+    };
+    let records =
+        open(&[PathBuf::from(file)], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
     let bytes: usize = records
         .iter()
         .map(|record| {

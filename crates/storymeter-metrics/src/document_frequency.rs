@@ -78,12 +78,14 @@ impl DocumentCounter {
     pub(crate) fn finish(self) -> Result<DocumentFrequency> {
         let gathered: Vec<Gathered> = self.gathered.into_iter().map(into_inner).collect();
         let count = |(part, aside): (usize, Mutex<Aside>)| {
-            let buffers: Vec<&[u64]> = gathered.iter().map(|own| own.parts[part].as_slice()).collect();
+            let buffers: Vec<&[u64]> =
+                gathered.iter().map(|own| own.parts[part].as_slice()).collect();
             let mut hashes = into_inner(aside).with(buffers.concat())?;
             hashes.sort_unstable();
             Ok(Counts::of_sorted(&hashes))
         };
-        let parts = self.aside.into_par_iter().enumerate().map(count).collect::<io::Result<Vec<_>>>();
+        let parts =
+            self.aside.into_par_iter().enumerate().map(count).collect::<io::Result<Vec<_>>>();
         let parts = parts.map_err(|error| Error::io(Place::file(std::env::temp_dir()), error))?;
         Ok(DocumentFrequency { documents: gathered.iter().map(|own| own.documents).sum(), parts })
     }
@@ -211,9 +213,11 @@ impl DocumentFrequency {
                 *place = part.place(hash.max(FREE + 1));
                 *found = part.slots[*place];
             }
-            counts.extend(some.iter().zip(places.iter().zip(found)).map(|(&hash, (&place, found))| {
-                self.parts[part_of(hash)].count(hash.max(FREE + 1), place, found).unwrap_or(1)
-            }));
+            counts.extend(some.iter().zip(places.iter().zip(found)).map(
+                |(&hash, (&place, found))| {
+                    self.parts[part_of(hash)].count(hash.max(FREE + 1), place, found).unwrap_or(1)
+                },
+            ));
         }
         counts
     }
@@ -244,7 +248,11 @@ mod tests {
             assert_eq!(counted.documents(), 50);
             for n in 1..=60u64 {
                 let expected = [(50 / n).max(1) as u32];
-                assert_eq!(counted.of_all(&[spread(n)]), expected, "{n} with a buffer of {capacity}");
+                assert_eq!(
+                    counted.of_all(&[spread(n)]),
+                    expected,
+                    "{n} with a buffer of {capacity}"
+                );
             }
             assert_eq!(counted.of_all(&[12345]), [1]);
         }

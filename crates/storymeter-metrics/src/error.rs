@@ -42,7 +42,9 @@ pub enum Error {
         second: &'static str,
     },
     /// Two metrics would write the same key.
-    #[error("metrics \"{first}\" and \"{second}\" both write the key \"{key}\"; ask for one of them")]
+    #[error(
+        "metrics \"{first}\" and \"{second}\" both write the key \"{key}\"; ask for one of them"
+    )]
     SameKey {
         /// The metric named first.
         first: String,

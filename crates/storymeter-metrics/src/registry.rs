@@ -158,8 +158,10 @@ mod tests {
 
     #[test]
     fn an_unknown_preset_names_the_known_ones() {
-        let error =
-            build("text-length:paper", &Options::default()).err().expect("no such preset").to_string();
+        let error = build("text-length:paper", &Options::default())
+            .err()
+            .expect("no such preset")
+            .to_string();
         assert_eq!(error, "metric \"text-length\" has no preset \"paper\"; it has spacy, hanna");
     }
 

@@ -42,8 +42,9 @@ struct Slot {
 impl Scorer {
     /// The metrics of these ids, in this order.
     pub fn new(ids: &[impl AsRef<str>], options: &Options) -> Result<Self> {
-        let metrics =
-            ids.iter().map(|id| Ok((id.as_ref().to_owned(), registry::build(id.as_ref(), options)?)));
+        let metrics = ids
+            .iter()
+            .map(|id| Ok((id.as_ref().to_owned(), registry::build(id.as_ref(), options)?)));
         Self::from_metrics(metrics.collect::<Result<Vec<_>>>()?)
     }
 
@@ -138,7 +139,9 @@ impl Scorer {
                 for (slot, known) in self.slots.iter().zip(&at_once) {
                     let row = &mut row[slot.stats.clone()];
                     match known {
-                        Some(rows) => row.copy_from_slice(&rows[at * row.len()..(at + 1) * row.len()]),
+                        Some(rows) => {
+                            row.copy_from_slice(&rows[at * row.len()..(at + 1) * row.len()])
+                        }
                         None => slot.metric.stats(&story, row),
                     }
                     slot.metric.score(row, &mut scores[slot.scores.clone()]);
@@ -176,7 +179,8 @@ impl Scorer {
                 "a prompt, and there is none"
             } else if needs.reference && story.references.is_empty() {
                 "a reference, and there is none"
-            } else if needs.reference && story.references.iter().any(|text| text.trim().is_empty()) {
+            } else if needs.reference && story.references.iter().any(|text| text.trim().is_empty())
+            {
                 "a reference, and one is empty"
             } else {
                 continue;
@@ -241,8 +245,12 @@ impl Rows {
 /// Gives each story its texts; equal texts of the batch (a reference that eleven systems share) are one.
 fn prepare(records: &[Record]) -> Vec<Prepared<'_>> {
     let mut known: FxHashMap<&str, Arc<TextCache<'_>>> = FxHashMap::default();
-    let mut share = |text| Arc::clone(known.entry(text).or_insert_with(|| Arc::new(TextCache::new(text))));
-    records.iter().map(|record| Prepared::with_texts(record.number, &record.story, &mut share)).collect()
+    let mut share =
+        |text| Arc::clone(known.entry(text).or_insert_with(|| Arc::new(TextCache::new(text))));
+    records
+        .iter()
+        .map(|record| Prepared::with_texts(record.number, &record.story, &mut share))
+        .collect()
 }
 
 /// How often each view was built, by name, for the texts that nobody needs any more.
@@ -286,15 +294,16 @@ mod tests {
     #[test]
     fn an_empty_story_is_scored_and_counted() {
         let scorer = Scorer::new(&["text-length"], &Options::default()).expect("known metric");
-        let rows = scorer.batch(&[record("", "x"), record("One two.", "x")]).expect("nothing is needed");
+        let rows =
+            scorer.batch(&[record("", "x"), record("One two.", "x")]).expect("nothing is needed");
         assert_eq!(rows.empty_stories(), 1);
         assert_eq!(rows.scores(0), [0.0]);
     }
 
     #[test]
     fn a_metric_whose_rows_are_known_is_not_asked_again() {
-        let scorer =
-            Scorer::new(&["text-length", "compression"], &Options::default()).expect("known metrics");
+        let scorer = Scorer::new(&["text-length", "compression"], &Options::default())
+            .expect("known metrics");
         let mut story = record("One two.", "x");
         story.story.prompt = Some("Count.".into());
         let width = scorer.parts().next().expect("two metrics").stats.len();
@@ -309,20 +318,28 @@ mod tests {
 
     #[test]
     fn the_same_metric_twice_is_refused() {
-        let error = Scorer::new(&["text-length", "text-length"], &Options::default()).err().expect("refused");
+        let error = Scorer::new(&["text-length", "text-length"], &Options::default())
+            .err()
+            .expect("refused");
         assert!(error.to_string().contains("both write the key \"text-length\""), "{error}");
     }
 
     #[test]
     fn equal_texts_of_a_batch_are_tokenised_once() {
         let scorer = Scorer::new(&["text-length"], &Options::default()).expect("known metric");
-        let rows = scorer.batch(&vec![record("The same words.", "x"); 20]).expect("nothing is needed");
-        assert!(rows.views_built().iter().all(|&(_, count)| count == 1), "{:?}", rows.views_built());
+        let rows =
+            scorer.batch(&vec![record("The same words.", "x"); 20]).expect("nothing is needed");
+        assert!(
+            rows.views_built().iter().all(|&(_, count)| count == 1),
+            "{:?}",
+            rows.views_built()
+        );
     }
 
     #[test]
     fn a_story_without_what_a_metric_needs_is_named() {
-        let scorer = Scorer::new(&["bleu", "compression"], &Options::default()).expect("known metrics");
+        let scorer =
+            Scorer::new(&["bleu", "compression"], &Options::default()).expect("known metrics");
         let lacks = |record| scorer.batch(&[record]).err().expect("refused").to_string();
         assert_eq!(
             lacks(record("A.", " ")),
@@ -337,13 +354,16 @@ mod tests {
     /// Every metric, each id with its default preset, and what they need: no view is built twice for any text.
     #[test]
     fn all_metrics_together_build_each_view_of_each_text_once() {
-        let ids: Vec<&str> = registry::entries().iter().flat_map(|entry| entry.ids).copied().collect();
+        let ids: Vec<&str> =
+            registry::entries().iter().flat_map(|entry| entry.ids).copied().collect();
         let scorer = Scorer::new(&ids, &Options::default()).expect("known metrics");
         let records: Vec<Record> = (0..40u64)
             .map(|number| {
                 // Forty stories, four different prompts, ten different references.
-                let mut record =
-                    record(&format!("Story {number} went on."), &format!("Reference {}.", number % 10));
+                let mut record = record(
+                    &format!("Story {number} went on."),
+                    &format!("Reference {}.", number % 10),
+                );
                 record.story.prompt = Some(format!("Prompt {}.", number % 4));
                 record.number = number;
                 record
@@ -351,7 +371,11 @@ mod tests {
             .collect();
         let survey = scorer.survey();
         survey.batch(&records);
-        let rows = scorer.surveyed(survey).expect("fits in memory").batch(&records).expect("nothing lacks");
+        let rows = scorer
+            .surveyed(survey)
+            .expect("fits in memory")
+            .batch(&records)
+            .expect("nothing lacks");
         assert!(rows.views_built().len() > 10, "{:?}", rows.views_built());
         for &(view, count) in rows.views_built() {
             assert!(count <= 40 + 4 + 10, "{view} was built {count} times for 54 texts");

@@ -9,7 +9,8 @@ use storymeter_core::{Place, Story};
 use storymeter_metrics::{Options, Scorer};
 
 fn cases() -> Vec<Value> {
-    let fixture: Value = serde_json::from_str(include_str!("fixtures/nasty_pairs.json")).expect("JSON");
+    let fixture: Value =
+        serde_json::from_str(include_str!("fixtures/nasty_pairs.json")).expect("JSON");
     fixture["pairs"].as_array().expect("a list").clone()
 }
 
@@ -37,7 +38,11 @@ fn check(id: &str, options: &Options) {
         };
         assert_eq!(ours.len(), theirs.len(), "{id}");
         for (column, (ours, theirs)) in scorer.columns().iter().zip(ours.iter().zip(&theirs)) {
-            assert!((ours - theirs).abs() < 1e-9, "{column}, {}: {ours} and {theirs}", case["name"]);
+            assert!(
+                (ours - theirs).abs() < 1e-9,
+                "{column}, {}: {ours} and {theirs}",
+                case["name"]
+            );
         }
         checked += 1;
     }
@@ -64,7 +69,9 @@ fn meteor_1_0_equals_nltk() {
 #[allow(clippy::print_stderr)]
 fn meteor_1_5_equals_the_jar() {
     let Some(folder) = std::env::var_os("STORYMETER_METEOR_DATA").map(PathBuf::from) else {
-        eprintln!("skipped: set STORYMETER_METEOR_DATA to the folder of meteor-1.5.jar and its tables");
+        eprintln!(
+            "skipped: set STORYMETER_METEOR_DATA to the folder of meteor-1.5.jar and its tables"
+        );
         return;
     };
     check("meteor:1.5", &Options { meteor_data: Some(folder), ..Options::default() });

@@ -32,7 +32,8 @@ fn every_value_equals_the_peers_to_a_billionth() {
     let mut compared = 0;
     for group in list(&fixture()["groups"]) {
         let pairs = list(&group["pairs"]);
-        let keys: Vec<String> = pairs[0]["expected"].as_object().expect("values").keys().cloned().collect();
+        let keys: Vec<String> =
+            pairs[0]["expected"].as_object().expect("values").keys().cloned().collect();
         let records: Vec<Record> = (0..)
             .zip(pairs)
             .map(|(number, pair)| {
@@ -53,7 +54,10 @@ fn every_value_equals_the_peers_to_a_billionth() {
         let rows = scorer.batch(&records).expect("all have references");
         let mut agree = |what: &str, key: &str, ours: f64, theirs: &Value| {
             let Some(theirs) = theirs.as_f64() else { return };
-            assert!((ours - theirs).abs() <= 1e-9, "{key} of {what}: ours {ours}, the peer's {theirs}");
+            assert!(
+                (ours - theirs).abs() <= 1e-9,
+                "{key} of {what}: ours {ours}, the peer's {theirs}"
+            );
             compared += 1;
         };
         for (at, pair) in pairs.iter().enumerate() {

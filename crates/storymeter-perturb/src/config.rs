@@ -132,8 +132,10 @@ impl Config {
     /// # Errors
     /// Unless the list holds one to four weights of at least 0, one of them positive.
     pub fn with_counts(mut self, list: &str) -> Result<Self, Error> {
-        let weights: Option<Vec<f64>> = list.split(',').map(|part| part.trim().parse().ok()).collect();
-        let weights = weights.filter(|w| w.len() <= 4).ok_or_else(|| Error::BadCounts(list.to_owned()))?;
+        let weights: Option<Vec<f64>> =
+            list.split(',').map(|part| part.trim().parse().ok()).collect();
+        let weights =
+            weights.filter(|w| w.len() <= 4).ok_or_else(|| Error::BadCounts(list.to_owned()))?;
         self.counts = [0.0; 4];
         self.counts[..weights.len()].copy_from_slice(&weights);
         self.checked().map_err(|_| Error::BadCounts(list.to_owned()))
@@ -145,8 +147,9 @@ impl Config {
     /// For negative or non-finite weights, all-zero weights, a keyword share outside (0, 1], and other shares outside
     /// [0, 1].
     pub fn checked(self) -> Result<Self, Error> {
-        let sound =
-            |w: &[f64; 4]| w.iter().all(|x| x.is_finite() && *x >= 0.0) && w.iter().sum::<f64>() > 0.0;
+        let sound = |w: &[f64; 4]| {
+            w.iter().all(|x| x.is_finite() && *x >= 0.0) && w.iter().sum::<f64>() > 0.0
+        };
         if !sound(&self.weights) {
             return Err(Error::NoTechnique);
         }
@@ -185,7 +188,13 @@ impl Config {
         shares
     }
 
-    fn walk(&self, drawn: &mut Vec<usize>, probability: f64, counts: &[f64; 4], shares: &mut [f64; 4]) {
+    fn walk(
+        &self,
+        drawn: &mut Vec<usize>,
+        probability: f64,
+        counts: &[f64; 4],
+        shares: &mut [f64; 4],
+    ) {
         let rest: f64 = (0..4).filter(|i| !drawn.contains(i)).map(|i| self.weights[i]).sum();
         let more: f64 = counts[drawn.len()..].iter().sum();
         if rest <= 0.0 || more <= 0.0 {

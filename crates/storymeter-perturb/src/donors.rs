@@ -118,7 +118,8 @@ impl Donors {
         let bad = |what: &str| Error::BadDonorFile(what.to_owned());
         let mut bytes = Vec::new();
         input.read_to_end(&mut bytes)?;
-        let rest = bytes.strip_prefix(MAGIC.as_slice()).ok_or_else(|| bad("it begins differently"))?;
+        let rest =
+            bytes.strip_prefix(MAGIC.as_slice()).ok_or_else(|| bad("it begins differently"))?;
         let (sum, body) = rest.split_first_chunk::<8>().ok_or_else(|| bad("it is cut short"))?;
         if u64::from_le_bytes(*sum) != checksum(body) {
             return Err(bad("its checksum does not match: it is cut short or damaged"));
@@ -129,7 +130,8 @@ impl Donors {
         for _ in 0..count {
             stories.push(take_donor(&mut body).ok_or_else(|| bad("a story in it makes no sense"))?);
         }
-        let vocabulary = Vocabulary::read_from(&mut body).map_err(|error| bad(&error.to_string()))?;
+        let vocabulary =
+            Vocabulary::read_from(&mut body).map_err(|error| bad(&error.to_string()))?;
         Ok(Self::new(stories, vocabulary))
     }
 }
@@ -162,9 +164,9 @@ fn take_donor(from: &mut &[u8]) -> Option<Donor> {
 
 /// FNV-1a: enough to notice a file that was cut or damaged.
 fn checksum(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Draws the sample while a corpus streams by.

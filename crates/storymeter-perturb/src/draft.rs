@@ -107,7 +107,13 @@ impl Draft {
     }
 
     /// Replaces `span`, which lies inside `sentence`. Returns whether that changed anything.
-    pub fn replace(&mut self, technique: Technique, sentence: usize, span: Span, after: &str) -> bool {
+    pub fn replace(
+        &mut self,
+        technique: Technique,
+        sentence: usize,
+        span: Span,
+        after: &str,
+    ) -> bool {
         self.replace_all(technique, vec![Change { sentence, span, after: after.to_owned() }])
     }
 
@@ -121,7 +127,10 @@ impl Draft {
     /// otherwise run into it.
     pub fn putting(&self, sentence: usize, content: &str) -> Change {
         let last = sentence + 1 == self.sentences.len();
-        let mark = match (last || style::is_terminated(content) || content.is_empty(), self.style.spaced) {
+        let mark = match (
+            last || style::is_terminated(content) || content.is_empty(),
+            self.style.spaced,
+        ) {
             (true, _) => "",
             (false, true) => " .",
             (false, false) => ".",
@@ -142,7 +151,8 @@ impl Draft {
         let mut slots = draw.distinct(open.len(), count);
         slots.sort_unstable();
         let made = slots.into_iter().filter_map(|slot| change(self, draw, open.start + slot));
-        let changes: Vec<Change> = made.filter(|change| change.span.of(&self.text) != change.after).collect();
+        let changes: Vec<Change> =
+            made.filter(|change| change.span.of(&self.text) != change.after).collect();
         for change in &changes {
             self.touch(change.sentence);
         }
@@ -211,7 +221,8 @@ pub fn sentences_of(story: &Story) -> Vec<Span> {
 /// Without a prompt it is the first sentence (as in ROCStories). With a prompt of its own the whole text is
 /// open (as in WritingPrompts), unless the text itself begins with the prompt.
 fn context_length(story: &Story, sentences: &[Span]) -> usize {
-    let Some(prompt) = story.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()) else {
+    let Some(prompt) = story.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty())
+    else {
         return sentences.len().min(1);
     };
     let lead = story.text.len() - story.text.trim_start().len();

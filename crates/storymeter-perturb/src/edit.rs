@@ -50,7 +50,13 @@ pub fn undo(damaged: &str, edits: &[Edit]) -> Result<String, Error> {
     Ok(text)
 }
 
-fn replace(text: &mut String, start: usize, old: &str, new: &str, number: usize) -> Result<(), Error> {
+fn replace(
+    text: &mut String,
+    start: usize,
+    old: &str,
+    new: &str,
+    number: usize,
+) -> Result<(), Error> {
     let fits = text.get(start..).is_some_and(|rest| rest.starts_with(old));
     if !fits {
         return Err(Error::EditMismatch { number, expected: old.to_owned(), start });
@@ -81,8 +87,10 @@ pub fn stretches(original: &str, edits: &[Edit]) -> Result<Vec<Stretch<'static>>
         let kept = if edit.after.starts_with(&edit.before) { edit.before.len() } else { 0 };
         let marks = (0..edit.after.len()).map(|i| (i >= kept).then_some(edit.technique));
         let inherited: Vec<_> = owner[edit.start..edit.end].to_vec();
-        let marks: Vec<_> =
-            marks.enumerate().map(|(i, mark)| mark.or_else(|| inherited.get(i).copied().flatten())).collect();
+        let marks: Vec<_> = marks
+            .enumerate()
+            .map(|(i, mark)| mark.or_else(|| inherited.get(i).copied().flatten()))
+            .collect();
         owner.splice(edit.start..edit.end, marks);
     }
     let mut out: Vec<Stretch<'static>> = Vec::new();

@@ -28,7 +28,11 @@ pub fn delexicalised(story: &Story) -> Story {
         n => place + old_to_new[n - 1].1 - old_to_new[n - 1].2,
     };
     Story {
-        sentences: story.sentences.iter().map(|range| moved(range.start)..moved(range.end)).collect(),
+        sentences: story
+            .sentences
+            .iter()
+            .map(|range| moved(range.start)..moved(range.end))
+            .collect(),
         prompt: story.prompt.as_deref().map(mask),
         references: story.references.iter().map(|text| mask(text)).collect(),
         text: masked.text,
@@ -43,11 +47,14 @@ mod tests {
     #[test]
     fn sentences_stay_where_their_words_are() {
         let mut story = Story::default();
-        for sentence in ["Susan met Robert.", "They sat down.", "The dog liked Robert", "Susan left."] {
+        for sentence in
+            ["Susan met Robert.", "They sat down.", "The dog liked Robert", "Susan left."]
+        {
             story.push_sentence(sentence);
         }
         let masked = delexicalised(&story);
-        let sentences: Vec<&str> = masked.sentences.iter().map(|range| &masked.text[range.clone()]).collect();
+        let sentences: Vec<&str> =
+            masked.sentences.iter().map(|range| &masked.text[range.clone()]).collect();
         assert_eq!(
             sentences,
             ["[FEMALE] met [MALE].", "They sat down.", "The dog liked [MALE]", "[FEMALE] left."]

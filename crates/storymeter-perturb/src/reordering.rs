@@ -41,8 +41,9 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw) -> bool {
 /// A capital at the sentence's beginning stays there. Punctuation between the two stretches goes.
 pub fn garble(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
     let count = draw.between(1, 2);
-    draft
-        .change_some(Reordering, draw, count, |draft, draw, sentence| garbling(draft, draw, sentence, tagger))
+    draft.change_some(Reordering, draw, count, |draft, draw, sentence| {
+        garbling(draft, draw, sentence, tagger)
+    })
 }
 
 /// The change that garbles a sentence; `None` for one of fewer than five words, or broken by a full stop there.
@@ -93,8 +94,11 @@ pub fn rearrange(draft: &mut Draft, slots: &[usize], order: &[usize]) -> bool {
     let contents: Vec<String> = slots.iter().map(|&slot| draft.sentence(slot).to_owned()).collect();
     let sources: Vec<usize> = order.iter().map(|&from| slots[from]).collect();
     draft.permute_touched(slots, &sources);
-    let changes =
-        slots.iter().zip(order).map(|(&slot, &from)| draft.putting(slot, &contents[from])).collect();
+    let changes = slots
+        .iter()
+        .zip(order)
+        .map(|(&slot, &from)| draft.putting(slot, &contents[from]))
+        .collect();
     draft.replace_all(Reordering, changes)
 }
 
@@ -106,7 +110,8 @@ mod tests {
     #[test]
     fn words_move_inside_a_sentence_or_are_lost_and_short_sentences_stay() {
         let story = Story {
-            text: "Mira lost a kite. It flew. Then she looked in the old barn near the river.".into(),
+            text: "Mira lost a kite. It flew. Then she looked in the old barn near the river."
+                .into(),
             ..Story::default()
         };
         let (mut moved, mut lost) = (0, 0);
@@ -121,7 +126,8 @@ mod tests {
             assert!(draft.sentence(2).starts_with(char::is_uppercase), "{}", draft.text());
             assert!(!garbled.contains(char::is_uppercase), "{}", draft.text());
             let sorted = |text: &str| {
-                let words = text.split_whitespace().map(|word| word.replace('.', "").to_lowercase());
+                let words =
+                    text.split_whitespace().map(|word| word.replace('.', "").to_lowercase());
                 let mut words: Vec<String> = words.collect();
                 words.sort_unstable();
                 words

@@ -68,7 +68,12 @@ pub struct Perturber<'a> {
 
 impl<'a> Perturber<'a> {
     /// A sampler with these settings; foreign words and sentences come from `donors`.
-    pub fn new(config: Config, donors: &'a Donors, lexicon: &'a Lexicon, tagger: &'a Tagger) -> Self {
+    pub fn new(
+        config: Config,
+        donors: &'a Donors,
+        lexicon: &'a Lexicon,
+        tagger: &'a Tagger,
+    ) -> Self {
         Self { config, sources: Sources { donors, lexicon, tagger } }
     }
 
@@ -96,16 +101,22 @@ impl<'a> Perturber<'a> {
             if draft.open().is_empty() {
                 return Err(Unchanged::OnlyContext);
             }
-            let (applied, ineffective): (Vec<_>, Vec<_>) =
-                techniques.iter().partition(|technique| self.apply(**technique, &mut draft, &mut draw));
+            let (applied, ineffective): (Vec<_>, Vec<_>) = techniques
+                .iter()
+                .partition(|technique| self.apply(**technique, &mut draft, &mut draw));
             if draft.text() == story.text {
                 continue;
             }
             let complete = ineffective.is_empty();
             if best.as_ref().is_none_or(|b| ineffective.len() < b.ineffective.len()) {
                 let (story, edits) = draft.finish();
-                best =
-                    Some(Perturbation { story, techniques: applied, edits, ineffective, attempts: attempt });
+                best = Some(Perturbation {
+                    story,
+                    techniques: applied,
+                    edits,
+                    ineffective,
+                    attempts: attempt,
+                });
             }
             if complete {
                 break;
@@ -145,7 +156,9 @@ impl<'a> Perturber<'a> {
         }
         match (self.config.preset, technique) {
             (Preset::Paper, Technique::Repetition) => repetition::paper(draft, draw),
-            (Preset::Paper, Technique::Substitution) => substitution::paper(draft, draw, sources, share),
+            (Preset::Paper, Technique::Substitution) => {
+                substitution::paper(draft, draw, sources, share)
+            }
             (Preset::Paper, Technique::Reordering) => reordering::paper(draft, draw),
             (Preset::Paper, Technique::Negation) => negation::paper(draft, draw, sources.tagger),
             (Preset::ReleasedCode, Technique::Repetition) => repetition::released_code(draft, draw),

@@ -27,8 +27,9 @@ impl Style {
         while i < bytes.len() {
             match bytes[i] {
                 b'[' => {
-                    if let Some(tag) =
-                        ["[MALE]", "[FEMALE]", "[NEUTRAL]"].iter().find(|tag| text[i..].starts_with(**tag))
+                    if let Some(tag) = ["[MALE]", "[FEMALE]", "[NEUTRAL]"]
+                        .iter()
+                        .find(|tag| text[i..].starts_with(**tag))
                     {
                         style.delexicalised = true;
                         i += tag.len();
@@ -55,14 +56,18 @@ impl Style {
 
     /// A number below [`Style::COUNT`].
     pub fn index(self) -> usize {
-        usize::from(self.cased) | usize::from(self.spaced) << 1 | usize::from(self.delexicalised) << 2
+        usize::from(self.cased)
+            | usize::from(self.spaced) << 1
+            | usize::from(self.delexicalised) << 2
     }
 }
 
 /// Whether a sentence ends in a mark that ends sentences, closing quotes and brackets aside.
 pub fn is_terminated(sentence: &str) -> bool {
     sentence
-        .trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '”' | '’' | ')' | ']'))
+        .trim_end_matches(|c: char| {
+            c.is_whitespace() || matches!(c, '"' | '\'' | '”' | '’' | ')' | ']')
+        })
         .ends_with(['.', '!', '?', '…', ';', ':', '。', '！', '？'])
 }
 
@@ -102,7 +107,10 @@ mod tests {
         let raw = Style::of("Ken didn't go. He slept.");
         assert_eq!((raw.cased, raw.spaced, raw.delexicalised), (true, false, false));
         let tokenised = Style::of("ken did n't go . he slept .");
-        assert_eq!((tokenised.cased, tokenised.spaced, tokenised.delexicalised), (false, true, false));
+        assert_eq!(
+            (tokenised.cased, tokenised.spaced, tokenised.delexicalised),
+            (false, true, false)
+        );
         let tagged = Style::of("[MALE] did n't go . he slept .");
         assert_eq!((tagged.cased, tagged.spaced, tagged.delexicalised), (false, true, true));
     }

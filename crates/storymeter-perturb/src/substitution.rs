@@ -82,7 +82,12 @@ enum Inflection {
 
 /// A random sentence gives way to one of another story, written down the same way. One that another technique
 /// has worked on is replaced only where there is no other.
-fn replace_some_sentence(draft: &mut Draft, draw: &mut Draw, sources: Sources, _share: f64) -> bool {
+fn replace_some_sentence(
+    draft: &mut Draft,
+    draw: &mut Draw,
+    sources: Sources,
+    _share: f64,
+) -> bool {
     let mut slots: Vec<usize> = draft.open().filter(|&slot| !draft.is_touched(slot)).collect();
     if slots.is_empty() {
         slots = draft.open().collect();
@@ -101,7 +106,9 @@ fn replace_some_sentence(draft: &mut Draft, draw: &mut Draw, sources: Sources, _
 
 /// Two sentences (one, where there are no two) go on as a sentence of another story does.
 pub fn splice(draft: &mut Draft, draw: &mut Draw, sources: Sources) -> bool {
-    draft.change_some(Substitution, draw, 2, |draft, draw, slot| splicing(draft, draw, sources, slot))
+    draft.change_some(Substitution, draw, 2, |draft, draw, slot| {
+        splicing(draft, draw, sources, slot)
+    })
 }
 
 /// The change that gives a sentence another end: two words of its own at least, and two of the other's. `None` where one of the
@@ -194,7 +201,12 @@ fn replacement(
 }
 
 /// The antonyms of a keyword in the form the keyword has in the text.
-fn antonyms(lexicon: &Lexicon, keyword: &Keyword, word: &str, inflection: Inflection) -> Vec<String> {
+fn antonyms(
+    lexicon: &Lexicon,
+    keyword: &Keyword,
+    word: &str,
+    inflection: Inflection,
+) -> Vec<String> {
     let of = |lemma: &str| -> Vec<String> {
         lexicon
             .antonyms(lemma, keyword.pos)
@@ -215,7 +227,9 @@ fn antonyms(lexicon: &Lexicon, keyword: &Keyword, word: &str, inflection: Inflec
         "NNS" => of(&keyword.lemma).iter().map(|antonym| noun::plural(antonym)).collect(),
         "JJR" | "JJS" | "RBR" | "RBS" => Vec::new(),
         tag => match VerbForm::from_penn(tag) {
-            Some(form) => of(&keyword.lemma).iter().map(|antonym| verb::inflect(antonym, form)).collect(),
+            Some(form) => {
+                of(&keyword.lemma).iter().map(|antonym| verb::inflect(antonym, form)).collect()
+            }
             None => of(&keyword.lemma),
         },
     }
@@ -242,7 +256,10 @@ pub fn keywords(draft: &Draft, sources: Sources) -> Vec<Keyword> {
 
 /// The lemma and part of speech of a word if it is a keyword. Names are not: they are who, not what.
 pub fn keyword_lemma(lexicon: &Lexicon, word: &str, tag: Tag) -> Option<(String, PartOfSpeech)> {
-    if matches!(tag.as_str(), "NNP" | "NNPS") || !word.chars().all(char::is_alphabetic) || word.len() < 2 {
+    if matches!(tag.as_str(), "NNP" | "NNPS")
+        || !word.chars().all(char::is_alphabetic)
+        || word.len() < 2
+    {
         return None;
     }
     let pos = PartOfSpeech::from_penn(tag.as_str())?;

@@ -80,12 +80,16 @@ impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tally = self.tally;
         writeln!(f, "techniques in a sample   asked for     came out")?;
-        for (n, (asked, &count)) in self.config.expected_counts().iter().zip(&tally.counts).enumerate() {
+        for (n, (asked, &count)) in
+            self.config.expected_counts().iter().zip(&tally.counts).enumerate()
+        {
             writeln!(f, "{:<22} {:>10.2}% {:>11.2}%", n + 1, 100.0 * asked, tally.share(count))?;
         }
         writeln!(f)?;
         writeln!(f, "technique                  implied     came out   no effect   edits a use")?;
-        for (technique, implied) in Technique::ALL.into_iter().zip(self.config.expected_techniques()) {
+        for (technique, implied) in
+            Technique::ALL.into_iter().zip(self.config.expected_techniques())
+        {
             let i = technique.index();
             let effective = tally.techniques[i] - tally.ineffective[i];
             writeln!(

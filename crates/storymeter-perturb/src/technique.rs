@@ -21,7 +21,8 @@ pub enum Technique {
 
 impl Technique {
     /// All four, in the paper's order. A technique's place here is its index in weights and counts.
-    pub const ALL: [Self; 4] = [Self::Repetition, Self::Substitution, Self::Reordering, Self::Negation];
+    pub const ALL: [Self; 4] =
+        [Self::Repetition, Self::Substitution, Self::Reordering, Self::Negation];
 
     /// Its place in [`Technique::ALL`].
     pub fn index(self) -> usize {

@@ -7,7 +7,8 @@ use storymeter_text::Span;
 pub fn words(sentence: &str) -> Vec<Span> {
     // An accent that is a character of its own belongs to the letter before it.
     let is_edge = |c: char| {
-        !c.is_alphanumeric() && !matches!(c, '[' | ']' | '$' | '%' | '#' | '&' | '\u{300}'..='\u{36f}')
+        !c.is_alphanumeric()
+            && !matches!(c, '[' | ']' | '$' | '%' | '#' | '&' | '\u{300}'..='\u{36f}')
     };
     let mut words = Vec::new();
     let mut start = None;

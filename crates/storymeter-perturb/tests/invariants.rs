@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use storymeter_core::Story;
 use storymeter_perturb::{
-    Config, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally, Technique, Unchanged, apply, undo,
+    Config, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally, Technique, Unchanged,
+    apply, undo,
 };
 use storymeter_text::lexicon::Lexicon;
 use storymeter_text::tagger::Tagger;
@@ -27,7 +28,8 @@ fn donors() -> Donors {
 
 fn perturb(config: Config, story: &Story, draw: u64) -> Result<Perturbation, Unchanged> {
     let donors = donors();
-    Perturber::new(config, &donors, Lexicon::embedded(), Tagger::embedded()).perturb(story, 3, 0, draw)
+    Perturber::new(config, &donors, Lexicon::embedded(), Tagger::embedded())
+        .perturb(story, 3, 0, draw)
 }
 
 fn preset(preset: Preset) -> Config {
@@ -39,8 +41,7 @@ fn beyond() -> Config {
     Config { garbled: 1.0, spliced: 1.0, ..Config::default() }
 }
 
-const DONATED: &str =
-    "Mia baked a large cake. The oven was far too hot. Her cake burned to ashes. She ordered a pie instead.";
+const DONATED: &str = "Mia baked a large cake. The oven was far too hot. Her cake burned to ashes. She ordered a pie instead.";
 
 const KEN: &str = "Ken was out jogging one morning. The weather was crisp and cool. Ken felt good and \
                    energetic. He decided to keep jogging longer than normal. Ken went several more miles out of \
@@ -51,7 +52,11 @@ fn the_leading_sentence_stays_and_five_sentences_stay_five() {
     for config in [preset(Preset::Paper), preset(Preset::ReleasedCode), beyond()] {
         for draw in 0..300 {
             let Ok(sample) = perturb(config.clone(), &story(KEN), draw) else { continue };
-            assert!(sample.story.starts_with("Ken was out jogging one morning. "), "{}", sample.story);
+            assert!(
+                sample.story.starts_with("Ken was out jogging one morning. "),
+                "{}",
+                sample.story
+            );
             let sentences = storymeter_text::sentence::split(&sample.story);
             assert_eq!(sentences.len(), 5, "{config:?}: {}", sample.story);
             assert_ne!(sample.story, KEN);
@@ -77,8 +82,10 @@ fn a_spliced_sentence_begins_as_it_did_and_ends_as_a_donor_s() {
         let sample = perturber.perturb(&story(KEN), 3, 0, draw).unwrap();
         assert!(!sample.edits.is_empty() && sample.edits.len() <= 2);
         for edit in &sample.edits {
-            let end =
-                ends.iter().filter(|end| edit.after.ends_with(end.as_str())).max_by_key(|end| end.len());
+            let end = ends
+                .iter()
+                .filter(|end| edit.after.ends_with(end.as_str()))
+                .max_by_key(|end| end.len());
             let beginning = edit.after.strip_suffix(end.unwrap().as_str()).unwrap().trim_end();
             assert!(edit.before.starts_with(beginning) && beginning.contains(' '), "{edit:?}");
         }
@@ -99,7 +106,11 @@ fn a_story_is_not_spliced_with_itself() {
         sample.story.split(". ").map(|sentence| sentence.split(' ').count()).collect()
     };
     for draw in 0..100 {
-        assert_eq!(lengths(&perturber, draw), lengths(&words_alone, 0), "keywords alone are replaced");
+        assert_eq!(
+            lengths(&perturber, draw),
+            lengths(&words_alone, 0),
+            "keywords alone are replaced"
+        );
     }
 }
 
@@ -192,7 +203,8 @@ fn a_prepared_donor_file_gives_the_same_samples_and_damage_is_noticed() {
     original.write_to(&mut file).unwrap();
     let read = Donors::read_from(&mut file.as_slice()).unwrap();
     let sample = |donors: &Donors| {
-        let perturber = Perturber::new(Config::default(), donors, Lexicon::embedded(), Tagger::embedded());
+        let perturber =
+            Perturber::new(Config::default(), donors, Lexicon::embedded(), Tagger::embedded());
         (0..50).map(|draw| perturber.perturb(&story(KEN), 9, 4, draw)).collect::<Vec<_>>()
     };
     assert_eq!(sample(&original), sample(&read));

@@ -26,7 +26,10 @@ fn altered(sentence: &str) -> Vec<String> {
 #[track_caller]
 fn becomes(sentence: &str, expected: &str) {
     let altered = altered(sentence);
-    assert!(altered.iter().any(|text| text == expected), "{sentence:?} gives {altered:#?}, not {expected:?}");
+    assert!(
+        altered.iter().any(|text| text == expected),
+        "{sentence:?} gives {altered:#?}, not {expected:?}"
+    );
 }
 
 #[test]

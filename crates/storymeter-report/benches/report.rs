@@ -24,15 +24,23 @@ fn scores(count: usize) -> String {
 
 fn matrix(side: usize) -> Document {
     let names: Vec<String> = (0..side).map(|i| format!("metric {i}")).collect();
-    let mut sheet = Sheet::new("m", "story-level pearson correlations between metrics", Form::Heatmap)
-        .column("column", 0)
-        .columns(&names, 4);
+    let mut sheet =
+        Sheet::new("m", "story-level pearson correlations between metrics", Form::Heatmap)
+            .column("column", 0)
+            .columns(&names, 4);
     for (i, name) in names.iter().enumerate() {
         let mut row = vec![name.into()];
-        row.extend((0..side).map(|j| storymeter_meta::Cell::from((i as f64 - j as f64) / side as f64)));
+        row.extend(
+            (0..side).map(|j| storymeter_meta::Cell::from((i as f64 - j as f64) / side as f64)),
+        );
         sheet.push(row);
     }
-    Document { kind: "table".into(), signature: String::new(), warnings: vec![], sheets: vec![sheet] }
+    Document {
+        kind: "table".into(),
+        signature: String::new(),
+        warnings: vec![],
+        sheets: vec![sheet],
+    }
 }
 
 fn report(c: &mut Criterion) {
@@ -42,11 +50,15 @@ fn report(c: &mut Criterion) {
     let large = Inputs::read(&[path], None).unwrap();
     let mut group = c.benchmark_group("report");
     group.sample_size(10);
-    group.bench_function("page of 100,000 stories", |b| b.iter(|| black_box(page::html(&large)).len()));
+    group.bench_function("page of 100,000 stories", |b| {
+        b.iter(|| black_box(page::html(&large)).len())
+    });
     let run = temporary.path().join("run");
     folder::write(&matrix(72), &run).unwrap();
     let square = Inputs::read(&[run], None).unwrap();
-    group.bench_function("heat-map of 72 x 72", |b| b.iter(|| black_box(figures::all(&square)).len()));
+    group.bench_function("heat-map of 72 x 72", |b| {
+        b.iter(|| black_box(figures::all(&square)).len())
+    });
     group.finish();
 }
 

@@ -119,13 +119,18 @@ pub fn same_stories(inputs: &Inputs) -> Vec<Sheet> {
         .note("Pearson over all stories that both files have; two-sided test for dependent correlations");
         let places: HashMap<&str, usize> =
             table.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
-        let pairs: Vec<(usize, usize)> =
-            first.ids.iter().enumerate().filter_map(|(i, id)| Some((i, *places.get(id.as_str())?))).collect();
+        let pairs: Vec<(usize, usize)> = first
+            .ids
+            .iter()
+            .enumerate()
+            .filter_map(|(i, id)| Some((i, *places.get(id.as_str())?)))
+            .collect();
         // Ratings may have come with the stories.
         let people = &inputs.stories;
         for criterion in people.of_role(Role::Human) {
             for metric in first.of_role(Role::Metric) {
-                let Some(again) = table.of_role(Role::Metric).find(|c| c.name == metric.name) else {
+                let Some(again) = table.of_role(Role::Metric).find(|c| c.name == metric.name)
+                else {
                     continue;
                 };
                 let rows: Vec<[f64; 3]> = pairs
@@ -189,6 +194,9 @@ mod tests {
         let p = sheet.rows[0][7].value();
         assert!((p - 0.006674623395023024).abs() < 1e-12, "{p}");
         assert!(sheet.rows[1][7].value().is_nan());
-        assert!(sheet.notes[0].starts_with("2 of 3 shared correlations changed, 1 of them significantly"));
+        assert!(
+            sheet.notes[0]
+                .starts_with("2 of 3 shared correlations changed, 1 of them significantly")
+        );
     }
 }

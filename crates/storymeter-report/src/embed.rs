@@ -32,7 +32,8 @@ pub fn data(inputs: &Inputs, extra: &[Sheet], colours: &SystemColours) -> Data {
         .runs
         .iter()
         .map(|run| {
-            let sheets: Vec<Value> = run.document.sheets.iter().filter(|s| is_shown(s)).map(sheet).collect();
+            let sheets: Vec<Value> =
+                run.document.sheets.iter().filter(|s| is_shown(s)).map(sheet).collect();
             json!({"name": run.name, "kind": run.document.kind, "sheets": sheets})
         })
         .collect();
@@ -41,7 +42,10 @@ pub fn data(inputs: &Inputs, extra: &[Sheet], colours: &SystemColours) -> Data {
     let palette: Map<String, Value> =
         colours.names().iter().map(|name| (name.clone(), colours.get(name).into())).collect();
     let extra: Vec<Value> = extra.iter().map(sheet).collect();
-    Data { json: json!({"runs": runs, "extra": extra, "stories": stories, "colours": palette}), notes }
+    Data {
+        json: json!({"runs": runs, "extra": extra, "stories": stories, "colours": palette}),
+        notes,
+    }
 }
 
 /// Ranking files repeat the table of all correlations, outlines are drawn already.
@@ -78,7 +82,11 @@ fn number(value: f64) -> Value {
         return Value::Null;
     }
     let rounded: f64 = format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value);
-    if rounded.fract() == 0.0 && rounded.abs() < 1e15 { (rounded as i64).into() } else { rounded.into() }
+    if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
+        (rounded as i64).into()
+    } else {
+        rounded.into()
+    }
 }
 
 fn stories(table: &StoryTable, notes: &mut Vec<String>) -> Value {
@@ -137,7 +145,8 @@ fn indexed<'a>(values: impl Iterator<Item = &'a str>) -> (Vec<&'a str>, Vec<usiz
 /// Texts of as many stories as fit, by position: half the room for those on which metric and people disagree most,
 /// half for an even sample of the others.
 fn texts(table: &StoryTable, kept: &[usize], notes: &mut Vec<String>) -> Value {
-    let known: Vec<usize> = (0..kept.len()).filter(|&row| table.texts[kept[row]].is_some()).collect();
+    let known: Vec<usize> =
+        (0..kept.len()).filter(|&row| table.texts[kept[row]].is_some()).collect();
     let cost = |row: usize| {
         let at = kept[row];
         let length = |text: &Option<String>| text.as_ref().map_or(0, |t| t.len().min(LONGEST_TEXT));
@@ -187,8 +196,9 @@ fn texts(table: &StoryTable, kept: &[usize], notes: &mut Vec<String>) -> Value {
 /// Rows by the distance between their rank under the default metric and under the default criterion.
 fn by_disagreement(table: &StoryTable, kept: &[usize], known: &[usize]) -> Vec<usize> {
     let Some((metric, criterion)) = table.strongest_pair() else { return known.to_vec() };
-    let backwards =
-        table.correlation(metric, criterion, storymeter_stats::Coefficient::Pearson).is_some_and(|r| r < 0.0);
+    let backwards = table
+        .correlation(metric, criterion, storymeter_stats::Coefficient::Pearson)
+        .is_some_and(|r| r < 0.0);
     let ranks = |column: usize| {
         let values = &table.columns[column].values;
         let mut order: Vec<usize> = known.to_vec();

@@ -19,7 +19,9 @@ pub enum Error {
     )]
     NotAResult(PathBuf),
     /// Nothing to report on.
-    #[error("nothing to report: give a folder of `storymeter meta -o` or a file of `storymeter score -o`")]
+    #[error(
+        "nothing to report: give a folder of `storymeter meta -o` or a file of `storymeter score -o`"
+    )]
     Empty,
     /// A drawing could not be turned into another format.
     #[error("figure {id}: cannot make {format}: {problem}")]

@@ -41,7 +41,8 @@ impl Facets {
             return None;
         }
         let title = sheet.title.to_lowercase();
-        let named = |names: &[&'static str]| names.iter().copied().find(|name| title.contains(*name));
+        let named =
+            |names: &[&'static str]| names.iter().copied().find(|name| title.contains(*name));
         let kind = match () {
             () if title.contains("williams") => Kind::Williams,
             () if title.contains("f1") => Kind::Bootstrap,
@@ -82,7 +83,8 @@ mod tests {
         let against = facets("story-level kendall correlations between metrics and criteria");
         assert_eq!((against.kind, against.level), (Kind::Against, Some("story")));
         assert_eq!(against.coefficient, Some("kendall"));
-        let williams = facets("Williams tests between metrics for Plot, or so, system-level Pearson");
+        let williams =
+            facets("Williams tests between metrics for Plot, or so, system-level Pearson");
         assert_eq!(williams.criterion.as_deref(), Some("Plot, or so"));
         assert_eq!(facets("Weighted macro F1 (%), all metrics").kind, Kind::Bootstrap);
         assert_eq!(facets("pearson correlation between metrics").kind, Kind::Metrics);

@@ -39,7 +39,9 @@ pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// A name no file system objects to: run names are folder names, but sheets may be named after criteria.
 fn file_stem(id: &str) -> String {
-    id.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).collect()
+    id.chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .collect()
 }
 
 #[cfg(feature = "figures")]
@@ -82,13 +84,18 @@ mod convert {
     pub fn png(id: &str, tree: &usvg::Tree) -> Result<Vec<u8>> {
         let size = tree.size();
         let (w, h) = ((size.width() * ZOOM).ceil() as u32, (size.height() * ZOOM).ceil() as u32);
-        let mut pixels = tiny_skia::Pixmap::new(w, h).ok_or_else(|| failed(id, "png", "too large"))?;
+        let mut pixels =
+            tiny_skia::Pixmap::new(w, h).ok_or_else(|| failed(id, "png", "too large"))?;
         resvg::render(tree, tiny_skia::Transform::from_scale(ZOOM, ZOOM), &mut pixels.as_mut());
         pixels.encode_png().map_err(|e| failed(id, "png", e))
     }
 
     pub fn pdf(id: &str, tree: &usvg::Tree) -> Result<Vec<u8>> {
-        svg2pdf::to_pdf(tree, svg2pdf::ConversionOptions::default(), svg2pdf::PageOptions::default())
-            .map_err(|e| failed(id, "pdf", e))
+        svg2pdf::to_pdf(
+            tree,
+            svg2pdf::ConversionOptions::default(),
+            svg2pdf::PageOptions::default(),
+        )
+        .map_err(|e| failed(id, "pdf", e))
     }
 }

@@ -67,12 +67,15 @@ impl Inputs {
             return Err(Error::NotAResult(folder.to_owned()));
         }
         let text = fs::read_to_string(&path).map_err(|e| CoreError::io(Place::file(&path), e))?;
-        let document: Document = serde_json::from_str(&text)
-            .map_err(|e| CoreError::invalid(Place::file(&path).at_line(e.line() as u64), e.to_string()))?;
+        let document: Document = serde_json::from_str(&text).map_err(|e| {
+            CoreError::invalid(Place::file(&path).at_line(e.line() as u64), e.to_string())
+        })?;
         for sheet in &document.sheets {
             if sheet.rows.iter().any(|row| row.len() != sheet.columns.len()) {
                 let problem = format!("sheet {}: a row is not as long as the columns", sheet.id);
-                return Err(CoreError::invalid(Place::file(&path).in_field("sheets"), problem).into());
+                return Err(
+                    CoreError::invalid(Place::file(&path).in_field("sheets"), problem).into()
+                );
             }
         }
         let base = name_of(folder);
@@ -120,7 +123,8 @@ fn training_log(path: &Path) -> Result<Option<Sheet>> {
         }
         let number = |key: &str| object.get(key).and_then(Value::as_f64);
         last_step = number("step").or(last_step);
-        let Some(clock) = number("step").or_else(|| number("epoch").map(|epoch| last_step.unwrap_or(epoch)))
+        let Some(clock) =
+            number("step").or_else(|| number("epoch").map(|epoch| last_step.unwrap_or(epoch)))
         else {
             continue;
         };
@@ -146,7 +150,9 @@ fn collect_numbers(name: &str, value: &Value, out: &mut Vec<(String, f64)>) {
             out.extend(number.as_f64().map(|n| (name.to_owned(), n)));
         }
         Value::Object(inner) => {
-            inner.iter().for_each(|(key, value)| collect_numbers(&format!("{name}.{key}"), value, out));
+            inner
+                .iter()
+                .for_each(|(key, value)| collect_numbers(&format!("{name}.{key}"), value, out));
         }
         _ => {}
     }
@@ -173,17 +179,21 @@ fn curves(name: &str, points: &[(f64, Vec<(String, f64)>)]) -> Sheet {
         }
     }
     let stem = name.split('.').next().unwrap_or(name);
-    let mut sheet = Sheet::new(format!("training-{stem}"), format!("Training curves: {name}"), Form::Lines)
-        .columns(["quantity", "curve"], 0)
-        .columns(kept.iter().map(|point| point.0.to_string()), 4);
+    let mut sheet =
+        Sheet::new(format!("training-{stem}"), format!("Training curves: {name}"), Form::Lines)
+            .columns(["quantity", "curve"], 0)
+            .columns(kept.iter().map(|point| point.0.to_string()), 4);
     if stride > 1 {
         sheet = sheet.note(format!("every {stride}th of {} lines", points.len()));
     }
     for quantity in names {
         let mut row = vec![quantity.into(), quantity.into()];
         row.extend(kept.iter().map(|point| {
-            let found =
-                point.1.iter().find(|(name, _)| name == quantity).map_or(f64::NAN, |(_, value)| *value);
+            let found = point
+                .1
+                .iter()
+                .find(|(name, _)| name == quantity)
+                .map_or(f64::NAN, |(_, value)| *value);
             storymeter_meta::Cell::number(found, "not logged here")
         }));
         sheet.push(row);

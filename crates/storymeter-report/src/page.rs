@@ -87,7 +87,8 @@ fn navigation(inputs: &Inputs, compared: bool, colours: &SystemColours) -> Strin
     if !inputs.stories.is_empty() {
         links.push(("stories", "Stories"));
     }
-    let links: String = links.iter().map(|(id, name)| format!("<a href=\"#{id}\">{name}</a>")).collect();
+    let links: String =
+        links.iter().map(|(id, name)| format!("<a href=\"#{id}\">{name}</a>")).collect();
     let options: String =
         colours.names().iter().map(|name| format!("<option>{}</option>", escape(name))).collect();
     let systems = if options.is_empty() {
@@ -112,7 +113,12 @@ fn write_summary(main: &mut String, inputs: &Inputs, extra: &[Sheet], notes: &[S
         "<section id=\"summary\" aria-labelledby=\"summary-h\"><h2 id=\"summary-h\">Summary</h2>\n",
     );
     for note in extra.iter().filter_map(|sheet| Some((sheet, sheet.notes.first()?))) {
-        let _ = writeln!(main, "<p><strong>{}</strong>: {}.</p>", escape(&note.0.title), escape(note.1));
+        let _ = writeln!(
+            main,
+            "<p><strong>{}</strong>: {}.</p>",
+            escape(&note.0.title),
+            escape(note.1)
+        );
     }
     for run in &inputs.runs {
         if inputs.runs.len() > 1 {
@@ -141,15 +147,18 @@ fn write_summary(main: &mut String, inputs: &Inputs, extra: &[Sheet], notes: &[S
                 })
                 .collect();
             let count = run.document.warnings.len();
-            let _ =
-                writeln!(main, "<details><summary>All {count} warnings</summary><ul>{rows}</ul></details>");
+            let _ = writeln!(
+                main,
+                "<details><summary>All {count} warnings</summary><ul>{rows}</ul></details>"
+            );
         }
         let _ = writeln!(main, "<p class=\"signature\">{}</p>", escape(&run.document.signature));
     }
     if inputs.runs.is_empty() {
         let stories = inputs.stories.len();
         let columns = inputs.stories.columns.len();
-        let _ = writeln!(main, "<p>Stories: {stories}. Columns of scores and ratings: {columns}.</p>");
+        let _ =
+            writeln!(main, "<p>Stories: {stories}. Columns of scores and ratings: {columns}.</p>");
     }
     for note in notes {
         let _ = writeln!(main, "<p class=\"sampled\">{}</p>", escape(note));
@@ -206,7 +215,8 @@ fn write_figures(main: &mut String, inputs: &Inputs, colours: &SystemColours) {
             }
         }
     }
-    for figure in figures::of_logs(inputs).iter().chain(&scatter::of_best(&inputs.stories, colours)) {
+    for figure in figures::of_logs(inputs).iter().chain(&scatter::of_best(&inputs.stories, colours))
+    {
         write_figure(main, figure);
     }
     main.push_str("</section>\n");
@@ -232,12 +242,15 @@ fn write_tables(main: &mut String, inputs: &Inputs) {
     if inputs.runs.is_empty() {
         return;
     }
-    main.push_str("<section id=\"tables\" aria-labelledby=\"tables-h\"><h2 id=\"tables-h\">Tables</h2>\n");
+    main.push_str(
+        "<section id=\"tables\" aria-labelledby=\"tables-h\"><h2 id=\"tables-h\">Tables</h2>\n",
+    );
     for (at, run) in inputs.runs.iter().enumerate() {
         if inputs.runs.len() > 1 {
             let _ = writeln!(main, "<h3>{}</h3>", escape(&run.name));
         }
-        let tables = run.document.sheets.iter().filter(|s| s.form == Form::Table && embed::is_shown(s));
+        let tables =
+            run.document.sheets.iter().filter(|s| s.form == Form::Table && embed::is_shown(s));
         for (nth, sheet) in tables.enumerate() {
             let _ = writeln!(
                 main,
@@ -255,7 +268,8 @@ fn write_stories(main: &mut String, inputs: &Inputs, notes: &[String]) {
     if inputs.stories.is_empty() {
         return;
     }
-    let notes: String = notes.iter().map(|n| format!("<p class=\"sampled\">{}</p>", escape(n))).collect();
+    let notes: String =
+        notes.iter().map(|n| format!("<p class=\"sampled\">{}</p>", escape(n))).collect();
     let _ = writeln!(
         main,
         "<section id=\"stories\" aria-labelledby=\"stories-h\"><h2 id=\"stories-h\">Stories</h2>{notes}\

@@ -15,13 +15,18 @@ const DIVERGING: [Rgb; 7] = [
 ];
 
 /// Viridis, five of its stops.
-const SEQUENTIAL: [Rgb; 5] =
-    [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [94.0, 201.0, 98.0], [253.0, 231.0, 37.0]];
+const SEQUENTIAL: [Rgb; 5] = [
+    [68.0, 1.0, 84.0],
+    [59.0, 82.0, 139.0],
+    [33.0, 145.0, 140.0],
+    [94.0, 201.0, 98.0],
+    [253.0, 231.0, 37.0],
+];
 
 /// Okabe and Ito's colours without black, then Tol's muted ones: enough for 16 systems before any comes again.
 const CATEGORIES: [&str; 16] = [
-    "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8a7f00", "#332288", "#882255",
-    "#44aa99", "#999933", "#aa4499", "#117733", "#cc6677", "#88ccee", "#777777",
+    "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8a7f00", "#332288",
+    "#882255", "#44aa99", "#999933", "#aa4499", "#117733", "#cc6677", "#88ccee", "#777777",
 ];
 
 /// Dash patterns that tell lines apart in print without colour.
@@ -60,7 +65,8 @@ pub fn dash(at: usize) -> &'static str {
 /// Black or white, whichever can be read on this `#rrggbb`.
 pub fn ink_on(background: &str) -> &'static str {
     let channel = |at: usize| {
-        let value = u8::from_str_radix(background.get(at..at + 2).unwrap_or("ff"), 16).unwrap_or(255);
+        let value =
+            u8::from_str_radix(background.get(at..at + 2).unwrap_or("ff"), 16).unwrap_or(255);
         let c = f64::from(value) / 255.0;
         if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
     };

@@ -16,13 +16,15 @@ const GRID: (usize, usize) = (28, 20);
 
 /// For each criterion the metric of the strongest Pearson correlation over all stories.
 pub fn of_best(stories: &StoryTable, colours: &SystemColours) -> Vec<Figure> {
-    let columns = |role| (0..stories.columns.len()).filter(move |&c| stories.columns[c].role == role);
+    let columns =
+        |role| (0..stories.columns.len()).filter(move |&c| stories.columns[c].role == role);
     columns(Role::Human)
         .filter_map(|criterion| {
             let strength = |metric: &usize| {
                 stories.correlation(*metric, criterion, Coefficient::Pearson).map_or(-1.0, f64::abs)
             };
-            let metric = columns(Role::Metric).max_by(|a, b| strength(a).total_cmp(&strength(b)))?;
+            let metric =
+                columns(Role::Metric).max_by(|a, b| strength(a).total_cmp(&strength(b)))?;
             draw(stories, metric, criterion, colours)
         })
         .collect()
@@ -38,13 +40,19 @@ pub fn regression(x: &[f64], y: &[f64]) -> (f64, f64) {
     (my - slope * mx, slope)
 }
 
-fn draw(stories: &StoryTable, metric: usize, criterion: usize, colours: &SystemColours) -> Option<Figure> {
+fn draw(
+    stories: &StoryTable,
+    metric: usize,
+    criterion: usize,
+    colours: &SystemColours,
+) -> Option<Figure> {
     let (human, scored) = (&stories.columns[criterion], &stories.columns[metric]);
     let r = stories.correlation(metric, criterion, Coefficient::Pearson)?;
     let pairs = drop_nan_pairs(&human.values, &scored.values).ok()?;
     let range = |values: &[f64]| {
-        let (low, high) =
-            values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
+        let (low, high) = values
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &v| (l.min(v), h.max(v)));
         let pad = (high - low) * 0.04;
         (low - pad, high + pad)
     };
@@ -62,16 +70,24 @@ fn draw(stories: &StoryTable, metric: usize, criterion: usize, colours: &SystemC
         canvas.line([left, at_y(tick), left + SIZE.0, at_y(tick)], true);
         canvas.text(left - 6.0, at_y(tick) + 3.5, 10.0, Anchor::End, &short(tick));
     }
-    let present: Vec<usize> =
-        (0..stories.len()).filter(|&at| !human.values[at].is_nan() && !scored.values[at].is_nan()).collect();
+    let present: Vec<usize> = (0..stories.len())
+        .filter(|&at| !human.values[at].is_nan() && !scored.values[at].is_nan())
+        .collect();
     let stride = present.len().div_ceil(MOST_POINTS);
     for system in stories.system_names().into_iter().chain([""]) {
-        let own = present.iter().step_by(stride.max(1)).filter(|&&at| stories.systems[at] == system);
+        let own =
+            present.iter().step_by(stride.max(1)).filter(|&&at| stories.systems[at] == system);
         canvas.open(system);
         for &at in own {
             let column = format!("{}, {} {}", scored.name, human.name, short(human.values[at]));
             let datum = Datum { value: scored.values[at], row: &stories.ids[at], column: &column };
-            canvas.dot(at_x(human.values[at]), at_y(scored.values[at]), 2.2, colours.get(system), datum);
+            canvas.dot(
+                at_x(human.values[at]),
+                at_y(scored.values[at]),
+                2.2,
+                colours.get(system),
+                datum,
+            );
         }
         canvas.close();
     }
@@ -86,8 +102,10 @@ fn draw(stories: &StoryTable, metric: usize, criterion: usize, colours: &SystemC
     canvas.turned_text(12.0, top + SIZE.1 / 2.0, 11.0, Anchor::Middle, -90.0, &scored.name);
     let legend = legend(&mut canvas, stories, colours, (left, top + SIZE.1 + 48.0));
     let title = format!("{} against {}", scored.name, human.name);
-    let id =
-        format!("scatter-{}", human.name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+    let id = format!(
+        "scatter-{}",
+        human.name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+    );
     let mut figure = canvas.finish(&id, &title, left + SIZE.0 + 14.0, top + SIZE.1 + 52.0 + legend);
     if stride > 1 {
         let drawn = present.len().div_ceil(stride);

@@ -61,7 +61,11 @@ impl StoryTable {
     /// Systems in order of appearance.
     pub fn system_names(&self) -> Vec<&str> {
         let mut seen = std::collections::HashSet::new();
-        self.systems.iter().map(String::as_str).filter(|s| !s.is_empty() && seen.insert(*s)).collect()
+        self.systems
+            .iter()
+            .map(String::as_str)
+            .filter(|s| !s.is_empty() && seen.insert(*s))
+            .collect()
     }
 
     /// What `storymeter score -o` wrote.
@@ -107,7 +111,8 @@ impl StoryTable {
         let ids: HashMap<String, usize> =
             self.ids.iter().enumerate().map(|(at, id)| (id.clone(), at)).collect();
         let pair = |at: usize| (self.systems[at].clone(), self.items[at].clone());
-        let pairs: HashMap<(String, String), usize> = (0..self.len()).map(|at| (pair(at), at)).collect();
+        let pairs: HashMap<(String, String), usize> =
+            (0..self.len()).map(|at| (pair(at), at)).collect();
         let mut columns = Columns::default();
         columns.columns = std::mem::take(&mut self.columns);
         let rated = columns.columns.iter().any(|column| column.role == Role::Human);
@@ -138,7 +143,8 @@ impl StoryTable {
 
     /// The metric and criterion of the strongest correlation over all stories, by position of their columns.
     pub fn strongest_pair(&self) -> Option<(usize, usize)> {
-        let positions = |role| (0..self.columns.len()).filter(move |&c| self.columns[c].role == role);
+        let positions =
+            |role| (0..self.columns.len()).filter(move |&c| self.columns[c].role == role);
         let strength = |&(metric, criterion): &(usize, usize)| {
             self.correlation(metric, criterion, Coefficient::Pearson).map_or(-1.0, f64::abs)
         };

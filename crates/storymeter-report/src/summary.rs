@@ -49,7 +49,9 @@ pub fn correlations(document: &Document) -> Vec<Entry> {
         names.iter().map(|name| sheet.columns.iter().position(|head| head.name == *name)).collect()
     };
     if let Some(sheet) = document.sheet("correlations") {
-        let Some(at) = columns(sheet, &["metric", "criterion", "level", "coefficient", "value", "n"]) else {
+        let Some(at) =
+            columns(sheet, &["metric", "criterion", "level", "coefficient", "value", "n"])
+        else {
             return Vec::new();
         };
         let text = |row: &[storymeter_meta::Cell], c: usize| row[at[c]].text().to_owned();
@@ -116,8 +118,13 @@ fn best_metrics(entries: &[Entry]) -> Vec<String> {
             1 => format!("with {}", criteria[0]),
             n => format!("over the {n} criteria"),
         };
-        let next: Vec<String> = means[1..].iter().take(2).map(|(m, v)| format!("{m} ({v:.3})")).collect();
-        let after = if next.is_empty() { String::new() } else { format!(", before {}", next.join(" and ")) };
+        let next: Vec<String> =
+            means[1..].iter().take(2).map(|(m, v)| format!("{m} ({v:.3})")).collect();
+        let after = if next.is_empty() {
+            String::new()
+        } else {
+            format!(", before {}", next.join(" and "))
+        };
         sentences.push(format!(
             "{}: {best} has the highest mean |Pearson| {over}, {value:.3}{after}.",
             place(level)
@@ -137,8 +144,12 @@ fn place(level: &str) -> String {
 fn differences(document: &Document, entries: &[Entry]) -> Vec<String> {
     let mut sentences = Vec::new();
     for sheet in &document.sheets {
-        let Some(Facets { kind: Kind::Williams, level: Some(level), criterion: Some(criterion), .. }) =
-            Facets::of(sheet)
+        let Some(Facets {
+            kind: Kind::Williams,
+            level: Some(level),
+            criterion: Some(criterion),
+            ..
+        }) = Facets::of(sheet)
         else {
             continue;
         };
@@ -160,7 +171,11 @@ fn differences(document: &Document, entries: &[Entry]) -> Vec<String> {
         let rest = match not.len() {
             0 => String::new(),
             n if n <= NAMED => format!(", but not than {}", not.join(", ")),
-            n => format!(", but not than {} and {} others", not[..NAMED - 1].join(", "), n + 1 - NAMED),
+            n => format!(
+                ", but not than {} and {} others",
+                not[..NAMED - 1].join(", "),
+                n + 1 - NAMED
+            ),
         };
         sentences.push(format!(
             "{criterion}, {level} level: {} (r = {:.3}) is significantly stronger than {} of {} other metrics{rest}.",
@@ -182,7 +197,8 @@ fn differences(document: &Document, entries: &[Entry]) -> Vec<String> {
 
 fn systems(document: &Document) -> Vec<String> {
     let averages = ["table-4", "systems"].iter().find_map(|id| document.sheet(id));
-    let Some(sheet) = averages.filter(|s| s.columns.last().is_some_and(|h| h.name == "Average *")) else {
+    let Some(sheet) = averages.filter(|s| s.columns.last().is_some_and(|h| h.name == "Average *"))
+    else {
         return Vec::new();
     };
     let last = sheet.columns.len() - 1;
@@ -207,7 +223,8 @@ fn warnings(document: &Document) -> Vec<String> {
         .map(|kind| {
             let own: Vec<_> = document.warnings.iter().filter(|w| w.kind == kind).collect();
             let subjects: Vec<&str> = own.iter().map(|w| w.subject.as_str()).take(3).collect();
-            let more = if own.len() > 3 { format!(" and {} more", own.len() - 3) } else { String::new() };
+            let more =
+                if own.len() > 3 { format!(" and {} more", own.len() - 3) } else { String::new() };
             format!("{kind} ({}): {}{more}.", own.len(), subjects.join(", "))
         })
         .collect()
@@ -231,9 +248,12 @@ mod tests {
                 10usize.into(),
             ]);
         }
-        let mut williams =
-            Sheet::new("w", "Williams tests between metrics for plot, system-level Pearson", Form::Heatmap)
-                .columns(["metric", "good", "fair", "poor"], 3);
+        let mut williams = Sheet::new(
+            "w",
+            "Williams tests between metrics for plot, system-level Pearson",
+            Form::Heatmap,
+        )
+        .columns(["metric", "good", "fair", "poor"], 3);
         williams.push(vec!["good".into(), "".into(), 0.2.into(), 0.01.into()]);
         Document {
             kind: "table".into(),
@@ -246,7 +266,8 @@ mod tests {
     #[test]
     fn the_summary_names_the_best_and_whom_it_beats() {
         let told = of(&document());
-        let text: Vec<&str> = told.iter().flat_map(|p| p.sentences.iter().map(String::as_str)).collect();
+        let text: Vec<&str> =
+            told.iter().flat_map(|p| p.sentences.iter().map(String::as_str)).collect();
         assert_eq!(
             text[0],
             "At system level: good has the highest mean |Pearson| with plot, 0.900, before fair (0.500) and poor (0.100)."

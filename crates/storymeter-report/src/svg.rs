@@ -97,12 +97,28 @@ impl Canvas {
     }
 
     /// Text in a colour of its own.
-    pub fn coloured_text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, colour: &str, text: &str) {
+    pub fn coloured_text(
+        &mut self,
+        x: f64,
+        y: f64,
+        size: f64,
+        anchor: Anchor,
+        colour: &str,
+        text: &str,
+    ) {
         self.raw_text(x, y, size, anchor, &format!(" style=\"fill:{colour}\""), text);
     }
 
     /// Text turned by an angle around its point.
-    pub fn turned_text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, angle: f64, text: &str) {
+    pub fn turned_text(
+        &mut self,
+        x: f64,
+        y: f64,
+        size: f64,
+        anchor: Anchor,
+        angle: f64,
+        text: &str,
+    ) {
         let turn = format!(" transform=\"rotate({} {} {})\"", xy(angle), xy(x), xy(y));
         self.raw_text(x, y, size, anchor, &turn, text);
     }
@@ -157,7 +173,10 @@ impl Canvas {
     pub fn dot(&mut self, x: f64, y: f64, radius: f64, fill: &str, datum: Datum<'_>) {
         let (x, y, radius) = (xy(x), xy(y), xy(radius));
         let data = datum.attributes();
-        let _ = write!(self.body, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"{data}/>");
+        let _ = write!(
+            self.body,
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"{data}/>"
+        );
     }
 
     /// Opens a group that a page can highlight: all marks of one system or curve.
@@ -208,7 +227,11 @@ pub fn ticks(low: f64, high: f64, parts: usize) -> Vec<f64> {
     }
     let raw = span / parts as f64;
     let power = 10f64.powf(raw.log10().floor());
-    let step = [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= raw).unwrap_or(raw);
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .map(|m| m * power)
+        .into_iter()
+        .find(|&s| s >= raw)
+        .unwrap_or(raw);
     let first = (low / step).ceil() as i64;
     (first..).map(|i| i as f64 * step).take_while(|&t| t <= high + step * 1e-9).take(50).collect()
 }
@@ -224,7 +247,8 @@ pub fn short(value: f64) -> String {
     }
     let decimals = (3 - size.log10().floor() as i32).clamp(0, 4) as usize;
     let text = format!("{value:.decimals$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     text.replace('-', "\u{2212}")
 }
 

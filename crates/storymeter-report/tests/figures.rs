@@ -6,10 +6,13 @@ use storymeter_meta::{Document, Form, Sheet, folder};
 use storymeter_report::{Inputs, figures, files, page};
 
 fn document() -> Document {
-    let mut against =
-        Sheet::new("against", "story-level kendall correlations between metrics and criteria", Form::Heatmap)
-            .column("metric", 0)
-            .columns(["plot", "<style>"], 4);
+    let mut against = Sheet::new(
+        "against",
+        "story-level kendall correlations between metrics and criteria",
+        Form::Heatmap,
+    )
+    .column("metric", 0)
+    .columns(["plot", "<style>"], 4);
     against.push(vec!["BLEU \u{39e}".into(), (1.0 / 3.0).into(), (-0.1).into()]);
     against.push(vec!["chr\"F".into(), 0.7.into(), f64::NAN.into()]);
     let mut curves = Sheet::new("drift", "Biased sets", Form::Lines)
@@ -17,8 +20,8 @@ fn document() -> Document {
         .columns(["#1", "#2", "#3"], 4)
         .column("variance", 4);
     curves.push(vec!["BLEU".into(), 0.1.into(), 0.25.into(), (1.0 / 7.0).into(), 9.0.into()]);
-    let mut bars =
-        Sheet::new("counts", "Stories by human score", Form::Bars).columns(["score", "mean", "stories"], 0);
+    let mut bars = Sheet::new("counts", "Stories by human score", Form::Bars)
+        .columns(["score", "mean", "stories"], 0);
     bars.push(vec!["0/7".into(), 0.0.into(), 18usize.into()]);
     bars.push(vec!["1/7".into(), 0.14.into(), 48usize.into()]);
     let sheets = vec![against, curves, bars];
@@ -34,7 +37,13 @@ fn read_back(svg: &str) -> Vec<(String, String, f64)> {
     };
     let marks = svg.split('<').filter(|mark| mark.contains("data-v="));
     marks
-        .map(|m| (attribute(m, "data-r"), attribute(m, "data-c"), attribute(m, "data-v").parse().unwrap()))
+        .map(|m| {
+            (
+                attribute(m, "data-r"),
+                attribute(m, "data-c"),
+                attribute(m, "data-v").parse().unwrap(),
+            )
+        })
         .collect()
 }
 
@@ -50,8 +59,10 @@ fn every_number_of_a_figure_is_the_one_in_the_result() {
     let (temporary, inputs) = inputs();
     let out = temporary.path().join("figures");
     files::write(&figures::all(&inputs), &out).unwrap();
-    let result: Document =
-        serde_json::from_str(&fs::read_to_string(temporary.path().join("run/result.json")).unwrap()).unwrap();
+    let result: Document = serde_json::from_str(
+        &fs::read_to_string(temporary.path().join("run/result.json")).unwrap(),
+    )
+    .unwrap();
     for (id, expected) in [("against", 3), ("drift", 3), ("counts", 2)] {
         let marks = read_back(&fs::read_to_string(out.join(format!("{id}.svg"))).unwrap());
         assert_eq!(marks.len(), expected, "{id}: one mark a number, none for a gap or a summary");

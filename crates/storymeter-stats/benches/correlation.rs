@@ -11,7 +11,8 @@ use storymeter_stats::{Coefficient, Prepared};
 fn numbers(seed: u64, n: usize) -> Vec<f64> {
     let mut state = seed;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64
     };
     (0..n).map(|_| next()).collect()

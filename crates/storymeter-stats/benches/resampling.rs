@@ -13,7 +13,8 @@ const ITEMS: usize = 96;
 fn numbers(seed: u64) -> Vec<f64> {
     let mut state = seed;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64
     };
     (0..SYSTEMS * ITEMS).map(|_| next()).collect()
@@ -37,11 +38,14 @@ fn resampling(c: &mut Criterion) {
         b.iter(|| bootstrap(SYSTEMS * ITEMS, tau, &options).unwrap());
     });
     let table = |v| Matrix::new(v, SYSTEMS, ITEMS).unwrap();
-    for (name, level) in [("system", Level::System), ("item", Level::Item), ("pooled", Level::Pooled)] {
+    for (name, level) in
+        [("system", Level::System), ("item", Level::Item), ("pooled", Level::Pooled)]
+    {
         let design = Design { coefficient: Coefficient::Pearson, level, exchange: Exchange::Both };
         group.bench_function(format!("permutation test, {name} level"), |b| {
             b.iter(|| {
-                permutation_test(table(&first), table(&second), table(&ratings), design, 1000, 1).unwrap()
+                permutation_test(table(&first), table(&second), table(&ratings), design, 1000, 1)
+                    .unwrap()
             });
         });
     }

@@ -6,7 +6,9 @@
 use std::time::Instant;
 
 use storymeter_stats::agreement::{Scale, icc, krippendorff_alpha};
-use storymeter_stats::{BootstrapOptions, Coefficient, Matrix, bootstrap, kendall, pearson, spearman};
+use storymeter_stats::{
+    BootstrapOptions, Coefficient, Matrix, bootstrap, kendall, pearson, spearman,
+};
 
 /// The `i`-th number in [0, 1) of splitmix64 started at `seed`, as in `tools/stats_fixtures.py`.
 fn uniform(seed: u64, i: usize) -> f64 {
@@ -42,7 +44,9 @@ fn main() {
     time("pearson, 400", || pearson(&x[..400], &y[..400]).unwrap().coefficient);
     let ratings = Matrix::new(&x5[..1056 * 3], 1056, 3).unwrap();
     time("icc, 1056 x 3", || icc(ratings).unwrap()[3].value);
-    time("krippendorff interval, 1056 x 3", || krippendorff_alpha(ratings, Scale::Interval).unwrap().alpha);
+    time("krippendorff interval, 1056 x 3", || {
+        krippendorff_alpha(ratings, Scale::Interval).unwrap().alpha
+    });
     let correlation = |at: &[usize]| {
         let pick = |v: &[f64]| at.iter().map(|&i| v[i]).collect::<Vec<_>>();
         Coefficient::Pearson.value(&pick(&x), &pick(&y)).unwrap()

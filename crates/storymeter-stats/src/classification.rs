@@ -33,7 +33,8 @@ pub fn weighted_f1<L: Ord>(truth: &[L], predicted: &[L]) -> Result<f64> {
             classes.entry(t).or_default().hits += 1.0;
         }
     }
-    let sum: f64 = classes.values().map(|c| c.truths * 2.0 * c.hits / (c.truths + c.predictions)).sum();
+    let sum: f64 =
+        classes.values().map(|c| c.truths * 2.0 * c.hits / (c.truths + c.predictions)).sum();
     Ok(sum / truth.len() as f64)
 }
 
@@ -60,7 +61,12 @@ pub fn auc(scores: &[f64], positive: &[bool]) -> Result<Auc> {
     let positives = positive.iter().filter(|&&p| p).count();
     let negatives = positive.len() - positives;
     if positives == 0 || negatives == 0 {
-        return Ok(Auc { value: f64::NAN, positives, negatives, undefined: Some(Undefined::NoVariation) });
+        return Ok(Auc {
+            value: f64::NAN,
+            positives,
+            negatives,
+            undefined: Some(Undefined::NoVariation),
+        });
     }
     let ranks = mid_ranks_unchecked(scores);
     let sum: f64 = ranks.iter().zip(positive).filter(|(_, p)| **p).map(|(rank, _)| rank).sum();

@@ -67,7 +67,12 @@ pub enum Stronger {
 /// Metrics are flipped so that both correlate positively with the criterion, which turns `r23` into
 /// `sign(r12) sign(r13) r23`; the stronger comes first, and the one-sided p-value asks whether it is stronger by
 /// chance.
-pub fn williams_by_strength(r12: f64, r13: f64, r23: f64, n: usize) -> Result<(Stronger, DependentTest)> {
+pub fn williams_by_strength(
+    r12: f64,
+    r13: f64,
+    r23: f64,
+    n: usize,
+) -> Result<(Stronger, DependentTest)> {
     let flipped = sign(r12) * sign(r13) * r23;
     let (a, b) = (r12.abs(), r13.abs());
     if a >= b {
@@ -165,7 +170,11 @@ fn normal_test(z: f64) -> DependentTest {
 }
 
 /// Checks what all three tests need; an undefined correlation gives an undefined test.
-fn check(statistic: &'static str, correlations: [f64; 3], n: usize) -> Result<Option<DependentTest>> {
+fn check(
+    statistic: &'static str,
+    correlations: [f64; 3],
+    n: usize,
+) -> Result<Option<DependentTest>> {
     StatsError::check_count(statistic, "items", 4, n)?;
     for r in correlations {
         if r.abs() > 1.0 {

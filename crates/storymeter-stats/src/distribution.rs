@@ -94,7 +94,8 @@ pub fn f_sf(f: f64, d1: f64, d2: f64) -> f64 {
         return 0.0;
     }
     let scaled = d1 * f;
-    let (x, y) = if scaled.is_finite() { (d2 / (d2 + scaled), scaled / (d2 + scaled)) } else { (0.0, 1.0) };
+    let (x, y) =
+        if scaled.is_finite() { (d2 / (d2 + scaled), scaled / (d2 + scaled)) } else { (0.0, 1.0) };
     beta_inc(0.5 * d2, 0.5 * d1, x, y).0
 }
 
@@ -109,7 +110,13 @@ pub fn f_quantile(p: f64, d1: f64, d2: f64) -> f64 {
 
 /// The `f` with `P(F > f) = q`: safeguarded Newton in `ln f`, where the tail is smooth and the root bracketed.
 fn f_isf(q: f64, d1: f64, d2: f64) -> f64 {
-    if q.is_nan() || d1.is_nan() || d2.is_nan() || !(0.0..=1.0).contains(&q) || d1 <= 0.0 || d2 <= 0.0 {
+    if q.is_nan()
+        || d1.is_nan()
+        || d2.is_nan()
+        || !(0.0..=1.0).contains(&q)
+        || d1 <= 0.0
+        || d2 <= 0.0
+    {
         return f64::NAN;
     }
     if q == 0.0 {

@@ -28,10 +28,19 @@ impl Interval {
 ///
 /// `σ² = 1/(n-3)` for Pearson (Fisher 1921), `(1 + ρ²/2)/(n-3)` for Spearman (Bonett & Wright 2000) and
 /// `0.437/(n-4)` for Kendall (Fieller, Hartley & Pearson 1957).
-pub fn fisher_interval(coefficient: Coefficient, r: f64, n: usize, confidence: f64) -> Result<Interval> {
+pub fn fisher_interval(
+    coefficient: Coefficient,
+    r: f64,
+    n: usize,
+    confidence: f64,
+) -> Result<Interval> {
     StatsError::check_open_unit("confidence", confidence)?;
     if r.abs() > 1.0 {
-        return Err(StatsError::OutOfRange { what: "a correlation", value: r, allowed: "between -1 and 1" });
+        return Err(StatsError::OutOfRange {
+            what: "a correlation",
+            value: r,
+            allowed: "between -1 and 1",
+        });
     }
     let needed = if coefficient == Coefficient::Kendall { 5 } else { 4 };
     StatsError::check_count("Fisher's interval", "pairs", needed, n)?;
@@ -114,8 +123,10 @@ pub fn bootstrap(
     let interval = match options.method {
         BootstrapMethod::Percentile => percentile_interval(&values, options.confidence)?,
         BootstrapMethod::Bca => {
-            let without = |left_out: usize| -> Vec<usize> { (0..n).filter(|&i| i != left_out).collect() };
-            let jackknife: Vec<f64> = (0..n).into_par_iter().map(|i| statistic(&without(i))).collect();
+            let without =
+                |left_out: usize| -> Vec<usize> { (0..n).filter(|&i| i != left_out).collect() };
+            let jackknife: Vec<f64> =
+                (0..n).into_par_iter().map(|i| statistic(&without(i))).collect();
             bca_interval(&values, estimate, &jackknife, options.confidence)?
         }
     };

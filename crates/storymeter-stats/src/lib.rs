@@ -54,8 +54,8 @@ pub use dependent::{
 };
 pub use error::{Result, StatsError, Undefined};
 pub use interval::{
-    Bootstrap, BootstrapMethod, BootstrapOptions, Interval, bca_interval, bootstrap, fisher_interval,
-    percentile_interval,
+    Bootstrap, BootstrapMethod, BootstrapOptions, Interval, bca_interval, bootstrap,
+    fisher_interval, percentile_interval,
 };
 pub use matrix::{CompleteRows, Matrix};
 pub use multiple::{benjamini_hochberg, benjamini_yekutieli};
@@ -63,4 +63,6 @@ pub use pairwise_accuracy::{PairCounts, TieCalibration, calibrate_ties, pairwise
 pub use permutation::{Design, Exchange, Level, permutation_test};
 pub use rank::mid_ranks;
 pub use summation::mean;
-pub use systems::{PairedBootstrap, RandomisationTest, approximate_randomisation, paired_bootstrap};
+pub use systems::{
+    PairedBootstrap, RandomisationTest, approximate_randomisation, paired_bootstrap,
+};

@@ -68,8 +68,10 @@ impl<'a> Matrix<'a> {
     /// # Ok::<(), storymeter_stats::StatsError>(())
     /// ```
     pub fn complete_rows(&self) -> CompleteRows {
-        let kept: Vec<&[f64]> =
-            (0..self.rows).map(|r| self.row(r)).filter(|row| !row.iter().any(|v| v.is_nan())).collect();
+        let kept: Vec<&[f64]> = (0..self.rows)
+            .map(|r| self.row(r))
+            .filter(|row| !row.iter().any(|v| v.is_nan()))
+            .collect();
         CompleteRows { values: kept.concat(), rows: kept.len(), dropped: self.rows - kept.len() }
     }
 }

@@ -24,7 +24,11 @@ pub fn benjamini_yekutieli(p_values: &[f64]) -> Result<Vec<f64>> {
 fn adjust(p_values: &[f64], factor: f64) -> Result<Vec<f64>> {
     for &p in p_values {
         if !(0.0..=1.0).contains(&p) {
-            return Err(StatsError::OutOfRange { what: "a p-value", value: p, allowed: "between 0 and 1" });
+            return Err(StatsError::OutOfRange {
+                what: "a p-value",
+                value: p,
+                allowed: "between 0 and 1",
+            });
         }
     }
     let tests = p_values.len();

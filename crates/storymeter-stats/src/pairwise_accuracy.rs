@@ -24,7 +24,11 @@ pub struct PairCounts {
 impl PairCounts {
     /// All pairs.
     pub fn total(&self) -> u64 {
-        self.concordant + self.discordant + self.tied_in_ratings + self.tied_in_metric + self.tied_in_both
+        self.concordant
+            + self.discordant
+            + self.tied_in_ratings
+            + self.tied_in_metric
+            + self.tied_in_both
     }
 
     /// `(concordant + tied in both) / all`; NaN without pairs.
@@ -89,7 +93,12 @@ pub fn calibrate_ties(groups: &[(&[f64], &[f64])]) -> Result<TieCalibration> {
     let pairs_of = |items: usize| items * (items - 1) / 2;
     let got = used.iter().map(|(ratings, _)| pairs_of(ratings.len())).sum();
     if got > MOST_PAIRS {
-        return Err(StatsError::TooMany { statistic: "tie calibration", of: "pairs", most: MOST_PAIRS, got });
+        return Err(StatsError::TooMany {
+            statistic: "tie calibration",
+            of: "pairs",
+            most: MOST_PAIRS,
+            got,
+        });
     }
     // (distance, what the accuracy gains when the pair becomes a tie)
     let mut changes: Vec<(f64, f64)> = Vec::new();

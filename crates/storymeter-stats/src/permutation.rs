@@ -111,7 +111,12 @@ impl Target {
     }
 
     /// The vectors that are correlated: system means, one vector per item, or everything.
-    fn vectors(cells: &[f64], systems: usize, items: usize, level: Level) -> impl Iterator<Item = Vec<f64>> {
+    fn vectors(
+        cells: &[f64],
+        systems: usize,
+        items: usize,
+        level: Level,
+    ) -> impl Iterator<Item = Vec<f64>> {
         let count = if level == Level::Item { items } else { 1 };
         (0..count).map(move |k| match level {
             Level::System => cells.chunks_exact(items).map(mean).collect(),
@@ -121,15 +126,16 @@ impl Target {
     }
 
     fn correlate(&self, cells: &[f64]) -> f64 {
-        let mut defined: Vec<f64> = Self::vectors(cells, self.systems, self.items, self.design.level)
-            .zip(&self.prepared)
-            .map(|(vector, target)| {
-                // Same length by construction, so neither step can fail.
-                Prepared::new(self.design.coefficient, &vector)
-                    .and_then(|v| v.correlate(target))
-                    .unwrap_or(f64::NAN)
-            })
-            .collect();
+        let mut defined: Vec<f64> =
+            Self::vectors(cells, self.systems, self.items, self.design.level)
+                .zip(&self.prepared)
+                .map(|(vector, target)| {
+                    // Same length by construction, so neither step can fail.
+                    Prepared::new(self.design.coefficient, &vector)
+                        .and_then(|v| v.correlate(target))
+                        .unwrap_or(f64::NAN)
+                })
+                .collect();
         defined.retain(|r| !r.is_nan());
         mean(&defined)
     }

@@ -20,14 +20,17 @@ pub(crate) fn order_key(value: f64) -> u64 {
 /// ```
 pub fn mid_ranks(values: &[f64]) -> Result<Vec<f64>> {
     match values.iter().position(|v| v.is_nan()) {
-        Some(index) => Err(StatsError::NotFinite { what: "values to rank", index, value: f64::NAN }),
+        Some(index) => {
+            Err(StatsError::NotFinite { what: "values to rank", index, value: f64::NAN })
+        }
         None => Ok(mid_ranks_unchecked(values)),
     }
 }
 
 /// [`mid_ranks`] for values already known to hold no NaN.
 pub(crate) fn mid_ranks_unchecked(values: &[f64]) -> Vec<f64> {
-    let sorted = sorted_by_key(values.iter().enumerate().map(|(i, &v)| (order_key(v), i as u64)).collect());
+    let sorted =
+        sorted_by_key(values.iter().enumerate().map(|(i, &v)| (order_key(v), i as u64)).collect());
     let mut ranks = vec![0.0; values.len()];
     let mut start = 0;
     for run in sorted.chunk_by(|a, b| a.0 == b.0) {
@@ -86,7 +89,9 @@ fn radix_sort(mut pairs: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
         std::mem::swap(&mut pairs, &mut other);
     }
     if shift > 0 {
-        for run in pairs.chunk_by_mut(|a, b| a.0 >> shift == b.0 >> shift).filter(|run| run.len() > 1) {
+        for run in
+            pairs.chunk_by_mut(|a, b| a.0 >> shift == b.0 >> shift).filter(|run| run.len() > 1)
+        {
             run.sort_by_key(|p| p.0);
         }
     }
@@ -99,7 +104,8 @@ mod tests {
 
     #[test]
     fn keys_order_as_floats_do() {
-        let ascending = [f64::NEG_INFINITY, -1e300, -1.0, -5e-324, 0.0, 5e-324, 1.0, 1e300, f64::INFINITY];
+        let ascending =
+            [f64::NEG_INFINITY, -1e300, -1.0, -5e-324, 0.0, 5e-324, 1.0, 1e300, f64::INFINITY];
         assert!(ascending.is_sorted_by_key(|&v| order_key(v)));
         assert_eq!(order_key(-0.0), order_key(0.0));
     }
@@ -108,7 +114,9 @@ mod tests {
     fn radix_and_comparison_sorts_agree_and_are_stable() {
         let mut state = 1u64;
         let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             state >> 11
         };
         // Tied, spread over all magnitudes, and alike in the leading bits.

@@ -50,8 +50,11 @@ fn deviance(x: f64, m: f64) -> f64 {
 /// `x^a y^b / B(a, b)` for `y = 1 - x`.
 fn beta_power_terms(a: f64, b: f64, x: f64, y: f64) -> f64 {
     let n = a + b;
-    let exponent =
-        stirling_error(n) - stirling_error(a) - stirling_error(b) - deviance(a, n * x) - deviance(b, n * y);
+    let exponent = stirling_error(n)
+        - stirling_error(a)
+        - stirling_error(b)
+        - deviance(a, n * x)
+        - deviance(b, n * y);
     (a * b / (2.0 * PI * n)).sqrt() * exponent.exp()
 }
 

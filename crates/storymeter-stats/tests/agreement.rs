@@ -18,7 +18,15 @@ fn six_intraclass_correlations_are_pingouins() {
         let found = icc(Matrix::new(&complete.values, complete.rows, raters).unwrap()).unwrap();
         for (i, got) in found.iter().enumerate() {
             let want = row.floats(4 + i);
-            let all = [got.value, got.f, got.df1, got.df2, got.p_value, got.interval.low, got.interval.high];
+            let all = [
+                got.value,
+                got.f,
+                got.df1,
+                got.df2,
+                got.p_value,
+                got.interval.low,
+                got.interval.high,
+            ];
             let full_agreement = want[1] > 1e14;
             for (part, (got, want)) in all.into_iter().zip(want).enumerate() {
                 // Full agreement: F is infinite (in pingouin 1e15 or so, where rounding leaves something of the
@@ -79,7 +87,8 @@ fn kendalls_w_is_that_of_pingouins_friedman_test() {
         let (items, raters) = (row.size(2), row.size(3));
         let cells = ratings(row.text(0), row.int(1), items, raters);
         // Like pingouin, leave out raters who did not rate everything.
-        let complete = |rater: &usize| (0..items).all(|item| !cells[item * raters + rater].is_nan());
+        let complete =
+            |rater: &usize| (0..items).all(|item| !cells[item * raters + rater].is_nan());
         let kept: Vec<usize> = (0..raters).filter(complete).collect();
         let by_item: Vec<f64> = (0..items)
             .flat_map(|item| kept.iter().map(move |rater| (item, *rater)))

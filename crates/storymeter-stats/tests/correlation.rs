@@ -3,7 +3,8 @@
 mod support;
 
 use storymeter_stats::{
-    Coefficient, Prepared, StatsError, Undefined, drop_nan_pairs, fisher_interval, kendall, pearson, spearman,
+    Coefficient, Prepared, StatsError, Undefined, drop_nan_pairs, fisher_interval, kendall,
+    pearson, spearman,
 };
 use support::{Row, assert_close, cases, close, values};
 
@@ -34,7 +35,8 @@ fn coefficients_and_p_values_are_scipys() {
             let want = row.float(6 + 2 * i);
             let near_one = got.coefficient.abs() > 1.0 - 1e-14;
             let slack = if pairs.x.len() == 3 { 2e-8 } else { 1e-10 };
-            let good = close(got.p_value, want, 1e-10) || near_one && (got.p_value - want).abs() < slack;
+            let good =
+                close(got.p_value, want, 1e-10) || near_one && (got.p_value - want).abs() < slack;
             assert!(good, "{coefficient}: p {:e}, want {want:e}\n{row:?}", got.p_value);
             assert_eq!(got.undefined.is_some(), got.coefficient.is_nan());
             let alone = coefficient.value(&pairs.x, &pairs.y).unwrap();
@@ -83,7 +85,10 @@ fn what_is_wrong_with_the_input_is_said() {
     let undefined = |x: &[f64], y: &[f64]| kendall(x, y).unwrap().undefined.unwrap().to_string();
     assert_eq!(undefined(&[1.0, 1.0], &[1.0, 2.0]), "the first input is constant");
     assert_eq!(undefined(&[1.0, 2.0], &[1.0, 1.0]), "the second input is constant");
-    assert_eq!(undefined(&[f64::NAN, 1.0], &[1.0, 1.0]), "the input holds a value that is not a number");
+    assert_eq!(
+        undefined(&[f64::NAN, 1.0], &[1.0, 1.0]),
+        "the input holds a value that is not a number"
+    );
     assert!(matches!(
         Prepared::new(Coefficient::Kendall, &[1.0]),
         Err(StatsError::TooFew { needed: 2, got: 1, .. })
@@ -97,6 +102,9 @@ fn negative_zero_ties_with_zero() {
     let (x, y) = ([0.0, -0.0, 1.0, 2.0], [1.0, 2.0, 3.0, 4.0]);
     let positive = [0.0, 0.0, 1.0, 2.0];
     for coefficient in Coefficient::ALL {
-        assert_eq!(coefficient.compute(&x, &y).unwrap(), coefficient.compute(&positive, &y).unwrap());
+        assert_eq!(
+            coefficient.compute(&x, &y).unwrap(),
+            coefficient.compute(&positive, &y).unwrap()
+        );
     }
 }

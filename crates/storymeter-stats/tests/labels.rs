@@ -12,9 +12,12 @@ fn weighted_f1_and_auc_are_scikit_learns() {
     for row in cases {
         let (seed, n) = (row.int(0), row.size(1));
         let classes = format!("ties:{}", row.int(2));
-        let label = |seed| -> Vec<i64> { values(&classes, seed, n, &[]).iter().map(|&v| v as i64).collect() };
+        let label = |seed| -> Vec<i64> {
+            values(&classes, seed, n, &[]).iter().map(|&v| v as i64).collect()
+        };
         let truth = label(seed);
-        let predicted = if row.0[3].as_bool().expect("flag") { truth.clone() } else { label(seed + 1) };
+        let predicted =
+            if row.0[3].as_bool().expect("flag") { truth.clone() } else { label(seed + 1) };
         assert_close(weighted_f1(&truth, &predicted).unwrap(), row.float(5), "F1", &row);
         let positive: Vec<bool> = truth.iter().map(|&t| t > 0).collect();
         let found = auc(&values(row.text(4), seed + 2, n, &[]), &positive).unwrap();
@@ -31,15 +34,22 @@ fn accuracy_and_calibrated_threshold_are_the_best_of_all_thresholds() {
     for row in cases {
         let (seed, n, groups) = (row.int(1), row.size(2), row.int(3));
         let data: Vec<(Vec<f64>, Vec<f64>)> = (0..groups)
-            .map(|g| (values("ties:3", seed + 2 * g, n, &[]), values(row.text(0), seed + 2 * g + 1, n, &[])))
+            .map(|g| {
+                (
+                    values("ties:3", seed + 2 * g, n, &[]),
+                    values(row.text(0), seed + 2 * g + 1, n, &[]),
+                )
+            })
             .collect();
         let mean = |threshold| {
-            let each = data.iter().map(|(r, m)| pairwise_accuracy(r, m, threshold).unwrap().accuracy());
+            let each =
+                data.iter().map(|(r, m)| pairwise_accuracy(r, m, threshold).unwrap().accuracy());
             each.sum::<f64>() / groups as f64
         };
         assert_close(mean(0.0), row.float(4), "at 0", &row);
         assert_close(mean(0.3), row.float(5), "at 0.3", &row);
-        let slices: Vec<(&[f64], &[f64])> = data.iter().map(|(r, m)| (r.as_slice(), m.as_slice())).collect();
+        let slices: Vec<(&[f64], &[f64])> =
+            data.iter().map(|(r, m)| (r.as_slice(), m.as_slice())).collect();
         let found = calibrate_ties(&slices).unwrap();
         assert_close(found.threshold, row.float(6), "threshold", &row);
         assert_close(found.accuracy, row.float(7), "accuracy", &row);

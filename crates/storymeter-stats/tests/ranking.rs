@@ -18,7 +18,12 @@ fn borda_and_mean_rank_follow_scipys_ranks() {
         for (got, want) in count.scores.iter().zip(row.floats(4)) {
             assert_close(*got, want, "Borda", &row);
         }
-        assert_close(count.scores.iter().map(|s| s * s).sum(), row.float(5), "sum of squares", &row);
+        assert_close(
+            count.scores.iter().map(|s| s * s).sum(),
+            row.float(5),
+            "sum of squares",
+            &row,
+        );
         for (got, want) in mean_ranks(scores).unwrap().into_iter().zip(row.floats(6)) {
             assert_close(got, want, "mean rank", &row);
         }
@@ -43,7 +48,11 @@ fn ties_fall_as_in_numpy_1_23() {
     assert!(cases.len() >= 200);
     for row in cases {
         let (seed, n) = (row.int(1), row.size(2));
-        let v = if row.text(0) == "killer" { killer(n, seed) } else { values(row.text(0), seed, n, &[]) };
+        let v = if row.text(0) == "killer" {
+            killer(n, seed)
+        } else {
+            values(row.text(0), seed, n, &[])
+        };
         let order = argsort_numpy_1_23(&v);
         let first: Vec<f64> = order.iter().take(8).map(|&i| i as f64).collect();
         assert_eq!(first, row.floats(3), "{row:?}");
@@ -66,7 +75,9 @@ fn exhaustive(scores: Matrix<'_>, placed: &mut Vec<usize>) -> u64 {
         // Everyone not yet placed comes below `next`.
         let against: u64 = (0..candidates)
             .filter(|&c| c != next && !placed.contains(&c))
-            .map(|c| scores.row(c).iter().zip(scores.row(next)).filter(|(x, y)| x > y).count() as u64)
+            .map(|c| {
+                scores.row(c).iter().zip(scores.row(next)).filter(|(x, y)| x > y).count() as u64
+            })
             .sum();
         placed.push(next);
         best = best.min(against + exhaustive(scores, placed));
@@ -115,7 +126,8 @@ fn many_candidates_in_one_cycle_get_a_good_order_marked_inexact() {
 
 #[test]
 fn many_candidates_that_majorities_order_are_exact() {
-    let cells: Vec<f64> = (0..72).flat_map(|c| [f64::from(c), f64::from(c) + 0.5, f64::from(-c)]).collect();
+    let cells: Vec<f64> =
+        (0..72).flat_map(|c| [f64::from(c), f64::from(c) + 0.5, f64::from(-c)]).collect();
     let found = kemeny(Matrix::new(&cells, 72, 3).unwrap()).unwrap();
     assert!(found.exact);
     assert_eq!(found.order, (0..72).rev().collect::<Vec<_>>());

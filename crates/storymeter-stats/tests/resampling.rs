@@ -30,7 +30,9 @@ fn percentile_and_bca_intervals_are_scipys() {
         let resampled: Vec<f64> = (0..resamples).map(|b| mean_at(&x, &drawn(b))).collect();
         let all: Vec<usize> = (0..n).collect();
         let jackknife: Vec<f64> = (0..n)
-            .map(|left_out| mean_at(&x, &all.iter().copied().filter(|&i| i != left_out).collect::<Vec<_>>()))
+            .map(|left_out| {
+                mean_at(&x, &all.iter().copied().filter(|&i| i != left_out).collect::<Vec<_>>())
+            })
             .collect();
         let percentile = percentile_interval(&resampled, confidence).unwrap();
         assert_close(percentile.low, row.float(5), "percentile low", &row);
@@ -48,7 +50,8 @@ fn exhaustive_exchanges_give_scipys_permutation_p_values() {
     for row in cases {
         let (seed, n) = (row.int(1), row.size(2));
         let a = values(row.text(0), seed, n, &[]);
-        let b: Vec<f64> = values(row.text(0), seed + 1, n, &[]).iter().map(|v| v + row.float(3)).collect();
+        let b: Vec<f64> =
+            values(row.text(0), seed + 1, n, &[]).iter().map(|v| v + row.float(3)).collect();
         let scores = |exchanged: &[bool]| {
             let pick = |own: &[f64], other: &[f64]| {
                 (0..n).map(|i| if exchanged[i] { other[i] } else { own[i] }).sum::<f64>() / n as f64
@@ -90,9 +93,15 @@ fn permutation_test_of_correlations_agrees_with_all_exchanges_by_brute_force() {
         let first: Vec<f64> = cell(0).iter().zip(&ratings).map(|(a, b)| a + 0.7 * b).collect();
         let second = cell(1);
         let table = |v| Matrix::new(v, systems, items).unwrap();
-        let found =
-            permutation_test(table(&first), table(&second), table(&ratings), design(&row), 1 << 13, 3)
-                .unwrap();
+        let found = permutation_test(
+            table(&first),
+            table(&second),
+            table(&ratings),
+            design(&row),
+            1 << 13,
+            3,
+        )
+        .unwrap();
         assert!(found.exact);
         assert_close(found.difference, row.float(6), "difference", &row);
         assert_close(found.p_value, row.float(7), "p", &row);
@@ -108,7 +117,8 @@ fn all_resampling(seed: u64) -> (String, usize) {
         threads.lock().unwrap().insert(rayon::current_thread_index());
         std::thread::sleep(Duration::from_micros(100));
     };
-    let (a, b, c) = (values("bell", 1, 60, &[]), values("bell", 2, 60, &[]), values("ties:4", 3, 60, &[]));
+    let (a, b, c) =
+        (values("bell", 1, 60, &[]), values("bell", 2, 60, &[]), values("ties:4", 3, 60, &[]));
     let correlation = |at: &[usize]| {
         note_thread();
         let pick = |v: &[f64]| at.iter().map(|&i| v[i]).collect::<Vec<_>>();
@@ -116,14 +126,16 @@ fn all_resampling(seed: u64) -> (String, usize) {
     };
     let options = BootstrapOptions { resamples: 500, seed, ..BootstrapOptions::default() };
     let interval = bootstrap(60, correlation, &options).unwrap();
-    let pair = paired_bootstrap(60, |at| (mean_at(&a, at), mean_at(&b, at)), 500, 0.95, seed).unwrap();
+    let pair =
+        paired_bootstrap(60, |at| (mean_at(&a, at), mean_at(&b, at)), 500, 0.95, seed).unwrap();
     let exchanged = |swap: &[bool]| {
         note_thread();
         let d: f64 = (0..60).map(|i| if swap[i] { b[i] - a[i] } else { a[i] - b[i] }).sum();
         (d, 0.0)
     };
     let randomised = approximate_randomisation(60, exchanged, 500, seed).unwrap();
-    let design = Design { coefficient: Coefficient::Spearman, level: Level::Item, exchange: Exchange::Both };
+    let design =
+        Design { coefficient: Coefficient::Spearman, level: Level::Item, exchange: Exchange::Both };
     let table = |v| Matrix::new(v, 6, 10).unwrap();
     let permuted = permutation_test(table(&a), table(&b), table(&c), design, 300, seed).unwrap();
     let busy = threads.into_inner().unwrap().len();
@@ -178,7 +190,9 @@ fn a_bootstrap_interval_covers_the_truth_about_as_often_as_it_says() {
             method: BootstrapMethod::Percentile,
             ..BootstrapOptions::default()
         };
-        covered += usize::from(bootstrap(40, |at| mean_at(&x, at), &options).unwrap().interval.contains(0.0));
+        covered += usize::from(
+            bootstrap(40, |at| mean_at(&x, at), &options).unwrap().interval.contains(0.0),
+        );
     }
     // Expected a little below 285 of 300 (the percentile interval is short by a factor sqrt(39/40)).
     assert!((265..300).contains(&covered), "{covered} of 300");

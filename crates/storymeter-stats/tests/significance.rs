@@ -3,8 +3,9 @@
 mod support;
 
 use storymeter_stats::{
-    Coefficient, Matrix, Signs, StatsError, Stronger, Undefined, benjamini_hochberg, benjamini_yekutieli,
-    fisher_interval, meng_rosenthal_rubin, steiger, williams, williams_by_strength, williams_matrix,
+    Coefficient, Matrix, Signs, StatsError, Stronger, Undefined, benjamini_hochberg,
+    benjamini_yekutieli, fisher_interval, meng_rosenthal_rubin, steiger, williams,
+    williams_by_strength, williams_matrix,
 };
 use support::{assert_close, cases, close, uniform};
 
@@ -53,7 +54,8 @@ fn the_published_matrix_loses_the_later_metrics_sign_after_the_first_column() {
     let correct = williams_matrix(&criterion, between, 10, Signs::Correct).unwrap();
     let published = williams_matrix(&criterion, between, 10, Signs::Published).unwrap();
     let none = None;
-    let expected = [none, none, none, p(0.8, 0.3, 0.4), none, p(0.8, 0.5, 0.3), p(0.5, 0.3, 0.2), none, none];
+    let expected =
+        [none, none, none, p(0.8, 0.3, 0.4), none, p(0.8, 0.5, 0.3), p(0.5, 0.3, 0.2), none, none];
     assert_eq!(correct, expected);
     assert_eq!(published[3], correct[3], "first column: both signs are there");
     assert_eq!(published[6], correct[6], "first column: both signs are there");
@@ -89,7 +91,11 @@ fn worked_examples_of_the_literature_come_out() {
     ];
     for (r12, r13, statistics) in table {
         for (tenths, want) in statistics.into_iter().enumerate() {
-            near(meng_rosenthal_rubin(r12, r13, tenths as f64 / 10.0, 50).unwrap().statistic, want, 2);
+            near(
+                meng_rosenthal_rubin(r12, r13, tenths as f64 / 10.0, 50).unwrap().statistic,
+                want,
+                2,
+            );
         }
     }
 }
@@ -98,7 +104,10 @@ fn worked_examples_of_the_literature_come_out() {
 fn impossible_and_missing_correlations_are_named() {
     assert_eq!(williams(0.9, 0.9, -0.9, 10).unwrap().undefined, Some(Undefined::Contradiction));
     assert_eq!(williams(f64::NAN, 0.9, 0.9, 10).unwrap().undefined, Some(Undefined::NotANumber));
-    assert!(matches!(williams(0.5, 0.4, 0.3, 3), Err(StatsError::TooFew { needed: 4, got: 3, .. })));
+    assert!(matches!(
+        williams(0.5, 0.4, 0.3, 3),
+        Err(StatsError::TooFew { needed: 4, got: 3, .. })
+    ));
     assert!(matches!(steiger(1.5, 0.4, 0.3, 10), Err(StatsError::OutOfRange { .. })));
 }
 
@@ -115,7 +124,9 @@ fn false_discovery_rates_are_those_of_scipy_and_statsmodels() {
                 if coarse { (p * 10.0).floor() / 10.0 } else { p }
             })
             .collect();
-        for (q, from) in [(benjamini_hochberg(&p).unwrap(), 3), (benjamini_yekutieli(&p).unwrap(), 8)] {
+        for (q, from) in
+            [(benjamini_hochberg(&p).unwrap(), 3), (benjamini_yekutieli(&p).unwrap(), 8)]
+        {
             let least = q.iter().copied().fold(f64::INFINITY, f64::min);
             let summary = [q[0], q[n / 2], q[n - 1], least, q.iter().sum()];
             for (i, got) in summary.into_iter().enumerate() {

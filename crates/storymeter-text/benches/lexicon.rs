@@ -15,15 +15,18 @@ use storymeter_text::vocabulary::VocabularyBuilder;
 fn verb_forms() -> Vec<String> {
     let fixture = include_str!("../tests/fixtures/verb_forms.tsv");
     let rows = fixture.lines().filter(|line| !line.starts_with('#'));
-    rows.flat_map(|row| row.split('\t').map(|form| form.split('/').next().unwrap_or(form).to_owned()))
-        .collect()
+    rows.flat_map(|row| {
+        row.split('\t').map(|form| form.split('/').next().unwrap_or(form).to_owned())
+    })
+    .collect()
 }
 
 fn words(c: &mut Criterion) {
     let lexicon = Lexicon::embedded();
     let forms = verb_forms();
     let verbs: Vec<&str> = forms.iter().step_by(5).map(String::as_str).collect();
-    let nouns: Vec<String> = lexicon.lemmas(PartOfSpeech::Noun).step_by(57).map(noun::plural).collect();
+    let nouns: Vec<String> =
+        lexicon.lemmas(PartOfSpeech::Noun).step_by(57).map(noun::plural).collect();
     let adjectives: Vec<&str> = lexicon.lemmas(PartOfSpeech::Adjective).step_by(17).collect();
 
     let mut group = c.benchmark_group("words");
@@ -34,7 +37,10 @@ fn words(c: &mut Criterion) {
     group.throughput(Throughput::Elements(verbs.len() as u64));
     group.bench_function("past of a verb", |b| {
         b.iter(|| {
-            verbs.iter().map(|base| verb::inflect(black_box(base), verb::VerbForm::Past).len()).sum::<usize>()
+            verbs
+                .iter()
+                .map(|base| verb::inflect(black_box(base), verb::VerbForm::Past).len())
+                .sum::<usize>()
         });
     });
     group.throughput(Throughput::Elements(nouns.len() as u64));
@@ -66,7 +72,8 @@ fn vocabulary(c: &mut Criterion) {
     let words: Vec<&str> = Lexicon::embedded().lemmas(PartOfSpeech::Noun).step_by(3).collect();
     let tokens: Vec<(&str, u8)> = (1..=200_000_u64)
         .map(|i| {
-            let uniform = (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11) as f64 / (1u64 << 53) as f64;
+            let uniform =
+                (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11) as f64 / (1u64 << 53) as f64;
             let rank = (words.len() as f64).powf(uniform) as usize - 1;
             (words[rank], (rank % 12) as u8)
         })

@@ -29,7 +29,9 @@ fn text(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("bytes");
     group.throughput(Throughput::Bytes(text.len() as u64));
     let mut spans: Vec<Span> = Vec::new();
-    group.bench_function("splitter", |b| b.iter(|| sentence::split_into(black_box(&text), &mut spans)));
+    group.bench_function("splitter", |b| {
+        b.iter(|| sentence::split_into(black_box(&text), &mut spans))
+    });
     let mut buffer = Vec::new();
     group.bench_function("tokeniser", |b| {
         b.iter(|| {

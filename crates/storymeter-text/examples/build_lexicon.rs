@@ -61,8 +61,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let bytes = encode(&words)?;
     fs::write(&output, &bytes)?;
-    let antonym_pairs: usize =
-        words.values().flat_map(|word| word.lemmas.iter().flatten()).map(|lemma| lemma.antonyms.len()).sum();
+    let antonym_pairs: usize = words
+        .values()
+        .flat_map(|word| word.lemmas.iter().flatten())
+        .map(|lemma| lemma.antonyms.len())
+        .sum();
     println!(
         "{}: {} words, {} antonyms, {} bytes",
         output.display(),
@@ -89,13 +92,18 @@ fn read_lines(wordnet: &Path, name: &str) -> Result<Vec<String>, Box<dyn Error>>
 }
 
 /// `lemma pos synset_cnt p_cnt [ptr_symbol...] sense_cnt tagsense_cnt synset_offset...`
-fn read_index(words: &mut BTreeMap<String, Word>, wordnet: &Path, part: usize) -> Result<(), Box<dyn Error>> {
+fn read_index(
+    words: &mut BTreeMap<String, Word>,
+    wordnet: &Path,
+    part: usize,
+) -> Result<(), Box<dyn Error>> {
     for line in read_lines(wordnet, &format!("index.{}", PARTS[part]))? {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let Some(word) = single_word(fields[0]) else { continue };
         let senses: usize = fields[2].parse()?;
         let lemma = words.entry(word).or_default().lemmas[part].get_or_insert_default();
-        lemma.senses = fields[fields.len() - senses..].iter().map(|&at| (part, at.to_owned())).collect();
+        lemma.senses =
+            fields[fields.len() - senses..].iter().map(|&at| (part, at.to_owned())).collect();
     }
     Ok(())
 }
@@ -148,8 +156,10 @@ fn read_antonyms(
     part: usize,
 ) -> Result<(), Box<dyn Error>> {
     let lines = read_lines(wordnet, &format!("data.{}", PARTS[part]))?;
-    let members: BTreeMap<&str, Vec<&str>> =
-        lines.iter().map(|line| Ok((&line[..8], members(line)?))).collect::<Result<_, Box<dyn Error>>>()?;
+    let members: BTreeMap<&str, Vec<&str>> = lines
+        .iter()
+        .map(|line| Ok((&line[..8], members(line)?)))
+        .collect::<Result<_, Box<dyn Error>>>()?;
     for line in &lines {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let own = &members[&line[..8]];
@@ -168,9 +178,10 @@ fn read_antonyms(
                 continue;
             };
             let lemma = words.get_mut(&source).and_then(|word| word.lemmas[part].as_mut());
-            let lemma =
-                lemma.ok_or_else(|| format!("{source} is in data.{0} but not index.{0}", PARTS[part]))?;
-            let rank = lemma.senses.iter().position(|(_, at)| *at == line[..8]).unwrap_or(usize::MAX);
+            let lemma = lemma
+                .ok_or_else(|| format!("{source} is in data.{0} but not index.{0}", PARTS[part]))?;
+            let rank =
+                lemma.senses.iter().position(|(_, at)| *at == line[..8]).unwrap_or(usize::MAX);
             lemma.antonyms.push((rank, target));
         }
     }
@@ -183,7 +194,10 @@ fn members(line: &str) -> Result<Vec<&str>, Box<dyn Error>> {
     Ok(fields.step_by(2).take(count).collect())
 }
 
-fn read_newer_antonyms(words: &mut BTreeMap<String, Word>, path: &Path) -> Result<(), Box<dyn Error>> {
+fn read_newer_antonyms(
+    words: &mut BTreeMap<String, Word>,
+    path: &Path,
+) -> Result<(), Box<dyn Error>> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -197,7 +211,9 @@ fn read_newer_antonyms(words: &mut BTreeMap<String, Word>, path: &Path) -> Resul
             "r" => 3,
             _ => return Err(format!("{}: unknown part of speech: {line}", path.display()).into()),
         };
-        let (Some(lemma), Some(antonym)) = (single_word(lemma), single_word(antonym)) else { continue };
+        let (Some(lemma), Some(antonym)) = (single_word(lemma), single_word(antonym)) else {
+            continue;
+        };
         words.entry(antonym.clone()).or_default().lemmas[part].get_or_insert_default();
         let lemma = words.entry(lemma).or_default().lemmas[part].get_or_insert_default();
         if lemma.antonyms.iter().all(|(_, known)| *known != antonym) {
@@ -215,15 +231,21 @@ fn read_newer_antonyms(words: &mut BTreeMap<String, Word>, path: &Path) -> Resul
 /// Synsets shared by several words first, each group in database order.
 fn number_synsets(words: &BTreeMap<String, Word>) -> (BTreeMap<&Synset, u32>, Vec<Vec<&str>>) {
     let mut members: BTreeMap<&Synset, Vec<&str>> = BTreeMap::new();
-    for (word, lemma) in words.iter().flat_map(|(word, w)| w.lemmas.iter().flatten().map(move |l| (word, l)))
+    for (word, lemma) in
+        words.iter().flat_map(|(word, w)| w.lemmas.iter().flatten().map(move |l| (word, l)))
     {
         for synset in &lemma.senses {
             members.entry(synset).or_default().push(word);
         }
     }
-    let (shared, alone): (Vec<_>, Vec<_>) = members.into_iter().partition(|(_, members)| members.len() > 1);
-    let numbers =
-        shared.iter().chain(&alone).enumerate().map(|(i, (synset, _))| (*synset, i as u32)).collect();
+    let (shared, alone): (Vec<_>, Vec<_>) =
+        members.into_iter().partition(|(_, members)| members.len() > 1);
+    let numbers = shared
+        .iter()
+        .chain(&alone)
+        .enumerate()
+        .map(|(i, (synset, _))| (*synset, i as u32))
+        .collect();
     (numbers, shared.into_iter().map(|(_, members)| members).collect())
 }
 
@@ -288,7 +310,8 @@ fn encode_record(
     out.extend(word.as_bytes());
     let bit = |present: bool, at: usize| u8::from(present) << at;
     out.push((0..4).fold(0, |mask, part| {
-        mask | bit(content.lemmas[part].is_some(), part) | bit(!content.exceptions[part].is_empty(), 4 + part)
+        mask | bit(content.lemmas[part].is_some(), part)
+            | bit(!content.exceptions[part].is_empty(), 4 + part)
     }));
     for lemma in content.lemmas.iter().flatten() {
         out.push((8.0 * f64::from(1 + lemma.uses).log2()).ceil().min(255.0) as u8);

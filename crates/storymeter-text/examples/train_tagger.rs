@@ -35,7 +35,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--class-count" => options.class_count = value()?.parse()?,
             "--seed" => options.seed = value()?.parse()?,
             "--scale" => scale = value()?.parse::<f32>()?,
-            option if option.starts_with('-') => return Err(format!("unknown option {option}").into()),
+            option if option.starts_with('-') => {
+                return Err(format!("unknown option {option}").into());
+            }
             _ => files.push(argument),
         }
     }

@@ -109,7 +109,9 @@ static EMBEDDED: LazyLock<Delexicaliser> = LazyLock::new(|| {
     Delexicaliser { names }
 });
 
-fn groups(text: &'static str) -> impl Iterator<Item = (&'static str, std::str::SplitWhitespace<'static>)> {
+fn groups(
+    text: &'static str,
+) -> impl Iterator<Item = (&'static str, std::str::SplitWhitespace<'static>)> {
     text.lines()
         .filter(|line| !line.starts_with('#'))
         .filter_map(|line| line.split_once(": "))
@@ -129,21 +131,21 @@ struct Word<'a> {
 
 /// Before a month these speak of time.
 const TIME_WORDS: [&str; 24] = [
-    "a", "by", "during", "each", "early", "every", "for", "from", "in", "last", "late", "mid", "next", "of",
-    "on", "one", "past", "since", "the", "this", "through", "till", "to", "until",
+    "a", "by", "during", "each", "early", "every", "for", "from", "in", "last", "late", "mid",
+    "next", "of", "on", "one", "past", "since", "the", "this", "through", "till", "to", "until",
 ];
 /// Before the name of a place these speak of the place.
 const PLACE_WORDS: [&str; 20] = [
-    "across", "around", "at", "east", "from", "in", "into", "left", "near", "new", "north", "of", "outside",
-    "south", "through", "to", "toward", "visit", "visited", "west",
+    "across", "around", "at", "east", "from", "in", "into", "left", "near", "new", "north", "of",
+    "outside", "south", "through", "to", "toward", "visit", "visited", "west",
 ];
 /// Before any name these make a place or thing of it: San Jose, Lake Charles.
 const OF_PLACES: [&str; 11] =
     ["fort", "lake", "los", "mount", "new", "port", "puerto", "saint", "san", "santa", "st"];
 /// Behind a word that begins a sentence these show that it is not the subject: Will you, Mark the, Bob it.
 const NOT_BEHIND_A_NAME: [&str; 18] = [
-    "a", "an", "he", "her", "his", "i", "it", "me", "my", "our", "she", "that", "the", "their", "they",
-    "this", "we", "you",
+    "a", "an", "he", "her", "his", "i", "it", "me", "my", "our", "she", "that", "the", "their",
+    "they", "this", "we", "you",
 ];
 
 impl Delexicaliser {
@@ -187,7 +189,8 @@ impl Delexicaliser {
         let mut names = Vec::new();
         let mut done = 0;
         for (word, verdict) in words.iter().zip(&verdicts) {
-            let Some(found) = verdict.filter(|found| found.certain || evident.contains(word.lower.as_str()))
+            let Some(found) =
+                verdict.filter(|found| found.certain || evident.contains(word.lower.as_str()))
             else {
                 continue;
             };
@@ -202,15 +205,25 @@ impl Delexicaliser {
     }
 
     /// Whether the word at a place is a name by itself, might be one, or (`None`) is not.
-    fn judge(&self, text: &str, words: &[Word<'_>], at: usize, lower_case_text: bool) -> Option<Evidence> {
+    fn judge(
+        &self,
+        text: &str,
+        words: &[Word<'_>],
+        at: usize,
+        lower_case_text: bool,
+    ) -> Option<Evidence> {
         let word = &words[at];
         let &(gender, kind) = self.names.get(word.lower.as_str()).filter(|_| !word.attached)?;
         if !word.text.starts_with(char::is_uppercase) {
-            return (lower_case_text && kind == Kind::Plain).then_some(Evidence { gender, certain: true });
+            return (lower_case_text && kind == Kind::Plain)
+                .then_some(Evidence { gender, certain: true });
         }
         let before = at.checked_sub(1).map_or("", |before| words[before].lower.as_str());
         let after = words.get(at + 1).map_or("", |after| after.lower.as_str());
-        if !word.first && OF_PLACES.contains(&before) && words[at - 1].text.starts_with(char::is_uppercase) {
+        if !word.first
+            && OF_PLACES.contains(&before)
+            && words[at - 1].text.starts_with(char::is_uppercase)
+        {
             return None;
         }
         let shouted = word.text.len() > 1 && !word.text.chars().any(char::is_lowercase);
@@ -222,7 +235,9 @@ impl Delexicaliser {
             Kind::Place if !word.first && PLACE_WORDS.contains(&before) => return None,
             Kind::Month | Kind::Mass if word.first => false,
             Kind::Count if word.first && NOT_BEHIND_A_NAME.contains(&after) => return None,
-            Kind::Count if word.first => text[word.span.end..].starts_with(' ') && shows_a_subject(after),
+            Kind::Count if word.first => {
+                text[word.span.end..].starts_with(' ') && shows_a_subject(after)
+            }
             Kind::Month | Kind::Place | Kind::Mass | Kind::Count => true,
         };
         Some(Evidence { gender, certain })
@@ -274,7 +289,13 @@ fn words(text: &str) -> Vec<Word<'_>> {
             || (next == '.' && second.is_alphanumeric());
         let text = &text[start..end];
         let title = matches!(text, "Mr" | "Mrs" | "Ms" | "Dr" | "Prof" | "Aunt" | "Uncle");
-        words.push(Word { span: Span::new(start, end), text, lower: text.to_lowercase(), first, attached });
+        words.push(Word {
+            span: Span::new(start, end),
+            text,
+            lower: text.to_lowercase(),
+            first,
+            attached,
+        });
         first = false;
         previous = last;
         // The full stop of a title does not end a sentence.

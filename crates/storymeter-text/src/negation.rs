@@ -4,8 +4,8 @@
 
 /// The negation words, in lower case.
 pub const NEGATION_WORDS: [&str; 14] = [
-    "no", "not", "n't", "none", "never", "nobody", "nothing", "nowhere", "neither", "hardly", "scarcely",
-    "barely", "seldom", "cannot",
+    "no", "not", "n't", "none", "never", "nobody", "nothing", "nowhere", "neither", "hardly",
+    "scarcely", "barely", "seldom", "cannot",
 ];
 
 /// Whether a token is a negation word, in any letter case; the apostrophe of "n't" may be curly.
@@ -19,5 +19,6 @@ pub fn is_negation_word(token: &str) -> bool {
     if !token.starts_with(['n', 'N', 'h', 'H', 's', 'S', 'b', 'B', 'c', 'C']) {
         return false;
     }
-    token.eq_ignore_ascii_case("n’t") || NEGATION_WORDS.iter().any(|word| token.eq_ignore_ascii_case(word))
+    token.eq_ignore_ascii_case("n’t")
+        || NEGATION_WORDS.iter().any(|word| token.eq_ignore_ascii_case(word))
 }

@@ -48,7 +48,9 @@ mod tests {
     #[test]
     fn the_list_is_sorted_without_repeats_so_that_every_word_is_found() {
         assert!(STOP_WORDS.is_sorted_by(|a, b| a < b));
-        assert!(STOP_WORDS.iter().all(|word| is_stop_word(word) && is_stop_word(&word.to_uppercase())));
+        assert!(
+            STOP_WORDS.iter().all(|word| is_stop_word(word) && is_stop_word(&word.to_uppercase()))
+        );
     }
 
     #[test]

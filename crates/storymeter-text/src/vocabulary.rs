@@ -120,7 +120,8 @@ impl Vocabulary {
                 members[tag].1.push(count);
             }
         }
-        let samplers = members.into_iter().map(|(words, counts)| Sampler::new(words, &counts)).collect();
+        let samplers =
+            members.into_iter().map(|(words, counts)| Sampler::new(words, &counts)).collect();
         Self { words, samplers }
     }
 
@@ -221,7 +222,10 @@ impl Vocabulary {
                 input.read_exact(&mut tag)?;
                 let count = read_number(&mut input)?;
                 // A million million of one word is more than any corpus has, and keeps sums within bounds.
-                if count == 0 || count > 1 << 40 || tags.last().is_some_and(|&(last, _)| last >= tag[0]) {
+                if count == 0
+                    || count > 1 << 40
+                    || tags.last().is_some_and(|&(last, _)| last >= tag[0])
+                {
                     return Err(invalid("counts of tags are not in order or out of range"));
                 }
                 tags.push((tag[0], count));
@@ -280,7 +284,8 @@ impl Sampler {
         let full = u128::from(total);
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
             (0..words.len()).partition(|&i| mass[i] < full);
-        let mut columns: Vec<(u32, u32, u64)> = words.iter().map(|&word| (word, word, total)).collect();
+        let mut columns: Vec<(u32, u32, u64)> =
+            words.iter().map(|&word| (word, word, total)).collect();
         while let (Some(&poor), Some(&rich)) = (small.last(), large.last()) {
             small.pop();
             columns[poor] = (words[poor], words[rich], mass[poor] as u64);

@@ -7,10 +7,16 @@ use storymeter_text::morphology::{adjective, noun};
 
 /// Words of any script, with the endings the rules look for behind them.
 fn any_word() -> impl Strategy<Value = String> {
-    let stem = prop_oneof!["[a-z]{0,8}", "[A-Za-z'-]{0,6}", "[a-zéßİöñ]{0,4}", "\\PC{0,5}", "[’'][a-z]{0,3}"];
+    let stem = prop_oneof![
+        "[a-z]{0,8}",
+        "[A-Za-z'-]{0,6}",
+        "[a-zéßİöñ]{0,4}",
+        "\\PC{0,5}",
+        "[’'][a-z]{0,3}"
+    ];
     let ending = prop_oneof![
-        "", "s", "es", "ies", "ed", "ied", "d", "ing", "ying", "er", "est", "ier", "men", "man", "y", "e",
-        "c", "o"
+        "", "s", "es", "ies", "ed", "ied", "d", "ing", "ying", "er", "est", "ier", "men", "man",
+        "y", "e", "c", "o"
     ];
     (stem, ending).prop_map(|(stem, ending)| stem + &ending)
 }

@@ -42,10 +42,14 @@ fn keywords_are_content_words() {
     for word in ["house", "Houses", "wolves", "went", "running", "happiest", "quickly"] {
         assert!(lexicon.is_keyword_word(word), "{word}");
     }
-    for word in ["the", "has", "was", "will", "not", "never", "hardly", ".", "", "qzxv", "[MALE]", "n't"] {
+    for word in
+        ["the", "has", "was", "will", "not", "never", "hardly", ".", "", "qzxv", "[MALE]", "n't"]
+    {
         assert!(!lexicon.is_keyword_word(word), "{word}");
     }
-    assert!(NEGATION_WORDS.iter().all(|word| is_negation_word(word) && !lexicon.is_keyword_word(word)));
+    assert!(
+        NEGATION_WORDS.iter().all(|word| is_negation_word(word) && !lexicon.is_keyword_word(word))
+    );
 }
 
 #[test]
@@ -63,7 +67,10 @@ fn synonyms_share_a_synset() {
             let synsets = lexicon.synsets(lemma);
             assert!(synsets.is_sorted());
             for synonym in lexicon.synonyms(lemma, pos) {
-                assert!(have_common_synset(&synsets, &lexicon.synsets(synonym)), "{lemma}: {synonym}");
+                assert!(
+                    have_common_synset(&synsets, &lexicon.synsets(synonym)),
+                    "{lemma}: {synonym}"
+                );
             }
         }
     }
@@ -75,7 +82,8 @@ fn synonyms_and_antonyms_are_those_that_wordnets_own_browser_prints() {
     let mut antonyms_seen = 0;
     for line in include_str!("fixtures/wordnet.tsv").lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let list = |at: usize| fields[at].split(' ').filter(|word| *word != "-").collect::<Vec<_>>();
+        let list =
+            |at: usize| fields[at].split(' ').filter(|word| *word != "-").collect::<Vec<_>>();
         let pos = match fields[0] {
             "noun" => Noun,
             "verb" => Verb,
@@ -102,7 +110,9 @@ fn every_lemma_is_found_again_and_there_are_as_many_as_in_wordnet() {
     }
     for pos in PartOfSpeech::ALL {
         let mut lemmas = lexicon.lemmas(pos);
-        assert!(lemmas.all(|lemma| lexicon.is_keyword(lemma, pos) || !lexicon.is_keyword_word(lemma)));
+        assert!(
+            lemmas.all(|lemma| lexicon.is_keyword(lemma, pos) || !lexicon.is_keyword_word(lemma))
+        );
     }
 }
 
@@ -121,23 +131,31 @@ fn a_table_of_the_user_extends_the_lexicon() {
     let lexicon = Lexicon::embedded().extended_with(TABLE.as_bytes(), "table.txt").unwrap();
     assert_eq!(lexicon.antonyms("happy", Adjective), ["sad", "unhappy", "tears"]);
     assert_eq!(lexicon.antonyms("hot", Adjective), ["cold"]);
-    let twice = lexicon.extended_with("happy|||/r/Antonym|||gloomy".as_bytes(), "second.txt").unwrap();
+    let twice =
+        lexicon.extended_with("happy|||/r/Antonym|||gloomy".as_bytes(), "second.txt").unwrap();
     assert_eq!(twice.antonyms("happy", Adjective), ["gloomy", "sad", "unhappy", "tears"]);
 }
 
 #[test]
 fn a_wrong_table_is_refused_with_file_and_line() {
-    let refuse = |table: &[u8]| Lexicon::from_conceptnet(table, "table.txt").unwrap_err().to_string();
+    let refuse =
+        |table: &[u8]| Lexicon::from_conceptnet(table, "table.txt").unwrap_err().to_string();
     assert_eq!(
         refuse(b"a|||/r/Antonym|||b\nc|||/r/IsA|||d"),
         "table.txt:2: unknown relation \"/r/IsA\"; known are /r/Antonym, /r/NotDesires, /r/NotCapableOf, /r/NotHasProperty"
     );
-    assert_eq!(refuse(b"happy sad"), "table.txt:1: 1 fields; a line is head|||/r/Antonym|||tail tail");
+    assert_eq!(
+        refuse(b"happy sad"),
+        "table.txt:1: 1 fields; a line is head|||/r/Antonym|||tail tail"
+    );
     assert_eq!(
         refuse(b" |||/r/Antonym|||b"),
         "table.txt:1: the head is empty; a line is head|||/r/Antonym|||tail tail"
     );
-    assert_eq!(refuse(b"a|||/r/Antonym|||b\n\xff"), "table.txt:2: stream did not contain valid UTF-8");
+    assert_eq!(
+        refuse(b"a|||/r/Antonym|||b\n\xff"),
+        "table.txt:2: stream did not contain valid UTF-8"
+    );
     assert!(matches!(
         Lexicon::from_conceptnet("\n \n".as_bytes(), "table.txt"),
         Err(LexiconError::Empty { place }) if place == "table.txt"

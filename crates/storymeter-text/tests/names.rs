@@ -27,8 +27,14 @@ fn at_the_beginning_of_a_sentence_a_word_is_a_name_where_the_text_shows_it() {
     assert_eq!(mask("Mark your calendar."), "Mark your calendar.");
     assert_eq!(mask("Will you come?"), "Will you come?");
     assert_eq!(mask("Hope was lost."), "Hope was lost.");
-    assert_eq!(mask("Hope was late. We waited for Hope."), "[FEMALE] was late. We waited for [FEMALE].");
-    assert_eq!(mask("Summer came. \"Grace walks,\" he said."), "Summer came. \"[FEMALE] walks,\" he said.");
+    assert_eq!(
+        mask("Hope was late. We waited for Hope."),
+        "[FEMALE] was late. We waited for [FEMALE]."
+    );
+    assert_eq!(
+        mask("Summer came. \"Grace walks,\" he said."),
+        "Summer came. \"[FEMALE] walks,\" he said."
+    );
 }
 
 #[test]
@@ -36,7 +42,10 @@ fn months_and_places_are_no_names_behind_words_of_time_and_place() {
     assert_eq!(mask("They met in May and asked May."), "They met in May and asked [FEMALE].");
     assert_eq!(mask("He came on a cold April 5."), "He came on a cold April 5.");
     assert_eq!(mask("She flew to Paris with Charlotte."), "She flew to Paris with [FEMALE].");
-    assert_eq!(mask("They live in San Jose near Lake Charles."), "They live in San Jose near Lake Charles.");
+    assert_eq!(
+        mask("They live in San Jose near Lake Charles."),
+        "They live in San Jose near Lake Charles."
+    );
 }
 
 #[test]
@@ -47,7 +56,9 @@ fn a_text_without_capitals_masks_only_names_that_are_nothing_else() {
 
 #[test]
 fn parts_of_other_things_are_left_alone() {
-    for text in ["@Susan", "susan_7", "Susan.com", "O'Neil", "Susan7", "[MALE] met [FEMALE].", "", "é"] {
+    for text in
+        ["@Susan", "susan_7", "Susan.com", "O'Neil", "Susan7", "[MALE] met [FEMALE].", "", "é"]
+    {
         assert_eq!(mask(text), text);
     }
 }

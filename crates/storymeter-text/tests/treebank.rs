@@ -8,7 +8,11 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 fn normal(text: &str) -> String {
-    treebank::tokenize(text).iter().map(|t| t.normal(text).into_owned()).collect::<Vec<_>>().join(" ")
+    treebank::tokenize(text)
+        .iter()
+        .map(|t| t.normal(text).into_owned())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Where we differ from NLTK on purpose, and what we give.
@@ -27,7 +31,8 @@ const DIFFERENCES: [(&str, &str); 5] = [
 fn tokens_and_spans_are_those_of_nltk() {
     let mut wrong = Vec::new();
     let mut same = 0;
-    for line in include_str!("fixtures/treebank.tsv").lines().filter(|line| !line.starts_with('#')) {
+    for line in include_str!("fixtures/treebank.tsv").lines().filter(|line| !line.starts_with('#'))
+    {
         let columns: Vec<&str> = line.split('\t').collect();
         let [text, tokens, spans] = columns[..] else { panic!("three columns: {line:?}") };
         if let Some((_, ours)) = DIFFERENCES.iter().find(|(sentence, _)| *sentence == text) {
@@ -35,8 +40,10 @@ fn tokens_and_spans_are_those_of_nltk() {
             assert_ne!(tokens, *ours, "no longer a difference");
             continue;
         }
-        let ours: Vec<String> =
-            treebank::tokenize(text).iter().map(|t| format!("{}:{}", t.span.start, t.span.end)).collect();
+        let ours: Vec<String> = treebank::tokenize(text)
+            .iter()
+            .map(|t| format!("{}:{}", t.span.start, t.span.end))
+            .collect();
         if normal(text) != tokens || ours.join(" ") != spans {
             wrong.push(format!("{text}\n  NLTK {tokens}\n  ours {}", normal(text)));
         }
@@ -63,7 +70,10 @@ fn text_already_tokenised_stays_as_it_is() {
 
 #[test]
 fn placeholders_are_single_tokens() {
-    assert_eq!(words("[MALE]'s dog bit [FEMALE]."), ["[MALE]", "'s", "dog", "bit", "[FEMALE]", "."]);
+    assert_eq!(
+        words("[MALE]'s dog bit [FEMALE]."),
+        ["[MALE]", "'s", "dog", "bit", "[FEMALE]", "."]
+    );
     assert_eq!(words("[male] [MALES]"), ["[", "male", "]", "[", "MALES", "]"]);
 }
 
@@ -95,7 +105,8 @@ fn single_quotes_open_and_close_but_elisions_stay_whole() {
 fn a_sentence_inside_a_text_has_spans_into_the_text() {
     let text = "He left. She didn't.";
     let last = *sentence::split(text).last().expect("two sentences");
-    let tokens: Vec<&str> = treebank::tokenize_sentence(text, last).iter().map(|t| t.text(text)).collect();
+    let tokens: Vec<&str> =
+        treebank::tokenize_sentence(text, last).iter().map(|t| t.text(text)).collect();
     assert_eq!(tokens, ["She", "did", "n't", "."]);
 }
 
@@ -115,7 +126,10 @@ fn detokenising_writes_ordinary_text() {
     ] {
         assert_eq!(treebank::detokenize(&words(text)), text);
     }
-    assert_eq!(treebank::detokenize(&["``", "Go", ",", "''", "he", "said", "."]), "\"Go,\" he said.");
+    assert_eq!(
+        treebank::detokenize(&["``", "Go", ",", "''", "he", "said", "."]),
+        "\"Go,\" he said."
+    );
     assert_eq!(treebank::detokenize(&[]), "");
 }
 

@@ -22,7 +22,12 @@ fn words_are_counted_by_tag() {
     let words: Vec<_> = vocabulary.iter().collect();
     assert_eq!(
         words,
-        [("Dog", &[(1, 1)][..]), ("cat", &[(1, 1)]), ("dog", &[(1, 2)]), ("saw", &[(1, 1), (2, 2)])]
+        [
+            ("Dog", &[(1, 1)][..]),
+            ("cat", &[(1, 1)]),
+            ("dog", &[(1, 2)]),
+            ("saw", &[(1, 1), (2, 2)])
+        ]
     );
     assert_eq!(
         (vocabulary.count("saw", 2), vocabulary.count("saw", 3), vocabulary.count("cow", 1)),

@@ -34,7 +34,9 @@ fn verbs_have_the_forms_that_lemminflect_gives() {
             lost.extend(spelt.filter(|word| base_as(word, form) != verb));
         }
     }
-    println!("verbs: {first} of {all} forms are lemminflect's first choice; ours (theirs): {different:?}");
+    println!(
+        "verbs: {first} of {all} forms are lemminflect's first choice; ours (theirs): {different:?}"
+    );
     println!("verbs: of lemminflect's forms these do not lead back: {lost:?}");
     assert_eq!((first, all), (2391, 2400));
     // American forms where lemminflect has only the British one, and "lain", "proven" by our choice.
@@ -94,7 +96,9 @@ fn adjectives_have_the_comparatives_that_lemminflect_gives() {
             lost.extend(theirs.into_iter().filter(|form| adjective::lemma(form) != word));
         }
     }
-    println!("adjectives: {agree} of {all} agree; ours (theirs): {different:?}; not led back: {lost:?}");
+    println!(
+        "adjectives: {agree} of {all} agree; ours (theirs): {different:?}; not led back: {lost:?}"
+    );
     assert_eq!((agree, all), (121, 140));
     // Words that take either, where we say "more"; "freeer" and its like are errors of the list.
     assert_eq!(

@@ -16,7 +16,8 @@ fn score(criterion: &mut Criterion) {
     };
     let scorer = scorer.expect("a model");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/stories.jsonl");
-    let records = open(&[file], &ReadOptions::default()).expect("the examples are in the repository");
+    let records =
+        open(&[file], &ReadOptions::default()).expect("the examples are in the repository");
     let five = |mut story: Story| {
         let end = sentence::split(&story.text).get(4).map_or(story.text.len(), |fifth| fifth.end);
         story.text.truncate(end);
@@ -30,7 +31,9 @@ fn score(criterion: &mut Criterion) {
     let stories: Vec<&Story> = stories.iter().collect();
     let mut group = criterion.benchmark_group("score");
     group.sample_size(10).throughput(Throughput::Elements(stories.len() as u64));
-    group.bench_function("five sentences", |bencher| bencher.iter(|| scorer.score(&stories).map(drop)));
+    group.bench_function("five sentences", |bencher| {
+        bencher.iter(|| scorer.score(&stories).map(drop))
+    });
     group.finish();
     for (name, story) in [("five sentences", stories[0]), ("many windows", &long)] {
         let mut group = criterion.benchmark_group(format!("explain {name}"));

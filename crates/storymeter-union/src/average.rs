@@ -13,7 +13,9 @@ impl Model {
     /// If there is no model, or they are not of one shape and one way of reading.
     pub fn average(models: &[Model]) -> Result<Model> {
         let wrong = |problem: &str| Error::Training(problem.to_owned());
-        let Some((first, others)) = models.split_first() else { return Err(wrong("no model to average")) };
+        let Some((first, others)) = models.split_first() else {
+            return Err(wrong("no model to average"));
+        };
         let mut mean = first.clone();
         for other in others {
             let shapes = |model: &Model| -> Vec<Vec<usize>> {
@@ -36,9 +38,12 @@ impl Model {
                 return Err(wrong("the models do not start from one encoder"));
             }
             let heads = (other.card.reconstruction, other.card.diagnosis);
-            if reading(first) != reading(other) || heads != (first.card.reconstruction, first.card.diagnosis)
+            if reading(first) != reading(other)
+                || heads != (first.card.reconstruction, first.card.diagnosis)
             {
-                return Err(wrong("the models read stories in different ways, or have different heads"));
+                return Err(wrong(
+                    "the models read stories in different ways, or have different heads",
+                ));
             }
         }
         let count = models.len() as f64;
@@ -72,7 +77,8 @@ impl Model {
         mean.card.bias = of(|model| model.card.bias);
         mean.card.repetition = of(|model| model.card.repetition);
         mean.card.diagnosis_calibration = Default::default();
-        let signature = |model: &Model| model.card.training.get("signature").cloned().unwrap_or(Value::Null);
+        let signature =
+            |model: &Model| model.card.training.get("signature").cloned().unwrap_or(Value::Null);
         let signatures = models.iter().map(signature).collect();
         mean.card.training = Map::from_iter([("average_of".to_owned(), Value::Array(signatures))]);
         Ok(mean)

@@ -90,7 +90,9 @@ pub fn calibrate(scorer: &Scorer, stories: &[Story], seed: u64) -> Result<Calibr
     let examples: Vec<Example<'_>> = human
         .iter()
         .map(|score| Example { score, damage: None })
-        .chain(damaged.iter().zip(techniques).map(|(score, by)| Example { score, damage: Some(by) }))
+        .chain(
+            damaged.iter().zip(techniques).map(|(score, by)| Example { score, damage: Some(by) }),
+        )
         .collect();
     let (temperature, bias) = score_calibration(&examples).ok_or_else(|| {
         let problem =
@@ -109,7 +111,8 @@ struct Example<'a> {
 
 /// Temperature and bias of the score, if it tells human stories from damaged ones.
 fn score_calibration(examples: &[Example<'_>]) -> Option<(f64, f64)> {
-    let labelled = examples.iter().map(|example| ([example.score.logit, 1.0], example.damage.is_none()));
+    let labelled =
+        examples.iter().map(|example| ([example.score.logit, 1.0], example.damage.is_none()));
     let [slope, offset] = fit(&labelled.collect::<Vec<_>>())?;
     (slope > 1e-3 && slope < 1e3).then(|| (1.0 / slope, -offset / slope))
 }
@@ -141,7 +144,15 @@ mod tests {
     /// A story with these logits and this overlap.
     fn score(logit: f64, damage: f64, overlap: f64) -> Score {
         let damage = Some([damage; 4]);
-        Score { probability: 0.5, logit, damage, damage_logits: damage, overlap, repeated: 0.0, windows: 1 }
+        Score {
+            probability: 0.5,
+            logit,
+            damage,
+            damage_logits: damage,
+            overlap,
+            repeated: 0.0,
+            windows: 1,
+        }
     }
 
     fn examples<'a>(scores: &'a [(Score, Option<Technique>)]) -> Vec<Example<'a>> {
@@ -159,8 +170,10 @@ mod tests {
         for i in -20..=20 {
             let z = f64::from(i) / 10.0;
             let human = (1000.0 * sigmoid(3.0 * z - 2.0)).round() as usize;
-            scores
-                .extend((0..1000).map(|n| (score(z, 0.0, 0.0), (n >= human).then_some(Technique::Negation))));
+            scores.extend(
+                (0..1000)
+                    .map(|n| (score(z, 0.0, 0.0), (n >= human).then_some(Technique::Negation))),
+            );
         }
         let (temperature, bias) = score_calibration(&examples(&scores)).unwrap();
         assert!(
@@ -182,9 +195,11 @@ mod tests {
         let mut scores = Vec::new();
         for technique in [Technique::Repetition, Technique::Reordering] {
             for n in 0..40 {
-                let (logit, overlap) = (f64::from(u8::from(n % 4 != 0)), f64::from(u8::from(n % 2 == 0)));
+                let (logit, overlap) =
+                    (f64::from(u8::from(n % 4 != 0)), f64::from(u8::from(n % 2 == 0)));
                 scores.push((score(0.0, logit, overlap), Some(technique)));
-                scores.push((score(0.0, 1.0 - logit, if n % 10 == 0 { overlap } else { 0.0 }), None));
+                scores
+                    .push((score(0.0, 1.0 - logit, if n % 10 == 0 { overlap } else { 0.0 }), None));
             }
         }
         let fitted = |technique| damage_calibration(&examples(&scores), technique);

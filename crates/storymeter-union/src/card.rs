@@ -125,7 +125,8 @@ impl Card {
     /// Takes up all numbers that calibration sets, those of a diagnosis without one aside.
     pub(crate) fn hash_calibration(&self, hash: &mut Sha256) {
         let counts = self.repetition != 0.0;
-        let score = [self.temperature, self.bias].into_iter().chain(counts.then_some(self.repetition));
+        let score =
+            [self.temperature, self.bias].into_iter().chain(counts.then_some(self.repetition));
         let fitted = !is_default(&self.diagnosis_calibration);
         let diagnosis = self.diagnosis_calibration.iter().filter(|_| fitted);
         let diagnosis = diagnosis.flat_map(|one| [one.scale, one.overlap, one.bias]);
@@ -136,7 +137,11 @@ impl Card {
     pub(crate) fn problem(&self, config: &Config) -> Option<String> {
         let longest = config.max_tokens();
         if self.format != Self::FORMAT {
-            return Some(format!("format {} is not known; this version reads {}", self.format, Self::FORMAT));
+            return Some(format!(
+                "format {} is not known; this version reads {}",
+                self.format,
+                Self::FORMAT
+            ));
         }
         if !(self.temperature.is_finite() && self.temperature > 0.0 && self.bias.is_finite()) {
             return Some("temperature must be positive, and bias a number".to_owned());
@@ -148,7 +153,10 @@ impl Card {
             return Some("diagnosis_calibration must be of numbers".to_owned());
         }
         if self.max_tokens < 8 || self.max_tokens > longest {
-            return Some(format!("max_tokens is {}, and the encoder takes 8 to {longest}", self.max_tokens));
+            return Some(format!(
+                "max_tokens is {}, and the encoder takes 8 to {longest}",
+                self.max_tokens
+            ));
         }
         self.grid.and_then(|grid| grid.problem().map(str::to_owned))
     }

@@ -56,7 +56,12 @@ impl States<'_> {
 impl Engine {
     /// Takes an int8 encoder to a GPU, as it is or, in other precisions, as the numbers its weights stand for; `tied` keeps
     /// the word embeddings here too.
-    pub fn cuda_of(encoder: Encoder, tied: bool, gpu: usize, precision: GpuPrecision) -> Result<Self> {
+    pub fn cuda_of(
+        encoder: Encoder,
+        tied: bool,
+        gpu: usize,
+        precision: GpuPrecision,
+    ) -> Result<Self> {
         if precision == GpuPrecision::Int8 {
             return Self::int8_on_gpu(encoder, gpu);
         }
@@ -129,8 +134,11 @@ impl Engine {
             Self::Cuda { words: Words::Int8(encoder), .. } => encoder.word_products(states),
             Self::Cuda { words: Words::Floats(words), .. } => {
                 let width = self.config().hidden;
-                let product = |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
-                let of = |state: &[f32]| words.chunks_exact(width).map(|row| product(row, state)).collect();
+                let product =
+                    |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
+                let of = |state: &[f32]| {
+                    words.chunks_exact(width).map(|row| product(row, state)).collect()
+                };
                 states.par_chunks_exact(width).map(of).collect()
             }
         }

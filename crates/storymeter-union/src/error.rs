@@ -21,7 +21,9 @@ pub enum Error {
         problem: String,
     },
     /// The program was built without a model.
-    #[error("this build has no embedded model (models/union-compact.smq was absent when it was built)")]
+    #[error(
+        "this build has no embedded model (models/union-compact.smq was absent when it was built)"
+    )]
     NoEmbedded,
     /// A model of this name is neither a path nor installed.
     #[error("there is no model {name:?}: no such folder or file, and {known}")]

@@ -119,8 +119,11 @@ impl Scorer {
         let hidden = self.states(&batch, &mut workspace)?;
         let vectors: Vec<Vec<f32>> = (0..batch.len()).map(|w| self.pool(hidden.story(w))).collect();
         let edits = self.suggestions(&reading, |w| hidden.story(w));
-        let parts: Vec<Part> =
-            vectors.iter().zip(&reading.measures).map(|(v, measure)| self.part(v, measure.tokens)).collect();
+        let parts: Vec<Part> = vectors
+            .iter()
+            .zip(&reading.measures)
+            .map(|(v, measure)| self.part(v, measure.tokens))
+            .collect();
         let score = self.combine(vectors.into_iter(), &reading.measures);
         let sentences = self.shares(&reading, &parts, score.logit, every_sentence)?;
         Ok(Explanation {
@@ -135,7 +138,11 @@ impl Scorer {
     }
 
     /// Pieces for which the reconstruction head prefers another, each once even where windows overlap.
-    fn suggestions<'a>(&self, reading: &Reading, states: impl Fn(usize) -> &'a [f32]) -> Vec<Suggestion> {
+    fn suggestions<'a>(
+        &self,
+        reading: &Reading,
+        states: impl Fn(usize) -> &'a [f32],
+    ) -> Vec<Suggestion> {
         if self.card.reconstruction == Reconstruction::None {
             return Vec::new();
         }
@@ -145,7 +152,8 @@ impl Scorer {
         for (w, window) in reading.windows.iter().enumerate() {
             // Windows overlap: what the one before has told is not told again.
             let news = window.pieces.partition_point(|piece| piece.start < told);
-            let (pieces, rows) = (&window.pieces[news..], &states(w)[(window.offset + news) * width..]);
+            let (pieces, rows) =
+                (&window.pieces[news..], &states(w)[(window.offset + news) * width..]);
             told = pieces.last().map_or(told, |piece| piece.end);
             for (pieces, rows) in pieces.chunks(AT_A_TIME).zip(rows.chunks(AT_A_TIME * width)) {
                 let rows = &rows[..pieces.len() * width];
@@ -172,12 +180,17 @@ impl Scorer {
         let mut logits: Vec<Vec<f32>> = if own.is_empty() {
             self.engine.word_products(states)
         } else {
-            let product = |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
-            let of = |state: &[f32]| own.chunks_exact(width).map(|row| product(row, state)).collect();
+            let product =
+                |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
+            let of =
+                |state: &[f32]| own.chunks_exact(width).map(|row| product(row, state)).collect();
             states.chunks_exact(width).map(of).collect()
         };
         for logits in &mut logits {
-            logits.iter_mut().zip(&self.heads.reconstruction_bias).for_each(|(logit, bias)| *logit += bias);
+            logits
+                .iter_mut()
+                .zip(&self.heads.reconstruction_bias)
+                .for_each(|(logit, bias)| *logit += bias);
         }
         logits
     }

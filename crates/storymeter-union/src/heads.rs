@@ -59,8 +59,11 @@ impl Heads {
                 .tensor(name)
                 .map_err(|_| wrong(format!("tensor {name} is missing (expected {shape:?})")))?;
             if view.shape() != shape || view.dtype() != Dtype::F32 {
-                let problem =
-                    format!("tensor {name} is {:?} {:?}, expected F32 {shape:?}", view.dtype(), view.shape());
+                let problem = format!(
+                    "tensor {name} is {:?} {:?}, expected F32 {shape:?}",
+                    view.dtype(),
+                    view.shape()
+                );
                 return Err(wrong(problem));
             }
             let (chunks, _) = view.data().as_chunks();
@@ -100,7 +103,11 @@ impl Heads {
                 "reconstruction.weight" => &self.reconstruction,
                 _ => &self.reconstruction_bias,
             };
-            tensors.push((name, shape, data.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()));
+            tensors.push((
+                name,
+                shape,
+                data.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>(),
+            ));
         }
         let views: Vec<(&str, TensorView<'_>)> = tensors
             .iter()

@@ -39,7 +39,8 @@ impl Location {
         found.map(|(_, path)| Self::Path(path)).ok_or_else(|| Error::UnknownModel {
             name: typed.to_owned(),
             known: {
-                let names: Vec<String> = installed_paths().into_iter().map(|(name, _)| name).collect();
+                let names: Vec<String> =
+                    installed_paths().into_iter().map(|(name, _)| name).collect();
                 if names.is_empty() {
                     "none is installed".to_owned()
                 } else {
@@ -117,7 +118,8 @@ pub struct Description {
 /// The folder of installed models: `STORYMETER_MODELS`, or `storymeter/models` in the user's cache; `None` where the
 /// system has no place for a user's files.
 pub fn models_folder() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(folder) = variable("STORYMETER_MODELS") {
         return Some(folder);
     }
@@ -133,7 +135,9 @@ pub fn models_folder() -> Option<PathBuf> {
 
 /// The installed models by name, in the order of their names: files `NAME.smq` and folders that training wrote.
 pub fn installed_paths() -> Vec<(String, PathBuf)> {
-    let Some(entries) = models_folder().and_then(|folder| folder.read_dir().ok()) else { return Vec::new() };
+    let Some(entries) = models_folder().and_then(|folder| folder.read_dir().ok()) else {
+        return Vec::new();
+    };
     let mut found: Vec<(String, PathBuf)> = entries
         .filter_map(|entry| {
             let path = entry.ok()?.path();
@@ -149,5 +153,9 @@ pub fn installed_paths() -> Vec<(String, PathBuf)> {
 
 fn folder_size(folder: &Path) -> u64 {
     let files = folder.read_dir().into_iter().flatten().flatten();
-    files.filter_map(|file| file.metadata().ok()).filter(|data| data.is_file()).map(|data| data.len()).sum()
+    files
+        .filter_map(|file| file.metadata().ok())
+        .filter(|data| data.is_file())
+        .map(|data| data.len())
+        .sum()
 }

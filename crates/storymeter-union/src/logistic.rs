@@ -84,12 +84,16 @@ mod tests {
             }
         }
         let found = fit(&examples).unwrap();
-        assert!(found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-2), "{found:?}");
+        assert!(
+            found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-2),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn labels_without_an_overlap_and_inputs_that_never_change_still_have_an_answer() {
-        let apart: Vec<([f64; 2], bool)> = (0..20).map(|i| ([f64::from(i), 1.0], i >= 10)).collect();
+        let apart: Vec<([f64; 2], bool)> =
+            (0..20).map(|i| ([f64::from(i), 1.0], i >= 10)).collect();
         let [slope, offset] = fit(&apart).unwrap();
         assert!(slope > 1.0 && (-offset / slope - 9.5).abs() < 0.1, "{slope} {offset}");
         // Three of four, whatever the input that never changes.

@@ -67,7 +67,8 @@ impl Model {
             written(&folder.join(name), bytes)?.commit()?;
         }
         let path = folder.join("heads.safetensors");
-        let heads = self.heads.to_bytes(&path, &self.card, self.config.hidden, self.config.vocabulary)?;
+        let heads =
+            self.heads.to_bytes(&path, &self.card, self.config.hidden, self.config.vocabulary)?;
         let heads = written(&path, &heads)?;
         let path = folder.join("storymeter.json");
         let card = serde_json::to_vec_pretty(&self.card)

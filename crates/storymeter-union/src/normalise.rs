@@ -124,7 +124,8 @@ fn edits(text: &str, placeholders: Case) -> Vec<Edit> {
 
 /// The placeholder a text begins with: its length and how it is to be written.
 fn placeholder(text: &str, case: Case) -> Option<(usize, &'static str)> {
-    let begins = |tag: &str| text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+    let begins =
+        |tag: &str| text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
     let (lower, upper) = PLACEHOLDERS.into_iter().find(|(tag, _)| begins(tag))?;
     Some((lower.len(), if case == Case::Lower { lower } else { upper }))
 }
@@ -149,7 +150,8 @@ fn cut_word(text: &str, at: usize) -> bool {
         }
     }
     let after = rest.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
-    let pair = |(a, b): &(&str, &str)| before.eq_ignore_ascii_case(a) && after.eq_ignore_ascii_case(b);
+    let pair =
+        |(a, b): &(&str, &str)| before.eq_ignore_ascii_case(a) && after.eq_ignore_ascii_case(b);
     CUT_WORDS.iter().any(pair) && ends(after.len())
 }
 
@@ -176,7 +178,9 @@ fn moved(edits: &[Edit], place: usize) -> usize {
 }
 
 fn capital_placeholders(text: &str) -> String {
-    PLACEHOLDERS.into_iter().fold(text.to_owned(), |text, (lower, upper)| text.replace(lower, upper))
+    PLACEHOLDERS
+        .into_iter()
+        .fold(text.to_owned(), |text, (lower, upper)| text.replace(lower, upper))
 }
 
 #[cfg(test)]
@@ -200,14 +204,23 @@ mod tests {
     #[test]
     fn cut_words_are_joined_and_others_are_not() {
         assert_eq!(read("she did n't go . i ca n’t", false), "she didn't go . i can't");
-        assert_eq!(read("they can not stay , gon na leave", false), "they cannot stay , gonna leave");
-        assert_eq!(read("we got tacos . can nothing help ?", false), "we got tacos . can nothing help ?");
+        assert_eq!(
+            read("they can not stay , gon na leave", false),
+            "they cannot stay , gonna leave"
+        );
+        assert_eq!(
+            read("we got tacos . can nothing help ?", false),
+            "we got tacos . can nothing help ?"
+        );
         assert_eq!(read("n't . n'tx", false), "n't . n'tx");
     }
 
     #[test]
     fn every_kind_of_quote_becomes_a_straight_one() {
-        assert_eq!(read("“It’s ‘fine’…” «so» ``he'' said", false), "\"It's 'fine'...\" \"so\" \"he\" said");
+        assert_eq!(
+            read("“It’s ‘fine’…” «so» ``he'' said", false),
+            "\"It's 'fine'...\" \"so\" \"he\" said"
+        );
     }
 
     #[test]
@@ -246,7 +259,8 @@ mod tests {
             story.push_sentence(sentence);
         }
         let read = normalise(&story, &card(true));
-        let sentences: Vec<&str> = read.sentences.iter().map(|range| &read.text[range.clone()]).collect();
+        let sentences: Vec<&str> =
+            read.sentences.iter().map(|range| &read.text[range.clone()]).collect();
         assert_eq!(sentences, ["\" [MALE] didn't go .", "He cannot ...", "\"So\" said [FEMALE] ."]);
         assert_eq!(read.prompt.as_deref(), Some("\" [FEMALE] 's door \""));
     }

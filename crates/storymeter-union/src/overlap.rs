@@ -23,10 +23,12 @@ type Bigram = [u32; 2];
 /// A window and not the whole story, so that the work grows with the story's length, and so that a long story, which has
 /// many pairs of sentences, does not seem to repeat itself by chance.
 pub fn overlap(pieces: &[Token], sentences: &[Span]) -> f64 {
-    let sentence = |piece: &Token| sentences.partition_point(|sentence| sentence.end <= piece.start);
+    let sentence =
+        |piece: &Token| sentences.partition_point(|sentence| sentence.end <= piece.start);
     let found: Vec<Vec<Bigram>> =
         pieces.chunk_by(|one, next| sentence(one) == sentence(next)).map(bigrams).collect();
-    let shares = found.iter().enumerate().flat_map(|(i, one)| found[..i].iter().map(|two| share(one, two)));
+    let shares =
+        found.iter().enumerate().flat_map(|(i, one)| found[..i].iter().map(|two| share(one, two)));
     shares.fold(0.0, f64::max)
 }
 
@@ -56,7 +58,8 @@ fn share(one: &[Bigram], two: &[Bigram]) -> f64 {
     if short.is_empty() {
         return 0.0;
     }
-    short.iter().filter(|bigram| long.binary_search(bigram).is_ok()).count() as f64 / short.len() as f64
+    short.iter().filter(|bigram| long.binary_search(bigram).is_ok()).count() as f64
+        / short.len() as f64
 }
 
 #[cfg(test)]
@@ -70,10 +73,12 @@ mod tests {
     /// A text's words and full stops as pieces, by number of first occurrence.
     fn pieces(text: &str) -> Vec<Token> {
         let (mut seen, mut pieces, mut start) = (BTreeMap::new(), Vec::new(), 0);
-        for piece in text.split_inclusive([' ', '.']).flat_map(|word| match word.strip_suffix('.') {
-            Some(word) => vec![word, "."],
-            None => vec![word],
-        }) {
+        for piece in
+            text.split_inclusive([' ', '.']).flat_map(|word| match word.strip_suffix('.') {
+                Some(word) => vec![word, "."],
+                None => vec![word],
+            })
+        {
             let count = seen.len() as u32;
             let id = *seen.entry(piece.trim().to_lowercase()).or_insert(count);
             if !piece.trim().is_empty() {

@@ -100,8 +100,12 @@ impl Scorer {
         let model = Model::load(path)?;
         let tokenizer = Tokenizer::load(path, &model.config)?;
         let fingerprint = model.fingerprint();
-        let encoder =
-            Encoder::new(model.config.clone(), &model.scoring_parameters(), precision, Isa::detect());
+        let encoder = Encoder::new(
+            model.config.clone(),
+            &model.scoring_parameters(),
+            precision,
+            Isa::detect(),
+        );
         let engine = Engine::Cpu(encoder, precision);
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
     }
@@ -133,11 +137,19 @@ impl Scorer {
     ///
     /// # Errors
     /// As [`Scorer::load_on_gpu`].
-    pub fn from_stored_on_gpu(model: &StoredModel, gpu: usize, precision: GpuPrecision) -> Result<Self> {
+    pub fn from_stored_on_gpu(
+        model: &StoredModel,
+        gpu: usize,
+        precision: GpuPrecision,
+    ) -> Result<Self> {
         let (encoder, tokenizer, heads) = model.open_parts()?;
         let tied = model.card().reconstruction == Reconstruction::Tied;
         let engine = Engine::cuda_of(encoder, tied, gpu, precision)?;
-        Ok(Self::assemble((engine, tokenizer, heads), model.card().clone(), model.fingerprint().to_owned()))
+        Ok(Self::assemble(
+            (engine, tokenizer, heads),
+            model.card().clone(),
+            model.fingerprint().to_owned(),
+        ))
     }
 
     /// Gets a model file ready to score.
@@ -206,7 +218,9 @@ impl Scorer {
             for reading in now {
                 let windows = window..window + reading.windows.len();
                 window = windows.end;
-                scores.push(self.combine(windows.map(|w| self.pool(hidden.story(w))), &reading.measures));
+                scores.push(
+                    self.combine(windows.map(|w| self.pool(hidden.story(w))), &reading.measures),
+                );
             }
             rest = later;
         }
@@ -225,7 +239,10 @@ impl Scorer {
                 let batch = batch_of(now);
                 self.count(&batch);
                 let pending = encoder.submit(batch, pooled_by(self.card.pooling))?;
-                under_way.push_back((now.iter().map(|reading| reading.measures.clone()).collect(), pending));
+                under_way.push_back((
+                    now.iter().map(|reading| reading.measures.clone()).collect(),
+                    pending,
+                ));
                 rest = later;
                 if under_way.len() > AHEAD {
                     self.collect(&mut under_way, &mut scores)?;
@@ -255,7 +272,11 @@ impl Scorer {
     }
 
     /// The last hidden states of some windows.
-    pub(crate) fn states<'a>(&self, batch: &'a Batch, workspace: &'a mut Workspace) -> Result<States<'a>> {
+    pub(crate) fn states<'a>(
+        &self,
+        batch: &'a Batch,
+        workspace: &'a mut Workspace,
+    ) -> Result<States<'a>> {
         self.count(batch);
         self.engine.states(batch, workspace)
     }
@@ -277,8 +298,13 @@ impl Scorer {
 
     /// A story's score from the vectors of its windows: the means of their logits, overlaps and repetitions, weighted by
     /// tokens.
-    pub(crate) fn combine(&self, windows: impl Iterator<Item = Vec<f32>>, measures: &[Measure]) -> Score {
-        let (mut logit, mut damage, mut overlap, mut repeated, mut tokens) = (0.0, [0.0; 4], 0.0, 0.0, 0.0);
+    pub(crate) fn combine(
+        &self,
+        windows: impl Iterator<Item = Vec<f32>>,
+        measures: &[Measure],
+    ) -> Score {
+        let (mut logit, mut damage, mut overlap, mut repeated, mut tokens) =
+            (0.0, [0.0; 4], 0.0, 0.0, 0.0);
         for (pooled, measure) in windows.zip(measures) {
             let weight = measure.tokens as f64;
             logit += weight * self.heads.logit(&pooled);
@@ -295,7 +321,9 @@ impl Scorer {
         Score {
             probability: if wordless { 0.0 } else { self.card.probability(logit, repeated) },
             logit,
-            damage: damage_logits.filter(|_| !wordless).map(|logits| self.card.damage(logits, overlap)),
+            damage: damage_logits
+                .filter(|_| !wordless)
+                .map(|logits| self.card.damage(logits, overlap)),
             damage_logits,
             overlap,
             repeated,
@@ -308,7 +336,8 @@ impl Scorer {
         let story = normalise(story, &self.card);
         let sentences = sentences_of(&story);
         let prompt = if self.card.prompts { prompt_of(&story) } else { None };
-        let windows = windows(&self.tokenizer, prompt, &story.text, &sentences, self.card.max_tokens);
+        let windows =
+            windows(&self.tokenizer, prompt, &story.text, &sentences, self.card.max_tokens);
         let measure = |window: &Window| Measure {
             tokens: window.ids.len(),
             wordless: !window
@@ -340,7 +369,11 @@ impl Scorer {
 
 /// All windows of some stories, packed.
 fn batch_of(readings: &[Reading]) -> Batch {
-    readings.iter().flat_map(|reading| &reading.windows).map(|window| window.ids.as_slice()).collect()
+    readings
+        .iter()
+        .flat_map(|reading| &reading.windows)
+        .map(|window| window.ids.as_slice())
+        .collect()
 }
 
 /// How many stories go into the next batch: one at least.

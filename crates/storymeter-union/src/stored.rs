@@ -82,31 +82,44 @@ impl StoredModel {
     /// # Errors
     /// Where it cannot be read, is something else, or is damaged.
     pub fn open(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
+        let bytes =
+            std::fs::read(path).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
         Self::read(bytes.into(), path.to_owned(), true)
     }
 
     fn read(bytes: Cow<'static, [u8]>, path: PathBuf, compare: bool) -> Result<Self> {
         let wrong = |problem: String| Error::Model { path: path.clone(), problem };
-        let Some((fixed, rest)) = bytes.split_first_chunk::<FIXED>().filter(|(f, _)| f[..8] == MAGIC) else {
+        let Some((fixed, rest)) =
+            bytes.split_first_chunk::<FIXED>().filter(|(f, _)| f[..8] == MAGIC)
+        else {
             return Err(wrong("not a model file of storymeter".to_owned()));
         };
-        let number = |at: usize| u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+        let number = |at: usize| {
+            u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]])
+        };
         if number(8) != VERSION {
-            let problem = format!("layout {} is not known; this version reads {VERSION}", number(8));
+            let problem =
+                format!("layout {} is not known; this version reads {VERSION}", number(8));
             return Err(wrong(problem));
         }
         let length = u64::from(number(16)) | u64::from(number(20)) << 32;
         if length != bytes.len() as u64 {
-            return Err(wrong(format!("has {} bytes of {length}: cut short, or changed", bytes.len())));
+            return Err(wrong(format!(
+                "has {} bytes of {length}: cut short, or changed",
+                bytes.len()
+            )));
         }
         if compare && Sha256::digest(rest)[..] != fixed[24..] {
-            return Err(wrong("damaged: its SHA-256 is not the one it was written with".to_owned()));
+            return Err(wrong(
+                "damaged: its SHA-256 is not the one it was written with".to_owned(),
+            ));
         }
         let header_len = number(12) as usize;
-        let header =
-            rest.get(..header_len).ok_or_else(|| wrong("its header is longer than it".to_owned()))?;
-        let header: Header = serde_json::from_slice(header).map_err(|e| wrong(format!("its header: {e}")))?;
+        let header = rest
+            .get(..header_len)
+            .ok_or_else(|| wrong("its header is longer than it".to_owned()))?;
+        let header: Header =
+            serde_json::from_slice(header).map_err(|e| wrong(format!("its header: {e}")))?;
         let start = FIXED + header_len;
         if header.parts.iter().any(|(_, r)| r.start > r.end || r.end > bytes.len() - start) {
             return Err(wrong("a part lies beyond its end".to_owned()));
@@ -147,7 +160,8 @@ impl StoredModel {
         if let Some(problem) = card.problem(&config) {
             return Err(Error::Model { path: path.to_owned(), problem });
         }
-        let same_reading = Card { about: old.about.clone(), max_tokens: old.max_tokens, ..card.clone() };
+        let same_reading =
+            Card { about: old.about.clone(), max_tokens: old.max_tokens, ..card.clone() };
         if same_reading != calibrated {
             let problem = "only its calibration, window and description can be changed".to_owned();
             return Err(Error::Model { path: self.path.clone(), problem });
@@ -157,7 +171,8 @@ impl StoredModel {
             let mut hash = Sha256::new();
             hash.update(&header.fingerprint);
             calibrated.hash_calibration(&mut hash);
-            header.fingerprint = hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+            header.fingerprint =
+                hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         }
         write(path, &header, &self.bytes[self.start..])
     }
@@ -176,10 +191,15 @@ impl StoredModel {
     fn inflated(&self) -> Result<Vec<File<'_>>> {
         let mut files = Vec::new();
         for (part, _) in &self.header.parts {
-            let Some((name, packed)) = part.strip_prefix("zlib.").zip(self.part(part)) else { continue };
+            let Some((name, packed)) = part.strip_prefix("zlib.").zip(self.part(part)) else {
+                continue;
+            };
             let mut bytes = Vec::new();
             let read = ZlibDecoder::new(&packed[..]).take(LARGEST_FILE).read_to_end(&mut bytes);
-            read.map_err(|e| Error::Model { path: self.path.clone(), problem: format!("{name}: {e}") })?;
+            read.map_err(|e| Error::Model {
+                path: self.path.clone(),
+                problem: format!("{name}: {e}"),
+            })?;
             files.push((name, Cow::Owned(bytes)));
         }
         Ok(files)
@@ -199,7 +219,8 @@ impl StoredModel {
             .filter_map(|(name, _)| Some((name.strip_prefix("file.")?, self.part(name)?)))
             .chain(self.inflated()?)
             .collect();
-        let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+        let files: Vec<(&str, &[u8])> =
+            files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
         let tokenizer = Tokenizer::from_files(&files, &self.path, &config)?;
         let heads = self.part("heads").unwrap_or_default();
         let heads = Heads::read(&heads, &self.path, card, config.hidden, config.vocabulary)?;
@@ -221,7 +242,8 @@ impl Model {
     /// # Errors
     /// For such a matrix, and what the system says of the file.
     pub fn store(&self, path: &Path) -> Result<usize> {
-        let wrong = |problem: &str| Error::Model { path: path.to_owned(), problem: problem.to_owned() };
+        let wrong =
+            |problem: &str| Error::Model { path: path.to_owned(), problem: problem.to_owned() };
         if self.card.reconstruction == Reconstruction::Own {
             return Err(wrong(
                 "the model has a reconstruction matrix of its own, which a model file does not hold",
@@ -233,16 +255,23 @@ impl Model {
         let mut parts = match self.card.grid {
             Some(grid) => self.parameters.packed(&self.config, grid),
             None => {
-                let encoder =
-                    Encoder::new(self.config.clone(), &self.parameters, Precision::Int8, Isa::detect());
+                let encoder = Encoder::new(
+                    self.config.clone(),
+                    &self.parameters,
+                    Precision::Int8,
+                    Isa::detect(),
+                );
                 encoder.parts().ok_or_else(|| wrong("the encoder is not int8"))?
             }
         };
-        let heads = self.heads.to_bytes(path, &self.card, self.config.hidden, self.config.vocabulary)?;
+        let heads =
+            self.heads.to_bytes(path, &self.card, self.config.hidden, self.config.vocabulary)?;
         parts.push(("heads".to_owned(), heads));
         // A tokenizer.json holds all that a vocab.txt does.
         let json = self.tokenizer_files.iter().any(|(name, _)| *name == "tokenizer.json");
-        for (name, bytes) in self.tokenizer_files.iter().filter(|(name, _)| !json || *name != "vocab.txt") {
+        for (name, bytes) in
+            self.tokenizer_files.iter().filter(|(name, _)| !json || *name != "vocab.txt")
+        {
             let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
             let written = packed.write_all(bytes).and_then(|()| packed.finish());
             parts.push((format!("zlib.{name}"), written.map_err(|e| wrong(&e.to_string()))?));

@@ -84,10 +84,12 @@ impl Scorer {
             }
         }
         let without = without(parts, &changed);
-        let shares = reading.sentences.iter().zip(without).zip(weighed).map(|((sentence, rest), weighed)| {
-            let contribution = weighed.then(|| rest.map_or(0.0, |rest| logit - rest));
-            SentenceShare { start: sentence.start, end: sentence.end, contribution }
-        });
+        let shares = reading.sentences.iter().zip(without).zip(weighed).map(
+            |((sentence, rest), weighed)| {
+                let contribution = weighed.then(|| rest.map_or(0.0, |rest| logit - rest));
+                SentenceShare { start: sentence.start, end: sentence.end, contribution }
+            },
+        );
         Ok(shares.collect())
     }
 }
@@ -96,9 +98,12 @@ impl Scorer {
 fn cuts(reading: &Reading) -> Vec<Cut> {
     let mut cuts = Vec::new();
     for (w, window) in reading.windows.iter().enumerate() {
-        let (Some(first), Some(last)) = (window.pieces.first(), window.pieces.last()) else { continue };
+        let (Some(first), Some(last)) = (window.pieces.first(), window.pieces.last()) else {
+            continue;
+        };
         let from = reading.sentences.partition_point(|sentence| sentence.end <= first.start);
-        let held = reading.sentences[from..].iter().take_while(|sentence| sentence.start < last.end);
+        let held =
+            reading.sentences[from..].iter().take_while(|sentence| sentence.start < last.end);
         for (s, sentence) in (from..).zip(held) {
             let start = window.pieces.partition_point(|piece| piece.end <= sentence.start);
             let end = window.pieces.partition_point(|piece| piece.start < sentence.end);

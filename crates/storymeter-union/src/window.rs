@@ -105,7 +105,8 @@ mod tests {
     use super::*;
 
     fn tokenizer() -> Tokenizer {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert");
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert");
         Tokenizer::load(&folder, &Config::load(&folder).unwrap()).unwrap()
     }
 
@@ -122,7 +123,10 @@ mod tests {
 
     #[test]
     fn a_story_that_fits_is_one_window() {
-        assert_eq!(cut("Mira lost her kite. She looked.", None, 20), ["Mira lost her kite. She looked."]);
+        assert_eq!(
+            cut("Mira lost her kite. She looked.", None, 20),
+            ["Mira lost her kite. She looked."]
+        );
         assert_eq!(cut("", None, 20), [""]);
     }
 

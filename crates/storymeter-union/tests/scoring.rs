@@ -156,7 +156,8 @@ fn the_diagnosis_is_the_sigmoid_of_the_logits_until_it_is_calibrated() {
 fn a_repeated_sentence_raises_the_repetition_output_of_a_calibrated_model() {
     let scorer = scorer_with(Card { max_tokens: 64, ..counting_card() }, Precision::F32);
     let once = "Mira lost her red kite. The baker burned the bread.";
-    let [once, twice] = [once.to_owned(), format!("{once} Mira lost her red kite.")].map(|text| story(&text));
+    let [once, twice] =
+        [once.to_owned(), format!("{once} Mira lost her red kite.")].map(|text| story(&text));
     let scores = scorer.score(&[&once, &twice]).unwrap();
     assert_eq!([scores[0].overlap, scores[1].overlap], [0.0, 1.0]);
     let repetition = |told: &Story| scorer.explain(told).unwrap().diagnosis.unwrap().repetition;
@@ -173,7 +174,10 @@ fn a_long_story_s_overlap_is_the_mean_of_its_windows() {
     assert_eq!(all_again.overlap, 1.0);
     let some_again =
         scorer.score(&[&story(&format!("{fresh} {}", "the kite was red. ".repeat(6)))]).unwrap()[0];
-    assert!(some_again.windows > 1 && some_again.overlap > 0.0 && some_again.overlap < 1.0, "{some_again:?}");
+    assert!(
+        some_again.windows > 1 && some_again.overlap > 0.0 && some_again.overlap < 1.0,
+        "{some_again:?}"
+    );
 }
 
 #[test]
@@ -205,7 +209,8 @@ fn a_model_file_takes_another_calibration_under_another_fingerprint_and_nothing_
     let [file, again] = ["tiny.smq", "again.smq"].map(|name| folder.path().join(name));
     Model::load(folder.path()).unwrap().store(&file).unwrap();
     let stored = StoredModel::open(&file).unwrap();
-    let calibrated = Card { diagnosis_calibration: counting_card().diagnosis_calibration, ..card.clone() };
+    let calibrated =
+        Card { diagnosis_calibration: counting_card().diagnosis_calibration, ..card.clone() };
     stored.store_with(calibrated.clone(), &again).unwrap();
     let changed = StoredModel::open(&again).unwrap();
     assert_eq!(changed.card(), &calibrated);
@@ -214,8 +219,12 @@ fn a_model_file_takes_another_calibration_under_another_fingerprint_and_nothing_
         Scorer::from_stored(&changed).unwrap().signature().to_string(),
         Scorer::from_stored(&stored).unwrap().signature().to_string()
     );
-    let error = stored.store_with(Card { normalise: true, ..card }, &again).unwrap_err().to_string();
-    assert!(error.contains("only its calibration, window and description can be changed"), "{error}");
+    let error =
+        stored.store_with(Card { normalise: true, ..card }, &again).unwrap_err().to_string();
+    assert!(
+        error.contains("only its calibration, window and description can be changed"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -237,7 +246,9 @@ fn a_word_over_and_over_costs_what_the_card_says_and_an_ordinary_story_nothing()
 fn a_story_without_a_word_scores_nothing() {
     let scorer = scorer_with(Card { prompts: true, ..card() }, Precision::F32);
     let with_prompt = Story { prompt: Some("The baker lost the kite.".into()), ..Story::default() };
-    for nothing in [story(""), story(" \n\t "), with_prompt, story("?"), story("... ***"), story("😀")] {
+    for nothing in
+        [story(""), story(" \n\t "), with_prompt, story("?"), story("... ***"), story("😀")]
+    {
         let score = scorer.score(&[&nothing]).unwrap()[0];
         assert_eq!((score.probability, score.damage), (0.0, None), "{:?}", nothing.text);
         assert_eq!(scorer.explain(&nothing).unwrap().diagnosis, None);
@@ -258,7 +269,10 @@ fn windows_of_another_size_are_another_reading_of_long_stories_alone() {
     assert_eq!(narrow[1], wide[1]);
     assert!(scorer(12).unwrap().signature().to_string().contains("window:12"));
     let error = scorer(10_000).err().unwrap().to_string();
-    assert!(error.starts_with("the window: max_tokens is 10000, and the encoder takes 8 to"), "{error}");
+    assert!(
+        error.starts_with("the window: max_tokens is 10000, and the encoder takes 8 to"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -286,7 +300,8 @@ fn a_model_trained_with_prompts_reads_them_before_the_story() {
 #[test]
 fn masked_names_make_names_alike() {
     let scorer = scorer_with(Card { delexicalise: true, ..card() }, Precision::F32);
-    let scores = scorer.score(&[&story("Robert lost the kite."), &story("Michael lost the kite.")]).unwrap();
+    let scores =
+        scorer.score(&[&story("Robert lost the kite."), &story("Michael lost the kite.")]).unwrap();
     assert_eq!(scores[0], scores[1]);
 }
 
@@ -311,15 +326,20 @@ fn an_explanation_points_into_the_text() {
 #[test]
 fn a_sentence_s_share_is_what_leaving_it_out_changes() {
     let scorer = scorer_with(card(), Precision::F32);
-    let explanation = scorer.explain(&story("the kite was red. The baker burned the bread.")).unwrap();
+    let explanation =
+        scorer.explain(&story("the kite was red. The baker burned the bread.")).unwrap();
     let rest = scorer.score(&[&story("The baker burned the bread.")]).unwrap()[0];
     assert_eq!(explanation.sentences[0].contribution, Some(explanation.logit - rest.logit));
 }
 
 /// A story of so many sentences, of a few kinds in changing order.
 fn long_story(sentences: usize) -> Story {
-    let kinds =
-        ["the kite was red. ", "She looked in the old barn. ", "Ana said no. ", "It hung there again. "];
+    let kinds = [
+        "the kite was red. ",
+        "She looked in the old barn. ",
+        "Ana said no. ",
+        "It hung there again. ",
+    ];
     story(&(0..sentences).map(|n| kinds[n * n / 3 % 4]).collect::<String>())
 }
 
@@ -331,7 +351,8 @@ fn tokens_of<T>(scorer: &Scorer, work: impl FnOnce() -> Result<T, Error>) -> (T,
 
 #[test]
 fn explaining_a_long_story_reads_no_more_than_twice_what_its_score_takes() {
-    let scorer = scorer_with(Card { reconstruction: Reconstruction::None, ..card() }, Precision::Int8);
+    let scorer =
+        scorer_with(Card { reconstruction: Reconstruction::None, ..card() }, Precision::Int8);
     let long = long_story(12_000);
     let (score, once) = tokens_of(&scorer, || scorer.score(&[&long]));
     let (explanation, bounded) = tokens_of(&scorer, || scorer.explain(&long));
@@ -342,8 +363,11 @@ fn explaining_a_long_story_reads_no_more_than_twice_what_its_score_takes() {
     assert!(unbounded > 3 * once && unbounded < 5 * once, "{unbounded} of {once}");
     assert_eq!(explanation.union, score[0].probability);
     // What is told is what weighing all sentences tells.
-    let mut told =
-        explanation.sentences.iter().zip(&full.sentences).filter(|(told, _)| told.contribution.is_some());
+    let mut told = explanation
+        .sentences
+        .iter()
+        .zip(&full.sentences)
+        .filter(|(told, _)| told.contribution.is_some());
     assert!(told.clone().count() > 2_000);
     assert!(told.all(|(told, all)| told == all));
     assert!(full.sentences.iter().all(|sentence| sentence.contribution.is_some()));
@@ -354,13 +378,15 @@ fn every_sentence_of_a_story_is_weighed_until_it_is_very_long() {
     let scorer = scorer_with(card(), Precision::Int8);
     for sentences in [2, 4, 40, 800] {
         let told = long_story(sentences);
-        let (one, all) = (scorer.explain(&told).unwrap(), scorer.explain_every_sentence(&told).unwrap());
+        let (one, all) =
+            (scorer.explain(&told).unwrap(), scorer.explain_every_sentence(&told).unwrap());
         assert_eq!(one, all);
         assert!(one.sentences.iter().all(|sentence| sentence.contribution.is_some()));
     }
     // In one window each sentence is left out once: two sentences of 5 and 7 tokens between [CLS] and [SEP].
-    let (_, tokens) =
-        tokens_of(&scorer, || scorer.explain(&story("the kite was red. She looked in the old barn.")));
+    let (_, tokens) = tokens_of(&scorer, || {
+        scorer.explain(&story("the kite was red. She looked in the old barn."))
+    });
     assert_eq!(tokens, 14 + 9 + 7);
 }
 
@@ -374,7 +400,9 @@ fn a_damaged_folder_is_refused_with_the_file_and_the_reason() {
             let bytes = std::fs::read(folder.join("heads.safetensors")).unwrap();
             std::fs::write(folder.join("heads.safetensors"), &bytes[..bytes.len() / 2]).unwrap();
         }),
-        ("model.safetensors", |folder| std::fs::write(folder.join("model.safetensors"), "no").unwrap()),
+        ("model.safetensors", |folder| {
+            std::fs::write(folder.join("model.safetensors"), "no").unwrap()
+        }),
         ("vocab.txt", |folder| std::fs::write(folder.join("vocab.txt"), "[PAD]\n[UNK]\n").unwrap()),
     ];
     for (file, damage) in cases {
@@ -395,7 +423,8 @@ fn heads_of_another_shape_or_with_nan_are_named() {
     model.save(folder.path()).unwrap();
     let error = Model::load(folder.path()).unwrap_err();
     assert!(
-        matches!(&error, Error::Model { .. }) && error.to_string().contains("score.weight: number 3 is NaN")
+        matches!(&error, Error::Model { .. })
+            && error.to_string().contains("score.weight: number 3 is NaN")
     );
 
     write_model(folder.path(), Card { diagnosis: false, ..card() });
@@ -510,7 +539,8 @@ proptest! {
 fn a_matrix_of_its_own_is_not_stored_in_silence() {
     let folder = tempfile::tempdir().unwrap();
     write_model(folder.path(), card());
-    let error = Model::load(folder.path()).unwrap().store(&folder.path().join("x.smq")).unwrap_err();
+    let error =
+        Model::load(folder.path()).unwrap().store(&folder.path().join("x.smq")).unwrap_err();
     assert!(error.to_string().contains("a reconstruction matrix of its own"), "{error}");
     assert!(!folder.path().join("x.smq").exists());
 }
@@ -527,7 +557,10 @@ fn the_embedded_model_is_the_file_in_the_repository_undamaged_and_small_enough()
     assert!(stored.size() <= 30_000_000, "{} bytes", stored.size());
     assert_eq!(stored.card().about.name, EMBEDDED_NAME);
     let about = &stored.card().about;
-    assert!(!about.sources.is_empty() && !about.agreement.is_empty(), "a card with data and figures");
+    assert!(
+        !about.sources.is_empty() && !about.agreement.is_empty(),
+        "a card with data and figures"
+    );
     assert!(!about.limits.is_empty() && !about.not_for.is_empty(), "a card with limits");
     // A build may be told to embed another file; then this one is not the program's business.
     if std::env::var_os("STORYMETER_EMBEDDED_MODEL").is_none() {
@@ -551,7 +584,10 @@ fn on_gpu(scorer: Result<Scorer, Error>) -> Option<Scorer> {
         Ok(scorer) => Some(scorer),
         Err(error) => {
             println!("skipped: {error}");
-            assert!(matches!(error, Error::Encoder(storymeter_encoder::Error::Device(_))), "{error:?}");
+            assert!(
+                matches!(error, Error::Encoder(storymeter_encoder::Error::Device(_))),
+                "{error:?}"
+            );
             None
         }
     }
@@ -598,19 +634,24 @@ fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
         let expected = Scorer::load(folder, Precision::Int8).unwrap().score(&all).unwrap();
         assert_eq!(int8.score(&all).unwrap(), expected, "{pooling:?}, int8");
         // bf16 has three bits less: PyTorch's autocast too is 3e-3 off on a MiniLM with a random head.
-        let all_of_them = [(GpuPrecision::F32, 1e-5), (GpuPrecision::F16, 2e-3), (GpuPrecision::Bf16, 1e-2)];
+        let all_of_them =
+            [(GpuPrecision::F32, 1e-5), (GpuPrecision::F16, 2e-3), (GpuPrecision::Bf16, 1e-2)];
         for (precision, tolerance) in all_of_them {
             let scorer = Scorer::load_on_gpu(folder, 0, precision).unwrap();
             let gpu = scorer.score(&all).unwrap();
             assert_eq!(scorer.score(&all).unwrap(), gpu, "the same stories, the same bytes");
             let far = |found: &[storymeter_union::Score]| {
                 assert_eq!(found.len(), cpu.len());
-                let differences = cpu.iter().zip(found).map(|(a, b)| (a.probability - b.probability).abs());
+                let differences =
+                    cpu.iter().zip(found).map(|(a, b)| (a.probability - b.probability).abs());
                 differences.fold(0f64, f64::max)
             };
-            let alone: Vec<_> = all.iter().map(|story| scorer.score(&[story]).unwrap()[0]).collect();
+            let alone: Vec<_> =
+                all.iter().map(|story| scorer.score(&[story]).unwrap()[0]).collect();
             let (together, alone) = (far(&gpu), far(&alone));
-            println!("{pooling:?}, {precision:?}: largest difference {together:.2e}, one by one {alone:.2e}");
+            println!(
+                "{pooling:?}, {precision:?}: largest difference {together:.2e}, one by one {alone:.2e}"
+            );
             assert!(together < tolerance && alone < tolerance);
             let explained = scorer.explain(all[0]).unwrap();
             assert!((explained.union - cpu[0].probability).abs() < tolerance);
@@ -618,10 +659,14 @@ fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
                 // A model file has the same weights but for eight bits' rounding.
                 let model = Model::load(folder).unwrap();
                 let file = folder.join("tiny.smq");
-                Model { card: Card { reconstruction: Reconstruction::Tied, ..model.card.clone() }, ..model }
-                    .store(&file)
-                    .unwrap();
-                let from_file = Scorer::load_on_gpu(&file, 0, precision).unwrap().score(&all).unwrap();
+                Model {
+                    card: Card { reconstruction: Reconstruction::Tied, ..model.card.clone() },
+                    ..model
+                }
+                .store(&file)
+                .unwrap();
+                let from_file =
+                    Scorer::load_on_gpu(&file, 0, precision).unwrap().score(&all).unwrap();
                 println!("  from a model file: largest difference {:.2e}", far(&from_file));
                 assert!(far(&from_file) < 5e-2);
             }

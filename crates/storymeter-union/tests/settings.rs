@@ -155,7 +155,8 @@ proptest! {
 
 #[test]
 fn huge_files_are_refused_in_no_time() {
-    let deep = |open: &str, close: &str| format!("seed = {}{}", open.repeat(50_000), close.repeat(50_000));
+    let deep =
+        |open: &str, close: &str| format!("seed = {}{}", open.repeat(50_000), close.repeat(50_000));
     for text in [
         deep("[", "]"),
         deep("{a=", "}"),

@@ -11,21 +11,31 @@ use storymeter_core::split::{Split, assign};
 use storymeter_encoder::{Config, Parameters, Stream, save_parameters};
 use storymeter_perturb::{DonorSampler, Perturber};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
-use storymeter_union::train::{Activations, Device, EpochReport, Event, Job, Preset, Settings, train};
+use storymeter_union::train::{
+    Activations, Device, EpochReport, Event, Job, Preset, Settings, train,
+};
 use storymeter_union::{Error, Model, Pooling, Precision, Reconstruction, Scorer};
 
 /// Five sentences with an order: want, search, trouble, help, end.
 fn stories(from: u64, count: u64) -> Vec<Story> {
-    let pick = |stream: Stream, i: u64, list: &[&'static str]| list[stream.bits(i) as usize % list.len()];
+    let pick =
+        |stream: Stream, i: u64, list: &[&'static str]| list[stream.bits(i) as usize % list.len()];
     let story = |number: u64| {
         let stream = Stream::new(77).child(number);
         let who = pick(stream, 0, &["Mira", "Ken", "Ana", "Tom", "Zoe", "Ben"]);
-        let thing = pick(stream, 1, &["kite", "drum", "lamp", "boat", "coat", "book", "cake", "bike"]);
+        let thing =
+            pick(stream, 1, &["kite", "drum", "lamp", "boat", "coat", "book", "cake", "bike"]);
         let place = pick(stream, 2, &["barn", "shop", "garden", "school", "harbour", "kitchen"]);
         let friend = pick(stream, 3, &["brother", "teacher", "neighbour", "aunt"]);
         let sentences = [
-            format!("{who} wanted {} {thing}.", pick(stream, 4, &["a new", "an old", "a small", "the best"])),
-            format!("First {who} {} to the {place}.", pick(stream, 5, &["walked", "ran", "went", "rode"])),
+            format!(
+                "{who} wanted {} {thing}.",
+                pick(stream, 4, &["a new", "an old", "a small", "the best"])
+            ),
+            format!(
+                "First {who} {} to the {place}.",
+                pick(stream, 5, &["walked", "ran", "went", "rode"])
+            ),
             format!(
                 "But the {thing} there was {}.",
                 pick(stream, 6, &["broken", "too heavy", "very wet", "sold"])
@@ -48,8 +58,10 @@ fn stories(from: u64, count: u64) -> Vec<Story> {
 
 /// An encoder of two layers, 64 wide, with random weights. Letters are pieces too, so that no word is unknown.
 fn write_encoder(folder: &Path) {
-    let mut pieces: Vec<String> = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec();
-    let texts: Vec<String> = stories(0, 400).into_iter().map(|story| story.text.to_lowercase()).collect();
+    let mut pieces: Vec<String> =
+        ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec();
+    let texts: Vec<String> =
+        stories(0, 400).into_iter().map(|story| story.text.to_lowercase()).collect();
     let words = texts.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_alphabetic()));
     let words: BTreeSet<&str> = words.filter(|word| word.len() > 1).collect();
     pieces.extend((0..5).map(|i| format!("[unused{i}]")));
@@ -62,7 +74,9 @@ fn write_encoder(folder: &Path) {
             .collect::<Vec<_>>(),
     );
     pieces.extend(
-        ('!'..='~').filter(|c| !c.is_ascii_uppercase()).flat_map(|c| [c.to_string(), format!("##{c}")]),
+        ('!'..='~')
+            .filter(|c| !c.is_ascii_uppercase())
+            .flat_map(|c| [c.to_string(), format!("##{c}")]),
     );
     fs::write(folder.join("vocab.txt"), pieces.join("\n")).unwrap();
     let config = serde_json::json!({
@@ -120,7 +134,8 @@ fn share_won(model: &Path) -> f64 {
     let scorer = Scorer::load(model, Precision::F32).unwrap();
     let human = scorer.score(&held_out.iter().collect::<Vec<_>>()).unwrap();
     let damaged = scorer.score(&negatives.iter().collect::<Vec<_>>()).unwrap();
-    let won = human.iter().zip(&damaged).filter(|(human, damaged)| human.logit > damaged.logit).count();
+    let won =
+        human.iter().zip(&damaged).filter(|(human, damaged)| human.logit > damaged.logit).count();
     won as f64 / held_out.len() as f64
 }
 
@@ -145,7 +160,11 @@ fn a_tiny_model_learns_to_tell_held_out_negatives_with_and_without_reconstructio
         let won = share_won(out.path());
         assert!(won >= 0.8, "{:?}: wins {won} of the pairs", variant.reconstruction);
         let best = reports.iter().rev().find(|report| report.best).unwrap();
-        assert!(best.dev.all.loss < std::f64::consts::LN_2, "better than a coin: {}", best.dev.all.loss);
+        assert!(
+            best.dev.all.loss < std::f64::consts::LN_2,
+            "better than a coin: {}",
+            best.dev.all.loss
+        );
         assert_eq!(best.dev.all.examples, 2 * best.dev.human.examples);
     }
 }
@@ -154,8 +173,13 @@ fn a_tiny_model_learns_to_tell_held_out_negatives_with_and_without_reconstructio
 fn one_layer_on_a_grid_learns_too_and_its_file_scores_exactly_like_its_folder() {
     let [init, out] = [0; 2].map(|_| tempfile::tempdir().unwrap());
     write_encoder(init.path());
-    let settings =
-        Settings { layers: 1, weight_step: 0.7, word_step: 0.9, pooling: Pooling::Mean, ..settings() };
+    let settings = Settings {
+        layers: 1,
+        weight_step: 0.7,
+        word_step: 0.9,
+        pooling: Pooling::Mean,
+        ..settings()
+    };
     run(init.path(), out.path(), &settings, 400, false);
     let won = share_won(out.path());
     assert!(won >= 0.8, "wins {won} of the pairs");
@@ -242,7 +266,8 @@ fn two_runs_on_a_gpu_give_the_same_bytes() {
             }
         }
         for file in ["model.safetensors", "heads.safetensors", "storymeter.json"] {
-            let [first, second] = [0, 1].map(|i: usize| fs::read(folders[i].path().join(file)).unwrap());
+            let [first, second] =
+                [0, 1].map(|i: usize| fs::read(folders[i].path().join(file)).unwrap());
             assert!(first == second, "{activations:?}: {file} differs");
         }
     }
@@ -304,7 +329,8 @@ fn settings_and_stories_that_do_not_work_are_errors() {
     assert_eq!(error.to_string(), "training: max_tokens is 97, and the encoder takes 8 to 96");
     let error = attempt(&settings(), 1);
     assert!(error.to_string().contains("1 stories give"), "{error}");
-    let error = attempt(&Settings { learning_rate: 1.0, weight_decay: 1e6, epochs: 8, ..settings() }, 60);
+    let error =
+        attempt(&Settings { learning_rate: 1.0, weight_decay: 1e6, epochs: 8, ..settings() }, 60);
     assert!(error.to_string().contains("try a smaller learning rate"), "{error}");
     let wrong: Result<Settings, _> = serde_json::from_str("{\"epoch\": 3}");
     assert!(wrong.unwrap_err().to_string().contains("unknown field `epoch`"));
@@ -316,7 +342,8 @@ fn a_student_learns_its_teacher_s_judgement_as_far_as_it_is_told_to() {
     write_encoder(init.path());
     let stories = stories(0, 200);
     let teacher = tempfile::tempdir().unwrap();
-    train(&job(init.path(), &stories, teacher.path(), &settings(), false), &mut |_| Ok(())).unwrap();
+    train(&job(init.path(), &stories, teacher.path(), &settings(), false), &mut |_| Ok(()))
+        .unwrap();
     let teachers = [teacher.path().to_owned()];
     let taught = |teacher_share: f64, teachers: &[std::path::PathBuf], epochs: u64| {
         let out = tempfile::tempdir().unwrap();
@@ -327,7 +354,8 @@ fn a_student_learns_its_teacher_s_judgement_as_far_as_it_is_told_to() {
     };
 
     // A teacher nobody listens to changes nothing.
-    let weights = |folder: &tempfile::TempDir| fs::read(folder.path().join("model.safetensors")).unwrap();
+    let weights =
+        |folder: &tempfile::TempDir| fs::read(folder.path().join("model.safetensors")).unwrap();
     assert!(weights(&taught(0.0, &teachers, 1)) == weights(&taught(1.0, &[], 1)));
 
     // One that is listened to is agreed with on stories neither has seen, more than without it.
@@ -347,7 +375,8 @@ fn a_student_learns_its_teacher_s_judgement_as_far_as_it_is_told_to() {
     assert!(with < 0.8 * without, "mean distance {with} with the teacher, {without} without");
 
     let other = Settings { normalise: false, ..settings() };
-    let job = Job { teachers: &teachers, ..job(init.path(), &stories, teacher.path(), &other, false) };
+    let job =
+        Job { teachers: &teachers, ..job(init.path(), &stories, teacher.path(), &other, false) };
     let error = train(&job, &mut |_| Ok(())).unwrap_err();
     assert!(error.to_string().contains("normalise differs"), "{error}");
 }

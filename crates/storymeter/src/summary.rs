@@ -28,7 +28,9 @@ use rayon::prelude::*;
 use storymeter_core::{Metric, Pooling, Story};
 use storymeter_metrics::Scorer;
 use storymeter_stats::resample::{draw_with_replacement, stream};
-use storymeter_stats::{Interval, RandomisationTest, approximate_randomisation, percentile_interval};
+use storymeter_stats::{
+    Interval, RandomisationTest, approximate_randomisation, percentile_interval,
+};
 
 /// What is kept of the stories: their statistics, who wrote them and what for.
 #[derive(Debug, Clone, Default)]
@@ -166,7 +168,12 @@ impl Ledger {
     /// Every other system against one of them, by approximate randomisation over the items both have.
     ///
     /// `None` where there is no such system.
-    pub fn against(&self, system: &str, scorer: &Scorer, resampling: &Resampling) -> Option<Vec<Comparison>> {
+    pub fn against(
+        &self,
+        system: &str,
+        scorer: &Scorer,
+        resampling: &Resampling,
+    ) -> Option<Vec<Comparison>> {
         let base = *self.numbers.get(system)?;
         let base_stories = self.stories_of(base);
         let others = (0..self.systems.len() as u32).filter(|&other| other != base);
@@ -192,7 +199,8 @@ impl Ledger {
     /// Stories of two systems on the same item; where a system has several, the first with the first and so on.
     fn pairs(&self, a: &[usize], b: &[usize]) -> Vec<(usize, usize)> {
         let mut waiting: HashMap<u64, std::collections::VecDeque<usize>> = HashMap::new();
-        b.iter().for_each(|&story| waiting.entry(self.item_of[story]).or_default().push_back(story));
+        b.iter()
+            .for_each(|&story| waiting.entry(self.item_of[story]).or_default().push_back(story));
         let partner = |&story: &usize| {
             let found = waiting.get_mut(&self.item_of[story])?.pop_front()?;
             Some((story, found))
@@ -240,8 +248,13 @@ impl Ledger {
                     (side(true), side(false))
                 };
                 tests.push(
-                    approximate_randomisation(pairs.len(), scores, resampling.resamples, resampling.seed)
-                        .ok(),
+                    approximate_randomisation(
+                        pairs.len(),
+                        scores,
+                        resampling.resamples,
+                        resampling.seed,
+                    )
+                    .ok(),
                 );
             }
         }
@@ -272,7 +285,8 @@ fn intervals(rows: &[&[f64]], scorer: &Scorer, resampling: &Resampling) -> Vec<I
         .par_chunks(TOGETHER)
         .flat_map_iter(|some| terms.scores(&some.iter().map(draw).collect::<Vec<_>>(), scorer))
         .collect();
-    let of_column = |column: usize| values.iter().map(|scores| scores[column]).collect::<Vec<f64>>();
+    let of_column =
+        |column: usize| values.iter().map(|scores| scores[column]).collect::<Vec<f64>>();
     let interval = |column| percentile_interval(&of_column(column), resampling.confidence);
     (0..columns)
         .map(|column| interval(column).unwrap_or(Interval { low: f64::NAN, high: f64::NAN }))
@@ -357,7 +371,8 @@ mod tests {
     #[test]
     fn stories_taken_in_in_parts_are_summed_up_as_if_they_came_one_by_one() {
         let scorer = Scorer::new(&["text-length"], &Options::default()).expect("a known metric");
-        let systems = [Some("rain"), None, Some("sun"), Some("rain"), Some("fog"), Some("sun"), None];
+        let systems =
+            [Some("rain"), None, Some("sun"), Some("rain"), Some("fog"), Some("sun"), None];
         let (mut whole, mut parts) = (Ledger::new(2), Ledger::new(2));
         for (start, part) in [(0, &systems[..1]), (1, &systems[1..5]), (5, &systems[5..])] {
             let mut ledger = Ledger::new(2);

@@ -97,7 +97,9 @@ fn print(evaluation: &Evaluation) {
         println!("the other sets alone: mean Pearson {pearson:.4}, mean Spearman {spearman:.4}");
     }
     if !evaluation.robustness.is_empty() {
-        println!("\nSpearman of union_roc's scores with those of the same stories written differently");
+        println!(
+            "\nSpearman of union_roc's scores with those of the same stories written differently"
+        );
     }
     for (variant, spearman) in &evaluation.robustness {
         println!("{variant:<16} {spearman:.4}");
@@ -115,7 +117,8 @@ fn print(evaluation: &Evaluation) {
         );
     }
     for ranking in &evaluation.examples {
-        let scores: Vec<String> = ranking.scores.iter().map(|score| format!("{score:.3}")).collect();
+        let scores: Vec<String> =
+            ranking.scores.iter().map(|score| format!("{score:.3}")).collect();
         println!(
             "\n{}: {} of {} pairs in order (the paper's better baseline: {}); scores {}",
             ranking.table,

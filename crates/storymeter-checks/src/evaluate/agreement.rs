@@ -20,9 +20,11 @@ const RESAMPLES: usize = 1000;
 fn estimate(n: usize, statistic: impl Fn(&[usize]) -> f64 + Sync) -> Estimate {
     let options = BootstrapOptions { resamples: RESAMPLES, ..BootstrapOptions::default() };
     match bootstrap(n, &statistic, &options) {
-        Ok(result) => {
-            Estimate { value: result.estimate, low: result.interval.low, high: result.interval.high }
-        }
+        Ok(result) => Estimate {
+            value: result.estimate,
+            low: result.interval.low,
+            high: result.interval.high,
+        },
         Err(_) => {
             let all: Vec<usize> = (0..n).collect();
             Estimate { value: statistic(&all), low: f64::NAN, high: f64::NAN }
@@ -62,7 +64,12 @@ pub fn within_items(scores: &[f64], human: &[f64], items: &[String]) -> Figures 
             .iter()
             .filter_map(|name| {
                 let take = |values: &[f64]| {
-                    values.iter().zip(items).filter(|(_, item)| item == name).map(|(x, _)| *x).collect()
+                    values
+                        .iter()
+                        .zip(items)
+                        .filter(|(_, item)| item == name)
+                        .map(|(x, _)| *x)
+                        .collect()
                 };
                 let (x, y): (Vec<f64>, Vec<f64>) = (take(scores), take(human));
                 coefficient.value(&x, &y).ok().filter(|value| !value.is_nan())

@@ -46,9 +46,11 @@ pub fn ranking(scorer: &Scorer) -> Result<Option<Vec<Ranking>>> {
     let rank = |(table, examples): Table| -> Result<Ranking> {
         let stories: Vec<Story> =
             examples.iter().map(|e| Story { text: e.text.clone(), ..Story::default() }).collect();
-        let scores: Vec<f64> = super::scores(scorer, &stories)?.iter().map(|s| s.probability).collect();
-        let baseline =
-            |which: usize| right(&examples, &examples.iter().map(|e| e.baselines[which]).collect::<Vec<_>>());
+        let scores: Vec<f64> =
+            super::scores(scorer, &stories)?.iter().map(|s| s.probability).collect();
+        let baseline = |which: usize| {
+            right(&examples, &examples.iter().map(|e| e.baselines[which]).collect::<Vec<_>>())
+        };
         let good = examples.iter().filter(|example| example.reasonable).count();
         Ok(Ranking {
             table: table.to_owned(),
@@ -73,7 +75,11 @@ pub fn paper_examples() -> Result<Option<[Table; 2]>> {
 
 fn right(examples: &[Example], scores: &[f64]) -> usize {
     let of = |reasonable: bool| {
-        examples.iter().zip(scores).filter(move |(e, _)| e.reasonable == reasonable).map(|(_, score)| *score)
+        examples
+            .iter()
+            .zip(scores)
+            .filter(move |(e, _)| e.reasonable == reasonable)
+            .map(|(_, score)| *score)
     };
     of(true).map(|good| of(false).filter(|bad| good > *bad).count()).sum()
 }
@@ -82,7 +88,8 @@ fn right(examples: &[Example], scores: &[f64]) -> usize {
 fn table_1(text: &str) -> Result<Vec<Example>> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let after = |at: usize| lines.get(at + 1).copied().unwrap_or_default();
-    let lead = lines.iter().position(|line| line.contains("**Leading Context**")).ok_or("no Table 1")?;
+    let lead =
+        lines.iter().position(|line| line.contains("**Leading Context**")).ok_or("no Table 1")?;
     let number = |line: &str, key: &str| -> Result<f64> {
         let rest = line.split(key).nth(1).ok_or("Table 1: a score is missing")?;
         Ok(rest.split([',', ')']).next().unwrap_or_default().trim().parse()?)
@@ -95,23 +102,34 @@ fn table_1(text: &str) -> Result<Vec<Example>> {
             baselines: [number(line, "B=")?, number(line, "M=")?],
         });
     }
-    if found.len() == 3 { Ok(found) } else { Err(format!("Table 1: {} samples", found.len()).into()) }
+    if found.len() == 3 {
+        Ok(found)
+    } else {
+        Err(format!("Table 1: {} samples", found.len()).into())
+    }
 }
 
 /// Rows "S1 TAB context TAB reference TAB story TAB H TAB M TAB B TAB U".
 fn table_10(text: &str) -> Result<Vec<Example>> {
     let mut found = Vec::new();
-    for row in text.lines().map(|line| line.split('\t').collect::<Vec<_>>()).filter(|row| row.len() == 8) {
+    for row in
+        text.lines().map(|line| line.split('\t').collect::<Vec<_>>()).filter(|row| row.len() == 8)
+    {
         if !matches!(row[0], "S1" | "S2" | "S3" | "S4" | "S5") {
             continue;
         }
         // The text has the print's hyphens at line ends, and the error type behind the story.
-        let story = row[3].rsplit_once(" (").filter(|(_, mark)| mark.len() == 5).map_or(row[3], |(s, _)| s);
+        let story =
+            row[3].rsplit_once(" (").filter(|(_, mark)| mark.len() == 5).map_or(row[3], |(s, _)| s);
         found.push(Example {
             text: format!("{} {story}", row[1]).replace("- ", ""),
             reasonable: row[4].parse::<f64>()? > 0.5,
             baselines: [row[5].parse()?, row[6].parse()?],
         });
     }
-    if found.len() == 5 { Ok(found) } else { Err(format!("Table 10: {} samples", found.len()).into()) }
+    if found.len() == 5 {
+        Ok(found)
+    } else {
+        Err(format!("Table 10: {} samples", found.len()).into())
+    }
 }

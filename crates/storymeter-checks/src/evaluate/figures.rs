@@ -48,7 +48,8 @@ const ERRORS: [(usize, &str); 4] =
 /// # Errors
 /// Where the data is not what it was, or the model fails.
 pub fn selection(scorer: &Scorer) -> Result<Evaluation> {
-    let mut evaluation = Evaluation { signature: scorer.signature().to_string(), ..Evaluation::default() };
+    let mut evaluation =
+        Evaluation { signature: scorer.signature().to_string(), ..Evaluation::default() };
     let mut summary = Vec::new();
     if let Some(set) = union_roc()? {
         let kept: Vec<usize> = (0..set.stories.len()).step_by(2).collect();
@@ -76,7 +77,8 @@ pub fn selection(scorer: &Scorer) -> Result<Evaluation> {
 /// # Errors
 /// Where the data is not what it was, or the model fails.
 pub fn report(scorer: &Scorer) -> Result<Evaluation> {
-    let mut evaluation = Evaluation { signature: scorer.signature().to_string(), ..Evaluation::default() };
+    let mut evaluation =
+        Evaluation { signature: scorer.signature().to_string(), ..Evaluation::default() };
     if let Some(set) = union_roc()? {
         let all: Vec<usize> = (0..set.stories.len()).collect();
         let odd: Vec<usize> = all.iter().copied().filter(|line| line % 2 == 1).collect();
@@ -154,8 +156,11 @@ fn hanna_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Agreement>> {
 /// Each output against each error type on these lines.
 fn diagnosis(scorer: &Scorer, set: &UnionRoc, kept: &[usize]) -> Result<Vec<DiagnosisFigure>> {
     let stories: Vec<Story> = kept.iter().map(|&line| set.stories[line].clone()).collect();
-    let damage: Vec<Option<[f64; 4]>> = scores(scorer, &stories)?.iter().map(|score| score.damage).collect();
-    let Some(damage) = damage.into_iter().collect::<Option<Vec<_>>>() else { return Ok(Vec::new()) };
+    let damage: Vec<Option<[f64; 4]>> =
+        scores(scorer, &stories)?.iter().map(|score| score.damage).collect();
+    let Some(damage) = damage.into_iter().collect::<Option<Vec<_>>>() else {
+        return Ok(Vec::new());
+    };
     let answers: Vec<_> = kept.iter().map(|&line| &set.answers[line]).collect();
     let mut rows = Vec::new();
     for (at, output) in OUTPUTS.into_iter().enumerate() {

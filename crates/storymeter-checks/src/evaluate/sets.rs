@@ -33,7 +33,10 @@ impl Rated {
 
     fn push(&mut self, story: Story, ratings: &[(String, f64)]) {
         self.stories.push(story);
-        let mut put = |name: &str, value: f64| match self.criteria.iter_mut().find(|(known, _)| known == name)
+        let mut put = |name: &str, value: f64| match self
+            .criteria
+            .iter_mut()
+            .find(|(known, _)| known == name)
         {
             Some((_, values)) => values.push(value),
             None => self.criteria.push((name.to_owned(), vec![value])),
@@ -66,7 +69,8 @@ pub fn union_roc() -> Result<Option<UnionRoc>> {
     let (mut stories, mut human) = (Vec::new(), Vec::new());
     for record in open(&[folder.join("ant_data.txt")], &options)? {
         let story = record?.story;
-        let name = story.ratings.iter().next().map(|(name, _)| name.to_owned()).ok_or("no ratings")?;
+        let name =
+            story.ratings.iter().next().map(|(name, _)| name.to_owned()).ok_or("no ratings")?;
         human.push(story.ratings.mean(&name).ok_or("no ratings")?);
         stories.push(story);
     }
@@ -120,7 +124,9 @@ pub fn other() -> Result<Option<Vec<Rated>>> {
 /// # Errors
 /// Where the file is not what it was.
 pub fn hanna_machine() -> Result<Option<Rated>> {
-    let Some(path) = shared("data/annotated/hanna/stories_first48.jsonl.gz") else { return Ok(None) };
+    let Some(path) = shared("data/annotated/hanna/stories_first48.jsonl.gz") else {
+        return Ok(None);
+    };
     let mut set = Rated { name: "hanna".to_owned(), ..Rated::default() };
     for_each_json(&path, |record| {
         if record["system"] == "Human" {
@@ -129,7 +135,8 @@ pub fn hanna_machine() -> Result<Option<Rated>> {
         let raters = record["human"].as_array().ok_or("a record without ratings")?;
         let first = raters.first().and_then(Value::as_object).ok_or("a record without ratings")?;
         let mean = |criterion: &String| {
-            let given: Vec<f64> = raters.iter().filter_map(|rater| rater[criterion].as_f64()).collect();
+            let given: Vec<f64> =
+                raters.iter().filter_map(|rater| rater[criterion].as_f64()).collect();
             given.iter().sum::<f64>() / given.len() as f64
         };
         let ratings: Vec<(String, f64)> =

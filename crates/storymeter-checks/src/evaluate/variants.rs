@@ -82,7 +82,8 @@ fn capitalised(text: &str) -> String {
         .map(|word| {
             let mut letters = word.chars();
             let alone = matches!(word, "i" | "i'm" | "i'd" | "i'll" | "i've");
-            let first = letters.next().filter(|_| start || alone).map(|c| c.to_uppercase().to_string());
+            let first =
+                letters.next().filter(|_| start || alone).map(|c| c.to_uppercase().to_string());
             start = word.ends_with(['.', '!', '?']);
             first.map_or_else(|| word.to_owned(), |first| first + letters.as_str())
         })

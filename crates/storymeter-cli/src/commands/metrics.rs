@@ -58,8 +58,9 @@ fn list() -> String {
 
 /// The ids of an entry in short: `novelty-{1,2,3}`.
 fn ids(entry: &Entry) -> String {
-    let split =
-        |id: &'static str| id.rsplit_once('-').filter(|(_, n)| n.bytes().all(|byte| byte.is_ascii_digit()));
+    let split = |id: &'static str| {
+        id.rsplit_once('-').filter(|(_, n)| n.bytes().all(|byte| byte.is_ascii_digit()))
+    };
     let parts: Option<Vec<_>> = entry.ids.iter().copied().map(split).collect();
     match parts {
         Some(parts) if parts.len() > 1 => {
@@ -103,7 +104,10 @@ fn page(entry: &Entry) -> String {
         needs(entry.needs)
     );
     if entry.needs.corpus {
-        let _ = writeln!(text, "Reads the input twice: its scores depend on all stories scored together.");
+        let _ = writeln!(
+            text,
+            "Reads the input twice: its scores depend on all stories scored together."
+        );
     }
     text
 }

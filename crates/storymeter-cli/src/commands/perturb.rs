@@ -11,8 +11,8 @@ use serde::Serialize;
 use storymeter::core::read::{RawRecord, Record, Skipped};
 use storymeter::core::{AtomicFile, Error, Place};
 use storymeter::perturb::{
-    Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally, Unchanged,
-    delexicalised,
+    Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally,
+    Unchanged, delexicalised,
 };
 use storymeter::text::lexicon::Lexicon;
 use storymeter::text::tagger::Tagger;
@@ -132,7 +132,8 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         spliced: args.spliced,
         ..Config::default()
     };
-    let config = config.only(&args.techniques).and_then(|config| config.with_counts(&args.counts))?;
+    let config =
+        config.only(&args.techniques).and_then(|config| config.with_counts(&args.counts))?;
     let own_lexicon = read_lexicon(args)?;
     let lexicon = own_lexicon.as_ref().unwrap_or_else(|| Lexicon::embedded());
     let tagger = Tagger::embedded();
@@ -150,7 +151,8 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     // Samples are for looking at or for counting unless a file is named.
     let wanted = args.output.is_some() || (args.show.is_none() && !args.stats);
     let mut output = wanted.then(|| Output::open(args.output.as_deref())).transpose()?;
-    let worker = Worker { args, perturber: &perturber, writes: wanted, skip_bad: inputs.skip_bad() };
+    let worker =
+        Worker { args, perturber: &perturber, writes: wanted, skip_bad: inputs.skip_bad() };
     let bar = progress::bar(common, "damaging stories", None);
     let mut whole = Part::default();
     for batch in inputs.batches()? {
@@ -195,8 +197,8 @@ impl Worker<'_> {
         let mut part = Part::default();
         for raw in records {
             part.records += 1;
-            let parsed =
-                parse(self.args, raw).and_then(|record| self.draw_all(&record, &mut part).map(|()| record));
+            let parsed = parse(self.args, raw)
+                .and_then(|record| self.draw_all(&record, &mut part).map(|()| record));
             part.skipped.admit(parsed, self.skip_bad)?;
         }
         Ok(part)
@@ -211,15 +213,24 @@ impl Worker<'_> {
             match outcome {
                 Ok(perturbation) => {
                     if self.writes {
-                        let line =
-                            Line { id: &story.id, draw, original: &story.text, perturbation: &perturbation };
+                        let line = Line {
+                            id: &story.id,
+                            draw,
+                            original: &story.text,
+                            perturbation: &perturbation,
+                        };
                         // Writing to memory does not fail, and the line has string keys only.
-                        serde_json::to_writer(&mut part.lines, &line).expect("a sample is plain data");
+                        serde_json::to_writer(&mut part.lines, &line)
+                            .expect("a sample is plain data");
                         part.lines.push(b'\n');
                     }
                     if part.shown.len() < self.args.show.unwrap_or(0) {
                         let title = format!("{} (draw {draw})", story.id);
-                        part.shown.push(Shown { title, original: story.text.clone(), perturbation });
+                        part.shown.push(Shown {
+                            title,
+                            original: story.text.clone(),
+                            perturbation,
+                        });
                     }
                 }
                 Err(Unchanged::OnlyContext) => {
@@ -247,7 +258,11 @@ impl Part {
 /// A record with its names masked, where that is asked for.
 fn parse(args: &PerturbArgs, raw: RawRecord) -> storymeter::core::Result<Record> {
     let record = raw.parse()?;
-    Ok(if args.delexicalise { Record { story: delexicalised(&record.story), ..record } } else { record })
+    Ok(if args.delexicalise {
+        Record { story: delexicalised(&record.story), ..record }
+    } else {
+        record
+    })
 }
 
 fn output_place(args: &PerturbArgs) -> Place {
@@ -255,7 +270,9 @@ fn output_place(args: &PerturbArgs) -> Place {
 }
 
 fn read_lexicon(args: &PerturbArgs) -> anyhow::Result<Option<Lexicon>> {
-    let Some(path) = args.antonyms.as_ref().or(args.more_antonyms.as_ref()) else { return Ok(None) };
+    let Some(path) = args.antonyms.as_ref().or(args.more_antonyms.as_ref()) else {
+        return Ok(None);
+    };
     let name = path.display().to_string();
     let file = File::open(path).map_err(|e| Error::io(Place::file(path), e))?;
     let reader = std::io::BufReader::new(file);
@@ -291,7 +308,8 @@ fn read_donors(
     for batch in from.batches()? {
         let batch = batch?;
         let size = batch.len() as u64;
-        let wanted: Vec<RawRecord> = batch.into_iter().filter(|raw| sampler.wants(raw.number())).collect();
+        let wanted: Vec<RawRecord> =
+            batch.into_iter().filter(|raw| sampler.wants(raw.number())).collect();
         // Bad records are found, counted and reported when the input itself is read.
         let parsed: Vec<_> = wanted.into_par_iter().map(|raw| parse(args, raw)).collect();
         for record in parsed {
@@ -306,7 +324,10 @@ fn read_donors(
     let donors = sampler.finish(tagger, lexicon);
     bar.finish_and_clear();
     if donors.is_empty() && args.donors.is_some() {
-        bail!("{}: no donor story is in it", args.donors.as_deref().unwrap_or(Path::new("-")).display());
+        bail!(
+            "{}: no donor story is in it",
+            args.donors.as_deref().unwrap_or(Path::new("-")).display()
+        );
     }
     Ok(donors)
 }
@@ -327,7 +348,12 @@ fn read_prepared(path: &Path) -> anyhow::Result<Option<Donors>> {
     Ok(Some(donors))
 }
 
-fn report(args: &PerturbArgs, common: &Common, whole: &Part, config: &Config) -> anyhow::Result<()> {
+fn report(
+    args: &PerturbArgs,
+    common: &Common,
+    whole: &Part,
+    config: &Config,
+) -> anyhow::Result<()> {
     report_skipped(common, &whole.skipped);
     if whole.tally.unchanged > 0 && !common.quiet {
         crate::note(&format!(

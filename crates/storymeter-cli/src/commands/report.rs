@@ -47,9 +47,14 @@ pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
     file.write_all(html.as_bytes())?;
     file.commit()?;
     if !common.quiet {
-        let figures = args.figures.as_ref().map(|folder| format!(", {drawn} files in {}", folder.display()));
+        let figures =
+            args.figures.as_ref().map(|folder| format!(", {drawn} files in {}", folder.display()));
         let size = html.len() as f64 / 1e6;
-        crate::note(&format!("{}: {size:.1} MB{}", args.output.display(), figures.unwrap_or_default()));
+        crate::note(&format!(
+            "{}: {size:.1} MB{}",
+            args.output.display(),
+            figures.unwrap_or_default()
+        ));
     }
     Ok(Outcome::Done)
 }

@@ -118,13 +118,16 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
             // Before the time for the explanations is spent; the scores are checked anyway.
             scorer.check_all(records)?;
         }
-        let explained = explainer.as_ref().map(|explainer| explainer.explain(records)).transpose()?;
+        let explained =
+            explainer.as_ref().map(|explainer| explainer.explain(records)).transpose()?;
         let explanations = explained.as_ref().map(|explained| explained.explanations.as_slice());
         // An explanation contains the score: the model need not read the stories for it again.
-        let known = |key: &str| explanations.filter(|_| key == UNION).map(UnionMetric::stats_of_explained);
+        let known =
+            |key: &str| explanations.filter(|_| key == UNION).map(UnionMetric::stats_of_explained);
         let rows = scorer.batch_knowing(records, known)?;
         learned.check()?;
-        let lines = layout.as_ref().map(|layout| layout.lines(records, &rows, explanations)).transpose()?;
+        let lines =
+            layout.as_ref().map(|layout| layout.lines(records, &rows, explanations)).transpose()?;
         Ok(Done {
             lines: lines.unwrap_or_default(),
             ledger: entries(records, &rows, scorer.width()),
@@ -180,7 +183,11 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
 }
 
 /// What explains the stories, where that is asked for: the metric's model, or one of its own.
-fn explainer(args: &ScoreArgs, learned: &Learned, format: OutputFormat) -> anyhow::Result<Option<Explainer>> {
+fn explainer(
+    args: &ScoreArgs,
+    learned: &Learned,
+    format: OutputFormat,
+) -> anyhow::Result<Option<Explainer>> {
     let Some(sentences) = args.explain else { return Ok(None) };
     let model = learned.model().map_or_else(|| args.learned.load().map(Arc::new), Ok)?;
     Ok(Some(Explainer::new(model, sentences, format)))
@@ -215,7 +222,12 @@ struct Done {
 }
 
 /// The first pass, for metrics that must know the corpus.
-fn survey(args: &ScoreArgs, common: &Common, inputs: &Inputs, scorer: Scorer) -> anyhow::Result<Scorer> {
+fn survey(
+    args: &ScoreArgs,
+    common: &Common,
+    inputs: &Inputs,
+    scorer: Scorer,
+) -> anyhow::Result<Scorer> {
     let survey = scorer.survey();
     let work = |records: &[Record]| {
         scorer.check_all(records)?;
@@ -301,7 +313,9 @@ fn compare(
     let Some(system) = &args.against else { return Ok(Vec::new()) };
     ledger.against(system, scorer, resampling).with_context(|| match ledger.systems() {
         [] => format!("--against {system}: no story says which system wrote it"),
-        known => format!("--against {system}: there is no such system; there are {}", known.join(", ")),
+        known => {
+            format!("--against {system}: there is no such system; there are {}", known.join(", "))
+        }
     })
 }
 
@@ -324,16 +338,24 @@ impl Bound {
             (Some((key, limit)), _) => (key, limit),
             (None, [only]) => (only.as_str(), typed),
             (None, _) => {
-                bail!("--fail-under {typed}: there are several scores; name one: {}={typed}", columns[0])
+                bail!(
+                    "--fail-under {typed}: there are several scores; name one: {}={typed}",
+                    columns[0]
+                )
             }
         };
         let limit: f64 =
             limit.parse().map_err(|_| anyhow!("--fail-under {typed}: {limit} is not a number"))?;
         let column = columns.iter().position(|column| column == key).with_context(|| {
-            format!("--fail-under {typed}: there is no score {key}; there are {}", columns.join(", "))
+            format!(
+                "--fail-under {typed}: there is no score {key}; there are {}",
+                columns.join(", ")
+            )
         })?;
-        let direction =
-            scorer.parts().find(|part| part.scores.contains(&column)).map(|part| part.metric.direction());
+        let direction = scorer
+            .parts()
+            .find(|part| part.scores.contains(&column))
+            .map(|part| part.metric.direction());
         Ok(Self { column, key: key.to_owned(), direction: direction.unwrap_or_default(), limit })
     }
 
@@ -349,7 +371,10 @@ impl Bound {
             if !good {
                 hold = false;
                 if !common.quiet {
-                    crate::note(&format!("{} is {score:.4}, {word} the limit of {}", bound.key, bound.limit));
+                    crate::note(&format!(
+                        "{} is {score:.4}, {word} the limit of {}",
+                        bound.key, bound.limit
+                    ));
                 }
             }
         }

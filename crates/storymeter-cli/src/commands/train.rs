@@ -13,7 +13,9 @@ use storymeter::core::Story;
 use storymeter::core::read::{Format, Skipped};
 use storymeter::perturb::Technique;
 use storymeter::union::Reconstruction;
-use storymeter::union::train::{Activations, CHECKPOINT, Device, EpochReport, Job, Preset, Settings, train};
+use storymeter::union::train::{
+    Activations, CHECKPOINT, Device, EpochReport, Job, Preset, Settings, train,
+};
 
 use crate::Outcome;
 use crate::args::Common;
@@ -151,13 +153,16 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         check_output(args, out)?;
         if args.device == DeviceArg::Cuda && args.devices.len() > 1 {
             if args.stories.iter().any(|path| path == Path::new("-")) {
-                bail!("--devices: with several GPUs stories come from files, not from standard input");
+                bail!(
+                    "--devices: with several GPUs stories come from files, not from standard input"
+                );
             }
             return team::oversee(&args.devices, args.deterministic);
         }
     }
     let corpus = read_stories(args, common)?;
-    std::fs::create_dir_all(out).with_context(|| format!("{}: cannot make the folder", out.display()))?;
+    std::fs::create_dir_all(out)
+        .with_context(|| format!("{}: cannot make the folder", out.display()))?;
     let job = Job {
         init,
         stories: &corpus.stories,
@@ -190,7 +195,9 @@ fn device(args: &TrainArgs) -> anyhow::Result<Device> {
         return Ok(Device::Cpu);
     }
     let team = args.rank.map(|rank| team::join(rank, args.devices.len())).transpose()?;
-    let Some(gpu) = args.devices.get(args.rank.unwrap_or(0)).copied() else { bail!("--rank: no such GPU") };
+    let Some(gpu) = args.devices.get(args.rank.unwrap_or(0)).copied() else {
+        bail!("--rank: no such GPU")
+    };
     Ok(Device::Cuda { gpu, activations, team })
 }
 
@@ -225,7 +232,10 @@ fn check_output(args: &TrainArgs, out: &Path) -> anyhow::Result<()> {
     }
     if !args.resume && !args.overwrite && (model || checkpoint) {
         let what = if model { "a model" } else { "an interrupted run" };
-        bail!("{}: holds {what} already: --resume goes on with it, --overwrite starts anew", out.display());
+        bail!(
+            "{}: holds {what} already: --resume goes on with it, --overwrite starts anew",
+            out.display()
+        );
     }
     if args.overwrite && checkpoint {
         // A checkpoint of the run before must not outlive it.
@@ -248,9 +258,14 @@ fn read_stories(args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
     let bar = progress::bar(common, "reading stories", None);
     for path in &args.stories {
         let before = stories.len();
-        let input =
-            InputArgs { files: vec![path.clone()], input_format: args.input_format, skip_bad: args.skip_bad };
-        stories.extend(input.once().stories(&mut skipped, |here| bar.set_position((before + here) as u64))?);
+        let input = InputArgs {
+            files: vec![path.clone()],
+            input_format: args.input_format,
+            skip_bad: args.skip_bad,
+        };
+        stories.extend(
+            input.once().stories(&mut skipped, |here| bar.set_position((before + here) as u64))?,
+        );
         // The name alone: the model must not tell where on a machine its stories lay.
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         files.push((name, stories.len() - before));
@@ -263,7 +278,11 @@ fn read_stories(args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
 /// What came out, on standard output.
 fn summarise(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
     let mut page = Output::open(None)?;
-    writeln!(page, "epoch  dev loss  accuracy  human  {}", Technique::ALL.map(Technique::name).join("  "))?;
+    writeln!(
+        page,
+        "epoch  dev loss  accuracy  human  {}",
+        Technique::ALL.map(Technique::name).join("  ")
+    )?;
     for report in reports {
         let dev = &report.dev;
         write!(
@@ -286,7 +305,12 @@ fn summarise(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
         writeln!(page)?;
     }
     if let Some(best) = reports.iter().rev().find(|report| report.best) {
-        writeln!(page, "{} holds epoch {}: storymeter score FILE --model {0}", out.display(), best.epoch)?;
+        writeln!(
+            page,
+            "{} holds epoch {}: storymeter score FILE --model {0}",
+            out.display(),
+            best.epoch
+        )?;
     }
     page.finish()
 }

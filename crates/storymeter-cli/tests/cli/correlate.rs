@@ -54,7 +54,10 @@ fn one_criterion_is_taken_and_several_must_be_named() {
             "{{\"id\": {id}, \"story\": \"Rain fell.\", \"human\": {{\"fun\": {fun}, \"plot\": [{plot}, 2]}}}}\n"
         )
     };
-    sandbox.write("human.jsonl", [line(11, 5, 1), line(12, 1, 4), line(14, 4, 2), line(16, 2, 3)].concat());
+    sandbox.write(
+        "human.jsonl",
+        [line(11, 5, 1), line(12, 1, 4), line(14, 4, 2), line(16, 2, 3)].concat(),
+    );
     let command = "correlate --human human.jsonl --scores bleu=scores.jsonl#bleu";
     sandbox.run(command).fails_with("several criteria (fun, plot): name one with --criterion");
     sandbox
@@ -69,10 +72,13 @@ fn bad_input_is_an_error_that_says_what_and_where() {
     let sandbox = with_stories();
     sandbox.write("short.txt", "0.9\n0.2\n");
     sandbox.write("word.txt", "0.9\nhigh\n0.3\n0.7\n0.4\n0.5\n");
-    sandbox
-        .write("twice.jsonl", "{\"id\": 11, \"scores\": {\"a\": 1}}\n{\"id\": 11, \"scores\": {\"a\": 2}}\n");
+    sandbox.write(
+        "twice.jsonl",
+        "{\"id\": 11, \"scores\": {\"a\": 1}}\n{\"id\": 11, \"scores\": {\"a\": 2}}\n",
+    );
     sandbox.write("strange.jsonl", "{\"id\": 77, \"scores\": {\"a\": 1}}\n");
-    let scores = |source: &str| sandbox.run(&format!("correlate --human rated.txt --scores {source}"));
+    let scores =
+        |source: &str| sandbox.run(&format!("correlate --human rated.txt --scores {source}"));
     scores("a=short.txt").fails_with("short.txt: 2 numbers, rated.txt has 6 stories");
     scores("a=word.txt").fails_with("word.txt:2: \"high\" is not a number");
     scores("a=twice.jsonl").fails_with("twice.jsonl:2: id \"11\" was here before");

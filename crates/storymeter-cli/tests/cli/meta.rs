@@ -19,7 +19,8 @@ fn hanna_csv() -> String {
         let numbers: Vec<String> = values.iter().map(|v| format!("{v:.3}")).collect();
         format!("\"[{}]\"", numbers.join(", "))
     };
-    let mut text = String::from("Model,Relevance,Coherence,BLEU Ξ§,DepthScore Ξε,Text length ¤§,Flat Ξ§\n");
+    let mut text =
+        String::from("Model,Relevance,Coherence,BLEU Ξ§,DepthScore Ξε,Text length ¤§,Flat Ξ§\n");
     for (s, system) in SYSTEMS.iter().enumerate() {
         let column = |f: &dyn Fn(usize) -> f64| list((0..ITEMS).map(f).collect());
         let cells = [
@@ -49,7 +50,12 @@ fn ratings_csv() -> String {
         for item in 0..ITEMS {
             for rater in 0..3 {
                 let (first, second) = (rating(s, item, 0, rater), rating(s, item, 1, rater));
-                let _ = writeln!(text, "{},{system},{item},{},{first},{second}", s * ITEMS + item, rater + 1);
+                let _ = writeln!(
+                    text,
+                    "{},{system},{item},{},{first},{second}",
+                    s * ITEMS + item,
+                    rater + 1
+                );
             }
         }
     }
@@ -72,7 +78,9 @@ fn hanna_prints_its_tables_and_says_where_the_editions_differ() {
 #[test]
 fn hanna_as_published_is_another_edition() {
     let run = with_hanna()
-        .run("meta hanna scores.csv --ratings ratings.csv --compat --show figure-3,figure-7,table-6")
+        .run(
+            "meta hanna scores.csv --ratings ratings.csv --compat --show figure-3,figure-7,table-6",
+        )
         .succeeds();
     insta::assert_snapshot!(run.stdout());
 }
@@ -88,14 +96,19 @@ fn a_folder_holds_every_table_and_figure_as_csv_and_all_of_it_as_json() {
     // Two criteria, so Williams matrices are Figures 27, 28 and 33, 34.
     let figures = (1..=28).chain(33..=34).map(|n| format!("figure-{n}.csv"));
     let tables = [3, 4, 5, 6, 8, 9].map(|n| format!("table-{n}.csv"));
-    for name in
-        figures.chain(tables).chain(["result.json", "index.csv", "rankings_global.csv"].map(String::from))
+    for name in figures
+        .chain(tables)
+        .chain(["result.json", "index.csv", "rankings_global.csv"].map(String::from))
     {
         assert!(names.contains(&name), "{name} is missing of {names:?}");
     }
     let json: serde_json::Value = serde_json::from_str(&sandbox.read("out/result.json")).unwrap();
     assert_eq!(json["kind"], "hanna");
-    assert_eq!(sandbox.names(), ["out", "ratings.csv", "scores.csv"], "no temporary folder stays behind");
+    assert_eq!(
+        sandbox.names(),
+        ["out", "ratings.csv", "scores.csv"],
+        "no temporary folder stays behind"
+    );
     insta::assert_snapshot!(sandbox.read("out/figure-14.csv"));
 }
 
@@ -104,7 +117,9 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let sandbox = with_hanna();
     for threads in [1, 3] {
         sandbox
-            .run(&format!("meta hanna scores.csv --ratings ratings.csv --threads {threads} -o {threads}"))
+            .run(&format!(
+                "meta hanna scores.csv --ratings ratings.csv --threads {threads} -o {threads}"
+            ))
             .succeeds();
     }
     assert!(sandbox.read("1/result.json") == sandbox.read("3/result.json"));
@@ -122,7 +137,10 @@ fn hanna_names_what_is_wrong_with_its_input() {
         ratings_csv().replacen("0,Human,0,1,1,", "0,Human,0,1,7,", 1),
         "bad.csv:2: field \"Relevance\": rating 7",
     );
-    ratings(ratings_csv().replace("Myth", "Epic"), "unknown system \"Epic\"; known are: Human, Tale");
+    ratings(
+        ratings_csv().replace("Myth", "Epic"),
+        "unknown system \"Epic\"; known are: Human, Tale",
+    );
     ratings("story_id,system\n1,Tale\n".into(), "no column \"Relevance\"");
     let scores = |content: String, message: &str| {
         sandbox.write("bad.csv", content);
@@ -154,10 +172,12 @@ fn with_union() -> Sandbox {
     for story in 0..10usize {
         let reasonable = |rater: usize| (story * 3 + rater * 5) % 10 < story + 1;
         let kind = |rater: usize| if reasonable(rater) { 0 } else { 1 + (story + rater / 3) % 5 };
-        let words =
-            |f: &dyn Fn(usize) -> usize| (0..7).map(|r| f(r).to_string()).collect::<Vec<_>>().join(" ");
+        let words = |f: &dyn Fn(usize) -> usize| {
+            (0..7).map(|r| f(r).to_string()).collect::<Vec<_>>().join(" ")
+        };
         let text = format!("the {story} birds sang . then they flew away .");
-        let _ = writeln!(rated, "{story} ||| {text} ||| {}", words(&|r| usize::from(reasonable(r))));
+        let _ =
+            writeln!(rated, "{story} ||| {text} ||| {}", words(&|r| usize::from(reasonable(r))));
         let _ = writeln!(typed, "{story} ||| {text} ||| {}", words(&kind));
         let _ = writeln!(union, "{}", (story * 7 % 10) as f64 / 10.0);
         let _ = writeln!(ppl, "{}", 30.0 - story as f64 - (story % 3) as f64);
@@ -187,7 +207,12 @@ fn union_without_error_types_or_metrics_says_what_is_absent() {
     std::fs::remove_file(sandbox.path("set/ant_data_all.txt")).unwrap();
     let run = sandbox.run("meta union set").succeeds();
     let absent = run.stdout().matches("absent: ant_data_all.txt").count();
-    assert_eq!(absent, 1, "Table 6 reads the same set, and nothing is said twice: {}", run.stdout());
+    assert_eq!(
+        absent,
+        1,
+        "Table 6 reads the same set, and nothing is said twice: {}",
+        run.stdout()
+    );
     std::fs::remove_dir_all(sandbox.path("set/metric_output")).unwrap();
     std::fs::remove_dir_all(sandbox.path("set/drift_output")).unwrap();
     let run = sandbox.run("meta union set").succeeds();
@@ -205,7 +230,11 @@ fn union_names_what_is_wrong_with_its_input() {
     };
     bad("set/metric_output/mine.txt", "1\n2\n", "mine.txt: 2 numbers for 10 stories");
     bad("set/metric_output/mine.txt", "1\nx\n", "mine.txt:2: \"x\" is not a number");
-    bad("set/ant_data.txt", "1 ||| rain ||| 0 1 5\n", "ant_data.txt:1: rating 5 is outside the scale 0..1");
+    bad(
+        "set/ant_data.txt",
+        "1 ||| rain ||| 0 1 5\n",
+        "ant_data.txt:1: rating 5 is outside the scale 0..1",
+    );
     bad("set/ant_data.txt", "1 ||| rain\n", "ant_data.txt:1: not of the form");
     bad("set/ant_data_all.txt", "0 ||| the 0 birds ||| 0\n", "1 stories, ant_data.txt has 10");
     bad("set/edits.txt", "1\n0\n", "edits.txt: 2 lines for 10 stories");
@@ -240,7 +269,9 @@ fn a_users_own_scores_get_the_same_analysis() {
     let run = sandbox.run("meta table scores.jsonl --without Human --scale 1..5 -o out").succeeds();
     insta::assert_snapshot!(run.stdout());
     let index = sandbox.read("out/index.csv");
-    for sheet in ["correlations", "williams-system-fun", "drift-fun", "agreement", "metrics-story-kendall"] {
+    for sheet in
+        ["correlations", "williams-system-fun", "drift-fun", "agreement", "metrics-story-kendall"]
+    {
         assert!(index.contains(&format!("{sheet}.csv")), "{sheet} is missing:\n{index}");
     }
 }
@@ -253,7 +284,10 @@ fn error_types_and_drifted_scores_may_be_added() {
     let kinds = ["null", "\"repetition\"", "\"logic\""];
     let line = |(at, id): (usize, String)| {
         let kind = |rater: usize| kinds[if at % 4 == 0 { 0 } else { (at / 5 + rater / 3) % 3 }];
-        format!("{{\"id\": \"{id}\", \"errors\": [{}]}}\n", (0..7).map(kind).collect::<Vec<_>>().join(", "))
+        format!(
+            "{{\"id\": \"{id}\", \"errors\": [{}]}}\n",
+            (0..7).map(kind).collect::<Vec<_>>().join(", ")
+        )
     };
     sandbox.write("errors.jsonl", ids().enumerate().map(line).collect::<String>());
     let line = |(at, id): (usize, String)| {
@@ -265,7 +299,9 @@ fn error_types_and_drifted_scores_may_be_added() {
         .succeeds();
     insta::assert_snapshot!(run.stdout());
     sandbox.write("strange.jsonl", "{\"id\": \"x\", \"errors\": [null]}\n");
-    sandbox.run("meta table scores.jsonl --errors strange.jsonl").fails_with("none of its ids has scores");
+    sandbox
+        .run("meta table scores.jsonl --errors strange.jsonl")
+        .fails_with("none of its ids has scores");
     sandbox.write("strange.jsonl", "{\"id\": \"x\"}\n");
     sandbox
         .run("meta table scores.jsonl --errors strange.jsonl")
@@ -277,7 +313,8 @@ fn ratings_may_come_from_the_stories_and_systems_may_be_missing() {
     let sandbox = Sandbox::new();
     let (mut scores, mut stories) = (String::new(), String::new());
     for id in 0..8usize {
-        let _ = writeln!(scores, "{{\"id\": \"{id}\", \"scores\": {{\"bleu\": {}}}}}", score(0, id, 1));
+        let _ =
+            writeln!(scores, "{{\"id\": \"{id}\", \"scores\": {{\"bleu\": {}}}}}", score(0, id, 1));
         let human = (id * 5 % 8) + 1;
         let _ = writeln!(
             stories,
@@ -286,9 +323,15 @@ fn ratings_may_come_from_the_stories_and_systems_may_be_missing() {
     }
     sandbox.write("scores.jsonl", &scores);
     sandbox.write("stories.jsonl", stories);
-    let run = sandbox.run("meta table scores.jsonl --stories stories.jsonl --show best-metrics").succeeds();
+    let run = sandbox
+        .run("meta table scores.jsonl --stories stories.jsonl --show best-metrics")
+        .succeeds();
     assert!(run.stdout().contains("pooled"), "{}", run.stdout());
-    assert!(!run.stdout().contains("system    fun"), "one system has no system level: {}", run.stdout());
+    assert!(
+        !run.stdout().contains("system    fun"),
+        "one system has no system level: {}",
+        run.stdout()
+    );
     sandbox.run("meta table scores.jsonl").fails_with("no story has ratings");
 }
 
@@ -306,7 +349,11 @@ fn own_scores_with_faults_are_refused() {
         "",
         "system \"Human\" has two stories for item \"p0\"",
     );
-    bad(scores_jsonl().replacen("\"system\": \"Human\", ", "", 1), "", "has no system, others have");
+    bad(
+        scores_jsonl().replacen("\"system\": \"Human\", ", "", 1),
+        "",
+        "has no system, others have",
+    );
     bad(scores_jsonl(), "--scale 2..5", "outside the scale 2..5");
     bad(scores_jsonl(), "--without Nobody", "unknown system \"Nobody\"; there are: Human, Tale");
     bad(scores_jsonl().replacen("0.", "zero", 1), "", "scores.jsonl:1: wrong JSON");

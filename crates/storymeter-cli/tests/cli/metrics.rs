@@ -17,7 +17,11 @@ fn the_list_is_the_default() {
         "novelty-{1,2,3} ",
         "self-bleu ",
     ] {
-        assert!(run.stdout().lines().any(|line| line.starts_with(id)), "{id} is missing:\n{}", run.stdout());
+        assert!(
+            run.stdout().lines().any(|line| line.starts_with(id)),
+            "{id} is missing:\n{}",
+            run.stdout()
+        );
     }
 }
 
@@ -30,7 +34,11 @@ fn a_page_says_what_a_metric_is() {
 #[test]
 fn the_learned_metric_has_a_page_too() {
     let run = Sandbox::new().run("metrics show union").succeeds();
-    assert!(run.stdout().starts_with("`union`: how likely the story is a whole one"), "{}", run.stdout());
+    assert!(
+        run.stdout().starts_with("`union`: how likely the story is a whole one"),
+        "{}",
+        run.stdout()
+    );
 }
 
 #[test]
@@ -42,5 +50,7 @@ fn an_id_with_a_number_or_a_preset_finds_its_page() {
 
 #[test]
 fn an_unknown_id_gets_a_suggestion() {
-    Sandbox::new().run("metrics show blue").fails_with("there is no metric \"blue\", did you mean \"bleu\"?");
+    Sandbox::new()
+        .run("metrics show blue")
+        .fails_with("there is no metric \"blue\", did you mean \"bleu\"?");
 }

@@ -23,14 +23,19 @@ const FIGURES: &str = r#"{"signature": "x", "agreement": [{"set": "no set", "cri
 /// A sandbox with a trained folder `model`, a source `shop` with the packed `tiny.smq`, and `in.jsonl`.
 fn with_shop() -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.write("in.jsonl", "{\"story\": \"Mira lost her red kite. She looked in the old barn.\"}\n");
+    sandbox.write(
+        "in.jsonl",
+        "{\"story\": \"Mira lost her red kite. She looked in the old barn.\"}\n",
+    );
     sandbox.write("about.json", ABOUT);
     sandbox.write("figures.json", FIGURES);
     for folder in ["model", "shop", "installed"] {
         std::fs::create_dir(sandbox.path(folder)).unwrap();
     }
     write_model(&sandbox.path("model"));
-    sandbox.run("model pack model --about about.json --figures figures.json -o shop/tiny.smq").succeeds();
+    sandbox
+        .run("model pack model --about about.json --figures figures.json -o shop/tiny.smq")
+        .succeeds();
     sandbox.run("model manifest shop").succeeds();
     sandbox
 }
@@ -62,7 +67,11 @@ fn a_model_that_is_pulled_is_listed_and_scores_by_its_name() {
     assert_eq!(bytes(&sandbox, "installed/tiny.smq"), bytes(&sandbox, "shop/tiny.smq"));
     let list = sandbox.run_with("model list", &place).succeeds();
     assert!(list.stdout().contains("tiny"), "{}", list.stdout());
-    assert!(list.stdout().contains("no set: r 0.500, rho 0.500, tau 0.500 (n = 3)"), "{}", list.stdout());
+    assert!(
+        list.stdout().contains("no set: r 0.500, rho 0.500, tau 0.500 (n = 3)"),
+        "{}",
+        list.stdout()
+    );
     let json = sandbox.run_with("model list --format json", &place).succeeds();
     let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
     assert_eq!(json[0]["embedded"], true);
@@ -119,8 +128,12 @@ fn a_damaged_model_file_is_refused_by_score() {
         "other.smq",
         "something else entirely, which is no model at all, and long enough to have a head",
     );
-    sandbox.run("score in.jsonl --model other.smq").fails_with("other.smq: not a model file of storymeter");
-    sandbox.run("score in.jsonl --model shop/tiny.smq --precision f32").fails_with("cannot compute in f32");
+    sandbox
+        .run("score in.jsonl --model other.smq")
+        .fails_with("other.smq: not a model file of storymeter");
+    sandbox
+        .run("score in.jsonl --model shop/tiny.smq --precision f32")
+        .fails_with("cannot compute in f32");
     sandbox.run("model pack nowhere -o x.smq").fails_with("nowhere");
     assert!(!sandbox.path("x.smq").exists());
 }
@@ -133,7 +146,8 @@ fn a_download_that_broke_goes_on_where_it_stopped() {
     let server = Server::start(&sandbox, true, half);
     let place = [("STORYMETER_MODELS", "installed")];
     let line = format!("model pull tiny --from http://{}/", server.address);
-    let broken = sandbox.run_with(&line, &place).fails_with("bytes are kept; the same command goes on");
+    let broken =
+        sandbox.run_with(&line, &place).fails_with("bytes are kept; the same command goes on");
     assert!(broken.stderr().contains(&format!("{half} of {}", file.len())), "{}", broken.stderr());
     assert!(!sandbox.path("installed/tiny.smq").exists());
     sandbox.run_with(&line, &place).succeeds();
@@ -182,7 +196,8 @@ impl Server {
                 let Some((path, range)) = request(&mut stream) else { continue };
                 let content = std::fs::read(folder.join(path.trim_start_matches('/')));
                 let Ok(content) = content else {
-                    let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+                    let _ =
+                        stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
                     continue;
                 };
                 let from = range.filter(|_| knows_ranges).unwrap_or(0);
@@ -195,8 +210,9 @@ impl Server {
                     ),
                 };
                 let length = content.len() - from;
-                let head =
-                    format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+                let head = format!(
+                    "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+                );
                 let _ = stream.write_all(head.as_bytes());
                 let mut end = content.len();
                 if path.ends_with(".smq") {
@@ -224,7 +240,8 @@ fn request(stream: &mut TcpStream) -> Option<(String, Option<usize>)> {
     let path = text.split(' ').nth(1)?.to_owned();
     let range = text.lines().find_map(|line| {
         let (name, value) = line.split_once(": ")?;
-        name.eq_ignore_ascii_case("range").then(|| value.trim_start_matches("bytes=").trim_end_matches('-'))
+        name.eq_ignore_ascii_case("range")
+            .then(|| value.trim_start_matches("bytes=").trim_end_matches('-'))
     });
     Some((path, range.and_then(|from| from.parse().ok())))
 }
@@ -239,11 +256,16 @@ fn the_mean_of_models_is_a_model_and_only_alike_ones_have_one() {
     assert!(weights("mean") == weights("model"));
     sandbox.run("model average model model -o mean").fails_with("mean: holds a model already");
     let card = String::from_utf8(bytes(&sandbox, "mean/storymeter.json")).unwrap();
-    sandbox.write("mean/storymeter.json", card.replace("\"pooling\": \"cls\"", "\"pooling\": \"mean\""));
+    sandbox.write(
+        "mean/storymeter.json",
+        card.replace("\"pooling\": \"cls\"", "\"pooling\": \"mean\""),
+    );
     let error = "the models read stories in different ways, or have different heads";
     sandbox.run("model average model mean -o other").fails_with(error);
     assert!(!sandbox.path("other").exists());
-    sandbox.run("model pack model --temperature 0 -o t.smq").fails_with("a positive number is needed");
+    sandbox
+        .run("model pack model --temperature 0 -o t.smq")
+        .fails_with("a positive number is needed");
     sandbox.run("model pack model --temperature 3 -o t.smq").succeeds();
     let json = sandbox.run("model show t.smq --format json").succeeds();
     let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
@@ -274,14 +296,22 @@ fn a_model_file_can_be_packed_again_and_calibrated_on_stories() {
         }
     }
     sandbox.write("human.jsonl", stories);
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/union-compact.smq");
+    let root =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/union-compact.smq");
     sandbox.write("small.smq", std::fs::read(root).unwrap());
     sandbox.run("model pack small.smq --calibrate human.jsonl -o again.smq").succeeds();
     let (old, new) = (shown("small.smq"), shown("again.smq"));
     let temperature = |model: &serde_json::Value| model["card"]["temperature"].as_f64().unwrap();
-    assert!((temperature(&new) / temperature(&old)).ln().abs() < 1.5, "{} {}", old["card"], new["card"]);
+    assert!(
+        (temperature(&new) / temperature(&old)).ln().abs() < 1.5,
+        "{} {}",
+        old["card"],
+        new["card"]
+    );
     assert_ne!(old["fingerprint"], new["fingerprint"], "the scores differ");
-    sandbox.run("model pack small.smq --repetition -1 -o none.smq").fails_with("unexpected argument");
+    sandbox
+        .run("model pack small.smq --repetition -1 -o none.smq")
+        .fails_with("unexpected argument");
     sandbox
         .run("model pack small.smq --repetition nan -o none.smq")
         .fails_with("repetition must be 0 or more");
@@ -300,8 +330,12 @@ fn a_model_file_can_be_packed_again_and_calibrated_on_stories() {
         old["fingerprint"],
         "the window stands in signatures by itself"
     );
-    sandbox.run("model pack small.smq --window 9999 -o none.smq").fails_with("the encoder takes 8 to 512");
-    sandbox.run("model pack small.smq --calibrate in.jsonl -o none.smq").fails_with("cannot be calibrated");
+    sandbox
+        .run("model pack small.smq --window 9999 -o none.smq")
+        .fails_with("the encoder takes 8 to 512");
+    sandbox
+        .run("model pack small.smq --calibrate in.jsonl -o none.smq")
+        .fails_with("cannot be calibrated");
     assert!(!sandbox.path("none.smq").exists());
 }
 

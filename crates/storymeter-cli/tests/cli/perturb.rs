@@ -20,7 +20,10 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 #[test]
 fn a_sample_tells_what_was_done_to_which_story() {
     let sandbox = Sandbox::new();
-    sandbox.write("in.jsonl", "{\"id\": 7, \"story\": \"Mia slept. Rain fell. She woke up. She ran.\"}\n");
+    sandbox.write(
+        "in.jsonl",
+        "{\"id\": 7, \"story\": \"Mia slept. Rain fell. She woke up. She ran.\"}\n",
+    );
     let run = sandbox.run("perturb in.jsonl --techniques reordering --seed 1").succeeds();
     insta::assert_snapshot!(run.stdout());
 }
@@ -49,7 +52,9 @@ fn the_bytes_do_not_depend_on_threads() {
     let sandbox = with_examples();
     for threads in [1, 2, 7] {
         sandbox
-            .run(&format!("perturb stories.jsonl --per-story 20 --threads {threads} -o {threads}.jsonl"))
+            .run(&format!(
+                "perturb stories.jsonl --per-story 20 --threads {threads} -o {threads}.jsonl"
+            ))
             .succeeds();
     }
     assert_eq!(sandbox.read("1.jsonl").lines().count(), 36 * 20);
@@ -94,7 +99,8 @@ fn one_technique_or_all_but_one_can_be_asked_for() {
     let sandbox = with_examples();
     let only = sandbox.run("perturb stories.jsonl --techniques negation").succeeds();
     assert!(only.stdout().lines().all(|line| line.contains("\"techniques\":[\"negation\"]")));
-    let without = sandbox.run("perturb stories.jsonl --techniques no-negation --per-story 5").succeeds();
+    let without =
+        sandbox.run("perturb stories.jsonl --techniques no-negation --per-story 5").succeeds();
     assert!(!without.stdout().contains("\"negation\""));
 }
 
@@ -105,7 +111,9 @@ fn names_are_masked_where_that_is_asked_for() {
     let plain = sandbox.run("perturb in.jsonl").succeeds();
     assert!(plain.stdout().contains("\"original\":\"Susan woke. Robert slept. Susan left.\""));
     let masked = sandbox.run("perturb in.jsonl --delexicalise").succeeds();
-    assert!(masked.stdout().contains("\"original\":\"[FEMALE] woke. [MALE] slept. [FEMALE] left.\""));
+    assert!(
+        masked.stdout().contains("\"original\":\"[FEMALE] woke. [MALE] slept. [FEMALE] left.\"")
+    );
 }
 
 #[test]
@@ -123,7 +131,8 @@ fn antonyms_can_come_from_the_user() {
     let sandbox = Sandbox::new();
     sandbox.write("in.jsonl", "{\"story\": \"Mia slept. Her cat purred.\"}\n");
     sandbox.write("table.txt", "cat|||/r/Antonym|||dog\n");
-    let run = sandbox.run("perturb in.jsonl --antonyms table.txt --techniques substitution --per-story 9");
+    let run = sandbox
+        .run("perturb in.jsonl --antonyms table.txt --techniques substitution --per-story 9");
     assert!(run.succeeds().stdout().contains("Her dog purred."));
     sandbox.write("bad.txt", "cat|||dog\n");
     sandbox.run("perturb in.jsonl --antonyms bad.txt").fails_with("bad.txt");
@@ -133,11 +142,27 @@ fn antonyms_can_come_from_the_user() {
 fn bad_input_is_named_by_file_line_and_field_and_leaves_nothing_behind() {
     let good = "{\"story\": \"A came. B left. C stayed.\"}\n";
     let cases: [(&str, Vec<u8>, &str); 9] = [
-        ("utf8.jsonl", [good.as_bytes(), b"{\"story\": \"\xff\"}\n"].concat(), "utf8.jsonl:2: not UTF-8"),
-        ("empty.jsonl", format!("{good}{{\"story\": \" \"}}\n").into(), "empty.jsonl:2: field \"story\""),
-        ("one.jsonl", format!("{good}{{\"story\": \"A came.\"}}\n").into(), "one.jsonl:2: field \"story\""),
+        (
+            "utf8.jsonl",
+            [good.as_bytes(), b"{\"story\": \"\xff\"}\n"].concat(),
+            "utf8.jsonl:2: not UTF-8",
+        ),
+        (
+            "empty.jsonl",
+            format!("{good}{{\"story\": \" \"}}\n").into(),
+            "empty.jsonl:2: field \"story\"",
+        ),
+        (
+            "one.jsonl",
+            format!("{good}{{\"story\": \"A came.\"}}\n").into(),
+            "one.jsonl:2: field \"story\"",
+        ),
         ("json.jsonl", format!("{good}{{\"story\": \n").into(), "json.jsonl:2"),
-        ("number.jsonl", format!("{good}{{\"story\": 3}}\n").into(), "number.jsonl:2: field \"story\""),
+        (
+            "number.jsonl",
+            format!("{good}{{\"story\": 3}}\n").into(),
+            "number.jsonl:2: field \"story\"",
+        ),
         ("columns.csv", "title,text\na,b\n".into(), "columns.csv:1"),
         ("cut.jsonl.gz", gzip(good.repeat(500).as_bytes())[..60].to_vec(), "cut.jsonl.gz"),
         ("nothing.jsonl", Vec::new(), "nothing.jsonl"),
@@ -215,11 +240,15 @@ fn an_older_output_stays_when_the_run_fails() {
 #[test]
 fn wrong_settings_are_explained() {
     let sandbox = with_examples();
-    sandbox.run("perturb stories.jsonl --techniques sorting").fails_with("unknown technique \"sorting\"");
+    sandbox
+        .run("perturb stories.jsonl --techniques sorting")
+        .fails_with("unknown technique \"sorting\"");
     sandbox.run("perturb stories.jsonl --counts 0,0").fails_with("one to four weights");
     sandbox.run("perturb stories.jsonl --preset mine").fails_with("unknown preset \"mine\"");
     sandbox.run("perturb stories.jsonl --keyword-share 2").fails_with("keyword share");
-    sandbox.run("perturb stories.jsonl --garbled 1.5").fails_with("garbled is 1.5, and must be from 0 to 1");
+    sandbox
+        .run("perturb stories.jsonl --garbled 1.5")
+        .fails_with("garbled is 1.5, and must be from 0 to 1");
     sandbox.run("perturb stories.jsonl --spliced NaN").fails_with("spliced is NaN");
     sandbox.run("perturb stories.jsonl --donors nowhere").fails_with("nowhere: No such file");
 }

@@ -35,13 +35,16 @@ fn one_page_and_three_files_a_figure() {
     let said = sandbox.run("report a a.jsonl --figures figures -o report.html").succeeds();
     assert!(said.stdout().is_empty() && said.stderr().contains("report.html"), "{}", said.stderr());
     let page = sandbox.read("report.html");
-    assert!(page.starts_with("<!doctype html>") && page.contains("near has the highest mean |Pearson|"));
+    assert!(
+        page.starts_with("<!doctype html>") && page.contains("near has the highest mean |Pearson|")
+    );
     assert!(
         !page.contains("http://")
             || page.matches("http://").count() == page.matches("http://www.w3.org/").count()
     );
     for (ending, magic) in [("svg", &b"<svg"[..]), ("png", b"\x89PNG"), ("pdf", b"%PDF")] {
-        let bytes = std::fs::read(sandbox.path(&format!("figures/against-story-pearson.{ending}"))).unwrap();
+        let bytes = std::fs::read(sandbox.path(&format!("figures/against-story-pearson.{ending}")))
+            .unwrap();
         assert!(bytes.starts_with(magic), "{ending}");
     }
 }

@@ -30,16 +30,22 @@ fn nothing_half_written(sandbox: &Sandbox, line: &str, message: &str) {
 
 #[test]
 fn a_table_shows_all_stories_and_each_system() {
-    let run =
-        with_stories().run("score stories.jsonl --metric bleu,ter,text-length --against sun").succeeds();
+    let run = with_stories()
+        .run("score stories.jsonl --metric bleu,ter,text-length --against sun")
+        .succeeds();
     insta::assert_snapshot!(run.stdout());
-    assert_eq!(run.stderr(), "storymeter: 1 of 4 stories have no text; they are scored as they are\n");
+    assert_eq!(
+        run.stderr(),
+        "storymeter: 1 of 4 stories have no text; they are scored as they are\n"
+    );
 }
 
 #[test]
 fn every_story_gets_a_line_in_input_order() {
     let sandbox = with_stories();
-    sandbox.run("score stories.jsonl --metric bleu,chrf:hanna,novelty-2 -o scores.jsonl").succeeds();
+    sandbox
+        .run("score stories.jsonl --metric bleu,chrf:hanna,novelty-2 -o scores.jsonl")
+        .succeeds();
     insta::assert_snapshot!(sandbox.read("scores.jsonl"));
     assert_eq!(sandbox.names(), ["scores.jsonl", "stories.jsonl"]);
 }
@@ -71,9 +77,13 @@ fn many(count: usize) -> (String, String) {
     let story = |n: usize| {
         let system = if n.is_multiple_of(2) { "even" } else { "odd" };
         let text = format!("Keeper {} lit the {} lamp, and lamp {n} went out.", n % 7, n % 13);
-        format!("{{\"id\":\"{n}\",\"system\":\"{system}\",\"item\":\"{}\",\"story\":\"{text}\"}}\n", n / 2)
+        format!(
+            "{{\"id\":\"{n}\",\"system\":\"{system}\",\"item\":\"{}\",\"story\":\"{text}\"}}\n",
+            n / 2
+        )
     };
-    let reference = |n: usize| format!("The keeper lit lamp {} at {} and it went out.\n", n % 13, n % 24);
+    let reference =
+        |n: usize| format!("The keeper lit lamp {} at {} and it went out.\n", n % 13, n % 24);
     ((0..count).map(story).collect(), (0..count).map(reference).collect())
 }
 
@@ -117,7 +127,8 @@ fn the_first_bad_record_of_many_batches_is_named() {
         &format!("score stories.jsonl {formats} -o out.jsonl"),
         "stories.jsonl:2601: ",
     );
-    let run = sandbox.run(&format!("score stories.jsonl {formats} --skip-bad -o out.jsonl")).succeeds();
+    let run =
+        sandbox.run(&format!("score stories.jsonl {formats} --skip-bad -o out.jsonl")).succeeds();
     assert!(run.stderr().contains("2 bad records were passed over"), "{}", run.stderr());
     // The references of the bad ones are passed over with them.
     let scores = sandbox.read("out.jsonl");
@@ -130,11 +141,14 @@ fn the_first_bad_record_of_many_batches_is_named() {
 #[test]
 fn stories_and_references_are_counted_across_batches() {
     let sandbox = Sandbox::new();
-    let take = |text: &str, count: usize| text.split_inclusive('\n').take(count).collect::<String>();
+    let take =
+        |text: &str, count: usize| text.split_inclusive('\n').take(count).collect::<String>();
     let (stories, references) = many(3000);
     let line = "score stories.jsonl --references references.txt --references-format lines --metric bleu -o out.jsonl";
     // Ends of batches among them.
-    for (count, given) in [(2048, 2047), (2500, 1024), (2049, 2048), (2048, 2049), (1024, 3000), (700, 701)] {
+    for (count, given) in
+        [(2048, 2047), (2500, 1024), (2049, 2048), (2048, 2049), (1024, 3000), (700, 701)]
+    {
         sandbox.write("stories.jsonl", take(&stories, count));
         sandbox.write("references.txt", take(&references, given));
         let message = if given < count {
@@ -155,7 +169,8 @@ fn stories_and_references_are_counted_across_batches() {
 #[test]
 fn standard_input_is_read_twice_for_corpus_metrics() {
     let sandbox = with_stories();
-    let from_file = sandbox.run("score stories.jsonl --metric cider-d,self-bleu --format jsonl").succeeds();
+    let from_file =
+        sandbox.run("score stories.jsonl --metric cider-d,self-bleu --format jsonl").succeeds();
     let from_pipe = sandbox
         .run_with_input("score - --metric cider-d,self-bleu --format jsonl", STORIES.as_bytes())
         .succeeds();
@@ -168,8 +183,10 @@ fn references_may_come_from_files_of_their_own() {
     sandbox.write("stories.txt", "The storm came.\nShe read it.\n");
     sandbox.write("first.txt", "The storm came at night.\nShe read it twice.\n");
     sandbox.write("second.txt", "A storm came.\nShe read.\n");
-    let formats = "--input-format lines --references-format lines --metric bleu:none --format jsonl";
-    let one = sandbox.run(&format!("score stories.txt --references first.txt {formats}")).succeeds();
+    let formats =
+        "--input-format lines --references-format lines --metric bleu:none --format jsonl";
+    let one =
+        sandbox.run(&format!("score stories.txt --references first.txt {formats}")).succeeds();
     let two = sandbox
         .run(&format!("score stories.txt --references first.txt --references second.txt {formats}"))
         .succeeds();
@@ -231,6 +248,9 @@ fn what_cannot_be_asked_for_is_refused() {
     refused("--metric bleu:paper", "metric \"bleu\" has no preset \"paper\"; it has 13a, intl,");
     refused("--metric bleu:intl+char", "presets \"intl\" and \"char\" exclude each other");
     refused("--metric bleu,bleu", "both write the key \"bleu\"");
-    refused("--metric bleu --against moon -o x.jsonl", "there is no such system; there are rain, sun");
+    refused(
+        "--metric bleu --against moon -o x.jsonl",
+        "there is no such system; there are rain, sun",
+    );
     refused("--metric bleu -o scores.dat", "name the format with --format");
 }

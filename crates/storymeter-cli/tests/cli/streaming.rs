@@ -21,7 +21,10 @@ fn memory_is_bounded_however_many_stories_are_scored() {
     std::fs::create_dir(sandbox.path("model")).unwrap();
     write_model(&sandbox.path("model"));
     let mut child = Command::new(env!("CARGO_BIN_EXE_storymeter"))
-        .args("score - --input-format jsonl --model model --resamples 1 --threads 2 -o out.jsonl".split(' '))
+        .args(
+            "score - --input-format jsonl --model model --resamples 1 --threads 2 -o out.jsonl"
+                .split(' '),
+        )
         .current_dir(sandbox.path(""))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -35,8 +38,11 @@ fn memory_is_bounded_however_many_stories_are_scored() {
             let mut lines = String::new();
             for _ in 0..500 {
                 let story = "Mira lost her red kite. She looked in the old barn.";
-                writeln!(lines, "{{\"id\": \"{number}\", \"story\": \"{story} It hung there, {number}.\"}}")
-                    .unwrap();
+                writeln!(
+                    lines,
+                    "{{\"id\": \"{number}\", \"story\": \"{story} It hung there, {number}.\"}}"
+                )
+                .unwrap();
                 number += 1;
             }
             input.write_all(lines.as_bytes()).unwrap();

@@ -69,7 +69,10 @@ fn a_model_is_trained_logged_reported_and_scores() {
     assert_eq!((&start["event"], &end["event"]), (&Value::from("start"), &Value::from("end")));
     assert_eq!((&start["settings"]["seed"], &start["settings"]["epochs"]), (&3.into(), &3.into()));
     assert_eq!(start["files"][0]["name"], "stories.tsv");
-    assert_eq!((&start["files"][0]["stories"], &start["files"][1]["stories"]), (&120.into(), &8.into()));
+    assert_eq!(
+        (&start["files"][0]["stories"], &start["files"][1]["stories"]),
+        (&120.into(), &8.into())
+    );
     assert_eq!(start["files"][0]["sha256"].as_str().unwrap().len(), 64);
     let parts = ["train", "dev", "test"].map(|part| start["split"][part].as_u64().unwrap());
     assert_eq!(parts.iter().sum::<u64>(), 128);
@@ -89,9 +92,8 @@ fn a_model_is_trained_logged_reported_and_scores() {
     let epochs = of_kind(&log, "epoch");
     assert_eq!(epochs.len(), 3);
     assert!(
-        epochs
-            .iter()
-            .all(|epoch| epoch["dev"]["accuracy"].is_f64() && epoch["dev"]["reordering"]["loss"].is_f64())
+        epochs.iter().all(|epoch| epoch["dev"]["accuracy"].is_f64()
+            && epoch["dev"]["reordering"]["loss"].is_f64())
     );
     assert!(epochs[0]["counts"].as_str().unwrap().contains("windows of longer stories"));
     for field in ["seconds", "negatives_seconds", "tokens", "best_epoch"] {
@@ -135,14 +137,23 @@ fn stories_may_come_from_standard_input_and_the_log_may_go_elsewhere() {
 fn settings_are_printed_with_their_meaning_and_read_back() {
     let sandbox = with_stories(0);
     let printed = sandbox.run("train --print-config --preset released-code --epochs 9").succeeds();
-    assert!(printed.stdout().contains("# Passes over the training stories"), "{}", printed.stdout());
+    assert!(
+        printed.stdout().contains("# Passes over the training stories"),
+        "{}",
+        printed.stdout()
+    );
     sandbox.write("again.toml", printed.stdout());
     let again = sandbox.run("train --print-config --config again.toml").succeeds();
     assert_eq!(again.stdout(), printed.stdout());
-    let flags = "--without-reconstruction --without-technique negation --without-technique repetition";
+    let flags =
+        "--without-reconstruction --without-technique negation --without-technique repetition";
     let ablated = sandbox.run(&format!("train --print-config {flags}")).succeeds();
     assert!(ablated.stdout().contains("reconstruction = \"none\""), "{}", ablated.stdout());
-    assert!(ablated.stdout().contains("\nweights = [0.0, 0.3, 0.4, 0.0]\n"), "{}", ablated.stdout());
+    assert!(
+        ablated.stdout().contains("\nweights = [0.0, 0.3, 0.4, 0.0]\n"),
+        "{}",
+        ablated.stdout()
+    );
 }
 
 #[test]
@@ -155,7 +166,10 @@ fn what_is_wrong_with_the_settings_is_named() {
     fails("seed = 1\nepoch = 3\n", "run.toml:2: field \"epoch\": unknown field `epoch`");
     fails("learning_rate = \"fast\"\n", "run.toml:1: field \"learning_rate\": invalid type");
     fails("max_tokens = 300\n", "max_tokens is 300, and the encoder takes 8 to 96");
-    fails("max_tokens = 48\ndelexicalise = 2.0\n", "run.toml:2: field \"delexicalise\": must be from 0 to 1");
+    fails(
+        "max_tokens = 48\ndelexicalise = 2.0\n",
+        "run.toml:2: field \"delexicalise\": must be from 0 to 1",
+    );
     sandbox.write("run.toml", CONFIG);
     sandbox.run("train --stories stories.tsv -o model").fails_with("--init");
     assert!(!sandbox.path("model/storymeter.json").exists());
@@ -168,7 +182,10 @@ fn numbers_that_cannot_be_end_the_run_before_any_work() {
     std::fs::create_dir(sandbox.path("before")).unwrap();
     sandbox.write("before/training.safetensors", "kept");
     let cases = [
-        ("learning_rate = nan", "run.toml:2: field \"learning_rate\": must be from 1e-30 to 1, and is NaN"),
+        (
+            "learning_rate = nan",
+            "run.toml:2: field \"learning_rate\": must be from 1e-30 to 1, and is NaN",
+        ),
         ("clip = -1", "run.toml:2: field \"clip\": must be from 1e-30 to 1000000, and is -1"),
         (
             "weight_decay = 1e300",
@@ -211,8 +228,9 @@ fn a_gpu_trains_or_is_said_to_be_missing() {
 fn two_ranks_on_a_gpu_train_what_one_does_or_what_is_missing_is_said() {
     let sandbox = with_stories_for("distilbert", 120);
     let train = |out: &str, more: &str| {
-        sandbox
-            .run(&format!("{TRAIN} -o {out} --epochs 2 --device cuda --precision f32 --deterministic {more}"))
+        sandbox.run(&format!(
+            "{TRAIN} -o {out} --epochs 2 --device cuda --precision f32 --deterministic {more}"
+        ))
     };
     let two = train("two", "--devices 0,0");
     if two.code() != 0 {
@@ -225,11 +243,18 @@ fn two_ranks_on_a_gpu_train_what_one_does_or_what_is_missing_is_said() {
     train("again", "--devices 0,0").succeeds();
     let dev_losses = |out: &str| -> Vec<f64> {
         let log = log(&sandbox, &format!("{out}/train.jsonl"));
-        of_kind(&log, "epoch").into_iter().map(|line| line["dev"]["loss"].as_f64().unwrap()).collect()
+        of_kind(&log, "epoch")
+            .into_iter()
+            .map(|line| line["dev"]["loss"].as_f64().unwrap())
+            .collect()
     };
     let (one, two) = (dev_losses("one"), dev_losses("two"));
-    assert!(one.len() == 2 && one.iter().zip(&two).all(|(a, b)| (a - b).abs() < 1e-4), "{one:?} and {two:?}");
-    let bytes = |out: &str| std::fs::read(sandbox.path(&format!("{out}/model.safetensors"))).unwrap();
+    assert!(
+        one.len() == 2 && one.iter().zip(&two).all(|(a, b)| (a - b).abs() < 1e-4),
+        "{one:?} and {two:?}"
+    );
+    let bytes =
+        |out: &str| std::fs::read(sandbox.path(&format!("{out}/model.safetensors"))).unwrap();
     assert!(bytes("two") == bytes("again"), "the same bytes twice");
     assert_eq!(log(&sandbox, "two/train.jsonl")[0]["device"], "cuda-f32-2-gpus");
 }
@@ -246,7 +271,9 @@ fn a_model_is_not_overwritten_by_a_slip() {
     let sandbox = with_stories(60);
     sandbox.run(&format!("{TRAIN} -o model --epochs 1")).succeeds();
     let before = sandbox.read("model/storymeter.json");
-    sandbox.run(&format!("{TRAIN} -o model --epochs 1 --seed 9")).fails_with("--resume goes on with it");
+    sandbox
+        .run(&format!("{TRAIN} -o model --epochs 1 --seed 9"))
+        .fails_with("--resume goes on with it");
     sandbox
         .run(&format!("{TRAIN} -o model --epochs 1 --seed 9 --resume"))
         .fails_with("a run with other settings");
@@ -256,7 +283,9 @@ fn a_model_is_not_overwritten_by_a_slip() {
     assert_eq!(sandbox.read("model/storymeter.json"), before);
     let checkpoint = std::fs::read(sandbox.path("model/training.safetensors")).unwrap();
     sandbox.write("model/training.safetensors", &checkpoint[..checkpoint.len() / 3]);
-    sandbox.run(&format!("{TRAIN} -o model --epochs 1 --resume")).fails_with("not a complete checkpoint");
+    sandbox
+        .run(&format!("{TRAIN} -o model --epochs 1 --resume"))
+        .fails_with("not a complete checkpoint");
     std::fs::remove_file(sandbox.path("model/training.safetensors")).unwrap();
     sandbox
         .run(&format!("{TRAIN} -o model --epochs 1 --resume"))
@@ -302,10 +331,14 @@ fn start(sandbox: &Sandbox, line: &str) -> Child {
 fn kill_in_second_epoch(sandbox: &Sandbox, out: &str) {
     let mut child = start(sandbox, &format!("{TRAIN} -o {out}"));
     let started = Instant::now();
-    let is_there = |log: &[Value]| log.iter().any(|line| line["event"] == "step" && line["epoch"] == 2);
+    let is_there =
+        |log: &[Value]| log.iter().any(|line| line["event"] == "step" && line["epoch"] == 2);
     while !is_there(&log(sandbox, &format!("{out}/train.jsonl"))) {
         assert!(child.try_wait().unwrap().is_none(), "the run ended before it could be killed");
-        assert!(started.elapsed() < Duration::from_secs(120), "the run does not get to its second epoch");
+        assert!(
+            started.elapsed() < Duration::from_secs(120),
+            "the run does not get to its second epoch"
+        );
         std::thread::sleep(Duration::from_millis(1));
     }
     child.kill().unwrap();
@@ -315,7 +348,9 @@ fn kill_in_second_epoch(sandbox: &Sandbox, out: &str) {
 }
 
 fn assert_same_model(a: &Path, b: &Path) {
-    for file in ["model.safetensors", "heads.safetensors", "storymeter.json", "config.json", "vocab.txt"] {
+    for file in
+        ["model.safetensors", "heads.safetensors", "storymeter.json", "config.json", "vocab.txt"]
+    {
         let read = |folder: &Path| std::fs::read(folder.join(file)).unwrap();
         assert!(read(a) == read(b), "{file} differs");
     }
@@ -335,7 +370,8 @@ fn a_killed_run_resumed_ends_with_the_same_bytes_as_an_unbroken_one() {
     // But for times, both logs tell the same.
     let told = |out: &str| -> Vec<Value> {
         let log = log(&sandbox, &format!("{out}/train.jsonl"));
-        let steps = log.iter().filter(|line| line["event"] == "step" || line["event"] == "epoch").cloned();
+        let steps =
+            log.iter().filter(|line| line["event"] == "step" || line["event"] == "epoch").cloned();
         let timeless = |mut line: Value| {
             line.as_object_mut().unwrap().remove("tokens_per_second");
             line
@@ -351,7 +387,8 @@ fn run_on_full_disk(sandbox: &Sandbox, line: &str, blocks: u64) -> std::process:
     // The signal is ignored, so that writing fails as it does on a full disk.
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" {line}");
     let mut shell = Command::new("sh");
-    let shell = shell.args(["-c", &script, env!("CARGO_BIN_EXE_storymeter")]).current_dir(sandbox.path(""));
+    let shell =
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_storymeter")]).current_dir(sandbox.path(""));
     shell.output().unwrap()
 }
 
@@ -374,8 +411,12 @@ fn a_full_disk_leaves_the_model_that_was_there() {
     let run = run_on_full_disk(&sandbox, &anew, weights / 512 / 2);
     let message = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(2), "{message}");
-    assert!(message.contains("model.safetensors: ") && message.contains("File too large"), "{message}");
-    let after: Vec<String> = before.into_iter().filter(|name| name != "training.safetensors").collect();
+    assert!(
+        message.contains("model.safetensors: ") && message.contains("File too large"),
+        "{message}"
+    );
+    let after: Vec<String> =
+        before.into_iter().filter(|name| name != "training.safetensors").collect();
     assert_eq!(names(sandbox.path("model")), after, "nothing half-written is left");
     sandbox.run("score stories.tsv --model model -o after.jsonl").succeeds();
     assert_eq!(sandbox.read("before.jsonl"), sandbox.read("after.jsonl"));
@@ -394,7 +435,10 @@ fn a_full_disk_leaves_the_last_good_checkpoint_from_which_the_run_goes_on() {
     let run = run_on_full_disk(&sandbox, &format!("{TRAIN} -o full --resume"), blocks);
     let message = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(2), "{message}");
-    assert!(message.contains("training.safetensors: ") && message.contains("File too large"), "{message}");
+    assert!(
+        message.contains("training.safetensors: ") && message.contains("File too large"),
+        "{message}"
+    );
     assert!(std::fs::read(&checkpoint).unwrap() == good, "the checkpoint has changed");
     assert_eq!(names(sandbox.path("full")), before, "nothing half-written is left");
     sandbox.run(&format!("{TRAIN} -o full --resume")).succeeds();

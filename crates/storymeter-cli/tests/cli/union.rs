@@ -42,7 +42,9 @@ fn scores_do_not_depend_on_threads_or_on_what_is_scored_together() {
     let mut single = String::new();
     for line in STORIES.lines() {
         sandbox.write("single.jsonl", line);
-        single.push_str(sandbox.run("score single.jsonl --model model --format jsonl").succeeds().stdout());
+        single.push_str(
+            sandbox.run("score single.jsonl --model model --format jsonl").succeeds().stdout(),
+        );
     }
     assert_eq!(single, sandbox.read("one.jsonl"));
 }
@@ -67,9 +69,17 @@ fn an_explanation_is_shown_and_written() {
     assert_eq!(first["explanation"]["union"], first["scores"]["union"]);
     // The scores are those that come without an explanation, and other metrics stand beside them.
     sandbox.run("score in.jsonl --model model -o plain.jsonl").succeeds();
-    assert_eq!(union_scores(&sandbox.read("out.jsonl")), union_scores(&sandbox.read("plain.jsonl")));
-    sandbox.run("score in.jsonl --model model --explain -m text-length,union -o both.jsonl").succeeds();
-    assert_eq!(union_scores(&sandbox.read("both.jsonl")), union_scores(&sandbox.read("plain.jsonl")));
+    assert_eq!(
+        union_scores(&sandbox.read("out.jsonl")),
+        union_scores(&sandbox.read("plain.jsonl"))
+    );
+    sandbox
+        .run("score in.jsonl --model model --explain -m text-length,union -o both.jsonl")
+        .succeeds();
+    assert_eq!(
+        union_scores(&sandbox.read("both.jsonl")),
+        union_scores(&sandbox.read("plain.jsonl"))
+    );
     sandbox.run("score in.jsonl --model model --explain -m text-length -o other.jsonl").succeeds();
     assert!(sandbox.read("other.jsonl").contains("\"contribution\""));
 }
@@ -77,9 +87,13 @@ fn an_explanation_is_shown_and_written() {
 #[test]
 fn of_a_very_long_story_the_weakest_windows_are_explained_unless_all_are_asked_for() {
     let sandbox = with_model();
-    sandbox.write("long.jsonl", as_jsonl(&["She looked in the old barn. The kite was red. ".repeat(6_000)]));
+    sandbox.write(
+        "long.jsonl",
+        as_jsonl(&["She looked in the old barn. The kite was red. ".repeat(6_000)]),
+    );
     let some = sandbox.run("score long.jsonl --model model --explain").succeeds();
-    let note = " of 12000 sentences weighed, those of the weakest windows; --explain=all weighs every one";
+    let note =
+        " of 12000 sentences weighed, those of the weakest windows; --explain=all weighs every one";
     assert!(some.stdout().contains(note), "{}", &some.stdout()[..300]);
     let all = sandbox.run("score long.jsonl --model model --explain=all").succeeds();
     assert!(!all.stdout().contains(note), "{}", &all.stdout()[..300]);
@@ -101,7 +115,8 @@ fn a_gpu_that_is_missing_is_said_to_be_so_and_nothing_is_written() {
     sandbox.run("score in.jsonl --model model --precision bf16").fails_with("--device cuda");
     // On a machine with a GPU the tiny model's odd width is what is wrong.
     for precision in ["", "--precision int8", "--precision f32"] {
-        let command = format!("score in.jsonl --model model --device cuda {precision} -o out.jsonl");
+        let command =
+            format!("score in.jsonl --model model --device cuda {precision} -o out.jsonl");
         sandbox.run(&command).fails_with("GPU");
     }
     assert!(!sandbox.path("out.jsonl").exists());
@@ -174,9 +189,12 @@ fn the_embedded_model_needs_no_flag_and_is_named_in_the_signature() {
     assert_eq!(same.stdout(), run.stdout());
     sandbox.run("score in.jsonl --precision f32").fails_with("cannot compute in f32");
     let card = sandbox.run("model show union-compact").succeeds();
-    for part in
-        ["Agreement with human readers, with 95% intervals", "Limits", "Not to be used for", "Made from"]
-    {
+    for part in [
+        "Agreement with human readers, with 95% intervals",
+        "Limits",
+        "Not to be used for",
+        "Made from",
+    ] {
         assert!(card.stdout().contains(part), "{part}: {}", card.stdout());
     }
     assert!(card.stdout().contains("windows of 80 tokens; prompts left out;"), "{}", card.stdout());

@@ -51,7 +51,8 @@ pub(super) struct Header {
 impl Header {
     /// Finds the columns in the first record of a file.
     pub fn new(record: &str, format: Format, place: &Place) -> Result<Self> {
-        let names: Vec<String> = fields(record, format).map(|name| name.trim().to_owned()).collect();
+        let names: Vec<String> =
+            fields(record, format).map(|name| name.trim().to_owned()).collect();
         let find = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
         let mut roles = vec![Role::Ignored; names.len()];
         for (role, aliases) in NAMES {
@@ -86,7 +87,11 @@ impl Header {
                 None | Some(Role::Ignored) => {}
                 Some(Role::Story) => story.text = field.into_owned(),
                 Some(Role::Sentence) => {
-                    let slot = self.sentences.iter().position(|&column| column == count).unwrap_or_default();
+                    let slot = self
+                        .sentences
+                        .iter()
+                        .position(|&column| column == count)
+                        .unwrap_or_default();
                     cells[slot] = field;
                 }
                 Some(Role::Id) => story.id = field.into_owned(),
@@ -219,7 +224,10 @@ pub(super) fn cut_csv(lines: &mut LineReader) -> Result<Option<Cut>> {
         match (lines.next()?, begin) {
             (None, None) => return Ok(None),
             (None, Some(line)) => {
-                return broken(line, "a quote that is opened in this record is never closed".into());
+                return broken(
+                    line,
+                    "a quote that is opened in this record is never closed".into(),
+                );
             }
             (Some(Line::Broken(problem)), _) => return broken(lines.number(), problem),
             (Some(Line::Text(line)), None) if is_blank(&line) => {}

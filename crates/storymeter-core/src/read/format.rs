@@ -97,7 +97,9 @@ impl fmt::Display for Format {
 
 /// The name is none of the formats'.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no input format \"{0}\"; there are jsonl, csv, tsv, text, lines, union, roc, wp, hanna, parquet")]
+#[error(
+    "no input format \"{0}\"; there are jsonl, csv, tsv, text, lines, union, roc, wp, hanna, parquet"
+)]
 pub struct UnknownFormat(String);
 
 impl FromStr for Format {
@@ -178,8 +180,10 @@ fn starts_with_roc_block(start: &[u8]) -> bool {
 
 /// Blank lines inside mean paragraphs; else every line is a story.
 fn plain_text(start: &[u8]) -> Format {
-    let blank_inside =
-        start.trim_ascii().split(|&b| b == b'\n').any(|line| line.iter().all(u8::is_ascii_whitespace));
+    let blank_inside = start
+        .trim_ascii()
+        .split(|&b| b == b'\n')
+        .any(|line| line.iter().all(u8::is_ascii_whitespace));
     if blank_inside && !start.trim_ascii().is_empty() { Format::Paragraphs } else { Format::Lines }
 }
 

@@ -38,7 +38,10 @@ impl Columns {
         let find = |wanted: &str| {
             names.iter().position(|name| name.trim() == wanted).ok_or_else(|| {
                 let there = names.join(", ");
-                Error::invalid(place.clone(), format!("no column \"{wanted}\"; the columns are: {there}"))
+                Error::invalid(
+                    place.clone(),
+                    format!("no column \"{wanted}\"; the columns are: {there}"),
+                )
             })
         };
         let [id, prompt, human, story, model] = COLUMNS.map(find);
@@ -145,7 +148,8 @@ impl Grouper {
                 None => group = Some((line, row, id)),
                 Some((_, rows, same)) if *same == id => {
                     if rows.len() + row.len() > lines.max() {
-                        let problem = format!("more than {} bytes of rows with one story id", lines.max());
+                        let problem =
+                            format!("more than {} bytes of rows with one story id", lines.max());
                         self.seen.insert(id);
                         return Ok(Some(Cut { line, body: Err(problem) }));
                     }

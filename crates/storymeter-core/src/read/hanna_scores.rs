@@ -25,7 +25,8 @@ pub fn hanna_scores(path: &Path) -> Result<ScoreTable> {
     let Some((header, place)) = row(&mut lines, path)? else {
         return Err(Error::invalid(Place::file(path), "the file is empty"));
     };
-    let names: Vec<String> = fields(&header, Format::Csv).map(|name| name.trim().to_owned()).collect();
+    let names: Vec<String> =
+        fields(&header, Format::Csv).map(|name| name.trim().to_owned()).collect();
     check_header(&names, &place)?;
 
     let mut systems = Vec::new();
@@ -45,8 +46,8 @@ pub fn hanna_scores(path: &Path) -> Result<ScoreTable> {
         systems.push(system.to_owned());
         for ((name, cell), column) in names.iter().zip(&cells).skip(1).zip(&mut columns) {
             let wrong = |problem: String| Error::invalid(place.clone().in_field(name), problem);
-            let numbers: Vec<Option<f64>> =
-                serde_json::from_str(cell).map_err(|e| wrong(format!("not a JSON list of numbers: {e}")))?;
+            let numbers: Vec<Option<f64>> = serde_json::from_str(cell)
+                .map_err(|e| wrong(format!("not a JSON list of numbers: {e}")))?;
             let expected = *items.get_or_insert(numbers.len());
             if numbers.len() != expected {
                 return Err(wrong(format!(
@@ -82,13 +83,17 @@ fn row(lines: &mut LineReader, path: &Path) -> Result<Option<(String, Place)>> {
 
 fn check_header(names: &[String], place: &Place) -> Result<()> {
     if names[0] != SYSTEM || names.len() < 2 {
-        let problem =
-            format!("the first column must be \"{SYSTEM}\", then one a score; it is \"{}\"", names[0]);
+        let problem = format!(
+            "the first column must be \"{SYSTEM}\", then one a score; it is \"{}\"",
+            names[0]
+        );
         return Err(Error::invalid(place.clone(), problem));
     }
     let mut seen = HashSet::new();
     match names.iter().find(|name| !seen.insert(name.as_str())) {
-        Some(twice) => Err(Error::invalid(place.clone(), format!("column \"{twice}\" is there twice"))),
+        Some(twice) => {
+            Err(Error::invalid(place.clone(), format!("column \"{twice}\" is there twice")))
+        }
         None => Ok(()),
     }
 }
@@ -151,8 +156,11 @@ mod tests {
         .unwrap();
         assert_eq!(table.systems(), ["Human", "Tale"]);
         assert_eq!(table.items(), ["0", "1"]);
-        let seen: Vec<_> =
-            table.columns().iter().map(|c| (hanna_metric_name(&c.name), c.role, c.direction)).collect();
+        let seen: Vec<_> = table
+            .columns()
+            .iter()
+            .map(|c| (hanna_metric_name(&c.name), c.role, c.direction))
+            .collect();
         assert_eq!(
             seen,
             [

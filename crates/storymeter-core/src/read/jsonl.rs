@@ -17,7 +17,9 @@ use crate::{Error, Place, Ratings, Result, Story};
 /// Parses one line.
 pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {
     let mut json = serde_json::Deserializer::from_str(line);
-    parse_with(place, |object| object.deserialize(&mut json).and_then(|story| json.end().map(|()| story)))
+    parse_with(place, |object| {
+        object.deserialize(&mut json).and_then(|story| json.end().map(|()| story))
+    })
 }
 
 /// Parses what another layout has turned into JSON.
@@ -123,12 +125,17 @@ impl<'de> Visitor<'de> for Object<'_> {
         f.write_str("an object with the field `story`")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(
+        self,
+        mut map: A,
+    ) -> std::result::Result<Self::Value, A::Error> {
         let mut text: Option<String> = None;
         let mut prompt: Option<String> = None;
         let mut references: Option<References> = None;
-        let [mut id, mut story_id, mut system, mut model, mut item, mut prompt_index]: [Option<Label>; 6] =
-            Default::default();
+        let [mut id, mut story_id, mut system, mut model, mut item, mut prompt_index]: [Option<
+            Label,
+        >;
+            6] = Default::default();
         let [mut human, mut ratings]: [Option<Judgments>; 2] = Default::default();
         while let Some(key) = map.next_key::<Key>()? {
             self.field.set(key.name());
@@ -211,7 +218,10 @@ impl<'de> Deserialize<'de> for References {
                 Ok(References(vec![text.to_owned()]))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<References, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> std::result::Result<References, A::Error> {
                 let mut texts = Vec::new();
                 while let Some(text) = list.next_element()? {
                     texts.push(text);
@@ -233,10 +243,15 @@ impl<'de> Deserialize<'de> for Judgments {
             type Value = Judgments;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of numbers by criterion, or a list of such objects, one a rater")
+                f.write_str(
+                    "an object of numbers by criterion, or a list of such objects, one a rater",
+                )
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Judgments, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> std::result::Result<Judgments, A::Error> {
                 let mut ratings = Ratings::new();
                 while let Some((criterion, Numbers(numbers))) = map.next_entry::<String, _>()? {
                     for number in numbers {
@@ -247,7 +262,10 @@ impl<'de> Deserialize<'de> for Judgments {
                 Ok(Judgments(ratings))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Judgments, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> std::result::Result<Judgments, A::Error> {
                 let mut ratings = Ratings::new();
                 let mut raters = 0;
                 while let Some(OneRater(given)) = list.next_element()? {
@@ -292,7 +310,10 @@ impl<'de> Deserialize<'de> for OneRater {
                 f.write_str("an object of numbers by criterion")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<OneRater, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> std::result::Result<OneRater, A::Error> {
                 let mut given = Vec::new();
                 while let Some((criterion, number)) = map.next_entry::<String, Option<f64>>()? {
                     given.push((criterion, number.unwrap_or(f64::NAN)));
@@ -334,7 +355,10 @@ impl<'de> Deserialize<'de> for Numbers {
                 Ok(Numbers(vec![number as f64]))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Numbers, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> std::result::Result<Numbers, A::Error> {
                 let mut numbers = Vec::new();
                 while let Some(number) = list.next_element::<Option<f64>>()? {
                     numbers.push(number.unwrap_or(f64::NAN));

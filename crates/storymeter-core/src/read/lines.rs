@@ -78,7 +78,9 @@ impl LineReader {
         }
         if length > self.max {
             let max = self.max;
-            return Ok(Some(Line::Broken(format!("a line of {length} bytes; at most {max} are read"))));
+            return Ok(Some(Line::Broken(format!(
+                "a line of {length} bytes; at most {max} are read"
+            ))));
         }
         if line.last() == Some(&b'\r') {
             line.pop();

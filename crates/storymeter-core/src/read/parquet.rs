@@ -32,9 +32,13 @@ impl Rows {
     pub fn open(path: &Path) -> Result<Self> {
         let place = Place::file(path);
         if path == Path::new("-") {
-            return Err(Error::invalid(place, "Parquet is read from its end, so it must be a file"));
+            return Err(Error::invalid(
+                place,
+                "Parquet is read from its end, so it must be a file",
+            ));
         }
-        let broken = |e: ParquetError| Error::invalid(Place::file(path), format!("not good Parquet: {e}"));
+        let broken =
+            |e: ParquetError| Error::invalid(Place::file(path), format!("not good Parquet: {e}"));
         let file = File::open(path).map_err(|e| Error::io(place.clone(), e))?;
         let reader = SerializedFileReader::new(file).map_err(broken)?;
         let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
@@ -43,10 +47,17 @@ impl Rows {
             let problem = format!("no column \"story\"; the columns are: {}", names.join(", "));
             return Err(Error::invalid(place, problem));
         }
-        let wanted = schema.get_fields().iter().filter(|field| jsonl::is_field(field.name())).map(Arc::clone);
-        let projection = Type::group_type_builder(schema.name()).with_fields(wanted.collect()).build();
+        let wanted = schema
+            .get_fields()
+            .iter()
+            .filter(|field| jsonl::is_field(field.name()))
+            .map(Arc::clone);
+        let projection =
+            Type::group_type_builder(schema.name()).with_fields(wanted.collect()).build();
         let rows = projection
-            .and_then(|projection| RowIter::from_file_into(Box::new(reader)).project(Some(projection)))
+            .and_then(|projection| {
+                RowIter::from_file_into(Box::new(reader)).project(Some(projection))
+            })
             .map_err(broken)?;
         Ok(Self { rows, number: 0, ended: false })
     }
@@ -70,7 +81,9 @@ impl Rows {
 
 fn object(row: &Row) -> Value {
     Value::Object(
-        row.get_column_iter().map(|(name, field)| (name.clone(), value(field))).collect::<Map<_, _>>(),
+        row.get_column_iter()
+            .map(|(name, field)| (name.clone(), value(field)))
+            .collect::<Map<_, _>>(),
     )
 }
 
@@ -98,7 +111,9 @@ fn value(field: &Field) -> Value {
                 Field::Str(text) => text.clone(),
                 other => other.to_string(),
             };
-            Value::Object(map.entries().iter().map(|(name, field)| (key(name), value(field))).collect())
+            Value::Object(
+                map.entries().iter().map(|(name, field)| (key(name), value(field))).collect(),
+            )
         }
         other => Value::String(other.to_string()),
     }

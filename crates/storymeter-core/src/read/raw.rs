@@ -8,7 +8,9 @@ use std::sync::Arc;
 use super::delimited::Header;
 use super::lines::{Line, LineReader, is_blank};
 use super::source::Source;
-use super::{Format, ReadOptions, Record, delimited, hanna, jsonl, source, text, union, writing_prompts};
+use super::{
+    Format, ReadOptions, Record, delimited, hanna, jsonl, source, text, union, writing_prompts,
+};
 use crate::{Error, Place, Result, Story};
 
 /// A record cut out of its file and not yet looked into.
@@ -181,7 +183,11 @@ impl RawRecords {
     }
 
     /// See [`from_reader`](super::from_reader), which adds the second stage.
-    pub fn from_reader(name: &Path, input: impl Read + Send + 'static, options: &ReadOptions) -> Self {
+    pub fn from_reader(
+        name: &Path,
+        input: impl Read + Send + 'static,
+        options: &ReadOptions,
+    ) -> Self {
         let stream = Input::Stream(name.to_owned(), Box::new(input));
         Self::new(name.to_owned(), VecDeque::from([stream]), options)
     }
@@ -202,7 +208,12 @@ impl RawRecords {
                 Some((line, body)) => {
                     let number = self.number;
                     self.number += 1;
-                    return Ok(Some(RawRecord { number, line, file: Arc::clone(&file.origin), body }));
+                    return Ok(Some(RawRecord {
+                        number,
+                        line,
+                        file: Arc::clone(&file.origin),
+                        body,
+                    }));
                 }
                 None => self.current = None,
             }
@@ -234,7 +245,8 @@ fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
     };
     let path = path.as_path();
     let Some(format) = options.format.or_else(|| Format::detect(path, &source.start)) else {
-        let problem = "the format cannot be told from name and content; say which it is (--input-format)";
+        let problem =
+            "the format cannot be told from name and content; say which it is (--input-format)";
         return Err(Error::invalid(Place::file(path), problem));
     };
     let max = options.max_line;
@@ -246,13 +258,18 @@ fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
         Format::Paragraphs => (Layout::Verbatim, Cutter::Paragraph),
         Format::RocBlocks => (Layout::RocBlocks, Cutter::RocBlock),
         Format::Tsv | Format::Csv => {
-            let Some((header, place)) = first_record(&mut lines, format, path)? else { return Ok(None) };
+            let Some((header, place)) = first_record(&mut lines, format, path)? else {
+                return Ok(None);
+            };
             let header = Header::new(&header, format, &place)?;
-            let cutter = if format == Format::Csv { Cutter::Csv } else { Cutter::Line { blank: false } };
+            let cutter =
+                if format == Format::Csv { Cutter::Csv } else { Cutter::Line { blank: false } };
             (Layout::Delimited(header), cutter)
         }
         Format::HannaAnnotations => {
-            let Some((header, place)) = first_record(&mut lines, format, path)? else { return Ok(None) };
+            let Some((header, place)) = first_record(&mut lines, format, path)? else {
+                return Ok(None);
+            };
             let columns = hanna::Columns::new(&header, &place)?;
             (Layout::Hanna(columns.clone()), Cutter::Hanna(hanna::Grouper::new(columns)))
         }
@@ -265,15 +282,22 @@ fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
             let layout = Layout::WritingPrompts { max_words: options.max_words };
             let feed = Feed::Lines(lines, Cutter::Pair(open(&prompts)?));
             return Ok(Some(OpenFile {
-                origin: Arc::new(Origin { path: stories, layout, allow_empty: options.allow_empty }),
+                origin: Arc::new(Origin {
+                    path: stories,
+                    layout,
+                    allow_empty: options.allow_empty,
+                }),
                 feed,
             }));
         }
         #[cfg(feature = "parquet")]
         Format::Parquet => {
             let feed = Feed::Rows(super::parquet::Rows::open(path)?);
-            let origin =
-                Origin { path: path.to_owned(), layout: Layout::Jsonl, allow_empty: options.allow_empty };
+            let origin = Origin {
+                path: path.to_owned(),
+                layout: Layout::Jsonl,
+                allow_empty: options.allow_empty,
+            };
             return Ok(Some(OpenFile { origin: Arc::new(origin), feed }));
         }
         #[cfg(not(feature = "parquet"))]
@@ -282,13 +306,19 @@ fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
             return Err(Error::invalid(Place::file(path), problem));
         }
     };
-    let origin = Arc::new(Origin { path: path.to_owned(), layout, allow_empty: options.allow_empty });
+    let origin =
+        Arc::new(Origin { path: path.to_owned(), layout, allow_empty: options.allow_empty });
     Ok(Some(OpenFile { origin, feed: Feed::Lines(lines, cutter) }))
 }
 
 /// The header and its place; `None` for an empty file.
-fn first_record(lines: &mut LineReader, format: Format, path: &Path) -> Result<Option<(String, Place)>> {
-    let cut = if format == Format::Tsv { one_line(lines, false)? } else { delimited::cut_csv(lines)? };
+fn first_record(
+    lines: &mut LineReader,
+    format: Format,
+    path: &Path,
+) -> Result<Option<(String, Place)>> {
+    let cut =
+        if format == Format::Tsv { one_line(lines, false)? } else { delimited::cut_csv(lines)? };
     let Some(Cut { line, body }) = cut else { return Ok(None) };
     let place = Place::file(path).at_line(line);
     match body {

@@ -112,8 +112,12 @@ mod tests {
 
     #[test]
     fn a_score_that_is_no_number_is_named() {
-        let message = read("{\"id\": \"a\", \"scores\": {\"bleu\": \"high\"}}\n").unwrap_err().to_string();
-        assert!(message.ends_with(":1: field \"scores.bleu\": \"high\" is not a number"), "{message}");
+        let message =
+            read("{\"id\": \"a\", \"scores\": {\"bleu\": \"high\"}}\n").unwrap_err().to_string();
+        assert!(
+            message.ends_with(":1: field \"scores.bleu\": \"high\" is not a number"),
+            "{message}"
+        );
         assert!(read("\n").unwrap_err().to_string().ends_with("no line of scores is in the file"));
     }
 }

@@ -75,9 +75,9 @@ impl<R: BufRead> Read for Gunzip<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
         self.0.read(buffer).map_err(|e| match e.kind() {
-            UnexpectedEof => {
-                io::Error::other(GzipDamage("the gzip data are cut off here: the file is incomplete".into()))
-            }
+            UnexpectedEof => io::Error::other(GzipDamage(
+                "the gzip data are cut off here: the file is incomplete".into(),
+            )),
             InvalidInput | InvalidData => {
                 io::Error::other(GzipDamage(format!("the gzip data are damaged: {e}")))
             }

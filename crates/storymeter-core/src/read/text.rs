@@ -91,7 +91,8 @@ pub(super) fn roc_story(block: &str, place: &Place) -> Result<Story> {
     for (number, line) in block.lines().enumerate() {
         let sentence = line.trim();
         if sentence.is_empty() {
-            let place = Place { line: place.line.map(|line| line + number as u64), ..place.clone() };
+            let place =
+                Place { line: place.line.map(|line| line + number as u64), ..place.clone() };
             return Err(Error::invalid(place, "the sentence is empty"));
         }
         story.push_sentence(sentence);

@@ -11,16 +11,21 @@ const CRITERION: &str = "human";
 /// Parses one line.
 pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {
     let mut parts = line.split("|||");
-    let (Some(id), Some(text), Some(given), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+    let (Some(id), Some(text), Some(given), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
     else {
         return Err(Error::invalid(place.clone(), "not of the form `ID ||| story ||| ratings`"));
     };
     let id = id.trim();
     let mut ratings = Ratings::new();
     for word in given.split_whitespace() {
-        let number = word.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| {
-            Error::invalid(place.clone().in_field("ratings"), format!("\"{word}\" is not a number"))
-        })?;
+        let number =
+            word.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| {
+                Error::invalid(
+                    place.clone().in_field("ratings"),
+                    format!("\"{word}\" is not a number"),
+                )
+            })?;
         ratings.push(CRITERION, number);
     }
     if ratings.is_empty() {

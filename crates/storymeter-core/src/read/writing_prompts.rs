@@ -16,8 +16,7 @@ pub(super) fn pair_of(path: &Path) -> Result<(PathBuf, PathBuf)> {
         (Some(prompts), _) => (prompts, path.to_owned()),
         (None, Some(stories)) => (path.to_owned(), stories),
         (None, None) => {
-            let problem =
-                "WritingPrompts are a pair of files, NAME.wp_source and NAME.wp_target; name either";
+            let problem = "WritingPrompts are a pair of files, NAME.wp_source and NAME.wp_target; name either";
             return Err(Error::invalid(Place::file(path), problem));
         }
     };
@@ -40,10 +39,12 @@ fn renamed(path: &Path, from: &str, to: &str) -> Option<PathBuf> {
 /// Drops a file of stories whose prompts are listed too, so that a pair is read once.
 pub(super) fn one_of_each_pair(files: Vec<PathBuf>, format: Option<Format>) -> Vec<PathBuf> {
     let is_pair = |path: &Path| {
-        format.unwrap_or_else(|| Format::detect(path, b"").unwrap_or(Format::Lines)) == Format::WritingPrompts
+        format.unwrap_or_else(|| Format::detect(path, b"").unwrap_or(Format::Lines))
+            == Format::WritingPrompts
     };
     let twice = |path: &PathBuf| {
-        is_pair(path) && renamed(path, "target", "source").is_some_and(|prompts| files.contains(&prompts))
+        is_pair(path)
+            && renamed(path, "target", "source").is_some_and(|prompts| files.contains(&prompts))
     };
     files.iter().filter(|path| !twice(path)).cloned().collect()
 }
@@ -114,7 +115,8 @@ fn first_words(text: &str, max_words: usize) -> &str {
 fn ends_sentence(word: &str) -> bool {
     let word = word.trim_end_matches(CLOSING);
     let is_title = |stem: &str| TITLES.iter().any(|title| stem.eq_ignore_ascii_case(title));
-    let is_initial = |stem: &str| stem.len() == 1 && stem.as_bytes()[0].is_ascii_uppercase() && stem != "I";
+    let is_initial =
+        |stem: &str| stem.len() == 1 && stem.as_bytes()[0].is_ascii_uppercase() && stem != "I";
     word.ends_with(['.', '!', '?'])
         && !word.strip_suffix('.').is_some_and(|stem| is_title(stem) || is_initial(stem))
 }
@@ -148,7 +150,10 @@ mod tests {
     fn quotes_belong_to_their_sentence_and_titles_end_none() {
         assert_eq!(first_words("`` Who is it ? '' he said to her", 6), "`` Who is it ? ''");
         assert_eq!(first_words("It rang . Dr. K. Poe came in late", 7), "It rang .");
-        assert_eq!(first_words("\u{201c}It is I.\u{201d} Nobody came at all", 5), "\u{201c}It is I.\u{201d}");
+        assert_eq!(
+            first_words("\u{201c}It is I.\u{201d} Nobody came at all", 5),
+            "\u{201c}It is I.\u{201d}"
+        );
     }
 
     proptest! {

@@ -18,7 +18,9 @@ impl Serialize for Story {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
-        for (name, value) in [("system", &self.system), ("item", &self.item), ("prompt", &self.prompt)] {
+        for (name, value) in
+            [("system", &self.system), ("item", &self.item), ("prompt", &self.prompt)]
+        {
             if let Some(value) = value {
                 map.serialize_entry(name, value)?;
             }

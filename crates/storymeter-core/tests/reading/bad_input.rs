@@ -22,10 +22,19 @@ fn broken_utf8_names_line_and_byte() {
 
 #[test]
 fn an_empty_story_is_an_error() {
-    assert_eq!(error("a.jsonl", r#"{"story": " \n"}"#), "a.jsonl:1: field \"story\": the story is empty");
-    assert_eq!(error("a.csv", "id,story\n1,x\n2,\n"), "a.csv:3: field \"story\": the story is empty");
+    assert_eq!(
+        error("a.jsonl", r#"{"story": " \n"}"#),
+        "a.jsonl:1: field \"story\": the story is empty"
+    );
+    assert_eq!(
+        error("a.csv", "id,story\n1,x\n2,\n"),
+        "a.csv:3: field \"story\": the story is empty"
+    );
     let lines = ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() };
-    assert_eq!(error_with("a.txt", "x\n\ny\n", &lines), "a.txt:2: field \"story\": the story is empty");
+    assert_eq!(
+        error_with("a.txt", "x\n\ny\n", &lines),
+        "a.txt:2: field \"story\": the story is empty"
+    );
     assert_eq!(
         error("a.txt", "1 |||  ||| 1 0\n2 ||| x ||| 1 0\n"),
         "a.txt:1: field \"story\": the story is empty"
@@ -51,7 +60,10 @@ fn a_missing_column_names_what_is_there() {
 
 #[test]
 fn a_row_must_have_as_many_fields_as_the_header() {
-    assert_eq!(error("a.csv", "id,story\n1,x\n2,y,z\n"), "a.csv:3: 3 fields where the header has 2");
+    assert_eq!(
+        error("a.csv", "id,story\n1,x\n2,y,z\n"),
+        "a.csv:3: 3 fields where the header has 2"
+    );
     assert_eq!(error("a.tsv", "id\tstory\n1\n"), "a.tsv:2: 1 fields where the header has 2");
 }
 
@@ -75,7 +87,10 @@ fn wrong_json_names_the_field_it_stands_in() {
         wrong("{\"story\": null}"),
         "a.jsonl:1: field \"story\": wrong JSON at column 14: invalid type: null, expected a string"
     );
-    assert_eq!(wrong("{\"story\": \"x\"} {}"), "a.jsonl:1: wrong JSON at column 16: trailing characters");
+    assert_eq!(
+        wrong("{\"story\": \"x\"} {}"),
+        "a.jsonl:1: wrong JSON at column 16: trailing characters"
+    );
     assert_eq!(
         wrong("{\"story\": \"x"),
         "a.jsonl:1: field \"story\": wrong JSON at column 12: EOF while parsing a string"
@@ -102,22 +117,24 @@ fn ratings_that_are_not_numbers_are_an_error() {
         "a.jsonl:1: field \"human\": wrong JSON at column 45: invalid type: sequence, expected f64"
     );
     assert!(wrong("{\"fun\": 1e999}").starts_with("a.jsonl:1: field \"human\": wrong JSON"));
-    assert!(
-        wrong("3")
-            .ends_with("expected an object of numbers by criterion, or a list of such objects, one a rater")
+    assert!(wrong("3").ends_with(
+        "expected an object of numbers by criterion, or a list of such objects, one a rater"
+    ));
+    assert_eq!(
+        error("a.txt", "1 ||| x ||| 1 two\n"),
+        "a.txt:1: field \"ratings\": \"two\" is not a number"
     );
-    assert_eq!(error("a.txt", "1 ||| x ||| 1 two\n"), "a.txt:1: field \"ratings\": \"two\" is not a number");
     assert_eq!(
         error("a.txt", "1 ||| x ||| \n2 ||| y ||| nan\n"),
         "a.txt:1: field \"ratings\": there are no ratings"
     );
-    let header =
-        "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,Surprise,Engagement,Complexity";
+    let header = "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,Surprise,Engagement,Complexity";
     assert_eq!(
         error("a.csv", format!("{header}\n0,P,H,\"S\nS\",M,1,1,1,1,1,1\n0,P,H,S,M,1,1,1,x,1,1\n")),
         "a.csv:4: field \"Surprise\": \"x\" is not a number"
     );
-    let bytes = [header.as_bytes(), b"\n0,P,H,\"S\nS\",M,1,1,1,1,1,1\n0,P,H,\xff,M,1,1,1,1,1,1\n"].concat();
+    let bytes =
+        [header.as_bytes(), b"\n0,P,H,\"S\nS\",M,1,1,1,1,1,1\n0,P,H,\xff,M,1,1,1,1,1,1\n"].concat();
     assert_eq!(error("a.csv", bytes), "a.csv:4: not UTF-8: byte 7 of the line");
 }
 
@@ -127,7 +144,8 @@ fn hostile_ratings_do_not_fill_the_memory() {
     let wrong = error("a.jsonl", format!("{{\"story\": \"x\", \"human\": [{raters}{{}}]}}"));
     assert!(wrong.contains("more than 10000 raters"), "{wrong}");
     let criteria: String = (0..2_000).map(|n| format!("\"c{n}\": 1,")).collect();
-    let wrong = error("a.jsonl", format!("{{\"story\": \"x\", \"human\": {{{criteria}\"last\": 1}}}}"));
+    let wrong =
+        error("a.jsonl", format!("{{\"story\": \"x\", \"human\": {{{criteria}\"last\": 1}}}}"));
     assert!(wrong.contains("more than 1000 criteria"), "{wrong}");
 }
 
@@ -155,8 +173,10 @@ fn a_truncated_gzip_is_named_with_the_line_it_ends_on() {
 #[test]
 fn a_line_that_is_too_long_is_an_error_and_can_be_skipped() {
     let options = ReadOptions { max_line: 20, ..ReadOptions::default() };
-    let content =
-        format!("{{\"story\":\"x\"}}\n{{\"story\":\"{}\"}}\n{{\"story\":\"z\"}}\n", "y".repeat(100));
+    let content = format!(
+        "{{\"story\":\"x\"}}\n{{\"story\":\"{}\"}}\n{{\"story\":\"z\"}}\n",
+        "y".repeat(100)
+    );
     assert_eq!(
         error_with("a.jsonl", &content, &options),
         "a.jsonl:2: a line of 112 bytes; at most 20 are read"
@@ -167,7 +187,8 @@ fn a_line_that_is_too_long_is_an_error_and_can_be_skipped() {
     assert_eq!((stories.len(), skipped.count), (2, 1));
     // The rest of a paragraph that is too long is not a story of its own.
     let folder = Folder::with("a.txt", "fine\n\nthis is too long\nto be one\nstory.\n\nfine too\n");
-    let (stories, skipped) = folder.read(&["a.txt"], &ReadOptions { skip_bad: true, ..options }).unwrap();
+    let (stories, skipped) =
+        folder.read(&["a.txt"], &ReadOptions { skip_bad: true, ..options }).unwrap();
     assert_eq!((stories.len(), skipped.count), (2, 1));
 }
 
@@ -182,7 +203,8 @@ fn a_folder_or_file_without_stories_is_an_error() {
         assert_eq!(error(name, content), format!("{name}: no story is in the input"));
     }
     assert!(error("a.png", b"\x89PNG\r\n").contains("say which it is"));
-    let missing = Folder::new().read(&["no.jsonl"], &ReadOptions::default()).unwrap_err().to_string();
+    let missing =
+        Folder::new().read(&["no.jsonl"], &ReadOptions::default()).unwrap_err().to_string();
     assert!(missing.contains("no.jsonl: No such file"), "{missing}");
 }
 
@@ -206,13 +228,15 @@ fn writing_prompts_must_pair_up() {
     assert_eq!(folder.shown(&alone), "v.wp_source: its other half is missing: v.wp_target");
     folder.add("v.wp_target", "s .\n");
     let short = folder.read(&["v.wp_source"], &ReadOptions::default()).unwrap_err().to_string();
-    assert_eq!(folder.shown(&short), "v.wp_target:1: a prompt without a story: the files differ in length");
+    assert_eq!(
+        folder.shown(&short),
+        "v.wp_target:1: a prompt without a story: the files differ in length"
+    );
 }
 
 #[test]
 fn rows_of_a_hanna_story_must_stand_together() {
-    let header =
-        "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,Surprise,Engagement,Complexity\n";
+    let header = "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,Surprise,Engagement,Complexity\n";
     let row = |id: u8| format!("{id},P,H,S,M,1,1,1,1,1,1\n");
     assert_eq!(
         error("a.csv", [header.to_owned(), row(0), row(1), row(0)].concat()),
@@ -222,12 +246,16 @@ fn rows_of_a_hanna_story_must_stand_together() {
 
 #[test]
 fn skipped_records_are_counted_and_the_first_few_remembered() {
-    let content =
-        "{\"story\": \"x\"}\n".to_owned() + &"{\"story\": \"\"}\n".repeat(8) + "{\"story\": \"y\"}\n";
+    let content = "{\"story\": \"x\"}\n".to_owned()
+        + &"{\"story\": \"\"}\n".repeat(8)
+        + "{\"story\": \"y\"}\n";
     let folder = Folder::with("a.jsonl", content);
     let (stories, skipped) = folder.read(&["a.jsonl"], &skipping()).unwrap();
     assert_eq!((stories.len(), skipped.count, skipped.messages.len()), (2, 8, 5));
-    assert_eq!(folder.shown(&skipped.messages[0]), "a.jsonl:2: field \"story\": the story is empty");
+    assert_eq!(
+        folder.shown(&skipped.messages[0]),
+        "a.jsonl:2: field \"story\": the story is empty"
+    );
     assert_eq!(stories[1].id, "9");
 }
 

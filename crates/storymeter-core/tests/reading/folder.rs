@@ -40,7 +40,9 @@ impl Folder {
 
     /// An error message as it is shown, the folder's own name left out.
     pub fn shown(&self, message: &str) -> String {
-        message.replace(&format!("{}/", self.0.path().display()), "").replace(&self.root(), "FOLDER")
+        message
+            .replace(&format!("{}/", self.0.path().display()), "")
+            .replace(&self.root(), "FOLDER")
     }
 
     fn root(&self) -> String {

@@ -11,11 +11,16 @@ fn texts(stories: &[Story]) -> Vec<&str> {
 
 #[test]
 fn a_json_line_needs_only_the_story() {
-    let read =
-        stories("a.jsonl", "{\"story\": \"A door opened.\"}\n\n{\"story\": \"A cat \\u00e9\\n came.\"}");
+    let read = stories(
+        "a.jsonl",
+        "{\"story\": \"A door opened.\"}\n\n{\"story\": \"A cat \\u00e9\\n came.\"}",
+    );
     assert_eq!(texts(&read), ["A door opened.", "A cat é\n came."]);
     assert_eq!((read[0].id.as_str(), read[1].id.as_str()), ("0", "1"));
-    assert_eq!(read[0], Story { id: "0".into(), text: "A door opened.".into(), ..Story::default() });
+    assert_eq!(
+        read[0],
+        Story { id: "0".into(), text: "A door opened.".into(), ..Story::default() }
+    );
 }
 
 #[test]
@@ -56,10 +61,13 @@ fn other_names_are_understood_and_the_first_name_counts() {
 
 #[test]
 fn ratings_may_come_rater_by_rater() {
-    let read =
-        stories("a.jsonl", r#"{"story": "x", "human": [{"fun": 1}, {"fun": 2, "calm": 5}, {"calm": 4}]}"#);
-    let bits =
-        |name: &str| read[0].ratings.get(name).unwrap().iter().map(|x| x.to_string()).collect::<Vec<_>>();
+    let read = stories(
+        "a.jsonl",
+        r#"{"story": "x", "human": [{"fun": 1}, {"fun": 2, "calm": 5}, {"calm": 4}]}"#,
+    );
+    let bits = |name: &str| {
+        read[0].ratings.get(name).unwrap().iter().map(|x| x.to_string()).collect::<Vec<_>>()
+    };
     assert_eq!(bits("fun"), ["1", "2", "NaN"]);
     assert_eq!(bits("calm"), ["NaN", "5", "4"]);
 }
@@ -82,14 +90,17 @@ fn tsv_has_no_quotes_and_five_sentences_are_one_story() {
         "form\tsentence1\tsentence2\tsentence3\tsentence4\tsentence5\ncased\tA b.\t\"C d.\tE.\t F. \tG.\n",
     );
     assert_eq!(texts(&read), ["A b. \"C d. E. F. G."]);
-    let sentences: Vec<&str> = read[0].sentences.iter().map(|range| &read[0].text[range.clone()]).collect();
+    let sentences: Vec<&str> =
+        read[0].sentences.iter().map(|range| &read[0].text[range.clone()]).collect();
     assert_eq!(sentences, ["A b.", "\"C d.", "E.", "F.", "G."]);
 }
 
 #[test]
 fn the_columns_may_stand_in_any_order() {
-    let read =
-        stories("a.tsv", "sentence5\tsentence1\tid\tsentence2\tsentence4\tsentence3\nE\tA\t9\tB\tD\tC\n");
+    let read = stories(
+        "a.tsv",
+        "sentence5\tsentence1\tid\tsentence2\tsentence4\tsentence3\nE\tA\t9\tB\tD\tC\n",
+    );
     assert_eq!((read[0].id.as_str(), read[0].text.as_str()), ("9", "A B C D E"));
 }
 
@@ -130,7 +141,8 @@ fn writing_prompts_are_two_files_and_the_story_is_cut_at_a_sentence_end() {
         "It opened . <newline> `` Who 's there ? '' nobody said a word\nIt came . It sat\n",
     );
     let options = ReadOptions { max_words: 9, ..ReadOptions::default() };
-    for inputs in [&["v.wp_source"][..], &["v.wp_target"], &["v.wp_source", "v.wp_target"], &["."]] {
+    for inputs in [&["v.wp_source"][..], &["v.wp_target"], &["v.wp_source", "v.wp_target"], &["."]]
+    {
         let (read, _) = folder.read(inputs, &options).unwrap();
         assert_eq!(texts(&read), ["It opened .\n`` Who 's there ? ''", "It came . It sat"]);
         assert_eq!(read[0].prompt.as_deref(), Some("[ WP ] A door ."));

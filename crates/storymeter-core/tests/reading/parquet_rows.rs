@@ -29,8 +29,10 @@ fn write(folder: &Folder, name: &str, text: &str, compression: Compression) {
     let schema = Arc::new(parse_message_type(&schema).unwrap());
     let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
     let mut writer =
-        SerializedFileWriter::new(File::create(folder.path(name)).unwrap(), schema, properties).unwrap();
-    let strings = |texts: &[&str]| texts.iter().map(|&text| ByteArray::from(text)).collect::<Vec<_>>();
+        SerializedFileWriter::new(File::create(folder.path(name)).unwrap(), schema, properties)
+            .unwrap();
+    let strings =
+        |texts: &[&str]| texts.iter().map(|&text| ByteArray::from(text)).collect::<Vec<_>>();
     let mut group = writer.next_row_group().unwrap();
     let mut column = 0;
     while let Some(mut cells) = group.next_column().unwrap() {
@@ -68,7 +70,8 @@ fn write(folder: &Folder, name: &str, text: &str, compression: Compression) {
 
 #[test]
 fn a_row_is_a_story() {
-    for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(Default::default())]
+    for compression in
+        [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(Default::default())]
     {
         let folder = Folder::new();
         write(&folder, "a.parquet", "story", compression);
@@ -82,7 +85,9 @@ fn a_row_is_a_story() {
         assert!(fun[1].is_nan());
         assert_eq!((stories[1].id.as_str(), stories[1].text.as_str()), ("8", "A cat came."));
         assert!(
-            stories[1].system.is_none() && stories[1].references.is_empty() && stories[1].ratings.is_empty()
+            stories[1].system.is_none()
+                && stories[1].references.is_empty()
+                && stories[1].ratings.is_empty()
         );
     }
 }

@@ -8,8 +8,10 @@ use storymeter_core::{AtomicFile, Ratings, Story};
 use crate::folder::Folder;
 
 fn story() -> impl Strategy<Value = Story> {
-    let rating =
-        prop_oneof![any::<f64>().prop_filter("JSON has no infinity", |x| x.is_finite()), Just(f64::NAN)];
+    let rating = prop_oneof![
+        any::<f64>().prop_filter("JSON has no infinity", |x| x.is_finite()),
+        Just(f64::NAN)
+    ];
     let criterion = ("[a-zé\"]{1,6}", prop::collection::vec(rating, 1..4));
     let label = || prop::option::of(any::<String>());
     (
@@ -27,12 +29,22 @@ fn story() -> impl Strategy<Value = Story> {
                 numbers.iter().for_each(|&number| ratings.push(criterion, number));
             }
             // An empty story is no story.
-            Story { id, system, item, prompt, text: text + ".", references, ratings, ..Story::default() }
+            Story {
+                id,
+                system,
+                item,
+                prompt,
+                text: text + ".",
+                references,
+                ratings,
+                ..Story::default()
+            }
         })
 }
 
 fn write(folder: &Folder, name: &str, layout: Layout, stories: &[Story]) {
-    let mut writer = StoryWriter::new(AtomicFile::create(folder.path(name)).unwrap(), layout).unwrap();
+    let mut writer =
+        StoryWriter::new(AtomicFile::create(folder.path(name)).unwrap(), layout).unwrap();
     for story in stories {
         writer.write(story).unwrap();
     }

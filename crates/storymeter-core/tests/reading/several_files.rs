@@ -33,7 +33,8 @@ fn an_offset_moves_the_numbers() {
 #[test]
 fn a_record_knows_where_it_stands() {
     let folder = three_files();
-    let records: Vec<_> = open(&[folder.path("c.csv.gz")], &ReadOptions::default()).unwrap().collect();
+    let records: Vec<_> =
+        open(&[folder.path("c.csv.gz")], &ReadOptions::default()).unwrap().collect();
     let record = records[1].as_ref().unwrap();
     assert_eq!((record.number, record.place.line), (1, Some(3)));
     assert_eq!(record.place.file, folder.path("c.csv.gz"));
@@ -48,7 +49,8 @@ fn records_may_be_parsed_in_any_order_on_any_thread() {
         RawRecords::open(&[folder.path("")], &options).unwrap().map(Result::unwrap).collect();
     raw.reverse();
     let mut parsed: Vec<_> = std::thread::scope(|scope| {
-        let parsers: Vec<_> = raw.into_iter().map(|raw| scope.spawn(|| raw.parse().unwrap())).collect();
+        let parsers: Vec<_> =
+            raw.into_iter().map(|raw| scope.spawn(|| raw.parse().unwrap())).collect();
         parsers.into_iter().map(|parser| parser.join().unwrap()).collect()
     });
     parsed.sort_by_key(|record| record.number);

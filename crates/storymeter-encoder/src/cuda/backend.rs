@@ -7,7 +7,9 @@ use super::{Cuda, CudaStore, Lookups, Number, Numbers, Projected, Stories};
 use crate::Result;
 use crate::grid::Rounded;
 use crate::kernel::Activation;
-use crate::train::{AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
+use crate::train::{
+    AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables,
+};
 
 /// Rows whose logits over a whole vocabulary are in memory at one time.
 const ROWS_AT_ONCE: usize = 2048;
@@ -29,7 +31,14 @@ impl<N: Number> Backend for Cuda<N> {
         let (device, floats) = (self.device(), self.device().upload(numbers));
         let out = self.alloc(numbers.len());
         let size = Size::of(numbers.len(), 256);
-        launch!(device, "to_activations", size, floats.pointer(), numbers.len() as u64, out.0.pointer());
+        launch!(
+            device,
+            "to_activations",
+            size,
+            floats.pointer(),
+            numbers.len() as u64,
+            out.0.pointer()
+        );
         out
     }
 
@@ -65,7 +74,13 @@ impl<N: Number> Backend for Cuda<N> {
         store.read(self.device(), part, tensor)
     }
 
-    fn write(&self, store: &mut CudaStore<N>, part: Part, tensor: usize, numbers: &[f32]) -> Result<()> {
+    fn write(
+        &self,
+        store: &mut CudaStore<N>,
+        part: Part,
+        tensor: usize,
+        numbers: &[f32],
+    ) -> Result<()> {
         store.write(self.device(), part, tensor, numbers)
     }
 
@@ -205,7 +220,13 @@ impl<N: Number> Backend for Cuda<N> {
         d_out: &Numbers<N>,
     ) -> Numbers<N> {
         let (d_x, d_y) = (self.alloc(rows * map.inputs), d_out.0.pointer());
-        self.backward(store, map, (x.0.pointer(), rows), (d_y, map.outputs), (d_x.0.pointer(), false));
+        self.backward(
+            store,
+            map,
+            (x.0.pointer(), rows),
+            (d_y, map.outputs),
+            (d_x.0.pointer(), false),
+        );
         let to = store.gradient(self.device(), map.bias);
         self.column_sums((d_y, rows), (map.outputs, map.outputs), None, to);
         d_x
@@ -242,10 +263,22 @@ impl<N: Number> Backend for Cuda<N> {
         let (d_y, to) = (d_out.0.pointer(), store.gradient(self.device(), map.bias));
         let before = Some((before.0.pointer(), activation));
         self.column_sums((d_y, rows), (map.outputs, map.outputs), before, to);
-        self.backward(store, map, (x.0.pointer(), rows), (d_y, map.outputs), (d_x.0.pointer(), true));
+        self.backward(
+            store,
+            map,
+            (x.0.pointer(), rows),
+            (d_y, map.outputs),
+            (d_x.0.pointer(), true),
+        );
     }
 
-    fn project(&self, store: &CudaStore<N>, maps: [Linear; 3], x: &Numbers<N>, rows: usize) -> Projected<N> {
+    fn project(
+        &self,
+        store: &CudaStore<N>,
+        maps: [Linear; 3],
+        x: &Numbers<N>,
+        rows: usize,
+    ) -> Projected<N> {
         if !store.together(maps) {
             self.device().fail(
                 "the weights of query, key and value are not one matrix: is the width a multiple of 8?",
@@ -264,7 +297,13 @@ impl<N: Number> Backend for Cuda<N> {
         d_x: &mut Numbers<N>,
     ) {
         let (map, d_y) = (one_map(maps), d.0.0.pointer());
-        self.backward(store, map, (x.0.pointer(), rows), (d_y, map.outputs), (d_x.0.pointer(), true));
+        self.backward(
+            store,
+            map,
+            (x.0.pointer(), rows),
+            (d_y, map.outputs),
+            (d_x.0.pointer(), true),
+        );
         let to = store.gradient(self.device(), map.bias);
         self.column_sums((d_y, rows), (map.outputs, map.outputs), None, to);
     }
@@ -315,7 +354,16 @@ impl<N: Number> Backend for Cuda<N> {
         let delta: Buffer<f32> = device.alloc(stories.rows * heads);
         let size = Size::of(stories.rows * heads, 128);
         let (rows, d_y) = (stories.rows as u32, d_out.0.pointer());
-        launch!(device, "attention_delta", size, out.0.pointer(), d_y, rows, shape, delta.pointer());
+        launch!(
+            device,
+            "attention_delta",
+            size,
+            out.0.pointer(),
+            d_y,
+            rows,
+            shape,
+            delta.pointer()
+        );
         let relative = self.relative(store, attention);
         let partial: Buffer<f32> = device.alloc(stories.tiles * heads * relative.buckets);
         let shared = Self::plain_shared(attention, relative.buckets);
@@ -346,7 +394,8 @@ impl<N: Number> Backend for Cuda<N> {
         launch!(device, of_key_value, size, qkv, d_y, tiles, table, shape, sums, delta_at, d_at);
         if let Some(tensor) = attention.relative {
             let size = Size::blocks(relative.buckets, heads, 128, 0);
-            let (tiles, heads, buckets) = (stories.tiles as u32, heads as u32, relative.buckets as u32);
+            let (tiles, heads, buckets) =
+                (stories.tiles as u32, heads as u32, relative.buckets as u32);
             let to = store.gradient(device, tensor);
             launch!(device, "add_relative", size, partial.pointer(), tiles, heads, buckets, to);
         }
@@ -393,7 +442,15 @@ impl<N: Number> Backend for Cuda<N> {
     ) {
         let size = Size::blocks(stories.count, 1, 128, 0);
         let (from, bounds) = (d_means.0.pointer(), stories.bounds());
-        launch!(self.device(), "story_means_backward", size, from, bounds, width as u32, d_x.0.pointer());
+        launch!(
+            self.device(),
+            "story_means_backward",
+            size,
+            from,
+            bounds,
+            width as u32,
+            d_x.0.pointer()
+        );
     }
 
     fn softmax_loss(
@@ -428,7 +485,12 @@ impl<N: Number> Backend for Cuda<N> {
                 losses.at(first)
             );
             self.backward(store, map, (x, part), (at, stride), (d_x, false));
-            self.column_sums((at, part), (stride, map.outputs), None, store.gradient(device, map.bias));
+            self.column_sums(
+                (at, part),
+                (stride, map.outputs),
+                None,
+                store.gradient(device, map.bias),
+            );
         }
         let size = Size::blocks(1, 1, 256, 0);
         launch!(device, "sum_losses", size, losses.pointer(), rows as u32, store.losses.at(loss));
@@ -449,7 +511,8 @@ impl<N: Number> Backend for Cuda<N> {
         self.check_width(map.inputs);
         let d_x = self.alloc(rows * map.inputs);
         let count = rows * map.outputs;
-        let (losses, d_logits): (Buffer<f32>, Buffer<f32>) = (device.alloc(count), device.alloc(count));
+        let (losses, d_logits): (Buffer<f32>, Buffer<f32>) =
+            (device.alloc(count), device.alloc(count));
         let (height, width, outputs) = (rows as u32, map.inputs as u32, map.outputs as u32);
         launch!(
             device,
@@ -467,7 +530,8 @@ impl<N: Number> Backend for Cuda<N> {
             d_logits.pointer(),
             d_x.0.pointer()
         );
-        let [d_weight, d_bias] = [map.weight, map.bias].map(|tensor| store.gradient(device, tensor));
+        let [d_weight, d_bias] =
+            [map.weight, map.bias].map(|tensor| store.gradient(device, tensor));
         let size = Size::blocks(map.inputs.div_ceil(32), map.outputs, 256, 0);
         let d_at = d_logits.pointer();
         launch!(

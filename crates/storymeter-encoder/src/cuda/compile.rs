@@ -82,8 +82,8 @@ pub(super) fn compile(arch: u32, program: Program) -> Result<Vec<u8>> {
     version()?;
     // SAFETY: the program is made here, used while its source is alive, and destroyed once.
     unsafe {
-        let handle =
-            result::create_program(&source, Some(c"storymeter.cu")).map_err(|e| problem(e.to_string()))?;
+        let handle = result::create_program(&source, Some(c"storymeter.cu"))
+            .map_err(|e| problem(e.to_string()))?;
         let code = match result::compile_program(handle, &options) {
             Ok(()) => machine_code(handle),
             Err(e) => {
@@ -99,7 +99,8 @@ pub(super) fn compile(arch: u32, program: Program) -> Result<Vec<u8>> {
 
 /// NVRTC's version, if it can be loaded at all.
 fn version() -> Result<(i32, i32)> {
-    let missing = "libnvrtc (NVRTC of CUDA 12 or 13) was not found; add its folder to LD_LIBRARY_PATH";
+    let missing =
+        "libnvrtc (NVRTC of CUDA 12 or 13) was not found; add its folder to LD_LIBRARY_PATH";
     let (mut major, mut minor) = (0, 0);
     // SAFETY: loading a library by name and asking for its version.
     unsafe {
@@ -119,7 +120,9 @@ unsafe fn machine_code(program: sys::nvrtcProgram) -> Result<Vec<u8>> {
     unsafe {
         sys::nvrtcGetCUBINSize(program, &mut size).result().map_err(|e| problem(e.to_string()))?;
         let mut code = vec![0u8; size];
-        sys::nvrtcGetCUBIN(program, code.as_mut_ptr().cast()).result().map_err(|e| problem(e.to_string()))?;
+        sys::nvrtcGetCUBIN(program, code.as_mut_ptr().cast())
+            .result()
+            .map_err(|e| problem(e.to_string()))?;
         Ok(code)
     }
 }
@@ -133,7 +136,8 @@ fn cache_file(arch: u32, program: Program) -> Option<PathBuf> {
     let mut hash = DefaultHasher::new();
     (program.source(), program.options(arch), version().ok()?).hash(&mut hash);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    let folder = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?.join("storymeter");
+    let folder =
+        std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home)?.join("storymeter");
     Some(folder.join(format!("kernels-sm{arch}-{}-{:016x}.cubin", program.name(), hash.finish())))
 }
 

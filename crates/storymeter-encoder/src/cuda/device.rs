@@ -60,8 +60,7 @@ impl Device {
         // SAFETY: each call gets what the ones before it made; the primary context stays alive with the process.
         unsafe {
             if !sys::is_culib_present() {
-                let problem =
-                    "no CUDA driver was found (libcuda.so.1): is this a machine with an NVIDIA GPU?";
+                let problem = "no CUDA driver was found (libcuda.so.1): is this a machine with an NVIDIA GPU?";
                 return Err(Error::Device(problem.into()));
             }
             result::init().map_err(fail("the CUDA driver does not start"))?;
@@ -69,24 +68,29 @@ impl Device {
             sys::cuDriverGetVersion(&mut version).result().map_err(fail("the CUDA driver"))?;
             if version < 12_000 {
                 let (major, minor) = (version / 1000, version % 1000 / 10);
-                let problem =
-                    format!("the GPU's driver is for CUDA {major}.{minor}; 12.0 or later is needed");
+                let problem = format!(
+                    "the GPU's driver is for CUDA {major}.{minor}; 12.0 or later is needed"
+                );
                 return Err(Error::Device(problem));
             }
             let count = result::device::get_count().map_err(fail("the list of GPUs"))?;
             if ordinal >= count as usize {
-                return Err(Error::Device(format!("there is no GPU number {ordinal}; {count} found")));
+                return Err(Error::Device(format!(
+                    "there is no GPU number {ordinal}; {count} found"
+                )));
             }
             let device = result::device::get(ordinal as i32).map_err(fail("the GPU"))?;
-            let attribute = |which| result::device::get_attribute(device, which).map_err(fail("the GPU"));
+            let attribute =
+                |which| result::device::get_attribute(device, which).map_err(fail("the GPU"));
             use sys::CUdevice_attribute as Attribute;
             let major = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
             let minor = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
             let processors = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
             let name = result::device::get_name(device).map_err(fail("the GPU's name"))?;
             if major < 8 {
-                let problem =
-                    format!("{name} has compute capability {major}.{minor}; 8.0 or later is needed");
+                let problem = format!(
+                    "{name} has compute capability {major}.{minor}; 8.0 or later is needed"
+                );
                 return Err(Error::Device(problem));
             }
             let context = result::primary_ctx::retain(device).map_err(fail("the GPU"))?;
@@ -95,7 +99,8 @@ impl Device {
             let stream = result::stream::create(result::stream::StreamKind::NonBlocking)
                 .map_err(fail("a stream on the GPU"))?;
             let code = compile::kernels((major * 10 + minor) as u32, program)?;
-            let module = result::module::load_data(code.as_ptr().cast()).map_err(fail("the kernels"))?;
+            let module =
+                result::module::load_data(code.as_ptr().cast()).map_err(fail("the kernels"))?;
             let mut blocks = Vec::new();
             for _ in 0..STAGES {
                 let memory = result::malloc_host(STAGE, 0).map_err(fail("pinned memory"))?;
@@ -197,7 +202,8 @@ impl Device {
             }
         }
         let gib = |bytes: usize| bytes as f64 / (1u64 << 30) as f64;
-        let fits = (self.total - self.fixed.get().min(self.total)) * 9 / 10 / self.token_bytes.get();
+        let fits =
+            (self.total - self.fixed.get().min(self.total)) * 9 / 10 / self.token_bytes.get();
         self.fail(format!(
             "{}: out of memory: {:.2} GiB more asked for with {:.2} of {:.2} GiB in use; a batch of {} tokens is too \
              large, at most about {} would fit",
@@ -244,7 +250,12 @@ impl Device {
         if !self.failed() && from.len == to.len && from.len > 0 {
             // SAFETY: both have this many bytes.
             let outcome = unsafe {
-                result::memcpy_dtod_async(to.pointer, from.pointer, from.len * size_of::<N>(), self.stream)
+                result::memcpy_dtod_async(
+                    to.pointer,
+                    from.pointer,
+                    from.len * size_of::<N>(),
+                    self.stream,
+                )
             };
             self.note("a copy within the GPU", outcome);
         }
@@ -374,7 +385,8 @@ impl Device {
                 let _ = result::event::destroy(after);
             }
         }
-        let mut list: Vec<_> = sums.into_iter().map(|(name, (time, count))| (name, time, count)).collect();
+        let mut list: Vec<_> =
+            sums.into_iter().map(|(name, (time, count))| (name, time, count)).collect();
         list.sort_by(|a, b| b.1.total_cmp(&a.1));
         list
     }

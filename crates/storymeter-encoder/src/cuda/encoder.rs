@@ -69,7 +69,11 @@ impl CudaEncoder {
     ///
     /// # Errors
     /// As [`Cuda::open`], and if the weights do not fit the configuration or the GPU's memory.
-    pub fn new<N: Number>(ordinal: usize, config: Config, parameters: Parameters) -> Result<CudaEncoder> {
+    pub fn new<N: Number>(
+        ordinal: usize,
+        config: Config,
+        parameters: Parameters,
+    ) -> Result<CudaEncoder> {
         let its_config = config.clone();
         CudaEncoder::start(config, move || {
             let network = Network::new(Cuda::<N>::open(ordinal)?, its_config, &parameters, &[])?;
@@ -153,7 +157,8 @@ fn serve(
             },
         };
         let started = request.and_then(|Request { batch, vectors, reply }| {
-            let outcome = compute(&batch, vectors).and_then(|floats| landings[1].start(device, &floats));
+            let outcome =
+                compute(&batch, vectors).and_then(|floats| landings[1].start(device, &floats));
             match outcome {
                 Ok(()) => Some(reply),
                 Err(error) => {
@@ -170,13 +175,18 @@ fn serve(
     }
 }
 
-fn compute<N: Number>(network: &Network<Cuda<N>>, batch: &Batch, vectors: Vectors) -> Result<Buffer<f32>> {
+fn compute<N: Number>(
+    network: &Network<Cuda<N>>,
+    batch: &Batch,
+    vectors: Vectors,
+) -> Result<Buffer<f32>> {
     let (cuda, width) = (network.backend(), network.config().hidden);
     let hidden = network.encode(batch)?;
     Ok(match vectors {
         Vectors::States => cuda.to_floats(&hidden),
         Vectors::Firsts => {
-            let firsts: Vec<u32> = batch.bounds()[..batch.len()].iter().map(|at| *at as u32).collect();
+            let firsts: Vec<u32> =
+                batch.bounds()[..batch.len()].iter().map(|at| *at as u32).collect();
             cuda.to_floats(&cuda.gather(&hidden, &cuda.lookups(&firsts), width))
         }
         Vectors::Means => {
@@ -184,7 +194,15 @@ fn compute<N: Number>(network: &Network<Cuda<N>>, batch: &Batch, vectors: Vector
             let out: Buffer<f32> = cuda.device().alloc(stories.count * width);
             let size = Size::blocks(stories.count, 1, 128, 0);
             let (from, bounds) = (hidden.0.pointer(), stories.bounds());
-            launch!(cuda.device(), "story_means_out", size, from, bounds, width as u32, out.pointer());
+            launch!(
+                cuda.device(),
+                "story_means_out",
+                size,
+                from,
+                bounds,
+                width as u32,
+                out.pointer()
+            );
             out
         }
     })

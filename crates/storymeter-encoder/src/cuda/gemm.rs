@@ -119,7 +119,12 @@ impl Plan {
         for (i, layout) in plan.layouts.iter_mut().enumerate() {
             let (rows, columns) = shapes[i];
             let kind = data_type(key.formats[i]);
-            *layout = result::create_matrix_layout(kind, rows as u64, columns as u64, key.strides[i] as i64)?;
+            *layout = result::create_matrix_layout(
+                kind,
+                rows as u64,
+                columns as u64,
+                key.strides[i] as i64,
+            )?;
         }
         let set = |attribute, value: *const c_void, size| {
             // SAFETY: value points to as many bytes as the attribute has.
@@ -140,7 +145,11 @@ impl Plan {
                 (&raw const epilogue).cast(),
                 size_of_val(&epilogue),
             )?;
-            set(Attribute::CUBLASLT_MATMUL_DESC_BIAS_POINTER, (&raw const bias).cast(), size_of::<u64>())?;
+            set(
+                Attribute::CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                (&raw const bias).cast(),
+                size_of::<u64>(),
+            )?;
         }
         Ok(plan)
     }
@@ -156,11 +165,11 @@ impl Gemm {
         // SAFETY: loading a library by name; the context is current.
         unsafe {
             if !sys::is_culib_present() {
-                let problem =
-                    "libcublasLt (cuBLAS of CUDA 12 or 13) was not found; add its folder to LD_LIBRARY_PATH";
+                let problem = "libcublasLt (cuBLAS of CUDA 12 or 13) was not found; add its folder to LD_LIBRARY_PATH";
                 return Err(Error::Device(problem.into()));
             }
-            let handle = result::create_handle().map_err(|e| Error::Device(format!("cuBLASLt: {e}")))?;
+            let handle =
+                result::create_handle().map_err(|e| Error::Device(format!("cuBLASLt: {e}")))?;
             let workspace = cudarc::driver::result::malloc_sync(WORKSPACE)
                 .map_err(|error| super::device::driver_error("memory for cuBLASLt", error))?;
             Ok(Gemm { handle, workspace, found: RefCell::default() })
@@ -235,7 +244,17 @@ impl Gemm {
             }
             let [a, b, c] = plan.layouts;
             // SAFETY: all descriptors are alive.
-            unsafe { result::get_matmul_algo_heuristic(self.handle, plan.operation, a, b, c, c, preference) }
+            unsafe {
+                result::get_matmul_algo_heuristic(
+                    self.handle,
+                    plan.operation,
+                    a,
+                    b,
+                    c,
+                    c,
+                    preference,
+                )
+            }
         };
         let found = settings();
         // SAFETY: made above, destroyed once.
@@ -293,7 +312,8 @@ mod tests {
         assert!(buckets.len() < 120, "{}", buckets.len());
         assert!(
             (1..40_000)
-                .all(|rows| super::bucket(rows) >= rows && super::bucket(rows) <= rows + rows / 8 + 16)
+                .all(|rows| super::bucket(rows) >= rows
+                    && super::bucket(rows) <= rows + rows / 8 + 16)
         );
     }
 }

@@ -113,7 +113,10 @@ impl Int8 {
         let device = Device::open(ordinal, Program::Int8)?;
         let config = encoder.config().clone();
         let head = config.hidden / config.heads.max(1);
-        if !config.hidden.is_multiple_of(4) || !config.intermediate.is_multiple_of(4) || head > WIDEST_HEAD {
+        if !config.hidden.is_multiple_of(4)
+            || !config.intermediate.is_multiple_of(4)
+            || head > WIDEST_HEAD
+        {
             let problem = format!(
                 "int8 on the GPU needs widths that are multiples of 4 and heads of at most {WIDEST_HEAD} columns, and this \
                  encoder has {} and {} and heads of {head} (f32 takes wider heads)",
@@ -172,7 +175,8 @@ impl Int8 {
     fn encode(&self, batch: &Batch, stories: &Stories) -> Buffer<f32> {
         let (device, width, rows) = (&self.device, self.config.hidden, stories.rows);
         let first = self.config.first_position;
-        let places = batch.bounds().windows(2).flat_map(|story| (0..story[1] - story[0]).map(|i| first + i));
+        let places =
+            batch.bounds().windows(2).flat_map(|story| (0..story[1] - story[0]).map(|i| first + i));
         let places: Vec<u32> = places.map(|place| place as u32).collect();
         let (ids, places) = (device.upload(batch.ids()), device.upload(&places));
         let x: Buffer<f32> = device.alloc(rows * width);
@@ -202,7 +206,8 @@ impl Int8 {
             let branch = self.product(&self.quantise(&attention, width), &layer.output, None);
             bytes = self.add_norm(&x, &branch, &layer.attention_norm);
             let wide = self.product(&bytes, &layer.up, Some(self.config.activation));
-            let branch = self.product(&self.quantise(&wide, self.config.intermediate), &layer.down, None);
+            let branch =
+                self.product(&self.quantise(&wide, self.config.intermediate), &layer.down, None);
             bytes = self.add_norm(&x, &branch, &layer.output_norm);
         }
         x
@@ -219,7 +224,15 @@ impl Int8 {
         let rows = x.len() / width;
         let bytes = self.bytes(rows, width);
         let size = Size::of(rows * 32, 256);
-        launch!(self.device, "quantise_rows", size, x.pointer(), rows as u32, width as u32, bytes.at());
+        launch!(
+            self.device,
+            "quantise_rows",
+            size,
+            x.pointer(),
+            rows as u32,
+            width as u32,
+            bytes.at()
+        );
         bytes
     }
 
@@ -245,7 +258,12 @@ impl Int8 {
         bytes
     }
 
-    fn product(&self, rows: &Bytes, linear: &Linear, activation: Option<Activation>) -> Buffer<f32> {
+    fn product(
+        &self,
+        rows: &Bytes,
+        linear: &Linear,
+        activation: Option<Activation>,
+    ) -> Buffer<f32> {
         let Linear { outputs, rows: weights, scales, offsets, bias } = linear;
         let out: Buffer<f32> = self.device.alloc(rows.count * outputs);
         let columns = ColumnsAt {
@@ -275,7 +293,8 @@ impl Int8 {
         let width = hidden / heads;
         let padded = width.next_multiple_of(HEAD_STEP);
         let floats = |len: usize| -> Buffer<f32> { device.alloc(len) };
-        let [query_scale, query_minimum, key_scale, key_offset] = [(); 4].map(|()| floats(rows * heads));
+        let [query_scale, query_minimum, key_scale, key_offset] =
+            [(); 4].map(|()| floats(rows * heads));
         let value_scale = floats(stories.count * heads * padded);
         let queries: Buffer<u8> = device.alloc(rows * heads * padded);
         let keys: Buffer<i8> = device.alloc(rows * heads * padded);

@@ -23,8 +23,10 @@ impl Landing {
             self.free();
             let room = buffer.len().max(1).next_power_of_two();
             // SAFETY: the thread's context is the device's; both are given back in `free`.
-            let memory = unsafe { result::malloc_host(room * size_of::<f32>(), 0) }.map_err(fail)?;
-            let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).map_err(fail)?;
+            let memory =
+                unsafe { result::malloc_host(room * size_of::<f32>(), 0) }.map_err(fail)?;
+            let event =
+                result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).map_err(fail)?;
             (self.memory, self.room) = (Some((memory, event)), room);
         }
         self.len = buffer.len();
@@ -46,7 +48,8 @@ impl Landing {
         let Some((memory, event)) = self.memory else { return Ok(Vec::new()) };
         // SAFETY: the event was recorded after the copy of `len` numbers to this memory.
         unsafe {
-            result::event::synchronize(event).map_err(|error| driver_error("work on the GPU", error))?;
+            result::event::synchronize(event)
+                .map_err(|error| driver_error("work on the GPU", error))?;
             Ok(std::slice::from_raw_parts(memory.cast::<f32>(), self.len).to_vec())
         }
     }

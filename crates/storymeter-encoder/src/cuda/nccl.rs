@@ -151,7 +151,15 @@ impl Nccl {
             let numbers = pointer as *mut c_void;
             // SAFETY: as many numbers of this kind are there, and stay until later work on the same stream.
             outcome = unsafe {
-                (self.functions.all_reduce)(numbers, numbers, count, kind, SUM, self.comm, device.stream)
+                (self.functions.all_reduce)(
+                    numbers,
+                    numbers,
+                    count,
+                    kind,
+                    SUM,
+                    self.comm,
+                    device.stream,
+                )
             };
         });
         self.functions.check("a sum over the GPUs", outcome)

@@ -35,23 +35,32 @@ impl<N: Number> Cuda<N> {
         let (device, len) = (self.device(), numbers.0.len());
         let floats = device.alloc(len);
         let size = Size::of(len, 256);
-        launch!(device, "from_activations", size, numbers.0.pointer(), len as u64, floats.pointer());
+        launch!(
+            device,
+            "from_activations",
+            size,
+            numbers.0.pointer(),
+            len as u64,
+            floats.pointer()
+        );
         floats
     }
 
     /// Notes a width the kernels have no variant for.
     pub(super) fn check_width(&self, width: usize) {
         if !width.is_multiple_of(8) {
-            self.device()
-                .fail(format!("the GPU needs widths that are multiples of 8, and this one is {width}"));
+            self.device().fail(format!(
+                "the GPU needs widths that are multiples of 8, and this one is {width}"
+            ));
         }
     }
 
     pub(super) fn check_norm(&self, width: usize) {
         self.check_width(width);
         if width > WIDEST {
-            self.device()
-                .fail(format!("the GPU takes hidden states of at most {WIDEST} numbers, not {width}"));
+            self.device().fail(format!(
+                "the GPU takes hidden states of at most {WIDEST} numbers, not {width}"
+            ));
         }
     }
 
@@ -69,8 +78,11 @@ impl<N: Number> Cuda<N> {
         stride: usize,
     ) {
         let Linear { inputs, outputs, .. } = map;
-        let matrices =
-            [self.active(store.active(map.weight), inputs), self.active(x, inputs), self.active(y, stride)];
+        let matrices = [
+            self.active(store.active(map.weight), inputs),
+            self.active(x, inputs),
+            self.active(y, stride),
+        ];
         let bias = Some(store.active(map.bias));
         let extent = Extent { rows, inputs, outputs };
         self.device().gemm.product(self.device(), Which::Forward, extent, matrices, false, bias);
@@ -88,10 +100,14 @@ impl<N: Number> Cuda<N> {
         let (device, Linear { inputs, outputs, .. }) = (self.device(), map);
         let extent = Extent { rows, inputs, outputs };
         let d_y = self.active(d_y, stride);
-        let matrices = [self.active(store.active(map.weight), inputs), d_y, self.active(d_x, inputs)];
+        let matrices =
+            [self.active(store.active(map.weight), inputs), d_y, self.active(d_x, inputs)];
         device.gemm.product(device, Which::Input, extent, matrices, add, None);
-        let gradient =
-            Matrix { pointer: store.gradient(device, map.weight), stride: inputs, format: Format::F32 };
+        let gradient = Matrix {
+            pointer: store.gradient(device, map.weight),
+            stride: inputs,
+            format: Format::F32,
+        };
         device.gemm.product(
             device,
             Which::Weight,
@@ -114,7 +130,8 @@ impl<N: Number> Cuda<N> {
         self.check_width(stride);
         // Enough blocks to fill the device, and as many rows each as that leaves.
         let across = stride.div_ceil(256);
-        let each = rows.div_ceil((4 * device.processors as usize).div_ceil(across)).next_multiple_of(8);
+        let each =
+            rows.div_ceil((4 * device.processors as usize).div_ceil(across)).next_multiple_of(8);
         let parts = rows.div_ceil(each);
         let partial: Buffer<f32> = device.alloc(parts * stride);
         let (at, which) = before.map_or((0, 0), |(at, activation)| (at, kind(activation)));
@@ -124,7 +141,12 @@ impl<N: Number> Cuda<N> {
         self.add_partials(partial.pointer(), (parts, stride, columns), to);
     }
 
-    pub(super) fn add_partials(&self, partial: u64, (parts, stride, count): (usize, usize, usize), to: u64) {
+    pub(super) fn add_partials(
+        &self,
+        partial: u64,
+        (parts, stride, count): (usize, usize, usize),
+        to: u64,
+    ) {
         let size = Size::blocks(count.div_ceil(32), 1, 256, 0);
         let (parts, stride, count) = (parts as u32, stride as u32, count as u32);
         launch!(self.device(), "add_partials", size, partial, parts, stride, count, to);
@@ -162,7 +184,8 @@ impl<N: Number> Cuda<N> {
             after,
             before
         );
-        let [d_gain, d_shift] = [norm.gain, norm.shift].map(|tensor| store.gradient(device, tensor));
+        let [d_gain, d_shift] =
+            [norm.gain, norm.shift].map(|tensor| store.gradient(device, tensor));
         if d_shift == d_gain + 4 * width as u64 {
             self.add_partials(partial.pointer(), (blocks, 2 * width, 2 * width), d_gain);
         } else {
@@ -173,7 +196,13 @@ impl<N: Number> Cuda<N> {
     }
 
     /// Adds rows of `what` to rows of a gradient.
-    pub(super) fn scatter_gradients(&self, what: &Numbers<N>, rows: &Lookups, to: u64, width: usize) {
+    pub(super) fn scatter_gradients(
+        &self,
+        what: &Numbers<N>,
+        rows: &Lookups,
+        to: u64,
+        width: usize,
+    ) {
         self.scatter_with("scatter_gradients", what, rows, to, width);
     }
 
@@ -190,7 +219,17 @@ impl<N: Number> Cuda<N> {
         let groups = (384 / (width / 8)).max(1);
         let block = (groups * (width / 8)).next_multiple_of(32);
         let size = Size::blocks(rows.different, 1, block as u32, 4 * width * (block / (width / 8)));
-        launch!(self.device(), name, size, what.0.pointer(), order, starts, different, width as u32, to);
+        launch!(
+            self.device(),
+            name,
+            size,
+            what.0.pointer(),
+            order,
+            starts,
+            different,
+            width as u32,
+            to
+        );
     }
 
     /// The bias of every distance by head, and each distance's bucket and their number; addresses of 0 without a table.
@@ -208,7 +247,16 @@ impl<N: Number> Cuda<N> {
         let table: Buffer<f32> = device.alloc(span * heads);
         let size = Size::of(span * heads, 256);
         let (weights, heads) = (store.weight(tensor), heads as u32);
-        launch!(device, "relative_table", size, weights, bucket_of, span as u32, heads, table.pointer());
+        launch!(
+            device,
+            "relative_table",
+            size,
+            weights,
+            bucket_of,
+            span as u32,
+            heads,
+            table.pointer()
+        );
         Relative { table: Some(table), bucket_of, buckets }
     }
 
@@ -219,8 +267,10 @@ impl<N: Number> Cuda<N> {
 
     pub(super) fn check_attention(&self, attention: Attention, stories: &Stories) {
         if stories.longest > attention.longest {
-            self.device()
-                .fail(format!("a story of {} tokens, at most {} fit", stories.longest, attention.longest));
+            self.device().fail(format!(
+                "a story of {} tokens, at most {} fit",
+                stories.longest, attention.longest
+            ));
         }
     }
 }

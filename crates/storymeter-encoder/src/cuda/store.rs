@@ -52,7 +52,11 @@ struct Adam {
 }
 
 impl<N: Number> CudaStore<N> {
-    pub(super) fn new(device: &Rc<Device>, tensors: &[Given<'_>], order: &[usize]) -> Result<CudaStore<N>> {
+    pub(super) fn new(
+        device: &Rc<Device>,
+        tensors: &[Given<'_>],
+        order: &[usize],
+    ) -> Result<CudaStore<N>> {
         let mut places = vec![0..0; tensors.len()];
         let mut end = 0;
         for &tensor in order {
@@ -98,7 +102,8 @@ impl<N: Number> CudaStore<N> {
         let mut kept = self.bucket_of.borrow_mut();
         if kept.as_ref().is_none_or(|(known, _)| *known != longest) {
             let end = longest as isize;
-            let list: Vec<u32> = (1 - end..end).map(|d| relative::bucket(d, buckets) as u32).collect();
+            let list: Vec<u32> =
+                (1 - end..end).map(|d| relative::bucket(d, buckets) as u32).collect();
             *kept = Some((longest, device.upload(&list)));
         }
         kept.as_ref().map_or(0, |(_, list)| list.pointer())
@@ -178,7 +183,8 @@ impl<N: Number> CudaStore<N> {
     ) -> Result<()> {
         let place = self.places[tensor].clone();
         if place.len() != numbers.len() {
-            let problem = format!("tensor {tensor} has {} numbers, not {}", place.len(), numbers.len());
+            let problem =
+                format!("tensor {tensor} has {} numbers, not {}", place.len(), numbers.len());
             return Err(Error::Device(problem));
         }
         let buffer = match part {
@@ -206,7 +212,16 @@ impl<N: Number> CudaStore<N> {
             let rows = place.len() / width;
             let shadow = self.shadow.as_ref().map_or(0, |shadow| shadow.at(place.start));
             let (weights, count, width) = (self.weights.at(place.start), rows as u64, width as u32);
-            launch!(device, "round_rows", Size::of(rows * 32, 256), weights, shadow, count, width, step);
+            launch!(
+                device,
+                "round_rows",
+                Size::of(rows * 32, 256),
+                weights,
+                shadow,
+                count,
+                width,
+                step
+            );
         }
     }
 
@@ -229,7 +244,8 @@ impl<N: Number> CudaStore<N> {
         let blocks = device.processors * 8;
         let parts: Buffer<f64> = device.alloc(blocks as usize);
         let Training { gradients, means, squares } = self.training(device);
-        let [gradients, means, squares] = [gradients, means, squares].map(|buffer| buffer.pointer());
+        let [gradients, means, squares] =
+            [gradients, means, squares].map(|buffer| buffer.pointer());
         let (norm, parts_at) = (self.norm.pointer(), parts.pointer());
         let size = Size::blocks(blocks as usize, 1, 256, 0);
         launch!(device, "square_sums", size, gradients, vectors, parts_at);
@@ -237,7 +253,8 @@ impl<N: Number> CudaStore<N> {
         let shadow = self.shadow.as_ref().map_or(0, Buffer::pointer);
         let (weights, decays) = (self.weights.pointer(), self.decays.pointer());
         launch!(
-            device, "adam", size, weights, gradients, means, squares, shadow, decays, vectors, norm, adam
+            device, "adam", size, weights, gradients, means, squares, shadow, decays, vectors,
+            norm, adam
         );
     }
 

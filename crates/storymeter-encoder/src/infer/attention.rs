@@ -52,8 +52,10 @@ struct Asking<'a> {
 
 impl<'a> Asking<'a> {
     fn bias(&self, head: usize) -> Option<RelativeBias<'a>> {
-        self.relative
-            .map(|(table, span)| RelativeBias { table: &table[head * span..][..span], centre: span / 2 })
+        self.relative.map(|(table, span)| RelativeBias {
+            table: &table[head * span..][..span],
+            centre: span / 2,
+        })
     }
 
     fn scale(&self) -> f32 {
@@ -81,7 +83,10 @@ impl Heads {
             }
             Precision::Int8 => {
                 let BuffersI8 { story, scores, probabilities } = &mut self.i8;
-                story.fit(Shape { heads: net.heads, width, len: longest, stride: 0 }, rows.min(longest));
+                story.fit(
+                    Shape { heads: net.heads, width, len: longest, stride: 0 },
+                    rows.min(longest),
+                );
                 let panels = longest.div_ceil(COLS);
                 room(scores, panels);
                 room(probabilities, 2 * ROWS * panels * COLS);
@@ -92,7 +97,13 @@ impl Heads {
 
 impl Net {
     /// Attention of rows `rows` into `scratch.attention`.
-    pub(super) fn attention(&self, bounds: &[usize], rows: Range<usize>, qkv: &[f32], scratch: &mut Scratch) {
+    pub(super) fn attention(
+        &self,
+        bounds: &[usize],
+        rows: Range<usize>,
+        qkv: &[f32],
+        scratch: &mut Scratch,
+    ) {
         let h = self.hidden();
         let Scratch { attention, heads, .. } = scratch;
         let attention = room(attention, rows.len() * h);
@@ -101,15 +112,23 @@ impl Net {
             if from >= to {
                 continue;
             }
-            let shape =
-                Shape { heads: self.heads, width: h / self.heads, len: story[1] - story[0], stride: 3 * h };
+            let shape = Shape {
+                heads: self.heads,
+                width: h / self.heads,
+                len: story[1] - story[0],
+                stride: 3 * h,
+            };
             let asking = Asking {
                 isa: self.isa,
                 shape,
                 first: from - story[0],
                 count: to - from,
                 qkv: &qkv[story[0] * 3 * h..],
-                relative: self.parts().relative.as_deref().map(|table| (table, 2 * self.longest - 1)),
+                relative: self
+                    .parts()
+                    .relative
+                    .as_deref()
+                    .map(|table| (table, 2 * self.longest - 1)),
             };
             let out = &mut attention[(from - rows.start) * h..(to - rows.start) * h];
             match self.precision() {
@@ -124,7 +143,8 @@ impl BuffersF32 {
     fn attend(&mut self, asking: &Asking<'_>, out: &mut [f32]) {
         let BuffersF32 { keys, values, scores, inverse } = self;
         let &Asking { isa, shape: Shape { heads, width, len, stride }, .. } = asking;
-        let (keys, values) = (room(keys, packed_len(width, len)), room(values, packed_len(len, width)));
+        let (keys, values) =
+            (room(keys, packed_len(width, len)), room(values, packed_len(len, width)));
         for head in 0..heads {
             let [q, k, v] = asking.parts().map(|part| &part[head * width..]);
             pack_columns(k, stride, width, len, keys);
@@ -134,13 +154,25 @@ impl BuffersF32 {
                 let count = BLOCK.min(asking.count - first);
                 let (scores, inverse) = (room(scores, count * len), room(inverse, count));
                 let a = &q[first * stride..];
-                let sides = SidesF32 { a, lda: stride, m: count, k: width, n: len, b: keys, bias: &[] };
+                let sides =
+                    SidesF32 { a, lda: stride, m: count, k: width, n: len, b: keys, bias: &[] };
                 gemm_f32(isa, sides, &mut Store { out: scores, stride: len, activation: None });
                 softmax_rows(isa, scores, len, asking.scale(), bias, asking.first + first, inverse);
                 let out = &mut out[first * heads * width + head * width..];
-                let sides =
-                    SidesF32 { a: scores, lda: len, m: count, k: len, n: width, b: values, bias: &[] };
-                gemm_f32(isa, sides, &mut ScaleRows { out, stride: heads * width, factors: inverse });
+                let sides = SidesF32 {
+                    a: scores,
+                    lda: len,
+                    m: count,
+                    k: len,
+                    n: width,
+                    b: values,
+                    bias: &[],
+                };
+                gemm_f32(
+                    isa,
+                    sides,
+                    &mut ScaleRows { out, stride: heads * width, factors: inverse },
+                );
             }
         }
     }
@@ -165,11 +197,32 @@ impl BuffersI8 {
                 });
                 let q = room(probabilities, 2 * count * panels * COLS);
                 let token = asking.first + first;
-                softmax_bytes(isa, scores, count, len, asking.scale(), bias, token, q, &mut inverse);
-                let a =
-                    QuantisedRows { q, stride: panels * COLS, scale: &inverse, minimum: &[0.0; 2 * ROWS] };
+                softmax_bytes(
+                    isa,
+                    scores,
+                    count,
+                    len,
+                    asking.scale(),
+                    bias,
+                    token,
+                    q,
+                    &mut inverse,
+                );
+                let a = QuantisedRows {
+                    q,
+                    stride: panels * COLS,
+                    scale: &inverse,
+                    minimum: &[0.0; 2 * ROWS],
+                };
                 let out = &mut out[first * heads * width + head * width..];
-                gemm_i8(isa, a, 2 * count, values, &[], &mut AddPairs { out, stride: heads * width });
+                gemm_i8(
+                    isa,
+                    a,
+                    2 * count,
+                    values,
+                    &[],
+                    &mut AddPairs { out, stride: heads * width },
+                );
             }
         }
     }
@@ -184,13 +237,15 @@ mod tests {
         let shapes = [(1, 5, 1), (2, 32, 31), (3, 40, 33), (1, 64, 70), (2, 16, 131)];
         for (heads, width, len) in shapes {
             let hidden = heads * width;
-            let qkv: Vec<f32> = (0..len * 3 * hidden).map(|i| (i as f32 * 0.7).sin() * 1.5).collect();
+            let qkv: Vec<f32> =
+                (0..len * 3 * hidden).map(|i| (i as f32 * 0.7).sin() * 1.5).collect();
             let span = 2 * len + 9;
             let table: Vec<f32> = (0..heads * span).map(|i| (i as f32 * 0.3).cos()).collect();
             for (relative, first) in [(None, 0), (Some((table.as_slice(), span)), len / 3)] {
                 let outputs = |isa: Isa| {
                     let shape = Shape { heads, width, len, stride: 3 * hidden };
-                    let asking = Asking { isa, shape, first, count: len - first, qkv: &qkv, relative };
+                    let asking =
+                        Asking { isa, shape, first, count: len - first, qkv: &qkv, relative };
                     let (mut f32, mut i8) = (vec![f32::NAN; (len - first) * hidden], vec![]);
                     i8.clone_from(&f32);
                     let mut buffers = BuffersI8::default();
@@ -203,7 +258,12 @@ mod tests {
                 let expected = outputs(Isa::detect());
                 for isa in Isa::available() {
                     let (f32, i8) = outputs(isa);
-                    assert_eq!(i8, expected.1, "{heads} heads of {width}, {len} tokens, {}", isa.name());
+                    assert_eq!(
+                        i8,
+                        expected.1,
+                        "{heads} heads of {width}, {len} tokens, {}",
+                        isa.name()
+                    );
                     let worst = f32.iter().zip(&i8).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
                     assert!(worst < 0.03, "{heads} heads of {width}, {len} tokens: off by {worst}");
                 }

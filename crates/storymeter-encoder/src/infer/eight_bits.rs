@@ -72,7 +72,9 @@ fn norm_of(norm: &net::Norm) -> Norm<'_> {
 }
 
 fn linear_of(linear: &net::Linear, multiple: usize) -> Option<Linear<'_>> {
-    let net::Linear { inputs, outputs, weights: Weights::I8(packed), bias } = linear else { return None };
+    let net::Linear { inputs, outputs, weights: Weights::I8(packed), bias } = linear else {
+        return None;
+    };
     Some(Linear {
         outputs: *outputs,
         rows: packed.rows(inputs.next_multiple_of(multiple)),

@@ -175,7 +175,8 @@ impl Encoder {
         let Lane { qkv: [qkv, next], scratch, bounds } = lane;
         let first = batch.bounds()[stories.start];
         bounds.clear();
-        bounds.extend(batch.bounds()[stories.start..=stories.end].iter().map(|bound| bound - first));
+        bounds
+            .extend(batch.bounds()[stories.start..=stories.end].iter().map(|bound| bound - first));
         let rows = 0..x.len() / self.net.hidden();
         let (mut qkv, mut next) = (room(qkv, 3 * x.len()), room(next, 3 * x.len()));
         self.net.embed(&batch.ids()[first..], bounds, rows.clone(), x, qkv, scratch);
@@ -214,7 +215,15 @@ impl Encoder {
                 .enumerate()
                 .for_each(|(part, ((x, next), lane))| {
                     let next = if last { &mut [] } else { next };
-                    self.net.layer(layer, batch.bounds(), span(part), x, &qkv, next, &mut lane.scratch);
+                    self.net.layer(
+                        layer,
+                        batch.bounds(),
+                        span(part),
+                        x,
+                        &qkv,
+                        next,
+                        &mut lane.scratch,
+                    );
                 });
             std::mem::swap(&mut qkv, &mut next);
         }

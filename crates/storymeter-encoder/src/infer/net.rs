@@ -89,7 +89,12 @@ impl Scratch {
 }
 
 impl Net {
-    pub(super) fn new(config: &Config, parameters: &Parameters, precision: Precision, isa: Isa) -> Net {
+    pub(super) fn new(
+        config: &Config,
+        parameters: &Parameters,
+        precision: Precision,
+        isa: Isa,
+    ) -> Net {
         let words = parameters.data(Layout::of(config).words);
         let words = match precision {
             Precision::F32 => Words::F32(words.to_vec()),
@@ -123,7 +128,8 @@ impl Net {
         let layout = Layout::of(config);
         let linear = |pairs: &[Pair], inputs: usize| {
             let tensors: Vec<usize> = pairs.iter().map(|pair| pair.weight).collect();
-            let bias: Vec<f32> = pairs.iter().flat_map(|pair| parameters.data(pair.bias)).copied().collect();
+            let bias: Vec<f32> =
+                pairs.iter().flat_map(|pair| parameters.data(pair.bias)).copied().collect();
             Linear { inputs, outputs: bias.len(), weights: weights(&tensors, inputs), bias }
         };
         let norm = |pair: Pair| Norm {
@@ -154,9 +160,9 @@ impl Net {
             words,
             positions,
             norm: norm(layout.norm),
-            relative: layout
-                .relative
-                .map(|place| relative::bias_table(parameters.data(place), config.heads, config.max_tokens())),
+            relative: layout.relative.map(|place| {
+                relative::bias_table(parameters.data(place), config.heads, config.max_tokens())
+            }),
             layers,
         };
         Net::from_parts(config, parts, isa)
@@ -209,7 +215,8 @@ impl Net {
         let h = self.hidden;
         for story in bounds.windows(2) {
             for row in story[0].max(rows.start)..story[1].min(rows.end) {
-                let position = &self.parts.positions[(self.first_position + row - story[0]) * h..][..h];
+                let position =
+                    &self.parts.positions[(self.first_position + row - story[0]) * h..][..h];
                 let x = &mut x[(row - rows.start) * h..][..h];
                 self.parts.words.add(ids[row], position, x);
             }
@@ -245,7 +252,14 @@ impl Net {
             let narrow = &mut narrow[..x.len()];
             let wide = &mut wide[..x.len() / h * self.intermediate];
             self.linear(output, attention, None, narrow, quantised);
-            add_norm_rows(self.isa, x, narrow, &attention_norm.gain, &attention_norm.shift, self.eps);
+            add_norm_rows(
+                self.isa,
+                x,
+                narrow,
+                &attention_norm.gain,
+                &attention_norm.shift,
+                self.eps,
+            );
             self.linear(up, x, Some(self.activation), wide, quantised);
             self.linear(down, wide, None, narrow, quantised);
             add_norm_rows(self.isa, x, narrow, &output_norm.gain, &output_norm.shift, self.eps);

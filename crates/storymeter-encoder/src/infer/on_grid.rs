@@ -23,16 +23,23 @@ impl Encoder {
     ///
     /// # Errors
     /// Where a tensor is missing, is not of the size `config` says, or holds NaN or infinity; they name `path`.
-    pub fn from_packed(config: Config, grid: Grid, find: Find<'_>, path: &Path, isa: Isa) -> Result<Encoder> {
+    pub fn from_packed(
+        config: Config,
+        grid: Grid,
+        find: Find<'_>,
+        path: &Path,
+        isa: Isa,
+    ) -> Result<Encoder> {
         let layout = Layout::of(&config);
         let plan = grid.plan(&layout);
         let source = Source { find, path };
         // All sizes that can be seen before anything is decoded: the length of an entropy code says nothing, and sizes
         // that are not the model's could ask for any amount of memory.
-        let part = |((name, shape), rounded): (&(String, Vec<usize>), &Option<Rounded>)| match rounded {
-            Some(_) => source.bytes(name),
-            None => source.part(name, 2 * shape.iter().product::<usize>()),
-        };
+        let part =
+            |((name, shape), rounded): (&(String, Vec<usize>), &Option<Rounded>)| match rounded {
+                Some(_) => source.bytes(name),
+                None => source.part(name, 2 * shape.iter().product::<usize>()),
+            };
         let parts = layout.expected.iter().zip(&plan).map(part).collect::<Result<Vec<_>>>()?;
         let mut tensors = Vec::with_capacity(layout.expected.len());
         let mut matrices: Vec<Rows> = Vec::with_capacity(layout.expected.len());

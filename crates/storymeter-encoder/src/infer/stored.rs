@@ -148,6 +148,11 @@ impl Source<'_> {
         let data = self.integers(name, PackedI8::data_len(outputs, inputs))?;
         let scales = self.numbers(&format!("{name}.scales"), outputs)?;
         let weights = Weights::I8(PackedI8::from_packed(data, &scales, inputs));
-        Ok(Linear { inputs, outputs, weights, bias: self.numbers(&format!("{name}.bias"), outputs)? })
+        Ok(Linear {
+            inputs,
+            outputs,
+            weights,
+            bias: self.numbers(&format!("{name}.bias"), outputs)?,
+        })
     }
 }

@@ -39,8 +39,10 @@ impl Encoder {
             let span = 2 * longest - 1;
             // By head and distance there; here one row a bucket, whichever of its distances is read.
             for at in 0..span {
-                let bucket =
-                    relative::bucket(at as isize - (longest as isize - 1), self.config.relative_buckets);
+                let bucket = relative::bucket(
+                    at as isize - (longest as isize - 1),
+                    self.config.relative_buckets,
+                );
                 for head in 0..heads {
                     tensors[place].data[bucket * heads + head] = table[head * span + at];
                 }

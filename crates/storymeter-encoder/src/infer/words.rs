@@ -55,10 +55,13 @@ impl Words {
             padded.resize(STATES * width, 0.0);
             match self {
                 Words::F32(rows) => products_f32(isa, rows, width, &padded, &mut block),
-                Words::I8 { rows, scales } => products_i8(isa, rows, scales, width, &padded, &mut block),
+                Words::I8 { rows, scales } => {
+                    products_i8(isa, rows, scales, width, &padded, &mut block)
+                }
             }
             let count = some.len() / width;
-            results.extend((0..count).map(|s| block.iter().map(|row| row[s]).collect::<Vec<f32>>()));
+            results
+                .extend((0..count).map(|s| block.iter().map(|row| row[s]).collect::<Vec<f32>>()));
         }
         results
     }
@@ -71,11 +74,13 @@ mod tests {
     #[test]
     fn products_are_those_of_the_rows_on_every_instruction_level() {
         let width = 21;
-        let numbers =
-            |count: usize, step: f32| (0..count).map(|i| (i as f32 * step).sin()).collect::<Vec<_>>();
+        let numbers = |count: usize, step: f32| {
+            (0..count).map(|i| (i as f32 * step).sin()).collect::<Vec<_>>()
+        };
         let (rows, states) = (numbers(5 * width, 0.7), numbers(11 * width, 0.3));
         for isa in Isa::available() {
-            for (words, tolerance) in [(Words::F32(rows.clone()), 1e-5), (Words::quantise(&rows, width), 0.1)]
+            for (words, tolerance) in
+                [(Words::F32(rows.clone()), 1e-5), (Words::quantise(&rows, width), 0.1)]
             {
                 let products = words.products(isa, &states, width);
                 assert_eq!(products.len(), 11);

@@ -22,7 +22,12 @@ pub(crate) type Columns = [f32; COLS];
 pub(crate) trait Epilogue {
     /// Where the tile at `row` and `col` shall be written: `spare`, unless the epilogue has a place for it.
     #[inline(always)]
-    fn place<'t>(&'t mut self, _row: usize, _col: usize, spare: &'t mut TileF32) -> &'t mut TileF32 {
+    fn place<'t>(
+        &'t mut self,
+        _row: usize,
+        _col: usize,
+        spare: &'t mut TileF32,
+    ) -> &'t mut TileF32 {
         spare
     }
 
@@ -132,7 +137,9 @@ pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mu
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     fn avx2<E: Epilogue>(sides: SidesF32<'_>, epilogue: &mut E) {
-        drive(sides, epilogue, |a, lda, rows, b, bias, out| super::x86::f32_avx2(a, lda, rows, b, bias, out));
+        drive(sides, epilogue, |a, lda, rows, b, bias, out| {
+            super::x86::f32_avx2(a, lda, rows, b, bias, out)
+        });
     }
     match isa.level() {
         // SAFETY: an `Isa` of this level exists only where the processor has these instructions.
@@ -248,7 +255,11 @@ mod tests {
                         let error = (f64::from(got) - exact - f64::from(bias[j])).abs();
                         // Each of k roundings is at most half a unit in the last place of a sum of a few units.
                         let bound = 1e-6 + 1e-7 * k as f64;
-                        assert!(error < bound, "{} {m}x{k}x{n} at {i},{j}: off by {error}", isa.name());
+                        assert!(
+                            error < bound,
+                            "{} {m}x{k}x{n} at {i},{j}: off by {error}",
+                            isa.name()
+                        );
                     }
                 }
             }
@@ -280,7 +291,8 @@ mod tests {
                 }
                 for (place, &got) in results[0].iter().enumerate() {
                     let (i, j) = (place / n, place % n);
-                    let exact: f32 = bias[j] + (0..k).map(|p| a[i * k + p] * w[j * k + p]).sum::<f32>();
+                    let exact: f32 =
+                        bias[j] + (0..k).map(|p| a[i * k + p] * w[j * k + p]).sum::<f32>();
                     // Half a step of 1/127 in each weight and of 2/255 in each activation, k times, is the worst case.
                     assert!(
                         (got - exact).abs() < 0.01 * k as f32,

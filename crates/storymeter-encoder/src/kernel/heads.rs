@@ -44,7 +44,9 @@ impl PackedHeads {
         let padded = heads * n.div_ceil(COLS) * COLS;
         let (scales, sums) = (room(&mut self.scales, padded), room(&mut self.sums, padded));
         pack(room(&mut self.data, padded * quantised_len(k)), scales, sums);
-        for ((offset, scale), sum) in room(&mut self.offsets, padded).iter_mut().zip(scales).zip(sums) {
+        for ((offset, scale), sum) in
+            room(&mut self.offsets, padded).iter_mut().zip(scales).zip(sums)
+        {
             *offset = *scale * *sum as f32;
         }
     }

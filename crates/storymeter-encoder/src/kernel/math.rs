@@ -55,7 +55,8 @@ pub(crate) fn power_of_two_65280(t: f32) -> f32 {
 fn normal_tails(z: f32) -> f32 {
     // Of degree seven without a constant, least largest error of `z * tails` over 0..6 (4e-8).
     let p = -0.052_948_564
-        + z * (0.007_670_783_4 + z * (-5.757_861_6e-4 + z * (-1.279_821_2e-5 + z * 4.278_743_3e-6)));
+        + z * (0.007_670_783_4
+            + z * (-5.757_861_6e-4 + z * (-1.279_821_2e-5 + z * 4.278_743_3e-6)));
     let t = z * (-1.151_127 + z * (-0.459_043_92 + z * p));
     // 2^t: the whole part goes to the exponent, the rest has a relative error of 7.5e-8.
     let shifted = t + MAGIC;
@@ -119,7 +120,9 @@ mod tests {
     fn worst(f: impl Fn(f32) -> f32, truth: impl Fn(f64) -> f64) -> f64 {
         (-12_000..=12_000)
             .map(|i| i as f32 / 1000.0)
-            .map(|x| (f64::from(f(x)) - truth(f64::from(x))).abs() / truth(f64::from(x)).abs().max(1.0))
+            .map(|x| {
+                (f64::from(f(x)) - truth(f64::from(x))).abs() / truth(f64::from(x)).abs().max(1.0)
+            })
             .fold(0.0, f64::max)
     }
 

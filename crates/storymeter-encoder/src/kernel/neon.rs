@@ -19,7 +19,9 @@ const COLS_NEON: usize = 16;
 pub(super) fn i8_tile(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, out: &mut TileF32) {
     let steps = panel.steps;
     assert!(
-        rows > 0 && a.q.len() >= (rows - 1) * a.stride + 4 * steps && panel.data.len() >= steps * COLS * 4
+        rows > 0
+            && a.q.len() >= (rows - 1) * a.stride + 4 * steps
+            && panel.data.len() >= steps * COLS * 4
     );
     for (r, out) in out.iter_mut().enumerate().take(rows) {
         let mut sums = [0i32; COLS];
@@ -48,7 +50,8 @@ pub(super) fn i8_tile(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, ou
         let (scale, minimum) = (a.scale[r], a.minimum[r]);
         for (j, out) in out.iter_mut().enumerate() {
             let sum = sums[j] + 128 * panel.sums[j];
-            *out = sum as f32 * (scale * panel.scales[j]) + (minimum * panel.offsets[j] + panel.bias[j]);
+            *out = sum as f32 * (scale * panel.scales[j])
+                + (minimum * panel.offsets[j] + panel.bias[j]);
         }
     }
 }

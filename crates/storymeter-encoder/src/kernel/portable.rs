@@ -5,7 +5,14 @@ use super::quantised::QuantisedRows;
 
 /// Up to `ROWS` rows of `a` times one panel.
 #[inline(always)]
-pub(super) fn f32_tile(a: &[f32], lda: usize, rows: usize, panel: &[f32], bias: &Columns, out: &mut TileF32) {
+pub(super) fn f32_tile(
+    a: &[f32],
+    lda: usize,
+    rows: usize,
+    panel: &[f32],
+    bias: &Columns,
+    out: &mut TileF32,
+) {
     let k = panel.len() / COLS;
     for (r, out) in out.iter_mut().enumerate().take(rows) {
         let mut sums = *bias;
@@ -33,7 +40,8 @@ pub(super) fn i8_tile(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, ou
         }
         let (scale, minimum) = (a.scale[r], a.minimum[r]);
         for (j, out) in out.iter_mut().enumerate() {
-            *out = sums[j] as f32 * (scale * panel.scales[j]) + (minimum * panel.offsets[j] + panel.bias[j]);
+            *out = sums[j] as f32 * (scale * panel.scales[j])
+                + (minimum * panel.offsets[j] + panel.bias[j]);
         }
     }
 }

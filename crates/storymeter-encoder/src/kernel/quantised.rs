@@ -112,7 +112,8 @@ impl PackedI8 {
         }
         let mut padded_scales = scales.to_vec();
         padded_scales.resize(padded, 0.0);
-        let offsets = padded_scales.iter().zip(&sums).map(|(scale, sum)| scale * *sum as f32).collect();
+        let offsets =
+            padded_scales.iter().zip(&sums).map(|(scale, sum)| scale * *sum as f32).collect();
         PackedI8 { k, n, data, sums, scales: padded_scales, offsets }
     }
 
@@ -206,7 +207,12 @@ impl RowBuffer {
 
     /// The rows quantised last.
     pub(crate) fn rows(&self, width: usize) -> QuantisedRows<'_> {
-        QuantisedRows { q: &self.q, stride: quantised_len(width), scale: &self.scale, minimum: &self.minimum }
+        QuantisedRows {
+            q: &self.q,
+            stride: quantised_len(width),
+            scale: &self.scale,
+            minimum: &self.minimum,
+        }
     }
 }
 

@@ -53,7 +53,12 @@ pub(crate) struct KeepTiles<'a>(pub(crate) &'a mut [TileF32]);
 
 impl Epilogue for KeepTiles<'_> {
     #[inline(always)]
-    fn place<'t>(&'t mut self, _row: usize, col: usize, _spare: &'t mut TileF32) -> &'t mut TileF32 {
+    fn place<'t>(
+        &'t mut self,
+        _row: usize,
+        col: usize,
+        _spare: &'t mut TileF32,
+    ) -> &'t mut TileF32 {
         &mut self.0[col / COLS]
     }
 

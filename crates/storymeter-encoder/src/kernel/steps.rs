@@ -142,7 +142,9 @@ fn products<T: Copy>(row: &[T], states: &[f32], number: impl Fn(T) -> f32) -> [f
     for (place, chunk) in whole.iter().enumerate() {
         let numbers: [f32; LANES] = std::array::from_fn(|i| number(chunk[i]));
         for (s, lanes) in lanes.iter_mut().enumerate() {
-            let Some(state) = states[s * width + place * LANES..].first_chunk::<LANES>() else { continue };
+            let Some(state) = states[s * width + place * LANES..].first_chunk::<LANES>() else {
+                continue;
+            };
             for ((lane, w), x) in lanes.iter_mut().zip(numbers).zip(state) {
                 *lane += w * x;
             }

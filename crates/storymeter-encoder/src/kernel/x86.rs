@@ -30,7 +30,13 @@ pub(super) fn f32_avx512(
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
-fn f32_avx512_rows<const R: usize>(a: &[f32], lda: usize, panel: &[f32], bias: &Columns, out: &mut TileF32) {
+fn f32_avx512_rows<const R: usize>(
+    a: &[f32],
+    lda: usize,
+    panel: &[f32],
+    bias: &Columns,
+    out: &mut TileF32,
+) {
     let k = panel.len() / COLS;
     assert!(R <= ROWS && a.len() >= (R - 1) * lda + k);
     // SAFETY: there are COLS = 32 biases.
@@ -67,7 +73,11 @@ pub(super) fn i8_avx512(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
 fn i8_avx512_rows<const R: usize>(rows: QuantisedRows<'_>, panel: &PanelI8<'_>, out: &mut TileF32) {
     let (lda, steps) = (rows.stride, panel.steps);
-    assert!(R <= ROWS && rows.q.len() >= (R - 1) * lda + 4 * steps && panel.data.len() >= steps * COLS * 4);
+    assert!(
+        R <= ROWS
+            && rows.q.len() >= (R - 1) * lda + 4 * steps
+            && panel.data.len() >= steps * COLS * 4
+    );
     let mut acc = [[_mm512_setzero_si512(); 2]; R];
     let (a, b) = (rows.q.as_ptr(), panel.data.as_ptr());
     for p in 0..steps {
@@ -89,8 +99,10 @@ fn i8_avx512_rows<const R: usize>(rows: QuantisedRows<'_>, panel: &PanelI8<'_>, 
             let offsets = _mm512_loadu_ps(panel.offsets.as_ptr().add(16 * half));
             let bias = _mm512_loadu_ps(panel.bias.as_ptr().add(16 * half));
             for (r, acc) in acc.iter().enumerate() {
-                let (scale, minimum) = (_mm512_set1_ps(rows.scale[r]), _mm512_set1_ps(rows.minimum[r]));
-                let product = _mm512_mul_ps(_mm512_cvtepi32_ps(acc[half]), _mm512_mul_ps(scale, scales));
+                let (scale, minimum) =
+                    (_mm512_set1_ps(rows.scale[r]), _mm512_set1_ps(rows.minimum[r]));
+                let product =
+                    _mm512_mul_ps(_mm512_cvtepi32_ps(acc[half]), _mm512_mul_ps(scale, scales));
                 let rest = _mm512_add_ps(_mm512_mul_ps(minimum, offsets), bias);
                 _mm512_storeu_ps(out[r].as_mut_ptr().add(16 * half), _mm512_add_ps(product, rest));
             }
@@ -104,7 +116,14 @@ const COLS_AVX2: usize = 16;
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn f32_avx2(a: &[f32], lda: usize, rows: usize, panel: &[f32], bias: &Columns, out: &mut TileF32) {
+pub(super) fn f32_avx2(
+    a: &[f32],
+    lda: usize,
+    rows: usize,
+    panel: &[f32],
+    bias: &Columns,
+    out: &mut TileF32,
+) {
     for first in (0..rows).step_by(ROWS_AVX2) {
         let (a, out) = (&a[first * lda..], &mut out[first..]);
         for col in [0, COLS_AVX2] {
@@ -126,7 +145,8 @@ fn f32_avx2_rows<const R: usize>(
     assert!(a.len() >= (R - 1) * lda + k && col + COLS_AVX2 <= COLS);
     let start = &bias[col..col + COLS_AVX2];
     // SAFETY: the slice above has 16 elements.
-    let start = unsafe { [_mm256_loadu_ps(start.as_ptr()), _mm256_loadu_ps(start.as_ptr().add(8))] };
+    let start =
+        unsafe { [_mm256_loadu_ps(start.as_ptr()), _mm256_loadu_ps(start.as_ptr().add(8))] };
     let mut acc = [start; R];
     let (a, b) = (a.as_ptr(), panel.as_ptr());
     for p in 0..k {
@@ -198,12 +218,14 @@ fn i8_avx2_rows<const R: usize>(
         let at = col + 8 * half;
         // SAFETY: columns and tile rows have COLS = 32 elements, and at + 8 is at most col + 16.
         unsafe {
-            let shift = _mm256_slli_epi32(_mm256_loadu_si256(panel.sums.as_ptr().add(at).cast()), 7);
+            let shift =
+                _mm256_slli_epi32(_mm256_loadu_si256(panel.sums.as_ptr().add(at).cast()), 7);
             let scales = _mm256_loadu_ps(panel.scales.as_ptr().add(at));
             let offsets = _mm256_loadu_ps(panel.offsets.as_ptr().add(at));
             let bias = _mm256_loadu_ps(panel.bias.as_ptr().add(at));
             for (r, acc) in acc.iter().enumerate() {
-                let (scale, minimum) = (_mm256_set1_ps(rows.scale[r]), _mm256_set1_ps(rows.minimum[r]));
+                let (scale, minimum) =
+                    (_mm256_set1_ps(rows.scale[r]), _mm256_set1_ps(rows.minimum[r]));
                 let sum = _mm256_cvtepi32_ps(_mm256_add_epi32(acc[half], shift));
                 let product = _mm256_mul_ps(sum, _mm256_mul_ps(scale, scales));
                 let rest = _mm256_add_ps(_mm256_mul_ps(minimum, offsets), bias);

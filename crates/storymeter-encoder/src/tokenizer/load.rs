@@ -117,7 +117,9 @@ impl Parts {
         }
         let special = |name: &str| {
             let id = heads.get(name).copied();
-            id.ok_or_else(|| file.error(format!("the vocabulary has no {name:?}, which every story needs")))
+            id.ok_or_else(|| {
+                file.error(format!("the vocabulary has no {name:?}, which every story needs"))
+            })
         };
         Ok(Tokenizer {
             unknown: special(&self.unknown)?,
@@ -168,9 +170,11 @@ impl Source<'_> {
     fn tokenizer_json(&self, settings: &Settings) -> Result<Parts> {
         let json = self.json()?;
         let kind = |part: &str| json.get(part).and_then(|v| v.get("type")).and_then(Value::as_str);
-        for (part, wanted) in
-            [("model", "WordPiece"), ("normalizer", "BertNormalizer"), ("pre_tokenizer", "BertPreTokenizer")]
-        {
+        for (part, wanted) in [
+            ("model", "WordPiece"),
+            ("normalizer", "BertNormalizer"),
+            ("pre_tokenizer", "BertPreTokenizer"),
+        ] {
             if kind(part) != Some(wanted) {
                 let found = kind(part).unwrap_or("nothing");
                 return Err(self.error(format!("{part} is {found}, expected {wanted}")));
@@ -184,11 +188,16 @@ impl Source<'_> {
         };
         let id = |piece: &str, id: &Value| match id.as_u64().and_then(|id| u32::try_from(id).ok()) {
             Some(id) => Ok((piece.to_owned(), id)),
-            None => Err(self.error(format!("the id of {piece:?} is {id}, expected a whole number"))),
+            None => {
+                Err(self.error(format!("the id of {piece:?} is {id}, expected a whole number")))
+            }
         };
         let added = json["added_tokens"].as_array().map(Vec::as_slice).unwrap_or_default();
         Ok(Parts {
-            entries: vocabulary.iter().map(|(piece, value)| id(piece, value)).collect::<Result<_>>()?,
+            entries: vocabulary
+                .iter()
+                .map(|(piece, value)| id(piece, value))
+                .collect::<Result<_>>()?,
             added: added
                 .iter()
                 .filter(|token| token["content"].as_str().is_some_and(|text| !text.is_empty()))
@@ -202,7 +211,9 @@ impl Source<'_> {
             },
             prefix: model["continuing_subword_prefix"].as_str().unwrap_or("##").to_owned(),
             unknown: model["unk_token"].as_str().unwrap_or(&settings.unknown).to_owned(),
-            longest_word: model["max_input_chars_per_word"].as_u64().map_or(LONGEST_WORD, |n| n as usize),
+            longest_word: model["max_input_chars_per_word"]
+                .as_u64()
+                .map_or(LONGEST_WORD, |n| n as usize),
         })
     }
 
@@ -216,7 +227,8 @@ impl Source<'_> {
             .enumerate()
             .map(|(number, line)| (line.trim_end_matches('\r').to_owned(), number as u32))
             .collect();
-        let special = [&settings.start, &settings.end, &settings.padding, &settings.unknown, &settings.mask];
+        let special =
+            [&settings.start, &settings.end, &settings.padding, &settings.unknown, &settings.mask];
         Ok(Parts {
             added: entries.iter().filter(|(piece, _)| special.contains(&piece)).cloned().collect(),
             entries,

@@ -128,7 +128,14 @@ impl Tokenizer {
         found.min_by_key(|&(start, end, _)| (start, usize::MAX - end))
     }
 
-    fn tokenize_plain(&self, text: &str, from: usize, to: usize, word: &mut Word, tokens: &mut Vec<Token>) {
+    fn tokenize_plain(
+        &self,
+        text: &str,
+        from: usize,
+        to: usize,
+        word: &mut Word,
+        tokens: &mut Vec<Token>,
+    ) {
         self.normaliser.words(&text[from..to], from, word, &mut |word| self.pieces(word, tokens));
     }
 

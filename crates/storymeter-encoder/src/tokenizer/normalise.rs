@@ -30,7 +30,13 @@ impl Word {
 
 impl Normaliser {
     /// Calls `each` with every word of `text`, in order. `offset` is added to the spans.
-    pub(crate) fn words(&self, text: &str, offset: usize, word: &mut Word, each: &mut impl FnMut(&Word)) {
+    pub(crate) fn words(
+        &self,
+        text: &str,
+        offset: usize,
+        word: &mut Word,
+        each: &mut impl FnMut(&Word),
+    ) {
         let mut splitter = Splitter { word, each };
         let mut rest = text.char_indices().peekable();
         while let Some((start, c)) = rest.next() {
@@ -44,14 +50,17 @@ impl Normaliser {
             }
             // A character and the marks upon it are normalised together: decomposition never looks further.
             let mut end = start + c.len_utf8();
-            while let Some((_, next)) = rest.next_if(|(_, next)| canonical_combining_class(*next) != 0) {
+            while let Some((_, next)) =
+                rest.next_if(|(_, next)| canonical_combining_class(*next) != 0)
+            {
                 end += next.len_utf8();
             }
             let span = (offset + start, offset + end);
             let cleaned = text[start..end].chars().filter_map(|c| self.clean(c));
             if self.strip_accents {
-                let decomposed =
-                    cleaned.nfd().filter(|c| c.general_category() != GeneralCategory::NonspacingMark);
+                let decomposed = cleaned
+                    .nfd()
+                    .filter(|c| c.general_category() != GeneralCategory::NonspacingMark);
                 decomposed.for_each(|c| self.lower(c, span, &mut splitter));
             } else {
                 cleaned.for_each(|c| self.lower(c, span, &mut splitter));

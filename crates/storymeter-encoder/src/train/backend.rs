@@ -174,7 +174,13 @@ pub trait Backend {
     /// A tensor's numbers.
     fn read(&self, store: &Self::Store, part: Part, tensor: usize) -> Result<Vec<f32>>;
     /// Replaces a tensor's numbers; there must be as many.
-    fn write(&self, store: &mut Self::Store, part: Part, tensor: usize, numbers: &[f32]) -> Result<()>;
+    fn write(
+        &self,
+        store: &mut Self::Store,
+        part: Part,
+        tensor: usize,
+        numbers: &[f32],
+    ) -> Result<()>;
     /// Rounds weights to a grid ([`crate::Grid`]) until [`Backend::restore`].
     fn round(&self, store: &mut Self::Store, rounded: &[Rounded]);
     /// Brings back the weights as they were before [`Backend::round`].
@@ -232,7 +238,13 @@ pub trait Backend {
     ) -> [Self::Numbers; 2];
 
     /// `x * weight^T + bias` of `rows` rows.
-    fn linear(&self, store: &Self::Store, map: Linear, x: &Self::Numbers, rows: usize) -> Self::Numbers;
+    fn linear(
+        &self,
+        store: &Self::Store,
+        map: Linear,
+        x: &Self::Numbers,
+        rows: usize,
+    ) -> Self::Numbers;
     /// The gradient of `x`.
     fn linear_backward(
         &self,
@@ -307,9 +319,20 @@ pub trait Backend {
     /// Rows of `x`.
     fn gather(&self, x: &Self::Numbers, rows: &Self::Lookups, width: usize) -> Self::Numbers;
     /// Adds the rows of `what` to rows of `to`.
-    fn scatter(&self, what: &Self::Numbers, rows: &Self::Lookups, to: &mut Self::Numbers, width: usize);
+    fn scatter(
+        &self,
+        what: &Self::Numbers,
+        rows: &Self::Lookups,
+        to: &mut Self::Numbers,
+        width: usize,
+    );
     /// The mean of each story's rows.
-    fn story_means(&self, x: &Self::Numbers, stories: &Self::Stories, width: usize) -> Self::Numbers;
+    fn story_means(
+        &self,
+        x: &Self::Numbers,
+        stories: &Self::Stories,
+        width: usize,
+    ) -> Self::Numbers;
     /// Adds the gradient of the means to that of the rows.
     fn story_means_backward(
         &self,

@@ -72,7 +72,10 @@ mod tests {
                 let parts: Vec<_> = (0..of).map(|number| Rank { number, of }.part(count)).collect();
                 assert!(parts.iter().cloned().flatten().eq(0..count), "{count} over {of}");
                 let sizes = parts.iter().map(ExactSizeIterator::len);
-                assert!(sizes.clone().max().unwrap() - sizes.min().unwrap() <= 1, "{count} over {of}");
+                assert!(
+                    sizes.clone().max().unwrap() - sizes.min().unwrap() <= 1,
+                    "{count} over {of}"
+                );
             }
         }
     }

@@ -51,8 +51,14 @@ impl<B: Backend> Network<B> {
         (rows, targets, weights): (&[u32], &[u32], &[f32]),
         loss: usize,
     ) {
-        assert!(rows.len() == targets.len() && rows.len() == weights.len(), "one target and weight a row");
-        assert!(targets.iter().all(|target| (*target as usize) < head.outputs), "targets are outputs");
+        assert!(
+            rows.len() == targets.len() && rows.len() == weights.len(),
+            "one target and weight a row"
+        );
+        assert!(
+            targets.iter().all(|target| (*target as usize) < head.outputs),
+            "targets are outputs"
+        );
         if rows.is_empty() {
             return;
         }
@@ -115,7 +121,9 @@ impl<B: Backend> Network<B> {
         let d_hidden = &mut states.d_hidden;
         match &selected {
             Selected::Rows(rows) => self.backend.scatter(&d_x, rows, d_hidden, width),
-            Selected::StoryMeans => self.backend.story_means_backward(&d_x, &trace.stories, d_hidden, width),
+            Selected::StoryMeans => {
+                self.backend.story_means_backward(&d_x, &trace.stories, d_hidden, width)
+            }
         }
     }
 }

@@ -9,7 +9,9 @@ mod heads;
 mod network;
 mod optimiser;
 
-pub use backend::{AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
+pub use backend::{
+    AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables,
+};
 pub use cpu::{Cpu, CpuStore};
 pub use exchange::{Alone, Exchange, Rank};
 pub use heads::{Selection, States};

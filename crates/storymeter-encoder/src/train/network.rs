@@ -95,7 +95,12 @@ impl<B: Backend> Network<B> {
     ///
     /// # Errors
     /// If a tensor has not as many numbers as the configuration says, and what the device says.
-    pub fn new(backend: B, config: Config, parameters: &Parameters, heads: &[Tensor]) -> Result<Network<B>> {
+    pub fn new(
+        backend: B,
+        config: Config,
+        parameters: &Parameters,
+        heads: &[Tensor],
+    ) -> Result<Network<B>> {
         let layout = Layout::of(&config);
         let lengths = layout.expected.iter().map(|(_, shape)| shape.iter().product::<usize>());
         let found = parameters.tensors.iter().map(|tensor| tensor.data.len());
@@ -108,7 +113,8 @@ impl<B: Backend> Network<B> {
         };
         let tensors: Vec<Given<'_>> = parameters.tensors.iter().chain(heads).map(given).collect();
         let store = backend.store(&tensors, &layout.memory_order(tensors.len()))?;
-        let heads = heads.iter().map(|tensor| (tensor.name.clone(), tensor.shape.clone())).collect();
+        let heads =
+            heads.iter().map(|tensor| (tensor.name.clone(), tensor.shape.clone())).collect();
         Ok(Network { backend, store, config, layout, heads })
     }
 
@@ -185,7 +191,11 @@ impl<B: Backend> Network<B> {
 
     /// The table of words as a linear map on the hidden states, with tensor `bias` of the heads.
     pub fn tied_head(&self, bias: usize) -> Linear {
-        Linear { weight: self.layout.words, outputs: self.config.vocabulary, ..self.head(bias, bias) }
+        Linear {
+            weight: self.layout.words,
+            outputs: self.config.vocabulary,
+            ..self.head(bias, bias)
+        }
     }
 
     /// Tensors of encoder and heads.
@@ -193,7 +203,12 @@ impl<B: Backend> Network<B> {
         self.layout.expected.len() + self.heads.len()
     }
 
-    fn named(&self, part: Part, list: &[(String, Vec<usize>)], first: usize) -> Result<Vec<Tensor>> {
+    fn named(
+        &self,
+        part: Part,
+        list: &[(String, Vec<usize>)],
+        first: usize,
+    ) -> Result<Vec<Tensor>> {
         let tensor = |(i, (name, shape)): (usize, &(String, Vec<usize>))| {
             let data = self.backend.read(&self.store, part, first + i)?;
             Ok(Tensor { name: name.clone(), shape: shape.clone(), data })
@@ -230,7 +245,8 @@ impl<B: Backend> Network<B> {
         let [embedded, hidden] = b.embed(&self.store, self.tables(), norm, &ids, &places, dropout);
         let (tokens, count, stories) = (batch.ids().len(), batch.len(), b.stories(batch.bounds()));
         let layers = Vec::with_capacity(self.config.layers);
-        let mut trace = Trace { tokens, count, ids, places, stories, options, embedded, layers, hidden };
+        let mut trace =
+            Trace { tokens, count, ids, places, stories, options, embedded, layers, hidden };
         for layer in 0..self.config.layers {
             let (inner, output) = self.layer(&trace, layer, &trace.hidden);
             let input = std::mem::replace(&mut trace.hidden, output);
@@ -256,11 +272,21 @@ impl<B: Backend> Network<B> {
         let (tables, norm) = (self.tables(), self.norm(self.layout.norm));
         let dropout = self.dropout(trace.options, self.config.layers, Spot::Embeddings);
         let Trace { ids, places, embedded, .. } = &trace;
-        self.backend.embed_backward(&mut self.store, tables, norm, ids, places, embedded, d, dropout);
+        self.backend.embed_backward(
+            &mut self.store,
+            tables,
+            norm,
+            ids,
+            places,
+            embedded,
+            d,
+            dropout,
+        );
     }
 
     fn layer(&self, trace: &Trace<B>, layer: usize, input: &B::Numbers) -> (Inner<B>, B::Numbers) {
-        let (b, store, places, rows) = (&self.backend, &self.store, self.layout.layers[layer], trace.tokens);
+        let (b, store, places, rows) =
+            (&self.backend, &self.store, self.layout.layers[layer], trace.tokens);
         let projected = b.project(store, self.projection(layer), input, rows);
         let (attention, softmax) =
             b.attention(store, self.attention(trace, layer), &trace.stories, &projected);
@@ -272,8 +298,12 @@ impl<B: Backend> Network<B> {
             b.linear_activate(store, self.linear(places.up), &middle, rows, self.config.activation);
         let branch = b.linear(store, self.linear(places.down), &wide, rows);
         let dropout = self.dropout(trace.options, layer, Spot::Output);
-        let [output_sum, output] = b.add_norm(store, self.norm(places.output_norm), branch, &middle, dropout);
-        (Inner { projected, softmax, attention, attention_sum, middle, up, wide, output_sum }, output)
+        let [output_sum, output] =
+            b.add_norm(store, self.norm(places.output_norm), branch, &middle, dropout);
+        (
+            Inner { projected, softmax, attention, attention_sum, middle, up, wide, output_sum },
+            output,
+        )
     }
 
     fn layer_backward(
@@ -284,13 +314,15 @@ impl<B: Backend> Network<B> {
         inner: Inner<B>,
         d_output: B::Numbers,
     ) -> B::Numbers {
-        let LayerPlaces { output, attention_norm, up, down, output_norm, .. } = self.layout.layers[layer];
+        let LayerPlaces { output, attention_norm, up, down, output_norm, .. } =
+            self.layout.layers[layer];
         let [output, up, down] = [output, up, down].map(|place| self.linear(place));
-        let [attention_norm, output_norm] = [attention_norm, output_norm].map(|place| self.norm(place));
+        let [attention_norm, output_norm] =
+            [attention_norm, output_norm].map(|place| self.norm(place));
         let (projection, attention) = (self.projection(layer), self.attention(trace, layer));
         let (activation, rows) = (self.config.activation, trace.tokens);
-        let [first_dropout, second_dropout] =
-            [Spot::AttentionOutput, Spot::Output].map(|spot| self.dropout(trace.options, layer, spot));
+        let [first_dropout, second_dropout] = [Spot::AttentionOutput, Spot::Output]
+            .map(|spot| self.dropout(trace.options, layer, spot));
         let (b, store) = (&self.backend, &mut self.store);
 
         // The feed-forward part; the sum before the norm passes its gradient to both of its parts.
@@ -312,14 +344,27 @@ impl<B: Backend> Network<B> {
         drop((inner.middle, inner.up));
 
         // The attention part.
-        let [mut d_input, d_branch] =
-            b.add_norm_backward(store, attention_norm, &inner.attention_sum, &d_middle, first_dropout);
+        let [mut d_input, d_branch] = b.add_norm_backward(
+            store,
+            attention_norm,
+            &inner.attention_sum,
+            &d_middle,
+            first_dropout,
+        );
         drop((d_middle, inner.attention_sum));
         let d_attention = b.linear_backward(store, output, &inner.attention, rows, &d_branch);
         drop(d_branch);
         let Inner { projected, softmax, attention: out, .. } = inner;
         let stories = &trace.stories;
-        let d = b.attention_backward(store, attention, stories, &projected, &softmax, &out, &d_attention);
+        let d = b.attention_backward(
+            store,
+            attention,
+            stories,
+            &projected,
+            &softmax,
+            &out,
+            &d_attention,
+        );
         drop((projected, softmax, out, d_attention));
         b.project_backward(store, projection, input, rows, d, &mut d_input);
         d_input
@@ -357,7 +402,12 @@ impl<B: Backend> Network<B> {
     }
 
     fn norm(&self, place: Pair) -> Norm {
-        Norm { gain: place.weight, shift: place.bias, width: self.config.hidden, eps: self.config.norm_eps }
+        Norm {
+            gain: place.weight,
+            shift: place.bias,
+            width: self.config.hidden,
+            eps: self.config.norm_eps,
+        }
     }
 
     fn projection(&self, layer: usize) -> [Linear; 3] {

@@ -66,7 +66,9 @@ impl Optimiser {
         state: &OptimiserState,
     ) -> Result<Optimiser> {
         if state.means.len() != network.tensor_count() {
-            return Err(Error::Device("the optimiser's state has another number of tensors".into()));
+            return Err(Error::Device(
+                "the optimiser's state has another number of tensors".into(),
+            ));
         }
         for (tensor, (mean, square)) in state.means.iter().enumerate() {
             network.backend.write(&mut network.store, Part::Means, tensor, mean)?;

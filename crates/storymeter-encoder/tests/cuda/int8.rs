@@ -36,12 +36,16 @@ fn difference(truth: &[f32], found: &[f32], width: usize) -> Option<String> {
     if truth.len() != found.len() {
         return Some(format!("{} numbers, not {}", found.len(), truth.len()));
     }
-    let pairs = || truth.iter().zip(found).enumerate().filter(|(_, (a, b))| a.to_bits() != b.to_bits());
+    let pairs =
+        || truth.iter().zip(found).enumerate().filter(|(_, (a, b))| a.to_bits() != b.to_bits());
     let far = |(place, (a, b)): (usize, (&f32, &f32))| (place, (a - b).abs());
     let (place, most) = pairs().map(far).max_by(|one, two| one.1.total_cmp(&two.1))?;
     let (row, column) = (place / width, place % width);
     let count = pairs().count();
-    Some(format!("{count} of {} differ, most at row {row}, column {column}: {most:.2e}", truth.len()))
+    Some(format!(
+        "{count} of {} differ, most at row {row}, column {column}: {most:.2e}",
+        truth.len()
+    ))
 }
 
 /// The mean of a story's states, summed as the scorer does.
@@ -57,7 +61,8 @@ fn int8_on_the_gpu_gives_the_cpus_bytes() {
     if !is_there() {
         return;
     }
-    let lengths: &[&[usize]] = &[&[1], &[2], &[33], &[1, 7, 31, 32, 64, 65, 5], &[512, 3, 129], &[20; 40]];
+    let lengths: &[&[usize]] =
+        &[&[1], &[2], &[33], &[1, 7, 31, 32, 64, 65, 5], &[512, 3, 129], &[20; 40]];
     let relu = Config { activation: Activation::Relu, ..config(Family::Bert, 2, 40, 1, 72) };
     let tanh = Config { activation: Activation::GeluTanh, ..config(Family::Bert, 1, 384, 4, 100) };
     let configs = [
@@ -72,7 +77,8 @@ fn int8_on_the_gpu_gives_the_cpus_bytes() {
     ];
     let mut failures = Vec::new();
     for (name, config) in &configs {
-        let encoder = Encoder::new(config.clone(), &lively(config, 7), Precision::Int8, Isa::detect());
+        let encoder =
+            Encoder::new(config.clone(), &lively(config, 7), Precision::Int8, Isa::detect());
         let encoder = Arc::new(encoder);
         let gpu = CudaEncoder::int8(0, Arc::clone(&encoder)).unwrap();
         for (seed, lengths) in lengths.iter().enumerate() {
@@ -82,7 +88,11 @@ fn int8_on_the_gpu_gives_the_cpus_bytes() {
             let (width, stories) = (hidden.width(), || (0..batch.len()).map(|i| hidden.story(i)));
             let expected = [
                 (Vectors::States, "states", hidden.states().to_vec()),
-                (Vectors::Firsts, "firsts", stories().flat_map(|story| &story[..width]).copied().collect()),
+                (
+                    Vectors::Firsts,
+                    "firsts",
+                    stories().flat_map(|story| &story[..width]).copied().collect(),
+                ),
                 (Vectors::Means, "means", stories().flat_map(|story| mean(story, width)).collect()),
             ];
             let differs = expected.into_iter().find_map(|(kind, what, truth)| {
@@ -91,7 +101,8 @@ fn int8_on_the_gpu_gives_the_cpus_bytes() {
             });
             let mark = if differs.is_none() { "ok  " } else { "FAIL" };
             let how = differs.as_deref().unwrap_or("states, firsts and means are the CPU's");
-            let line = format!("{mark} int8 {name}, {} stories of {lengths:?}: {how}", lengths.len());
+            let line =
+                format!("{mark} int8 {name}, {} stories of {lengths:?}: {how}", lengths.len());
             println!("{line}");
             if differs.is_some() {
                 failures.push(line);

@@ -20,8 +20,8 @@ use shape::config;
 use steps::{Leeway, fixture, pytorchs_losses};
 use storymeter_encoder::cuda::{Cuda, Number};
 use storymeter_encoder::train::{
-    AdamStep, AdamW, Attention, Backend, Cpu, Dropout, ForwardOptions, Given, Linear, Network, Norm,
-    Optimiser, Part, Tables,
+    AdamStep, AdamW, Attention, Backend, Cpu, Dropout, ForwardOptions, Given, Linear, Network,
+    Norm, Optimiser, Part, Tables,
 };
 use storymeter_encoder::{Activation, Config, Family, Parameters, Rounded, Stream};
 
@@ -64,13 +64,15 @@ fn numbers(count: usize, seed: u64) -> Vec<f32> {
 }
 
 fn store<B: Backend>(b: &B, tensors: &[Vec<f32>]) -> B::Store {
-    let given: Vec<Given<'_>> = tensors.iter().map(|data| Given { data, decays: data.len() > 500 }).collect();
+    let given: Vec<Given<'_>> =
+        tensors.iter().map(|data| Given { data, decays: data.len() > 500 }).collect();
     b.store(&given, &(0..tensors.len()).collect::<Vec<_>>()).unwrap()
 }
 
 /// All gradients of a store, named.
 fn gradients<B: Backend>(b: &B, store: &B::Store, names: &[&'static str]) -> Results {
-    let read = |(i, name): (usize, &&'static str)| (*name, b.read(store, Part::Gradients, i).unwrap());
+    let read =
+        |(i, name): (usize, &&'static str)| (*name, b.read(store, Part::Gradients, i).unwrap());
     names.iter().enumerate().map(read).collect()
 }
 
@@ -91,7 +93,8 @@ fn linear<B: Backend>(
     let d_x = b.linear_backward(&mut store, map, &x, rows, &d);
     let [_, after] = b.linear_activate(&store, map, &x, rows, activation);
     // Given rather than computed: rounding moves numbers across ReLU's kink, where the slope jumps by one.
-    let before: Vec<f32> = numbers(rows * outputs, 6).iter().map(|x| bf16::from_f32(*x).to_f32()).collect();
+    let before: Vec<f32> =
+        numbers(rows * outputs, 6).iter().map(|x| bf16::from_f32(*x).to_f32()).collect();
     let before = b.upload(&before);
     let mut d_more = b.upload(&numbers(rows * inputs, 5));
     b.linear_activate_backward(&mut store, map, &x, rows, &before, activation, d, &mut d_more);
@@ -123,7 +126,8 @@ fn norm<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
     let mut store = store(b, &[numbers(width, 2), numbers(width, 3)]);
     let norm = Norm { gain: 0, shift: 1, width, eps: 1e-12 };
     let dropout = Dropout { rate, stream: Stream::new(9) };
-    let (branch, residual) = (b.upload(&numbers(rows * width, 1)), b.upload(&numbers(rows * width, 4)));
+    let (branch, residual) =
+        (b.upload(&numbers(rows * width, 1)), b.upload(&numbers(rows * width, 4)));
     let [sum, out] = b.add_norm(&store, norm, branch, &residual, dropout);
     let d = b.upload(&numbers(rows * width, 5));
     let [d_residual, d_branch] = b.add_norm_backward(&mut store, norm, &sum, &d, dropout);
@@ -136,7 +140,8 @@ fn norm<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
 fn embedding<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
     let (words, positions) = (211, 64);
     let tensors = [words * width, positions * width, 2 * width, width, width];
-    let tensors: Vec<Vec<f32>> = tensors.iter().enumerate().map(|(i, n)| numbers(*n, i as u64)).collect();
+    let tensors: Vec<Vec<f32>> =
+        tensors.iter().enumerate().map(|(i, n)| numbers(*n, i as u64)).collect();
     let mut store = store(b, &tensors);
     let tables = Tables { words: 0, positions: 1, segments: Some(2) };
     let norm = Norm { gain: 3, shift: 4, width, eps: 1e-12 };
@@ -145,13 +150,18 @@ fn embedding<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results
     let id = |i: usize| {
         if i.is_multiple_of(3) { 5 } else { (Stream::new(7).bits(i as u64) % words as u64) as u32 }
     };
-    let (ids, places): (Vec<u32>, Vec<u32>) = (0..rows).map(|i| (id(i), (i % positions) as u32)).unzip();
+    let (ids, places): (Vec<u32>, Vec<u32>) =
+        (0..rows).map(|i| (id(i), (i % positions) as u32)).unzip();
     let (ids, places) = (b.lookups(&ids), b.lookups(&places));
     let [sum, out] = b.embed(&store, tables, norm, &ids, &places, dropout);
     let mut all = vec![("sum", get(b, &sum)), ("out", get(b, &out))];
     let d = b.upload(&numbers(rows * width, 12));
     b.embed_backward(&mut store, tables, norm, &ids, &places, &sum, d, dropout);
-    all.extend(gradients(b, &store, &["d_words", "d_positions", "d_segments", "d_gain", "d_shift"]));
+    all.extend(gradients(
+        b,
+        &store,
+        &["d_words", "d_positions", "d_segments", "d_gain", "d_shift"],
+    ));
     all
 }
 
@@ -167,12 +177,20 @@ fn attention<B: Backend>(
     lengths.iter().for_each(|len| bounds.push(bounds[bounds.len() - 1] + len));
     let rows = bounds[lengths.len()];
     let scale = 1.5 / (width as f32).sqrt();
-    let matrix = |seed| numbers(width * width, seed).iter().map(|x| x * scale).collect::<Vec<f32>>();
-    let mut tensors =
-        vec![matrix(1), matrix(2), matrix(3), numbers(width, 4), numbers(width, 5), numbers(width, 6)];
+    let matrix =
+        |seed| numbers(width * width, seed).iter().map(|x| x * scale).collect::<Vec<f32>>();
+    let mut tensors = vec![
+        matrix(1),
+        matrix(2),
+        matrix(3),
+        numbers(width, 4),
+        numbers(width, 5),
+        numbers(width, 6),
+    ];
     tensors.push(numbers(32 * heads, 7));
     let mut store = store(b, &tensors);
-    let maps = [0, 1, 2].map(|weight| Linear { weight, bias: weight + 3, inputs: width, outputs: width });
+    let maps =
+        [0, 1, 2].map(|weight| Linear { weight, bias: weight + 3, inputs: width, outputs: width });
     let dropout = Dropout { rate, stream: Stream::new(9) };
     let shape = Attention { heads, width, longest: 512, relative: relative.then_some(6), dropout };
     let stories = b.stories(&bounds);
@@ -184,7 +202,8 @@ fn attention<B: Backend>(
     let mut d_x = b.zeros(rows * width);
     b.project_backward(&mut store, maps, &x, rows, d, &mut d_x);
     let mut all = vec![("out", get(b, &out)), ("d_x", get(b, &d_x))];
-    let names = ["d_query", "d_key", "d_value", "d_query_bias", "d_key_bias", "d_value_bias", "d_relative"];
+    let names =
+        ["d_query", "d_key", "d_value", "d_query_bias", "d_key_bias", "d_value_bias", "d_relative"];
     let found = gradients(b, &store, &names).into_iter().filter(|(name, _)| *name != "d_key_bias");
     if lengths == [1] {
         // A lone token attends to itself whatever its scores are: their true gradients are zero, and relative to
@@ -205,7 +224,11 @@ fn rows_and_means<B: Backend>(b: &B, width: usize) -> Results {
     b.scatter(&picked, &rows, &mut to, width);
     let means = b.story_means(&x, &stories, width);
     b.story_means_backward(&means, &stories, &mut to, width);
-    vec![("gather", get(b, &picked)), ("means", get(b, &means)), ("scattered and spread", get(b, &to))]
+    vec![
+        ("gather", get(b, &picked)),
+        ("means", get(b, &means)),
+        ("scattered and spread", get(b, &to)),
+    ]
 }
 
 fn losses<B: Backend>(b: &B, rows: usize, inputs: usize, outputs: usize) -> Results {
@@ -216,7 +239,8 @@ fn losses<B: Backend>(b: &B, rows: usize, inputs: usize, outputs: usize) -> Resu
     let x = b.upload(&numbers(rows * inputs, 1));
     let targets: Vec<u32> =
         (0..rows as u64).map(|i| (Stream::new(5).bits(i) % outputs as u64) as u32).collect();
-    let weights: Vec<f32> = (0..rows as u64).map(|i| Stream::new(6).uniform(i) / rows as f32).collect();
+    let weights: Vec<f32> =
+        (0..rows as u64).map(|i| Stream::new(6).uniform(i) / rows as f32).collect();
     let (targets, weights) = (b.indices(&targets), b.floats(&weights));
     let d_tokens = b.softmax_loss(&mut store, map, &x, rows, &targets, &weights, 1);
     let map = Linear { weight: 2, bias: 3, inputs, outputs: 4 };
@@ -270,14 +294,17 @@ fn small_configs() -> [(&'static str, Config); 3] {
 /// Stories of 1 to 200 tokens.
 fn stories_for(config: &Config) -> Vec<Vec<u32>> {
     let story = |(i, len): (usize, usize)| -> Vec<u32> {
-        (0..len as u64).map(|t| (Stream::new(i as u64).bits(t) % config.vocabulary as u64) as u32).collect()
+        (0..len as u64)
+            .map(|t| (Stream::new(i as u64).bits(t) % config.vocabulary as u64) as u32)
+            .collect()
     };
     [1, 40, 65, 7, 130, 64, 12, 200, 55].into_iter().enumerate().map(story).collect()
 }
 
 /// The last hidden states alone.
 fn hidden<B: Backend>(backend: B, config: &Config) -> Results {
-    let network = Network::new(backend, config.clone(), &Parameters::random(config, 1), &[]).unwrap();
+    let network =
+        Network::new(backend, config.clone(), &Parameters::random(config, 1), &[]).unwrap();
     let hidden = network.encode(&stories_for(config).iter().map(Vec::as_slice).collect()).unwrap();
     vec![("hidden states", network.backend().download(&hidden).unwrap())]
 }
@@ -285,7 +312,8 @@ fn hidden<B: Backend>(backend: B, config: &Config) -> Results {
 /// States, loss and gradients of a whole network, with dropout, and the losses of a few steps.
 fn network<B: Backend>(backend: B, config: &Config, recompute: bool) -> Results {
     let heads = head_tensors(config.hidden, config.vocabulary, numbers(config.hidden, 3));
-    let mut network = Network::new(backend, config.clone(), &Parameters::random(config, 1), &heads).unwrap();
+    let mut network =
+        Network::new(backend, config.clone(), &Parameters::random(config, 1), &heads).unwrap();
     let stories = stories_for(config);
     let stories: Vec<&[u32]> = stories.iter().map(Vec::as_slice).collect();
     // All alike: with labels of both kinds the gradients of biases are small differences of large terms, whose relative
@@ -307,7 +335,8 @@ fn network<B: Backend>(backend: B, config: &Config, recompute: bool) -> Results 
     let mut optimiser = Optimiser::new(AdamW::default());
     let steps = (0..8).map(|step| {
         network.clear_gradients();
-        let options = ForwardOptions { dropout: Some(Stream::new(12).child(step)), recompute, first_row: 0 };
+        let options =
+            ForwardOptions { dropout: Some(Stream::new(12).child(step)), recompute, first_row: 0 };
         let loss = learn(&mut network, &stories, &labels, options);
         optimiser.step(&mut network, 1e-4);
         loss as f32
@@ -316,7 +345,11 @@ fn network<B: Backend>(backend: B, config: &Config, recompute: bool) -> Results 
     all
 }
 
-fn all_of<N: Number>(precision: &'static str, tolerance: f64, network_tolerance: f64) -> Vec<String> {
+fn all_of<N: Number>(
+    precision: &'static str,
+    tolerance: f64,
+    network_tolerance: f64,
+) -> Vec<String> {
     let cuda = Cuda::<N>::open(0).unwrap();
     let cpu = Cpu::default();
     let mut report = Report { precision, tolerance, failures: Vec::new() };
@@ -334,7 +367,13 @@ fn all_of<N: Number>(precision: &'static str, tolerance: f64, network_tolerance:
     for (rows, width) in [(1, 8), (5, 256), (333, 384), (2001, 768), (65, 1024)] {
         for rate in [0.0, 0.1] {
             both!(&format!("norm {rows} x {width}, dropout {rate}"), norm, rows, width, rate);
-            both!(&format!("embedding {rows} x {width}, dropout {rate}"), embedding, rows, width, rate);
+            both!(
+                &format!("embedding {rows} x {width}, dropout {rate}"),
+                embedding,
+                rows,
+                width,
+                rate
+            );
         }
     }
     let lengths: &[&[usize]] = &[&[1], &[7, 1, 16, 17, 64, 65], &[63, 512, 100, 129, 2]];
@@ -413,7 +452,8 @@ fn the_gpu_does_what_the_cpu_does() {
     // Scoring's format: three more bits than bf16, and nothing but the forward pass.
     let mut report = Report { precision: "f16", tolerance: 2e-3, failures: Vec::new() };
     for (name, config) in &small_configs() {
-        let (truth, found) = (hidden(Cpu::default(), config), hidden(Cuda::<f16>::open(0).unwrap(), config));
+        let (truth, found) =
+            (hidden(Cpu::default(), config), hidden(Cuda::<f16>::open(0).unwrap(), config));
         report.compare(&format!("network {name}"), &truth, &found);
     }
     failures.extend(report.failures);

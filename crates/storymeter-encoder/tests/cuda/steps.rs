@@ -7,7 +7,9 @@ use safetensors::SafeTensors;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use storymeter_encoder::cuda::Cuda;
-use storymeter_encoder::train::{AdamW, Backend, ForwardOptions, Network, Optimiser, warm_up_then_linear};
+use storymeter_encoder::train::{
+    AdamW, Backend, ForwardOptions, Network, Optimiser, warm_up_then_linear,
+};
 use storymeter_encoder::{Config, Tensor, load_parameters};
 
 /// The folder of a fixture. A binary built elsewhere and run in the repository's root finds it too.
@@ -78,8 +80,10 @@ impl Steps {
         let mut network = self.network(backend);
         let mut optimiser = Optimiser::new(AdamW::default());
         let steps = self.numbers("losses").unwrap().len();
-        let (peak, warm_up) =
-            (self.expected["peak"].as_f64().unwrap() as f32, self.expected["warm_up"].as_u64().unwrap());
+        let (peak, warm_up) = (
+            self.expected["peak"].as_f64().unwrap() as f32,
+            self.expected["warm_up"].as_u64().unwrap(),
+        );
         let total = self.expected["total"].as_u64().unwrap_or(steps as u64);
         let step = |step: usize| {
             let loss = self.learn(&mut network, step);
@@ -102,10 +106,16 @@ impl Steps {
                 continue;
             }
             let Ok(truth) = file.tensor(&name) else { continue };
-            let truth =
-                truth.data().as_chunks::<4>().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
+            let truth = truth
+                .data()
+                .as_chunks::<4>()
+                .0
+                .iter()
+                .map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
             let pairs: Vec<(f64, f64)> = truth.zip(data.iter().map(|x| f64::from(*x))).collect();
-            let length = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(|p| of(p).powi(2)).sum::<f64>().sqrt();
+            let length = |of: fn(&(f64, f64)) -> f64| {
+                pairs.iter().map(|p| of(p).powi(2)).sum::<f64>().sqrt()
+            };
             errors.push((length(|(a, b)| a - b) / length(|(a, _)| *a).max(1e-30), name));
         }
         assert!(errors.len() > 10, "only {} gradients have PyTorch's beside them", errors.len());
@@ -121,10 +131,16 @@ fn strays(truth: &[f64], found: &[f64]) -> f64 {
 }
 
 /// Training steps beside PyTorch's.
-pub(super) fn pytorchs_losses<B: Backend>(report: &mut Report, backend: B, folder: &Path, leeway: Leeway) {
+pub(super) fn pytorchs_losses<B: Backend>(
+    report: &mut Report,
+    backend: B,
+    folder: &Path,
+    leeway: Leeway,
+) {
     let Some(steps) = Steps::read(folder) else { return };
     let (model, precision) = (folder.file_name().unwrap_or_default().display(), report.precision);
-    let (losses, autocast) = (steps.numbers("losses").unwrap(), steps.numbers("losses_bf16").unwrap());
+    let (losses, autocast) =
+        (steps.numbers("losses").unwrap(), steps.numbers("losses_bf16").unwrap());
     let autocast = strays(&losses, &autocast);
     let tolerance = match leeway {
         Leeway::Within(tolerance) => tolerance,
@@ -134,7 +150,8 @@ pub(super) fn pytorchs_losses<B: Backend>(report: &mut Report, backend: B, folde
     let worst = strays(&losses, &found);
     // Where f64 says that PyTorch's f32 has lost its way by more than we have, it is not for us to follow it.
     let truth = steps.numbers("losses_f64");
-    let nearer = truth.as_ref().is_some_and(|truth| strays(truth, &found) <= strays(truth, &losses));
+    let nearer =
+        truth.as_ref().is_some_and(|truth| strays(truth, &found) <= strays(truth, &losses));
     let fine = worst < tolerance || nearer;
     let mark = if fine { "ok  " } else { "FAIL" };
     let line = format!(
@@ -169,12 +186,15 @@ fn the_first_steps_of_real_encoders_are_pytorchs() {
     let mut report = Report { precision: "f32", tolerance: 0.0, failures: Vec::new() };
     for folder in std::env::split_paths(&folders) {
         // Gradients are compared where nothing has been amplified by steps yet.
-        let errors =
-            Steps::read(&folder).and_then(|steps| steps.gradient_errors(Cuda::<f32>::open(0).unwrap()));
+        let errors = Steps::read(&folder)
+            .and_then(|steps| steps.gradient_errors(Cuda::<f32>::open(0).unwrap()));
         if let Some(errors) = errors {
             let worst: Vec<String> =
                 errors.iter().take(3).map(|(e, name)| format!("{name} {e:.1e}")).collect();
-            println!("     f32 gradients of the first step beside PyTorch's f64: {}", worst.join(", "));
+            println!(
+                "     f32 gradients of the first step beside PyTorch's f64: {}",
+                worst.join(", ")
+            );
             assert!(errors[0].0 < 1e-3, "{errors:?}");
         }
         report.precision = "f32";

@@ -5,7 +5,8 @@ use storymeter_encoder::{Batch, Tensor};
 
 /// The heads beside the encoder: weight and bias of the label, bias of the vocabulary.
 pub fn head_tensors(hidden: usize, vocabulary: usize, head: Vec<f32>) -> [Tensor; 3] {
-    let tensor = |name: &str, shape: &[usize], data| Tensor { name: name.into(), shape: shape.into(), data };
+    let tensor =
+        |name: &str, shape: &[usize], data| Tensor { name: name.into(), shape: shape.into(), data };
     [
         tensor("head", &[1, hidden], head),
         tensor("head_bias", &[1], vec![0.0]),
@@ -24,8 +25,9 @@ pub fn learn<B: Backend>(
     let batch: Batch = stories.iter().copied().collect();
     let trace = network.forward(&batch, options).unwrap();
     let firsts: Vec<u32> = (0..batch.len()).map(|i| batch.span(i).start as u32).collect();
-    let rows: Vec<u32> =
-        (0..batch.len()).flat_map(|i| batch.span(i).skip(1).step_by(2).map(|row| row as u32)).collect();
+    let rows: Vec<u32> = (0..batch.len())
+        .flat_map(|i| batch.span(i).skip(1).step_by(2).map(|row| row as u32))
+        .collect();
     let targets: Vec<u32> = rows.iter().map(|&row| batch.ids()[row as usize - 1]).collect();
     let mut states = network.states(&trace);
     let each = vec![1.0 / labels.len() as f32; labels.len()];

@@ -3,7 +3,13 @@
 use storymeter_encoder::{Activation, Config, Family};
 
 /// A BERT or an MPNet of these sizes with a small vocabulary; all else is as in the published ones.
-pub fn config(family: Family, layers: usize, hidden: usize, heads: usize, intermediate: usize) -> Config {
+pub fn config(
+    family: Family,
+    layers: usize,
+    hidden: usize,
+    heads: usize,
+    intermediate: usize,
+) -> Config {
     let mpnet = family == Family::Mpnet;
     Config {
         family,

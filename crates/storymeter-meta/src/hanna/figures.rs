@@ -29,8 +29,9 @@ fn figure(number: usize, title: String) -> Label {
 /// All figures, in order.
 pub(super) fn all(study: &Study, selected: &[usize], figure_8: &[usize]) -> Result<Vec<Sheet>> {
     let metrics = study.metrics();
-    let between =
-        |level, coefficient, what| format!("{level}-level {coefficient} correlations between {what}");
+    let between = |level, coefficient, what| {
+        format!("{level}-level {coefficient} correlations between {what}")
+    };
     let criteria = |number, (level, coefficient)| {
         let label = figure(number, between(level, coefficient, "criteria"));
         study.square(label, level, coefficient, study.criteria())
@@ -52,22 +53,34 @@ pub(super) fn all(study: &Study, selected: &[usize], figure_8: &[usize]) -> Resu
         square(5, story, selected),
         square(6, system, selected),
         study
-            .pairwise(figure(7, "Weighted macro F1 (%) of paired bootstrap resampling".into()), selected)?
+            .pairwise(
+                figure(7, "Weighted macro F1 (%) of paired bootstrap resampling".into()),
+                selected,
+            )?
             .brief(),
-        study.top_systems(figure(8, "System-level |Spearman| among the k best systems".into()), figure_8)?,
+        study.top_systems(
+            figure(8, "System-level |Spearman| among the k best systems".into()),
+            figure_8,
+        )?,
     ];
     sheets.extend(APPENDIX[2..].iter().zip(10..).map(|(&which, number)| criteria(number, which)));
-    sheets.extend(APPENDIX.iter().zip(14..).map(|(&which, number)| against(number, which, metrics)));
+    sheets
+        .extend(APPENDIX.iter().zip(14..).map(|(&which, number)| against(number, which, metrics)));
     sheets.extend(APPENDIX.iter().zip(20..).map(|(&which, number)| square(number, which, metrics)));
     sheets.push(study.pairwise(figure(26, "Weighted macro F1 (%), all metrics".into()), metrics)?);
     for (level, first) in [(Level::Story, 27), (Level::System, 33)] {
         let labels = study.criteria().iter().zip(first..).map(|(&criterion, number)| {
             let name = &study.table().columns()[criterion].name;
-            figure(number, format!("Williams tests between metrics for {name}, {level}-level Pearson"))
+            figure(
+                number,
+                format!("Williams tests between metrics for {name}, {level}-level Pearson"),
+            )
         });
         let matrices = study.williams_matrices(labels.collect(), level, Coefficient::Pearson)?;
         sheets.extend(matrices.into_iter().map(|sheet| match level {
-            Level::Story => sheet.note("without oracle: the authors' code does not produce this matrix"),
+            Level::Story => {
+                sheet.note("without oracle: the authors' code does not produce this matrix")
+            }
             _ => sheet,
         }));
     }

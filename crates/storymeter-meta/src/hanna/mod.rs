@@ -110,7 +110,8 @@ pub fn analyse(path: &Path, options: &Options) -> Result<Document> {
             sheets.extend(distributions(ratings, "figure-9", options.scale)?);
         }
         None => {
-            let label = figures::label("table-4", "Mean scores by system (intervals need --ratings)");
+            let label =
+                figures::label("table-4", "Mean scores by system (intervals need --ratings)");
             sheets.push(study.system_means(label).brief());
         }
     }
@@ -160,7 +161,8 @@ fn check_scale(table: &ScoreTable, scale: Scale, path: &Path) -> Result<()> {
 /// The columns of these metrics, in that order; all metrics where the file has none of them.
 fn choose(study: &Study, names: &[&str]) -> Vec<usize> {
     let find = |name: &&str| {
-        let is = |&&column: &&usize| hanna_metric_name(&study.table().columns()[column].name) == *name;
+        let is =
+            |&&column: &&usize| hanna_metric_name(&study.table().columns()[column].name) == *name;
         study.metrics().iter().find(is).copied()
     };
     let found: Vec<usize> = names.iter().filter_map(find).collect();
@@ -176,12 +178,15 @@ fn tables(study: &Study) -> Result<Vec<Sheet>> {
         all.iter().filter(|b| b.name == "story" || b.name == "system").cloned().collect();
     let mut sheets = vec![
         study.best_metrics(
-            table("table-5", "The three metrics with the highest |Pearson| by level and criterion").brief(),
+            table("table-5", "The three metrics with the highest |Pearson| by level and criterion")
+                .brief(),
             &LEVELS,
             &[Coefficient::Pearson],
             3,
         ),
-        study.borda("table-6", "The five metrics with the highest Borda count by level", &levels, 5)?.brief(),
+        study
+            .borda("table-6", "The five metrics with the highest Borda count by level", &levels, 5)?
+            .brief(),
         study.best_metrics(
             table("table-8", "The five metrics with the highest story-level correlation").brief(),
             &[Level::Story],
@@ -194,8 +199,18 @@ fn tables(study: &Study) -> Result<Vec<Sheet>> {
             &kendall_first,
             5,
         ),
-        study.borda("borda", "The five metrics with the highest Borda count, by ranking", &all, 5)?,
-        study.borda("borda-global", "All metrics by global Borda count", &all[..1], study.metrics().len())?,
+        study.borda(
+            "borda",
+            "The five metrics with the highest Borda count, by ranking",
+            &all,
+            5,
+        )?,
+        study.borda(
+            "borda-global",
+            "All metrics by global Borda count",
+            &all[..1],
+            study.metrics().len(),
+        )?,
         study.all_correlations()?,
     ];
     sheets.extend(all.iter().map(|ballot| study.ranking_file(ballot)));
@@ -204,10 +219,13 @@ fn tables(study: &Study) -> Result<Vec<Sheet>> {
 
 /// Where the published and the corrected analysis differ.
 fn differences(study: &Study, figure_8: &[usize]) -> Result<Sheet> {
-    let mut sheet =
-        Sheet::new("differences", "Where the published and the corrected analysis differ", Form::Table)
-            .brief()
-            .columns(["what", "subject", "published", "corrected"], 0);
+    let mut sheet = Sheet::new(
+        "differences",
+        "Where the published and the corrected analysis differ",
+        Form::Table,
+    )
+    .brief()
+    .columns(["what", "subject", "published", "corrected"], 0);
     let general = [
         [
             "heat-maps (Figures 1-6, 10-25)",

@@ -45,7 +45,8 @@ pub fn assemble(options: &Options<'_>) -> Result<Assembled> {
         Some(_) => join(records, options, &mut warnings)?,
     };
     let criteria = names(entries.iter().flat_map(|e| e.ratings.iter().map(|(name, _)| name)));
-    let metrics = names(entries.iter().flat_map(|e| e.scores.iter().map(|(name, _)| name.as_str())));
+    let metrics =
+        names(entries.iter().flat_map(|e| e.scores.iter().map(|(name, _)| name.as_str())));
     if criteria.is_empty() {
         let hint = "no story has ratings: give them as `human` in the scores, or with --stories";
         return Err(CoreError::invalid(Place::file(&options.scores), hint).into());
@@ -63,18 +64,27 @@ pub fn assemble(options: &Options<'_>) -> Result<Assembled> {
     let mut push = |name: &str, role: Role, direction: Direction, value: &dyn Fn(&Entry) -> f64| {
         let mut values = vec![f64::NAN; size];
         entries.iter().zip(&cells).for_each(|(entry, &cell)| values[cell] = value(entry));
-        table.push_column(Column { name: name.to_owned(), role, direction, signature: None }, &values);
+        table.push_column(
+            Column { name: name.to_owned(), role, direction, signature: None },
+            &values,
+        );
     };
     for criterion in &criteria {
-        push(criterion, Role::Human, Direction::Higher, &|e| e.ratings.mean(criterion).unwrap_or(f64::NAN));
+        push(criterion, Role::Human, Direction::Higher, &|e| {
+            e.ratings.mean(criterion).unwrap_or(f64::NAN)
+        });
     }
     for metric in &metrics {
-        let score = |e: &Entry| e.scores.iter().find(|(name, _)| name == metric).map_or(f64::NAN, |s| s.1);
+        let score =
+            |e: &Entry| e.scores.iter().find(|(name, _)| name == metric).map_or(f64::NAN, |s| s.1);
         push(metric, Role::Metric, (options.direction)(metric), &score);
     }
     let unknown = options.outsiders.iter().find(|name| !systems.contains(name));
     if let Some(unknown) = unknown {
-        return Err(Error::unfit(format!("unknown system \"{unknown}\"; there are: {}", systems.join(", "))));
+        return Err(Error::unfit(format!(
+            "unknown system \"{unknown}\"; there are: {}",
+            systems.join(", ")
+        )));
     }
     if size > entries.len() {
         let empty = size - entries.len();
@@ -108,14 +118,20 @@ fn entry(record: Scored) -> Entry {
 }
 
 /// Adds what the stories file knows; its ratings count where it has some.
-fn join(records: Vec<Scored>, options: &Options<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<Entry>> {
+fn join(
+    records: Vec<Scored>,
+    options: &Options<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<Entry>> {
     let path = options.stories.clone().unwrap_or_default();
     let mut stories = HashMap::new();
     for record in read::open(std::slice::from_ref(&path), &ReadOptions::default())? {
         let record = record?;
         let id = record.story.id.clone();
         if stories.insert(id.clone(), record.story).is_some() {
-            return Err(CoreError::invalid(record.place, format!("id \"{id}\" was here before")).into());
+            return Err(
+                CoreError::invalid(record.place, format!("id \"{id}\" was here before")).into()
+            );
         }
     }
     let (rated, scored) = (stories.len(), records.len());
@@ -140,7 +156,11 @@ fn join(records: Vec<Scored>, options: &Options<'_>, warnings: &mut Vec<Warning>
         (rated - entries.len(), "stories have no scores"),
     ] {
         if missing > 0 {
-            warnings.push(Warning::new("missing", "join", format!("{missing} {what} and are left out")));
+            warnings.push(Warning::new(
+                "missing",
+                "join",
+                format!("{missing} {what} and are left out"),
+            ));
         }
     }
     Ok(entries)
@@ -201,7 +221,14 @@ fn rating_table(entries: &[Entry], criteria: Vec<String>) -> RatingTable {
     let story = |entry: &Entry| RatedStory {
         id: entry.id.clone(),
         system: entry.system.clone().unwrap_or_else(|| NO_SYSTEM.into()),
-        ratings: criteria.iter().map(|c| entry.ratings.get(c).unwrap_or_default().to_vec()).collect(),
+        ratings: criteria
+            .iter()
+            .map(|c| entry.ratings.get(c).unwrap_or_default().to_vec())
+            .collect(),
     };
-    RatingTable { stories: entries.iter().map(story).collect(), criteria, raters: Raters::Anonymous }
+    RatingTable {
+        stories: entries.iter().map(story).collect(),
+        criteria,
+        raters: Raters::Anonymous,
+    }
 }

@@ -30,14 +30,15 @@ pub(super) fn error_types(
     cells: &Cells,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<Sheet>> {
-    let text = fs::read_to_string(path).map_err(|source| CoreError::io(Place::file(path), source))?;
+    let text =
+        fs::read_to_string(path).map_err(|source| CoreError::io(Place::file(path), source))?;
     let at: HashMap<&str, usize> = cells.iter().map(|(id, cell)| (id.as_str(), *cell)).collect();
     let (mut names, mut named, mut stories): (Vec<String>, Vec<_>, Vec<usize>) = Default::default();
     let (mut strangers, mut seen) = (0, HashSet::new());
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = Place::file(path).at_line(number as u64 + 1);
-        let line: Line =
-            serde_json::from_str(line).map_err(|e| CoreError::invalid(place.clone(), e.to_string()))?;
+        let line: Line = serde_json::from_str(line)
+            .map_err(|e| CoreError::invalid(place.clone(), e.to_string()))?;
         let id = line.id.as_str().map_or_else(|| line.id.to_string(), str::to_owned);
         let Some(&cell) = at.get(id.as_str()) else {
             strangers += 1;
@@ -65,7 +66,9 @@ pub(super) fn error_types(
     let specific = names.len();
     let errors = ErrorTypes::new(names, specific, named);
     let mut sheets = errors.shares("error-types")?;
-    let pick = |column: usize| stories.iter().map(|&cell| table.values(column)[cell]).collect::<Vec<f64>>();
+    let pick = |column: usize| {
+        stories.iter().map(|&cell| table.values(column)[cell]).collect::<Vec<f64>>()
+    };
     let metrics: Vec<(&str, Vec<f64>)> = columns_of(table, Role::Metric)
         .into_iter()
         .map(|m| (table.columns()[m].name.as_str(), pick(m)))
@@ -88,15 +91,18 @@ pub(super) fn drift(path: &Path, table: &ScoreTable, cells: &Cells) -> Result<Sh
         let Some(&cell) = at.get(record.id.as_str()) else { continue };
         joined += 1;
         for (metric, score) in record.scores {
-            let column = drifted.iter().position(|(name, _)| *name == metric).unwrap_or_else(|| {
-                drifted.push((metric, vec![f64::NAN; size]));
-                drifted.len() - 1
-            });
+            let column =
+                drifted.iter().position(|(name, _)| *name == metric).unwrap_or_else(|| {
+                    drifted.push((metric, vec![f64::NAN; size]));
+                    drifted.len() - 1
+                });
             drifted[column].1[cell] = score;
         }
     }
     if joined == 0 {
-        return Err(CoreError::invalid(Place::file(path), "none of its ids is in the scores").into());
+        return Err(
+            CoreError::invalid(Place::file(path), "none of its ids is in the scores").into()
+        );
     }
     let symbols = Coefficient::ALL.map(Coefficient::name);
     let mut sheet = Sheet::new(
@@ -114,13 +120,20 @@ pub(super) fn drift(path: &Path, table: &ScoreTable, cells: &Cells) -> Result<Sh
         cells.len()
     ));
     for (metric, scores) in &drifted {
-        let home = columns_of(table, Role::Metric).into_iter().find(|&m| table.columns()[m].name == *metric);
+        let home = columns_of(table, Role::Metric)
+            .into_iter()
+            .find(|&m| table.columns()[m].name == *metric);
         for criterion in columns_of(table, Role::Human) {
             let human = table.values(criterion);
-            let found: Vec<_> =
-                Coefficient::ALL.iter().map(|c| associate(*c, scores, human)).collect::<Result<_>>()?;
-            let mut row =
-                vec![Cell::from(metric), table.columns()[criterion].name.as_str().into(), found[0].n.into()];
+            let found: Vec<_> = Coefficient::ALL
+                .iter()
+                .map(|c| associate(*c, scores, human))
+                .collect::<Result<_>>()?;
+            let mut row = vec![
+                Cell::from(metric),
+                table.columns()[criterion].name.as_str().into(),
+                found[0].n.into(),
+            ];
             row.extend(found.iter().map(|one| Cell::number(one.value, &one.reason())));
             row.extend(found.iter().map(|one| Cell::number(one.p_value, &one.reason())));
             for coefficient in Coefficient::ALL {

@@ -50,7 +50,8 @@ const TOP_LEVEL: usize = 7;
 pub fn analyse(options: &Options<'_>) -> Result<Document> {
     let Assembled { table, ratings, cells, mut warnings } = assemble(options)?;
     let outsiders: Vec<&str> = options.outsiders.iter().map(String::as_str).collect();
-    let study = Study::new(table.without_systems(&outsiders), Edition::Corrected, options.bootstrap)?;
+    let study =
+        Study::new(table.without_systems(&outsiders), Edition::Corrected, options.bootstrap)?;
     warnings.extend(inspect(study.table(), study.correlations()));
     let levels = levels(&study);
     let scale = options.scale.unwrap_or_else(|| range(&ratings));
@@ -60,7 +61,9 @@ pub fn analyse(options: &Options<'_>) -> Result<Document> {
     }
     sheets.push(system_averages(&ratings, "systems", Edition::Corrected, &outsiders));
     sheets.extend(distributions(&ratings, "ratings", scale)?);
-    let best = Sheet::new("best-metrics", "The metrics with the strongest correlations", Form::Table).brief();
+    let best =
+        Sheet::new("best-metrics", "The metrics with the strongest correlations", Form::Table)
+            .brief();
     sheets.push(study.best_metrics(best, &levels, &Coefficient::ALL, 3));
     let rankings = ballots(&study, &levels);
     sheets.push(
@@ -78,7 +81,8 @@ pub fn analyse(options: &Options<'_>) -> Result<Document> {
         sheets.extend(heatmaps(&study, level));
     }
     if study.table().systems().len() > 1 {
-        let label = label("pairwise".into(), "Weighted macro F1 (%) of paired bootstrap resampling".into());
+        let label =
+            label("pairwise".into(), "Weighted macro F1 (%) of paired bootstrap resampling".into());
         sheets.push(study.pairwise(label, study.metrics())?.brief());
     }
     if study.table().systems().len() > 3 {
@@ -108,10 +112,9 @@ fn label(id: String, title: String) -> Label {
 fn levels(study: &Study) -> Vec<Level> {
     let defined = |level: &Level| {
         study.metrics().iter().any(|&m| {
-            study
-                .criteria()
-                .iter()
-                .any(|&c| study.correlations().get(*level, Coefficient::Kendall, m, c).gap.is_none())
+            study.criteria().iter().any(|&c| {
+                study.correlations().get(*level, Coefficient::Kendall, m, c).gap.is_none()
+            })
         })
     };
     let levels: Vec<Level> = Level::ALL.into_iter().filter(defined).collect();
@@ -120,9 +123,15 @@ fn levels(study: &Study) -> Vec<Level> {
 }
 
 fn range(ratings: &RatingTable) -> Scale {
-    let all =
-        || ratings.stories.iter().flat_map(|s| s.ratings.iter().flatten().copied()).filter(|r| !r.is_nan());
-    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+    let all = || {
+        ratings
+            .stories
+            .iter()
+            .flat_map(|s| s.ratings.iter().flatten().copied())
+            .filter(|r| !r.is_nan())
+    };
+    let (low, high) =
+        (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
     if low < high { Scale { low, high } } else { Scale { low, high: low + 1.0 } }
 }
 
@@ -140,7 +149,12 @@ fn heatmaps(study: &Study, level: Level) -> Vec<Sheet> {
             study.metrics(),
         );
         sheets.push(if coefficient == Coefficient::Spearman { against.brief() } else { against });
-        sheets.push(study.square(make("criteria", "criteria"), level, coefficient, study.criteria()));
+        sheets.push(study.square(
+            make("criteria", "criteria"),
+            level,
+            coefficient,
+            study.criteria(),
+        ));
         sheets.push(study.square(make("metrics", "metrics"), level, coefficient, study.metrics()));
     }
     sheets
@@ -168,13 +182,15 @@ fn biased_sets(study: &Study, scale: Scale, draws: DrawOptions) -> Result<Vec<Sh
         table.values(metric).iter().map(|v| sign * v).collect()
     };
     let scores: Vec<Vec<f64>> = study.metrics().iter().map(oriented).collect();
-    let names: Vec<String> = study.metrics().iter().map(|&m| table.columns()[m].name.clone()).collect();
+    let names: Vec<String> =
+        study.metrics().iter().map(|&m| table.columns()[m].name.clone()).collect();
     let step = (scale.high - scale.low) / TOP_LEVEL as f64;
     let labels: Vec<String> =
         (0..=TOP_LEVEL).map(|k| format!("{:.3}", scale.low + step * k as f64)).collect();
     for &criterion in study.criteria() {
-        let rated: Vec<usize> =
-            (0..table.values(criterion).len()).filter(|&i| !table.values(criterion)[i].is_nan()).collect();
+        let rated: Vec<usize> = (0..table.values(criterion).len())
+            .filter(|&i| !table.values(criterion)[i].is_nan())
+            .collect();
         let pick = |values: &[f64]| rated.iter().map(|&i| values[i]).collect::<Vec<f64>>();
         let human = pick(table.values(criterion));
         let level = |h: &f64| (((h - scale.low) / step).round().max(0.0) as usize).min(TOP_LEVEL);

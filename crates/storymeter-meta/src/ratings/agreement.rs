@@ -44,8 +44,9 @@ pub fn agreement(ratings: &RatingTable, id: &str) -> Result<Vec<Sheet>> {
         let stories = complete.len().checked_div(raters).unwrap_or(0);
         if stories < ratings.stories.len() {
             let left = ratings.stories.len() - stories;
-            short = short
-                .note(format!("{criterion}: {left} stories lack one of {raters} ratings and are left out"));
+            short = short.note(format!(
+                "{criterion}: {left} stories lack one of {raters} ratings and are left out"
+            ));
         }
         let mut row = vec![Cell::from(criterion), stories.into(), raters.into()];
         if stories < 2 || raters < 2 {
@@ -84,5 +85,6 @@ pub fn agreement(ratings: &RatingTable, id: &str) -> Result<Vec<Sheet>> {
 }
 
 fn interval(form: &Icc) -> [Cell; 3] {
-    [form.interval.low, form.value, form.interval.high].map(|value| Cell::number(value, "no variance"))
+    [form.interval.low, form.value, form.interval.high]
+        .map(|value| Cell::number(value, "no variance"))
 }

@@ -26,7 +26,9 @@ impl Average {
         };
         match edition {
             Edition::Corrected => Self { mean, reach },
-            Edition::Published => Self { mean: round_half_even(mean, 2), reach: round_half_even(reach, 2) },
+            Edition::Published => {
+                Self { mean: round_half_even(mean, 2), reach: round_half_even(reach, 2) }
+            }
         }
     }
 }
@@ -35,10 +37,16 @@ impl Average {
 ///
 /// `outsiders` are systems, such as human writers, that are shown and do not compete for the best mean. The best is
 /// marked `*`, a mean inside the best one's interval `+`.
-pub fn system_averages(ratings: &RatingTable, id: &str, edition: Edition, outsiders: &[&str]) -> Sheet {
-    let mut sheet = Sheet::new(id, "Mean ratings with the half width of their 95% interval", Form::Table)
-        .brief()
-        .column("system", 0);
+pub fn system_averages(
+    ratings: &RatingTable,
+    id: &str,
+    edition: Edition,
+    outsiders: &[&str],
+) -> Sheet {
+    let mut sheet =
+        Sheet::new(id, "Mean ratings with the half width of their 95% interval", Form::Table)
+            .brief()
+            .column("system", 0);
     let all = ratings.criteria.len();
     for name in ratings.criteria.iter().map(String::as_str).chain(["Average"]) {
         sheet = sheet.column(name, 2).column(format!("{name} ±"), 2).column(format!("{name} *"), 0);
@@ -47,16 +55,24 @@ pub fn system_averages(ratings: &RatingTable, id: &str, edition: Edition, outsid
     let averages: Vec<Vec<Average>> = systems
         .iter()
         .map(|system| {
-            let by_criterion: Vec<Vec<f64>> = (0..all).map(|c| ratings.of_system(system, c)).collect();
+            let by_criterion: Vec<Vec<f64>> =
+                (0..all).map(|c| ratings.of_system(system, c)).collect();
             let over_all = by_criterion.concat();
-            by_criterion.iter().chain([&over_all]).map(|ratings| Average::of(ratings, edition)).collect()
+            by_criterion
+                .iter()
+                .chain([&over_all])
+                .map(|ratings| Average::of(ratings, edition))
+                .collect()
         })
         .collect();
     let competes = |system: usize| !outsiders.contains(&systems[system]);
     let best: Vec<usize> = (0..=all)
         .map(|column| {
-            let rivals = (0..systems.len()).filter(|&s| competes(s) && !averages[s][column].mean.is_nan());
-            rivals.max_by(|&a, &b| averages[a][column].mean.total_cmp(&averages[b][column].mean)).unwrap_or(0)
+            let rivals =
+                (0..systems.len()).filter(|&s| competes(s) && !averages[s][column].mean.is_nan());
+            rivals
+                .max_by(|&a, &b| averages[a][column].mean.total_cmp(&averages[b][column].mean))
+                .unwrap_or(0)
         })
         .collect();
     for (system, name) in systems.iter().enumerate() {
@@ -96,7 +112,8 @@ pub fn distributions(ratings: &RatingTable, id: &str, scale: Scale) -> Result<Ve
         .columns(["mean", "quartile 1", "median", "quartile 3"], 2);
     let margin = (scale.high - scale.low) / 8.0;
     let (from, to) = (scale.low - margin, scale.high + margin);
-    let grid: Vec<f64> = (0..OUTLINE).map(|i| from + (to - from) * i as f64 / (OUTLINE - 1) as f64).collect();
+    let grid: Vec<f64> =
+        (0..OUTLINE).map(|i| from + (to - from) * i as f64 / (OUTLINE - 1) as f64).collect();
     let mut outline = Sheet::new(format!("{id}-density"), "Outlines of the violins", Form::Lines)
         .columns(["system", "criterion"], 0)
         .columns(grid.iter().map(|x| format!("{x:.3}")), 4);
@@ -105,7 +122,9 @@ pub fn distributions(ratings: &RatingTable, id: &str, scale: Scale) -> Result<Ve
             let mut own = ratings.of_system(system, at);
             own.sort_by(f64::total_cmp);
             let mut row = vec![Cell::from(system), criterion.into(), own.len().into()];
-            row.extend(steps.iter().map(|step| Cell::from(own.iter().filter(|r| *r == step).count())));
+            row.extend(
+                steps.iter().map(|step| Cell::from(own.iter().filter(|r| *r == step).count())),
+            );
             let mean = own.iter().sum::<f64>() / own.len() as f64;
             let summary = [mean, quantile(&own, 0.25), quantile(&own, 0.5), quantile(&own, 0.75)];
             row.extend(summary.map(|value| Cell::number(value, "no rating")));
@@ -135,7 +154,8 @@ fn density(values: &[f64], grid: &[f64]) -> Vec<f64> {
     let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
     let bandwidth = variance.sqrt() * n.powf(-0.2);
     let norm = n * bandwidth * (2.0 * std::f64::consts::PI).sqrt();
-    let kernel = |x: f64| values.iter().map(|v| (-0.5 * ((x - v) / bandwidth).powi(2)).exp()).sum::<f64>();
+    let kernel =
+        |x: f64| values.iter().map(|v| (-0.5 * ((x - v) / bandwidth).powi(2)).exp()).sum::<f64>();
     grid.iter().map(|&x| kernel(x) / norm).collect()
 }
 

@@ -51,20 +51,27 @@ impl RatingTable {
                 stories.len() - 1
             });
             if stories[story].system != cell(columns.system) {
-                let problem = format!("story {id} is by \"{}\" in an earlier row", stories[story].system);
+                let problem =
+                    format!("story {id} is by \"{}\" in an earlier row", stories[story].system);
                 return Err(CoreError::invalid(line, problem).into());
             }
             let mut ratings = Vec::with_capacity(criteria.len());
             for (&column, criterion) in columns.criteria.iter().zip(criteria) {
                 let field = line.clone().in_field(criterion);
                 let rating = rating(cell(column)).ok_or_else(|| {
-                    CoreError::invalid(field.clone(), format!("\"{}\" is not a number", cell(column)))
+                    CoreError::invalid(
+                        field.clone(),
+                        format!("\"{}\" is not a number", cell(column)),
+                    )
                 })?;
                 scale.check(&[rating], &field)?;
                 ratings.push(rating);
             }
-            let worker = columns.worker.map(|column| cell(column).to_owned()).filter(|id| !id.is_empty());
-            if let Some(worker) = worker.clone().filter(|worker| !seen.insert((story, worker.clone()))) {
+            let worker =
+                columns.worker.map(|column| cell(column).to_owned()).filter(|id| !id.is_empty());
+            if let Some(worker) =
+                worker.clone().filter(|worker| !seen.insert((story, worker.clone())))
+            {
                 let problem = format!("worker {worker} rates story {id} twice");
                 return Err(CoreError::invalid(line, problem).into());
             }
@@ -73,13 +80,20 @@ impl RatingTable {
         if rows.is_empty() {
             return Err(CoreError::invalid(place, "no row of ratings is in the file").into());
         }
-        let raters =
-            if rows.iter().all(|row| row.worker.is_some()) { Raters::Assigned } else { Raters::Anonymous };
+        let raters = if rows.iter().all(|row| row.worker.is_some()) {
+            Raters::Assigned
+        } else {
+            Raters::Anonymous
+        };
         let mut table = Self { criteria: criteria.to_vec(), stories, raters };
         match raters {
             Raters::Anonymous => rows.iter().for_each(|row| {
                 let story = &mut table.stories[row.story];
-                story.ratings.iter_mut().zip(&row.ratings).for_each(|(all, rating)| all.push(*rating));
+                story
+                    .ratings
+                    .iter_mut()
+                    .zip(&row.ratings)
+                    .for_each(|(all, rating)| all.push(*rating));
             }),
             Raters::Assigned => assign(&mut table, &rows),
         }
@@ -105,14 +119,19 @@ fn assign(table: &mut RatingTable, rows: &[Row]) {
         story.ratings.iter_mut().for_each(|ratings| ratings.resize(columns, f64::NAN));
     }
     let mut taken = vec![vec![false; columns]; table.stories.len()];
-    let own = |row: &Row| busiest.iter().position(|(worker, _)| row.worker.as_deref() == Some(worker));
+    let own =
+        |row: &Row| busiest.iter().position(|(worker, _)| row.worker.as_deref() == Some(worker));
     for known in [true, false] {
         for row in rows.iter().filter(|row| own(row).is_some() == known) {
             let free = || taken[row.story].iter().position(|taken| !taken);
             let Some(column) = own(row).or_else(free) else { continue };
             taken[row.story][column] = true;
             let story = &mut table.stories[row.story];
-            story.ratings.iter_mut().zip(&row.ratings).for_each(|(all, rating)| all[column] = *rating);
+            story
+                .ratings
+                .iter_mut()
+                .zip(&row.ratings)
+                .for_each(|(all, rating)| all[column] = *rating);
         }
     }
 }
@@ -127,7 +146,9 @@ struct Columns {
 impl Columns {
     fn find(header: &csv::StringRecord, criteria: &[String], place: &Place) -> Result<Self> {
         let find = |names: &[&str]| {
-            header.iter().position(|head| names.iter().any(|name| head.trim().eq_ignore_ascii_case(name)))
+            header
+                .iter()
+                .position(|head| names.iter().any(|name| head.trim().eq_ignore_ascii_case(name)))
         };
         let need = |names: &[&str]| {
             find(names).ok_or_else(|| {
@@ -140,7 +161,10 @@ impl Columns {
             id: need(&["story_id", "Story ID", "id"])?,
             system: need(&["system", "Model"])?,
             worker: find(&["Worker ID", "worker_id", "worker"]),
-            criteria: criteria.iter().map(|name| need(&[name])).collect::<std::result::Result<_, _>>()?,
+            criteria: criteria
+                .iter()
+                .map(|name| need(&[name]))
+                .collect::<std::result::Result<_, _>>()?,
         })
     }
 }
@@ -193,8 +217,14 @@ mod tests {
             message(&format!("{head}1,A,6\n")),
             ":2: field \"Fun\": rating 6 is outside the scale 1..5 (change it with --scale)"
         );
-        assert_eq!(message(&format!("{head}1,A,high\n")), ":2: field \"Fun\": \"high\" is not a number");
-        assert_eq!(message(&format!("{head}1,A,2\n1,B,2\n")), ":3: story 1 is by \"A\" in an earlier row");
+        assert_eq!(
+            message(&format!("{head}1,A,high\n")),
+            ":2: field \"Fun\": \"high\" is not a number"
+        );
+        assert_eq!(
+            message(&format!("{head}1,A,2\n1,B,2\n")),
+            ":3: story 1 is by \"A\" in an earlier row"
+        );
         assert_eq!(
             message("story_id,system\n1,A\n"),
             ": no column \"Fun\"; the columns are: story_id, system"

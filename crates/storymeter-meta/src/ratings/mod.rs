@@ -56,7 +56,10 @@ impl RatingTable {
     /// All ratings of a system on a criterion.
     pub fn of_system(&self, system: &str, criterion: usize) -> Vec<f64> {
         let stories = self.stories.iter().filter(|story| story.system == system);
-        stories.flat_map(|story| story.ratings[criterion].iter().copied()).filter(|r| !r.is_nan()).collect()
+        stories
+            .flat_map(|story| story.ratings[criterion].iter().copied())
+            .filter(|r| !r.is_nan())
+            .collect()
     }
 
     /// The most ratings a story has.

@@ -21,7 +21,8 @@ impl Study {
             verdicts(&self.table, &self.duels, column, directed, self.bootstrap.confidence)
         };
         let predicted = say(metric, directed);
-        let one = |&criterion: &usize| Ok(100.0 * weighted_f1(&say(criterion, directed), &predicted)?);
+        let one =
+            |&criterion: &usize| Ok(100.0 * weighted_f1(&say(criterion, directed), &predicted)?);
         self.criteria.iter().map(one).collect()
     }
 
@@ -57,8 +58,9 @@ impl Study {
     pub fn pairwise_differences(&self, sheet: &mut Sheet) -> Result<()> {
         for &metric in &self.metrics {
             if self.table.columns()[metric].direction == Direction::Lower {
-                let mean =
-                    |scores: Vec<f64>| format!("{:.0}", scores.iter().sum::<f64>() / scores.len() as f64);
+                let mean = |scores: Vec<f64>| {
+                    format!("{:.0}", scores.iter().sum::<f64>() / scores.len() as f64)
+                };
                 sheet.push(vec![
                     "pairwise F1, mean over criteria (direction)".into(),
                     self.name(metric).into(),
@@ -81,8 +83,11 @@ impl Study {
     ) -> Result<Vec<Option<f64>>> {
         let value = |a, b| self.correlations.value(level, coefficient, a, b);
         let with: Vec<f64> = self.metrics.iter().map(|&m| value(m, criterion)).collect();
-        let between: Vec<f64> =
-            self.metrics.iter().flat_map(|&a| self.metrics.iter().map(move |&b| value(a, b))).collect();
+        let between: Vec<f64> = self
+            .metrics
+            .iter()
+            .flat_map(|&a| self.metrics.iter().map(move |&b| value(a, b)))
+            .collect();
         let matrix = Matrix::new(&between, with.len(), with.len())?;
         Ok(williams_matrix(&with, matrix, self.observations(level), signs)?)
     }

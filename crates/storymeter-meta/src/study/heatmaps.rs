@@ -42,7 +42,13 @@ impl Study {
     }
 
     /// Criteria against criteria (Figures 1, 2, 10 to 13) or metrics against metrics (Figures 5, 6, 20 to 25).
-    pub fn square(&self, label: Label, level: Level, coefficient: Coefficient, columns: &[usize]) -> Sheet {
+    pub fn square(
+        &self,
+        label: Label,
+        level: Level,
+        coefficient: Coefficient,
+        columns: &[usize],
+    ) -> Sheet {
         let mut sheet = Sheet::new(label.id, label.title, Form::Heatmap)
             .column("column", 0)
             .columns(columns.iter().map(|&c| self.name(c)), self.decimals())
@@ -73,11 +79,16 @@ impl Study {
         for &metric in metrics {
             let cells: Vec<Cell> =
                 self.criteria.iter().map(|&c| self.shown(level, coefficient, metric, c)).collect();
-            let mean = cells.iter().map(|cell| cell.value().abs()).sum::<f64>() / cells.len() as f64;
+            let mean =
+                cells.iter().map(|cell| cell.value().abs()).sum::<f64>() / cells.len() as f64;
             // The published average is taken over numbers already rounded, and rounded again.
-            let mean = if self.edition == Edition::Published { round_half_even(mean, 0) } else { mean };
-            let n =
-                self.criteria.iter().map(|&c| self.correlations.get(level, coefficient, metric, c).n).min();
+            let mean =
+                if self.edition == Edition::Published { round_half_even(mean, 0) } else { mean };
+            let n = self
+                .criteria
+                .iter()
+                .map(|&c| self.correlations.get(level, coefficient, metric, c).n)
+                .min();
             let mut row = vec![Cell::from(self.name(metric))];
             row.extend(cells);
             row.push(Cell::number(mean, "a correlation is missing"));
@@ -90,29 +101,38 @@ impl Study {
     /// Every correlation of a metric with a criterion, one a row: value, p-value, p-values adjusted for the number
     /// of tests at that level, and what it rests on.
     pub fn all_correlations(&self) -> Result<Sheet> {
-        let mut sheet = Sheet::new("correlations", "Every metric against every criterion", Form::Table)
-            .columns(["metric", "criterion", "level", "coefficient"], 0)
-            .column("value", 4)
-            .column("p", 4)
-            .column("p (Benjamini-Hochberg)", 4)
-            .column("p (Benjamini-Yekutieli)", 4)
-            .columns(["n", "left out"], 0)
-            .note("n: items at story level, systems at system level, stories in the pool")
-            .note("p-values are two-sided; a story-level mean of coefficients has none");
+        let mut sheet =
+            Sheet::new("correlations", "Every metric against every criterion", Form::Table)
+                .columns(["metric", "criterion", "level", "coefficient"], 0)
+                .column("value", 4)
+                .column("p", 4)
+                .column("p (Benjamini-Hochberg)", 4)
+                .column("p (Benjamini-Yekutieli)", 4)
+                .columns(["n", "left out"], 0)
+                .note("n: items at story level, systems at system level, stories in the pool")
+                .note("p-values are two-sided; a story-level mean of coefficients has none");
         for level in Level::ALL {
             for coefficient in Coefficient::ALL {
                 let pairs: Vec<(usize, usize)> = self
                     .metrics
                     .iter()
-                    .flat_map(|&metric| self.criteria.iter().map(move |&criterion| (metric, criterion)))
+                    .flat_map(|&metric| {
+                        self.criteria.iter().map(move |&criterion| (metric, criterion))
+                    })
                     .collect();
-                let found: Vec<_> =
-                    pairs.iter().map(|&(m, c)| self.correlations.get(level, coefficient, m, c)).collect();
-                let tested: Vec<f64> = found.iter().map(|f| f.p_value).filter(|p| !p.is_nan()).collect();
+                let found: Vec<_> = pairs
+                    .iter()
+                    .map(|&(m, c)| self.correlations.get(level, coefficient, m, c))
+                    .collect();
+                let tested: Vec<f64> =
+                    found.iter().map(|f| f.p_value).filter(|p| !p.is_nan()).collect();
                 let (mut hochberg, mut yekutieli) = if tested.is_empty() {
                     (Vec::new().into_iter(), Vec::new().into_iter())
                 } else {
-                    (benjamini_hochberg(&tested)?.into_iter(), benjamini_yekutieli(&tested)?.into_iter())
+                    (
+                        benjamini_hochberg(&tested)?.into_iter(),
+                        benjamini_yekutieli(&tested)?.into_iter(),
+                    )
                 };
                 for (&(metric, criterion), found) in pairs.iter().zip(&found) {
                     let reason = match found.gap {

@@ -95,7 +95,13 @@ impl Study {
     }
 
     /// |correlation| of a metric with a criterion.
-    fn strength(&self, level: Level, coefficient: Coefficient, metric: usize, criterion: usize) -> f64 {
+    fn strength(
+        &self,
+        level: Level,
+        coefficient: Coefficient,
+        metric: usize,
+        criterion: usize,
+    ) -> f64 {
         self.correlations.value(level, coefficient, metric, criterion).abs()
     }
 }

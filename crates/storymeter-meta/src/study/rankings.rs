@@ -26,7 +26,8 @@ pub fn ballots(study: &Study, levels: &[Level]) -> Vec<Ballot> {
     let block = |level: Level, coefficient: Coefficient| {
         criteria.iter().map(move |&criterion| (level, coefficient, criterion))
     };
-    let all = || levels.iter().flat_map(|&l| Coefficient::ALL.into_iter().flat_map(move |c| block(l, c)));
+    let all =
+        || levels.iter().flat_map(|&l| Coefficient::ALL.into_iter().flat_map(move |c| block(l, c)));
     let mut ballots = vec![Ballot { name: "global".into(), voters: all().collect() }];
     for &level in levels {
         let voters = all().filter(|voter| voter.0 == level).collect();
@@ -109,7 +110,9 @@ impl Study {
             .column("Borda count", 1)
             .note(match self.edition {
                 Edition::Corrected => "equal correlations share their ranks",
-                Edition::Published => "equal correlations stand as numpy 1.23's unstable sort left them",
+                Edition::Published => {
+                    "equal correlations stand as numpy 1.23's unstable sort left them"
+                }
             });
         for ballot in ballots {
             let (candidates, count) = self.count(&self.correlations, ballot, self.ties())?;
@@ -140,7 +143,12 @@ impl Study {
         for ballot in ballots {
             let top = |correlations, ties| -> Result<Vec<String>> {
                 let (candidates, count) = self.count(correlations, ballot, ties)?;
-                Ok(count.order.iter().take(5).map(|&c| self.name(candidates[c]).to_owned()).collect())
+                Ok(count
+                    .order
+                    .iter()
+                    .take(5)
+                    .map(|&c| self.name(candidates[c]).to_owned())
+                    .collect())
             };
             let (published, corrected) =
                 (top(&kept, BordaTies::Numpy123)?, top(&removed, BordaTies::MidRank)?);
@@ -191,10 +199,14 @@ impl Study {
                         .collect();
                     let strengths: Vec<f64> = found.iter().map(|(_, strength)| *strength).collect();
                     let order: Vec<usize> = match self.edition {
-                        Edition::Published => argsort_numpy_1_23(&strengths).into_iter().rev().collect(),
+                        Edition::Published => {
+                            argsort_numpy_1_23(&strengths).into_iter().rev().collect()
+                        }
                         Edition::Corrected => {
                             let mut order: Vec<usize> = (0..strengths.len()).collect();
-                            order.sort_by(|&a, &b| settle(strengths[b]).total_cmp(&settle(strengths[a])));
+                            order.sort_by(|&a, &b| {
+                                settle(strengths[b]).total_cmp(&settle(strengths[a]))
+                            });
                             order
                         }
                     };

@@ -19,7 +19,9 @@ impl Study {
             .columns(self.criteria.iter().map(|&c| self.name(c)), 2);
         for (at, system) in self.table.systems().iter().enumerate() {
             let mut row = vec![Cell::from(system)];
-            row.extend(self.criteria.iter().map(|&c| Cell::number(self.means.means[c][at], "no rating")));
+            row.extend(
+                self.criteria.iter().map(|&c| Cell::number(self.means.means[c][at], "no rating")),
+            );
             sheet.push(row);
         }
         sheet
@@ -76,13 +78,16 @@ impl Study {
 
     /// Systems whose means on a criterion are equal, and come out unequal when numpy sums them.
     pub fn tie_differences(&self, sheet: &mut Sheet) {
-        let (kept, removed) =
-            (SystemMeans::of(&self.table, Noise::Kept), SystemMeans::of(&self.table, Noise::Removed));
+        let (kept, removed) = (
+            SystemMeans::of(&self.table, Noise::Kept),
+            SystemMeans::of(&self.table, Noise::Removed),
+        );
         for &criterion in &self.criteria {
             for (second, name) in self.table.systems().iter().enumerate() {
                 for (first, other) in self.table.systems()[..second].iter().enumerate() {
-                    let tied =
-                        |means: &SystemMeans| means.means[criterion][first] == means.means[criterion][second];
+                    let tied = |means: &SystemMeans| {
+                        means.means[criterion][first] == means.means[criterion][second]
+                    };
                     if tied(&removed) != tied(&kept) {
                         sheet.push(vec![
                             "system means (last bits)".into(),

@@ -66,12 +66,17 @@ pub(super) fn table_5(set: &RatedSet) -> Result<Vec<Sheet>> {
 
 /// 95% intervals of Table 5 through Fisher's z.
 fn intervals(set: &RatedSet) -> Result<Sheet> {
-    let mut sheet =
-        Sheet::new("table-5-intervals", "95% intervals of the correlations (Fisher's z)", Form::Table)
-            .columns(["metric", "coefficient"], 0)
-            .columns(["value", "low", "high"], 4);
+    let mut sheet = Sheet::new(
+        "table-5-intervals",
+        "95% intervals of the correlations (Fisher's z)",
+        Form::Table,
+    )
+    .columns(["metric", "coefficient"], 0)
+    .columns(["value", "low", "high"], 4);
     for scores in &set.metrics {
-        for (coefficient, found) in Coefficient::ALL.into_iter().zip(three(&scores.values, &set.human)?) {
+        for (coefficient, found) in
+            Coefficient::ALL.into_iter().zip(three(&scores.values, &set.human)?)
+        {
             let (low, high, reason) = match found.gap {
                 Some(gap) => (f64::NAN, f64::NAN, gap.to_string()),
                 None if found.n < 5 => (f64::NAN, f64::NAN, "fewer than 5 stories".into()),
@@ -92,7 +97,8 @@ fn intervals(set: &RatedSet) -> Result<Sheet> {
 fn williams(set: &RatedSet) -> Result<Sheet> {
     let names = || set.metrics.iter().map(|s| s.metric.name.as_str());
     let value = |a: &[f64], b: &[f64]| Ok(associate(Coefficient::Pearson, a, b)?.value);
-    let with: Vec<f64> = set.metrics.iter().map(|s| value(&s.values, &set.human)).collect::<Result<_>>()?;
+    let with: Vec<f64> =
+        set.metrics.iter().map(|s| value(&s.values, &set.human)).collect::<Result<_>>()?;
     let between: Vec<f64> = set
         .metrics
         .iter()
@@ -100,10 +106,16 @@ fn williams(set: &RatedSet) -> Result<Sheet> {
         .collect::<Result<_>>()?;
     let matrix = Matrix::new(&between, with.len(), with.len())?;
     let cells = williams_matrix(&with, matrix, set.len(), Signs::Correct)?;
-    let mut sheet = Sheet::new("table-5-williams", "Williams tests between metrics (Pearson)", Form::Heatmap)
-        .column("metric", 0)
-        .columns(names(), 4)
-        .note("one-sided p-value that the row's |r| is higher than the column's; empty where it is not");
+    let mut sheet = Sheet::new(
+        "table-5-williams",
+        "Williams tests between metrics (Pearson)",
+        Form::Heatmap,
+    )
+    .column("metric", 0)
+    .columns(names(), 4)
+    .note(
+        "one-sided p-value that the row's |r| is higher than the column's; empty where it is not",
+    );
     for (row, name) in cells.chunks(with.len()).zip(names()) {
         let mut line = vec![Cell::from(name)];
         line.extend(row.iter().map(|cell| match cell {
@@ -136,9 +148,16 @@ pub(super) fn table_6(rated: &Path, scores: &Path, scale: Scale) -> Result<(Shee
     let mut set = RatedSet::read(rated, scale)?;
     let drifted = set.scores(scores)?;
     if drifted.is_empty() {
-        return Err(Error::unfit(format!("{}: no score files (*.txt) for Table 6", scores.display())));
+        return Err(Error::unfit(format!(
+            "{}: no score files (*.txt) for Table 6",
+            scores.display()
+        )));
     }
-    let title = format!("Dataset drift: scores in {} against the ratings of {}", file_name(scores), set.name);
+    let title = format!(
+        "Dataset drift: scores in {} against the ratings of {}",
+        file_name(scores),
+        set.name
+    );
     let head = Sheet::new("table-6", title, Form::Table).brief().columns(["metric", "n"], 0);
     let mut sheet = three_columns(head)
         .columns(SYMBOLS.map(|symbol| format!("{symbol} at home")), 4)
@@ -153,7 +172,9 @@ pub(super) fn table_6(rated: &Path, scores: &Path, scale: Scale) -> Result<(Shee
                 let at_home = three(&home.values, &set.human)?;
                 row.extend(at_home.iter().map(|one| Cell::number(one.value, &one.reason())));
             }
-            None => row.extend(SYMBOLS.map(|_| Cell::number(f64::NAN, "no such file in metric_output"))),
+            None => {
+                row.extend(SYMBOLS.map(|_| Cell::number(f64::NAN, "no such file in metric_output")))
+            }
         }
         sheet.push(row);
     }
@@ -161,7 +182,8 @@ pub(super) fn table_6(rated: &Path, scores: &Path, scale: Scale) -> Result<(Shee
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    path.file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Figure 2: the biased sets, what they hold (left) and how each metric does on them (right).
@@ -169,6 +191,7 @@ pub(super) fn figure_2(set: &RatedSet, options: DrawOptions) -> Result<Vec<Sheet
     let (names, scores): (Vec<_>, Vec<_>) =
         set.metrics.iter().map(|s| (s.metric.name.clone(), s.values.clone())).unzip();
     let sets = quality::biased_sets(&set.levels(), set.raters, &set.human, &scores, options)?;
-    let labels: Vec<String> = (0..=set.raters).map(|level| format!("{level}/{}", set.raters)).collect();
+    let labels: Vec<String> =
+        (0..=set.raters).map(|level| format!("{level}/{}", set.raters)).collect();
     Ok(quality::sheets("figure-2", &sets, &labels, &names, options))
 }

@@ -24,7 +24,9 @@ pub(super) fn appendix_d(set: &RatedSet, path: &Path) -> Result<Sheet> {
         .note("edited = 1, so a model that edits bad stories has a negative value; the paper prints it without sign");
     let mut sets = vec![("All".to_owned(), (0..set.len()).collect::<Vec<_>>())];
     if let Some(errors) = &set.errors {
-        sets.extend(errors.specific().map(|(at, name)| (name.to_owned(), errors.evaluation_set(at))));
+        sets.extend(
+            errors.specific().map(|(at, name)| (name.to_owned(), errors.evaluation_set(at))),
+        );
     }
     for (name, stories) in sets {
         let pick = |values: &[f64]| stories.iter().map(|&i| values[i]).collect::<Vec<_>>();
@@ -37,7 +39,8 @@ pub(super) fn appendix_d(set: &RatedSet, path: &Path) -> Result<Sheet> {
 
 /// One line a story: 0 or 1, or the story as the model gave it back, compared word for word.
 fn read(set: &RatedSet, path: &Path) -> Result<Vec<f64>> {
-    let text = fs::read_to_string(path).map_err(|source| CoreError::io(Place::file(path), source))?;
+    let text =
+        fs::read_to_string(path).map_err(|source| CoreError::io(Place::file(path), source))?;
     let lines: Vec<&str> = text.trim_end().lines().map(str::trim).collect();
     if lines.len() != set.len() {
         let problem = format!("{} lines for {} stories", lines.len(), set.len());
@@ -47,5 +50,9 @@ fn read(set: &RatedSet, path: &Path) -> Result<Vec<f64>> {
         return Ok(lines.iter().map(|line| f64::from(u8::from(*line == "1"))).collect());
     }
     let same = |a: &str, b: &str| a.split_whitespace().eq(b.split_whitespace());
-    Ok(lines.iter().zip(&set.texts).map(|(line, story)| f64::from(u8::from(!same(line, story)))).collect())
+    Ok(lines
+        .iter()
+        .zip(&set.texts)
+        .map(|(line, story)| f64::from(u8::from(!same(line, story))))
+        .collect())
 }

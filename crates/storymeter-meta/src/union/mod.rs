@@ -52,7 +52,10 @@ pub fn analyse(folder: &Path, options: &Options) -> Result<Document> {
     if let Some(errors) = &set.errors {
         sheets.extend(errors.shares("table-2")?);
         let note = "the paper says \"less than 0.15, p > 0.01\" of its ROC set: true over all stories, not over the unreasonable";
-        sheets.iter_mut().filter(|s| s.id == "table-2-correlations").for_each(|s| s.notes.push(note.into()));
+        sheets
+            .iter_mut()
+            .filter(|s| s.id == "table-2-correlations")
+            .for_each(|s| s.notes.push(note.into()));
     }
     if !set.metrics.is_empty() {
         sheets.extend(correlation::table_5(&set)?);
@@ -65,7 +68,8 @@ pub fn analyse(folder: &Path, options: &Options) -> Result<Document> {
             ..sheet
         });
         // The rated set of Table 6 may be the one that was read for all the others.
-        let news: Vec<Warning> = more.into_iter().filter(|warning| !warnings.contains(warning)).collect();
+        let news: Vec<Warning> =
+            more.into_iter().filter(|warning| !warnings.contains(warning)).collect();
         warnings.extend(news);
     }
     if let Some(errors) = &set.errors {
@@ -77,7 +81,10 @@ pub fn analyse(folder: &Path, options: &Options) -> Result<Document> {
     if set.raters > 1 {
         sheets.extend(agreement(&rating_table(&set), "agreement")?);
     }
-    let edits = options.edits.clone().or_else(|| Some(folder.join("edits.txt")).filter(|path| path.exists()));
+    let edits = options
+        .edits
+        .clone()
+        .or_else(|| Some(folder.join("edits.txt")).filter(|path| path.exists()));
     if let Some(path) = edits {
         sheets.push(edits::appendix_d(&set, &path)?);
     }
@@ -136,7 +143,10 @@ fn metric_warnings(set: &RatedSet) -> Vec<Warning> {
         };
         let missing = values.iter().filter(|v| v.is_nan()).count();
         if missing > 0 {
-            warn("missing", format!("{missing} of {} stories have no score and are left out", values.len()));
+            warn(
+                "missing",
+                format!("{missing} of {} stories have no score and are left out", values.len()),
+            );
         }
         if values.iter().all(|v| *v == values[0]) {
             warn("constant", format!("always {}; it cannot correlate with anything", values[0]));

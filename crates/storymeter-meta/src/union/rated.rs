@@ -68,7 +68,8 @@ impl RatedSet {
         let raters = annotated.iter().map(|story| story.numbers.len()).max().unwrap_or(0);
         let fewer = annotated.iter().filter(|story| story.numbers.len() < raters).count();
         if fewer > 0 {
-            let message = format!("{fewer} of {} stories have fewer than {raters} ratings", annotated.len());
+            let message =
+                format!("{fewer} of {} stories have fewer than {raters} ratings", annotated.len());
             warnings.push(Warning::new("missing", "ant_data.txt", message));
         }
         let mut set = Self {
@@ -148,14 +149,17 @@ impl RatedSet {
     /// where it is there.
     fn add_hybrid_ruber(&mut self, scores: &mut Vec<Scores>) {
         let find = |id: &str| scores.iter().find(|s| s.metric.id == id).map(|s| s.values.clone());
-        let (Some(r), Some(u)) = (find("ruber_ref_score"), find("ruber_unref_score")) else { return };
+        let (Some(r), Some(u)) = (find("ruber_ref_score"), find("ruber_unref_score")) else {
+            return;
+        };
         let mean: Vec<f64> = r.iter().zip(&u).map(|(a, b)| (a + b) / 2.0).collect();
         match find("ruber_score") {
             None => scores.push(Scores { metric: names::known("ruber_score"), values: mean }),
             Some(hybrid) => {
                 let gap = hybrid.iter().zip(&mean).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 if gap > 1e-5 {
-                    let message = format!("differs by up to {gap:.2e} from the mean of its two halves");
+                    let message =
+                        format!("differs by up to {gap:.2e} from the mean of its two halves");
                     self.warnings.push(Warning::new("hybrid", "ruber_score.txt", message));
                 }
             }
@@ -213,7 +217,9 @@ fn error_types(path: &Path, rated: &[Annotated]) -> Result<ErrorTypes> {
         for &number in &story.numbers {
             let last = ERROR_TYPES.len();
             if number.fract() != 0.0 || !(0.0..=last as f64).contains(&number) {
-                return Err(wrong(format!("error type {number}: must be 0 (reasonable) to {last}")));
+                return Err(wrong(format!(
+                    "error type {number}: must be 0 (reasonable) to {last}"
+                )));
             }
             types.push((number as usize).checked_sub(1));
         }
@@ -224,7 +230,8 @@ fn error_types(path: &Path, rated: &[Annotated]) -> Result<ErrorTypes> {
 
 /// One number a line; blank lines at the end do not count.
 pub fn numbers(path: &Path) -> Result<Vec<f64>> {
-    let text = fs::read_to_string(path).map_err(|source| CoreError::io(Place::file(path), source))?;
+    let text =
+        fs::read_to_string(path).map_err(|source| CoreError::io(Place::file(path), source))?;
     let mut values = Vec::new();
     for (at, line) in text.trim_end().lines().enumerate() {
         let value: f64 = line.trim().parse().map_err(|_| {

@@ -50,7 +50,9 @@ impl Fixed {
         for (place, found) in matches.at.iter().enumerate() {
             let &[only] = found.as_slice() else { continue };
             let (reference, story) = (only.reference_places(), only.story_places());
-            if alone(&matches.reference_cover[reference.clone()]) && alone(&matches.story_cover[story]) {
+            if alone(&matches.reference_cover[reference.clone()])
+                && alone(&matches.story_cover[story])
+            {
                 fixed.at[place] = Some(only);
                 fixed.reference_used[reference].fill(true);
                 mark(&mut fixed.story_used, &only);
@@ -161,7 +163,9 @@ impl Paths {
             }
         } else {
             for one in found {
-                if fixed.reference_used[one.reference_places()].contains(&true) || self.uses(path, one) {
+                if fixed.reference_used[one.reference_places()].contains(&true)
+                    || self.uses(path, one)
+                {
                     continue;
                 }
                 beam.offer(shape.with(one), path, Some(*one));
@@ -243,7 +247,8 @@ mod tests {
 
     fn places(story: &str, reference: &str) -> Vec<(u32, u32)> {
         let tables = Tables::built_in();
-        let [story, reference] = [story, reference].map(|text| TextCache::new(text).view::<MeteorWords>());
+        let [story, reference] =
+            [story, reference].map(|text| TextCache::new(text).view::<MeteorWords>());
         let (story, reference) =
             (story.resolve(&tables.abbreviations), reference.resolve(&tables.abbreviations));
         let matches = Matches::find(&story, &reference, &tables);

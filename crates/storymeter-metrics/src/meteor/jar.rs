@@ -54,7 +54,10 @@ fn read_member(path: &Path, name: &str) -> io::Result<String> {
     let mut tail = Vec::new();
     file.seek(SeekFrom::Start(length.saturating_sub(65_557)))?;
     file.read_to_end(&mut tail)?;
-    let end = tail.windows(4).rposition(|window| window == END).ok_or_else(|| bad("not a ZIP archive"))?;
+    let end = tail
+        .windows(4)
+        .rposition(|window| window == END)
+        .ok_or_else(|| bad("not a ZIP archive"))?;
     let mut directory = vec![0; u32_at(&tail, end + 12)?.min(length as usize)];
     file.seek(SeekFrom::Start(u32_at(&tail, end + 16)? as u64))?;
     file.read_exact(&mut directory)?;
@@ -63,8 +66,11 @@ fn read_member(path: &Path, name: &str) -> io::Result<String> {
     while directory.get(at..at + 4) == Some(ENTRY) {
         let name_length = u16_at(&directory, at + 28)?;
         if directory.get(at + 46..at + 46 + name_length) == Some(name.as_bytes()) {
-            let (method, packed, start) =
-                (u16_at(&directory, at + 10)?, u32_at(&directory, at + 20)?, u32_at(&directory, at + 42)?);
+            let (method, packed, start) = (
+                u16_at(&directory, at + 10)?,
+                u32_at(&directory, at + 20)?,
+                u32_at(&directory, at + 42)?,
+            );
             let mut header = [0; 30];
             file.seek(SeekFrom::Start(start as u64))?;
             file.read_exact(&mut header)?;

@@ -26,7 +26,12 @@ impl View for NltkWords {
     fn build(text: &TextCache<'_>) -> Self {
         let tokens = text.view::<Tokenised<Whitespace>>();
         let lower = tokens.iter().map(str::to_lowercase);
-        Self(lower.map(|word| (porter::nltk(&word), word)).map(|(stem, word)| (word, stem)).collect())
+        Self(
+            lower
+                .map(|word| (porter::nltk(&word), word))
+                .map(|(stem, word)| (word, stem))
+                .collect(),
+        )
     }
 }
 
@@ -46,7 +51,8 @@ pub(crate) fn score(story: &NltkWords, reference: &NltkWords) -> f64 {
         return 0.0;
     }
     matches.sort_unstable();
-    let breaks = matches.windows(2).filter(|pair| pair[1] != (pair[0].0 + 1, pair[0].1 + 1)).count();
+    let breaks =
+        matches.windows(2).filter(|pair| pair[1] != (pair[0].0 + 1, pair[0].1 + 1)).count();
     let (count, chunks) = (matches.len() as f64, breaks as f64 + 1.0);
     let (precision, recall) = (count / story.0.len() as f64, count / reference.0.len() as f64);
     let mean = (precision * recall) / (ALPHA * precision + (1.0 - ALPHA) * recall);
@@ -119,16 +125,15 @@ mod tests {
     use super::*;
 
     fn scored(story: &str, reference: &str) -> f64 {
-        let [story, reference] = [story, reference].map(|text| TextCache::new(text).view::<NltkWords>());
+        let [story, reference] =
+            [story, reference].map(|text| TextCache::new(text).view::<NltkWords>());
         score(&story, &reference)
     }
 
     #[test]
     fn the_example_of_nltks_documentation_comes_out() {
-        let story =
-            "It is a guide to action which ensures that the military always obeys the commands of the party";
-        let reference =
-            "It is a guide to action that ensures that the military will forever heed Party commands";
+        let story = "It is a guide to action which ensures that the military always obeys the commands of the party";
+        let reference = "It is a guide to action that ensures that the military will forever heed Party commands";
         assert_eq!(format!("{:.4}", scored(story, reference)), "0.6944");
         assert_eq!(scored("non matching hypothesis", "this is a cat"), 0.0);
     }

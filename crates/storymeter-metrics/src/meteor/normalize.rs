@@ -88,7 +88,9 @@ fn separate(text: &str) -> Vec<char> {
                 out.push(ELLIPSIS_DOT);
             }
             out.push(' ');
-        } else if is_alnum(c) || is_java_space(c) || matches!(c, '.' | '\'' | '`' | ',' | '-' | '‘' | '’')
+        } else if is_alnum(c)
+            || is_java_space(c)
+            || matches!(c, '.' | '\'' | '`' | ',' | '-' | '‘' | '’')
         {
             out.push(c);
         } else {
@@ -102,7 +104,8 @@ fn separate(text: &str) -> Vec<char> {
 /// Typographic quotation marks and dashes become plain ones.
 fn quotes_and_dashes(text: Vec<char>) -> Vec<char> {
     let mut plain = Vec::with_capacity(text.len());
-    let mut chars = text.into_iter().map(|c| if matches!(c, '`' | '‘' | '’') { '\'' } else { c }).peekable();
+    let mut chars =
+        text.into_iter().map(|c| if matches!(c, '`' | '‘' | '’') { '\'' } else { c }).peekable();
     while let Some(c) = chars.next() {
         match c {
             '“' | '”' => plain.extend([' ', '"', ' ']),
@@ -155,8 +158,9 @@ fn stop(token: &str, next: Option<&str>) -> Piece {
     let Some(base) = token.strip_suffix('.').filter(|base| !base.is_empty()) else {
         return finished(token);
     };
-    let follows =
-        |test: fn(&char) -> bool| next.and_then(|next| next.chars().next()).is_some_and(|c| test(&c));
+    let follows = |test: fn(&char) -> bool| {
+        next.and_then(|next| next.chars().next()).is_some_and(|c| test(&c))
+    };
     if base.contains('.') && base.chars().any(is_alpha) {
         // An acronym: U.S. becomes US.
         finished(&token.replace('.', ""))
@@ -198,7 +202,10 @@ mod tests {
 
     #[test]
     fn an_ellipsis_is_one_token() {
-        assert_eq!(tokens("Wait...what? Well.. no"), ["Wait", "...", "what", "?", "Well", "..", "no"]);
+        assert_eq!(
+            tokens("Wait...what? Well.. no"),
+            ["Wait", "...", "what", "?", "Well", "..", "no"]
+        );
     }
 
     #[test]

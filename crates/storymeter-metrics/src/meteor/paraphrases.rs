@@ -41,7 +41,8 @@ impl Paraphrases {
             words: Vec::new(),
         };
         let mut builder = Builder { nodes: 1, entries: Vec::new() };
-        let (mut probability, mut phrase, mut paraphrase) = (String::new(), String::new(), String::new());
+        let (mut probability, mut phrase, mut paraphrase) =
+            (String::new(), String::new(), String::new());
         let (mut last, mut node) = (String::new(), 0);
         while lines.next(&mut probability)? {
             if !(lines.next(&mut phrase)? && lines.next(&mut paraphrase)?) {
@@ -185,14 +186,18 @@ mod tests {
 
     #[test]
     fn phrases_come_shorter_first_then_as_the_table_has_them() {
-        let table =
-            table("1\nwent\nleft\n1\nwent out\ndied\n1\nlamp\nlight\n1\nwent\nhad gone\n").expect("fine");
+        let table = table("1\nwent\nleft\n1\nwent out\ndied\n1\nlamp\nlight\n1\nwent\nhad gone\n")
+            .expect("fine");
         let text: Vec<u32> = ["went", "out", "again"].iter().map(|word| table.word(word)).collect();
         let spell = |words: &[u32]| words.to_vec();
         let found: Vec<(usize, Vec<u32>)> =
             table.at_start(&text).map(|(n, words)| (n, spell(words))).collect();
-        let numbers = |words: &[&str]| words.iter().map(|word| table.word(word)).collect::<Vec<_>>();
-        assert_eq!(found, [(1, numbers(&["left"])), (1, numbers(&["had", "gone"])), (2, numbers(&["died"]))]);
+        let numbers =
+            |words: &[&str]| words.iter().map(|word| table.word(word)).collect::<Vec<_>>();
+        assert_eq!(
+            found,
+            [(1, numbers(&["left"])), (1, numbers(&["had", "gone"])), (2, numbers(&["died"]))]
+        );
         assert_eq!(table.word("again"), UNKNOWN);
     }
 

@@ -45,7 +45,10 @@ impl Side {
         let function: Vec<bool> =
             words.iter().map(|word| tables.function_words.contains(&*word.text)).collect();
         let count = function.iter().filter(|function| **function).count();
-        (Self { words: words.len() as f64, function_words: count as f64, ..Self::default() }, function)
+        (
+            Self { words: words.len() as f64, function_words: count as f64, ..Self::default() },
+            function,
+        )
     }
 
     fn add(&mut self, stage: u8, function: &[bool]) {
@@ -64,7 +67,8 @@ impl Side {
         let weighted = |matches: &[f64; STAGES], weight: f64| {
             matches.iter().zip(WEIGHTS).map(move |(n, w)| n * w * weight).collect::<Vec<_>>()
         };
-        let length = DELTA * (self.words - self.function_words) + (1.0 - DELTA) * self.function_words;
+        let length =
+            DELTA * (self.words - self.function_words) + (1.0 - DELTA) * self.function_words;
         let content = weighted(&self.content, DELTA);
         content.into_iter().chain(weighted(&self.function, 1.0 - DELTA)).sum::<f64>() / length
     }
@@ -147,7 +151,8 @@ mod tests {
 
     fn counts(story: &str, reference: &str) -> Counts {
         let tables = Tables::built_in();
-        let [story, reference] = [story, reference].map(|text| TextCache::new(text).view::<MeteorWords>());
+        let [story, reference] =
+            [story, reference].map(|text| TextCache::new(text).view::<MeteorWords>());
         let (story, reference) =
             (story.resolve(&tables.abbreviations), reference.resolve(&tables.abbreviations));
         Counts::of(&story, &reference, &tables)

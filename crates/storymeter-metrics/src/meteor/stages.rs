@@ -138,14 +138,25 @@ impl Matches {
     /// Phrases of the reference with a paraphrase in the story, then phrases of the story with one in the
     /// reference.
     fn by_paraphrase(&mut self, story: &[&Word], reference: &[&Word], table: &Paraphrases) {
-        let numbers = |words: &[&Word]| words.iter().map(|word| table.word(&word.text)).collect::<Vec<u32>>();
+        let numbers =
+            |words: &[&Word]| words.iter().map(|word| table.word(&word.text)).collect::<Vec<u32>>();
         let (story, reference) = (numbers(story), numbers(reference));
-        for_each_paraphrase(table, &reference, &story, |start, length, story_start, story_length| {
-            self.push(Match { stage: PARAPHRASE, start, length, story_start, story_length });
-        });
-        for_each_paraphrase(table, &story, &reference, |story_start, story_length, start, length| {
-            self.push(Match { stage: PARAPHRASE, start, length, story_start, story_length });
-        });
+        for_each_paraphrase(
+            table,
+            &reference,
+            &story,
+            |start, length, story_start, story_length| {
+                self.push(Match { stage: PARAPHRASE, start, length, story_start, story_length });
+            },
+        );
+        for_each_paraphrase(
+            table,
+            &story,
+            &reference,
+            |story_start, story_length, start, length| {
+                self.push(Match { stage: PARAPHRASE, start, length, story_start, story_length });
+            },
+        );
     }
 }
 

@@ -59,17 +59,24 @@ impl Tables {
         } else if path.join("meteor-1.5.jar").is_file() {
             (path, Source::Jar(path.join("meteor-1.5.jar")))
         } else {
-            let problem = "neither meteor-1.5.jar nor its folders function, nonbreaking and synonym are here";
+            let problem =
+                "neither meteor-1.5.jar nor its folders function, nonbreaking and synonym are here";
             return Err(Error::invalid(Place::file(path), problem));
         };
-        let paraphrases = ["paraphrase-en.gz", "data/paraphrase-en.gz"].map(|name| folder.join(name));
+        let paraphrases =
+            ["paraphrase-en.gz", "data/paraphrase-en.gz"].map(|name| folder.join(name));
         let Some(paraphrases) = paraphrases.iter().find(|path| path.is_file()) else {
-            let problem = "METEOR's table of paraphrases, paraphrase-en.gz, is neither here nor in data";
+            let problem =
+                "METEOR's table of paraphrases, paraphrase-en.gz, is neither here nor in data";
             return Err(Error::invalid(Place::file(folder), problem));
         };
         Ok(Self {
             abbreviations: read_abbreviations(&source.read("nonbreaking/english.prefixes")?),
-            function_words: source.read("function/english.words")?.lines().map(str::to_owned).collect(),
+            function_words: source
+                .read("function/english.words")?
+                .lines()
+                .map(str::to_owned)
+                .collect(),
             synonyms: Synonyms::Meteor(MeteorSynonyms::read(&source)?),
             paraphrases: Some(Paraphrases::read(paraphrases)?),
         })
@@ -143,7 +150,8 @@ const ENDINGS: &[(&str, &str)] = &[
 impl MeteorSynonyms {
     /// Both files have pairs of lines: a word and its sets, a base form and its irregular forms.
     fn read(source: &Source) -> Result<Self, Error> {
-        let mut synonyms = Self { words: HashMap::new(), numbers: Vec::new(), bases: HashMap::new() };
+        let mut synonyms =
+            Self { words: HashMap::new(), numbers: Vec::new(), bases: HashMap::new() };
         let (exceptions, synsets) =
             (source.read("synonym/english.exceptions")?, source.read("synonym/english.synsets")?);
         for (base, forms) in line_pairs(&exceptions) {
@@ -166,7 +174,9 @@ impl MeteorSynonyms {
     }
 
     fn own_sets(&self, word: &str) -> &[u32] {
-        self.words.get(word).map_or(&[], |&(start, end)| &self.numbers[start as usize..end as usize])
+        self.words
+            .get(word)
+            .map_or(&[], |&(start, end)| &self.numbers[start as usize..end as usize])
     }
 
     fn sets(&self, word: &str) -> Vec<u32> {
@@ -225,14 +235,16 @@ mod tests {
         for name in ["function", "nonbreaking", "synonym", "data"] {
             std::fs::create_dir(folder.path().join(name)).expect("made");
         }
-        let write =
-            |name: &str, text: &[u8]| std::fs::write(folder.path().join(name), text).expect("written");
+        let write = |name: &str, text: &[u8]| {
+            std::fs::write(folder.path().join(name), text).expect("written")
+        };
         write("function/english.words", b"the\nof\n");
         write("nonbreaking/english.prefixes", b"Mr\n");
         write("synonym/english.exceptions", b"mouse\nmice\n");
         write("synonym/english.synsets", b"mouse\n7 3\nlamp\n4\nrodent\n3\n");
         let table = b"0.1\nwent out\nleft\n";
-        let file = std::fs::File::create(folder.path().join("data/paraphrase-en.gz")).expect("made");
+        let file =
+            std::fs::File::create(folder.path().join("data/paraphrase-en.gz")).expect("made");
         let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
         std::io::Write::write_all(&mut packed, table).expect("written");
         packed.finish().expect("written");

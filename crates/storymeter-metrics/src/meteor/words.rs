@@ -46,7 +46,12 @@ impl View for MeteorWords {
                 Piece::Whole(word) => split.push(words.make(&word)),
                 Piece::Stopped { base, before_number } => {
                     let joined = words.make(&format!("{base}."));
-                    undecided.push(Undecided { at: split.len(), before_number, joined, base: base.clone() });
+                    undecided.push(Undecided {
+                        at: split.len(),
+                        before_number,
+                        joined,
+                        base: base.clone(),
+                    });
                     split.extend([words.make(&base), words.make(".")]);
                 }
             }
@@ -87,7 +92,11 @@ impl Maker {
             return known.clone();
         }
         let text = word.to_lowercase();
-        let made = Word { key: java_hash(&text), stem: java_hash(&porter2::stem(&text)), text: text.into() };
+        let made = Word {
+            key: java_hash(&text),
+            stem: java_hash(&porter2::stem(&text)),
+            text: text.into(),
+        };
         self.0.insert(word.to_owned(), made.clone());
         made
     }
@@ -95,7 +104,8 @@ impl Maker {
 
 /// Java's `String.hashCode`: base 31 over UTF-16 units, wrapping.
 fn java_hash(word: &str) -> i32 {
-    word.encode_utf16().fold(0, |hash: i32, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
+    word.encode_utf16()
+        .fold(0, |hash: i32, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
 }
 
 #[cfg(test)]

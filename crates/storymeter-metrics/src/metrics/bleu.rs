@@ -26,8 +26,8 @@ use storymeter_core::{Direction, Metric, Needs, Pooling, Prepared, Signature};
 use crate::Result;
 use crate::registry::{Entry, Request};
 use crate::tokenize::{
-    Characters, International, Lower, Mteval13a, NgramIndex, Numbered, Tokenised, Tokenizer, Tokens,
-    Whitespace,
+    Characters, International, Lower, Mteval13a, NgramIndex, Numbered, Tokenised, Tokenizer,
+    Tokens, Whitespace,
 };
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -120,7 +120,12 @@ impl Bleu {
 }
 
 /// The row of one story against an index of its references.
-pub(super) fn fill_row(story: &Tokens, references: &NgramIndex, lengths: &[usize], row: &mut [f64]) {
+pub(super) fn fill_row(
+    story: &Tokens,
+    references: &NgramIndex,
+    lengths: &[usize],
+    row: &mut [f64],
+) {
     fill_lengths(story, lengths, row);
     references.clipped_matches(story, &mut row[MATCHES..TOTALS]);
 }

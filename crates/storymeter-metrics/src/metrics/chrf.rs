@@ -56,7 +56,12 @@ impl Chrf {
     fn new(request: &Request<'_>) -> Self {
         let hanna = request.preset == "hanna";
         let words = if request.preset == "plus-plus" { WORDS } else { 0 };
-        Self { columns: [request.key.to_owned()], words, beta: if hanna { 3.0 } else { 2.0 }, hanna }
+        Self {
+            columns: [request.key.to_owned()],
+            words,
+            beta: if hanna { 3.0 } else { 2.0 },
+            hanna,
+        }
     }
 
     fn chars(&self, text: &TextCache<'_>) -> Arc<dyn AsRef<CharNgrams>> {
@@ -206,7 +211,12 @@ impl Chrf {
 fn count_chars(story: &CharNgrams, reference: &CharNgrams, counts: &mut [f64]) {
     let matches = story.clipped_matches(reference);
     for (n, counts) in counts.chunks_exact_mut(3).enumerate() {
-        fill(counts, story.len().saturating_sub(n), reference.len().saturating_sub(n), matches[n] as f64);
+        fill(
+            counts,
+            story.len().saturating_sub(n),
+            reference.len().saturating_sub(n),
+            matches[n] as f64,
+        );
     }
 }
 

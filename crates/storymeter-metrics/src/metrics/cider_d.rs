@@ -49,7 +49,11 @@ struct CiderD {
 
 impl CiderD {
     fn new(request: &Request<'_>) -> Self {
-        Self { columns: [request.key.to_owned()], split: request.preset == "split", frequency: None }
+        Self {
+            columns: [request.key.to_owned()],
+            split: request.preset == "split",
+            frequency: None,
+        }
     }
 }
 
@@ -122,7 +126,8 @@ fn reference_hashes<T: Tokenizer>(story: &Prepared<'_>) -> Vec<u64> {
     match story.references.as_slice() {
         [reference] => reference.view::<Indexed<T, ORDER>>().hashes(),
         references => {
-            let views: Vec<_> = references.iter().map(|reference| reference.view::<Tokenised<T>>()).collect();
+            let views: Vec<_> =
+                references.iter().map(|reference| reference.view::<Tokenised<T>>()).collect();
             let texts: Vec<&Tokens> = views.iter().map(|view| &***view).collect();
             NgramIndex::new(&texts, ORDER).hashes()
         }

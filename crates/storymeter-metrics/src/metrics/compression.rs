@@ -25,8 +25,11 @@ pub(crate) const ENTRY: Entry = Entry {
     needs: Needs::PROMPT,
     source: include_str!("compression.rs"),
     build: |request| {
-        let measure =
-            if request.preset == "hanna" { lengths::<WithNewline<Spacy>> } else { lengths::<Spacy> };
+        let measure = if request.preset == "hanna" {
+            lengths::<WithNewline<Spacy>>
+        } else {
+            lengths::<Spacy>
+        };
         Ok(Box::new(Ratio::new(request, &ENTRY, measure)))
     },
 };

@@ -51,7 +51,9 @@ fn density<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
 fn over_length<T: Tokenizer>(story: &Prepared<'_>, weight: fn(usize) -> usize) -> (f64, f64) {
     let tokens = story.text.view::<LowerCased<T>>();
     let total: usize = match &story.prompt {
-        Some(prompt) => fragments(&tokens, &prompt.view::<LowerCased<T>>()).into_iter().map(weight).sum(),
+        Some(prompt) => {
+            fragments(&tokens, &prompt.view::<LowerCased<T>>()).into_iter().map(weight).sum()
+        }
         None => 0,
     };
     (total as f64, tokens.len() as f64)
@@ -70,7 +72,8 @@ impl<T: Tokenizer> View for LowerCased<T> {
             ends.push(lower.len());
         }
         let mut start = 0;
-        let spans: Vec<_> = ends.into_iter().map(|end| std::mem::replace(&mut start, end)..end).collect();
+        let spans: Vec<_> =
+            ends.into_iter().map(|end| std::mem::replace(&mut start, end)..end).collect();
         Self(Tokens::new(lower, spans), PhantomData)
     }
 }

@@ -22,7 +22,9 @@
 //!
 //! Direction: higher is better. Range: 0 to 1. An empty story scores 0.
 
-use storymeter_core::{Direction, Error as DataError, Metric, Needs, Place, Pooling, Prepared, Signature};
+use storymeter_core::{
+    Direction, Error as DataError, Metric, Needs, Place, Pooling, Prepared, Signature,
+};
 
 use crate::Result;
 use crate::meteor::nltk::{self, NltkWords};
@@ -105,7 +107,8 @@ impl Metric for Meteor {
         let mut best: Option<(f64, Counts)> = None;
         for reference in &story.references {
             let view = reference.view::<MeteorWords>();
-            let counts = Counts::of(&words, &view.resolve(&self.tables.abbreviations), &self.tables);
+            let counts =
+                Counts::of(&words, &view.resolve(&self.tables.abbreviations), &self.tables);
             let score = counts.score();
             if best.is_none_or(|(so_far, _)| score > so_far) {
                 best = Some((score, counts));
@@ -159,7 +162,8 @@ impl Metric for NltkMeteor {
 
     fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
         let words = story.text.view::<NltkWords>();
-        let scores = story.references.iter().map(|other| nltk::score(&words, &other.view::<NltkWords>()));
+        let scores =
+            story.references.iter().map(|other| nltk::score(&words, &other.view::<NltkWords>()));
         row[0] = scores.fold(0.0, f64::max);
     }
 
@@ -181,7 +185,8 @@ mod tests {
         let references = vec!["Nothing alike here".to_owned(), "The lamps went out.".to_owned()];
         let story = Story { text: "The lamp went out.".into(), references, ..Story::default() };
         let alone = Story { references: vec![story.references[1].clone()], ..story.clone() };
-        let records = [story, alone].map(|story| Record { story, number: 0, place: Place::default() });
+        let records =
+            [story, alone].map(|story| Record { story, number: 0, place: Place::default() });
         let rows = scorer.batch(&records).expect("references are there");
         assert_eq!(rows.scores(0), rows.scores(1));
         assert!(rows.scores(0)[0] > 0.8, "{:?}", rows.scores(0));
@@ -189,7 +194,10 @@ mod tests {
 
     #[test]
     fn hannas_preset_asks_for_the_tables() {
-        let error = Scorer::new(&["meteor:hanna"], &Options::default()).err().expect("no tables").to_string();
+        let error = Scorer::new(&["meteor:hanna"], &Options::default())
+            .err()
+            .expect("no tables")
+            .to_string();
         assert!(error.starts_with("--meteor-data: meteor:hanna needs METEOR's tables"), "{error}");
     }
 }

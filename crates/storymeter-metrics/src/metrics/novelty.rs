@@ -25,7 +25,8 @@ pub(crate) const ENTRY: Entry = Entry {
     needs: Needs::PROMPT,
     source: include_str!("novelty.rs"),
     build: |request| {
-        let measure = if request.preset == "hanna" { novel::<WithNewline<Spacy>> } else { novel::<Spacy> };
+        let measure =
+            if request.preset == "hanna" { novel::<WithNewline<Spacy>> } else { novel::<Spacy> };
         Ok(Box::new(Ratio::new(request, &ENTRY, measure)))
     },
 };

@@ -27,7 +27,9 @@ impl Ratio {
             columns: [request.key.to_owned()],
             direction: entry.direction,
             needs: entry.needs,
-            signature: Signature::new(request.id).with("tok", "tok", "spacy").with("newline", "nl", newline),
+            signature: Signature::new(request.id)
+                .with("tok", "tok", "spacy")
+                .with("newline", "nl", newline),
             order,
             measure,
         }
@@ -65,5 +67,7 @@ impl Metric for Ratio {
 }
 
 /// The presets of all metrics on spaCy's tokens.
-pub(super) const SPACY_PRESETS: &[(&str, &str)] =
-    &[("spacy", "the texts as they are"), ("hanna", "each text with a trailing newline, as HANNA's")];
+pub(super) const SPACY_PRESETS: &[(&str, &str)] = &[
+    ("spacy", "the texts as they are"),
+    ("hanna", "each text with a trailing newline, as HANNA's"),
+];

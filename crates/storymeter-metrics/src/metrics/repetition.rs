@@ -25,8 +25,11 @@ pub(crate) const ENTRY: Entry = Entry {
     needs: Needs::STORY,
     source: include_str!("repetition.rs"),
     build: |request| {
-        let measure =
-            if request.preset == "hanna" { repeated::<WithNewline<Spacy>> } else { repeated::<Spacy> };
+        let measure = if request.preset == "hanna" {
+            repeated::<WithNewline<Spacy>>
+        } else {
+            repeated::<Spacy>
+        };
         Ok(Box::new(Ratio::new(request, &ENTRY, measure)))
     },
 };

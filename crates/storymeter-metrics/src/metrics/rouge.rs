@@ -105,9 +105,15 @@ impl Rouge {
         let mut best = [(f64::NEG_INFINITY, Count::default()); 4];
         for reference in &story.references {
             let counts = if stems {
-                google::counts(&reference.view::<GoogleStems>().0, &story.text.view::<GoogleStems>().0)
+                google::counts(
+                    &reference.view::<GoogleStems>().0,
+                    &story.text.view::<GoogleStems>().0,
+                )
             } else {
-                google::counts(&reference.view::<GoogleWords>().0, &story.text.view::<GoogleWords>().0)
+                google::counts(
+                    &reference.view::<GoogleWords>().0,
+                    &story.text.view::<GoogleWords>().0,
+                )
             };
             for (best, count) in best.iter_mut().zip(counts) {
                 let f = google::score(count)[2];

@@ -54,7 +54,11 @@ struct Sample {
 
 impl SelfBleu {
     fn new(request: &Request<'_>) -> Self {
-        Self { columns: [request.key.to_owned()], seed: request.options.seed, sample: Arc::default() }
+        Self {
+            columns: [request.key.to_owned()],
+            seed: request.options.seed,
+            sample: Arc::default(),
+        }
     }
 }
 
@@ -118,7 +122,8 @@ impl Survey for Draw {
         let lock = || self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let drawn = lock();
-            if drawn.len() == SAMPLE && drawn.last_key_value().is_some_and(|(last, _)| key > *last) {
+            if drawn.len() == SAMPLE && drawn.last_key_value().is_some_and(|(last, _)| key > *last)
+            {
                 return;
             }
         }
@@ -133,7 +138,8 @@ impl Survey for Draw {
 
     fn finish(self: Box<Self>) -> storymeter_core::Result<Box<dyn Metric>> {
         let drawn = self.drawn.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let texts: BTreeMap<_, _> = drawn.into_iter().map(|((_, record), text)| (record, text)).collect();
+        let texts: BTreeMap<_, _> =
+            drawn.into_iter().map(|((_, record), text)| (record, text)).collect();
         let all: Vec<&Tokens> = texts.values().map(|text| &***text).collect();
         let index = Some(NgramIndex::new(&all, bleu::ORDER));
         Ok(Box::new(SelfBleu { sample: Arc::new(Sample { texts, index }), ..self.metric }))

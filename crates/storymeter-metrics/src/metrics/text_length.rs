@@ -24,7 +24,8 @@ pub(crate) const ENTRY: Entry = Entry {
     needs: Needs::STORY,
     source: include_str!("text_length.rs"),
     build: |request| {
-        let measure = if request.preset == "hanna" { length::<WithNewline<Spacy>> } else { length::<Spacy> };
+        let measure =
+            if request.preset == "hanna" { length::<WithNewline<Spacy>> } else { length::<Spacy> };
         Ok(Box::new(Ratio::new(request, &ENTRY, measure)))
     },
 };

@@ -27,7 +27,9 @@ pub(crate) fn counts(reference: &Words, story: &Words) -> [Count; 4] {
         story.sentences(story.ids()).map(|words| Sentence::new(words, types)).collect();
     let summed = match (reference.sentences(&seen).len(), sentences.len()) {
         (1, 1) => whole,
-        _ => union_hits(reference.sentences(&seen), &sentences, Clip::new(&seen, story.ids(), types)),
+        _ => {
+            union_hits(reference.sentences(&seen), &sentences, Clip::new(&seen, story.ids(), types))
+        }
     };
     [gram(1), gram(2), of_words(whole), of_words(summed)]
 }

@@ -73,15 +73,18 @@ impl<'a> Sentence<'a> {
 
     /// Where a word stands, in order.
     fn places(&self, word: u32) -> &[u32] {
-        self.slot(word)
-            .map_or(&[], |slot| &self.places[self.starts[slot] as usize..self.starts[slot + 1] as usize])
+        self.slot(word).map_or(&[], |slot| {
+            &self.places[self.starts[slot] as usize..self.starts[slot + 1] as usize]
+        })
     }
 
     /// One row of the table from the one before it: a zero bit is a place where the length grows.
     fn next_row(&self, row: &mut [u64], word: u32) {
         let Some(slot) = self.slot(word) else { return };
         let mut carry = false;
-        for (bits, &mask) in row.iter_mut().zip(&self.masks[slot * self.blocks..(slot + 1) * self.blocks]) {
+        for (bits, &mask) in
+            row.iter_mut().zip(&self.masks[slot * self.blocks..(slot + 1) * self.blocks])
+        {
             let matched = *bits & mask;
             let (sum, first) = bits.overflowing_add(matched);
             let (sum, second) = sum.overflowing_add(u64::from(carry));
@@ -152,7 +155,8 @@ impl<'a> Sentence<'a> {
 fn grown(row: &[u64], places: usize) -> usize {
     let whole: usize = row[..places / 64].iter().map(|bits| bits.count_zeros() as usize).sum();
     let rest = places % 64;
-    whole + if rest == 0 { 0 } else { (!row[places / 64] & ((1 << rest) - 1)).count_ones() as usize }
+    whole
+        + if rest == 0 { 0 } else { (!row[places / 64] & ((1 << rest) - 1)).count_ones() as usize }
 }
 
 /// ROUGE-W's table, one row at a time; of the rows before it only which cells came from the left is kept.
@@ -210,7 +214,8 @@ impl WeightedTable {
                 while fallen.peek().is_some_and(|&f| (f as usize) < place) {
                     fallen.next();
                 }
-                let diagonal = if changed.0 == place - 1 { changed.1 } else { self.cells[place - 1] };
+                let diagonal =
+                    if changed.0 == place - 1 { changed.1 } else { self.cells[place - 1] };
                 let run = self.runs[place - 1];
                 self.new_runs[place] = run + 1;
                 changed = (place, self.cells[place]);

@@ -119,15 +119,21 @@ mod tests {
     use crate::rouge::words::PerlBases;
 
     fn count(story: &str, reference: &str) -> [Count; 8] {
-        let [story, reference] = [story, reference].map(|text| TextCache::new(text).view::<PerlBases>());
+        let [story, reference] =
+            [story, reference].map(|text| TextCache::new(text).view::<PerlBases>());
         counts(&reference.0, &story.0)
     }
 
     #[test]
     fn five_decimals_are_those_of_the_exact_expansion() {
         for n in 0..=2000_u32 {
-            for x in [f64::from(n) / 2000.0, f64::from(2 * n + 1) / 2e5, f64::from(n) * 1e-5 + 5e-6] {
-                assert_eq!(five_decimals(x), format!("{x:.5}").parse::<f64>().expect("a number"), "{x}");
+            for x in [f64::from(n) / 2000.0, f64::from(2 * n + 1) / 2e5, f64::from(n) * 1e-5 + 5e-6]
+            {
+                assert_eq!(
+                    five_decimals(x),
+                    format!("{x:.5}").parse::<f64>().expect("a number"),
+                    "{x}"
+                );
             }
         }
     }
@@ -143,8 +149,9 @@ mod tests {
 
     #[test]
     fn a_word_counts_once_however_many_sentences_match_it() {
-        let [l, w] = [4, 5]
-            .map(|variant| count("police\npolice kill gunman", "police came\npolice left\npolice")[variant]);
+        let [l, w] = [4, 5].map(|variant| {
+            count("police\npolice kill gunman", "police came\npolice left\npolice")[variant]
+        });
         assert_eq!(l.hit, 2.0);
         assert_eq!(w.hit, 2.0);
     }

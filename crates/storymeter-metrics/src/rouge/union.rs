@@ -33,7 +33,10 @@ impl Clip {
     pub fn new(reference: &[u32], story: &[u32], types: usize) -> Self {
         let mut counts = [vec![0_u32; types], vec![0_u32; types]];
         for (words, counts) in [reference, story].into_iter().zip(&mut counts) {
-            words.iter().filter(|&&word| word != UNSHARED).for_each(|&word| counts[word as usize] += 1);
+            words
+                .iter()
+                .filter(|&&word| word != UNSHARED)
+                .for_each(|&word| counts[word as usize] += 1);
         }
         Self(counts[0].iter().zip(&counts[1]).map(|(&a, &b)| a.min(b)).collect())
     }

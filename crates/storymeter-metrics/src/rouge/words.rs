@@ -33,7 +33,10 @@ impl Words {
     }
 
     /// The sentences of a numbering of this text's words ([`Words::ids`] or [`Words::as_seen_by`]).
-    pub fn sentences<'a>(&'a self, ids: &'a [u32]) -> impl ExactSizeIterator<Item = &'a [u32]> + Clone {
+    pub fn sentences<'a>(
+        &'a self,
+        ids: &'a [u32],
+    ) -> impl ExactSizeIterator<Item = &'a [u32]> + Clone {
         (0..self.ends.len()).map(|n| {
             let start = if n == 0 { 0 } else { self.ends[n - 1] };
             &ids[start as usize..self.ends[n] as usize]

@@ -132,7 +132,10 @@ mod tests {
         };
         std::array::from_fn(|n| {
             let theirs = counts(b, n + 1);
-            counts(a, n + 1).iter().map(|(gram, &c)| c.min(theirs.get(gram).copied().unwrap_or(0))).sum()
+            counts(a, n + 1)
+                .iter()
+                .map(|(gram, &c)| c.min(theirs.get(gram).copied().unwrap_or(0)))
+                .sum()
         })
     }
 

@@ -36,7 +36,9 @@ impl NgramIndex {
                 // One n-gram fewer than there were (n-1)-grams.
                 grams_of_text.truncate(grams_of_text.len().saturating_sub(1));
                 let added = ids.len() - grams_of_text.len();
-                for (gram, &last) in grams_of_text.iter_mut().zip(ids.get(added..).unwrap_or_default()) {
+                for (gram, &last) in
+                    grams_of_text.iter_mut().zip(ids.get(added..).unwrap_or_default())
+                {
                     *gram = first as Id + grams.intern(key(*gram, last));
                 }
             }
@@ -180,7 +182,10 @@ mod tests {
     #[test]
     fn short_and_empty_texts_have_no_long_ngrams() {
         let index = NgramIndex::new(&[&tokens("one"), &tokens("")], 3);
-        assert_eq!((index.counts(1), index.counts(2), index.counts(3)), (&[1][..], &[][..], &[][..]));
+        assert_eq!(
+            (index.counts(1), index.counts(2), index.counts(3)),
+            (&[1][..], &[][..], &[][..])
+        );
     }
 
     #[test]

@@ -25,7 +25,8 @@ impl Tokenizer for International {
             let alone = match group {
                 GeneralCategoryGroup::Symbol => true,
                 GeneralCategoryGroup::Punctuation => {
-                    takes = !taken && previous.is_some_and(|group| group != GeneralCategoryGroup::Number);
+                    takes = !taken
+                        && previous.is_some_and(|group| group != GeneralCategoryGroup::Number);
                     takes
                         || chars.peek().is_some_and(|&(_, next)| {
                             next.general_category_group() != GeneralCategoryGroup::Number

@@ -38,7 +38,9 @@ const fn classes() -> [Class; 256] {
             b'0'..=b'9' => Class::Digit,
             b'.' | b',' => Class::Point,
             b'-' => Class::Hyphen,
-            b'!'..=b'&' | b'('..=b'+' | b'/' | b':'..=b'@' | b'['..=b'`' | b'{'..=b'~' => Class::Alone,
+            b'!'..=b'&' | b'('..=b'+' | b'/' | b':'..=b'@' | b'['..=b'`' | b'{'..=b'~' => {
+                Class::Alone
+            }
             0x80.. => Class::Wide,
             _ => Class::Word,
         };
@@ -58,9 +60,14 @@ fn normalise(text: &str) -> String {
     let mut text = text.to_owned();
     if memchr::memchr3(b'<', b'\n', b'&', text.as_bytes()).is_some() {
         // In this order: "&amp;lt;" becomes "<".
-        for (mark, plain) in
-            [("<skipped>", ""), ("-\n", ""), ("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")]
-        {
+        for (mark, plain) in [
+            ("<skipped>", ""),
+            ("-\n", ""),
+            ("&quot;", "\""),
+            ("&amp;", "&"),
+            ("&lt;", "<"),
+            ("&gt;", ">"),
+        ] {
             if memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_some() {
                 text = text.replace(mark, plain);
             }
@@ -163,7 +170,10 @@ mod tests {
     #[test]
     fn rows_of_points_come_out_as_the_substitutions_leave_them() {
         // Checked with sacrebleu 2.6.0.
-        assert_eq!(tokens("well...5 well....5 1..2 1...2"), "well . . . 5 well . . . .5 1 . . 2 1 . . .2");
+        assert_eq!(
+            tokens("well...5 well....5 1..2 1...2"),
+            "well . . . 5 well . . . .5 1 . . 2 1 . . .2"
+        );
     }
 
     #[test]
@@ -173,7 +183,10 @@ mod tests {
 
     #[test]
     fn entities_line_breaks_and_skipped_marks_are_undone() {
-        assert_eq!(tokens("a&amp;lt;b&quot; hy-\nphen<skipped>ated\nend\n"), "a < b \" hyphenated end");
+        assert_eq!(
+            tokens("a&amp;lt;b&quot; hy-\nphen<skipped>ated\nend\n"),
+            "a < b \" hyphenated end"
+        );
     }
 
     #[test]

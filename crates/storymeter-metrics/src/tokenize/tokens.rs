@@ -91,7 +91,9 @@ impl Tokens {
     /// The bytes of each token with a 64-bit hash of them: the same for the same bytes, everywhere and always.
     pub fn hashed(&self) -> impl ExactSizeIterator<Item = (u64, &[u8])> {
         let bytes = self.buffer.as_bytes();
-        self.pieces.iter().map(|piece| (piece.hash, &bytes[piece.start as usize..piece.end as usize]))
+        self.pieces
+            .iter()
+            .map(|piece| (piece.hash, &bytes[piece.start as usize..piece.end as usize]))
     }
 }
 
@@ -156,7 +158,8 @@ mod tests {
         for length in 0..=18 {
             let token = &"extraordinary words"[..length];
             let alone = Tokens::new(token.into(), std::iter::once(0..length));
-            let within = Tokens::new(format!("é{token}, and so on"), std::iter::once(2..2 + length));
+            let within =
+                Tokens::new(format!("é{token}, and so on"), std::iter::once(2..2 + length));
             assert_eq!(alone.hashed().next(), within.hashed().next(), "{token:?}");
         }
     }

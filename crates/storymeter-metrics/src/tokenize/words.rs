@@ -28,7 +28,10 @@ pub fn is_python_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_';
     }
-    matches!(c.general_category_group(), GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number)
+    matches!(
+        c.general_category_group(),
+        GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number
+    )
 }
 
 #[cfg(test)]
@@ -38,6 +41,9 @@ mod tests {
     #[test]
     fn marks_and_apostrophes_cut_words() {
         let tokens = WordRuns::tokenize("don’t stop_it, ½ cafe\u{301}s 物語");
-        assert_eq!(tokens.iter().collect::<Vec<_>>(), ["don", "t", "stop_it", "½", "cafe", "s", "物語"]);
+        assert_eq!(
+            tokens.iter().collect::<Vec<_>>(),
+            ["don", "t", "stop_it", "½", "cafe", "s", "物語"]
+        );
     }
 }

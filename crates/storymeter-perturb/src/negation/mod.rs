@@ -23,14 +23,20 @@ pub fn paper(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
     order.sort_by_key(|&sentence| draft.is_touched(sentence));
     for sentence in order {
         let tagged = draft.tagged(sentence, tagger);
-        let mut found = alterations(draft.text(), &tagged.tokens, &tagged.tags, draft.style().spaced);
+        let mut found =
+            alterations(draft.text(), &tagged.tokens, &tagged.tags, draft.style().spaced);
         if found.iter().any(|alteration| alteration.removes) {
             found.retain(|alteration| alteration.removes);
         }
         if let Some(alteration) = draw.pick(&found) {
             let short = alteration.short.as_deref().filter(|_| draw.chance(0.5));
             draft.touch(sentence);
-            return draft.replace(Negation, sentence, alteration.span, short.unwrap_or(&alteration.plain));
+            return draft.replace(
+                Negation,
+                sentence,
+                alteration.span,
+                short.unwrap_or(&alteration.plain),
+            );
         }
     }
     false
@@ -44,8 +50,10 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> boo
         let count = draw.between(1, draft.length_with_context() - 1);
         let mut slots = draw.distinct(open.len(), count);
         slots.sort_unstable();
-        let changes =
-            slots.iter().filter_map(|slot| altering(draft, draw, tagger, slot + open.start)).collect();
+        let changes = slots
+            .iter()
+            .filter_map(|slot| altering(draft, draw, tagger, slot + open.start))
+            .collect();
         if draft.replace_all(Negation, changes) {
             return true;
         }
@@ -55,22 +63,24 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> boo
 
 /// The auxiliaries the released code looks for.
 const RELEASED_AUXILIARIES: [&str; 18] = [
-    "would", "will", "can", "could", "may", "might", "shall", "should", "do", "does", "did", "am", "is",
-    "are", "was", "were", "be", "been",
+    "would", "will", "can", "could", "may", "might", "shall", "should", "do", "does", "did", "am",
+    "is", "are", "was", "were", "be", "been",
 ];
 
 /// What the released code does to a sentence; `None` where it finds no verb.
 fn altering(draft: &Draft, draw: &mut Draw, tagger: &Tagger, sentence: usize) -> Option<Change> {
     let tagged = draft.tagged(sentence, tagger);
     let text = draft.text();
-    let lower: Vec<String> = tagged.tokens.iter().map(|token| token.of(text).to_ascii_lowercase()).collect();
+    let lower: Vec<String> =
+        tagged.tokens.iter().map(|token| token.of(text).to_ascii_lowercase()).collect();
     if let Some(at) = lower.iter().position(|word| words::is_negation_word(word)) {
         return Some(Change { sentence, span: with_a_blank(&tagged, at), after: String::new() });
     }
     let auxiliary = lower.iter().position(|word| RELEASED_AUXILIARIES.contains(&word.as_str()));
     let verb = auxiliary.or_else(|| tagged.tags.iter().position(|tag| tag.is_verb()))?;
     let short = draw.chance(0.5);
-    let after = rules::released(text, &tagged.tokens, &tagged.tags, verb, short, draft.style().spaced);
+    let after =
+        rules::released(text, &tagged.tokens, &tagged.tags, verb, short, draft.style().spaced);
     Some(Change { sentence, span: tagged.tokens[verb], after })
 }
 

@@ -40,8 +40,9 @@ pub fn alterations(text: &str, tokens: &[Span], tags: &[Tag], spaced: bool) -> V
     let words: Vec<String> =
         tokens.iter().map(|token| token.of(text).to_lowercase().replace('’', "'")).collect();
     let sentence = Sentence { text, tokens, tags, words, spaced };
-    let mut found: Vec<Alteration> =
-        (0..tokens.len()).filter_map(|i| sentence.removal(i).or_else(|| sentence.addition(i))).collect();
+    let mut found: Vec<Alteration> = (0..tokens.len())
+        .filter_map(|i| sentence.removal(i).or_else(|| sentence.addition(i)))
+        .collect();
     let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return found };
     if text[first.start..last.end].contains('’') {
         for alteration in &mut found {
@@ -86,8 +87,8 @@ fn contraction(auxiliary: &str, spaced: bool) -> Option<String> {
         "can" => "ca",
         "will" => "wo",
         "shall" => "sha",
-        "could" | "would" | "should" | "must" | "might" | "need" | "do" | "does" | "did" | "is" | "are"
-        | "was" | "were" | "has" | "have" | "had" => &lower,
+        "could" | "would" | "should" | "must" | "might" | "need" | "do" | "does" | "did" | "is"
+        | "are" | "was" | "were" | "has" | "have" | "had" => &lower,
         _ => return None,
     };
     Some(match_case(&format!("{stem}{}n't", if spaced { " " } else { "" }), auxiliary))
@@ -104,7 +105,10 @@ fn uncontracted(stem: &str) -> &str {
 }
 
 fn is_be(word: &str) -> bool {
-    matches!(word, "am" | "is" | "are" | "was" | "were" | "be" | "been" | "being" | "'m" | "'re" | "'s")
+    matches!(
+        word,
+        "am" | "is" | "are" | "was" | "were" | "be" | "been" | "being" | "'m" | "'re" | "'s"
+    )
 }
 
 fn is_have(word: &str) -> bool {
@@ -195,8 +199,9 @@ impl Sentence<'_> {
         if !self.is_not(i) {
             return None;
         }
-        let removes =
-            |span: Span, plain: String| Some(Alteration { span, plain, short: None, removes: true });
+        let removes = |span: Span, plain: String| {
+            Some(Alteration { span, plain, short: None, removes: true })
+        };
         let not = self.tokens[i];
         let previous = i.checked_sub(1);
         if let Some(p) = previous.filter(|&p| is_do(self.word(p))) {
@@ -204,7 +209,8 @@ impl Sentence<'_> {
             if let Some(form) = self.finite_form(p, v) {
                 let adverbs = self.between(not.end, self.tokens[v].start).trim_start();
                 let finite = verb::inflect(self.word(v), form);
-                let mut plain = format!("{adverbs}{}", match_case(&finite, self.tokens[v].of(self.text)));
+                let mut plain =
+                    format!("{adverbs}{}", match_case(&finite, self.tokens[v].of(self.text)));
                 if self.tokens[p].of(self.text).starts_with(char::is_uppercase) {
                     plain = capitalised(&plain);
                 }
@@ -216,17 +222,23 @@ impl Sentence<'_> {
                 let auxiliary = self.tokens[p].of(self.text);
                 let whole = match_case(uncontracted(self.word(p)), auxiliary);
                 // Clitics such as 's keep their spelling.
-                let whole = if uncontracted(self.word(p)) == self.word(p) { auxiliary } else { &whole };
+                let whole =
+                    if uncontracted(self.word(p)) == self.word(p) { auxiliary } else { &whole };
                 removes(Span::new(self.tokens[p].start, not.end), whole.to_owned())
             }
             Some(p) if is_subject(self.word(p)) && p > 0 && self.is_auxiliary(p - 1) => {
                 removes(Span::new(self.tokens[p].end, not.end), String::new())
             }
-            _ if self.word(i) == "not" && matches!(self.tag(i + 1), "VBG" | "VBN" | "VB" | "TO") => {
+            _ if self.word(i) == "not"
+                && matches!(self.tag(i + 1), "VBG" | "VBN" | "VB" | "TO") =>
+            {
                 let next = self.tokens[i + 1];
                 let word = next.of(self.text);
-                let plain =
-                    if not.of(self.text).starts_with('N') { capitalised(word) } else { word.to_owned() };
+                let plain = if not.of(self.text).starts_with('N') {
+                    capitalised(word)
+                } else {
+                    word.to_owned()
+                };
                 removes(Span::new(not.start, next.end), plain)
             }
             _ => None,
@@ -275,10 +287,12 @@ impl Sentence<'_> {
     }
 
     fn is_negated(&self, i: usize) -> bool {
-        let negative =
-            |j: usize| self.is_not(j) || matches!(self.word(j), "never" | "hardly" | "scarcely" | "barely");
+        let negative = |j: usize| {
+            self.is_not(j) || matches!(self.word(j), "never" | "hardly" | "scarcely" | "barely")
+        };
         negative(i + 1)
-            || negative(i + 2) && (is_subject(self.word(i + 1)) || self.tag(i + 1).starts_with("RB"))
+            || negative(i + 2)
+                && (is_subject(self.word(i + 1)) || self.tag(i + 1).starts_with("RB"))
             || i > 0 && negative(i - 1)
     }
 
@@ -314,7 +328,12 @@ impl Sentence<'_> {
         }
         let auxiliary = match_case(auxiliary, token.of(self.text));
         let short = contraction(&auxiliary, self.spaced).map(|form| format!("{form} {base}"));
-        Some(Alteration { span: token, plain: format!("{auxiliary} not {base}"), short, removes: false })
+        Some(Alteration {
+            span: token,
+            plain: format!("{auxiliary} not {base}"),
+            short,
+            removes: false,
+        })
     }
 
     /// Participles and infinitives. One that has an auxiliary is left to it.

@@ -22,7 +22,8 @@ enum Scale {
 
 impl Scale {
     fn of(sheet: &Sheet, facets: &Facets) -> Self {
-        let largest = sheet.rows.iter().flat_map(|row| shown_columns(sheet).map(|c| row[c].value().abs()));
+        let largest =
+            sheet.rows.iter().flat_map(|row| shown_columns(sheet).map(|c| row[c].value().abs()));
         match facets.kind {
             Kind::Williams => Self::Significance,
             Kind::Bootstrap => Self::Percent,
@@ -42,9 +43,10 @@ impl Scale {
 
     fn print(self, value: f64) -> String {
         match self {
-            Self::Correlation => {
-                format!("{value:.2}").replace("-0.00", "0.00").replace("0.", ".").replace('-', "\u{2212}")
-            }
+            Self::Correlation => format!("{value:.2}")
+                .replace("-0.00", "0.00")
+                .replace("0.", ".")
+                .replace('-', "\u{2212}"),
             Self::Percent => format!("{value:.0}"),
             Self::Significance => format!("{value:.3}").replace("0.", "."),
         }
@@ -53,7 +55,10 @@ impl Scale {
     /// Where the legend samples the scale, with the label of each sample.
     fn legend(self) -> Vec<(f64, String)> {
         let ends = |low: f64, high: f64, parts: usize| -> Vec<(f64, String)> {
-            (0..=parts).map(|i| low + (high - low) * i as f64 / parts as f64).map(|v| (v, short(v))).collect()
+            (0..=parts)
+                .map(|i| low + (high - low) * i as f64 / parts as f64)
+                .map(|v| (v, short(v)))
+                .collect()
         };
         match self {
             Self::Correlation => ends(-1.0, 1.0, 8),
@@ -78,8 +83,9 @@ pub fn draw(sheet: &Sheet, facets: &Facets) -> Figure {
     let numbered = columns.len() <= MOST_NUMBERED_COLUMNS;
     let (cell_w, cell_h) = if numbered { (36.0, 20.0) } else { (13.0, 13.0) };
     let label = if numbered { 11.0 } else { 9.5 };
-    let widest =
-        |names: &mut dyn Iterator<Item = &str>| names.map(|n| text_width(n, label)).fold(0.0, f64::max);
+    let widest = |names: &mut dyn Iterator<Item = &str>| {
+        names.map(|n| text_width(n, label)).fold(0.0, f64::max)
+    };
     let left = widest(&mut sheet.rows.iter().map(|row| row[0].text())) + 10.0;
     let tallest = widest(&mut columns.iter().map(|&c| sheet.columns[c].name.as_str()));
     let angle: f64 = if numbered { -45.0 } else { -90.0 };
@@ -109,7 +115,14 @@ pub fn draw(sheet: &Sheet, facets: &Facets) -> Figure {
             canvas.rect([x, y, cell_w - 1.0, cell_h - 1.0], &fill, Some(datum));
             if numbered {
                 let (x, y) = (x + (cell_w - 1.0) / 2.0, y + cell_h / 2.0 + 3.5);
-                canvas.coloured_text(x, y, 10.0, Anchor::Middle, palette::ink_on(&fill), &scale.print(value));
+                canvas.coloured_text(
+                    x,
+                    y,
+                    10.0,
+                    Anchor::Middle,
+                    palette::ink_on(&fill),
+                    &scale.print(value),
+                );
             }
         }
     }

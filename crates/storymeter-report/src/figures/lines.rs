@@ -19,7 +19,8 @@ struct Curve<'a> {
 }
 
 pub fn draw(sheet: &Sheet) -> Figure {
-    let named = sheet.rows[0].iter().take_while(|cell| matches!(cell, Cell::Text(_))).count().clamp(1, 2);
+    let named =
+        sheet.rows[0].iter().take_while(|cell| matches!(cell, Cell::Text(_))).count().clamp(1, 2);
     let points = points(sheet, named);
     let curves: Vec<Curve<'_>> = sheet
         .rows
@@ -63,15 +64,18 @@ pub fn draw(sheet: &Sheet) -> Figure {
 /// The columns that are points of a curve. A sheet may end in a summary of the curve, such as its variance, which is
 /// none: points are named by a number, `#1`, `k=4`, `300`.
 fn points(sheet: &Sheet, named: usize) -> Vec<usize> {
-    let numbered = |name: &str| name.trim_start_matches('#').trim_start_matches("k=").parse::<f64>().is_ok();
+    let numbered =
+        |name: &str| name.trim_start_matches('#').trim_start_matches("k=").parse::<f64>().is_ok();
     let all = named..sheet.columns.len();
     let found: Vec<usize> = all.clone().filter(|&c| numbered(&sheet.columns[c].name)).collect();
     if found.is_empty() { all.collect() } else { found }
 }
 
 fn extent(curves: &[&Curve<'_>]) -> (f64, f64) {
-    let values = || curves.iter().flat_map(|curve| curve.values.iter().copied()).filter(|v| v.is_finite());
-    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let values =
+        || curves.iter().flat_map(|curve| curve.values.iter().copied()).filter(|v| v.is_finite());
+    let (low, high) =
+        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     if low > high {
         return (0.0, 1.0);
     }
@@ -90,9 +94,13 @@ fn draw_panel(
 ) {
     // Steps of a log are not evenly spaced; sets and ranks are.
     let numbers: Vec<f64> = heads.iter().filter_map(|head| head.parse().ok()).collect();
-    let places =
-        if numbers.len() == heads.len() { numbers } else { (0..heads.len()).map(|i| i as f64).collect() };
-    let (first, last) = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
+    let places = if numbers.len() == heads.len() {
+        numbers
+    } else {
+        (0..heads.len()).map(|i| i as f64).collect()
+    };
+    let (first, last) =
+        (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
     let at_x = |x: f64| left + (x - first) / (last - first).max(f64::MIN_POSITIVE) * PANEL.0;
     let at_y = |y: f64| top + PANEL.1 - (y - low) / (high - low) * PANEL.1;
     canvas.text(left, top - 10.0, 12.0, Anchor::Start, title);
@@ -111,18 +119,24 @@ fn draw_panel(
         let colour = palette::category(style);
         let points: Vec<(usize, f64)> =
             curve.values.iter().copied().enumerate().filter(|(_, v)| v.is_finite()).collect();
-        let path: Vec<(f64, f64)> = points.iter().map(|&(i, v)| (at_x(places[i]), at_y(v))).collect();
+        let path: Vec<(f64, f64)> =
+            points.iter().map(|&(i, v)| (at_x(places[i]), at_y(v))).collect();
         canvas.open(curve.name);
         let dash = palette::dash(style / 4);
         canvas.path(
             &path,
             false,
-            &format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\" stroke-dasharray=\"{dash}\""),
+            &format!(
+                "fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\" stroke-dasharray=\"{dash}\""
+            ),
         );
         if points.len() <= MOST_DOTS {
             for (&(i, value), &(x, y)) in points.iter().zip(&path) {
-                let column =
-                    if title.is_empty() { heads[i].to_owned() } else { format!("{title}, {}", heads[i]) };
+                let column = if title.is_empty() {
+                    heads[i].to_owned()
+                } else {
+                    format!("{title}, {}", heads[i])
+                };
                 canvas.dot(x, y, 2.8, colour, Datum { value, row: curve.name, column: &column });
             }
         }
@@ -144,7 +158,9 @@ fn draw_legend(canvas: &mut Canvas, names: &[&str], top: f64, width: f64) -> f64
         canvas.path(
             &[(x, y + 4.0), (x + 26.0, y + 4.0)],
             false,
-            &format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2.5\" stroke-dasharray=\"{dash}\""),
+            &format!(
+                "fill=\"none\" stroke=\"{colour}\" stroke-width=\"2.5\" stroke-dasharray=\"{dash}\""
+            ),
         );
         canvas.text(x + 31.0, y + 8.0, 11.0, Anchor::Start, name);
         canvas.close();

@@ -23,8 +23,11 @@ impl SystemColours {
     /// Systems in order of appearance, over everything a report shows.
     pub fn of(inputs: &Inputs) -> Self {
         let mut names: Vec<String> = Vec::new();
-        let rated =
-            inputs.runs.iter().flat_map(|run| &run.document.sheets).filter(|sheet| names_systems(sheet));
+        let rated = inputs
+            .runs
+            .iter()
+            .flat_map(|run| &run.document.sheets)
+            .filter(|sheet| names_systems(sheet));
         let rated = rated.flat_map(|sheet| sheet.rows.iter().map(|row| row[0].text()));
         for name in rated.chain(inputs.stories.system_names()) {
             if !name.is_empty() && !names.iter().any(|known| known == name) {
@@ -67,7 +70,12 @@ pub fn all(inputs: &Inputs) -> Vec<Figure> {
 
 /// The training curves.
 pub fn of_logs(inputs: &Inputs) -> Vec<Figure> {
-    inputs.logs.iter().filter(|log| !log.rows.is_empty()).map(|log| labelled(log, lines::draw(log))).collect()
+    inputs
+        .logs
+        .iter()
+        .filter(|log| !log.rows.is_empty())
+        .map(|log| labelled(log, lines::draw(log)))
+        .collect()
 }
 
 /// Every figure of one result.

@@ -19,7 +19,8 @@ pub fn draw(summary: &Sheet, outline: &Sheet, colours: &SystemColours) -> Figure
             criteria.push(row[1].text());
         }
     }
-    let grid: Vec<f64> = outline.columns[2..].iter().filter_map(|head| head.name.parse().ok()).collect();
+    let grid: Vec<f64> =
+        outline.columns[2..].iter().filter_map(|head| head.name.parse().ok()).collect();
     let (low, high) = (grid.first().copied().unwrap_or(0.0), grid.last().copied().unwrap_or(1.0));
     let (left, head) = (40.0, 26.0);
     let labels = systems.iter().map(|s| text_width(s, 10.5)).fold(0.0, f64::max) * 0.71 + 14.0;
@@ -40,7 +41,9 @@ pub fn draw(summary: &Sheet, outline: &Sheet, colours: &SystemColours) -> Figure
             let density = row_of(outline, system, criterion);
             let numbers = |name: &str| {
                 let column = summary.columns.iter().position(|head| head.name == name)?;
-                row_of(summary, system, criterion).map(|row| row[column].value()).filter(|v| v.is_finite())
+                row_of(summary, system, criterion)
+                    .map(|row| row[column].value())
+                    .filter(|v| v.is_finite())
             };
             canvas.open(system);
             if let Some(density) = density {
@@ -95,5 +98,9 @@ fn violin(
     let points: Vec<(f64, f64)> = right
         .chain(side(-1.0).collect::<Vec<_>>().into_iter().rev().map(|(g, w)| (centre + w, at_y(g))))
         .collect();
-    canvas.path(&points, true, &format!("fill=\"{colour}\" fill-opacity=\"0.75\" stroke=\"{colour}\""));
+    canvas.path(
+        &points,
+        true,
+        &format!("fill=\"{colour}\" fill-opacity=\"0.75\" stroke=\"{colour}\""),
+    );
 }

@@ -29,12 +29,14 @@ pub fn fleiss_kappa(ratings: Matrix<'_>) -> Result<FleissKappa> {
     StatsError::check_count("Fleiss' kappa", "raters", 2, raters)?;
     StatsError::check_finite("ratings", ratings.values())?;
     let m = raters as f64;
-    let agreeing: f64 = (0..subjects).map(|i| (squares(ratings.row(i)) - m) / (m * (m - 1.0))).sum();
+    let agreeing: f64 =
+        (0..subjects).map(|i| (squares(ratings.row(i)) - m) / (m * (m - 1.0))).sum();
     let observed = agreeing / subjects as f64;
     let total = (subjects * raters) as f64;
     let expected = squares(ratings.values()) / (total * total);
     let undefined = (expected == 1.0).then_some(Undefined::NoVariation);
-    let kappa = if undefined.is_some() { f64::NAN } else { (observed - expected) / (1.0 - expected) };
+    let kappa =
+        if undefined.is_some() { f64::NAN } else { (observed - expected) / (1.0 - expected) };
     Ok(FleissKappa { kappa, observed, expected, undefined })
 }
 

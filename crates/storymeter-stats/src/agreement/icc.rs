@@ -27,7 +27,8 @@ pub enum IccForm {
 
 impl IccForm {
     /// All forms, in the order in which [`icc`] reports them.
-    pub const ALL: [Self; 6] = [Self::Icc1, Self::Icc2, Self::Icc3, Self::Icc1k, Self::Icc2k, Self::Icc3k];
+    pub const ALL: [Self; 6] =
+        [Self::Icc1, Self::Icc2, Self::Icc3, Self::Icc1k, Self::Icc2k, Self::Icc3k];
 }
 
 impl fmt::Display for IccForm {
@@ -108,20 +109,31 @@ pub fn icc(ratings: Matrix<'_>) -> Result<[Icc; 6]> {
     Ok(IccForm::ALL.map(|form| {
         let test = if matches!(form, IccForm::Icc1 | IccForm::Icc1k) { &one_way } else { &two_way };
         let (value, interval) = match form {
-            IccForm::Icc1 => {
-                ((ms.targets - ms.within) / (ms.targets + (k - 1.0) * ms.within), test.single_interval(k))
-            }
+            IccForm::Icc1 => (
+                (ms.targets - ms.within) / (ms.targets + (k - 1.0) * ms.within),
+                test.single_interval(k),
+            ),
             IccForm::Icc2 => (icc2, agreement),
-            IccForm::Icc3 => {
-                ((ms.targets - ms.residual) / (ms.targets + (k - 1.0) * ms.residual), test.single_interval(k))
-            }
+            IccForm::Icc3 => (
+                (ms.targets - ms.residual) / (ms.targets + (k - 1.0) * ms.residual),
+                test.single_interval(k),
+            ),
             IccForm::Icc1k => ((ms.targets - ms.within) / ms.targets, test.mean_interval()),
-            IccForm::Icc2k => {
-                ((ms.targets - ms.residual) / (ms.targets + (ms.raters - ms.residual) / n), spread(agreement))
-            }
+            IccForm::Icc2k => (
+                (ms.targets - ms.residual) / (ms.targets + (ms.raters - ms.residual) / n),
+                spread(agreement),
+            ),
             IccForm::Icc3k => ((ms.targets - ms.residual) / ms.targets, test.mean_interval()),
         };
-        Icc { form, value, f: test.f, df1, df2: test.df2, p_value: f_sf(test.f, df1, test.df2), interval }
+        Icc {
+            form,
+            value,
+            f: test.f,
+            df1,
+            df2: test.df2,
+            p_value: f_sf(test.f, df1, test.df2),
+            interval,
+        }
     }))
 }
 
@@ -129,12 +141,14 @@ fn mean_squares(ratings: Matrix<'_>) -> MeanSquares {
     let (n, k) = (ratings.rows(), ratings.columns());
     let grand = mean(ratings.values());
     let by_target: Vec<f64> = (0..n).map(|i| mean(ratings.row(i))).collect();
-    let by_rater: Vec<f64> = (0..k).map(|j| pairwise(n, &|i| ratings.get(i, j)) / n as f64).collect();
+    let by_rater: Vec<f64> =
+        (0..k).map(|j| pairwise(n, &|i| ratings.get(i, j)) / n as f64).collect();
     let between_targets = k as f64 * pairwise(n, &|i| (by_target[i] - grand).powi(2));
     let between_raters = n as f64 * pairwise(k, &|j| (by_rater[j] - grand).powi(2));
     let within = pairwise(n * k, &|c| (ratings.values()[c] - by_target[c / k]).powi(2));
-    let residual =
-        pairwise(n * k, &|c| (ratings.values()[c] - by_target[c / k] - by_rater[c % k] + grand).powi(2));
+    let residual = pairwise(n * k, &|c| {
+        (ratings.values()[c] - by_target[c / k] - by_rater[c % k] + grand).powi(2)
+    });
     let (n, k) = (n as f64, k as f64);
     MeanSquares {
         targets: between_targets / (n - 1.0),

@@ -48,7 +48,13 @@ pub fn kendall_w(ratings: Matrix<'_>) -> Result<KendallW> {
     let df = n - 1.0;
     if most == 0.0 {
         let undefined = Some(Undefined::NoVariation);
-        return Ok(KendallW { w: f64::NAN, chi_squared: f64::NAN, df, p_value: f64::NAN, undefined });
+        return Ok(KendallW {
+            w: f64::NAN,
+            chi_squared: f64::NAN,
+            df,
+            p_value: f64::NAN,
+            undefined,
+        });
     }
     let w = 12.0 * spread / most;
     let chi_squared = m * df * w;

@@ -47,7 +47,11 @@ pub struct KrippendorffAlpha {
 /// the ratio scale with the square of the number of distinct ones.
 pub fn krippendorff_alpha(ratings: Matrix<'_>, scale: Scale) -> Result<KrippendorffAlpha> {
     if let Some(index) = ratings.values().iter().position(|v| v.is_infinite()) {
-        return Err(StatsError::NotFinite { what: "ratings", index, value: ratings.values()[index] });
+        return Err(StatsError::NotFinite {
+            what: "ratings",
+            index,
+            value: ratings.values()[index],
+        });
     }
     if scale == Scale::Ratio
         && let Some(&value) = ratings.values().iter().find(|&&v| v < 0.0)
@@ -75,7 +79,8 @@ pub fn krippendorff_alpha(ratings: Matrix<'_>, scale: Scale) -> Result<Krippendo
     }
     let n = pooled.len() as f64;
     let observed =
-        pairwise(units.len(), &|u| disagreement(&units[u], scale) / (units[u].len() as f64 - 1.0)) / n;
+        pairwise(units.len(), &|u| disagreement(&units[u], scale) / (units[u].len() as f64 - 1.0))
+            / n;
     let expected = disagreement(&pooled, scale) / (n * (n - 1.0));
     let undefined = (expected == 0.0).then_some(Undefined::NoVariation);
     let alpha = if undefined.is_some() { f64::NAN } else { 1.0 - observed / expected };

@@ -160,8 +160,8 @@ fn sort_and_count(keys: &mut [u64], other: &mut [u64], into_other: bool) -> u64 
     }
     let (left, right) = keys.split_at_mut(n / 2);
     let (other_left, other_right) = other.split_at_mut(n / 2);
-    let within =
-        sort_and_count(left, other_left, !into_other) + sort_and_count(right, other_right, !into_other);
+    let within = sort_and_count(left, other_left, !into_other)
+        + sort_and_count(right, other_right, !into_other);
     let (from, to) = if into_other { (keys, other) } else { (other, keys) };
     within + merge_and_count(from, to)
 }

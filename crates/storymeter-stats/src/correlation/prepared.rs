@@ -50,7 +50,9 @@ impl Prepared {
             match coefficient {
                 Coefficient::Pearson => Form::Unit(pearson::unit(values)),
                 Coefficient::Spearman => Form::Ranks(CentredRanks::of(values)),
-                Coefficient::Kendall if values.len() <= MOST_FOR_SIGNS => Form::Signs(PairSigns::of(values)),
+                Coefficient::Kendall if values.len() <= MOST_FOR_SIGNS => {
+                    Form::Signs(PairSigns::of(values))
+                }
                 Coefficient::Kendall => Form::Values(values.to_vec()),
             }
         };
@@ -68,7 +70,10 @@ impl Prepared {
     /// If the two were prepared for different coefficients, which is a mistake in the calling code.
     pub fn correlate(&self, other: &Self) -> Result<f64> {
         StatsError::check_pairs(self.n, other.n)?;
-        assert_eq!(self.coefficient, other.coefficient, "vectors prepared for different coefficients");
+        assert_eq!(
+            self.coefficient, other.coefficient,
+            "vectors prepared for different coefficients"
+        );
         Ok(match (&self.form, &other.form) {
             (Form::Unit(x), Form::Unit(y)) => pearson::correlate_units(x, y),
             (Form::Ranks(x), Form::Ranks(y)) => x.correlate(y),

@@ -38,7 +38,8 @@ impl CentredRanks {
         let mut ranks = mid_ranks_unchecked(values);
         let centre = (values.len() + 1) as f64 / 2.0;
         ranks.iter_mut().for_each(|r| *r -= centre);
-        let deviation = (pairwise(ranks.len(), &|i| ranks[i] * ranks[i]) * Self::scale(ranks.len())).sqrt();
+        let deviation =
+            (pairwise(ranks.len(), &|i| ranks[i] * ranks[i]) * Self::scale(ranks.len())).sqrt();
         Self { ranks, deviation }
     }
 
@@ -51,7 +52,8 @@ impl CentredRanks {
     }
 
     pub(super) fn correlate(&self, other: &Self) -> f64 {
-        let covariance = pairwise(self.len(), &|i| self.ranks[i] * other.ranks[i]) * Self::scale(self.len());
+        let covariance =
+            pairwise(self.len(), &|i| self.ranks[i] * other.ranks[i]) * Self::scale(self.len());
         (covariance / other.deviation / self.deviation).clamp(-1.0, 1.0)
     }
 }

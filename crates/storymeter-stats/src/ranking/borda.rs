@@ -41,7 +41,9 @@ pub fn borda(scores: Matrix<'_>, ties: BordaTies) -> Result<BordaCount> {
         let column = scores.column(column);
         match ties {
             BordaTies::MidRank => {
-                sums.iter_mut().zip(mid_ranks_unchecked(&column)).for_each(|(sum, rank)| *sum += rank - 1.0);
+                sums.iter_mut()
+                    .zip(mid_ranks_unchecked(&column))
+                    .for_each(|(sum, rank)| *sum += rank - 1.0);
             }
             BordaTies::Numpy123 => {
                 for (place, candidate) in argsort_numpy_1_23(&column).into_iter().enumerate() {

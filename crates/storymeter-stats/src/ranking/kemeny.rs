@@ -147,8 +147,9 @@ impl Votes {
     fn best_move(&self, order: &[usize]) -> Option<(usize, usize)> {
         let mut best = (0i64, None);
         // Passing over `other` downwards costs those who prefer the mover and pleases those who prefer the other.
-        let gain =
-            |mover: usize, other: usize| self.prefer(other, mover) as i64 - self.prefer(mover, other) as i64;
+        let gain = |mover: usize, other: usize| {
+            self.prefer(other, mover) as i64 - self.prefer(mover, other) as i64
+        };
         for (from, &mover) in order.iter().enumerate() {
             let mut total = 0;
             for (to, &other) in order.iter().enumerate().skip(from + 1) {

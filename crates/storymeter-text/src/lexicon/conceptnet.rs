@@ -55,7 +55,8 @@ pub enum Relation {
 
 impl Relation {
     /// All four.
-    pub const ALL: [Self; 4] = [Self::Antonym, Self::NotDesires, Self::NotCapableOf, Self::NotHasProperty];
+    pub const ALL: [Self; 4] =
+        [Self::Antonym, Self::NotDesires, Self::NotCapableOf, Self::NotHasProperty];
 
     fn parse(text: &str) -> Option<Self> {
         let name = text.strip_prefix("/r/").unwrap_or(text);
@@ -80,12 +81,14 @@ impl Table {
     pub(super) fn read(reader: impl BufRead, place: &str) -> Result<Self, LexiconError> {
         let mut table = Self::default();
         for (line, text) in (1..).zip(reader.lines()) {
-            let text = text.map_err(|source| LexiconError::Io { place: place.to_owned(), line, source })?;
+            let text =
+                text.map_err(|source| LexiconError::Io { place: place.to_owned(), line, source })?;
             let text = text.trim_start_matches('\u{feff}');
             if text.trim().is_empty() {
                 continue;
             }
-            let problem = |problem| LexiconError::Invalid { place: place.to_owned(), line, problem };
+            let problem =
+                |problem| LexiconError::Invalid { place: place.to_owned(), line, problem };
             let (head, tails) = parse(text).map_err(problem)?;
             table.words.insert(head.clone());
             for tail in tails {
@@ -133,13 +136,16 @@ fn parse(line: &str) -> Result<(String, Vec<String>), String> {
     let (head, relation, tails) = match fields.as_slice() {
         [head, relation] => (head, relation, ""),
         [head, relation, tails] => (head, relation, *tails),
-        _ => return Err(format!("{} fields; a line is head|||/r/Antonym|||tail tail", fields.len())),
+        _ => {
+            return Err(format!("{} fields; a line is head|||/r/Antonym|||tail tail", fields.len()));
+        }
     };
     if head.is_empty() {
         return Err("the head is empty; a line is head|||/r/Antonym|||tail tail".to_owned());
     }
     if Relation::parse(relation).is_none() {
-        let known: Vec<String> = Relation::ALL.iter().map(|relation| format!("/r/{relation}")).collect();
+        let known: Vec<String> =
+            Relation::ALL.iter().map(|relation| format!("/r/{relation}")).collect();
         return Err(format!("unknown relation \"{relation}\"; known are {}", known.join(", ")));
     }
     Ok((head.to_lowercase(), tails.split_whitespace().map(str::to_lowercase).collect()))

@@ -155,7 +155,8 @@ impl Lexicon {
         let lemma = lower_case(lemma);
         let Some(entry) = compiled::find(&lemma) else { return Vec::new() };
         let synsets = entry.synsets(pos).synsets();
-        let mut found: Vec<&str> = synsets.flat_map(|synset| compiled::members(synset).words()).collect();
+        let mut found: Vec<&str> =
+            synsets.flat_map(|synset| compiled::members(synset).words()).collect();
         found.retain(|word| *word != lemma);
         found.sort_unstable();
         found.dedup();

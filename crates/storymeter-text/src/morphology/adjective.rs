@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::spelling::{ends_in_consonant_y, ends_in_vowel_consonant, in_case_of, syllables, without_doubled};
+use super::spelling::{
+    ends_in_consonant_y, ends_in_vowel_consonant, in_case_of, syllables, without_doubled,
+};
 use super::usage;
 use crate::lexicon::{PartOfSpeech, compiled, lower_case};
 
@@ -38,7 +40,9 @@ pub(crate) fn known_lemma(word: &str) -> Option<Cow<'_, str>> {
         return Some(Cow::Borrowed(forms[0]));
     }
     let entry = compiled::find(word);
-    if let Some(lemma) = entry.and_then(|entry| entry.exceptions(PartOfSpeech::Adjective).words().next()) {
+    if let Some(lemma) =
+        entry.and_then(|entry| entry.exceptions(PartOfSpeech::Adjective).words().next())
+    {
         return Some(Cow::Borrowed(lemma));
     }
     let mut best = usage(word, PartOfSpeech::Adjective).map(|used| (used, Cow::Borrowed(word)));

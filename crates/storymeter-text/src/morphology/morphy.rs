@@ -71,13 +71,15 @@ fn is_kept_whole(form: &str, pos: PartOfSpeech) -> bool {
 /// assert_eq!(lemmas("hoping", PartOfSpeech::Verb), ["hope", "hop"]);
 /// ```
 pub fn lemmas(form: &str, pos: PartOfSpeech) -> Vec<String> {
-    let exceptions: Vec<&str> =
-        compiled::find(form).map(|entry| entry.exceptions(pos).words().collect()).unwrap_or_default();
+    let exceptions: Vec<&str> = compiled::find(form)
+        .map(|entry| entry.exceptions(pos).words().collect())
+        .unwrap_or_default();
     let mut candidates = vec![form.to_owned()];
     if is_kept_whole(form, pos) {
         // Only itself.
     } else if exceptions.is_empty() {
-        let detach = |(ending, other): &(&str, &str)| Some(format!("{}{other}", form.strip_suffix(ending)?));
+        let detach =
+            |(ending, other): &(&str, &str)| Some(format!("{}{other}", form.strip_suffix(ending)?));
         candidates.extend(endings(pos).iter().filter_map(detach));
     } else {
         candidates.extend(exceptions.into_iter().map(str::to_owned));

@@ -16,7 +16,9 @@ struct Tables {
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     let mut tables = Tables { plurals: HashMap::new(), singulars: HashMap::new() };
-    for line in include_str!("../../data/irregular_nouns.txt").lines().filter(|line| !line.starts_with('#')) {
+    for line in
+        include_str!("../../data/irregular_nouns.txt").lines().filter(|line| !line.starts_with('#'))
+    {
         let Some((singular, plurals)) = line.split_once(' ') else { continue };
         for (rank, plural) in plurals.split('/').enumerate() {
             if rank == 0 {
@@ -55,7 +57,8 @@ pub(crate) fn known_lemma(word: &str) -> Option<Cow<'_, str>> {
         return Some(Cow::Borrowed(singular));
     }
     let entry = compiled::find(word);
-    if let Some(lemma) = entry.and_then(|entry| entry.exceptions(PartOfSpeech::Noun).words().next()) {
+    if let Some(lemma) = entry.and_then(|entry| entry.exceptions(PartOfSpeech::Noun).words().next())
+    {
         return Some(Cow::Borrowed(lemma));
     }
     let mut best = usage(word, PartOfSpeech::Noun).map(|used| (used, Cow::Borrowed(word)));
@@ -84,12 +87,16 @@ pub(crate) fn known_lemma(word: &str) -> Option<Cow<'_, str>> {
 }
 
 fn guessed_lemma(word: &str) -> String {
-    let Some(stem) = word.strip_suffix('s').filter(|stem| stem.len() > 2) else { return word.to_owned() };
+    let Some(stem) = word.strip_suffix('s').filter(|stem| stem.len() > 2) else {
+        return word.to_owned();
+    };
     if ["s", "u", "i", "'"].iter().any(|ending| stem.ends_with(ending)) {
         return word.to_owned();
     }
     match stem.strip_suffix('e') {
-        Some(short) if short.len() > 2 && short.ends_with('i') => format!("{}y", &short[..short.len() - 1]),
+        Some(short) if short.len() > 2 && short.ends_with('i') => {
+            format!("{}y", &short[..short.len() - 1])
+        }
         Some(short) if takes_es(short) && !short.ends_with('o') => short.to_owned(),
         _ => stem.to_owned(),
     }
@@ -101,8 +108,8 @@ fn takes_es(singular: &str) -> bool {
 
 /// Nouns in a consonant and o that take -es; the others take -s.
 const O_ES: [&str; 14] = [
-    "buffalo", "cargo", "domino", "echo", "embargo", "go", "hero", "mango", "mosquito", "no", "potato",
-    "tomato", "tornado", "torpedo",
+    "buffalo", "cargo", "domino", "echo", "embargo", "go", "hero", "mango", "mosquito", "no",
+    "potato", "tomato", "tornado", "torpedo",
 ];
 /// Nouns in -man that are not compounds of man.
 const NOT_MEN: [&str; 12] = [
@@ -136,10 +143,14 @@ fn plural_lower(word: &str) -> String {
         return (*plural).to_owned();
     }
     let bytes = word.as_bytes();
-    if let Some(stem) = word.strip_suffix("man").filter(|stem| !stem.is_empty() && !NOT_MEN.contains(&word)) {
+    if let Some(stem) =
+        word.strip_suffix("man").filter(|stem| !stem.is_empty() && !NOT_MEN.contains(&word))
+    {
         return format!("{stem}men");
     }
-    for (singular, plural) in [("wife", "wives"), ("self", "selves"), ("tooth", "teeth"), ("foot", "feet")] {
+    for (singular, plural) in
+        [("wife", "wives"), ("self", "selves"), ("tooth", "teeth"), ("foot", "feet")]
+    {
         if let Some(stem) = word.strip_suffix(singular).filter(|stem| stem.is_ascii()) {
             return format!("{stem}{plural}");
         }
@@ -152,7 +163,9 @@ fn plural_lower(word: &str) -> String {
         && word != "stomach"
         && word != "monarch"
         && word != "patriarch";
-    let o_es =
-        bytes.len() > 1 && word.ends_with('o') && !is_vowel(bytes, bytes.len() - 2) && O_ES.contains(&word);
+    let o_es = bytes.len() > 1
+        && word.ends_with('o')
+        && !is_vowel(bytes, bytes.len() - 2)
+        && O_ES.contains(&word);
     if hissing || o_es { format!("{word}es") } else { format!("{word}s") }
 }

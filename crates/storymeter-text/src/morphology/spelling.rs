@@ -66,7 +66,9 @@ pub(super) fn syllables(word: &str) -> usize {
 pub(super) fn without_doubled(stem: &str) -> Option<&str> {
     let bytes = stem.as_bytes();
     let n = bytes.len();
-    let doubled =
-        n > 2 && bytes[n - 1] == bytes[n - 2] && bytes[n - 1].is_ascii_lowercase() && !is_vowel(bytes, n - 1);
+    let doubled = n > 2
+        && bytes[n - 1] == bytes[n - 2]
+        && bytes[n - 1].is_ascii_lowercase()
+        && !is_vowel(bytes, n - 1);
     doubled.then(|| &stem[..n - 1])
 }

@@ -48,7 +48,8 @@ impl VerbForm {
 }
 
 /// The verbs whose present is irregular too: base, third singular, past, participle, other forms (all persons).
-type Special = (&'static str, &'static str, &'static str, &'static str, &'static [(&'static str, VerbForm)]);
+type Special =
+    (&'static str, &'static str, &'static str, &'static str, &'static [(&'static str, VerbForm)]);
 const SPECIAL: [Special; 3] = [
     (
         "be",
@@ -87,8 +88,13 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         else {
             continue;
         };
-        let verb = Irregular { past: past.split('/').collect(), participle: participle.split('/').collect() };
-        for (forms, kind) in [(&verb.past, VerbForm::Past), (&verb.participle, VerbForm::PastParticiple)] {
+        let verb = Irregular {
+            past: past.split('/').collect(),
+            participle: participle.split('/').collect(),
+        };
+        for (forms, kind) in
+            [(&verb.past, VerbForm::Past), (&verb.participle, VerbForm::PastParticiple)]
+        {
             for &form in forms {
                 tables.by_form.entry(form).or_default().push((base, kind));
             }
@@ -122,7 +128,8 @@ pub fn inflect(base: &str, form: VerbForm) -> String {
 }
 
 fn inflect_lower(base: &str, form: VerbForm) -> String {
-    if let Some((_, third, past, participle, _)) = SPECIAL.iter().find(|special| special.0 == base) {
+    if let Some((_, third, past, participle, _)) = SPECIAL.iter().find(|special| special.0 == base)
+    {
         match form {
             VerbForm::ThirdSingular => return (*third).to_owned(),
             VerbForm::Past => return (*past).to_owned(),
@@ -205,7 +212,8 @@ const STRESSED_L: [&str; 20] = [
 ];
 
 /// Verbs that WordNet lists with a doubled consonant but American English mostly writes with one.
-const UNSTRESSED: [&str; 7] = ["ballot", "bayonet", "benefit", "combat", "gossip", "hiccup", "worship"];
+const UNSTRESSED: [&str; 7] =
+    ["ballot", "bayonet", "benefit", "combat", "gossip", "hiccup", "worship"];
 
 /// Whether the final consonant is doubled before -ed and -ing: in words of one syllable, and in longer ones that are
 /// stressed on the last. WordNet's exception list knows those; it also has British spellings, left out here.
@@ -222,12 +230,13 @@ fn doubles(base: &str) -> bool {
         b'c' | b's' => false,
         _ => {
             let listed = |ending: &str| {
-                compiled::find(&format!("{base}{}{ending}", char::from(last))).is_some_and(|entry| {
-                    entry.exceptions(PartOfSpeech::Verb).words().any(|verb| verb == base)
-                })
+                compiled::find(&format!("{base}{}{ending}", char::from(last))).is_some_and(
+                    |entry| entry.exceptions(PartOfSpeech::Verb).words().any(|verb| verb == base),
+                )
             };
             // Irregular verbs such as begin have no form in -ed.
-            !UNSTRESSED.contains(&base) && (listed("ed") || listed("ing") || is_prefixed_short_verb(base))
+            !UNSTRESSED.contains(&base)
+                && (listed("ed") || listed("ing") || is_prefixed_short_verb(base))
         }
     }
 }
@@ -235,8 +244,9 @@ fn doubles(base: &str) -> bool {
 /// Whether the verb is one of a single syllable behind a prefix: unclip, replan.
 fn is_prefixed_short_verb(base: &str) -> bool {
     ["un", "re", "over", "under", "out", "mis", "fore"].iter().any(|prefix| {
-        base.strip_prefix(prefix)
-            .is_some_and(|rest| rest.len() > 2 && syllables(rest) == 1 && verb_usage(rest).is_some())
+        base.strip_prefix(prefix).is_some_and(|rest| {
+            rest.len() > 2 && syllables(rest) == 1 && verb_usage(rest).is_some()
+        })
     })
 }
 
@@ -347,7 +357,8 @@ pub(crate) fn known_base<'a>(word: &'a str, form: Option<VerbForm>) -> Option<Co
 }
 
 fn verb_usage(base: &str) -> Option<u8> {
-    super::usage(base, PartOfSpeech::Verb).or_else(|| TABLES.by_base.contains_key(base).then_some(0))
+    super::usage(base, PartOfSpeech::Verb)
+        .or_else(|| TABLES.by_base.contains_key(base).then_some(0))
 }
 
 /// All ways to undo the regular spelling rules, the likelier first where nothing else is known.

@@ -173,7 +173,8 @@ impl<'a> Scan<'a> {
             // Tokenised text has one space before a closing mark, which must then stand alone.
             let spaced = rest.strip_prefix(' ');
             let candidate = spaced.unwrap_or(rest);
-            let Some((closer, closes_quote)) = closer(candidate, spaced.is_some(), self.quoted) else {
+            let Some((closer, closes_quote)) = closer(candidate, spaced.is_some(), self.quoted)
+            else {
                 break;
             };
             let after = &candidate[closer..];
@@ -254,8 +255,9 @@ impl<'a> Next<'a> {
         let opened = rest.trim_start_matches(|c: char| {
             matches!(c, '"' | '\'' | '`' | '“' | '‘' | '«' | '(' | '[' | '{' | ' ')
         });
-        let end =
-            opened.find(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').unwrap_or(opened.len());
+        let end = opened
+            .find(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
+            .unwrap_or(opened.len());
         Self { word: &opened[..end] }
     }
 
@@ -275,7 +277,9 @@ impl<'a> Next<'a> {
 
 /// Whether one of the next three words is a verb of saying: `"stop !" he said` goes on.
 fn speaks(rest: &str) -> bool {
-    rest.split_whitespace().take(3).any(|word| is_speech_verb(word.trim_end_matches([',', '.', '!', '?'])))
+    rest.split_whitespace()
+        .take(3)
+        .any(|word| is_speech_verb(word.trim_end_matches([',', '.', '!', '?'])))
 }
 
 fn is_end_mark(c: char) -> bool {
@@ -287,7 +291,8 @@ fn is_lower_cased(text: &str) -> bool {
     let mut rest = text;
     while let Some(upper) = rest.find(char::is_uppercase) {
         let bracket = upper.saturating_sub(1);
-        let placeholder = PLACEHOLDERS.iter().find(|p| rest.as_bytes()[bracket..].starts_with(p.as_bytes()));
+        let placeholder =
+            PLACEHOLDERS.iter().find(|p| rest.as_bytes()[bracket..].starts_with(p.as_bytes()));
         let Some(placeholder) = placeholder else { return false };
         rest = &rest[bracket + placeholder.len()..];
     }

@@ -61,7 +61,8 @@ pub(super) fn abbreviation(word: &str, lower_cased: bool) -> Option<Abbreviation
 }
 
 pub(super) fn is_starter(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_uppercase()) && lowered(word, |word| is_listed(STARTERS, word))
+    word.starts_with(|c: char| c.is_ascii_uppercase())
+        && lowered(word, |word| is_listed(STARTERS, word))
 }
 
 pub(super) fn is_speech_verb(word: &str) -> bool {

@@ -37,7 +37,10 @@ fn by_letters(word: &str, stem: impl FnOnce(&mut Vec<u8>)) -> String {
         letters.push(byte);
     }
     stem(&mut letters);
-    letters.into_iter().map(|b| if b < 0x80 { char::from(b) } else { lent[usize::from(b - 0x80)] }).collect()
+    letters
+        .into_iter()
+        .map(|b| if b < 0x80 { char::from(b) } else { lent[usize::from(b - 0x80)] })
+        .collect()
 }
 
 /// Whether a byte string ends so.

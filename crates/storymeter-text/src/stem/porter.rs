@@ -181,7 +181,10 @@ fn nltk_cvc(word: &[u8]) -> bool {
 
 /// Replaces the longest suffix of a table that the word ends in, if the rest has a measure above `above`.
 fn longest(word: &mut Vec<u8>, table: &[(&str, &str)], above: usize) {
-    let found = table.iter().filter(|(suffix, _)| ends(word, suffix)).max_by_key(|(suffix, _)| suffix.len());
+    let found = table
+        .iter()
+        .filter(|(suffix, _)| ends(word, suffix))
+        .max_by_key(|(suffix, _)| suffix.len());
     replace_if(word, found, above);
 }
 
@@ -335,7 +338,9 @@ mod tests {
 
     #[test]
     fn the_measure_counts_vowels_followed_by_consonants() {
-        for (word, m) in [("tree", 0), ("by", 0), ("trouble", 1), ("ivy", 1), ("private", 2), ("orrery", 2)] {
+        for (word, m) in
+            [("tree", 0), ("by", 0), ("trouble", 1), ("ivy", 1), ("private", 2), ("orrery", 2)]
+        {
             assert_eq!(measure(word.as_bytes()), m, "{word}");
         }
     }

@@ -96,8 +96,8 @@ const STEP3: &[(&str, &str)] = &[
 ];
 
 const STEP4: &[&str] = &[
-    "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
-    "ion", "al", "er", "ic",
+    "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous",
+    "ive", "ize", "ion", "al", "er", "ic",
 ];
 
 /// A word under work: a consonant y is written Y; the regions are kept as positions.
@@ -113,7 +113,8 @@ fn is_vowel(letter: u8) -> bool {
 
 /// The position after the first consonant that follows a vowel, from `start` on.
 fn region(letters: &[u8], start: usize) -> usize {
-    let after = letters[start..].windows(2).position(|pair| is_vowel(pair[0]) && !is_vowel(pair[1]));
+    let after =
+        letters[start..].windows(2).position(|pair| is_vowel(pair[0]) && !is_vowel(pair[1]));
     after.map_or(letters.len(), |at| start + at + 2)
 }
 
@@ -127,8 +128,9 @@ impl Word {
                 letters[i] = b'Y';
             }
         }
-        let prefix =
-            ["gener", "commun", "arsen"].iter().find(|prefix| letters.starts_with(prefix.as_bytes()));
+        let prefix = ["gener", "commun", "arsen"]
+            .iter()
+            .find(|prefix| letters.starts_with(prefix.as_bytes()));
         let r1 = prefix.map_or_else(|| region(&letters, 0), |prefix| prefix.len());
         let r2 = region(&letters, r1);
         Self { letters, r1, r2 }
@@ -157,7 +159,10 @@ impl Word {
     fn short_syllable(&self, length: usize) -> bool {
         match self.letters[..length] {
             [.., before, vowel, last] => {
-                !is_vowel(before) && is_vowel(vowel) && !is_vowel(last) && !matches!(last, b'w' | b'x' | b'Y')
+                !is_vowel(before)
+                    && is_vowel(vowel)
+                    && !is_vowel(last)
+                    && !matches!(last, b'w' | b'x' | b'Y')
             }
             [vowel, last] => is_vowel(vowel) && !is_vowel(last),
             _ => false,
@@ -222,7 +227,9 @@ impl Word {
 
     /// Double suffixes, the longest that fits, within R1.
     fn step2(&mut self) {
-        let Some(&(suffix, other)) = STEP2.iter().find(|(suffix, _)| self.ends(suffix)) else { return };
+        let Some(&(suffix, other)) = STEP2.iter().find(|(suffix, _)| self.ends(suffix)) else {
+            return;
+        };
         if !self.within(self.r1, suffix.len()) {
             return;
         }
@@ -238,7 +245,9 @@ impl Word {
     }
 
     fn step3(&mut self) {
-        let Some(&(suffix, other)) = STEP3.iter().find(|(suffix, _)| self.ends(suffix)) else { return };
+        let Some(&(suffix, other)) = STEP3.iter().find(|(suffix, _)| self.ends(suffix)) else {
+            return;
+        };
         let region = if suffix == "ative" { self.r2 } else { self.r1 };
         if self.within(self.r1, suffix.len()) && self.within(region, suffix.len()) {
             self.swap_end(suffix.len(), other);

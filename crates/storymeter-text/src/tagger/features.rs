@@ -173,7 +173,9 @@ impl Word {
 /// What the words of a sentence say about its use of capitals.
 pub(super) fn regime(words: &[Word]) -> Regime {
     let capital = words.iter().any(|w| w.case != Case::Lower);
-    let small = words.iter().any(|w| w.case == Case::Title || w.case == Case::Mixed || w.case == Case::Lower);
+    let small = words
+        .iter()
+        .any(|w| w.case == Case::Title || w.case == Case::Mixed || w.case == Case::Lower);
     match (capital, small) {
         (false, _) => Regime::Lower,
         (true, false) => Regime::Upper,
@@ -182,7 +184,8 @@ pub(super) fn regime(words: &[Word]) -> Regime {
 }
 
 fn key(template: u8, hash: u64) -> u32 {
-    let product = (hash ^ u64::from(template).wrapping_mul(0xd6e8_feb8_6659_fd93)).wrapping_mul(MIX);
+    let product =
+        (hash ^ u64::from(template).wrapping_mul(0xd6e8_feb8_6659_fd93)).wrapping_mul(MIX);
     // 0 marks an empty slot of the table.
     ((product >> 32) as u32).max(1)
 }
@@ -211,8 +214,9 @@ pub(super) struct Window<'a> {
 
 impl<'a> Window<'a> {
     pub(super) fn new(words: &'a [Word], i: usize) -> Self {
-        let near =
-            |offset: isize| i.checked_add_signed(offset).and_then(|i| words.get(i)).unwrap_or(&OUTSIDE);
+        let near = |offset: isize| {
+            i.checked_add_signed(offset).and_then(|i| words.get(i)).unwrap_or(&OUTSIDE)
+        };
         Self { before2: near(-2), before: near(-1), word: near(0), after: near(1), after2: near(2) }
     }
 }

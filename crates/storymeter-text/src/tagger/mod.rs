@@ -91,8 +91,11 @@ impl Tagger {
         let regime = features::regime(words);
         allowed.clear();
         allowed.extend(words.iter_mut().zip(tokens).enumerate().map(|(i, (word, token))| {
-            let entry =
-                self.model.words.get(word.dictionary_key(regime)).map(|e| self.model.entries[e as usize]);
+            let entry = self
+                .model
+                .words
+                .get(word.dictionary_key(regime))
+                .map(|e| self.model.entries[e as usize]);
             word.settle(regime, i == 0, entry.map_or(0, |entry| entry.tags));
             match entry {
                 _ if word.placeholder => 1 << Tag::Nnp as u8,
@@ -211,7 +214,10 @@ mod tests {
 
     #[test]
     fn placeholders_are_proper_nouns() {
-        assert_eq!(tags("[MALE] gave [FEMALE] 's book to [NEUTRAL] ."), "NNP VBD NNP POS NN IN NNP .");
+        assert_eq!(
+            tags("[MALE] gave [FEMALE] 's book to [NEUTRAL] ."),
+            "NNP VBD NNP POS NN IN NNP ."
+        );
     }
 
     #[test]
@@ -233,7 +239,8 @@ mod tests {
     #[test]
     fn what_was_tagged_before_does_not_matter() {
         let sentence = ["The", "saw", "can", "cut", "wood", "fast", "."];
-        let fresh = std::thread::spawn(move || Tagger::embedded().tag(&sentence)).join().expect("no panic");
+        let fresh =
+            std::thread::spawn(move || Tagger::embedded().tag(&sentence)).join().expect("no panic");
         let others: Vec<String> = (0..5000).map(|i| format!("Word{i}")).collect();
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         let tagger = Tagger::embedded();
@@ -267,15 +274,19 @@ mod tests {
             let pairs = text.split(' ').map(|pair| pair.split_once('/').expect("word/tag"));
             pairs.map(|(word, tag)| (word.to_owned(), tag.parse::<Tag>().expect("a tag"))).unzip()
         };
-        let data: Vec<train::Sentence> = ["The/DT cat/NN sleeps/VBZ ./.", "A/DT dog/NN barks/VBZ ./."]
-            .iter()
-            .cycle()
-            .take(20)
-            .map(|text| sentence(text))
-            .collect();
+        let data: Vec<train::Sentence> =
+            ["The/DT cat/NN sleeps/VBZ ./.", "A/DT dog/NN barks/VBZ ./."]
+                .iter()
+                .cycle()
+                .take(20)
+                .map(|text| sentence(text))
+                .collect();
         let trained = train::train(&data, &train::Options::default(), |_, _| {});
         let tagger = Tagger::from_bytes(&trained.pack(8.0)).expect("a whole model");
-        assert_eq!(tagger.tag(&["The", "dog", "sleeps", "."]), [Tag::Dt, Tag::Nn, Tag::Vbz, Tag::Stop]);
+        assert_eq!(
+            tagger.tag(&["The", "dog", "sleeps", "."]),
+            [Tag::Dt, Tag::Nn, Tag::Vbz, Tag::Stop]
+        );
         let again = train::train(&data, &train::Options::default(), |_, _| {});
         assert_eq!(trained.pack(8.0), again.pack(8.0), "the same data gives the same bytes");
     }

@@ -72,7 +72,8 @@ impl Trained {
         };
         let contexts = (0..FIRST_FEATURE).map(|row| (row as u32, weights(row)));
         write_rows(&mut out, contexts);
-        let features = self.keys.iter().enumerate().map(|(i, &key)| (key, weights(FIRST_FEATURE + i)));
+        let features =
+            self.keys.iter().enumerate().map(|(i, &key)| (key, weights(FIRST_FEATURE + i)));
         write_rows(&mut out, features);
         out
     }
@@ -165,12 +166,17 @@ impl Reader<'_> {
     /// A number of things to come, each of at least one byte.
     fn count(&mut self) -> Result<usize, BadModel> {
         let count = self.number()? as usize;
-        if count > self.bytes.len() - self.at { Err(self.bad("count too large")) } else { Ok(count) }
+        if count > self.bytes.len() - self.at {
+            Err(self.bad("count too large"))
+        } else {
+            Ok(count)
+        }
     }
 
     fn key(&mut self) -> Result<u32, BadModel> {
         let step = u32::try_from(self.number()?).ok();
-        self.last = step.and_then(|s| self.last.checked_add(s)).ok_or_else(|| self.bad("key too large"))?;
+        self.last =
+            step.and_then(|s| self.last.checked_add(s)).ok_or_else(|| self.bad("key too large"))?;
         Ok(self.last)
     }
 

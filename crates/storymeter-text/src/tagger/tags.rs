@@ -167,7 +167,10 @@ impl FromStr for Tag {
     type Err = UnknownTag;
 
     fn from_str(text: &str) -> Result<Self, UnknownTag> {
-        Self::ALL.into_iter().find(|tag| tag.as_str() == text).ok_or_else(|| UnknownTag(text.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|tag| tag.as_str() == text)
+            .ok_or_else(|| UnknownTag(text.to_owned()))
     }
 }
 

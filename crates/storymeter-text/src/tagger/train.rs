@@ -92,7 +92,11 @@ fn lower_cased(sentence: &Sentence) -> Sentence {
 }
 
 /// Trains on tagged sentences, calling `progress` with epoch and share of right tags after each epoch.
-pub fn train(sentences: &[Sentence], options: &Options, mut progress: impl FnMut(usize, f64)) -> Trained {
+pub fn train(
+    sentences: &[Sentence],
+    options: &Options,
+    mut progress: impl FnMut(usize, f64),
+) -> Trained {
     let mut data: Vec<(Vec<Word>, Regime, Vec<u8>)> = Vec::new();
     for sentence in sentences {
         for (tokens, tags) in [sentence.clone(), lower_cased(sentence)] {
@@ -116,14 +120,17 @@ pub fn train(sentences: &[Sentence], options: &Options, mut progress: impl FnMut
         .map(|(words, regime, gold)| {
             let emissions = (0..words.len())
                 .map(|i| {
-                    features::emission(&Window::new(&words, i)).map(|k| index.get(k).unwrap_or(EMPTY_ROW))
+                    features::emission(&Window::new(&words, i))
+                        .map(|k| index.get(k).unwrap_or(EMPTY_ROW))
                 })
                 .collect();
             let allowed = words
                 .iter()
-                .map(|w| match table.get(w.dictionary_key(regime)).map(|i| dictionary[i as usize]) {
-                    Some((_, tags, true)) => tags,
-                    _ => ALL,
+                .map(|w| {
+                    match table.get(w.dictionary_key(regime)).map(|i| dictionary[i as usize]) {
+                        Some((_, tags, true)) => tags,
+                        _ => ALL,
+                    }
                 })
                 .collect();
             Example { words, emissions, allowed, gold }
@@ -215,8 +222,9 @@ impl<'a> Perceptron<'a> {
         let guessed = |i: usize| guess[i] as u8;
         let gold = |i: usize| example.gold[i];
         let right = (0..guess.len()).filter(|&i| guessed(i) == gold(i)).count();
-        let at =
-            |tags: &dyn Fn(usize) -> u8, i: usize, back: usize| if i < back { START } else { tags(i - back) };
+        let at = |tags: &dyn Fn(usize) -> u8, i: usize, back: usize| {
+            if i < back { START } else { tags(i - back) }
+        };
         for i in 0..guess.len() {
             if gold(i) != guessed(i) {
                 for &row in example.emissions[i].iter().filter(|&&row| row != EMPTY_ROW) {
@@ -260,7 +268,8 @@ impl<'a> Perceptron<'a> {
             ((f64::from(weight) - moment as f64 / self.clock as f64) / f64::from(STEP)) as f32
         };
         let rows = self.weights.iter().zip(&self.moments);
-        rows.map(|(weights, moments)| std::array::from_fn(|tag| mean(weights[tag], moments[tag]))).collect()
+        rows.map(|(weights, moments)| std::array::from_fn(|tag| mean(weights[tag], moments[tag])))
+            .collect()
     }
 }
 

@@ -62,9 +62,8 @@ struct Quotes {
 impl Quotes {
     fn side(&mut self, token: &str, previous: &str) -> Side {
         match token {
-            "." | "," | ":" | ";" | "!" | "?" | "%" | ")" | "]" | "}" | "-RRB-" | "…" | "”" | "»" => {
-                Side::Left
-            }
+            "." | "," | ":" | ";" | "!" | "?" | "%" | ")" | "]" | "}" | "-RRB-" | "…" | "”"
+            | "»" => Side::Left,
             _ if token.starts_with("..") && token.bytes().all(|b| b == b'.') => Side::Left,
             "(" | "[" | "{" | "-LRB-" | "$" | "#" | "“" | "«" | "‘" => Side::Right,
             "``" => {
@@ -86,7 +85,8 @@ impl Quotes {
             // A lone apostrophe closes what is open, or marks the plural possessive; it opens only before a word that
             // follows a mark.
             "'" | "’" => {
-                let after_word = previous.ends_with(|c: char| c.is_alphanumeric() || ".,!?".contains(c));
+                let after_word =
+                    previous.ends_with(|c: char| c.is_alphanumeric() || ".,!?".contains(c));
                 if self.single || (after_word && previous.ends_with(['s', 'S'])) {
                     self.single = false;
                     Side::Left
@@ -95,7 +95,9 @@ impl Quotes {
                     Side::Right
                 }
             }
-            _ if is_clitic(token) && previous.ends_with(|c: char| c.is_alphanumeric() || c == ']') => {
+            _ if is_clitic(token)
+                && previous.ends_with(|c: char| c.is_alphanumeric() || c == ']') =>
+            {
                 Side::Left
             }
             _ => Side::Neither,

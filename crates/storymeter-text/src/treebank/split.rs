@@ -4,8 +4,15 @@ use super::{PLACEHOLDERS, Quote, Token};
 use crate::Span;
 
 /// Words the treebank writes as two, and where it cuts them.
-const JOINED: [(&str, usize); 7] =
-    [("cannot", 3), ("d'ye", 1), ("gimme", 3), ("gonna", 3), ("gotta", 3), ("lemme", 3), ("wanna", 3)];
+const JOINED: [(&str, usize); 7] = [
+    ("cannot", 3),
+    ("d'ye", 1),
+    ("gimme", 3),
+    ("gonna", 3),
+    ("gotta", 3),
+    ("lemme", 3),
+    ("wanna", 3),
+];
 
 /// Words that begin with an apostrophe; the number is where the treebank cuts them, 0 for nowhere.
 const ELIDED: [(&str, usize); 16] = [
@@ -85,9 +92,14 @@ impl<'a> Splitter<'a> {
         match bytes[0] {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => (0, Quote::None),
             b';' | b'@' | b'#' | b'$' | b'%' | b'&' | b'?' | b'!' => (1, Quote::None),
-            b'[' => (PLACEHOLDERS.iter().find(|p| rest.starts_with(**p)).map_or(1, |p| p.len()), Quote::None),
+            b'[' => (
+                PLACEHOLDERS.iter().find(|p| rest.starts_with(**p)).map_or(1, |p| p.len()),
+                Quote::None,
+            ),
             b']' | b'(' | b')' | b'{' | b'}' | b'<' | b'>' => (1, Quote::None),
-            b':' | b',' => (usize::from(!bytes.get(1).is_some_and(u8::is_ascii_digit)), Quote::None),
+            b':' | b',' => {
+                (usize::from(!bytes.get(1).is_some_and(u8::is_ascii_digit)), Quote::None)
+            }
             b'-' if rest.starts_with("--") => (2, Quote::None),
             b'.' => match bytes.iter().take_while(|&&b| b == b'.').count() {
                 1 => (usize::from(self.final_stop == Some(at)), Quote::None),
@@ -105,7 +117,8 @@ impl<'a> Splitter<'a> {
     /// A straight double quote opens after white space or a bracket and closes otherwise; between spaces it alternates.
     fn straight(&mut self, at: usize, end: usize) -> Quote {
         let before = self.text[self.sentence.start..at].chars().next_back();
-        let loose_left = before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '<'));
+        let loose_left =
+            before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '<'));
         let loose_right = at + 1 == end;
         let opens = if loose_left && loose_right { !self.quoted } else { loose_left };
         self.quoted = opens;
@@ -115,7 +128,8 @@ impl<'a> Splitter<'a> {
     /// Two single quotes close, except where they stand directly before a word.
     fn pair(&self, at: usize, end: usize) -> Quote {
         let before = self.text[self.sentence.start..at].chars().next_back();
-        let loose_left = before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '<'));
+        let loose_left =
+            before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '<'));
         if loose_left && at + 2 < end { Quote::Opens } else { Quote::Closes }
     }
 
@@ -144,7 +158,9 @@ impl<'a> Splitter<'a> {
                 (c.len_utf8(), Quote::Opens)
             }
             Some(c @ '’') => self.apostrophe(rest, c.len_utf8(), fresh),
-            Some(c @ ('…' | '—' | '。' | '！' | '？' | '，')) => (c.len_utf8(), Quote::None),
+            Some(c @ ('…' | '—' | '。' | '！' | '？' | '，')) => {
+                (c.len_utf8(), Quote::None)
+            }
             _ => (0, Quote::None),
         }
     }
@@ -174,8 +190,9 @@ impl<'a> Splitter<'a> {
 
 /// Where the full stop is that ends the sentence: only quotes and brackets may follow it, and no dot stand before it.
 fn final_stop(sentence: &str) -> Option<usize> {
-    let closers =
-        |c: char| c.is_whitespace() || matches!(c, ']' | ')' | '}' | '>' | '"' | '\'' | '»' | '”' | '’');
+    let closers = |c: char| {
+        c.is_whitespace() || matches!(c, ']' | ')' | '}' | '>' | '"' | '\'' | '»' | '”' | '’')
+    };
     let body = sentence.trim_end_matches(closers).strip_suffix('.')?;
     (!body.ends_with('.')).then_some(body.len())
 }

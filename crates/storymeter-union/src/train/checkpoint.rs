@@ -45,9 +45,12 @@ impl Checkpoint {
         let state = serde_json::to_string(&self.state).map_err(|e| wrong(e.to_string()))?;
         let means = self.optimiser.means.iter();
         let named = self.weights.iter().enumerate().map(|(i, data)| (format!("weight.{i}"), data));
-        let named = named.chain(means.clone().enumerate().map(|(i, (mean, _))| (format!("mean.{i}"), mean)));
-        let named = named.chain(means.enumerate().map(|(i, (_, square))| (format!("square.{i}"), square)));
-        let bytes: Vec<(String, Vec<u8>)> = named.map(|(name, data)| (name, little_endian(data))).collect();
+        let named = named
+            .chain(means.clone().enumerate().map(|(i, (mean, _))| (format!("mean.{i}"), mean)));
+        let named =
+            named.chain(means.enumerate().map(|(i, (_, square))| (format!("square.{i}"), square)));
+        let bytes: Vec<(String, Vec<u8>)> =
+            named.map(|(name, data)| (name, little_endian(data))).collect();
         let views = bytes.iter().map(|(name, bytes)| {
             let view = TensorView::new(Dtype::F32, vec![bytes.len() / 4], bytes);
             view.map(|view| (name.as_str(), view)).map_err(|e| wrong(e.to_string()))
@@ -67,8 +70,10 @@ impl Checkpoint {
             return Ok(None);
         }
         let wrong = |problem: String| Error::Model { path: path.clone(), problem };
-        let bytes = std::fs::read(&path).map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
-        let broken = |e: safetensors::SafeTensorError| wrong(format!("not a complete checkpoint: {e}"));
+        let bytes =
+            std::fs::read(&path).map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
+        let broken =
+            |e: safetensors::SafeTensorError| wrong(format!("not a complete checkpoint: {e}"));
         let (_, header) = SafeTensors::read_metadata(&bytes).map_err(broken)?;
         let state = header.metadata().as_ref().and_then(|fields| fields.get("state"));
         let state = state.ok_or_else(|| wrong("not a checkpoint of a training run".to_owned()))?;
@@ -76,7 +81,9 @@ impl Checkpoint {
         let file = SafeTensors::deserialize(&bytes).map_err(broken)?;
         let list = |kind: &str| -> Vec<Vec<f32>> {
             let tensors = (0..).map_while(|i| file.tensor(&format!("{kind}.{i}")).ok());
-            tensors.map(|t| t.data().as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect()).collect()
+            tensors
+                .map(|t| t.data().as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect())
+                .collect()
         };
         let means = list("mean").into_iter().zip(list("square")).collect();
         let optimiser = OptimiserState { steps: state.steps, means };

@@ -61,7 +61,8 @@ fn read_text(path: &Path) -> Result<String, Complaint> {
         .and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
         .map_err(|error| Complaint::io(Place::file(path), error))?;
     if bytes.len() as u64 > LARGEST_FILE {
-        let problem = format!("has more than {LARGEST_FILE} bytes, which no file of settings needs");
+        let problem =
+            format!("has more than {LARGEST_FILE} bytes, which no file of settings needs");
         return Err(Complaint::invalid(Place::file(path), problem));
     }
     String::from_utf8(bytes).map_err(|error| {
@@ -119,13 +120,15 @@ fn refused_field(text: &str) -> Option<usize> {
         if !refused(toml::Table::from_iter([(key.to_owned(), value.clone())])) {
             continue;
         }
-        let inner = place.get_ref().as_table().zip(value.as_table()).and_then(|(places, values)| {
-            let alone = |inner: &str| {
-                let field = toml::Table::from_iter([(inner.to_owned(), values.get(inner)?.clone())]);
-                Some(toml::Table::from_iter([(key.to_owned(), field.into())]))
-            };
-            places.keys().find(|inner| alone(inner.get_ref()).is_some_and(refused))
-        });
+        let inner =
+            place.get_ref().as_table().zip(value.as_table()).and_then(|(places, values)| {
+                let alone = |inner: &str| {
+                    let field =
+                        toml::Table::from_iter([(inner.to_owned(), values.get(inner)?.clone())]);
+                    Some(toml::Table::from_iter([(key.to_owned(), field.into())]))
+                };
+                places.keys().find(|inner| alone(inner.get_ref()).is_some_and(refused))
+            });
         return Some(inner.unwrap_or(name).span().start);
     }
     None
@@ -135,7 +138,9 @@ fn refused_field(text: &str) -> Option<usize> {
 fn fault_in_file(path: &Path, text: &str, fault: Fault) -> Complaint {
     let mut place = Place::file(path);
     let table = DeTable::parse(text);
-    if let Ok(Some((name, _))) = table.as_ref().map(|table| table.get_ref().get_key_value(fault.field)) {
+    if let Ok(Some((name, _))) =
+        table.as_ref().map(|table| table.get_ref().get_key_value(fault.field))
+    {
         place = place.at_line(line_of(text.as_bytes(), name.span().start));
     }
     Complaint::invalid(place.in_field(fault.field), fault.problem)
@@ -157,8 +162,8 @@ mod tests {
             let text = settings.to_toml();
             assert_eq!(parse(&text, None).unwrap(), settings, "{text}");
             for (field, comment) in Settings::FIELDS {
-                let written =
-                    text.contains(&format!("\n{field} = ")) || text.contains(&format!("\n[{field}]"));
+                let written = text.contains(&format!("\n{field} = "))
+                    || text.contains(&format!("\n[{field}]"));
                 assert!(written && text.contains(comment[0]), "{field} in\n{text}");
             }
         }
@@ -177,15 +182,23 @@ mod tests {
 
     #[test]
     fn complaints_name_file_line_and_field() {
-        let complain =
-            |text: &str| complaint(Path::new("run.toml"), text, &parse(text, None).unwrap_err()).to_string();
+        let complain = |text: &str| {
+            complaint(Path::new("run.toml"), text, &parse(text, None).unwrap_err()).to_string()
+        };
         let unknown = complain("seed = 3\nepoch = 2\n");
-        assert!(unknown.starts_with("run.toml:2: field \"epoch\": unknown field `epoch`"), "{unknown}");
+        assert!(
+            unknown.starts_with("run.toml:2: field \"epoch\": unknown field `epoch`"),
+            "{unknown}"
+        );
         let kind = complain("\n\nlearning_rate = \"fast\"\n");
-        assert!(kind.starts_with("run.toml:3: field \"learning_rate\": invalid type: string"), "{kind}");
+        assert!(
+            kind.starts_with("run.toml:3: field \"learning_rate\": invalid type: string"),
+            "{kind}"
+        );
         let inner = complain("[perturb]\ncounts = [1.0]\n");
         assert!(inner.starts_with("run.toml:2: field \"counts\""), "{inner}");
-        let long = complain("seed = 1\n\n[perturb]\nkeyword_share = 0.2\ncounts = [1, 2, 3, 4, 5]\n");
+        let long =
+            complain("seed = 1\n\n[perturb]\nkeyword_share = 0.2\ncounts = [1, 2, 3, 4, 5]\n");
         assert!(long.starts_with("run.toml:5: field \"counts\": invalid length 5"), "{long}");
         let broken = complain("seed = \n");
         assert!(broken.starts_with("run.toml:1: field \"seed\""), "{broken}");

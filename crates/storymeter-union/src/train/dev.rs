@@ -68,7 +68,8 @@ pub(super) fn batch_logits<B: Backend>(
     let hidden = network.encode(batch)?;
     let pooled = match pooling {
         Pooling::Cls => {
-            let firsts: Vec<u32> = batch.bounds()[..batch.len()].iter().map(|at| *at as u32).collect();
+            let firsts: Vec<u32> =
+                batch.bounds()[..batch.len()].iter().map(|at| *at as u32).collect();
             backend.gather(&hidden, &backend.lookups(&firsts), width)
         }
         Pooling::Mean => backend.story_means(&hidden, &backend.stories(batch.bounds()), width),
@@ -85,13 +86,18 @@ fn loss(logit: f64, human: bool) -> f64 {
 
 pub(super) fn report(examples: &[Example], logits: &[f64]) -> DevReport {
     let quality = |wanted: &dyn Fn(&Example) -> bool| {
-        let chosen: Vec<(&Example, f64)> =
-            examples.iter().zip(logits.iter().copied()).filter(|(example, _)| wanted(example)).collect();
+        let chosen: Vec<(&Example, f64)> = examples
+            .iter()
+            .zip(logits.iter().copied())
+            .filter(|(example, _)| wanted(example))
+            .collect();
         let count = chosen.len().max(1) as f64;
-        let right = chosen.iter().filter(|(example, logit)| (*logit > 0.0) == example.human).count();
+        let right =
+            chosen.iter().filter(|(example, logit)| (*logit > 0.0) == example.human).count();
         Quality {
             examples: chosen.len(),
-            loss: chosen.iter().map(|(example, logit)| loss(*logit, example.human)).sum::<f64>() / count,
+            loss: chosen.iter().map(|(example, logit)| loss(*logit, example.human)).sum::<f64>()
+                / count,
             accuracy: right as f64 / count,
         }
     };
@@ -108,7 +114,11 @@ pub(super) fn report(examples: &[Example], logits: &[f64]) -> DevReport {
 /// The temperature with the smallest loss on these logits, between a twentieth and twenty.
 pub(super) fn temperature(examples: &[Example], logits: &[f64]) -> f64 {
     let at = |log: f64| -> f64 {
-        examples.iter().zip(logits).map(|(example, logit)| loss(logit / log.exp(), example.human)).sum()
+        examples
+            .iter()
+            .zip(logits)
+            .map(|(example, logit)| loss(logit / log.exp(), example.human))
+            .sum()
     };
     // The loss is unimodal in the log of the temperature: it is convex in its inverse.
     let (mut low, mut high) = (0.05f64.ln(), 20f64.ln());

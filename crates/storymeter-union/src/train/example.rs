@@ -79,13 +79,15 @@ impl Maker<'_> {
     fn pair(&self, record: Record<'_>, draw: u64) -> Option<(Pair, bool)> {
         let (settings, tokenizer) = (self.settings, self.tokenizer);
         let view = View::of(record, draw, tokenizer, settings);
-        let negative = self.perturber.perturb(&view.story, settings.seed, record.number, draw).ok()?;
+        let negative =
+            self.perturber.perturb(&view.story, settings.seed, record.number, draw).ok()?;
         let (human, _) = view.ids(&view.story.text, tokenizer, settings);
         // Damage may bring back what was made alike: a tokenised "did n't".
         let text = Story { text: negative.story, ..Story::default() };
         let text = &written_down(&text, settings, false).text;
         let (damaged, was_cut) = view.ids(text, tokenizer, settings);
-        let undamaged = human == damaged || (was_cut && human.starts_with(&damaged[..damaged.len() - 1]));
+        let undamaged =
+            human == damaged || (was_cut && human.starts_with(&damaged[..damaged.len() - 1]));
         if undamaged {
             // Cut off, or lost in normalisation: the model could not tell them apart either.
             return None;
@@ -96,8 +98,9 @@ impl Maker<'_> {
             human.get(first..end).unwrap_or_default().to_vec()
         };
         let damage = Technique::ALL.map(|technique| negative.techniques.contains(&technique));
-        let taught =
-            |text: &str| self.readers.iter().map(|reader| reader.ids(prompt_of(&view.story), text)).collect();
+        let taught = |text: &str| {
+            self.readers.iter().map(|reader| reader.ids(prompt_of(&view.story), text)).collect()
+        };
         let negative = Example {
             targets: targets(&damaged),
             ids: damaged,

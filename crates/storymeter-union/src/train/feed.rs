@@ -64,7 +64,8 @@ pub(super) fn feed<'scope>(
             for (number, part) in order.chunks(CHUNK).enumerate() {
                 let part: Vec<Record<'_>> = part.iter().map(|at| records[*at]).collect();
                 let start = Instant::now();
-                let chunk = (epoch, number, maker.make(&part, epoch), start.elapsed().as_secs_f64());
+                let chunk =
+                    (epoch, number, maker.make(&part, epoch), start.elapsed().as_secs_f64());
                 if chunks.send(Some(chunk)).is_err() {
                     return;
                 }
@@ -78,7 +79,12 @@ pub(super) fn feed<'scope>(
     fed
 }
 
-fn group(maker: &Maker<'_>, total: usize, rank: Rank, (made, batches): (&Receiver<Chunk>, &SyncSender<Fed>)) {
+fn group(
+    maker: &Maker<'_>,
+    total: usize,
+    rank: Rank,
+    (made, batches): (&Receiver<Chunk>, &SyncSender<Fed>),
+) {
     let mut end = EpochEnd::default();
     for chunk in made {
         let Some((epoch, number, made, seconds)) = chunk else {
@@ -119,7 +125,8 @@ fn by_length(
     let mut room = 0;
     for pair in pairs {
         let size = size(&pair);
-        let is_full = |group: &Vec<Example>| size > room || (stories > 0 && group.len() + 2 > stories);
+        let is_full =
+            |group: &Vec<Example>| size > room || (stories > 0 && group.len() + 2 > stories);
         if groups.last().is_none_or(is_full) {
             groups.push(Vec::new());
             room = tokens;
@@ -176,9 +183,13 @@ mod tests {
                 assert!(batch.iter().map(|example| example.ids.len()).sum::<usize>() <= tokens);
                 assert!(stories == 0 || batch.len() <= stories);
                 seen.extend(batch.chunks(2).map(|pair| pair[0].ids[0]));
-                assert!(batch.chunks(2).all(|pair| pair[0].human && pair[0].ids[0] == pair[1].ids[0]));
+                assert!(
+                    batch.chunks(2).all(|pair| pair[0].human && pair[0].ids[0] == pair[1].ids[0])
+                );
                 let lengths = batch.iter().map(|example| example.ids.len());
-                assert!(tokens > 1000 || lengths.clone().max().unwrap() - lengths.min().unwrap() <= 4);
+                assert!(
+                    tokens > 1000 || lengths.clone().max().unwrap() - lengths.min().unwrap() <= 4
+                );
             }
             seen.sort_unstable();
             assert_eq!(seen, (0..200).collect::<Vec<_>>());

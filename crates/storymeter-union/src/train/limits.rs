@@ -109,11 +109,17 @@ impl Settings {
     }
 
     fn perturb_fault(&self) -> Option<Fault> {
-        let largest =
-            self.perturb.weights.iter().chain(&self.perturb.counts).find(|weight| **weight > LARGEST);
+        let largest = self
+            .perturb
+            .weights
+            .iter()
+            .chain(&self.perturb.counts)
+            .find(|weight| **weight > LARGEST);
         let problem = match (self.perturb.clone().checked(), largest) {
             (Err(problem), _) => format!("makes no sense: {problem}"),
-            (Ok(_), Some(weight)) => format!("has a weight of {weight}: at most {LARGEST} is possible"),
+            (Ok(_), Some(weight)) => {
+                format!("has a weight of {weight}: at most {LARGEST} is possible")
+            }
             (Ok(_), None) => return None,
         };
         Some(Fault { field: "perturb", problem })
@@ -155,7 +161,10 @@ mod tests {
         assert_eq!(said, "training: delexicalise must be from 0 to 1, and is 1.5");
         let said = problem(Settings { learning_rate: f64::NAN, ..default.clone() });
         assert_eq!(said, "training: learning_rate must be from 1e-30 to 1, and is NaN");
-        assert!(problem(Settings { stories_a_batch: 1, ..default.clone() }).contains("a batch needs room"));
+        assert!(
+            problem(Settings { stories_a_batch: 1, ..default.clone() })
+                .contains("a batch needs room")
+        );
         assert!(problem(Settings { layers: 3, ..default.clone() }).contains("the encoder has 2"));
         let steps = |weight_step, word_step| Settings { weight_step, word_step, ..default.clone() };
         assert!(problem(steps(0.7, 0.0)).contains("word_step is 0: a step is from 0.25 to 2"));

@@ -164,12 +164,14 @@ fn train_on<B: Backend + Clone>(
     let config = Config::load(job.init)?;
     settings.check_for(&config)?;
     let mut tokenizer = Tokenizer::load(job.init, &config)?;
-    let name_tokens = if settings.name_tokens { names::entries(&tokenizer) } else { BTreeMap::new() };
+    let name_tokens =
+        if settings.name_tokens { names::entries(&tokenizer) } else { BTreeMap::new() };
     for (text, id) in &name_tokens {
         tokenizer.add_token(text, *id);
     }
     let records = |part: Split| -> Vec<Record<'_>> {
-        let numbered = job.stories.iter().enumerate().map(|(i, story)| Record { story, number: i as u64 });
+        let numbered =
+            job.stories.iter().enumerate().map(|(i, story)| Record { story, number: i as u64 });
         numbered.filter(|record| assign(settings.seed, record.number) == part).collect()
     };
     let (train, dev, test) = (records(Split::Train), records(Split::Dev), records(Split::Test));
@@ -292,7 +294,8 @@ fn fingerprint(stories: &[Story]) -> String {
 /// SHA-256 of an encoder's file of weights.
 fn weights_hash(folder: &Path) -> Result<String> {
     let path = folder.join("model.safetensors");
-    let bytes = std::fs::read(&path).map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
+    let bytes =
+        std::fs::read(&path).map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
     Ok(hash(&bytes))
 }
 

@@ -19,13 +19,21 @@ const KNOWN: [(Gender, [&str; 6]); 3] = [
 pub(super) fn entries(tokenizer: &Tokenizer) -> BTreeMap<String, u32> {
     let unused = (0..tokenizer.vocabulary() as u32)
         .filter(|id| tokenizer.piece(*id).is_some_and(|piece| piece.starts_with("[unused")));
-    let found: BTreeMap<String, u32> =
-        KNOWN.iter().zip(unused).map(|((gender, _), id)| (gender.placeholder().to_owned(), id)).collect();
+    let found: BTreeMap<String, u32> = KNOWN
+        .iter()
+        .zip(unused)
+        .map(|((gender, _), id)| (gender.placeholder().to_owned(), id))
+        .collect();
     if found.len() == KNOWN.len() { found } else { BTreeMap::new() }
 }
 
 /// Sets the entries' embeddings to the mean of the names they stand for.
-pub(super) fn start(entries: &BTreeMap<String, u32>, tokenizer: &Tokenizer, words: &mut [f32], width: usize) {
+pub(super) fn start(
+    entries: &BTreeMap<String, u32>,
+    tokenizer: &Tokenizer,
+    words: &mut [f32],
+    width: usize,
+) {
     for (gender, names) in KNOWN {
         let Some(entry) = entries.get(gender.placeholder()) else { continue };
         let ids: Vec<u32> = names.iter().filter_map(|name| tokenizer.id(name)).collect();
@@ -60,7 +68,8 @@ mod tests {
 
     #[test]
     fn unused_entries_become_names_and_start_as_their_mean() {
-        let tokenizer = tokenizer(&["[unused0]", "[unused1]", "kite", "[unused7]", "tom", "john", "mary"]);
+        let tokenizer =
+            tokenizer(&["[unused0]", "[unused1]", "kite", "[unused7]", "tom", "john", "mary"]);
         let found = entries(&tokenizer);
         let expected = [("[MALE]", 5), ("[FEMALE]", 6), ("[NEUTRAL]", 8)];
         assert_eq!(found, expected.map(|(name, id)| (name.to_owned(), id)).into());

@@ -66,7 +66,9 @@ const RECONSTRUCTION_BIAS: usize = 5;
 
 /// The heads as a network takes them; those that are absent are empty.
 pub(super) fn head_tensors(heads: &Heads, width: usize) -> Vec<Tensor> {
-    let weight = |name: &str, data: &[f32]| (name.to_owned(), vec![data.len() / width, width], data.to_vec());
+    let weight = |name: &str, data: &[f32]| {
+        (name.to_owned(), vec![data.len() / width, width], data.to_vec())
+    };
     let bias = |name: &str, data: &[f32]| (name.to_owned(), vec![data.len()], data.to_vec());
     let tensors = [
         weight("score.weight", &heads.score),
@@ -100,7 +102,11 @@ pub(super) fn take_losses<B: Backend>(
 ) -> Result<Losses> {
     let mut sums = network.take_losses()?;
     exchange.sum(network.backend(), &mut sums)?;
-    Ok(Losses { score: sums[SCORE], reconstruction: sums[RECONSTRUCTION], diagnosis: sums[DIAGNOSIS] })
+    Ok(Losses {
+        score: sums[SCORE],
+        reconstruction: sums[RECONSTRUCTION],
+        diagnosis: sums[DIAGNOSIS],
+    })
 }
 
 /// Adds the gradients of a batch's mean loss (equation 6), or of a part's share in it, to the network's, and the losses' means
@@ -114,7 +120,8 @@ pub(super) fn learn<B: Backend>(
     if task.batch.is_empty() {
         return Ok(());
     }
-    let options = ForwardOptions { dropout, recompute: settings.recompute, first_row: task.first_row };
+    let options =
+        ForwardOptions { dropout, recompute: settings.recompute, first_row: task.first_row };
     let trace = network.forward(&task.batch, options)?;
     let mut states = network.states(&trace);
     let pooled = match settings.pooling {

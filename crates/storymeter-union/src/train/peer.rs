@@ -44,7 +44,8 @@ fn losses_and_gradients_of_every_pooling_and_head_are_pytorch_s() {
     let encoder = fixture("../storymeter-encoder/tests/fixtures/bert");
     let config = Config::load(&encoder).unwrap();
     let parameters = load_parameters(&encoder, &config).unwrap();
-    let examples: Vec<Example> = expected["examples"].as_array().unwrap().iter().map(example).collect();
+    let examples: Vec<Example> =
+        expected["examples"].as_array().unwrap().iter().map(example).collect();
     let given = |name: &str| numbers(&expected["heads"][name]);
     for case in expected["cases"].as_array().unwrap() {
         let own = case["reconstruction"] == "own";
@@ -62,14 +63,19 @@ fn losses_and_gradients_of_every_pooling_and_head_are_pytorch_s() {
             reconstruction_bias: given("reconstruction_bias"),
         };
         let heads = head_tensors(&heads, config.hidden);
-        let mut network = Network::new(Cpu::default(), config.clone(), &parameters, &heads).unwrap();
-        learn(&mut network, &settings, &Task::new(&settings, &examples, Rank::ALONE), None).unwrap();
+        let mut network =
+            Network::new(Cpu::default(), config.clone(), &parameters, &heads).unwrap();
+        learn(&mut network, &settings, &Task::new(&settings, &examples, Rank::ALONE), None)
+            .unwrap();
 
         let losses = take_losses(&mut network, &Alone).unwrap();
         let found = [losses.score, losses.diagnosis, losses.reconstruction];
         for (found, name) in found.into_iter().zip(["score", "diagnosis", "reconstruction"]) {
             let expected = case["losses"][name].as_f64().unwrap();
-            assert!((found - expected).abs() < 1e-4 * expected, "{name}: {found}, PyTorch has {expected}");
+            assert!(
+                (found - expected).abs() < 1e-4 * expected,
+                "{name}: {found}, PyTorch has {expected}"
+            );
         }
         let gradients = network.gradients().unwrap();
         let mut compared = 0;
@@ -81,8 +87,12 @@ fn losses_and_gradients_of_every_pooling_and_head_are_pytorch_s() {
             let squares: f64 = tensor.data.iter().map(|x| f64::from(*x).powi(2)).sum();
             assert!((squares.sqrt() - norm).abs() < allowed, "{}: {}", tensor.name, squares.sqrt());
             // Sums with cosines have a part of every number.
-            let mixed: f64 =
-                tensor.data.iter().enumerate().map(|(i, x)| f64::from(*x) * (i as f64 + 1.0).cos()).sum();
+            let mixed: f64 = tensor
+                .data
+                .iter()
+                .enumerate()
+                .map(|(i, x)| f64::from(*x) * (i as f64 + 1.0).cos())
+                .sum();
             let mixed_there = expected["mixed"].as_f64().unwrap();
             assert!((mixed - mixed_there).abs() < allowed, "{}: {mixed}", tensor.name);
             compared += 1;

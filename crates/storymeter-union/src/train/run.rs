@@ -63,15 +63,23 @@ impl<'a, B: Backend> Run<'a, B> {
         let words = &mut parameters.tensors[0].data;
         names::start(&start.name_tokens, tokenizer, words, config.hidden);
         let mut heads = head_tensors(&new_heads(settings, &config, words), config.hidden);
-        let (mut reports, mut steps, mut spent, mut means) = (Vec::new(), 0, Spent::default(), None);
+        let (mut reports, mut steps, mut spent, mut means) =
+            (Vec::new(), 0, Spent::default(), None);
         if let Some(kept) = kept {
             let tensors = parameters.tensors.iter_mut().chain(&mut heads);
             if tensors.count() != kept.weights.len() {
-                return Err(Error::Training("the checkpoint has another number of tensors".to_owned()));
+                return Err(Error::Training(
+                    "the checkpoint has another number of tensors".to_owned(),
+                ));
             }
-            for (tensor, weight) in parameters.tensors.iter_mut().chain(&mut heads).zip(kept.weights) {
+            for (tensor, weight) in
+                parameters.tensors.iter_mut().chain(&mut heads).zip(kept.weights)
+            {
                 if tensor.data.len() != weight.len() {
-                    return Err(Error::Training(format!("the checkpoint has another {}", tensor.name)));
+                    return Err(Error::Training(format!(
+                        "the checkpoint has another {}",
+                        tensor.name
+                    )));
                 }
                 tensor.data = weight;
             }
@@ -95,7 +103,19 @@ impl<'a, B: Backend> Run<'a, B> {
             name_tokens: start.name_tokens.clone(),
             ..Card::default()
         };
-        Ok(Self { job, start, card, network, exchange, teachers, optimiser, reports, steps, spent, clock })
+        Ok(Self {
+            job,
+            start,
+            card,
+            network,
+            exchange,
+            teachers,
+            optimiser,
+            reports,
+            steps,
+            spent,
+            clock,
+        })
     }
 
     /// One pass over what is fed; then the first rank looks at the dev stories, saves the model where it is the best so far, and
@@ -109,7 +129,8 @@ impl<'a, B: Backend> Run<'a, B> {
     ) -> Result<()> {
         let (pass, end) = self.pass(epoch, fed, watch)?;
         if pass.steps == 0 {
-            let problem = format!("of the training stories, none of {} can be damaged", end.left_out);
+            let problem =
+                format!("of the training stories, none of {} can be damaged", end.left_out);
             return Err(Error::Training(problem));
         }
         if !self.is_first() {
@@ -137,7 +158,12 @@ impl<'a, B: Backend> Run<'a, B> {
     }
 
     /// The steps of an epoch.
-    fn pass(&mut self, epoch: u64, fed: &Receiver<Fed>, watch: Watch<'_>) -> Result<(Pass, EpochEnd)> {
+    fn pass(
+        &mut self,
+        epoch: u64,
+        fed: &Receiver<Fed>,
+        watch: Watch<'_>,
+    ) -> Result<(Pass, EpochEnd)> {
         let settings = self.job.settings;
         let mut pass = Pass::default();
         let mut seen = Pass::default();
@@ -154,7 +180,8 @@ impl<'a, B: Backend> Run<'a, B> {
                 let sums = take_losses(&mut self.network, self.exchange)?;
                 let losses = sums.scaled(1.0 / count);
                 if !losses.total().is_finite() {
-                    let problem = format!("the loss of epoch {} near step {}", epoch + 1, pass.steps);
+                    let problem =
+                        format!("the loss of epoch {} near step {}", epoch + 1, pass.steps);
                     return Err(Error::Training(format!(
                         "{problem} is {}; try a smaller learning rate",
                         losses.total()
@@ -168,7 +195,8 @@ impl<'a, B: Backend> Run<'a, B> {
                     losses,
                     learning_rate: rate,
                     gradient_norm: self.network.gradient_norm()?,
-                    tokens_per_second: (pass.tokens - seen.tokens) as f64 / since.elapsed().as_secs_f64(),
+                    tokens_per_second: (pass.tokens - seen.tokens) as f64
+                        / since.elapsed().as_secs_f64(),
                     progress,
                 }))?;
                 seen = Pass { steps: pass.steps, tokens: pass.tokens, ..Pass::default() };
@@ -234,7 +262,8 @@ impl<'a, B: Backend> Run<'a, B> {
             model.save(self.job.out)?;
         }
         let heads = head_tensors(&model.heads, model.config.hidden);
-        let weights = model.parameters.tensors.into_iter().chain(heads).map(|tensor| tensor.data).collect();
+        let weights =
+            model.parameters.tensors.into_iter().chain(heads).map(|tensor| tensor.data).collect();
         let state = RunState {
             settings: self.job.settings.clone(),
             data: self.start.stories_sha256.clone(),
@@ -244,7 +273,8 @@ impl<'a, B: Backend> Run<'a, B> {
             steps: self.steps,
             spent: self.spent_by_now(),
         };
-        Checkpoint { state, weights, optimiser: self.optimiser.state(&self.network)? }.save(self.job.out)
+        Checkpoint { state, weights, optimiser: self.optimiser.state(&self.network)? }
+            .save(self.job.out)
     }
 
     fn spent_by_now(&self) -> Spent {
@@ -300,7 +330,9 @@ impl<'a, B: Backend> Run<'a, B> {
 
 /// The checkpoint to go on from, checked to be of this run.
 pub(super) fn checkpoint_of(job: &Job<'_>, start: &Start) -> Result<Option<Checkpoint>> {
-    let Some(kept) = (if job.resume { Checkpoint::load(job.out)? } else { None }) else { return Ok(None) };
+    let Some(kept) = (if job.resume { Checkpoint::load(job.out)? } else { None }) else {
+        return Ok(None);
+    };
     let other = if kept.state.settings != *job.settings {
         "other settings"
     } else if kept.state.data != start.stories_sha256 {
@@ -313,5 +345,8 @@ pub(super) fn checkpoint_of(job: &Job<'_>, start: &Start) -> Result<Option<Check
         return Ok(Some(kept));
     };
     let path: &Path = job.out;
-    Err(Error::Training(format!("the checkpoint in {} belongs to a run with {other}", path.display())))
+    Err(Error::Training(format!(
+        "the checkpoint in {} belongs to a run with {other}",
+        path.display()
+    )))
 }

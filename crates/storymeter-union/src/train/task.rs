@@ -81,7 +81,9 @@ impl Task {
             },
             repairs,
             taught: (0..examples.first().map_or(0, |example| example.taught.len()))
-                .map(|teacher| examples.iter().map(|example| example.taught[teacher].as_slice()).collect())
+                .map(|teacher| {
+                    examples.iter().map(|example| example.taught[teacher].as_slice()).collect()
+                })
                 .collect(),
             batch,
         }

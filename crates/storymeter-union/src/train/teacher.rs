@@ -46,7 +46,8 @@ pub(super) fn load<B: Backend>(
     backend: B,
 ) -> Result<(Teacher<B>, Reader, String)> {
     let model = Model::load(folder)?;
-    let problem = |problem: &str| Error::Model { path: folder.to_owned(), problem: problem.to_owned() };
+    let problem =
+        |problem: &str| Error::Model { path: folder.to_owned(), problem: problem.to_owned() };
     if model.card.normalise != settings.normalise {
         return Err(problem("the teacher writes stories down in another way: normalise differs"));
     }
@@ -61,7 +62,8 @@ pub(super) fn load<B: Backend>(
     let limit = model.config.max_tokens();
     let fingerprint = model.fingerprint();
     let tensors = head_tensors(&model.heads, model.config.hidden);
-    let network = Network::new(backend, model.config.clone(), &model.scoring_parameters(), &tensors)?;
+    let network =
+        Network::new(backend, model.config.clone(), &model.scoring_parameters(), &tensors)?;
     let teacher = Teacher { network, heads: model.heads, pooling: model.card.pooling };
     Ok((teacher, Reader { tokenizer, limit, prompts: model.card.prompts }, fingerprint))
 }

@@ -69,7 +69,8 @@ fn encoder() -> PathBuf {
 fn stories() -> Vec<Story> {
     let story = |i: usize| {
         let pick = |list: [&'static str; 3], by: usize| list[i / by % 3];
-        let (thing, place) = (pick(["kite", "barn", "bread"], 1), pick(["barn", "kite", "rain"], 3));
+        let (thing, place) =
+            (pick(["kite", "barn", "bread"], 1), pick(["barn", "kite", "rain"], 3));
         let mut story = Story { id: i.to_string(), ..Story::default() };
         for sentence in [
             format!("Mira lost her {} {thing}.", pick(["red", "old", "new"], 9)),
@@ -123,7 +124,9 @@ fn two_ranks_take_the_steps_of_one_dropout_included_and_their_weights_stay_alike
     };
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let job = |out| job((&init, &stories), out, &settings, false);
-    let alone = train_on((&Cpu::default(), &Alone), "cpu", &job(folders[0].path()), &mut |_| Ok(())).unwrap();
+    let alone =
+        train_on((&Cpu::default(), &Alone), "cpu", &job(folders[0].path()), &mut |_| Ok(()))
+            .unwrap();
     let [(together, first), (_, second)] = two_ranks(&job(folders[1].path()));
     assert!(first.len() > 60 && first == second, "the same bits on both ranks before every step");
     assert_eq!(alone.len(), together.len());
@@ -146,7 +149,8 @@ fn two_ranks_take_the_steps_of_one_dropout_included_and_their_weights_stay_alike
 #[test]
 fn two_ranks_go_on_where_one_stopped_and_end_as_if_nobody_had() {
     let (init, stories) = (encoder(), stories());
-    let settings = Settings { epochs: 2, max_tokens: 40, tokens_a_batch: 300, ..Settings::default() };
+    let settings =
+        Settings { epochs: 2, max_tokens: 40, tokens_a_batch: 300, ..Settings::default() };
     let whole = tempfile::tempdir().unwrap();
     let parts = tempfile::tempdir().unwrap();
     let job = |out, resume| job((&init, &stories), out, &settings, resume);
@@ -160,7 +164,9 @@ fn two_ranks_go_on_where_one_stopped_and_end_as_if_nobody_had() {
     let [(reports, _), _] = two_ranks(&job(parts.path(), true));
     assert_eq!(reports.len(), 2);
     let loss = |folder: &Path| {
-        Model::load(folder).unwrap().card.training["epochs"][1]["dev"]["all"]["loss"].as_f64().unwrap()
+        Model::load(folder).unwrap().card.training["epochs"][1]["dev"]["all"]["loss"]
+            .as_f64()
+            .unwrap()
     };
     let (a, b) = (loss(whole.path()), loss(parts.path()));
     assert!((a - b).abs() < 1e-5, "{a} and {b}");

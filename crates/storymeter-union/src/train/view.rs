@@ -102,7 +102,11 @@ impl<'a> View<'a> {
 }
 
 /// The story as scoring will write it down.
-pub(super) fn written_down<'a>(story: &'a Story, settings: &Settings, mask: bool) -> Cow<'a, Story> {
+pub(super) fn written_down<'a>(
+    story: &'a Story,
+    settings: &Settings,
+    mask: bool,
+) -> Cow<'a, Story> {
     if !settings.normalise && !mask {
         return Cow::Borrowed(story);
     }
@@ -125,7 +129,8 @@ mod tests {
                         The baker came.";
 
     fn tokenizer() -> Tokenizer {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert");
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert");
         Tokenizer::load(&folder, &Config::load(&folder).unwrap()).unwrap()
     }
 

@@ -42,7 +42,11 @@ pub fn run(args: &HannaArgs) -> anyhow::Result<Outcome> {
         ratings: args.ratings.clone(),
         scale: args.scale,
         edition: if args.compat { Edition::Published } else { Edition::Corrected },
-        bootstrap: BootstrapOptions { draws: args.draws, seed: args.seed, ..BootstrapOptions::default() },
+        bootstrap: BootstrapOptions {
+            draws: args.draws,
+            seed: args.seed,
+            ..BootstrapOptions::default()
+        },
     };
     emit(&analyse(&args.scores, &options)?, &args.output)
 }

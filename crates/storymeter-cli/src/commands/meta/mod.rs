@@ -106,7 +106,9 @@ fn draw(document: &Document, show: &[String]) -> anyhow::Result<()> {
         _ => picture::Paint::Colour,
     };
     let all = show.iter().any(|id| id == "all");
-    let asked = |sheet: &&Sheet| all || if show.is_empty() { sheet.brief } else { show.contains(&sheet.id) };
+    let asked = |sheet: &&Sheet| {
+        all || if show.is_empty() { sheet.brief } else { show.contains(&sheet.id) }
+    };
     let mut out = anstream::AutoStream::auto(stdout.lock());
     for sheet in document.sheets.iter().filter(asked) {
         if let Some(text) = picture::picture(sheet, paint) {

@@ -30,7 +30,8 @@ pub fn picture(sheet: &Sheet, paint: Paint) -> Option<String> {
 }
 
 fn heatmap(sheet: &Sheet, paint: Paint) -> Option<String> {
-    let columns: Vec<usize> = (1..sheet.columns.len()).filter(|&c| sheet.columns[c].name != "n").collect();
+    let columns: Vec<usize> =
+        (1..sheet.columns.len()).filter(|&c| sheet.columns[c].name != "n").collect();
     if columns.len() > MOST_COLUMNS {
         return None;
     }
@@ -51,7 +52,12 @@ fn heatmap(sheet: &Sheet, paint: Paint) -> Option<String> {
                     let _ = write!(text, "{style}{percent:>4.0}{style:#}");
                 }
                 (true, Paint::Plain) => {
-                    let _ = write!(text, " {0}{0}{1}", shade(share), if share < 0.0 { '-' } else { ' ' });
+                    let _ = write!(
+                        text,
+                        " {0}{0}{1}",
+                        shade(share),
+                        if share < 0.0 { '-' } else { ' ' }
+                    );
                 }
             }
         }
@@ -68,7 +74,8 @@ fn heatmap(sheet: &Sheet, paint: Paint) -> Option<String> {
 /// Blue for negative, red for positive, white for nothing: the colours of the figures.
 fn cell_style(share: f64) -> Style {
     let fade = |end: [f64; 3]| end.map(|c| (247.0 + (c - 247.0) * share.abs().min(1.0)) as u8);
-    let [r, g, b] = if share < 0.0 { fade([33.0, 102.0, 172.0]) } else { fade([178.0, 24.0, 43.0]) };
+    let [r, g, b] =
+        if share < 0.0 { fade([33.0, 102.0, 172.0]) } else { fade([178.0, 24.0, 43.0]) };
     let ink = if share.abs() > 0.6 { RgbColor(255, 255, 255) } else { RgbColor(0, 0, 0) };
     Style::new().fg_color(Some(Color::Rgb(ink))).bg_color(Some(Color::Rgb(RgbColor(r, g, b))))
 }
@@ -86,7 +93,12 @@ fn shade(share: f64) -> char {
 /// One bar a row, of its last column.
 fn bars(sheet: &Sheet, paint: Paint) -> Option<String> {
     let last = sheet.columns.len().checked_sub(1)?;
-    let most = sheet.rows.iter().map(|row| row[last].value()).filter(|v| v.is_finite()).fold(0.0, f64::max);
+    let most = sheet
+        .rows
+        .iter()
+        .map(|row| row[last].value())
+        .filter(|v| v.is_finite())
+        .fold(0.0, f64::max);
     if most <= 0.0 || sheet.columns[0].name == "system" {
         return None;
     }
@@ -114,7 +126,8 @@ mod tests {
     use super::*;
 
     fn sheet(form: Form) -> Sheet {
-        let mut sheet = Sheet::new("x", "X", form).column("metric", 0).column("plot", 2).column("style", 2);
+        let mut sheet =
+            Sheet::new("x", "X", form).column("metric", 0).column("plot", 2).column("style", 2);
         sheet.push(vec!["é".into(), 0.9.into(), (-0.5).into()]);
         sheet.push(vec!["long".into(), 0.1.into(), f64::NAN.into()]);
         sheet

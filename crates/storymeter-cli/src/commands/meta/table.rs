@@ -70,7 +70,11 @@ pub fn run(args: &TableArgs) -> anyhow::Result<Outcome> {
         outsiders: args.without.clone(),
         scale: args.scale,
         direction: &direction,
-        bootstrap: BootstrapOptions { draws: args.draws, seed: args.seed, ..BootstrapOptions::default() },
+        bootstrap: BootstrapOptions {
+            draws: args.draws,
+            seed: args.seed,
+            ..BootstrapOptions::default()
+        },
         draws: DrawOptions { seed: args.seed, ..DrawOptions::default() },
     })?;
     emit(&document, &args.output)

@@ -27,9 +27,11 @@ pub(super) fn run(args: &AverageArgs, common: &Common) -> anyhow::Result<Outcome
     if args.output.join("storymeter.json").exists() {
         bail!("{out}: holds a model already");
     }
-    let models = args.folders.iter().map(|folder| Model::load(folder)).collect::<Result<Vec<_>, _>>()?;
+    let models =
+        args.folders.iter().map(|folder| Model::load(folder)).collect::<Result<Vec<_>, _>>()?;
     let mean = Model::average(&models)?;
-    std::fs::create_dir_all(&args.output).with_context(|| format!("{out}: cannot make the folder"))?;
+    std::fs::create_dir_all(&args.output)
+        .with_context(|| format!("{out}: cannot make the folder"))?;
     mean.save(&args.output)?;
     if !common.quiet {
         writeln!(

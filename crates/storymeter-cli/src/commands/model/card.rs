@@ -29,8 +29,15 @@ fn text(model: &Description) -> String {
     let about = &model.card.about;
     let mut text = String::new();
     let name = if about.name.is_empty() { "a model without a name" } else { &about.name };
-    let _ = writeln!(text, "{name}  ({:.1} MB, weights {})", model.bytes as f64 / 1e6, model.fingerprint);
-    for (title, said) in [("", &about.summary), ("Licence", &about.licence), ("Recipe", &about.recipe)] {
+    let _ = writeln!(
+        text,
+        "{name}  ({:.1} MB, weights {})",
+        model.bytes as f64 / 1e6,
+        model.fingerprint
+    );
+    for (title, said) in
+        [("", &about.summary), ("Licence", &about.licence), ("Recipe", &about.recipe)]
+    {
         if !said.is_empty() {
             let lead = if title.is_empty() { String::new() } else { format!("{title}: ") };
             let _ = writeln!(text, "\n{lead}{said}");
@@ -39,7 +46,8 @@ fn text(model: &Description) -> String {
     if !about.sources.is_empty() {
         text.push_str("\nMade from\n");
         for source in &about.sources {
-            let note = if source.note.is_empty() { String::new() } else { format!(" {}", source.note) };
+            let note =
+                if source.note.is_empty() { String::new() } else { format!(" {}", source.note) };
             let _ = writeln!(text, "  {} ({}).{note}", source.name, source.licence);
         }
     }
@@ -66,7 +74,11 @@ fn text(model: &Description) -> String {
         if card.delexicalise { "masked" } else { "kept" },
         card.bias,
         card.temperature,
-        if card.repetition == 0.0 { String::new() } else { format!(" - {} * repeated", card.repetition) },
+        if card.repetition == 0.0 {
+            String::new()
+        } else {
+            format!(" - {} * repeated", card.repetition)
+        },
     );
     text
 }
@@ -99,7 +111,9 @@ fn agreement(text: &mut String, model: &Description) {
         );
     }
     if !about.diagnosis.is_empty() {
-        text.push_str("\nDiagnosis: area under the ROC curve against what at least 3 of 7 readers said\n");
+        text.push_str(
+            "\nDiagnosis: area under the ROC curve against what at least 3 of 7 readers said\n",
+        );
         for row in &about.diagnosis {
             let _ = writeln!(
                 text,

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use serde_json::{Value, json};
-use storymeter::union::{Description, EMBEDDED_NAME, Error, Location, installed_paths, models_folder};
+use storymeter::union::{
+    Description, EMBEDDED_NAME, Error, Location, installed_paths, models_folder,
+};
 
 use crate::Outcome;
 
@@ -20,14 +22,16 @@ pub(super) fn run(as_json: bool) -> anyhow::Result<Outcome> {
         })
         .collect();
     let text = if as_json {
-        let values: Vec<Value> = described.iter().map(|(name, place, d)| value(name, place, d)).collect();
+        let values: Vec<Value> =
+            described.iter().map(|(name, place, d)| value(name, place, d)).collect();
         format!("{}\n", serde_json::to_string_pretty(&values)?)
     } else {
         let mut text = String::new();
         for (name, place, description) in &described {
             line(&mut text, name, place, description);
         }
-        let folder = models_folder().map_or_else(|| "nowhere".to_owned(), |f| f.display().to_string());
+        let folder =
+            models_folder().map_or_else(|| "nowhere".to_owned(), |f| f.display().to_string());
         let _ = writeln!(text, "\ninstalled models are in {folder} (STORYMETER_MODELS)");
         text
     };

@@ -53,7 +53,11 @@ impl Manifest {
         let manifest: Self =
             serde_json::from_slice(bytes).with_context(|| format!("{from}: not a manifest"))?;
         if manifest.format != Self::FORMAT {
-            bail!("{from}: format {} is not known; this version reads {}", manifest.format, Self::FORMAT);
+            bail!(
+                "{from}: format {} is not known; this version reads {}",
+                manifest.format,
+                Self::FORMAT
+            );
         }
         for offer in &manifest.models {
             for part in [&offer.name, &offer.file] {
@@ -62,7 +66,8 @@ impl Manifest {
                     bail!("{from}: {part:?} is not a plain name");
                 }
             }
-            let digits = offer.sha256.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+            let digits =
+                offer.sha256.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
             if offer.sha256.len() != 64 || !digits {
                 bail!("{from}: {:?} of {} is not a SHA-256", offer.sha256, offer.name);
             }
@@ -103,7 +108,9 @@ pub(super) fn run(args: &ManifestArgs) -> anyhow::Result<Outcome> {
     files.sort();
     let offer = |path: &PathBuf| -> anyhow::Result<Offer> {
         let stored = StoredModel::open(path)?;
-        let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+        let part = |part: Option<&std::ffi::OsStr>| {
+            part.unwrap_or_default().to_string_lossy().into_owned()
+        };
         Ok(Offer {
             name: part(path.file_stem()),
             file: part(path.file_name()),

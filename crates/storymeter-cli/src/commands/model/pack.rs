@@ -8,7 +8,8 @@ use clap::Args;
 use serde::Deserialize;
 use storymeter::core::read::Skipped;
 use storymeter::union::{
-    About, Agreement, DiagnosisFigure, Location, Model, Precision, Reconstruction, StoredModel, calibrate,
+    About, Agreement, DiagnosisFigure, Location, Model, Precision, Reconstruction, StoredModel,
+    calibrate,
 };
 
 use crate::Outcome;

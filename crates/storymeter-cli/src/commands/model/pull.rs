@@ -40,7 +40,8 @@ pub(super) fn run(args: &PullArgs, common: &Common) -> anyhow::Result<Outcome> {
     let source = Source::parse(from)?;
     let manifest = Manifest::parse(&source.read(FILE)?, &source.describe(FILE))?;
     let offer = manifest.offer(&args.name, &source.describe(FILE))?;
-    let folder = models_folder().context("no place for models: set STORYMETER_MODELS to a folder")?;
+    let folder =
+        models_folder().context("no place for models: set STORYMETER_MODELS to a folder")?;
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let installed = folder.join(format!("{}.smq", offer.name));
     if installed.is_file() && sha256_of(&installed)? == offer.sha256 {
@@ -85,7 +86,11 @@ fn fetch(source: &Source, offer: &Offer, part: &Path, common: &Common) -> anyhow
     bar.finish_and_clear();
     let got = stream.from + copied.with_context(|| kept(part, offer))?;
     if got < offer.bytes {
-        bail!("{}: the connection ended early: {}", source.describe(&offer.file), kept(part, offer));
+        bail!(
+            "{}: the connection ended early: {}",
+            source.describe(&offer.file),
+            kept(part, offer)
+        );
     }
     file.sync_all().with_context(|| part.display().to_string())
 }
@@ -95,7 +100,12 @@ fn kept(part: &Path, offer: &Offer) -> String {
     format!("{have} of {} bytes are kept; the same command goes on from there", offer.bytes)
 }
 
-fn copy(from: &mut impl Read, to: &mut File, path: &Path, bar: &ProgressBar) -> anyhow::Result<u64> {
+fn copy(
+    from: &mut impl Read,
+    to: &mut File,
+    path: &Path,
+    bar: &ProgressBar,
+) -> anyhow::Result<u64> {
     let mut buffer = vec![0; 1 << 16];
     let mut total = 0;
     loop {

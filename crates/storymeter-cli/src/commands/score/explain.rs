@@ -39,7 +39,8 @@ pub(super) struct Explained {
 
 impl Explainer {
     pub(super) fn new(model: Arc<Scorer>, sentences: Sentences, format: OutputFormat) -> Self {
-        let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+        let colour =
+            anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
         Self { model, sentences, show: format != OutputFormat::Jsonl, colour }
     }
 
@@ -63,13 +64,21 @@ impl Explainer {
 }
 
 /// One story: its score, the diagnosis, then a line a sentence with what it adds and the edits in it.
-fn show(out: &mut impl Write, id: &str, explanation: &Explanation, colour: bool) -> anyhow::Result<()> {
+fn show(
+    out: &mut impl Write,
+    id: &str,
+    explanation: &Explanation,
+    colour: bool,
+) -> anyhow::Result<()> {
     writeln!(out, "{id}: union {:.4}", explanation.union)?;
     if let Some(diagnosis) = &explanation.diagnosis {
         writeln!(
             out,
             "  repetition {:.2}  incoherence {:.2}  wrong order {:.2}  contradiction {:.2}",
-            diagnosis.repetition, diagnosis.incoherence, diagnosis.wrong_order, diagnosis.contradiction
+            diagnosis.repetition,
+            diagnosis.incoherence,
+            diagnosis.wrong_order,
+            diagnosis.contradiction
         )?;
     }
     if explanation.repetition_cost >= 0.005 {
@@ -79,7 +88,8 @@ fn show(out: &mut impl Write, id: &str, explanation: &Explanation, colour: bool)
             explanation.repetition_cost
         )?;
     }
-    let weighed = explanation.sentences.iter().filter(|sentence| sentence.contribution.is_some()).count();
+    let weighed =
+        explanation.sentences.iter().filter(|sentence| sentence.contribution.is_some()).count();
     if weighed < explanation.sentences.len() {
         let all = explanation.sentences.len();
         writeln!(

@@ -58,9 +58,15 @@ impl LearnedArgs {
             (Device::Cuda, None | Some(PrecisionArg::Int8)) => {
                 Ok(location.scorer_on_gpu(0, GpuPrecision::Int8))
             }
-            (Device::Cuda, Some(PrecisionArg::F32)) => Ok(location.scorer_on_gpu(0, GpuPrecision::F32)),
-            (Device::Cuda, Some(PrecisionArg::Bf16)) => Ok(location.scorer_on_gpu(0, GpuPrecision::Bf16)),
-            (Device::Cuda, Some(PrecisionArg::F16)) => Ok(location.scorer_on_gpu(0, GpuPrecision::F16)),
+            (Device::Cuda, Some(PrecisionArg::F32)) => {
+                Ok(location.scorer_on_gpu(0, GpuPrecision::F32))
+            }
+            (Device::Cuda, Some(PrecisionArg::Bf16)) => {
+                Ok(location.scorer_on_gpu(0, GpuPrecision::Bf16))
+            }
+            (Device::Cuda, Some(PrecisionArg::F16)) => {
+                Ok(location.scorer_on_gpu(0, GpuPrecision::F16))
+            }
             (Device::Cpu, Some(PrecisionArg::F16 | PrecisionArg::Bf16)) => {
                 bail!("--precision f16 and bf16 are for --device cuda")
             }

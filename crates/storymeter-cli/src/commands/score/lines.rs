@@ -33,7 +33,10 @@ enum Sink {
 
 impl Lines {
     pub(super) fn jsonl(path: Option<&Path>, columns: &[String]) -> anyhow::Result<Self> {
-        Ok(Self { sink: Sink::open(path)?, layout: Layout { columns: columns.to_vec(), csv: false } })
+        Ok(Self {
+            sink: Sink::open(path)?,
+            layout: Layout { columns: columns.to_vec(), csv: false },
+        })
     }
 
     pub(super) fn csv(path: Option<&Path>, columns: &[String]) -> anyhow::Result<Self> {
@@ -93,7 +96,8 @@ impl Layout {
     ) -> anyhow::Result<()> {
         let story = &record.story;
         if self.csv {
-            let head = [story.id.as_str(), story.system.as_deref().unwrap_or_default(), story.item()];
+            let head =
+                [story.id.as_str(), story.system.as_deref().unwrap_or_default(), story.item()];
             let scores: Vec<String> = scores.iter().map(f64::to_string).collect();
             out.extend(csv_line(head.into_iter().chain(scores.iter().map(String::as_str))));
             return Ok(());
@@ -116,7 +120,9 @@ impl Sink {
     fn open(path: Option<&Path>) -> anyhow::Result<Self> {
         Ok(match path {
             Some(path) if path != Path::new("-") => Self::File(AtomicFile::create(path)?),
-            _ => Self::Spool(BufWriter::new(tempfile::tempfile().context("cannot put the scores aside")?)),
+            _ => Self::Spool(BufWriter::new(
+                tempfile::tempfile().context("cannot put the scores aside")?,
+            )),
         })
     }
 

@@ -22,7 +22,9 @@ pub(super) struct Given(Vec<Vec<RawRecord>>);
 impl References {
     pub(super) fn open(files: &[PathBuf], format: Option<Format>) -> anyhow::Result<Self> {
         let options = ReadOptions { format, ..ReadOptions::default() };
-        let open = |file: &PathBuf| Ok((file.clone(), Batches::open(std::slice::from_ref(file), &options)?));
+        let open = |file: &PathBuf| {
+            Ok((file.clone(), Batches::open(std::slice::from_ref(file), &options)?))
+        };
         let files: Vec<_> = files.iter().map(open).collect::<anyhow::Result<_>>()?;
         Ok(Self { left: vec![0; files.len()], files, stories: 0 })
     }
@@ -35,7 +37,11 @@ impl References {
             let mut column = batches.next().transpose()?.unwrap_or_default();
             if let Some(story) = batch.get(column.len()) {
                 let only = self.stories + column.len();
-                bail!("{}: the story has no reference: {} has only {only}", story.place(), file.display());
+                bail!(
+                    "{}: the story has no reference: {} has only {only}",
+                    story.place(),
+                    file.display()
+                );
             }
             *left = column.split_off(batch.len()).len();
             columns.push(column);
@@ -47,11 +53,15 @@ impl References {
     /// Checks that no reference is left over.
     pub(super) fn finish(self) -> anyhow::Result<()> {
         for ((file, batches), left) in self.files.into_iter().zip(self.left) {
-            let more = batches.map(|batch| batch.map(|batch| batch.len())).sum::<Result<usize, _>>()?;
+            let more =
+                batches.map(|batch| batch.map(|batch| batch.len())).sum::<Result<usize, _>>()?;
             let references = self.stories + left + more;
             if references > self.stories {
                 let stories = self.stories;
-                bail!("{} has {references} references, but there are {stories} stories", file.display());
+                bail!(
+                    "{} has {references} references, but there are {stories} stories",
+                    file.display()
+                );
             }
         }
         Ok(())
@@ -65,7 +75,8 @@ impl Given {
         let parse = |column: Vec<RawRecord>| column.into_par_iter().map(text).collect::<Vec<_>>();
         let parsed = self.0.into_iter().map(parse);
         // Of several bad references the first one is the error.
-        let all = |column: Vec<_>| column.into_iter().collect::<storymeter::core::Result<Vec<String>>>();
+        let all =
+            |column: Vec<_>| column.into_iter().collect::<storymeter::core::Result<Vec<String>>>();
         parsed.map(|column| Ok(all(column)?.into_iter())).collect()
     }
 }

@@ -39,17 +39,19 @@ impl Report<'_> {
             for column in part.scores.clone() {
                 let name = format!("{}{arrow}", self.scorer.columns()[column]);
                 rows.push(self.row(name, &self.all, column));
-                rows.extend(self.systems.iter().map(|system| self.row(String::new(), system, column)));
+                rows.extend(
+                    self.systems.iter().map(|system| self.row(String::new(), system, column)),
+                );
             }
         }
         let mut text = aligned(&rows);
         text.push('\n');
         for part in self.scorer.parts() {
-            let mut signature = part.metric.signature().with("stories", "n", self.all.stories).with(
-                "bootstrap",
-                "bs",
-                self.resampling.resamples,
-            );
+            let mut signature = part
+                .metric
+                .signature()
+                .with("stories", "n", self.all.stories)
+                .with("bootstrap", "bs", self.resampling.resamples);
             if signature.get("seed").is_none() {
                 signature = signature.with("seed", "rs", self.resampling.seed);
             }
@@ -61,7 +63,8 @@ impl Report<'_> {
 
     fn header(&self) -> Vec<String> {
         let percent = 100.0 * self.resampling.confidence;
-        let mut header: Vec<String> = ["metric", "system", "stories", "score"].map(str::to_owned).to_vec();
+        let mut header: Vec<String> =
+            ["metric", "system", "stories", "score"].map(str::to_owned).to_vec();
         header.push(format!("{percent}% interval"));
         if let Some(system) = self.against {
             header.push(format!("less {system}"));
@@ -78,10 +81,13 @@ impl Report<'_> {
         } else {
             format!("[{:.4}, {:.4}]", own.interval.low, own.interval.high)
         };
-        let mut row = vec![name, system, summary.stories.to_string(), format!("{:.4}", own.score), interval];
+        let mut row =
+            vec![name, system, summary.stories.to_string(), format!("{:.4}", own.score), interval];
         if self.against.is_some() {
-            let comparison =
-                self.comparisons.iter().find(|other| Some(&other.system) == summary.system.as_ref());
+            let comparison = self
+                .comparisons
+                .iter()
+                .find(|other| Some(&other.system) == summary.system.as_ref());
             match comparison.map(|comparison| comparison.columns[column]) {
                 Some(Some(test)) => {
                     row.extend([format!("{:+.4}", test.difference), format!("{:.4}", test.p_value)])
@@ -106,9 +112,13 @@ fn aligned(rows: &[Vec<String>]) -> String {
     for row in rows {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
-            let blanks = " ".repeat(widths[column] - unicode_width::UnicodeWidthStr::width(cell.as_str()));
-            let (left, right) =
-                if column < 2 { (cell.as_str(), blanks.as_str()) } else { (blanks.as_str(), cell.as_str()) };
+            let blanks =
+                " ".repeat(widths[column] - unicode_width::UnicodeWidthStr::width(cell.as_str()));
+            let (left, right) = if column < 2 {
+                (cell.as_str(), blanks.as_str())
+            } else {
+                (blanks.as_str(), cell.as_str())
+            };
             if column > 0 {
                 line.push_str("  ");
             }

@@ -27,7 +27,9 @@ impl Log {
     pub fn open(path: &Path, epochs_done: u64) -> Result<Self> {
         let failed = |e| Error::io(Place::file(path), e);
         let kept = match std::fs::read(path) {
-            Ok(bytes) if epochs_done > 0 => up_to_epoch(&String::from_utf8_lossy(&bytes), epochs_done),
+            Ok(bytes) if epochs_done > 0 => {
+                up_to_epoch(&String::from_utf8_lossy(&bytes), epochs_done)
+            }
             Ok(_) => String::new(),
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(error) => return Err(failed(error)),
@@ -48,7 +50,9 @@ impl Log {
             Event::End(end) => tagged("end", end),
         };
         // One write a line, so that a killed run leaves whole lines.
-        self.file.write_all(format!("{line}\n").as_bytes()).map_err(|e| Error::io(Place::file(&self.path), e))
+        self.file
+            .write_all(format!("{line}\n").as_bytes())
+            .map_err(|e| Error::io(Place::file(&self.path), e))
     }
 }
 
@@ -80,7 +84,8 @@ fn epoch_line(report: &EpochReport) -> Value {
     dev.insert("loss".into(), report.dev.all.loss.into());
     dev.insert("accuracy".into(), report.dev.all.accuracy.into());
     dev.insert("human".into(), quality(&report.dev.human));
-    for (technique, found) in report.dev.by_technique.iter().filter(|(_, found)| found.examples > 0) {
+    for (technique, found) in report.dev.by_technique.iter().filter(|(_, found)| found.examples > 0)
+    {
         dev.insert(technique.clone(), quality(found));
     }
     json!({

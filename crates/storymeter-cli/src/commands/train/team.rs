@@ -36,7 +36,9 @@ pub fn oversee(gpus: &[usize], deterministic: bool) -> anyhow::Result<Outcome> {
             Ok(member) => members.push(member),
             Err(error) => {
                 end(&mut members);
-                return Err(error.context(format!("the process for GPU {} does not start", gpus[rank])));
+                return Err(
+                    error.context(format!("the process for GPU {} does not start", gpus[rank]))
+                );
             }
         }
     }
@@ -54,7 +56,11 @@ pub fn oversee(gpus: &[usize], deterministic: bool) -> anyhow::Result<Outcome> {
 /// Starts a rank.
 fn start(gpus: &[usize], rank: usize, deterministic: bool, id: NcclId) -> anyhow::Result<Member> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(std::env::args_os().skip(1)).arg("--rank").arg(rank.to_string()).stdin(Stdio::piped());
+    command
+        .args(std::env::args_os().skip(1))
+        .arg("--rank")
+        .arg(rank.to_string())
+        .stdin(Stdio::piped());
     if rank > 0 {
         command.stdout(Stdio::null()).stderr(Stdio::piped());
     }

@@ -66,7 +66,8 @@ impl Watcher {
         if self.quiet {
             return;
         }
-        let part = |name: &str| HumanCount(start.split.get(name).copied().unwrap_or_default() as u64);
+        let part =
+            |name: &str| HumanCount(start.split.get(name).copied().unwrap_or_default() as u64);
         let begin = match start.epochs_done {
             0 => String::new(),
             1 => "; 1 epoch is done already".to_owned(),

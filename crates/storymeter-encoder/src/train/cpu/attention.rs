@@ -111,7 +111,8 @@ impl Heads<'_> {
             return Vec::new();
         }
         let [d_query, d_key, d_value] = d;
-        let (mut p, mut d_p, mut turned) = (vec![0.0; len * len], vec![0.0; len * len], vec![0.0; len * len]);
+        let (mut p, mut d_p, mut turned) =
+            (vec![0.0; len * len], vec![0.0; len * len], vec![0.0; len * len]);
         let mut packed = Vec::new();
         let span = 2 * len - 1;
         let mut d_bias = vec![0.0; if self.bias.is_some() { self.shape.heads * span } else { 0 }];

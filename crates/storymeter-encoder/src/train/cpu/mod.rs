@@ -6,7 +6,9 @@ mod products;
 mod rows;
 mod store;
 
-use super::backend::{AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
+use super::backend::{
+    AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables,
+};
 use crate::Result;
 use crate::grid::Rounded;
 use crate::kernel::{Activation, Isa};
@@ -42,7 +44,13 @@ impl Cpu {
         self.ops.linear_backward(x, weight, (map, rows), d_out, d_x, d_weight, d_bias);
     }
 
-    fn norm_backward(&self, store: &mut CpuStore, norm: Norm, sum: &[f32], d_out: &[f32]) -> Vec<f32> {
+    fn norm_backward(
+        &self,
+        store: &mut CpuStore,
+        norm: Norm,
+        sum: &[f32],
+        d_out: &[f32],
+    ) -> Vec<f32> {
         let [d_gain, d_shift] = two(&mut store.gradients, norm.gain, norm.shift);
         self.ops.norm_backward(sum, &store.weights[norm.gain], norm.eps, d_out, d_gain, d_shift)
     }
@@ -56,7 +64,9 @@ impl Default for Cpu {
 
 /// Two different tensors.
 fn two(tensors: &mut [Vec<f32>], first: usize, second: usize) -> [&mut Vec<f32>; 2] {
-    tensors.get_disjoint_mut([first, second]).expect("a weight and its bias are two different tensors")
+    tensors
+        .get_disjoint_mut([first, second])
+        .expect("a weight and its bias are two different tensors")
 }
 
 impl Backend for Cpu {
@@ -106,7 +116,13 @@ impl Backend for Cpu {
         Ok(store.read(part, tensor))
     }
 
-    fn write(&self, store: &mut CpuStore, part: Part, tensor: usize, numbers: &[f32]) -> Result<()> {
+    fn write(
+        &self,
+        store: &mut CpuStore,
+        part: Part,
+        tensor: usize,
+        numbers: &[f32],
+    ) -> Result<()> {
         store.write(part, tensor, numbers)
     }
 
@@ -187,7 +203,8 @@ impl Backend for Cpu {
     ) -> [Vec<f32>; 2] {
         self.ops.dropout(&mut branch, dropout);
         self.ops.add(&mut branch, residual);
-        let out = self.ops.norm(&branch, &store.weights[norm.gain], &store.weights[norm.shift], norm.eps);
+        let out =
+            self.ops.norm(&branch, &store.weights[norm.gain], &store.weights[norm.shift], norm.eps);
         [branch, out]
     }
 
@@ -250,7 +267,13 @@ impl Backend for Cpu {
         self.through(store, map, (x, rows), &d_out, d_x);
     }
 
-    fn project(&self, store: &CpuStore, maps: [Linear; 3], x: &Vec<f32>, rows: usize) -> [Vec<f32>; 3] {
+    fn project(
+        &self,
+        store: &CpuStore,
+        maps: [Linear; 3],
+        x: &Vec<f32>,
+        rows: usize,
+    ) -> [Vec<f32>; 3] {
         maps.map(|map| self.linear(store, map, x, rows))
     }
 
@@ -290,8 +313,9 @@ impl Backend for Cpu {
         d_out: &Vec<f32>,
     ) -> [Vec<f32>; 3] {
         let (weights, gradients) = (&store.weights, &mut store.gradients);
-        let relative =
-            attention.relative.map(|place| (weights[place].as_slice(), gradients[place].as_mut_slice()));
+        let relative = attention
+            .relative
+            .map(|place| (weights[place].as_slice(), gradients[place].as_mut_slice()));
         self.ops.attention_backward(query, key, value, relative, (attention, stories), d_out)
     }
 
@@ -328,7 +352,8 @@ impl Backend for Cpu {
         loss: usize,
     ) -> Vec<f32> {
         let mut d_x = vec![0.0; rows * map.inputs];
-        let parts = x.chunks(ROWS_AT_ONCE * map.inputs).zip(d_x.chunks_mut(ROWS_AT_ONCE * map.inputs));
+        let parts =
+            x.chunks(ROWS_AT_ONCE * map.inputs).zip(d_x.chunks_mut(ROWS_AT_ONCE * map.inputs));
         let wanted = targets.chunks(ROWS_AT_ONCE).zip(weights.chunks(ROWS_AT_ONCE));
         let mut sum = 0.0;
         for ((x, d_x), (targets, weights)) in parts.zip(wanted) {

@@ -70,7 +70,16 @@ impl Ops {
             .zip(d_x.par_chunks_mut(task))
             .map(|((x, d_out), d_x)| {
                 let (mut d_gain, mut d_shift) = (vec![0.0; width], vec![0.0; width]);
-                rows::norm_rows_backward(self.isa, x, gain, eps, d_out, d_x, &mut d_gain, &mut d_shift);
+                rows::norm_rows_backward(
+                    self.isa,
+                    x,
+                    gain,
+                    eps,
+                    d_out,
+                    d_x,
+                    &mut d_gain,
+                    &mut d_shift,
+                );
                 (d_gain, d_shift)
             })
             .collect();
@@ -119,7 +128,8 @@ impl Ops {
         add_product(self.isa, d_out, outputs, &packed, inputs, d_x);
         let mut turned = vec![0.0; d_out.len()];
         transpose_on_all(d_out, rows, outputs, &mut turned);
-        let packed = pack(rows, inputs, |col, cols, out| pack_rows(&x[col..], inputs, rows, cols, out));
+        let packed =
+            pack(rows, inputs, |col, cols, out| pack_rows(&x[col..], inputs, rows, cols, out));
         add_product(self.isa, &turned, rows, &packed, inputs, d_weight);
         rows::add_column_sums(self.isa, d_out, d_bias);
     }
@@ -145,7 +155,8 @@ impl Ops {
         relative: Option<&[f32]>,
         (shape, bounds): (Attention, &[usize]),
     ) -> Vec<f32> {
-        let table = relative.map(|weights| relative::bias_table(weights, shape.heads, shape.longest));
+        let table =
+            relative.map(|weights| relative::bias_table(weights, shape.heads, shape.longest));
         let heads = Heads { isa: self.isa, shape, bias: table.as_deref() };
         let mut out = vec![0.0; query.len()];
         by_story(&mut out, bounds, shape.width)
@@ -165,7 +176,8 @@ impl Ops {
         d_out: &[f32],
     ) -> [Vec<f32>; 3] {
         let (weights, d_weights) = relative.unzip();
-        let table = weights.map(|weights| relative::bias_table(weights, shape.heads, shape.longest));
+        let table =
+            weights.map(|weights| relative::bias_table(weights, shape.heads, shape.longest));
         let heads = Heads { isa: self.isa, shape, bias: table.as_deref() };
         let mut d = [(); 3].map(|()| vec![0.0; query.len()]);
         let [d_query, d_key, d_value] = d.each_mut().map(|d| by_story(d, bounds, shape.width));
@@ -190,9 +202,9 @@ impl Ops {
 
     pub(super) fn dropout(&self, x: &mut [f32], dropout: Dropout) {
         if dropout.rate > 0.0 {
-            x.par_chunks_mut(TASK_NUMBERS)
-                .enumerate()
-                .for_each(|(task, x)| rows::drop_out(self.isa, x, (task * TASK_NUMBERS) as u64, dropout));
+            x.par_chunks_mut(TASK_NUMBERS).enumerate().for_each(|(task, x)| {
+                rows::drop_out(self.isa, x, (task * TASK_NUMBERS) as u64, dropout)
+            });
         }
     }
 
@@ -235,23 +247,38 @@ impl Ops {
         }
     }
 
-    pub(super) fn cross_entropy(&self, logits: &mut [f32], targets: &[u32], weights: &[f32]) -> f64 {
+    pub(super) fn cross_entropy(
+        &self,
+        logits: &mut [f32],
+        targets: &[u32],
+        weights: &[f32],
+    ) -> f64 {
         if targets.is_empty() {
             return 0.0;
         }
         let width = logits.len() / targets.len();
         let mut losses = vec![0.0; targets.len()];
-        logits.par_chunks_mut(width).zip(targets.par_iter().zip(weights)).zip(&mut losses).for_each(
-            |((logits, (target, weight)), loss)| {
-                let (target, weight, loss) =
-                    (std::slice::from_ref(target), std::slice::from_ref(weight), std::slice::from_mut(loss));
+        logits
+            .par_chunks_mut(width)
+            .zip(targets.par_iter().zip(weights))
+            .zip(&mut losses)
+            .for_each(|((logits, (target, weight)), loss)| {
+                let (target, weight, loss) = (
+                    std::slice::from_ref(target),
+                    std::slice::from_ref(weight),
+                    std::slice::from_mut(loss),
+                );
                 rows::cross_entropy_rows(self.isa, logits, width, target, weight, loss);
-            },
-        );
+            });
         losses.iter().map(|loss| f64::from(*loss)).sum()
     }
 
-    pub(super) fn binary_cross_entropy(&self, logits: &mut [f32], labels: &[f32], weights: &[f32]) -> f64 {
+    pub(super) fn binary_cross_entropy(
+        &self,
+        logits: &mut [f32],
+        labels: &[f32],
+        weights: &[f32],
+    ) -> f64 {
         let mut total = 0.0;
         for ((z, &label), &weight) in logits.iter_mut().zip(labels).zip(weights) {
             let (logit, label, weight) = (f64::from(*z), f64::from(label), f64::from(weight));
@@ -282,5 +309,10 @@ fn story<'a>(
     i: usize,
 ) -> Story<'a> {
     let rows = bounds[i] * shape.width..bounds[i + 1] * shape.width;
-    Story { query: &query[rows.clone()], key: &key[rows.clone()], value: &value[rows], first: bounds[i] }
+    Story {
+        query: &query[rows.clone()],
+        key: &key[rows.clone()],
+        value: &value[rows],
+        first: bounds[i],
+    }
 }

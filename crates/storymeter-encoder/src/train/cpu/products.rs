@@ -28,7 +28,15 @@ impl Epilogue for Accumulate<'_> {
 }
 
 /// `a * b + bias` into `out`, for `a` with `k` columns and a packed `b` of `k` x `n`.
-pub(super) fn product(isa: Isa, a: &[f32], k: usize, b: &[f32], n: usize, bias: &[f32], out: &mut [f32]) {
+pub(super) fn product(
+    isa: Isa,
+    a: &[f32],
+    k: usize,
+    b: &[f32],
+    n: usize,
+    bias: &[f32],
+    out: &mut [f32],
+) {
     a.par_chunks(TASK_ROWS * k).zip(out.par_chunks_mut(TASK_ROWS * n)).for_each(|(a, out)| {
         let sides = SidesF32 { a, lda: k, m: a.len() / k, k, n, b, bias };
         gemm_f32(isa, sides, &mut Store { out, stride: n, activation: None });

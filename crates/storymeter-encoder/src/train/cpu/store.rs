@@ -58,7 +58,8 @@ impl CpuStore {
     pub(super) fn write(&mut self, part: Part, tensor: usize, numbers: &[f32]) -> Result<()> {
         let old = &mut self.part(part)[tensor];
         if old.len() != numbers.len() {
-            let problem = format!("tensor {tensor} has {} numbers, not {}", old.len(), numbers.len());
+            let problem =
+                format!("tensor {tensor} has {} numbers, not {}", old.len(), numbers.len());
             return Err(Error::Device(problem));
         }
         old.copy_from_slice(numbers);

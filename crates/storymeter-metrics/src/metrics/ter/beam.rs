@@ -43,7 +43,8 @@ impl<'a> Beam<'a> {
     pub(super) fn new(reference: &'a [u32], length: usize) -> Self {
         // Where the texts differ so much in length that neighbouring rows would not meet, the beam is wider.
         let steps = Self::ratio(reference.len(), length) / 2.0;
-        let width = if (WIDTH as f64) < steps { (steps + WIDTH as f64).ceil() as usize } else { WIDTH };
+        let width =
+            if (WIDTH as f64) < steps { (steps + WIDTH as f64).ceil() as usize } else { WIDTH };
         let first = Row { from: 0, costs: (0..=reference.len() as u32).collect() };
         Self { reference, length, width, rows: vec![first] }
     }
@@ -83,7 +84,8 @@ impl<'a> Beam<'a> {
         let (mut i, mut j) = (self.length, self.reference.len());
         let mut edits = Vec::with_capacity(i + j);
         while i > 0 || j > 0 {
-            let edit = if i == 0 { Edit::Insert } else { self.choice(self.rows[i].get(j), i, j, story) };
+            let edit =
+                if i == 0 { Edit::Insert } else { self.choice(self.rows[i].get(j), i, j, story) };
             edits.push(edit);
             i -= usize::from(edit != Edit::Insert);
             j -= usize::from(edit != Edit::Delete);
@@ -105,7 +107,8 @@ impl<'a> Beam<'a> {
     /// One row from the one above it.
     fn fill(&self, at: usize, word: u32, above: &Row, row: &mut Row) {
         let columns = self.reference.len() + 1;
-        let diagonal = (at as f64 * Self::ratio(self.reference.len(), self.length)).floor() as usize;
+        let diagonal =
+            (at as f64 * Self::ratio(self.reference.len(), self.length)).floor() as usize;
         let from = diagonal.saturating_sub(self.width);
         let to = if at == self.length { columns } else { columns.min(diagonal + self.width) };
         row.from = from;

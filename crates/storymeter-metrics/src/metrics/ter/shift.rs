@@ -56,7 +56,8 @@ struct Alignment {
 
 impl Alignment {
     fn new(edits_backwards: &[Edit]) -> Self {
-        let mut alignment = Self { place: Vec::new(), reference_wrong: Vec::new(), story_wrong: Vec::new() };
+        let mut alignment =
+            Self { place: Vec::new(), reference_wrong: Vec::new(), story_wrong: Vec::new() };
         for edit in edits_backwards.iter().rev() {
             let wrong = *edit != Edit::Keep;
             if *edit != Edit::Insert {

@@ -11,7 +11,9 @@ pub(super) fn prefix(text: &str) -> usize {
     match c {
         '§' | '%' | '=' | '—' | '–' => c.len_utf8(),
         '+' => usize::from(!chars.next().is_some_and(|next| next.is_ascii_digit())),
-        '.' => Some(text.len() - text.trim_start_matches('.').len()).filter(|&dots| dots > 1).unwrap_or(0),
+        '.' => Some(text.len() - text.trim_start_matches('.').len())
+            .filter(|&dots| dots > 1)
+            .unwrap_or(0),
         'U' if text.starts_with("US$") => 3,
         'C' | 'A' if text[1..].starts_with('$') => 2,
         _ if is_punctuation(c) || is_quote(c) || is_currency(c) || is_icon(c) => c.len_utf8(),
@@ -48,9 +50,13 @@ pub(super) fn suffix(text: &str) -> usize {
     if !before.contains(|c: char| c.is_ascii_digit()) {
         return single;
     }
-    let measures = UNITS.iter().chain(&DOLLARS).filter(|unit| after_digit(unit)).map(|unit| unit.len());
-    let currency =
-        if is_currency(last) && after_digit(last.encode_utf8(&mut [0; 4])) { last.len_utf8() } else { 0 };
+    let measures =
+        UNITS.iter().chain(&DOLLARS).filter(|unit| after_digit(unit)).map(|unit| unit.len());
+    let currency = if is_currency(last) && after_digit(last.encode_utf8(&mut [0; 4])) {
+        last.len_utf8()
+    } else {
+        0
+    };
     measures.max().unwrap_or(0).max(currency).max(single)
 }
 
@@ -65,9 +71,9 @@ fn full_stop_comes_off(word: &str) -> bool {
         || is_quote(last);
     let degrees = matches!(last, 'F' | 'f' | 'C' | 'c' | 'K' | 'k');
     listed
-        || back
-            .next()
-            .is_some_and(|previous| (degrees && previous == '°') || (is_upper(last) && is_upper(previous)))
+        || back.next().is_some_and(|previous| {
+            (degrees && previous == '°') || (is_upper(last) && is_upper(previous))
+        })
 }
 
 /// Where the middle of a word is cut, from left to right.
@@ -100,7 +106,8 @@ fn infix(before: &str, after: &str) -> usize {
     let after_word = is(previous, |c| c.is_ascii_digit() || is_alpha(c));
     if c == '.' {
         let dots = after.len() - after.trim_start_matches('.').len();
-        let cuts = is(previous, |c| is_lower(c) || is_quote(c)) && is(next, |c| is_upper(c) || is_quote(c));
+        let cuts = is(previous, |c| is_lower(c) || is_quote(c))
+            && is(next, |c| is_upper(c) || is_quote(c));
         return if dots > 1 { dots } else { usize::from(cuts) };
     }
     if c == '…' || is_icon(c) {
@@ -116,8 +123,9 @@ fn infix(before: &str, after: &str) -> usize {
         ',' if is(previous, is_alpha) && is(next, is_alpha) => 1,
         ':' | '<' | '>' | '=' | '/' if after_word && is(next, is_alpha) => 1,
         '-' | '–' | '—' | '~' if after_word => {
-            let fits =
-                |hyphen: &&&str| after.strip_prefix(**hyphen).is_some_and(|rest| rest.starts_with(is_alpha));
+            let fits = |hyphen: &&&str| {
+                after.strip_prefix(**hyphen).is_some_and(|rest| rest.starts_with(is_alpha))
+            };
             HYPHENS.iter().find(fits).map_or(0, |hyphen| hyphen.len())
         }
         _ => 0,
@@ -128,12 +136,12 @@ const HYPHENS: [&str; 7] = ["-", "–", "—", "--", "---", "——", "~"];
 
 /// Units of measure that come off a number.
 const UNITS: [&str; 87] = [
-    "km", "km²", "km³", "m", "m²", "m³", "dm", "dm²", "dm³", "cm", "cm²", "cm³", "mm", "mm²", "mm³", "ha",
-    "µm", "nm", "yd", "in", "ft", "kg", "g", "mg", "µg", "t", "lb", "oz", "m/s", "km/h", "kmh", "mph", "hPa",
-    "Pa", "mbar", "mb", "MB", "kb", "KB", "gb", "GB", "tb", "TB", "T", "G", "M", "K", "%", "км", "км²",
-    "км³", "м", "м²", "м³", "дм", "дм²", "дм³", "см", "см²", "см³", "мм", "мм²", "мм³", "нм", "кг", "г",
-    "мг", "м/с", "км/ч", "кПа", "Па", "мбар", "Кб", "КБ", "кб", "Мб", "МБ", "мб", "Гб", "ГБ", "гб", "Тб",
-    "ТБ", "كم", "م", "سم", "مم",
+    "km", "km²", "km³", "m", "m²", "m³", "dm", "dm²", "dm³", "cm", "cm²", "cm³", "mm", "mm²",
+    "mm³", "ha", "µm", "nm", "yd", "in", "ft", "kg", "g", "mg", "µg", "t", "lb", "oz", "m/s",
+    "km/h", "kmh", "mph", "hPa", "Pa", "mbar", "mb", "MB", "kb", "KB", "gb", "GB", "tb", "TB", "T",
+    "G", "M", "K", "%", "км", "км²", "км³", "м", "м²", "м³", "дм", "дм²", "дм³", "см", "см²",
+    "см³", "мм", "мм²", "мм³", "нм", "кг", "г", "мг", "м/с", "км/ч", "кПа", "Па", "мбар", "Кб",
+    "КБ", "кб", "Мб", "МБ", "мб", "Гб", "ГБ", "гб", "Тб", "ТБ", "كم", "م", "سم", "مم",
 ];
 
 /// Currencies of more than one character.

@@ -34,7 +34,9 @@ impl Exceptions {
         WHOLE.split_whitespace().for_each(|word| cases.add(&[word]));
         EMOTICONS.split_whitespace().for_each(|word| cases.add(&[word]));
         ('a'..='z').chain(['ä', 'ö', 'ü']).for_each(|letter| cases.add(&[&format!("{letter}.")]));
-        ['c', 'f', 'k', 'C', 'F', 'K'].iter().for_each(|unit| cases.add(&["°", &unit.to_string(), "."]));
+        ['c', 'f', 'k', 'C', 'F', 'K']
+            .iter()
+            .for_each(|unit| cases.add(&["°", &unit.to_string(), "."]));
         [" ", "\t", "\n", "\u{a0}"].iter().for_each(|space| cases.add(&[space]));
         // Words that happen to look like a contraction without its apostrophe ("ill", "were").
         cases.0.retain(|(word, _)| !NO_EXCEPTIONS.contains(&word.to_lowercase().as_str()));
@@ -65,7 +67,8 @@ impl Cases {
                 let bare: Vec<String> = ending.iter().map(|part| part.replace('\'', "")).collect();
                 self.add(&[&[word.as_str()], *ending].concat());
                 self.add(
-                    &[&[word.as_str()][..], &bare.iter().map(String::as_str).collect::<Vec<_>>()].concat(),
+                    &[&[word.as_str()][..], &bare.iter().map(String::as_str).collect::<Vec<_>>()]
+                        .concat(),
                 );
             }
         }
@@ -82,7 +85,9 @@ impl Cases {
     }
 
     fn question_words(&mut self) {
-        let all = ["who", "what", "when", "where", "why", "how", "there", "that", "this", "these", "those"];
+        let all = [
+            "who", "what", "when", "where", "why", "how", "there", "that", "this", "these", "those",
+        ];
         for word in all {
             self.contract(word, &[&["'ll"], &["'ll", "'ve"], &["'d"], &["'d", "'ve"]]);
             if !matches!(word, "these" | "those") {
@@ -96,8 +101,8 @@ impl Cases {
 
     fn verbs(&mut self) {
         let modal = [
-            "ca", "could", "do", "does", "did", "had", "may", "might", "must", "need", "ought", "sha",
-            "should", "wo", "would",
+            "ca", "could", "do", "does", "did", "had", "may", "might", "must", "need", "ought",
+            "sha", "should", "wo", "would",
         ];
         modal.iter().for_each(|verb| self.contract(verb, &[&["n't"], &["n't", "'ve"]]));
         for verb in ["could", "might", "must", "should", "would"] {

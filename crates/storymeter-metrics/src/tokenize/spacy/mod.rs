@@ -49,8 +49,11 @@ struct Torn {
 
 impl Rules {
     fn new() -> Self {
-        let mut rules =
-            Self { exceptions: Exceptions::english(), torn: BTreeMap::new(), first_bytes: [false; 256] };
+        let mut rules = Self {
+            exceptions: Exceptions::english(),
+            torn: BTreeMap::new(),
+            first_bytes: [false; 256],
+        };
         let mut torn: BTreeMap<String, Vec<Torn>> = BTreeMap::new();
         for whole in rules.exceptions.iter() {
             let touched = affixes::prefix(whole) > 0
@@ -61,8 +64,11 @@ impl Rules {
             }
             let mut spans = Vec::new();
             rules.pieces(whole, false, &mut spans);
-            let tokens: Vec<String> = spans.into_iter().map(|span| whole[span].to_owned()).collect();
-            torn.entry(tokens[0].clone()).or_default().push(Torn { whole: whole.to_owned(), tokens });
+            let tokens: Vec<String> =
+                spans.into_iter().map(|span| whole[span].to_owned()).collect();
+            torn.entry(tokens[0].clone())
+                .or_default()
+                .push(Torn { whole: whole.to_owned(), tokens });
         }
         torn.keys().for_each(|first| rules.first_bytes[usize::from(first.as_bytes()[0])] = true);
         rules.torn = torn;
@@ -90,7 +96,13 @@ impl Rules {
     }
 
     /// Cuts one piece.
-    fn piece(&self, text: &str, mut rest: Range<usize>, specials: bool, spans: &mut Vec<Range<usize>>) {
+    fn piece(
+        &self,
+        text: &str,
+        mut rest: Range<usize>,
+        specials: bool,
+        spans: &mut Vec<Range<usize>>,
+    ) {
         let special = |span: Range<usize>| specials && self.exceptions.contains(&text[span]);
         let mut suffixes = Vec::new();
         while !rest.is_empty() && !special(rest.clone()) {
@@ -166,7 +178,10 @@ impl Rules {
             for torn in candidates {
                 let here = &spans[at..spans.len().min(at + torn.tokens.len())];
                 if here.len() == torn.tokens.len()
-                    && here.iter().zip(&torn.tokens).all(|(span, token)| &text[span.clone()] == token)
+                    && here
+                        .iter()
+                        .zip(&torn.tokens)
+                        .all(|(span, token)| &text[span.clone()] == token)
                 {
                     found.push((at..at + here.len(), torn));
                 }
@@ -188,7 +203,8 @@ impl Rules {
         for (range, torn) in found {
             let whole = spans[range.start].start..spans[range.end - 1].end;
             // Tokens with a blank between them only look like the special case.
-            let Some(parts) = self.exceptions.get(&torn.whole).filter(|_| text[whole.clone()] == *torn.whole)
+            let Some(parts) =
+                self.exceptions.get(&torn.whole).filter(|_| text[whole.clone()] == *torn.whole)
             else {
                 continue;
             };

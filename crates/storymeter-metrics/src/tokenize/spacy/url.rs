@@ -66,9 +66,10 @@ fn ip_length(text: &str) -> Option<usize> {
     let octet = |part: &str| part.parse::<u16>().ok().filter(|_| part.len() <= 3);
     let (first, second, third, last) = (octet(a)?, octet(b)?, octet(c)?, octet(d)?);
     let plain = !a.starts_with('0') && !d.starts_with('0');
-    let private =
-        matches!(first, 10 | 127) || matches!((first, second), (169, 254) | (192, 168) | (172, 16..=31));
-    let fits = (1..=223).contains(&first) && second <= 255 && third <= 255 && (1..=254).contains(&last);
+    let private = matches!(first, 10 | 127)
+        || matches!((first, second), (169, 254) | (192, 168) | (172, 16..=31));
+    let fits =
+        (1..=223).contains(&first) && second <= 255 && third <= 255 && (1..=254).contains(&last);
     (plain && fits && !private).then_some(length)
 }
 
@@ -78,9 +79,14 @@ mod tests {
 
     #[test]
     fn addresses_need_a_host_with_a_lower_case_domain() {
-        for word in
-            ["example.com", "the.end", "https://a.b.org:8080/x?y#z", "me@mail.net", "8.8.8.8", "a-b_c.de/F"]
-        {
+        for word in [
+            "example.com",
+            "the.end",
+            "https://a.b.org:8080/x?y#z",
+            "me@mail.net",
+            "8.8.8.8",
+            "a-b_c.de/F",
+        ] {
             assert!(matches(word), "{word}");
         }
         for word in ["end.The", "3.14", "a.b", "192.168.1.1", "-a.com", "word", ".com", "x.com:1"] {
