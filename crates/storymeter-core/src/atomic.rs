@@ -49,6 +49,14 @@ impl AtomicFile {
         Ok(Self { out: BufWriter::with_capacity(1 << 16, target), path })
     }
 
+    /// The file that [`AtomicFile::commit`] will create or replace; `None` for a device or pipe.
+    pub fn replaces(&self) -> Option<&Path> {
+        match self.out.get_ref() {
+            Target::Temporary(_, path) => Some(path),
+            Target::Direct(_) => None,
+        }
+    }
+
     /// Flushes, syncs and gives the file its name.
     pub fn commit(self) -> Result<()> {
         let failed = |e| Error::io(Place::file(&self.path), e);

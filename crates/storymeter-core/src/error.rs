@@ -75,6 +75,47 @@ pub enum Error {
         /// What is wrong, and what would be right.
         problem: String,
     },
+    /// A name that is not known: a column, a system, a criterion.
+    #[error("there is no {what} \"{name}\"{}", hint(.nearest, .known))]
+    UnknownName {
+        /// What was looked for, such as "column".
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The nearest known name, where one is near.
+        nearest: Option<String>,
+        /// All known names.
+        known: Vec<String>,
+    },
+    /// A name that fits several things.
+    #[error("{}", ambiguous(.what, .name, .candidates))]
+    AmbiguousName {
+        /// What was looked for, such as "column".
+        what: &'static str,
+        /// The name; empty where none was given.
+        name: String,
+        /// What it could mean.
+        candidates: Vec<String>,
+    },
+}
+
+fn hint(nearest: &Option<String>, known: &[String]) -> String {
+    let mut hint =
+        nearest.as_ref().map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
+    match (known.len(), nearest) {
+        (0, _) => hint.push_str("; there is none"),
+        (_, Some(_)) => hint.push_str(&format!(" There are: {}", known.join(", "))),
+        (_, None) => hint.push_str(&format!("; there are: {}", known.join(", "))),
+    }
+    hint
+}
+
+fn ambiguous(what: &str, name: &str, candidates: &[String]) -> String {
+    let candidates = candidates.join(", ");
+    match name {
+        "" => format!("there are several {what}s, and one must be named: {candidates}"),
+        name => format!("\"{name}\" fits several {what}s: {candidates}"),
+    }
 }
 
 impl Error {

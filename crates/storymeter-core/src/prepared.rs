@@ -18,7 +18,11 @@ pub trait View: Send + Sync + 'static {
 pub struct TextCache<'a> {
     text: &'a str,
     views: Mutex<Vec<Cached>>,
+    kept: Mutex<Vec<Kept>>,
 }
+
+/// A name and what is kept under it.
+type Kept = (String, Arc<dyn Any + Send + Sync>);
 
 struct Cached {
     key: TypeId,
@@ -32,7 +36,7 @@ type Slot = OnceLock<Arc<dyn Any + Send + Sync>>;
 impl<'a> TextCache<'a> {
     /// A text nobody has looked at yet.
     pub fn new(text: &'a str) -> Self {
-        Self { text, views: Mutex::new(Vec::new()) }
+        Self { text, views: Mutex::default(), kept: Mutex::default() }
     }
 
     /// The text itself.
@@ -50,6 +54,42 @@ impl<'a> TextCache<'a> {
             Ok(view) => view,
             Err(_) => unreachable!("a view is filed under its own type"),
         }
+    }
+
+    /// What a metric found out about the text and kept under a name, such as its embedding by a
+    /// certain model; made by the first who asks for it.
+    ///
+    /// A view is for what depends on the text alone. This is for what also depends on a resource,
+    /// which the name must identify.
+    ///
+    /// # Errors
+    /// Where making it fails. The next who asks tries again.
+    pub fn kept<T: Send + Sync + 'static, E>(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
+        if let Some(known) = self.recall::<T>(name) {
+            return Ok(known);
+        }
+        Ok(self.keep(name, Arc::new(make()?)))
+    }
+
+    /// What was kept under a name before, if anything of that type was.
+    pub fn recall<T: Send + Sync + 'static>(&self, name: &str) -> Option<Arc<T>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().find(|(known, thing)| known == name && thing.is::<T>())?;
+        Arc::clone(&found.1).downcast().ok()
+    }
+
+    /// Keeps a thing under a name, and returns what is kept there: the first one that came.
+    pub fn keep<T: Send + Sync + 'static>(&self, name: &str, thing: Arc<T>) -> Arc<T> {
+        if let Some(known) = self.recall::<T>(name) {
+            return known;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push((name.to_owned(), Arc::clone(&thing) as Arc<dyn Any + Send + Sync>));
+        thing
     }
 
     /// The names of the views built so far, in the order they were asked for. Each was built once.
@@ -135,6 +175,15 @@ mod tests {
         let first = cache.view::<Words>();
         assert!(Arc::ptr_eq(&first, &cache.view::<Words>()));
         assert_eq!(cache.built().len(), 1);
+    }
+
+    #[test]
+    fn what_is_kept_is_made_once_per_name() {
+        let cache = TextCache::new("the lamp went out");
+        let first = cache.kept::<_, ()>("layer 6", || Ok(vec![1.0f32])).unwrap();
+        let again = cache.kept::<Vec<f32>, _>("layer 6", || Err("made twice")).unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        assert_eq!(cache.kept::<Vec<f32>, _>("layer 7", || Err("not known")), Err("not known"));
     }
 
     #[test]

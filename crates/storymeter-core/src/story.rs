@@ -43,20 +43,12 @@ impl Story {
     }
 }
 
-/// Human ratings: for each criterion, in input order, the numbers its raters gave.
+/// Human ratings: for each criterion, in input order, what each rater said.
 ///
-/// A rater who skipped a criterion has a NaN there, so that the n-th number is the n-th rater's.
-#[derive(Debug, Clone, Default)]
-pub struct Ratings(Vec<(String, Vec<f64>)>);
-
-/// Bit for bit, so that a missing rating (NaN) equals a missing rating.
-impl PartialEq for Ratings {
-    fn eq(&self, other: &Self) -> bool {
-        let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-        self.0.len() == other.0.len()
-            && self.0.iter().zip(&other.0).all(|(a, b)| a.0 == b.0 && bits(&a.1) == bits(&b.1))
-    }
-}
+/// A rater who skipped a criterion has `None` there, so that the n-th entry always belongs to the
+/// n-th rater.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ratings(Vec<(String, Vec<Option<f64>>)>);
 
 impl Ratings {
     /// No ratings yet.
@@ -69,46 +61,47 @@ impl Ratings {
         self.0.is_empty()
     }
 
-    /// Appends one rater's number to a criterion, which is added if it is new.
-    pub fn push(&mut self, criterion: &str, value: f64) {
-        match self.0.iter_mut().find(|(name, _)| name == criterion) {
-            Some((_, values)) => values.push(value),
-            None => self.0.push((criterion.to_owned(), vec![value])),
-        }
+    /// Appends the rating of one more rater to a criterion, which is added if it is new.
+    pub fn push(&mut self, criterion: &str, rating: Option<f64>) {
+        self.values_mut(criterion).push(rating);
     }
 
-    /// Sets the number that the rater of a 0-based position gave; raters passed over get a NaN.
-    pub fn push_as(&mut self, rater: usize, criterion: &str, value: f64) {
+    /// Sets the rating of the rater at a 0-based position. Raters before it that said nothing get
+    /// `None`.
+    pub fn push_as(&mut self, rater: usize, criterion: &str, rating: Option<f64>) {
+        let values = self.values_mut(criterion);
+        values.resize(values.len().max(rater + 1), None);
+        values[rater] = rating;
+    }
+
+    fn values_mut(&mut self, criterion: &str) -> &mut Vec<Option<f64>> {
         let position = self.0.iter().position(|(name, _)| name == criterion).unwrap_or_else(|| {
             self.0.push((criterion.to_owned(), Vec::new()));
             self.0.len() - 1
         });
-        let values = &mut self.0[position].1;
-        values.resize(values.len().max(rater + 1), f64::NAN);
-        values[rater] = value;
+        &mut self.0[position].1
     }
 
-    /// Fills every criterion up to so many raters with NaN.
+    /// Fills every criterion up to so many raters with `None`.
     pub fn pad(&mut self, raters: usize) {
         for (_, values) in &mut self.0 {
-            values.resize(values.len().max(raters), f64::NAN);
+            values.resize(values.len().max(raters), None);
         }
     }
 
-    /// The numbers of one criterion.
-    pub fn get(&self, criterion: &str) -> Option<&[f64]> {
+    /// What the raters said on one criterion.
+    pub fn get(&self, criterion: &str) -> Option<&[Option<f64>]> {
         self.0.iter().find(|(name, _)| name == criterion).map(|(_, values)| values.as_slice())
     }
 
-    /// The mean of one criterion over the raters who gave it; `None` where nobody did.
+    /// The mean of one criterion over the raters who rated it; `None` where nobody did.
     pub fn mean(&self, criterion: &str) -> Option<f64> {
-        let given: Vec<f64> =
-            self.get(criterion)?.iter().copied().filter(|x| !x.is_nan()).collect();
+        let given: Vec<f64> = self.get(criterion)?.iter().copied().flatten().collect();
         (!given.is_empty()).then(|| given.iter().sum::<f64>() / given.len() as f64)
     }
 
-    /// Criteria and numbers, in input order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &[f64])> {
+    /// Criteria and ratings, in input order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[Option<f64>])> {
         self.0.iter().map(|(name, values)| (name.as_str(), values.as_slice()))
     }
 }
@@ -130,9 +123,9 @@ mod tests {
     #[test]
     fn a_missing_rating_does_not_count_in_the_mean() {
         let mut ratings = Ratings::new();
-        ratings.push("coherence", 2.0);
-        ratings.push("coherence", f64::NAN);
-        ratings.push("coherence", 5.0);
+        ratings.push("coherence", Some(2.0));
+        ratings.push("coherence", None);
+        ratings.push("coherence", Some(5.0));
         assert_eq!(ratings.mean("coherence"), Some(3.5));
         assert_eq!(ratings.mean("surprise"), None);
     }

@@ -1,131 +1,287 @@
-//! System x item x column: what meta-evaluation reads.
+//! Scores and ratings of many stories: what `score` makes and everything after it reads.
 
-use crate::Signature;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
-/// Which way a metric points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Direction {
-    /// More is better: a similarity, a probability.
-    Higher,
-    /// Less is better: a distance, a repetition rate.
-    Lower,
-    /// Neither is better by construction: a length, a coverage.
-    #[default]
-    None,
+use crate::{Absence, Column, Error, Key, Place, Ratings, Result, Role, Value, nearest};
+
+/// One story of a [`ScoreTable`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Row {
+    /// The id of the story.
+    pub id: String,
+    /// Who wrote it, where that is known.
+    pub system: Option<String>,
+    /// What story-level correlation groups by.
+    pub item: String,
+    /// What each rater said, criterion by criterion; empty where nobody rated.
+    pub ratings: Ratings,
+    /// The 1-based line of the file that the row was read from.
+    pub line: Option<u64>,
 }
 
-/// Whether a column holds human judgments or a metric's scores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// Human judgments on one criterion.
-    Human,
-    /// An automatic metric.
-    Metric,
-}
-
-/// What a column of a [`ScoreTable`] is.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Column {
-    /// Its name: a criterion, or a metric's id as the user typed it.
-    pub name: String,
-    /// Human or metric.
-    pub role: Role,
-    /// Which way it points.
-    pub direction: Direction,
-    /// How its numbers came about, where known.
-    pub signature: Option<Signature>,
-}
-
-/// Scores of every system on every item, by column. A missing cell is NaN.
-#[derive(Debug, Clone, PartialEq)]
+/// Scores and human ratings: one row per story, one column per score or criterion.
+///
+/// A value is present or absent with a reason ([`Value`]). Human ratings are columns too: their
+/// value is the mean over the raters, and [`Row::ratings`] keeps the raters apart.
+///
+/// ```
+/// use storymeter_core::{Absence, Column, Direction, Row, ScoreTable};
+/// let rows = ["a", "b"].map(|id| Row { id: id.into(), item: id.into(), ..Row::default() });
+/// let mut table = ScoreTable::new(rows.to_vec());
+/// let values = vec![Ok(20.5), Err(Absence::because("the story has no word"))];
+/// table.push(Column::metric("bleu:hanna", Direction::Higher), values);
+///
+/// let bleu = table.find("bleu:hanna")?;
+/// assert_eq!(table.values(bleu)[0], Ok(20.5));
+/// assert_eq!(table.columns()[bleu].counts.absent, 1);
+/// # Ok::<(), storymeter_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ScoreTable {
-    systems: Vec<String>,
-    items: Vec<String>,
+    rows: Vec<Row>,
     columns: Vec<Column>,
-    /// `[column][system][item]`.
-    values: Vec<f64>,
+    /// The values of each column, by row.
+    values: Vec<Vec<Value>>,
+    source: Option<PathBuf>,
+    notes: Vec<String>,
 }
 
 impl ScoreTable {
-    /// A table with these systems and items and no columns.
-    pub fn new(systems: Vec<String>, items: Vec<String>) -> Self {
-        Self { systems, items, columns: Vec::new(), values: Vec::new() }
-    }
-
-    /// Adds a column given as `[system][item]`, flattened.
-    ///
-    /// # Panics
-    /// If `values` does not hold one number for each system and item: a programming error, not bad input.
-    pub fn push_column(&mut self, column: Column, values: &[f64]) {
-        assert_eq!(
-            values.len(),
-            self.systems.len() * self.items.len(),
-            "one value a system and item"
-        );
-        self.columns.push(column);
-        self.values.extend_from_slice(values);
-    }
-
-    /// The same table without the systems of these names, such as the human writers.
-    #[must_use]
-    pub fn without_systems(&self, names: &[&str]) -> Self {
-        let kept: Vec<usize> = (0..self.systems.len())
-            .filter(|&s| !names.contains(&self.systems[s].as_str()))
-            .collect();
-        let systems = kept.iter().map(|&s| self.systems[s].clone()).collect();
-        let mut table = Self::new(systems, self.items.clone());
-        for (at, column) in self.columns.iter().enumerate() {
-            let values: Vec<f64> = kept.iter().flat_map(|&s| self.row(at, s)).copied().collect();
-            table.push_column(column.clone(), &values);
+    /// A table of these stories, with one column per criterion that any of them was rated on.
+    pub fn new(rows: Vec<Row>) -> Self {
+        let mut criteria: Vec<&str> = Vec::new();
+        for (criterion, _) in rows.iter().flat_map(|row| row.ratings.iter()) {
+            if !criteria.contains(&criterion) {
+                criteria.push(criterion);
+            }
         }
+        let means: Vec<(Column, Vec<Value>)> = criteria
+            .into_iter()
+            .map(|criterion| {
+                let mean = |row: &Row| row.ratings.mean(criterion).ok_or(Absence::NotRated);
+                (Column::criterion(criterion), rows.iter().map(mean).collect())
+            })
+            .collect();
+        let mut table = Self { rows, ..Self::default() };
+        means.into_iter().for_each(|(column, values)| table.push(column, values));
         table
     }
 
-    /// Names of the systems.
-    pub fn systems(&self) -> &[String] {
-        &self.systems
+    /// The same table, with the file it was read from, which errors name.
+    #[must_use]
+    pub fn read_from(mut self, file: &Path) -> Self {
+        self.source = Some(file.to_owned());
+        self
     }
 
-    /// Names of the items.
-    pub fn items(&self) -> &[String] {
-        &self.items
+    /// Adds a column. Its counts of present and absent values are set from the values.
+    ///
+    /// # Panics
+    /// If there is not one value per row, or if the key is there already: programming errors,
+    /// which no input can cause.
+    pub fn push(&mut self, mut column: Column, values: Vec<Value>) {
+        assert_eq!(values.len(), self.rows.len(), "one value per row");
+        assert!(
+            !self.columns.iter().any(|known| known.key == column.key && known.role == column.role),
+            "the key {} is new",
+            column.key
+        );
+        column.counts.present = values.iter().filter(|value| value.is_ok()).count() as u64;
+        column.counts.absent = values.len() as u64 - column.counts.present;
+        self.columns.push(column);
+        self.values.push(values);
     }
 
-    /// The columns.
+    /// Adds a remark that a user should see, such as that directions had to be guessed.
+    pub fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    /// The stories, in order.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The columns, in order.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// A column's values as `[system][item]`, flattened.
-    pub fn values(&self, column: usize) -> &[f64] {
-        let size = self.systems.len() * self.items.len();
-        &self.values[column * size..(column + 1) * size]
+    /// The values of a column, by row.
+    pub fn values(&self, column: usize) -> &[Value] {
+        &self.values[column]
     }
 
-    /// A column's values of one system, by item.
-    pub fn row(&self, column: usize, system: usize) -> &[f64] {
-        let items = self.items.len();
-        &self.values(column)[system * items..(system + 1) * items]
+    /// Remarks that a user should see.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The columns of a role, by position.
+    pub fn of_role(&self, role: Role) -> Vec<usize> {
+        (0..self.columns.len()).filter(|&at| self.columns[at].role == role).collect()
+    }
+
+    /// The column of a metric or criterion, by position.
+    ///
+    /// Besides a whole key, the member of a family is enough where only one column has it:
+    /// `rouge-1-r` finds `rouge:hanna/rouge-1-r`. That is also how files of the first version
+    /// named their columns.
+    ///
+    /// # Errors
+    /// Where no column fits ([`Error::UnknownName`]) or several do ([`Error::AmbiguousName`]).
+    pub fn find(&self, name: &str) -> Result<usize> {
+        find_key(self.columns.iter().map(|column| &column.key), name)
+    }
+
+    /// The values of the only metric, or of the only column where no column is a metric.
+    ///
+    /// # Errors
+    /// Where there are several and one must be named ([`Error::AmbiguousName`]), or none.
+    pub fn only_metric(&self) -> Result<usize> {
+        let metrics = self.of_role(Role::Metric);
+        let candidates =
+            if metrics.is_empty() { (0..self.columns.len()).collect() } else { metrics };
+        let name = |at: usize| self.columns[at].key.to_string();
+        match candidates.as_slice() {
+            [only] => Ok(*only),
+            [] => Err(Error::unknown("column", "", std::iter::empty())),
+            several => Err(Error::AmbiguousName {
+                what: "column",
+                name: String::new(),
+                candidates: several.iter().map(|&at| name(at)).collect(),
+            }),
+        }
+    }
+
+    /// The names of the systems, in order of their first story.
+    pub fn systems(&self) -> Vec<&str> {
+        let mut seen = HashMap::new();
+        let systems = self.rows.iter().filter_map(|row| row.system.as_deref());
+        systems.filter(|system| seen.insert(*system, ()).is_none()).collect()
+    }
+
+    /// Where a row stands, for errors.
+    pub fn place(&self, row: usize) -> Place {
+        let place = Place::file(self.source.as_deref().unwrap_or(Path::new("")));
+        match self.rows[row].line {
+            Some(line) => place.at_line(line),
+            None => place,
+        }
+    }
+
+    /// The position of each id.
+    ///
+    /// # Errors
+    /// Where an id is there twice: rows cannot be joined by id then.
+    pub fn positions(&self) -> Result<HashMap<&str, usize>> {
+        let mut positions = HashMap::with_capacity(self.rows.len());
+        for (at, row) in self.rows.iter().enumerate() {
+            if let Some(first) = positions.insert(row.id.as_str(), at) {
+                let first = match self.rows[first].line {
+                    Some(line) => format!("on line {line}"),
+                    None => format!("by row {}", first + 1),
+                };
+                let problem = format!("duplicate id \"{}\": it was first used {first}", row.id);
+                return Err(Error::invalid(self.place(at).in_field("id"), problem));
+            }
+        }
+        Ok(positions)
+    }
+}
+
+/// The key that a name means: the key itself, or the only one with this family member.
+pub(crate) fn find_key<'a>(
+    keys: impl Iterator<Item = &'a Key> + Clone,
+    name: &str,
+) -> Result<usize> {
+    if let Some(exact) = keys.clone().position(|key| key.as_str() == name) {
+        return Ok(exact);
+    }
+    let is_member = |key: &&Key| key.family_member() == Some(name);
+    let members: Vec<(usize, &Key)> =
+        keys.clone().enumerate().filter(|(_, key)| is_member(key)).collect();
+    match members.as_slice() {
+        [(only, _)] => Ok(*only),
+        [] => Err(Error::unknown("column", name, keys.map(Key::as_str))),
+        several => Err(Error::AmbiguousName {
+            what: "column",
+            name: name.to_owned(),
+            candidates: several.iter().map(|(_, key)| key.to_string()).collect(),
+        }),
+    }
+}
+
+impl Error {
+    /// The error for a name that is not among the known ones.
+    pub fn unknown<'a>(
+        what: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        Self::UnknownName {
+            what,
+            name: name.to_owned(),
+            nearest: nearest(name, known.iter().copied()).map(str::to_owned),
+            known: known.into_iter().map(str::to_owned).collect(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Direction;
+
+    fn table(keys: &[&str]) -> ScoreTable {
+        let mut table = ScoreTable::new(vec![Row { id: "a".into(), ..Row::default() }]);
+        for key in keys {
+            table.push(Column::metric(*key, Direction::Higher), vec![Ok(1.0)]);
+        }
+        table
+    }
 
     #[test]
-    fn a_system_can_be_left_out() {
-        let mut table =
-            ScoreTable::new(vec!["Human".into(), "Tale".into()], vec!["0".into(), "1".into()]);
-        let column = Column {
-            name: "BLEU".into(),
-            role: Role::Metric,
-            direction: Direction::Higher,
-            signature: None,
-        };
-        table.push_column(column, &[1.0, 2.0, 3.0, 4.0]);
-        let without = table.without_systems(&["Human"]);
-        assert_eq!(without.systems(), ["Tale"]);
-        assert_eq!(without.values(0), [3.0, 4.0]);
+    fn an_old_key_finds_its_column_unless_two_presets_have_it() {
+        assert_eq!(table(&["bleu", "rouge:hanna/rouge-1-r"]).find("rouge-1-r").unwrap(), 1);
+        let two = table(&["rouge:hanna/rouge-1-r", "rouge:google/rouge-1-r"]);
+        assert_eq!(
+            two.find("rouge-1-r").unwrap_err().to_string(),
+            "\"rouge-1-r\" fits several columns: rouge:hanna/rouge-1-r, rouge:google/rouge-1-r"
+        );
+        assert_eq!(two.find("rouge:google/rouge-1-r").unwrap(), 1);
+    }
+
+    #[test]
+    fn an_unknown_column_gets_the_nearest_known_one() {
+        let message = table(&["bleu", "chrf"]).find("blue").unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "there is no column \"blue\"; did you mean \"bleu\"? There are: bleu, chrf"
+        );
+    }
+
+    #[test]
+    fn human_columns_are_means_and_an_unrated_story_is_absent() {
+        let mut ratings = Ratings::new();
+        ratings.push("plot/pace", Some(2.0));
+        ratings.push("plot/pace", None);
+        ratings.push("plot/pace", Some(5.0));
+        let rated = Row { id: "a".into(), ratings, ..Row::default() };
+        let table = ScoreTable::new(vec![rated, Row { id: "b".into(), ..Row::default() }]);
+        assert_eq!(table.values(0), [Ok(3.5), Err(Absence::NotRated)]);
+        assert_eq!((table.columns()[0].counts.present, table.columns()[0].counts.absent), (1, 1));
+    }
+
+    #[test]
+    fn a_duplicate_id_is_named_with_both_lines() {
+        let row = |line| Row { id: "7".into(), line: Some(line), ..Row::default() };
+        let table = ScoreTable::new(vec![row(3), row(9)]).read_from(Path::new("scores.jsonl"));
+        assert_eq!(
+            table.positions().unwrap_err().to_string(),
+            "scores.jsonl:9: field \"id\": duplicate id \"7\": it was first used on line 3"
+        );
     }
 }

@@ -104,13 +104,13 @@ impl Columns {
     }
 }
 
-/// A number; an empty cell is a rating not given.
-fn rating(cell: &str) -> Option<f64> {
+/// A rating; an empty cell is one that was not given. `None` is not a number.
+fn rating(cell: &str) -> Option<Option<f64>> {
     let cell = cell.trim();
     if cell.is_empty() {
-        return Some(f64::NAN);
+        return Some(None);
     }
-    cell.parse().ok().filter(|number: &f64| number.is_finite())
+    cell.parse().ok().filter(|number: &f64| number.is_finite()).map(Some)
 }
 
 /// Between the rows of one story: a byte no text has, and a line break, so that lines can be counted.

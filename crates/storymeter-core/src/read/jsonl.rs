@@ -298,7 +298,7 @@ fn limit_criteria<E: de::Error>(ratings: &Ratings) -> std::result::Result<(), E>
 }
 
 /// What one rater gave, in order.
-struct OneRater(Vec<(String, f64)>);
+struct OneRater(Vec<(String, Option<f64>)>);
 
 impl<'de> Deserialize<'de> for OneRater {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
@@ -316,7 +316,7 @@ impl<'de> Deserialize<'de> for OneRater {
             ) -> std::result::Result<OneRater, A::Error> {
                 let mut given = Vec::new();
                 while let Some((criterion, number)) = map.next_entry::<String, Option<f64>>()? {
-                    given.push((criterion, number.unwrap_or(f64::NAN)));
+                    given.push((criterion, number));
                 }
                 Ok(OneRater(given))
             }
@@ -327,7 +327,7 @@ impl<'de> Deserialize<'de> for OneRater {
 
 /// A number or a list of numbers; `null` is a missing one.
 #[derive(Default)]
-struct Numbers(Vec<f64>);
+struct Numbers(Vec<Option<f64>>);
 
 impl<'de> Deserialize<'de> for Numbers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
@@ -340,19 +340,19 @@ impl<'de> Deserialize<'de> for Numbers {
             }
 
             fn visit_unit<E: de::Error>(self) -> std::result::Result<Numbers, E> {
-                Ok(Numbers(vec![f64::NAN]))
+                Ok(Numbers(vec![None]))
             }
 
             fn visit_f64<E: de::Error>(self, number: f64) -> std::result::Result<Numbers, E> {
-                Ok(Numbers(vec![number]))
+                Ok(Numbers(vec![Some(number)]))
             }
 
             fn visit_u64<E: de::Error>(self, number: u64) -> std::result::Result<Numbers, E> {
-                Ok(Numbers(vec![number as f64]))
+                Ok(Numbers(vec![Some(number as f64)]))
             }
 
             fn visit_i64<E: de::Error>(self, number: i64) -> std::result::Result<Numbers, E> {
-                Ok(Numbers(vec![number as f64]))
+                Ok(Numbers(vec![Some(number as f64)]))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(
@@ -361,7 +361,7 @@ impl<'de> Deserialize<'de> for Numbers {
             ) -> std::result::Result<Numbers, A::Error> {
                 let mut numbers = Vec::new();
                 while let Some(number) = list.next_element::<Option<f64>>()? {
-                    numbers.push(number.unwrap_or(f64::NAN));
+                    numbers.push(number);
                 }
                 Ok(Numbers(numbers))
             }

@@ -22,13 +22,12 @@
 mod delimited;
 mod format;
 mod hanna;
-mod hanna_scores;
 mod jsonl;
 mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod raw;
-mod scored;
+mod scores;
 mod source;
 mod text;
 mod union;
@@ -38,9 +37,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub use format::{Format, UnknownFormat};
-pub use hanna_scores::{hanna_metric_name, hanna_scores};
 pub use raw::{RawRecord, RawRecords};
-pub use scored::{Scored, scored};
+pub use scores::{hanna_metric_name, hanna_scores, scores};
 
 use crate::{Place, Result, Story};
 
@@ -57,7 +55,7 @@ pub struct ReadOptions {
     pub max_line: usize,
     /// The number of the first record: not 0 where a corpus is worked on in parts.
     pub record_offset: u64,
-    /// WritingPrompts stories are cut at the last sentence end within so many words (UNION, section 4.1).
+    /// WritingPrompts stories are cut at the last sentence end within so many words (UNION, section 4.2).
     pub max_words: usize,
     /// Where standard input was put aside, if it was: `-` is read from there, as often as needed, and is still
     /// called standard input.

@@ -26,7 +26,7 @@ pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {
                     format!("\"{word}\" is not a number"),
                 )
             })?;
-        ratings.push(CRITERION, number);
+        ratings.push(CRITERION, Some(number));
     }
     if ratings.is_empty() {
         return Err(Error::invalid(place.clone().in_field("ratings"), "there are no ratings"));

@@ -8,26 +8,31 @@ const COLUMNS: [&str; 6] = ["id", "system", "item", "prompt", "story", "referenc
 
 /// Writes the names of the columns.
 pub(super) fn write_header(out: &mut impl Write) -> io::Result<()> {
-    row(out, COLUMNS)
+    cells(out, COLUMNS.into_iter())
 }
 
 /// Writes one record.
 pub(super) fn write(out: &mut impl Write, story: &Story) -> io::Result<()> {
-    row(
+    cells(
         out,
         [
-            &story.id,
+            story.id.as_str(),
             story.system.as_deref().unwrap_or_default(),
             story.item.as_deref().unwrap_or_default(),
             story.prompt.as_deref().unwrap_or_default(),
             &story.text,
             story.references.first().map_or("", String::as_str),
-        ],
+        ]
+        .into_iter(),
     )
 }
 
-fn row(out: &mut impl Write, cells: [&str; 6]) -> io::Result<()> {
-    for (number, cell) in cells.into_iter().enumerate() {
+/// Writes one record: fields separated by commas, in quotation marks where they must be.
+pub(super) fn cells<'a>(
+    out: &mut impl Write,
+    cells: impl Iterator<Item = &'a str>,
+) -> io::Result<()> {
+    for (number, cell) in cells.enumerate() {
         if number > 0 {
             out.write_all(b",")?;
         }

@@ -1,21 +1,24 @@
-//! Writing stories: JSONL that reads back as it was, and CSV for spreadsheets.
+//! Writing stories and scores: JSONL that reads back as it was, and CSV for spreadsheets.
 //!
-//! Both write numbers in full precision, to any [`Write`]; give them an [`AtomicFile`](crate::AtomicFile) and
-//! the output is complete or not there.
+//! Numbers are written in full precision, to any [`Write`]. With an
+//! [`AtomicFile`](crate::AtomicFile) the output is complete or not there.
 
 mod csv;
 mod jsonl;
+mod scores;
+
+pub use scores::{ScoreLine, ScoreLines};
 
 use std::io::{self, Write};
 
 use crate::Story;
 
-/// A layout stories are written in.
+/// A layout that stories and scores are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// One JSON object a line, with all that is known about the story.
+    /// One JSON object per line, with all that is known about the story.
     Jsonl,
-    /// `id,system,item,prompt,story,reference`; ratings are not in it, and of several references the first is.
+    /// One record per story. Ratings are not in it, and only the first of several references.
     Csv,
 }
 

@@ -7,4 +7,5 @@ mod layouts;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
 mod round_trip;
+mod score_files;
 mod several_files;

@@ -1,49 +1,69 @@
-//! HANNA's published scores: a CSV with one row a system, every cell a JSON list with one number a prompt.
+//! HANNA's published scores: a CSV with one row per system. Every cell is a JSON list with one
+//! number per prompt.
 
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::delimited::{cut_csv, fields};
-use super::hanna::CRITERIA;
-use super::lines::LineReader;
-use super::raw::{Cut, utf8};
-use super::source::Source;
-use super::{Format, ReadOptions};
-use crate::{Column, Direction, Error, Place, Result, Role, ScoreTable};
+use super::csv::record;
+use crate::read::delimited::fields;
+use crate::read::hanna::CRITERIA;
+use crate::read::lines::LineReader;
+use crate::read::source::Source;
+use crate::read::{Format, ReadOptions};
+use crate::{Absence, Column, Direction, Error, Place, Result, Row, ScoreTable, Value};
 
 /// The first column: who wrote the stories.
 const SYSTEM: &str = "Model";
 
 /// Reads a file in the layout of `hanna_metric_scores.csv`.
 ///
-/// Systems keep the order of the rows; an item is the prompt's 0-based position in the lists. The six criteria
-/// are human columns, all others metrics, with the file's own names ([`hanna_metric_name`] strips the glyphs)
-/// and the direction each metric has by construction or convention.
+/// Systems keep the order of the rows. An item is the 0-based position of the prompt in the lists.
+/// The six criteria are human columns and all others are metrics, with the names of the file
+/// ([`hanna_metric_name`] strips the glyphs) and the direction that each metric has by construction
+/// or convention.
+///
+/// # Errors
+/// Where the file has another layout, or a cell is not a list of as many numbers as the others.
 pub fn hanna_scores(path: &Path) -> Result<ScoreTable> {
-    let max = ReadOptions::default().max_line;
-    let mut lines = LineReader::new(Source::open(path, None)?.into_stream(), path, max);
-    let Some((header, place)) = row(&mut lines, path)? else {
+    let source = Source::open(path, None)?;
+    read(LineReader::new(source.into_stream(), path, ReadOptions::default().max_line), path)
+}
+
+/// Whether a file that begins with this text has HANNA's layout.
+pub(super) fn is_header(first: &str) -> bool {
+    first.strip_prefix(SYSTEM).is_some_and(|after| after.starts_with(','))
+}
+
+pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<ScoreTable> {
+    let Some((header, place)) = record(&mut lines, path)? else {
         return Err(Error::invalid(Place::file(path), "the file is empty"));
     };
     let names: Vec<String> =
         fields(&header, Format::Csv).map(|name| name.trim().to_owned()).collect();
     check_header(&names, &place)?;
 
-    let mut systems = Vec::new();
+    let mut systems: Vec<(String, Option<u64>)> = Vec::new();
     let mut items = None;
-    let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len() - 1];
-    while let Some((text, place)) = row(&mut lines, path)? {
+    let mut columns: Vec<Vec<Value>> = vec![Vec::new(); names.len() - 1];
+    while let Some((text, place)) = record(&mut lines, path)? {
         let cells: Vec<_> = fields(&text, Format::Csv).collect();
         if cells.len() != names.len() {
-            let problem = format!("{} fields where the header has {}", cells.len(), names.len());
+            let problem = format!("{} fields, but the header has {}", cells.len(), names.len());
             return Err(Error::invalid(place, problem));
         }
         let system = cells[0].trim();
-        if system.is_empty() || systems.iter().any(|known| known == system) {
-            let problem = format!("system \"{system}\" is empty or was here before");
+        let problem = match systems.iter().find(|(known, _)| known == system) {
+            _ if system.is_empty() => Some("the system has no name".to_owned()),
+            Some((_, Some(line))) => {
+                Some(format!("duplicate system \"{system}\": it was first used on line {line}"))
+            }
+            Some((_, None)) => Some(format!("duplicate system \"{system}\"")),
+            None => None,
+        };
+        if let Some(problem) = problem {
             return Err(Error::invalid(place.in_field(SYSTEM), problem));
         }
-        systems.push(system.to_owned());
+        systems.push((system.to_owned(), place.line));
         for ((name, cell), column) in names.iter().zip(&cells).skip(1).zip(&mut columns) {
             let wrong = |problem: String| Error::invalid(place.clone().in_field(name), problem);
             let numbers: Vec<Option<f64>> = serde_json::from_str(cell)
@@ -51,40 +71,44 @@ pub fn hanna_scores(path: &Path) -> Result<ScoreTable> {
             let expected = *items.get_or_insert(numbers.len());
             if numbers.len() != expected {
                 return Err(wrong(format!(
-                    "{} numbers where the lists before have {expected}",
+                    "{} numbers, but the lists before it have {expected}",
                     numbers.len()
                 )));
             }
-            column.extend(numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)));
+            column.extend(numbers.into_iter().map(|number| number.ok_or(Absence::NotGiven)));
         }
     }
     let Some(items) = items else {
         return Err(Error::invalid(Place::file(path), "no row of scores is in the file"));
     };
 
-    let mut table = ScoreTable::new(systems, (0..items).map(|item| item.to_string()).collect());
-    for (name, values) in names.into_iter().skip(1).zip(&columns) {
-        let role = if CRITERIA.contains(&name.as_str()) { Role::Human } else { Role::Metric };
-        let direction = direction(&name);
-        table.push_column(Column { name, role, direction, signature: None }, values);
+    let row = |system: &str, item: usize, line| Row {
+        id: format!("{system}/{item}"),
+        system: Some(system.to_owned()),
+        item: item.to_string(),
+        line,
+        ..Row::default()
+    };
+    let rows = systems
+        .iter()
+        .flat_map(|(system, line)| (0..items).map(move |item| row(system, item, *line)));
+    let mut table = ScoreTable::new(rows.collect()).read_from(path);
+    for (name, values) in names.into_iter().skip(1).zip(columns) {
+        let column = if CRITERIA.contains(&name.as_str()) {
+            Column::criterion(name)
+        } else {
+            let direction = direction(&name);
+            Column::metric(name, direction)
+        };
+        table.push(column, values);
     }
     Ok(table)
-}
-
-/// The next row and its place; a bad one is an error, since every number counts here.
-fn row(lines: &mut LineReader, path: &Path) -> Result<Option<(String, Place)>> {
-    let Some(Cut { line, body }) = cut_csv(lines)? else { return Ok(None) };
-    let place = Place::file(path).at_line(line);
-    match body {
-        Ok(bytes) => Ok(Some((utf8(bytes, &place)?, place))),
-        Err(problem) => Err(Error::invalid(place, problem)),
-    }
 }
 
 fn check_header(names: &[String], place: &Place) -> Result<()> {
     if names[0] != SYSTEM || names.len() < 2 {
         let problem = format!(
-            "the first column must be \"{SYSTEM}\", then one a score; it is \"{}\"",
+            "the first column must be \"{SYSTEM}\", and the others one per score; it is \"{}\"",
             names[0]
         );
         return Err(Error::invalid(place.clone(), problem));
@@ -92,7 +116,7 @@ fn check_header(names: &[String], place: &Place) -> Result<()> {
     let mut seen = HashSet::new();
     match names.iter().find(|name| !seen.insert(name.as_str())) {
         Some(twice) => {
-            Err(Error::invalid(place.clone(), format!("column \"{twice}\" is there twice")))
+            Err(Error::invalid(place.clone(), format!("the column \"{twice}\" is there twice")))
         }
         None => Ok(()),
     }
@@ -100,8 +124,8 @@ fn check_header(names: &[String], place: &Place) -> Result<()> {
 
 /// The metric's name without the glyphs that say what it needs: `BLEU Ξ§` is `BLEU`.
 ///
-/// The first glyph is Ξ for a metric with a reference and ¤ for one without, the second § for strings, ε for
-/// embeddings, Δ for a model.
+/// The first glyph is Ξ for a metric with a reference and ¤ for one without. The second is § for
+/// strings, ε for embeddings and Δ for a model.
 ///
 /// ```
 /// use storymeter_core::read::hanna_metric_name;
@@ -117,7 +141,8 @@ pub fn hanna_metric_name(column: &str) -> &str {
     }
 }
 
-/// Distances and repetition rates point down; what only describes the text points nowhere; the rest up.
+/// Distances and rates of repetition point down. What only describes the text has no direction. All
+/// others point up.
 fn direction(column: &str) -> Direction {
     let name = hanna_metric_name(column);
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
@@ -133,6 +158,7 @@ fn direction(column: &str) -> Direction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Role;
 
     fn read(content: &str) -> Result<ScoreTable> {
         let dir = tempfile::tempdir().unwrap();
@@ -147,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_is_a_list_with_one_number_a_prompt() {
+    fn every_cell_is_a_list_with_one_number_per_prompt() {
         let table = read(
             "Model,Relevance,BLEU Ξ§,DepthScore Ξε,Text length ¤§\n\
              Human,\"[1, 2.5]\",\"[100.0, 99]\",\"[0, 1e-9]\",\"[7, 8]\"\n\
@@ -155,11 +181,11 @@ mod tests {
         )
         .unwrap();
         assert_eq!(table.systems(), ["Human", "Tale"]);
-        assert_eq!(table.items(), ["0", "1"]);
+        assert_eq!((table.rows()[1].id.as_str(), table.rows()[1].item.as_str()), ("Human/1", "1"));
         let seen: Vec<_> = table
             .columns()
             .iter()
-            .map(|c| (hanna_metric_name(&c.name), c.role, c.direction))
+            .map(|c| (hanna_metric_name(c.key.as_str()), c.role, c.direction))
             .collect();
         assert_eq!(
             seen,
@@ -170,31 +196,30 @@ mod tests {
                 ("Text length", Role::Metric, Direction::None),
             ]
         );
-        assert_eq!(table.values(1), [100.0, 99.0, 5.0, 6.0]);
-        assert_eq!(table.row(2, 0), [0.0, 1e-9]);
-        assert!(table.row(2, 1)[1].is_nan());
+        assert_eq!(table.values(1), [Ok(100.0), Ok(99.0), Ok(5.0), Ok(6.0)]);
+        assert_eq!(table.values(2), [Ok(0.0), Ok(1e-9), Ok(7.0), Err(Absence::NotGiven)]);
     }
 
     #[test]
     fn what_is_wrong_is_named_with_line_and_field() {
         assert_eq!(
             message("Model,BLEU\nA,\"[1, 2]\"\nB,\"[1]\"\n"),
-            ":3: field \"BLEU\": 1 numbers where the lists before have 2"
+            ":3: field \"BLEU\": 1 numbers, but the lists before it have 2"
         );
         assert_eq!(
             message("Model,BLEU\nA,\"[1, two]\"\n"),
             ":2: field \"BLEU\": not a JSON list of numbers: expected ident at line 1 column 6"
         );
-        assert_eq!(message("Model,BLEU\nA\n"), ":2: 1 fields where the header has 2");
+        assert_eq!(message("Model,BLEU\nA\n"), ":2: 1 fields, but the header has 2");
         assert_eq!(
             message("Model,BLEU\nA,[1]\nA,[1]\n"),
-            ":3: field \"Model\": system \"A\" is empty or was here before"
+            ":3: field \"Model\": duplicate system \"A\": it was first used on line 2"
         );
         assert_eq!(message("Model,BLEU\n"), ": no row of scores is in the file");
         assert_eq!(message(""), ": the file is empty");
         assert_eq!(
             message("story\nA\n"),
-            ":1: the first column must be \"Model\", then one a score; it is \"story\""
+            ":1: the first column must be \"Model\", and the others one per score; it is \"story\""
         );
     }
 }

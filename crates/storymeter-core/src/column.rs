@@ -1,0 +1,155 @@
+//! What a reader must know about a column of scores or ratings.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Key, Signature};
+
+/// Which way a column points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// More is better: a similarity or a probability.
+    Higher,
+    /// Less is better: a distance or a rate of repetition.
+    Lower,
+    /// Neither is better by construction: a length or a coverage.
+    #[default]
+    None,
+}
+
+impl Direction {
+    /// 1 where more is better or the direction is open, -1 where less is better.
+    ///
+    /// A value times this sign can be compared as "more is better".
+    pub fn sign(self) -> f64 {
+        match self {
+            Self::Lower => -1.0,
+            Self::Higher | Self::None => 1.0,
+        }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+            Self::None => "none",
+        })
+    }
+}
+
+/// Whether a column holds human judgments or the scores of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Human judgments on one criterion.
+    Human,
+    /// An automatic metric.
+    Metric,
+}
+
+/// The smallest and the largest value that a column can have, where there is one.
+///
+/// ```
+/// use storymeter_core::Range;
+/// assert_eq!(Range::UNIT.to_string(), "0 to 1");
+/// assert_eq!(Range::NOT_NEGATIVE.to_string(), "0 and up");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Range {
+    /// The smallest possible value.
+    pub low: Option<f64>,
+    /// The largest possible value.
+    pub high: Option<f64>,
+}
+
+impl Range {
+    /// Any number.
+    pub const ANY: Self = Self { low: None, high: None };
+    /// 0 to 1.
+    pub const UNIT: Self = Self::between(0.0, 1.0);
+    /// 0 to 100.
+    pub const PERCENT: Self = Self::between(0.0, 100.0);
+    /// 0 and up.
+    pub const NOT_NEGATIVE: Self = Self { low: Some(0.0), high: None };
+
+    /// Two bounds.
+    pub const fn between(low: f64, high: f64) -> Self {
+        Self { low: Some(low), high: Some(high) }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => write!(f, "{low} to {high}"),
+            (Some(low), None) => write!(f, "{low} and up"),
+            (None, Some(high)) => write!(f, "up to {high}"),
+            (None, None) => f.write_str("any number"),
+        }
+    }
+}
+
+/// What happened to the texts on the way to a column's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Stories with a value.
+    pub present: u64,
+    /// Stories without a value.
+    pub absent: u64,
+    /// Stories of which the metric read only a part.
+    pub truncated: u64,
+    /// Stories without any text.
+    pub empty: u64,
+}
+
+impl Counts {
+    /// Adds the counts of a later part of the stories.
+    pub fn add(&mut self, later: Self) {
+        self.present += later.present;
+        self.absent += later.absent;
+        self.truncated += later.truncated;
+        self.empty += later.empty;
+    }
+}
+
+/// One column of a [`ScoreTable`](crate::ScoreTable), with everything that a reader needs to
+/// interpret its values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Column {
+    /// What the user typed, plus the member of a family; the name of a human criterion.
+    pub key: Key,
+    /// Human or metric.
+    pub role: Role,
+    /// Whether a larger value means a better story.
+    pub direction: Direction,
+    /// The possible values.
+    #[serde(default)]
+    pub range: Range,
+    /// Every parameter that can change a value, where it is known. Columns with equal signatures
+    /// can be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
+    /// What happened to the texts.
+    #[serde(default)]
+    pub counts: Counts,
+}
+
+impl Column {
+    /// A metric of which nothing is known but its key and its direction.
+    pub fn metric(key: impl Into<Key>, direction: Direction) -> Self {
+        Self::new(key.into(), Role::Metric, direction)
+    }
+
+    /// A human criterion, for which more is better.
+    pub fn criterion(name: impl Into<Key>) -> Self {
+        Self::new(name.into(), Role::Human, Direction::Higher)
+    }
+
+    fn new(key: Key, role: Role, direction: Direction) -> Self {
+        Self { key, role, direction, range: Range::ANY, signature: None, counts: Counts::default() }
+    }
+}

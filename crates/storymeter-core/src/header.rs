@@ -1,0 +1,106 @@
+//! The header of a score file: what its columns are, in a JSON file beside it.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AtomicFile, Column, Error, Place, Result};
+
+/// What is known about a score file as a whole.
+///
+/// It stands in a file of its own: the full name of the score file plus `.meta.json`. It is
+/// written last, so it is also the mark that the score file is complete.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of storymeter that wrote the file.
+    pub storymeter: String,
+    /// The number of rows of the score file.
+    pub rows: u64,
+    /// The number of bad records that were skipped on the way.
+    #[serde(default)]
+    pub skipped: u64,
+    /// The columns of the file, in its order. Human ratings are not listed here: the rows have
+    /// them.
+    pub columns: Vec<Column>,
+}
+
+/// Headers are small; a larger file is something else.
+const MOST_BYTES: u64 = 16 << 20;
+
+impl Header {
+    /// The header of a file with so many rows and these columns.
+    pub fn new(rows: u64, skipped: u64, columns: Vec<Column>) -> Self {
+        Self { storymeter: env!("CARGO_PKG_VERSION").to_owned(), rows, skipped, columns }
+    }
+
+    /// Where the header of a score file stands.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use storymeter_core::Header;
+    /// let header = Header::path_of(Path::new("out/scores.jsonl"));
+    /// assert_eq!(header, Path::new("out/scores.jsonl.meta.json"));
+    /// ```
+    pub fn path_of(scores: &Path) -> PathBuf {
+        let mut name = scores.as_os_str().to_owned();
+        name.push(".meta.json");
+        name.into()
+    }
+
+    /// Reads the header of a score file; `None` where it has none.
+    ///
+    /// # Errors
+    /// Where the header cannot be read or is not one.
+    pub fn read(scores: &Path) -> Result<Option<Self>> {
+        let path = Self::path_of(scores);
+        let size = match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_file() => metadata.len(),
+            Ok(_) => return Ok(None),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(Error::io(Place::file(&path), e)),
+        };
+        if size > MOST_BYTES {
+            let problem = format!("{size} bytes are too many for the header of a score file");
+            return Err(Error::invalid(Place::file(&path), problem));
+        }
+        let text = fs::read(&path).map_err(|e| Error::io(Place::file(&path), e))?;
+        let header: Self = serde_json::from_slice(&text).map_err(|e| {
+            let place = Place::file(&path).at_line(e.line() as u64);
+            Error::invalid(place, format!("not the header of a score file: {e}"))
+        })?;
+        let mut keys = std::collections::HashSet::new();
+        match header.columns.iter().find(|column| !keys.insert(column.key.as_str())) {
+            Some(twice) => {
+                let problem = format!("the column \"{}\" is there twice", twice.key);
+                Err(Error::invalid(Place::file(&path).in_field("columns"), problem))
+            }
+            None => Ok(Some(header)),
+        }
+    }
+
+    /// Gives a complete score file its name, and then writes its header beside it.
+    ///
+    /// A header that an earlier run left there is removed first, so that a crash between the two
+    /// steps leaves a file without a header and never a file with a wrong one. Where the output
+    /// is not an ordinary file (`/dev/null`, a pipe), no header is written.
+    ///
+    /// # Errors
+    /// Where the file system refuses one of the steps.
+    pub fn commit(&self, scores: AtomicFile) -> Result<()> {
+        let Some(data) = scores.replaces().map(Path::to_owned) else { return scores.commit() };
+        let path = Self::path_of(&data);
+        match fs::remove_file(&path) {
+            Ok(()) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => return Err(Error::io(Place::file(&path), e)),
+        }
+        scores.commit()?;
+        let mut file = AtomicFile::create(&path)?;
+        let failed = |e: std::io::Error| Error::io(Place::file(&path), e);
+        serde_json::to_writer_pretty(&mut file, self).map_err(|e| failed(e.into()))?;
+        file.write_all(b"\n").map_err(failed)?;
+        file.commit()
+    }
+}

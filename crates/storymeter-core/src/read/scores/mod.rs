@@ -1,0 +1,156 @@
+//! Reading score tables: the one reader behind `meta`, `correlate`, `compare` and `report`.
+//!
+//! Three layouts are read, gzipped or not:
+//!
+//! - JSONL, as `score` writes it: `{"id", "system", "item", "scores": {KEY: number}, "human"?}`.
+//!   `null` is an absent value, and `"absent": {KEY: reason}` says why it is. A line without
+//!   `scores` has none, so ratings given by id are read as well. Other fields are ignored.
+//! - CSV, as `score` writes it: `id,system,item`, then one column per key. An empty cell is absent.
+//! - HANNA's published score file: `Model`, then one column per criterion or metric whose cells are
+//!   JSON lists with one number per prompt.
+//!
+//! Beside the first two, a header ([`Header`]) says what the columns are. Where it is missing, the
+//! catalogue says it, and the table has a note about that.
+
+mod csv;
+mod hanna;
+mod jsonl;
+
+use std::path::Path;
+
+pub use hanna::{hanna_metric_name, hanna_scores};
+
+use super::ReadOptions;
+use super::lines::LineReader;
+use super::source::Source;
+use crate::{
+    Absence, Catalogue, Column, Direction, Error, Header, Key, Place, Range, Result, Row,
+    ScoreTable, Value,
+};
+
+/// Reads a score table of any layout.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("scores.jsonl");
+/// # std::fs::write(&path, "{\"id\": \"a\", \"scores\": {\"bleu\": 20.5}}\n")?;
+/// use storymeter_core::{Catalogue, read};
+/// let table = read::scores(&path, &Catalogue::default())?;
+/// assert_eq!(table.values(table.find("bleu")?), [Ok(20.5)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Where the file cannot be read, a value is not a number, or the header belongs to other rows.
+pub fn scores(path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
+    let source = Source::open(path, None)?;
+    let layout = layout(&source.start, path);
+    let lines = LineReader::new(source.into_stream(), path, ReadOptions::default().max_line);
+    let lines = match layout {
+        Layout::Hanna => return hanna::read(lines, path),
+        Layout::Jsonl => jsonl::read(lines, path)?,
+        Layout::Csv => csv::read(lines, path)?,
+    };
+    assemble(lines, path, catalogue)
+}
+
+enum Layout {
+    Jsonl,
+    Csv,
+    Hanna,
+}
+
+/// The layout, from the first line and the name.
+fn layout(start: &[u8], path: &Path) -> Layout {
+    let text = String::from_utf8_lossy(start);
+    let first = text.trim_start_matches('\u{feff}').trim_start();
+    let name = path.to_string_lossy();
+    let csv = name.ends_with(".csv") || name.ends_with(".csv.gz");
+    if first.starts_with('{') || !csv && !first.starts_with("id,") {
+        return if hanna::is_header(first) { Layout::Hanna } else { Layout::Jsonl };
+    }
+    if hanna::is_header(first) { Layout::Hanna } else { Layout::Csv }
+}
+
+/// The rows of a file with their values, before it is known what the columns are.
+struct Lines {
+    rows: Vec<Row>,
+    /// The keys in order of appearance.
+    keys: Vec<Key>,
+    /// By key, the values of the rows that have one.
+    values: Vec<Vec<(usize, Value)>>,
+}
+
+impl Lines {
+    fn column(&mut self, key: &str) -> usize {
+        // Keys stand in the same order on every line, so that the search is short in practice.
+        self.keys.iter().position(|known| known.as_str() == key).unwrap_or_else(|| {
+            self.keys.push(Key::new(key));
+            self.values.push(Vec::new());
+            self.keys.len() - 1
+        })
+    }
+}
+
+fn assemble(lines: Lines, path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
+    let Lines { rows, keys, values } = lines;
+    if rows.is_empty() {
+        return Err(Error::invalid(Place::file(path), "no line of scores is in the file"));
+    }
+    let header = Header::read(path)?;
+    if let Some(header) = &header
+        && header.rows != rows.len() as u64
+    {
+        let problem = format!(
+            "the file has {} rows, but {} says {}: it was altered, or belongs to another file; \
+             remove the header to read the file as it is",
+            rows.len(),
+            Header::path_of(path).display(),
+            header.rows
+        );
+        return Err(Error::invalid(Place::file(path), problem));
+    }
+    let count = rows.len();
+    let mut table = ScoreTable::new(rows).read_from(path);
+    let mut guessed = Vec::new();
+    for (key, present) in keys.into_iter().zip(values) {
+        let known = header
+            .as_ref()
+            .and_then(|header| header.columns.iter().find(|column| column.key == key).cloned());
+        let column = known.unwrap_or_else(|| {
+            guessed.push(key.to_string());
+            let (direction, range) =
+                catalogue.column(&key).unwrap_or((Direction::None, Range::ANY));
+            Column { range, ..Column::metric(key, direction) }
+        });
+        let mut values: Vec<Value> = vec![Err(Absence::NotGiven); count];
+        present.into_iter().for_each(|(row, value)| values[row] = value);
+        table.push(column, values);
+    }
+    if let Some(note) = note(path, header.is_some(), &guessed, &table) {
+        table.note(note);
+    }
+    Ok(table)
+}
+
+/// What a user should know where the header does not cover all columns.
+fn note(path: &Path, header: bool, guessed: &[String], table: &ScoreTable) -> Option<String> {
+    if guessed.is_empty() {
+        return None;
+    }
+    let unknown = table.columns().iter().filter(|column| {
+        column.direction == Direction::None && guessed.iter().any(|key| *key == column.key.as_str())
+    });
+    let unknown: Vec<&str> = unknown.map(|column| column.key.as_str()).collect();
+    let header_path = Header::path_of(path);
+    let mut note = if header {
+        format!("{} does not list {}", header_path.display(), guessed.join(", "))
+    } else {
+        format!("{} has no header ({})", path.display(), header_path.display())
+    };
+    note.push_str(": the directions come from the catalogue of metrics");
+    if !unknown.is_empty() {
+        note.push_str(&format!(", which gives none for {}", unknown.join(", ")));
+    }
+    Some(note)
+}

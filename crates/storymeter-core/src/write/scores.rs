@@ -1,0 +1,175 @@
+//! Scores of stories, one line per story: the files that [`read::scores`](crate::read::scores)
+//! reads.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::Layout;
+use super::csv::cells;
+use crate::{AtomicFile, Error, Header, Key, Place, Ratings, Result, Role, ScoreTable, Value};
+
+/// One story's line: who it is, its values, and what else is known.
+pub struct ScoreLine<'a> {
+    /// The id of the story.
+    pub id: &'a str,
+    /// Who wrote it.
+    pub system: Option<&'a str>,
+    /// What story-level correlation groups by.
+    pub item: &'a str,
+    /// One value per key.
+    pub values: &'a [Value],
+    /// What people said about it. CSV leaves it out.
+    pub ratings: &'a Ratings,
+    /// Why it has its score. CSV leaves it out.
+    pub explanation: Option<serde_json::Value>,
+}
+
+/// Makes the lines of a score file. Threads share it, and each makes the lines of its own stories.
+#[derive(Debug, Clone)]
+pub struct ScoreLines {
+    layout: Layout,
+    keys: Vec<Key>,
+}
+
+impl ScoreLines {
+    /// Lines of this layout with these keys.
+    pub fn new(layout: Layout, keys: Vec<Key>) -> Self {
+        Self { layout, keys }
+    }
+
+    /// Writes what stands before the first line: the names of the columns, in CSV.
+    ///
+    /// # Errors
+    /// Where the output refuses.
+    pub fn begin(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.layout == Layout::Csv {
+            let labels = ["id", "system", "item"].into_iter();
+            cells(out, labels.chain(self.keys.iter().map(Key::as_str)))?;
+        }
+        Ok(())
+    }
+
+    /// Writes one line. Numbers have as many digits as it takes to read them back unchanged.
+    ///
+    /// # Errors
+    /// Where the output refuses.
+    pub fn line(&self, out: &mut impl Write, line: &ScoreLine<'_>) -> io::Result<()> {
+        if self.layout == Layout::Csv {
+            let numbers: Vec<String> = line
+                .values
+                .iter()
+                .map(|value| value.as_ref().map_or_else(|_| String::new(), f64::to_string))
+                .collect();
+            let labels = [line.id, line.system.unwrap_or_default(), line.item].into_iter();
+            return cells(out, labels.chain(numbers.iter().map(String::as_str)));
+        }
+        let absent = line.values.iter().any(|value| value.is_err());
+        let object = Object {
+            id: line.id,
+            system: line.system,
+            item: line.item,
+            scores: Scores { keys: &self.keys, values: line.values },
+            absent: absent.then_some(Reasons { keys: &self.keys, values: line.values }),
+            human: (!line.ratings.is_empty()).then_some(line.ratings),
+            explanation: line.explanation.as_ref(),
+        };
+        serde_json::to_writer(&mut *out, &object)?;
+        out.write_all(b"\n")
+    }
+}
+
+impl ScoreTable {
+    /// Writes the table as JSONL or, where the name ends in `.csv`, as CSV, and its header beside
+    /// it ([`Header`]).
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("scores.jsonl");
+    /// use storymeter_core::{Catalogue, Column, Direction, Row, ScoreTable, read};
+    /// let mut table = ScoreTable::new(vec![Row { id: "a".into(), ..Row::default() }]);
+    /// table.push(Column::metric("my-metric", Direction::Lower), vec![Ok(0.1 + 0.2)]);
+    /// table.write(&path)?;
+    /// let again = read::scores(&path, &Catalogue::default())?;
+    /// assert_eq!(again.values(0), table.values(0));
+    /// assert_eq!(again.columns(), table.columns());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the file system refuses.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let csv = path.extension().is_some_and(|extension| extension == "csv");
+        let metrics = self.of_role(Role::Metric);
+        let columns: Vec<_> = metrics.iter().map(|&at| self.columns()[at].clone()).collect();
+        let keys = columns.iter().map(|column| column.key.clone()).collect();
+        let lines = ScoreLines::new(if csv { Layout::Csv } else { Layout::Jsonl }, keys);
+        let mut file = AtomicFile::create(path)?;
+        let failed = |e| Error::io(Place::file(path), e);
+        lines.begin(&mut file).map_err(failed)?;
+        for (at, row) in self.rows().iter().enumerate() {
+            let values: Vec<Value> =
+                metrics.iter().map(|&column| self.values(column)[at].clone()).collect();
+            let line = ScoreLine {
+                id: &row.id,
+                system: row.system.as_deref(),
+                item: &row.item,
+                values: &values,
+                ratings: &row.ratings,
+                explanation: None,
+            };
+            lines.line(&mut file, &line).map_err(failed)?;
+        }
+        Header::new(self.rows().len() as u64, 0, columns).commit(file)
+    }
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    id: &'a str,
+    system: Option<&'a str>,
+    item: &'a str,
+    scores: Scores<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    absent: Option<Reasons<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    human: Option<&'a Ratings>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'a serde_json::Value>,
+}
+
+struct Scores<'a> {
+    keys: &'a [Key],
+    values: &'a [Value],
+}
+
+impl Serialize for Scores<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.values.len()))?;
+        for (key, value) in self.keys.iter().zip(self.values) {
+            map.serialize_entry(key, &value.as_ref().ok())?;
+        }
+        map.end()
+    }
+}
+
+/// The absent values and their reasons.
+struct Reasons<'a> {
+    keys: &'a [Key],
+    values: &'a [Value],
+}
+
+impl Serialize for Reasons<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in self.keys.iter().zip(self.values) {
+            if let Err(absence) = value {
+                map.serialize_entry(key, &absence.to_string())?;
+            }
+        }
+        map.end()
+    }
+}
