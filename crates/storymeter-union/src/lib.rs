@@ -69,7 +69,7 @@ pub use error::{Error, Result};
 pub use explain::{Diagnosis, Explanation, SentenceShare, Suggestion};
 pub use heads::Heads;
 pub use installed::{Description, EMBEDDED_NAME, Location, installed_paths, models_folder};
-pub use metric::UnionMetric;
+pub use metric::ENTRY;
 pub use model::Model;
 pub use normalise::normalise;
 pub use scorer::{Score, Scorer};

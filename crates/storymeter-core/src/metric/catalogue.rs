@@ -172,6 +172,7 @@ impl<'a> Request<'a> {
             width: 1,
             pooling: crate::Pooling::default(),
             batching: crate::Batching::default(),
+            explains: false,
             signature: Signature::new(self.id),
         }
     }
