@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rand_chacha::rand_core::Rng;
-use storymeter_core::{Direction, Metric, Needs, Prepared, Signature, Survey, rng};
+use storymeter_core::rng::StreamId;
+use storymeter_core::{Direction, Metric, Needs, Prepared, Signature, Survey};
 
 use super::bleu;
 use crate::registry::{Entry, Request};
@@ -118,7 +119,8 @@ struct Draw {
 
 impl Survey for Draw {
     fn add(&self, story: &Prepared<'_>) {
-        let key = (rng::stream(self.metric.seed, story.record, 0).next_u64(), story.record);
+        let stream = StreamId::SelfBleuSample { record: story.record };
+        let key = (stream.rng(self.metric.seed).next_u64(), story.record);
         let lock = || self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let drawn = lock();

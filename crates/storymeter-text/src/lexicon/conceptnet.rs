@@ -137,7 +137,10 @@ fn parse(line: &str) -> Result<(String, Vec<String>), String> {
         [head, relation] => (head, relation, ""),
         [head, relation, tails] => (head, relation, *tails),
         _ => {
-            return Err(format!("{} fields; a line is head|||/r/Antonym|||tail tail", fields.len()));
+            return Err(format!(
+                "{} fields; a line is head|||/r/Antonym|||tail tail",
+                fields.len()
+            ));
         }
     };
     if head.is_empty() {
