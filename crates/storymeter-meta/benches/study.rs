@@ -3,7 +3,8 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::RngExt;
-use storymeter_core::{Column, Direction, Role, ScoreTable, rng};
+use storymeter_core::rng::StreamId;
+use storymeter_core::{Column, Direction, Role, ScoreTable};
 use storymeter_meta::pairwise::{BootstrapOptions, duels};
 use storymeter_meta::study::{Edition, Study};
 use storymeter_meta::{Correlations, Noise, SystemMeans};
@@ -17,7 +18,7 @@ fn table() -> ScoreTable {
     let names = |prefix: &str, n: usize| (0..n).map(|i| format!("{prefix}{i}")).collect();
     let mut table = ScoreTable::new(names("system", SYSTEMS), names("item", ITEMS));
     for number in 0..CRITERIA + METRICS {
-        let mut rng = rng::stream(1, number as u64, 0);
+        let mut rng = StreamId::Draw { record: number as u64, draw: 0 }.rng(1);
         let human = number < CRITERIA;
         let mut draw = || match human {
             // Means of three ratings from 1 to 5.

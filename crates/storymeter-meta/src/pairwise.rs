@@ -6,7 +6,8 @@
 
 use rand::RngExt;
 use rayon::prelude::*;
-use storymeter_core::{Direction, ScoreTable, rng};
+use storymeter_core::rng::StreamId;
+use storymeter_core::{Direction, ScoreTable};
 
 /// Which system of a pair a column calls significantly better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -96,7 +97,7 @@ fn duel(
     }
     // Means of thirds and sevenths tie in exact arithmetic and differ in the last bits in floating point.
     tolerance.iter_mut().for_each(|t| *t *= items as f64 * 1e-14);
-    let mut rng = rng::stream(options.seed, number, 0);
+    let mut rng = StreamId::SystemPair { pair: number }.rng(options.seed);
     let mut wins = vec![(0, 0); columns];
     let (mut weights, mut sums) = (vec![0u32; items], vec![0.0; columns]);
     for _ in 0..options.draws {

@@ -6,7 +6,7 @@
 
 use rand::RngExt;
 use rayon::prelude::*;
-use storymeter_core::rng;
+use storymeter_core::rng::StreamId;
 use storymeter_stats::Coefficient;
 
 use crate::correlations::associate;
@@ -80,7 +80,8 @@ pub fn biased_sets(
         return Err(Error::unfit("the number of draws must be at least 1"));
     }
     let one = |set: usize, draw: usize| -> Result<(Vec<usize>, Vec<f64>)> {
-        let mut rng = rng::stream(options.seed, set as u64, draw as u64);
+        let stream = StreamId::BiasedSet { set: set as u64, draw: draw as u64 };
+        let mut rng = stream.rng(options.seed);
         let taken: Vec<usize> = (0..levels.len())
             .filter(|&i| rng.random::<f64>() < probability(set, levels[i]))
             .collect();

@@ -5,7 +5,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use storymeter_core::read::Record;
-use storymeter_core::rng::stream;
+use storymeter_core::rng::StreamId;
 use storymeter_core::{Place, Story};
 use storymeter_metrics::{MetricSet, catalogue};
 
@@ -40,7 +40,7 @@ fn text(seed: u64) -> String {
         "home.",
         "again...",
     ];
-    let mut random = stream(1, seed, 0);
+    let mut random = StreamId::Draw { record: seed, draw: 0 }.rng(1);
     let mut word = || {
         let (a, b) = (random.next_u64() % 24, random.next_u64() % 24);
         WORDS[a.min(b) as usize]

@@ -3,15 +3,13 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use storymeter_core::Story;
+use storymeter_core::rng::StreamId;
 use storymeter_core::split::{Split, assign};
 use storymeter_perturb::{Config, DEFAULT_SAMPLE, DonorSampler, Perturber, Technique};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
 use crate::logistic::{fit, sigmoid};
 use crate::{Error, Result, Score, Scorer, normalise};
-
-/// A draw of negatives that training does not use.
-const DRAW: u64 = u64::MAX - 3;
 
 /// What was fitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,7 +74,8 @@ pub fn calibrate(scorer: &Scorer, stories: &[Story], seed: u64) -> Result<Calibr
     let pairs: Vec<([Story; 2], Vec<Technique>)> = dev
         .par_iter()
         .filter_map(|(number, story)| {
-            let negative = perturber.perturb(story, seed, *number, DRAW).ok()?;
+            let stream = StreamId::CalibrationNegative { record: *number };
+            let negative = perturber.perturb(story, seed, stream).ok()?;
             let damaged = Story { text: negative.story, sentences: Vec::new(), ..story.clone() };
             Some(([story.clone(), damaged], negative.techniques))
         })

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use storymeter_core::Story;
+use storymeter_core::rng::StreamId;
 use storymeter_core::split::{Split, assign};
 use storymeter_encoder::{Config, Parameters, Stream, save_parameters};
 use storymeter_perturb::{DonorSampler, Perturber};
@@ -127,7 +128,10 @@ fn share_won(model: &Path) -> f64 {
         .iter()
         .enumerate()
         .map(|(i, story)| {
-            let text = perturber.perturb(story, 99, i as u64, 0).unwrap().story;
+            let text = perturber
+                .perturb(story, 99, StreamId::Draw { record: i as u64, draw: 0 })
+                .unwrap()
+                .story;
             Story { text, ..Story::default() }
         })
         .collect();

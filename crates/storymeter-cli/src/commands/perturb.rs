@@ -9,6 +9,7 @@ use clap::Args;
 use rayon::prelude::*;
 use serde::Serialize;
 use storymeter::core::read::{RawRecord, Record, Skipped};
+use storymeter::core::rng::StreamId;
 use storymeter::core::{AtomicFile, Error, Place};
 use storymeter::perturb::{
     Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally,
@@ -208,7 +209,8 @@ impl Worker<'_> {
     fn draw_all(&self, record: &Record, part: &mut Part) -> storymeter::core::Result<()> {
         let Record { story, number, place } = record;
         for draw in 0..self.args.per_story {
-            let outcome = self.perturber.perturb(story, self.args.seed, *number, draw);
+            let stream = StreamId::Draw { record: *number, draw };
+            let outcome = self.perturber.perturb(story, self.args.seed, stream);
             part.tally.add(&outcome);
             match outcome {
                 Ok(perturbation) => {

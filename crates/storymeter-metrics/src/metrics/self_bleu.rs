@@ -16,9 +16,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rand_chacha::rand_core::Rng;
+use storymeter_core::rng::StreamId;
 use storymeter_core::{
     Choice, Description, Direction, Entry, Metric, MetricError, Needs, Prepared, Range, Request,
-    Resources, Rows, Signature, Survey, Value, rng,
+    Resources, Rows, Signature, Survey, Value,
 };
 
 use super::bleu;
@@ -135,7 +136,8 @@ impl Survey for Draw {
 
 impl Draw {
     fn add_one(&self, story: &Prepared<'_>) {
-        let key = (rng::stream(self.metric.seed, story.record, 0).next_u64(), story.record);
+        let stream = StreamId::SelfBleuSample { record: story.record };
+        let key = (stream.rng(self.metric.seed).next_u64(), story.record);
         let lock = || self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let drawn = lock();

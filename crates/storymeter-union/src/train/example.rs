@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use storymeter_core::Story;
+use storymeter_core::rng::StreamId;
 use storymeter_encoder::Tokenizer;
 use storymeter_perturb::{DEFAULT_SAMPLE, DonorSampler, Donors, Perturber, Technique};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
@@ -57,12 +58,22 @@ pub(super) struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The pairs of some stories, each with the negative of draw `draw`.
+    /// The pairs of some stories for an epoch, with negatives that are drawn anew in every epoch.
+    pub fn make_epoch(&self, records: &[Record<'_>], epoch: u64) -> Made {
+        self.make(records, |record| StreamId::Draw { record, draw: epoch })
+    }
+
+    /// The pairs of the dev stories, the same in every epoch.
+    pub fn make_dev(&self, records: &[Record<'_>]) -> Made {
+        self.make(records, |record| StreamId::DevNegative { record })
+    }
+
+    /// The pairs of some stories, each with the negative of the stream that belongs to its record.
     ///
     /// A story that cannot be damaged has no pair and is left out, so that both labels are equally frequent.
-    pub fn make(&self, records: &[Record<'_>], draw: u64) -> Made {
+    fn make(&self, records: &[Record<'_>], stream: impl Fn(u64) -> StreamId + Sync) -> Made {
         let pairs: Vec<Option<(Pair, bool)>> =
-            records.par_iter().map(|record| self.pair(*record, draw)).collect();
+            records.par_iter().map(|record| self.pair(*record, stream(record.number))).collect();
         let mut made = Made::default();
         for pair in pairs {
             match pair {
@@ -76,11 +87,10 @@ impl Maker<'_> {
         made
     }
 
-    fn pair(&self, record: Record<'_>, draw: u64) -> Option<(Pair, bool)> {
+    fn pair(&self, record: Record<'_>, stream: StreamId) -> Option<(Pair, bool)> {
         let (settings, tokenizer) = (self.settings, self.tokenizer);
-        let view = View::of(record, draw, tokenizer, settings);
-        let negative =
-            self.perturber.perturb(&view.story, settings.seed, record.number, draw).ok()?;
+        let view = View::of(record, stream, tokenizer, settings);
+        let negative = self.perturber.perturb(&view.story, settings.seed, stream).ok()?;
         let (human, _) = view.ids(&view.story.text, tokenizer, settings);
         // Damage may bring back what was made alike: a tokenised "did n't".
         let text = Story { text: negative.story, ..Story::default() };

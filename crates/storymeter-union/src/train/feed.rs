@@ -9,7 +9,7 @@ use std::thread::Scope;
 use std::time::Instant;
 
 use rand_chacha::rand_core::Rng;
-use storymeter_core::rng;
+use storymeter_core::rng::StreamId;
 use storymeter_encoder::train::Rank;
 
 use super::example::{Example, Made, Maker, Pair, Record};
@@ -60,12 +60,13 @@ pub(super) fn feed<'scope>(
     let (batches, fed) = sync_channel(AHEAD);
     scope.spawn(move || {
         for epoch in epochs {
-            let order = shuffled(records.len(), rng::stream(maker.settings.seed, u64::MAX, epoch));
+            let stream = StreamId::EpochOrder { epoch };
+            let order = shuffled(records.len(), stream.rng(maker.settings.seed));
             for (number, part) in order.chunks(CHUNK).enumerate() {
                 let part: Vec<Record<'_>> = part.iter().map(|at| records[*at]).collect();
                 let start = Instant::now();
                 let chunk =
-                    (epoch, number, maker.make(&part, epoch), start.elapsed().as_secs_f64());
+                    (epoch, number, maker.make_epoch(&part, epoch), start.elapsed().as_secs_f64());
                 if chunks.send(Some(chunk)).is_err() {
                     return;
                 }
@@ -98,8 +99,8 @@ fn group(
         end.seconds += seconds;
         let before = number * CHUNK;
         let here = (total - before).min(CHUNK) as f64;
-        // Record numbers that no story has.
-        let random = rng::stream(maker.settings.seed, u64::MAX - 1 - number as u64, epoch);
+        let stream = StreamId::BatchOrder { epoch, chunk: number as u64 };
+        let random = stream.rng(maker.settings.seed);
         let limits = (maker.settings.tokens_a_batch, maker.settings.stories_a_batch);
         let groups = by_length(made.pairs, limits, random);
         let count = groups.len() as f64;
@@ -170,8 +171,8 @@ mod tests {
         (0..count).map(|number| [example(number, true), example(number, false)]).collect()
     }
 
-    fn random(epoch: u64) -> rng::ChaCha8Rng {
-        rng::stream(1, 2, epoch)
+    fn random(epoch: u64) -> impl Rng {
+        StreamId::Draw { record: 2, draw: epoch }.rng(1)
     }
 
     #[test]

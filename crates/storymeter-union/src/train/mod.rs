@@ -30,6 +30,7 @@ use std::time::Instant;
 
 use half::bf16;
 use sha2::{Digest, Sha256};
+use storymeter_core::rng::CounterId;
 use storymeter_core::split::{Split, assign};
 use storymeter_core::{Place, Story};
 use storymeter_encoder::cuda::{Cuda, Nccl, Number};
@@ -52,9 +53,6 @@ pub use storymeter_encoder::train::Rank;
 
 /// The name of the checkpoint in a model folder: what a resumed run starts from.
 pub const CHECKPOINT: &str = checkpoint::FILE;
-
-/// Negatives of the dev stories: a draw that no epoch counts up to, the same in every epoch.
-const DEV_DRAW: u64 = u64::MAX - 1;
 
 /// Where a run computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -202,7 +200,7 @@ fn train_on<B: Backend + Clone>(
     let donors = example::donors(&train, settings, tagger, lexicon);
     let perturber = Perturber::new(settings.perturb.clone(), &donors, lexicon, tagger);
     let maker = Maker { settings, tokenizer: &tokenizer, perturber, readers };
-    let dev: Vec<Example> = maker.make(&dev, DEV_DRAW).pairs.into_iter().flatten().collect();
+    let dev: Vec<Example> = maker.make_dev(&dev).pairs.into_iter().flatten().collect();
     if train.is_empty() || dev.is_empty() {
         let problem = format!(
             "{} stories give {} to learn from and {} dev examples; both need some",
@@ -248,7 +246,7 @@ fn train_on<B: Backend + Clone>(
 /// They are the same for every seed: the mean of runs with several seeds ([`crate::Model::average`]) is then one of heads that
 /// lie in one place, too.
 fn new_heads(settings: &Settings, config: &Config, words: &[f32]) -> Heads {
-    let stream = Stream::new(0).child(u64::MAX);
+    let stream = CounterId::NewHeads.descend(Stream::new(0), Stream::child);
     let random = |part: u64, count: usize| -> Vec<f32> {
         (0..count as u64).map(|i| 0.02 * stream.child(part).normal(i)).collect()
     };

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use storymeter_core::Signature;
+use storymeter_core::rng::CounterId;
 use storymeter_encoder::train::{Backend, Exchange, Network, Optimiser, warm_up_then_linear};
 use storymeter_encoder::{Config, Parameters, Stream, Tokenizer};
 
@@ -216,7 +217,8 @@ impl<'a, B: Backend> Run<'a, B> {
             rate = warm_up_then_linear(settings.learning_rate as f32, now, warm_up, SCHEDULE);
             advise(&self.teachers, settings, &mut portion.task)?;
             self.network.clear_gradients();
-            let stream = Stream::new(settings.seed).child(epoch).child(pass.steps);
+            let dropout = CounterId::Dropout { epoch, step: pass.steps };
+            let stream = dropout.descend(Stream::new(settings.seed), Stream::child);
             self.rounded(|run| {
                 learn(&mut run.network, settings, &portion.task, settings.dropout.then_some(stream))
             })?;

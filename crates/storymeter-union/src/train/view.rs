@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use storymeter_core::Story;
+use storymeter_core::rng::{CounterId, StreamId};
 use storymeter_encoder::{Stream, Tokenizer};
 use storymeter_perturb::sentences_of;
 use storymeter_text::{Span, sentence};
@@ -11,9 +12,6 @@ use super::example::Record;
 use super::settings::{LongStories, Settings};
 use crate::window::{lead, prompt_of, sentence_ends};
 use crate::{Card, normalise};
-
-/// Streams of the seed that nothing else counts up to.
-const VIEWS: u64 = u64::MAX - 2;
 
 /// A story as one epoch sees it.
 pub(super) struct View<'a> {
@@ -25,9 +23,15 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The view of draw `draw`: the same whoever asks, and when.
-    pub fn of(record: Record<'a>, draw: u64, tokenizer: &Tokenizer, settings: &Settings) -> Self {
-        let chance = Stream::new(settings.seed).child(VIEWS).child(record.number).child(draw);
+    /// The view that goes with the negative sample of `stream`. The same stream always gives the same
+    /// view.
+    pub fn of(
+        record: Record<'a>,
+        stream: StreamId,
+        tokenizer: &Tokenizer,
+        settings: &Settings,
+    ) -> Self {
+        let chance = CounterId::View(stream).descend(Stream::new(settings.seed), Stream::child);
         let mask = f64::from(chance.uniform(0)) < settings.delexicalise;
         let story = written_down(record.story, settings, mask);
         let lead = lead(tokenizer, prompt_of(&story), settings.max_tokens);
@@ -134,6 +138,10 @@ mod tests {
         Tokenizer::load(&folder, &Config::load(&folder).unwrap()).unwrap()
     }
 
+    fn stream(record: u64, draw: u64) -> StreamId {
+        StreamId::Draw { record, draw }
+    }
+
     fn story(text: &str, prompt: Option<&str>) -> Story {
         Story { text: text.into(), prompt: prompt.map(Into::into), ..Story::default() }
     }
@@ -142,7 +150,7 @@ mod tests {
     fn seen(story: &Story, settings: &Settings) -> BTreeSet<String> {
         let tokenizer = tokenizer();
         let look = |draw: u64| {
-            let view = View::of(Record { story, number: 5 }, draw, &tokenizer, settings);
+            let view = View::of(Record { story, number: 5 }, stream(5, draw), &tokenizer, settings);
             let (ids, was_cut) = view.ids(&view.story.text, &tokenizer, settings);
             assert!(ids.len() <= settings.max_tokens && !was_cut);
             assert_eq!(view.is_part, view.story.text != story.text);
@@ -180,7 +188,8 @@ mod tests {
         let settings = Settings { max_tokens: 8, ..Settings::default() };
         let tokenizer = tokenizer();
         let story = story(&"kite ".repeat(40), None);
-        let view = View::of(Record { story: &story, number: 0 }, 0, &tokenizer, &settings);
+        let view =
+            View::of(Record { story: &story, number: 0 }, stream(0, 0), &tokenizer, &settings);
         assert_eq!(view.ids(&view.story.text, &tokenizer, &settings).0.len(), 8);
     }
 
@@ -189,7 +198,12 @@ mod tests {
         let settings = Settings { delexicalise: 0.25, ..Settings::default() };
         let (tokenizer, story) = (tokenizer(), story("Robert lost her kite. Susan looked.", None));
         let masked = (0..2000).filter(|draw| {
-            let view = View::of(Record { story: &story, number: 1 }, *draw, &tokenizer, &settings);
+            let view = View::of(
+                Record { story: &story, number: 1 },
+                stream(1, *draw),
+                &tokenizer,
+                &settings,
+            );
             view.story.text == "[MALE] lost her kite. [FEMALE] looked."
         });
         // Five standard deviations of a binomial count.
@@ -200,7 +214,8 @@ mod tests {
     fn the_context_is_the_prompt_or_else_the_first_sentence() {
         let (tokenizer, settings) = (tokenizer(), Settings::default());
         let context = |story: &Story| {
-            View::of(Record { story, number: 0 }, 0, &tokenizer, &settings).context(&tokenizer)
+            View::of(Record { story, number: 0 }, stream(0, 0), &tokenizer, &settings)
+                .context(&tokenizer)
         };
         assert_eq!(context(&story("the old kite. it hung.", None)), 1 + 4);
         assert_eq!(context(&story("the old kite. it hung.", Some("red barn"))), 1 + 2);
