@@ -68,7 +68,10 @@ pub use engine::GpuPrecision;
 pub use error::{Error, Result};
 pub use explain::{Diagnosis, Explanation, SentenceShare, Suggestion};
 pub use heads::Heads;
-pub use installed::{Description, EMBEDDED_NAME, Location, installed_paths, models_folder};
+pub use installed::{
+    Description, EMBEDDED_NAME, HAS_EMBEDDED, Location, installed_paths, models_folder,
+    search_folders,
+};
 pub use metric::UnionMetric;
 pub use model::Model;
 pub use normalise::normalise;

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 use storymeter_core::Story;
 use storymeter_encoder::{Config, Grid, Stream, load_parameters};
 use storymeter_union::{
-    Card, DamageCalibration, EMBEDDED_NAME, Error, GpuPrecision, Heads, Model, Pooling, Precision,
-    Reconstruction, Scorer, StoredModel,
+    Card, DamageCalibration, EMBEDDED_NAME, Error, GpuPrecision, HAS_EMBEDDED, Heads, Model,
+    Pooling, Precision, Reconstruction, Scorer, StoredModel,
 };
 
 /// A file of the repository, also where the test was built elsewhere and runs in the repository's root.
@@ -269,10 +269,18 @@ fn windows_of_another_size_are_another_reading_of_long_stories_alone() {
     assert_eq!(narrow[1], wide[1]);
     assert!(scorer(12).unwrap().signature().to_string().contains("window:12"));
     let error = scorer(10_000).err().unwrap().to_string();
-    assert!(
-        error.starts_with("the window: max_tokens is 10000, and the encoder takes 8 to"),
-        "{error}"
-    );
+    assert_eq!(error, "a window of 10000 tokens is not possible: the encoder reads 8 to 96");
+}
+
+#[test]
+fn the_signature_names_the_instruction_set_only_where_it_can_change_a_score() {
+    let signature = |precision| scorer_with(card(), precision).signature();
+    assert_eq!(signature(Precision::Int8).get("isa"), None);
+    assert!(signature(Precision::F32).get("isa").is_some());
+    assert_eq!(signature(Precision::Int8).get("precision"), Some("int8"));
+    let text = signature(Precision::Int8).to_string();
+    let (_, after) = text.split_once("|precision:").unwrap();
+    assert_eq!(after, "int8|text:as-is|names:kept|prompt:left-out|window:24");
 }
 
 #[test]
@@ -485,7 +493,7 @@ fn a_model_file_that_was_changed_anywhere_or_cut_anywhere_is_refused() {
     }
     let mut newer = good.clone();
     newer[8] = 2;
-    assert!(complaint(&newer).ends_with("layout 2 is not known; this version reads 1"));
+    assert!(complaint(&newer).ends_with("layout 2 is unknown; this version reads layout 1"));
 }
 
 /// A model file whose bytes from `at` on are others, with the length and the checksum to match.
@@ -563,7 +571,7 @@ fn the_embedded_model_is_the_file_in_the_repository_undamaged_and_small_enough()
     );
     assert!(!about.limits.is_empty() && !about.not_for.is_empty(), "a card with limits");
     // A build may be told to embed another file; then this one is not the program's business.
-    if std::env::var_os("STORYMETER_EMBEDDED_MODEL").is_none() {
+    if HAS_EMBEDDED && std::env::var_os("STORYMETER_EMBEDDED_MODEL").is_none() {
         assert_eq!(StoredModel::embedded().unwrap().fingerprint(), stored.fingerprint());
     }
 }
