@@ -98,7 +98,7 @@ impl StoredModel {
         let Some((fixed, content)) =
             bytes.split_first_chunk::<FIXED>().filter(|(f, _)| f[..8] == MAGIC)
         else {
-            return Err(wrong("it is not a model file of storymeter".to_owned()));
+            return Err(wrong("not a model file of storymeter".to_owned()));
         };
         let number = |at: usize| {
             u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]])
@@ -117,7 +117,7 @@ impl StoredModel {
         }
         if compare && Sha256::digest(content)[..] != fixed[24..] {
             return Err(wrong(
-                "it is damaged: its SHA-256 is not the one it was written with".to_owned(),
+                "damaged: its SHA-256 is not the one it was written with".to_owned(),
             ));
         }
         let header_len = number(12) as usize;

@@ -75,7 +75,9 @@ impl Watcher {
         };
         let with_prompt = HumanCount(start.stories_with_prompts as u64);
         let prompts = match (start.settings.prompts, start.stories_with_prompts) {
-            (true, _) => format!("prompts are read (prompts = true): {with_prompt} stories have one"),
+            (true, _) => {
+                format!("prompts are read (prompts = true): {with_prompt} stories have one")
+            }
             (false, 0) => "prompts are not read (prompts = false)".to_owned(),
             (false, _) => format!(
                 "prompts are not read (prompts = false), although {with_prompt} stories have one"
