@@ -1,18 +1,4 @@
 //! Finds models: the embedded one, and those in the folders where model files are kept.
-//!
-//! # How the embedded model travels
-//!
-//! The model `union-compact` takes 29.7 MB, and a crate on crates.io may have 10 MB. So the model is
-//! not part of the package `storymeter-union`:
-//!
-//! - A build inside the repository finds `models/union-compact.smq` and makes it part of the program
-//!   (the cargo feature `embedded`, which is on by default; see `build.rs`). The environment variable
-//!   `STORYMETER_EMBEDDED_MODEL` names another file at build time.
-//! - A build of the published crate finds no such file and embeds nothing. [`Scorer::embedded`] then
-//!   reads `union-compact.smq` from one of the [`search_folders`] when it is called.
-//! - If the file is in none of them, the error [`Error::MissingModel`] holds the folders.
-//!
-//! [`HAS_EMBEDDED`] tells which of the first two it is.
 
 use std::path::{Path, PathBuf};
 
@@ -24,8 +10,17 @@ use crate::{Card, Error, Model, Result, Scorer, StoredModel};
 /// The name of the embedded model.
 pub const EMBEDDED_NAME: &str = "union-compact";
 
-/// Whether the embedded model is part of this build. If it is not, its file is looked for in the
-/// [`search_folders`].
+/// Whether the model [`EMBEDDED_NAME`] is part of this build.
+///
+/// The model takes 29.7 MB, and a crate on crates.io may have 10 MB. So the model is not in the package
+/// `storymeter-union`:
+///
+/// - A build inside the repository finds `models/union-compact.smq` and makes it part of the program.
+///   This is the cargo feature `embedded`, which is on by default. The environment variable
+///   `STORYMETER_EMBEDDED_MODEL` names another file at build time.
+/// - A build of the published crate finds no such file and embeds nothing. [`Scorer::embedded`] then
+///   reads `union-compact.smq` from one of the [`search_folders`] when it is called.
+/// - If the file is in none of them, the error is [`Error::MissingModel`], which holds the folders.
 pub const HAS_EMBEDDED: bool = cfg!(embedded_model);
 
 /// The extension of a model file.

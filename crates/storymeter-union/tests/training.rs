@@ -245,6 +245,7 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn two_runs_on_a_gpu_give_the_same_bytes() {
     let init = tempfile::tempdir().unwrap();
     write_encoder(init.path());
@@ -254,17 +255,8 @@ fn two_runs_on_a_gpu_give_the_same_bytes() {
         for out in &folders {
             let device = Device::Cuda { gpu: 0, activations, team: None };
             let job = Job { device, ..job(init.path(), &stories, out.path(), &settings, false) };
-            match train(&job, &mut |_| Ok(())) {
-                Ok(reports) => println!("{activations:?}: dev loss {:.6}", reports[1].dev.all.loss),
-                Err(error) => {
-                    println!("skipped: {error}");
-                    assert!(
-                        matches!(error, Error::Encoder(storymeter_encoder::Error::Device(_))),
-                        "{error:?}"
-                    );
-                    return;
-                }
-            }
+            let reports = train(&job, &mut |_| Ok(())).unwrap();
+            println!("{activations:?}: dev loss {:.6}", reports[1].dev.all.loss);
         }
         for file in ["model.safetensors", "heads.safetensors", "storymeter.json"] {
             let [first, second] =
