@@ -12,9 +12,9 @@ impl Model {
     /// # Errors
     /// If there is no model, or they are not of one shape and one way of reading.
     pub fn average(models: &[Model]) -> Result<Model> {
-        let wrong = |problem: &str| Error::Training(problem.to_owned());
+        let wrong = |problem: &str| Error::Average { problem: problem.to_owned() };
         let Some((first, others)) = models.split_first() else {
-            return Err(wrong("no model to average"));
+            return Err(wrong("there is no model"));
         };
         let mut mean = first.clone();
         for other in others {

@@ -93,11 +93,8 @@ pub fn calibrate(scorer: &Scorer, stories: &[Story], seed: u64) -> Result<Calibr
             damaged.iter().zip(techniques).map(|(score, by)| Example { score, damage: Some(by) }),
         )
         .collect();
-    let (temperature, bias) = score_calibration(&examples).ok_or_else(|| {
-        let problem =
-            "cannot be calibrated: too few stories, or no difference between human and damaged ones";
-        Error::Training(format!("{} pairs of stories: the model {problem}", pairs.len()))
-    })?;
+    let (temperature, bias) =
+        score_calibration(&examples).ok_or(Error::Calibration { pairs: pairs.len() })?;
     let diagnosis = Technique::ALL.map(|technique| damage_calibration(&examples, technique));
     Ok(Calibration { temperature, bias, diagnosis, pairs: pairs.len() })
 }

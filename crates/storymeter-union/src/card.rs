@@ -109,8 +109,11 @@ impl Default for Card {
 }
 
 impl Card {
-    /// The layout this version writes and reads.
+    /// The version of the layout that this release writes and reads.
     pub const FORMAT: u32 = 1;
+
+    /// The smallest window in tokens. A smaller one would have little room beside the special tokens.
+    pub const SMALLEST_WINDOW: usize = 8;
 
     /// The calibrated probability of a logit, given how much the story repeats its words.
     pub fn probability(&self, logit: f64, repeated: f64) -> f64 {
@@ -152,10 +155,11 @@ impl Card {
         if !self.diagnosis_calibration.iter().all(DamageCalibration::is_finite) {
             return Some("diagnosis_calibration must be of numbers".to_owned());
         }
-        if self.max_tokens < 8 || self.max_tokens > longest {
+        if !(Self::SMALLEST_WINDOW..=longest).contains(&self.max_tokens) {
             return Some(format!(
-                "max_tokens is {}, and the encoder takes 8 to {longest}",
-                self.max_tokens
+                "max_tokens is {}, but the encoder reads {} to {longest} tokens",
+                self.max_tokens,
+                Self::SMALLEST_WINDOW
             ));
         }
         self.grid.and_then(|grid| grid.problem().map(str::to_owned))

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use storymeter_encoder::cuda::{CudaEncoder, Vectors};
 use storymeter_encoder::{Batch, Config, Encoder, Isa, Parameters, Precision, Workspace};
 
-use crate::{Pooling, Result};
+use crate::{Error, Pooling, Result};
 
 /// How a GPU multiplies when it scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -122,9 +122,7 @@ impl Engine {
         if numbers.iter().all(|x| x.is_finite()) {
             return Ok(numbers);
         }
-        let [precision, _] = self.names();
-        let problem = format!("{precision} on the GPU overflows with this model: try bf16 or f32");
-        Err(storymeter_encoder::Error::Device(problem).into())
+        Err(Error::Overflow { precision: self.precision() })
     }
 
     /// For each of some states its products with the embeddings of all vocabulary entries.
@@ -144,15 +142,26 @@ impl Engine {
         }
     }
 
-    /// Precision and kind of instructions, as a signature names them.
-    pub fn names(&self) -> [&'static str; 2] {
+    /// The precision, as a signature names it.
+    pub fn precision(&self) -> &'static str {
         match self {
-            Self::Cpu(encoder, Precision::F32) => ["f32", encoder.isa().name()],
-            Self::Cpu(encoder, Precision::Int8) => ["int8", encoder.isa().name()],
-            Self::Cuda { precision: GpuPrecision::Int8, .. } => ["int8", "cuda"],
-            Self::Cuda { precision: GpuPrecision::F16, .. } => ["f16", "cuda"],
-            Self::Cuda { precision: GpuPrecision::Bf16, .. } => ["bf16", "cuda"],
-            Self::Cuda { precision: GpuPrecision::F32, .. } => ["f32", "cuda"],
+            Self::Cpu(_, Precision::F32) => "f32",
+            Self::Cpu(_, Precision::Int8) => "int8",
+            Self::Cuda { precision: GpuPrecision::Int8, .. } => "int8",
+            Self::Cuda { precision: GpuPrecision::F16, .. } => "f16",
+            Self::Cuda { precision: GpuPrecision::Bf16, .. } => "bf16",
+            Self::Cuda { precision: GpuPrecision::F32, .. } => "f32",
+        }
+    }
+
+    /// The kind of instructions, where the last digits of a score depend on it: int8 gives the same
+    /// scores with all of them.
+    pub fn instructions(&self) -> Option<&'static str> {
+        match self {
+            Self::Cpu(_, Precision::Int8) => None,
+            Self::Cuda { precision: GpuPrecision::Int8, .. } => None,
+            Self::Cpu(encoder, Precision::F32) => Some(encoder.isa().name()),
+            Self::Cuda { .. } => Some("cuda"),
         }
     }
 }

@@ -96,7 +96,7 @@ fn open(request: &Request<'_>) -> Result<Arc<Scorer>, MetricError> {
 
 fn named_model(named: &Path) -> Result<Location, Error> {
     match named.to_str() {
-        Some(typed) => Location::of(typed),
+        Some(typed) => Location::find(typed),
         None => Ok(Location::Path(named.to_owned())),
     }
 }
@@ -208,7 +208,8 @@ impl Explanation {
         }
         if self.repetition_cost >= 0.005 {
             let cost = self.repetition_cost;
-            let _ = writeln!(text, "  repeated words lower the score ({cost:.2} on the logit scale)");
+            let _ =
+                writeln!(text, "  repeated words lower the score ({cost:.2} on the logit scale)");
         }
         let weighed = self.sentences.iter().filter(|s| s.contribution.is_some()).count();
         if weighed < self.sentences.len() {

@@ -23,8 +23,9 @@ impl Study {
             verdicts(&self.table, &self.duels, column, directed, self.bootstrap.confidence)
         };
         let predicted = say(metric, directed);
-        let one =
-            |&criterion: &usize| Ok(100.0 * weighted_f1(&say(criterion, directed), &predicted)?.value);
+        let one = |&criterion: &usize| {
+            Ok(100.0 * weighted_f1(&say(criterion, directed), &predicted)?.value)
+        };
         self.criteria.iter().map(one).collect()
     }
 

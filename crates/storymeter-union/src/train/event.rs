@@ -49,8 +49,12 @@ pub struct Start {
     pub init_sha256: String,
     /// The fingerprints of its teachers.
     pub teachers: Vec<String>,
-    /// Stories to learn from, to choose by, and to report on (not used in the run).
+    /// The number of stories to learn from ("train"), to choose the best epoch by ("dev"), and to
+    /// report on ("test", not used in the run).
     pub split: BTreeMap<&'static str, usize>,
+    /// The number of stories that have a prompt which they do not begin with. It is read only if
+    /// [`Settings::prompts`] is set.
+    pub stories_with_prompts: usize,
     /// Examples by which epochs are compared: stories and negatives.
     pub dev_examples: usize,
     /// Numbers the encoder learns.

@@ -1,6 +1,5 @@
 //! What settings may be: a value that cannot be trained with is told before any work begins.
 
-use std::fmt;
 use std::path::Path;
 
 use storymeter_encoder::{Config, Grid};
@@ -24,12 +23,6 @@ pub(super) struct Fault {
     pub problem: String,
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.field, self.problem)
-    }
-}
-
 impl Settings {
     /// Whether a run can be started with them from the encoder in this folder.
     ///
@@ -41,7 +34,7 @@ impl Settings {
 
     pub(super) fn check_for(&self, config: &Config) -> Result<()> {
         match self.misfit(config).or_else(|| self.fault()) {
-            Some(fault) => Err(Error::Training(fault.to_string())),
+            Some(Fault { field, problem }) => Err(Error::Setting { field, problem }),
             None => Ok(()),
         }
     }
@@ -50,12 +43,13 @@ impl Settings {
     fn misfit(&self, config: &Config) -> Option<Fault> {
         let longest = config.max_tokens();
         if !(8..=longest).contains(&self.max_tokens) {
-            let problem = format!("is {}, and the encoder takes 8 to {longest}", self.max_tokens);
+            let problem =
+                format!("is {}, but the encoder reads 8 to {longest} tokens", self.max_tokens);
             return Some(Fault { field: "max_tokens", problem });
         }
         (self.layers > config.layers).then(|| Fault {
             field: "layers",
-            problem: format!("is {}, and the encoder has {}", self.layers, config.layers),
+            problem: format!("is {}, but the encoder has {} layers", self.layers, config.layers),
         })
     }
 
@@ -165,7 +159,9 @@ mod tests {
             problem(Settings { stories_a_batch: 1, ..default.clone() })
                 .contains("a batch needs room")
         );
-        assert!(problem(Settings { layers: 3, ..default.clone() }).contains("the encoder has 2"));
+        assert!(
+            problem(Settings { layers: 3, ..default.clone() }).contains("the encoder has 2 layers")
+        );
         let steps = |weight_step, word_step| Settings { weight_step, word_step, ..default.clone() };
         assert!(problem(steps(0.7, 0.0)).contains("word_step is 0: a step is from 0.25 to 2"));
         assert!(problem(steps(f64::NAN, 1.0)).contains("weight_step is NaN: a step is from"));

@@ -40,8 +40,10 @@ use storymeter_perturb::Perturber;
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
 use crate::card::Reconstruction;
+use crate::window::prompt_of;
 use crate::{Error, Heads, Result};
 use example::{Example, Maker, Record};
+use feed::{Feed, Make};
 use run::{Run, checkpoint_of};
 
 pub use dev::{DevReport, Quality};
@@ -152,10 +154,23 @@ fn train_on_gpu<N: Number>(
 
 /// The run on one device, or one rank's part of it.
 fn train_on<B: Backend + Clone>(
+    devices: (&B, &dyn Exchange<B>),
+    name: &str,
+    job: &Job<'_>,
+    watch: Watch<'_>,
+) -> Result<Vec<EpochReport>> {
+    train_making(devices, name, job, watch, &|maker, records, epoch| {
+        maker.make_epoch(records, epoch)
+    })
+}
+
+/// As [`train_on`], with a function that makes the examples of an epoch.
+fn train_making<B: Backend + Clone>(
     (backend, exchange): (&B, &dyn Exchange<B>),
     name: &str,
     job: &Job<'_>,
     watch: Watch<'_>,
+    make: Make<'_>,
 ) -> Result<Vec<EpochReport>> {
     let clock = Instant::now();
     let settings = job.settings;
@@ -182,6 +197,7 @@ fn train_on<B: Backend + Clone>(
         init_sha256: weights_hash(job.init)?,
         teachers: Vec::new(),
         split: BTreeMap::from([("train", train.len()), ("dev", dev.len()), ("test", test.len())]),
+        stories_with_prompts: job.stories.iter().filter(|s| prompt_of(s).is_some()).count(),
         dev_examples: 0,
         parameters: 0,
         name_tokens,
@@ -202,13 +218,11 @@ fn train_on<B: Backend + Clone>(
     let maker = Maker { settings, tokenizer: &tokenizer, perturber, readers };
     let dev: Vec<Example> = maker.make_dev(&dev).pairs.into_iter().flatten().collect();
     if train.is_empty() || dev.is_empty() {
-        let problem = format!(
-            "{} stories give {} to learn from and {} dev examples; both need some",
-            job.stories.len(),
-            train.len(),
-            dev.len()
-        );
-        return Err(Error::Training(problem));
+        return Err(Error::TooFewStories {
+            stories: job.stories.len(),
+            train: train.len(),
+            dev_examples: dev.len(),
+        });
     }
     start.dev_examples = dev.len();
     start.epochs_done = kept.as_ref().map_or(0, |kept| kept.state.reports.len() as u64);
@@ -228,14 +242,10 @@ fn train_on<B: Backend + Clone>(
     watch(Event::Start(&start))?;
     std::thread::scope(|scope| -> Result<()> {
         let epochs = start.epochs_done..settings.epochs;
-        let fed = feed::feed(scope, &maker, &train, epochs.clone(), exchange.rank());
-        for epoch in epochs {
-            if run.should_stop()? {
-                break;
-            }
-            run.epoch(epoch, &fed, &dev, watch)?;
-        }
-        Ok(())
+        let mut feed = Feed::start(scope, (&maker, make), &train, epochs.clone(), exchange.rank());
+        let trained = run.epochs(epochs, &mut feed, &dev, watch);
+        // The first error is the cause of the second, if there are two.
+        trained.and(feed.finish())
     })?;
     watch(Event::End(&run.end()))?;
     Ok(run.reports)

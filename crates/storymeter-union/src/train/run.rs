@@ -1,7 +1,5 @@
 //! The run itself, on any device: steps, epochs, the best model, checkpoints.
 
-use std::path::Path;
-use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use serde_json::json;
@@ -13,12 +11,11 @@ use storymeter_encoder::{Config, Parameters, Stream, Tokenizer};
 use super::checkpoint::{Checkpoint, RunState};
 use super::event::{End, EpochReport, Event, Spent, Start, StepReport};
 use super::example::Example;
-use super::feed::{EpochEnd, Fed};
+use super::feed::{EpochEnd, Fed, Feed};
 use super::objective::{Losses, head_tensors, heads_of, learn, take_losses};
 use super::teacher::{Teacher, advise};
 use super::{Job, Watch, dev, hash, names, new_heads};
 use crate::model::tokenizer_files;
-use crate::window::prompt_of;
 use crate::{Card, Error, Model, Result};
 
 /// The learning rate's way is cut into this many steps, whatever the number of batches.
@@ -69,18 +66,13 @@ impl<'a, B: Backend> Run<'a, B> {
         if let Some(kept) = kept {
             let tensors = parameters.tensors.iter_mut().chain(&mut heads);
             if tensors.count() != kept.weights.len() {
-                return Err(Error::Training(
-                    "the checkpoint has another number of tensors".to_owned(),
-                ));
+                return Err(other_run(job, "another number of tensors"));
             }
             for (tensor, weight) in
                 parameters.tensors.iter_mut().chain(&mut heads).zip(kept.weights)
             {
                 if tensor.data.len() != weight.len() {
-                    return Err(Error::Training(format!(
-                        "the checkpoint has another {}",
-                        tensor.name
-                    )));
+                    return Err(other_run(job, format!("another size of {}", tensor.name)));
                 }
                 tensor.data = weight;
             }
@@ -97,7 +89,7 @@ impl<'a, B: Backend> Run<'a, B> {
             reconstruction: settings.reconstruction,
             diagnosis: settings.diagnosis,
             max_tokens: settings.max_tokens,
-            prompts: job.stories.iter().any(|story| prompt_of(story).is_some()),
+            prompts: settings.prompts,
             normalise: settings.normalise,
             delexicalise: settings.delexicalise >= 1.0,
             grid: settings.grid(),
@@ -119,20 +111,35 @@ impl<'a, B: Backend> Run<'a, B> {
         })
     }
 
-    /// One pass over what is fed; then the first rank looks at the dev stories, saves the model where it is the best so far, and
-    /// the checkpoint.
-    pub fn epoch(
+    /// Trains epoch by epoch until the last one, or until the patience is at its end.
+    pub fn epochs(
         &mut self,
-        epoch: u64,
-        fed: &Receiver<Fed>,
+        epochs: std::ops::Range<u64>,
+        feed: &mut Feed<'_>,
         dev: &[Example],
         watch: Watch<'_>,
     ) -> Result<()> {
-        let (pass, end) = self.pass(epoch, fed, watch)?;
+        for epoch in epochs {
+            if self.should_stop()? {
+                break;
+            }
+            self.epoch(epoch, feed, dev, watch)?;
+        }
+        Ok(())
+    }
+
+    /// One pass over what is fed; then the first rank looks at the dev stories, saves the model where it is the best so far, and
+    /// the checkpoint.
+    fn epoch(
+        &mut self,
+        epoch: u64,
+        feed: &mut Feed<'_>,
+        dev: &[Example],
+        watch: Watch<'_>,
+    ) -> Result<()> {
+        let (pass, end) = self.pass(epoch, feed, watch)?;
         if pass.steps == 0 {
-            let problem =
-                format!("of the training stories, none of {} can be damaged", end.left_out);
-            return Err(Error::Training(problem));
+            return Err(Error::NothingToLearn { stories: end.left_out });
         }
         if !self.is_first() {
             return Ok(());
@@ -162,7 +169,7 @@ impl<'a, B: Backend> Run<'a, B> {
     fn pass(
         &mut self,
         epoch: u64,
-        fed: &Receiver<Fed>,
+        feed: &mut Feed<'_>,
         watch: Watch<'_>,
     ) -> Result<(Pass, EpochEnd)> {
         let settings = self.job.settings;
@@ -172,8 +179,7 @@ impl<'a, B: Backend> Run<'a, B> {
             (Instant::now(), 0.0, epoch as f64 / settings.epochs as f64);
         loop {
             let waiting = Instant::now();
-            // The feed ends only after its last epoch, or where its thread panicked, which the scope passes on.
-            let next = fed.recv().unwrap_or(Fed::End(EpochEnd::default()));
+            let next = feed.next()?;
             self.spent.waiting_seconds += waiting.elapsed().as_secs_f64();
             let is_last = matches!(next, Fed::End(_));
             if pass.steps - seen.steps == LOOK || (is_last && pass.steps > seen.steps) {
@@ -181,12 +187,8 @@ impl<'a, B: Backend> Run<'a, B> {
                 let sums = take_losses(&mut self.network, self.exchange)?;
                 let losses = sums.scaled(1.0 / count);
                 if !losses.total().is_finite() {
-                    let problem =
-                        format!("the loss of epoch {} near step {}", epoch + 1, pass.steps);
-                    return Err(Error::Training(format!(
-                        "{problem} is {}; try a smaller learning rate",
-                        losses.total()
-                    )));
+                    let (epoch, step, loss) = (epoch + 1, pass.steps, losses.total());
+                    return Err(Error::Diverged { epoch, step, loss });
                 }
                 pass.losses += sums;
                 watch(Event::Steps(&StepReport {
@@ -299,7 +301,7 @@ impl<'a, B: Backend> Run<'a, B> {
 
     /// Whether the last epochs, as many as the patience, were all worse than an earlier one. The first rank, which alone has
     /// seen them, tells the others.
-    pub fn should_stop(&self) -> Result<bool> {
+    fn should_stop(&self) -> Result<bool> {
         let patience = self.job.settings.patience as usize;
         if patience == 0 {
             return Ok(false);
@@ -346,9 +348,10 @@ pub(super) fn checkpoint_of(job: &Job<'_>, start: &Start) -> Result<Option<Check
     } else {
         return Ok(Some(kept));
     };
-    let path: &Path = job.out;
-    Err(Error::Training(format!(
-        "the checkpoint in {} belongs to a run with {other}",
-        path.display()
-    )))
+    Err(other_run(job, other))
+}
+
+/// The error for a checkpoint that belongs to another run.
+fn other_run(job: &Job<'_>, difference: impl Into<String>) -> Error {
+    Error::OtherRun { folder: job.out.to_owned(), difference: difference.into() }
 }

@@ -7,7 +7,7 @@ use storymeter_core::Story;
 use storymeter_encoder::train::{Alone, Backend, Cpu, CpuStore, Exchange, Part, Rank};
 
 use super::{Device, EpochReport, Job, Settings, train_on};
-use crate::Model;
+use crate::{Error, Model};
 
 const RANKS: usize = 2;
 
@@ -62,11 +62,11 @@ impl Exchange<Cpu> for Seat<'_> {
     }
 }
 
-fn encoder() -> PathBuf {
+pub(super) fn encoder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert")
 }
 
-fn stories() -> Vec<Story> {
+pub(super) fn stories() -> Vec<Story> {
     let story = |i: usize| {
         let pick = |list: [&'static str; 3], by: usize| list[i / by % 3];
         let (thing, place) =
@@ -92,7 +92,7 @@ fn rank<'a>(job: &Job<'_>, number: usize, table: &'a Table) -> (Vec<EpochReport>
     (reports, seat.seen.into_inner().unwrap())
 }
 
-fn job<'a>(
+pub(super) fn job<'a>(
     (init, stories): (&'a Path, &'a [Story]),
     out: &'a Path,
     settings: &'a Settings,
@@ -156,7 +156,7 @@ fn two_ranks_go_on_where_one_stopped_and_end_as_if_nobody_had() {
     let job = |out, resume| job((&init, &stories), out, &settings, resume);
     two_ranks(&job(whole.path(), false));
     let stop = &mut |event: super::Event<'_>| match event {
-        super::Event::Epoch(_) => Err(crate::Error::Training("stopped".to_owned())),
+        super::Event::Epoch(_) => Err(Error::Stopped { reason: "a test".to_owned() }),
         _ => Ok(()),
     };
     // One rank's checkpoint will do for two: they have the same weights.

@@ -74,7 +74,7 @@ impl LearnedArgs {
         let device = if self.device == Device::Cuda { "--device cuda, " } else { "" };
         match &self.model {
             Some(typed) => {
-                let location = Location::of(typed).context("--model")?;
+                let location = Location::find(typed).context("--model")?;
                 load(&location)?.with_context(|| format!("{device}--model {typed}"))
             }
             None => load(&Location::Embedded)?.context(
