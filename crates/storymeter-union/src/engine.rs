@@ -1,16 +1,25 @@
 //! What a model computes with: this machine's processor, or a GPU.
 
 use std::borrow::Cow;
+#[cfg(feature = "cuda")]
 use std::sync::Arc;
 
+#[cfg(feature = "cuda")]
 use half::{bf16, f16};
+#[cfg(feature = "cuda")]
 use rayon::prelude::*;
+#[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Vectors};
-use storymeter_encoder::{Batch, Config, Encoder, Isa, Parameters, Precision, Workspace};
+use storymeter_encoder::{Batch, Config, Encoder, Precision, Workspace};
+#[cfg(feature = "cuda")]
+use storymeter_encoder::{Isa, Parameters};
 
-use crate::{Pooling, Result};
+#[cfg(feature = "cuda")]
+use crate::Pooling;
+use crate::Result;
 
 /// How a GPU multiplies when it scores.
+#[cfg(feature = "cuda")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GpuPrecision {
     /// Eight-bit integers, rounded as the CPU rounds them: the CPU's scores, byte for byte.
@@ -27,10 +36,12 @@ pub enum GpuPrecision {
 /// An encoder where it is.
 pub(crate) enum Engine {
     Cpu(Encoder, Precision),
+    #[cfg(feature = "cuda")]
     Cuda { encoder: CudaEncoder, precision: GpuPrecision, words: Words },
 }
 
 /// The word embeddings on the host, for a reconstruction head that is tied to them.
+#[cfg(feature = "cuda")]
 pub(crate) enum Words {
     /// One row a word; empty without such a head.
     Floats(Vec<f32>),
@@ -56,6 +67,7 @@ impl States<'_> {
 impl Engine {
     /// Takes an int8 encoder to a GPU, as it is or, in other precisions, as the numbers its weights stand for; `tied` keeps
     /// the word embeddings here too.
+    #[cfg(feature = "cuda")]
     pub fn cuda_of(
         encoder: Encoder,
         tied: bool,
@@ -71,6 +83,7 @@ impl Engine {
     }
 
     /// Takes weights to a GPU; `tied` keeps the word embeddings here too.
+    #[cfg(feature = "cuda")]
     pub fn cuda(
         (config, parameters): (Config, Parameters),
         tied: bool,
@@ -93,6 +106,7 @@ impl Engine {
     }
 
     /// Takes an int8 encoder to a GPU as it is.
+    #[cfg(feature = "cuda")]
     fn int8_on_gpu(encoder: Encoder, gpu: usize) -> Result<Self> {
         let words = Arc::new(encoder);
         let encoder = CudaEncoder::int8(gpu, Arc::clone(&words))?;
@@ -102,6 +116,7 @@ impl Engine {
     pub fn config(&self) -> &Config {
         match self {
             Self::Cpu(encoder, _) => encoder.config(),
+            #[cfg(feature = "cuda")]
             Self::Cuda { encoder, .. } => encoder.config(),
         }
     }
@@ -110,6 +125,7 @@ impl Engine {
     pub fn states<'a>(&self, batch: &'a Batch, workspace: &'a mut Workspace) -> Result<States<'a>> {
         let numbers = match self {
             Self::Cpu(encoder, _) => Cow::Borrowed(encoder.encode(batch, workspace)?.states()),
+            #[cfg(feature = "cuda")]
             Self::Cuda { encoder, .. } => {
                 Cow::Owned(self.finite(encoder.submit(batch.clone(), Vectors::States)?.wait()?)?)
             }
@@ -118,20 +134,22 @@ impl Engine {
     }
 
     /// What came from a GPU, unless its precision was too small for the model.
+    #[cfg(feature = "cuda")]
     pub fn finite(&self, numbers: Vec<f32>) -> Result<Vec<f32>> {
         if numbers.iter().all(|x| x.is_finite()) {
             return Ok(numbers);
         }
         let [precision, _] = self.names();
-        let problem = format!("{precision} on the GPU overflows with this model: try bf16 or f32");
-        Err(storymeter_encoder::Error::Device(problem).into())
+        Err(storymeter_encoder::Error::Overflow { precision }.into())
     }
 
     /// For each of some states its products with the embeddings of all vocabulary entries.
     pub fn word_products(&self, states: &[f32]) -> Vec<Vec<f32>> {
         match self {
             Self::Cpu(encoder, _) => encoder.word_products(states),
+            #[cfg(feature = "cuda")]
             Self::Cuda { words: Words::Int8(encoder), .. } => encoder.word_products(states),
+            #[cfg(feature = "cuda")]
             Self::Cuda { words: Words::Floats(words), .. } => {
                 let width = self.config().hidden;
                 let product =
@@ -149,15 +167,20 @@ impl Engine {
         match self {
             Self::Cpu(encoder, Precision::F32) => ["f32", encoder.isa().name()],
             Self::Cpu(encoder, Precision::Int8) => ["int8", encoder.isa().name()],
+            #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::Int8, .. } => ["int8", "cuda"],
+            #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::F16, .. } => ["f16", "cuda"],
+            #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::Bf16, .. } => ["bf16", "cuda"],
+            #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::F32, .. } => ["f32", "cuda"],
         }
     }
 }
 
 /// The vectors a GPU pools by itself.
+#[cfg(feature = "cuda")]
 pub(crate) fn pooled_by(pooling: Pooling) -> Vectors {
     match pooling {
         Pooling::Cls => Vectors::Firsts,

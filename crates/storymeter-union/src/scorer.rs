@@ -1,28 +1,37 @@
 //! From stories to scores.
 
+#[cfg(feature = "cuda")]
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
+#[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Pending};
 use storymeter_encoder::{Batch, Encoder, Isa, Precision, Tokenizer, Workspace};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
-use crate::engine::{Engine, GpuPrecision, States, pooled_by};
+use crate::engine::{Engine, States};
+#[cfg(feature = "cuda")]
+use crate::engine::{GpuPrecision, pooled_by};
 use crate::overlap::{overlap, repeated};
 use crate::window::{Window, prompt_of, windows};
-use crate::{Card, Error, Heads, Model, Reconstruction, Result, StoredModel, normalise};
+#[cfg(feature = "cuda")]
+use crate::Reconstruction;
+use crate::{Card, Error, Heads, Model, Result, StoredModel, normalise};
 
 /// Tokens that go through the encoder together on the CPU. Scores do not depend on it.
 const TOKENS_A_BATCH: usize = 1 << 14;
 /// The same on a GPU, which wants more at a time.
+#[cfg(feature = "cuda")]
 const TOKENS_A_GPU_BATCH: usize = 1 << 15;
 /// Stories that are read together while a GPU works on those before.
+#[cfg(feature = "cuda")]
 const STORIES_A_PART: usize = 256;
 /// Batches whose scores have not been asked for yet; the GPU's own queue is within.
+#[cfg(feature = "cuda")]
 const AHEAD: usize = 4;
 
 /// What the model says of a story.
@@ -120,6 +129,7 @@ impl Scorer {
     /// # Errors
     /// Where it is not a complete model, where there is no such GPU or no driver, and where the model does not fit into
     /// its memory.
+    #[cfg(feature = "cuda")]
     pub fn load_on_gpu(path: &Path, gpu: usize, precision: GpuPrecision) -> Result<Self> {
         if path.is_file() {
             return Self::from_stored_on_gpu(&StoredModel::open(path)?, gpu, precision);
@@ -137,6 +147,7 @@ impl Scorer {
     ///
     /// # Errors
     /// As [`Scorer::load_on_gpu`].
+    #[cfg(feature = "cuda")]
     pub fn from_stored_on_gpu(
         model: &StoredModel,
         gpu: usize,
@@ -200,6 +211,7 @@ impl Scorer {
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Score>> {
         match &self.engine {
             Engine::Cpu(encoder, _) => self.score_on_cpu(encoder, stories),
+            #[cfg(feature = "cuda")]
             Engine::Cuda { encoder, .. } => self.score_on_gpu(encoder, stories),
         }
     }
@@ -228,6 +240,7 @@ impl Scorer {
     }
 
     /// Reads stories on all threads while the GPU works on those before.
+    #[cfg(feature = "cuda")]
     fn score_on_gpu(&self, encoder: &CudaEncoder, stories: &[&Story]) -> Result<Vec<Score>> {
         let mut scores = Vec::with_capacity(stories.len());
         let mut under_way: VecDeque<(Vec<Vec<Measure>>, Pending)> = VecDeque::new();
@@ -256,6 +269,7 @@ impl Scorer {
     }
 
     /// The scores of the oldest batch under way, given each story's windows by their measures.
+    #[cfg(feature = "cuda")]
     fn collect(
         &self,
         under_way: &mut VecDeque<(Vec<Vec<Measure>>, Pending)>,
