@@ -37,7 +37,11 @@ pub enum GpuPrecision {
 pub(crate) enum Engine {
     Cpu(Encoder, Precision),
     #[cfg(feature = "cuda")]
-    Cuda { encoder: CudaEncoder, precision: GpuPrecision, words: Words },
+    Cuda {
+        encoder: CudaEncoder,
+        precision: GpuPrecision,
+        words: Words,
+    },
 }
 
 /// The word embeddings on the host, for a reconstruction head that is tied to them.

@@ -13,13 +13,13 @@ use storymeter_encoder::{Batch, Encoder, Isa, Precision, Tokenizer, Workspace};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
+#[cfg(feature = "cuda")]
+use crate::Reconstruction;
 use crate::engine::{Engine, States};
 #[cfg(feature = "cuda")]
 use crate::engine::{GpuPrecision, pooled_by};
 use crate::overlap::{overlap, repeated};
 use crate::window::{Window, prompt_of, windows};
-#[cfg(feature = "cuda")]
-use crate::Reconstruction;
 use crate::{Card, Error, Heads, Model, Result, StoredModel, normalise};
 
 /// Tokens that go through the encoder together on the CPU. Scores do not depend on it.
