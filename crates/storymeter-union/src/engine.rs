@@ -1,16 +1,25 @@
 //! What a model computes with: this machine's processor, or a GPU.
 
 use std::borrow::Cow;
+#[cfg(feature = "cuda")]
 use std::sync::Arc;
 
+#[cfg(feature = "cuda")]
 use half::{bf16, f16};
+#[cfg(feature = "cuda")]
 use rayon::prelude::*;
+#[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Vectors};
-use storymeter_encoder::{Batch, Config, Encoder, Isa, Parameters, Precision, Workspace};
+use storymeter_encoder::{Batch, Config, Encoder, Precision, Workspace};
+#[cfg(feature = "cuda")]
+use storymeter_encoder::{Isa, Parameters};
 
-use crate::{Error, Pooling, Result};
+use crate::Result;
+#[cfg(feature = "cuda")]
+use crate::{Error, Pooling};
 
 /// How a GPU multiplies when it scores.
+#[cfg(feature = "cuda")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GpuPrecision {
     /// Eight-bit integers, rounded as the CPU rounds them: the CPU's scores, byte for byte.
@@ -27,10 +36,16 @@ pub enum GpuPrecision {
 /// An encoder where it is.
 pub(crate) enum Engine {
     Cpu(Encoder, Precision),
-    Cuda { encoder: CudaEncoder, precision: GpuPrecision, words: Words },
+    #[cfg(feature = "cuda")]
+    Cuda {
+        encoder: CudaEncoder,
+        precision: GpuPrecision,
+        words: Words,
+    },
 }
 
 /// The word embeddings on the host, for a reconstruction head that is tied to them.
+#[cfg(feature = "cuda")]
 pub(crate) enum Words {
     /// One row a word; empty without such a head.
     Floats(Vec<f32>),
@@ -56,6 +71,7 @@ impl States<'_> {
 impl Engine {
     /// Takes an int8 encoder to a GPU, as it is or, in other precisions, as the numbers its weights stand for; `tied` keeps
     /// the word embeddings here too.
+    #[cfg(feature = "cuda")]
     pub fn cuda_of(
         encoder: Encoder,
         tied: bool,
@@ -71,6 +87,7 @@ impl Engine {
     }
 
     /// Takes weights to a GPU; `tied` keeps the word embeddings here too.
+    #[cfg(feature = "cuda")]
     pub fn cuda(
         (config, parameters): (Config, Parameters),
         tied: bool,
@@ -93,6 +110,7 @@ impl Engine {
     }
 
     /// Takes an int8 encoder to a GPU as it is.
+    #[cfg(feature = "cuda")]
     fn int8_on_gpu(encoder: Encoder, gpu: usize) -> Result<Self> {
         let words = Arc::new(encoder);
         let encoder = CudaEncoder::int8(gpu, Arc::clone(&words))?;
@@ -102,6 +120,7 @@ impl Engine {
     pub fn config(&self) -> &Config {
         match self {
             Self::Cpu(encoder, _) => encoder.config(),
+            #[cfg(feature = "cuda")]
             Self::Cuda { encoder, .. } => encoder.config(),
         }
     }
@@ -110,6 +129,7 @@ impl Engine {
     pub fn states<'a>(&self, batch: &'a Batch, workspace: &'a mut Workspace) -> Result<States<'a>> {
         let numbers = match self {
             Self::Cpu(encoder, _) => Cow::Borrowed(encoder.encode(batch, workspace)?.states()),
+            #[cfg(feature = "cuda")]
             Self::Cuda { encoder, .. } => {
                 Cow::Owned(self.finite(encoder.submit(batch.clone(), Vectors::States)?.wait()?)?)
             }
@@ -118,6 +138,7 @@ impl Engine {
     }
 
     /// What came from a GPU, unless its precision was too small for the model.
+    #[cfg(feature = "cuda")]
     pub fn finite(&self, numbers: Vec<f32>) -> Result<Vec<f32>> {
         if numbers.iter().all(|x| x.is_finite()) {
             return Ok(numbers);
@@ -129,7 +150,9 @@ impl Engine {
     pub fn word_products(&self, states: &[f32]) -> Vec<Vec<f32>> {
         match self {
             Self::Cpu(encoder, _) => encoder.word_products(states),
+            #[cfg(feature = "cuda")]
             Self::Cuda { words: Words::Int8(encoder), .. } => encoder.word_products(states),
+            #[cfg(feature = "cuda")]
             Self::Cuda { words: Words::Floats(words), .. } => {
                 let width = self.config().hidden;
                 let product =
@@ -147,9 +170,13 @@ impl Engine {
         match self {
             Self::Cpu(_, Precision::F32) => "f32",
             Self::Cpu(_, Precision::Int8) => "int8",
+            #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::Int8, .. } => "int8",
+            #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::F16, .. } => "f16",
+            #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::Bf16, .. } => "bf16",
+            #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::F32, .. } => "f32",
         }
     }
@@ -159,14 +186,17 @@ impl Engine {
     pub fn instructions(&self) -> Option<&'static str> {
         match self {
             Self::Cpu(_, Precision::Int8) => None,
+            #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::Int8, .. } => None,
             Self::Cpu(encoder, Precision::F32) => Some(encoder.isa().name()),
+            #[cfg(feature = "cuda")]
             Self::Cuda { .. } => Some("cuda"),
         }
     }
 }
 
 /// The vectors a GPU pools by itself.
+#[cfg(feature = "cuda")]
 pub(crate) fn pooled_by(pooling: Pooling) -> Vectors {
     match pooling {
         Pooling::Cls => Vectors::Firsts,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use storymeter_encoder::Precision;
 
+#[cfg(feature = "cuda")]
 use crate::engine::GpuPrecision;
 use crate::{Card, Error, Model, Result, Scorer, StoredModel};
 
@@ -72,6 +73,7 @@ impl Location {
     ///
     /// # Errors
     /// As [`Scorer::load_on_gpu`].
+    #[cfg(feature = "cuda")]
     pub fn scorer_on_gpu(&self, gpu: usize, precision: GpuPrecision) -> Result<Scorer> {
         match self {
             Self::Path(path) => Scorer::load_on_gpu(path, gpu, precision),

@@ -61,6 +61,7 @@ mod normalise;
 mod overlap;
 mod scorer;
 mod stored;
+#[cfg(feature = "train")]
 pub mod train;
 mod weigh;
 mod window;
@@ -68,6 +69,7 @@ mod window;
 pub use about::{About, Agreement, DiagnosisFigure, Estimate, Source};
 pub use calibrate::{Calibration, DamageCalibration, calibrate};
 pub use card::{Card, Pooling, Reconstruction};
+#[cfg(feature = "cuda")]
 pub use engine::GpuPrecision;
 pub use error::{Error, Result};
 pub use explain::{Diagnosis, Explanation, SentenceShare, Suggestion};

@@ -41,7 +41,9 @@ use storymeter_core::{
     Value, finite_or,
 };
 
-use crate::{Error, Explanation, GpuPrecision, Location, Scorer};
+#[cfg(feature = "cuda")]
+use crate::GpuPrecision;
+use crate::{Error, Explanation, Location, Scorer};
 
 /// The entry of the learned metric in the catalogue.
 ///
@@ -88,7 +90,16 @@ fn open(request: &Request<'_>) -> Result<Arc<Scorer>, MetricError> {
                     message: "f16 and bf16 are computed on a GPU only".to_owned(),
                 });
             }
+            #[cfg(feature = "cuda")]
             (Device::Cuda(gpu), precision) => location.scorer_on_gpu(gpu, on_gpu(precision)),
+            #[cfg(not(feature = "cuda"))]
+            (Device::Cuda(_), _) => {
+                return Err(MetricError::Device {
+                    metric: request.key.to_owned(),
+                    problem: DeviceProblem::Missing,
+                    message: "this build cannot compute on a GPU".to_owned(),
+                });
+            }
         };
         scorer.map_err(failed)
     })
@@ -101,6 +112,7 @@ fn named_model(named: &Path) -> Result<Location, Error> {
     }
 }
 
+#[cfg(feature = "cuda")]
 fn on_gpu(precision: Precision) -> GpuPrecision {
     match precision {
         Precision::Int8 => GpuPrecision::Int8,

@@ -1,28 +1,37 @@
 //! Scores stories with a loaded model.
 
+#[cfg(feature = "cuda")]
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
+#[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Pending};
 use storymeter_encoder::{Batch, Encoder, Isa, Precision, Tokenizer, Workspace};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
-use crate::engine::{Engine, GpuPrecision, States, pooled_by};
+#[cfg(feature = "cuda")]
+use crate::Reconstruction;
+use crate::engine::{Engine, States};
+#[cfg(feature = "cuda")]
+use crate::engine::{GpuPrecision, pooled_by};
 use crate::overlap::{overlap, repeated};
 use crate::window::{Window, prompt_of, windows};
-use crate::{Card, Error, Heads, Model, Reconstruction, Result, StoredModel, normalise};
+use crate::{Card, Error, Heads, Model, Result, StoredModel, normalise};
 
 /// The largest number of tokens in a batch on the CPU. Scores do not depend on it.
 const TOKENS_PER_BATCH: usize = 1 << 14;
 /// The largest number of tokens in a batch on a GPU, which works better on larger batches.
+#[cfg(feature = "cuda")]
 const TOKENS_PER_GPU_BATCH: usize = 1 << 15;
 /// The number of stories that are tokenised together while a GPU works on earlier ones.
+#[cfg(feature = "cuda")]
 const STORIES_PER_PART: usize = 256;
 /// The largest number of batches that a GPU has been given and whose scores are not collected yet.
+#[cfg(feature = "cuda")]
 const AHEAD: usize = 4;
 
 /// The score of one story, and what it was computed from.
@@ -139,6 +148,7 @@ impl Scorer {
     /// # Errors
     /// If it is not a complete model, if there is no such GPU or no driver, or if the model does not
     /// fit into the GPU's memory.
+    #[cfg(feature = "cuda")]
     pub fn load_on_gpu(path: &Path, gpu: usize, precision: GpuPrecision) -> Result<Self> {
         if path.is_file() {
             return Self::from_stored_on_gpu(&StoredModel::open(path)?, gpu, precision);
@@ -156,6 +166,7 @@ impl Scorer {
     ///
     /// # Errors
     /// As [`Scorer::load_on_gpu`].
+    #[cfg(feature = "cuda")]
     pub fn from_stored_on_gpu(
         model: &StoredModel,
         gpu: usize,
@@ -224,6 +235,7 @@ impl Scorer {
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Score>> {
         match &self.engine {
             Engine::Cpu(encoder, _) => self.score_on_cpu(encoder, stories),
+            #[cfg(feature = "cuda")]
             Engine::Cuda { encoder, .. } => self.score_on_gpu(encoder, stories),
         }
     }
@@ -252,6 +264,7 @@ impl Scorer {
     }
 
     /// Tokenises stories on all threads while the GPU works on earlier ones.
+    #[cfg(feature = "cuda")]
     fn score_on_gpu(&self, encoder: &CudaEncoder, stories: &[&Story]) -> Result<Vec<Score>> {
         let mut scores = Vec::with_capacity(stories.len());
         let mut under_way: VecDeque<(Vec<Vec<Measure>>, Pending)> = VecDeque::new();
@@ -281,6 +294,7 @@ impl Scorer {
 
     /// Waits for the oldest batch under way and adds its scores. The measures tell how many windows
     /// each of its stories has.
+    #[cfg(feature = "cuda")]
     fn collect(
         &self,
         under_way: &mut VecDeque<(Vec<Vec<Measure>>, Pending)>,

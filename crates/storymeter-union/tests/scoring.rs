@@ -8,9 +8,11 @@ use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 use storymeter_core::Story;
 use storymeter_encoder::{Config, Grid, Stream, load_parameters};
+#[cfg(feature = "cuda")]
+use storymeter_union::GpuPrecision;
 use storymeter_union::{
-    Card, DamageCalibration, EMBEDDED_NAME, Error, GpuPrecision, HAS_EMBEDDED, Heads, Model,
-    Pooling, Precision, Reconstruction, Scorer, StoredModel,
+    Card, DamageCalibration, EMBEDDED_NAME, Error, HAS_EMBEDDED, Heads, Model, Pooling, Precision,
+    Reconstruction, Scorer, StoredModel,
 };
 
 /// A file of the repository, also where the test was built elsewhere and runs in the repository's root.
@@ -572,6 +574,7 @@ fn the_embedded_model_is_the_file_in_the_repository_undamaged_and_small_enough()
 }
 
 /// The example stories and some of our own.
+#[cfg(feature = "cuda")]
 fn stories_to_compare() -> Vec<Story> {
     let text = std::fs::read_to_string(repository("examples/stories.jsonl")).unwrap();
     let line = |line: &str| -> Story {
@@ -583,7 +586,8 @@ fn stories_to_compare() -> Vec<Story> {
 
 /// In int8 not a bit may differ: together, one by one, and explained.
 #[test]
-#[ignore = "needs an NVIDIA GPU"]
+#[cfg(feature = "cuda")]
+#[ignore = "needs an NVIDIA GPU; run with --ignored"]
 fn a_gpu_gives_the_cpus_int8_scores_of_the_embedded_model_byte_for_byte() {
     let stored = StoredModel::embedded().unwrap();
     let gpu = Scorer::from_stored_on_gpu(&stored, 0, GpuPrecision::default()).unwrap();
@@ -603,7 +607,8 @@ fn a_gpu_gives_the_cpus_int8_scores_of_the_embedded_model_byte_for_byte() {
 
 /// Compares the model that the environment variable `STORYMETER_MODEL` names, or else a fixture.
 #[test]
-#[ignore = "needs an NVIDIA GPU"]
+#[cfg(feature = "cuda")]
+#[ignore = "needs an NVIDIA GPU; run with --ignored"]
 fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
     let stories = stories_to_compare();
     let all: Vec<&Story> = stories.iter().collect();

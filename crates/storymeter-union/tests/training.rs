@@ -12,9 +12,9 @@ use storymeter_core::split::{Split, assign};
 use storymeter_encoder::{Config, Parameters, Stream, save_parameters};
 use storymeter_perturb::{DonorSampler, Perturber};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
-use storymeter_union::train::{
-    Activations, Device, EpochReport, Event, Job, Preset, Settings, train,
-};
+#[cfg(feature = "cuda")]
+use storymeter_union::train::Activations;
+use storymeter_union::train::{Device, EpochReport, Event, Job, Preset, Settings, train};
 use storymeter_union::{Error, Model, Pooling, Precision, Reconstruction, Scorer};
 
 /// Five sentences with an order: want, search, trouble, help, end.
@@ -249,7 +249,8 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
 }
 
 #[test]
-#[ignore = "needs an NVIDIA GPU"]
+#[cfg(feature = "cuda")]
+#[ignore = "needs an NVIDIA GPU; run with --ignored"]
 fn two_runs_on_a_gpu_give_the_same_bytes() {
     let init = tempfile::tempdir().unwrap();
     write_encoder(init.path());

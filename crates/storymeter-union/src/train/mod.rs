@@ -28,11 +28,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+#[cfg(feature = "cuda")]
 use half::bf16;
 use sha2::{Digest, Sha256};
 use storymeter_core::rng::CounterId;
 use storymeter_core::split::{Split, assign};
 use storymeter_core::{Place, Story};
+#[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{Cuda, Nccl, Number};
 use storymeter_encoder::train::{Alone, Backend, Cpu, Exchange};
 use storymeter_encoder::{Config, Stream, Tokenizer, load_parameters};
@@ -50,6 +52,7 @@ pub use dev::{DevReport, Quality};
 pub use event::{End, EpochReport, Event, Source, Spent, Start, StepReport};
 pub use objective::Losses;
 pub use settings::{LongStories, Preset, Settings};
+#[cfg(feature = "cuda")]
 pub use storymeter_encoder::cuda::NcclId;
 pub use storymeter_encoder::train::Rank;
 
@@ -63,6 +66,7 @@ pub enum Device {
     #[default]
     Cpu,
     /// An NVIDIA GPU, by its number.
+    #[cfg(feature = "cuda")]
     Cuda {
         /// Which one, from 0.
         gpu: usize,
@@ -76,6 +80,7 @@ pub enum Device {
 /// One of several GPUs that train a model together, each in a process of its own with the same [`Job`]. Each takes a part of
 /// every batch; the first looks at the dev stories and writes the files. The result differs from that of one GPU by the rounding of
 /// sums only.
+#[cfg(feature = "cuda")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Team {
     /// Which one this is.
@@ -85,6 +90,7 @@ pub struct Team {
 }
 
 /// How a GPU keeps activations.
+#[cfg(feature = "cuda")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Activations {
     /// In bf16: several times as fast.
@@ -126,9 +132,11 @@ pub type Watch<'a> = &'a mut dyn FnMut(Event<'_>) -> Result<()>;
 pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     match job.device {
         Device::Cpu => train_on((&Cpu::default(), &Alone), "cpu", job, watch),
+        #[cfg(feature = "cuda")]
         Device::Cuda { gpu, activations: Activations::Bf16, team } => {
             train_on_gpu(Cuda::<bf16>::open(gpu)?, team, "cuda-bf16", job, watch)
         }
+        #[cfg(feature = "cuda")]
         Device::Cuda { gpu, activations: Activations::F32, team } => {
             train_on_gpu(Cuda::<f32>::open(gpu)?, team, "cuda-f32", job, watch)
         }
@@ -136,6 +144,7 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
 }
 
 /// The run on a GPU, alone or together with others.
+#[cfg(feature = "cuda")]
 fn train_on_gpu<N: Number>(
     cuda: Cuda<N>,
     team: Option<Team>,
