@@ -359,6 +359,16 @@ impl Batch {
         &self.values[story * self.columns..(story + 1) * self.columns]
     }
 
+    /// How many stories the batch has.
+    pub fn len(&self) -> usize {
+        self.values.len().checked_div(self.columns).unwrap_or(0)
+    }
+
+    /// Whether the batch has no story.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// How many stories of the batch have no text.
     pub fn empty_stories(&self) -> usize {
         self.empty
