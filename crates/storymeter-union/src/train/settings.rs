@@ -105,13 +105,13 @@ settings! {
     /// Whether different forms of quotes, split words and placeholders are made alike before the
     /// text is tokenised, in training and in scoring.
     normalise: bool = true;
-    /// The share of stories whose person names are masked ([MALE], [FEMALE], [NEUTRAL]) before they
-    /// are damaged. The stories are drawn anew in every epoch. With 1.0 the model masks names in
-    /// scoring too.
+    /// The share of stories whose person names are masked (`[MALE]`, `[FEMALE]`, `[NEUTRAL]`)
+    /// before they are damaged. The stories are drawn anew in every epoch. With 1.0 the model masks
+    /// names in scoring too.
     delexicalise: f64 = 0.0;
-    /// Whether [MALE], [FEMALE] and [NEUTRAL] are one token each: an unused entry of the vocabulary
-    /// that starts as the mean of some names. If not, they are three pieces each, as in the
-    /// released code.
+    /// Whether `[MALE]`, `[FEMALE]` and `[NEUTRAL]` are one token each: an unused entry of the
+    /// vocabulary that starts as the mean of some names. If not, they are three pieces each, as in
+    /// the released code.
     name_tokens: bool = true;
     /// The number of the encoder's layers that are kept, counted from the first. 0 keeps all.
     layers: usize = 0;
