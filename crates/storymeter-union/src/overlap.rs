@@ -1,4 +1,4 @@
-//! Measures how much a story repeats its own words. The model sees such repetition badly.
+//! Measures how much a story repeats its own words, which the model itself hardly notices.
 //!
 //! The heads see one vector of a whole window, in which a repeated sentence leaves little trace.
 //! But it is easy to count the words that two sentences share, and readers who mark "repeated
