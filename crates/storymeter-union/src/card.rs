@@ -70,7 +70,7 @@ pub struct Card {
     /// The largest number of tokens in a window, including the special ones.
     pub max_tokens: usize,
     /// Whether the model reads the prompt of a story before the story. It is what the setting
-    /// [`crate::train::Settings::prompts`] was in training. A model that was trained without
+    /// `prompts` of `train::Settings` was in training. A model that was trained without
     /// prompts takes a prompt for a strange first sentence, and then agrees less with readers.
     #[serde(default)]
     pub prompts: bool,

@@ -69,7 +69,7 @@ pub enum Error {
     /// A training setting has a value that cannot be used.
     #[error("training: {field} {problem}")]
     Setting {
-        /// The field of [`crate::train::Settings`].
+        /// The field of `train::Settings`.
         field: &'static str,
         /// What is wrong with its value.
         problem: String,

@@ -5,8 +5,8 @@
 //! it was damaged (equation 4). A third head, which the paper does not have, tells which kind of
 //! damage the story seems to have.
 //!
-//! A [`Scorer`] scores stories with the embedded model or with another one. [`train`] makes a model
-//! folder from human stories, and a scorer reads that folder:
+//! A [`Scorer`] scores stories with the embedded model or with another one. The module `train`
+//! makes a model folder from human stories, and a scorer reads that folder:
 //!
 //! ```
 //! use storymeter_core::Story;
