@@ -27,11 +27,7 @@ pub struct InputArgs {
 impl InputArgs {
     /// How the input is read.
     pub fn options(&self) -> ReadOptions {
-        ReadOptions {
-            format: self.input_format,
-            skip_bad: self.skip_bad,
-            ..ReadOptions::default()
-        }
+        ReadOptions { format: self.input_format, skip_bad: self.skip_bad, ..ReadOptions::default() }
     }
 
     /// Inputs that are read once.

@@ -25,7 +25,8 @@ pub enum Error {
     MissingModel {
         /// The name or path that was asked for.
         name: String,
-        /// The folders in which the file `NAME.smq` and the folder `NAME` were looked for, in order.
+        /// The folders in which the file `NAME.smq` and the folder `NAME` were looked for, in
+        /// order.
         searched: Vec<PathBuf>,
         /// The names of the models that are installed.
         installed: Vec<String>,
@@ -68,7 +69,7 @@ pub enum Error {
     /// A training setting has a value that cannot be used.
     #[error("training: {field} {problem}")]
     Setting {
-        /// The field of [`crate::train::Settings`].
+        /// The field of `train::Settings`.
         field: &'static str,
         /// What is wrong with its value.
         problem: String,
@@ -94,7 +95,8 @@ pub enum Error {
     },
     /// The loss is infinite or not a number.
     #[error(
-        "training: the loss of epoch {epoch} near step {step} is {loss}; try a smaller learning rate"
+        "training: the loss of epoch {epoch} near step {step} is {loss}; try a smaller learning \
+         rate"
     )]
     Diverged {
         /// The epoch, from 1.
@@ -104,7 +106,8 @@ pub enum Error {
         /// The loss.
         loss: f64,
     },
-    /// The checkpoint in the output folder belongs to another run, so this run cannot go on from it.
+    /// The checkpoint in the output folder belongs to another run, so this run cannot go on from
+    /// it.
     #[error("training: the checkpoint in {} belongs to a run with {difference}", folder.display())]
     OtherRun {
         /// The output folder.

@@ -13,14 +13,14 @@ pub const EMBEDDED_NAME: &str = "union-compact";
 
 /// Whether the model [`EMBEDDED_NAME`] is part of this build.
 ///
-/// The model takes 29.7 MB, and a crate on crates.io may have 10 MB. So the model is not in the package
-/// `storymeter-union`:
+/// The model takes 29.7 MB, and a crate on crates.io may have 10 MB. So the model is not in the
+/// package `storymeter-union`:
 ///
-/// - A build inside the repository finds `models/union-compact.smq` and makes it part of the program.
-///   This is the cargo feature `embedded`, which is on by default. The environment variable
-///   `STORYMETER_EMBEDDED_MODEL` names another file at build time.
-/// - A build of the published crate finds no such file and embeds nothing. [`Scorer::embedded`] then
-///   reads `union-compact.smq` from one of the [`search_folders`] when it is called.
+/// - A build inside the repository finds `models/union-compact.smq` and makes it part of the
+///   program. This is the cargo feature `embedded`, which is on by default. The environment
+///   variable `STORYMETER_EMBEDDED_MODEL` names another file at build time.
+/// - A build of the published crate finds no such file and embeds nothing. [`Scorer::embedded`]
+///   then reads `union-compact.smq` from one of the [`search_folders`] when it is called.
 /// - If the file is in none of them, the error is [`Error::MissingModel`], which holds the folders.
 pub const HAS_EMBEDDED: bool = cfg!(embedded_model);
 
@@ -37,8 +37,8 @@ pub enum Location {
 }
 
 impl Location {
-    /// Finds a model by what a user typed: a path, `union-compact`, or the name of a model in one of
-    /// the [`search_folders`].
+    /// Finds a model by what a user typed: a path, `union-compact`, or the name of a model in one
+    /// of the [`search_folders`].
     ///
     /// # Errors
     /// [`Error::MissingModel`] if there is none.
@@ -140,8 +140,8 @@ pub fn models_folder() -> Option<PathBuf> {
     cache.map(|cache| cache.join("storymeter/models"))
 }
 
-/// The folders in which a model is looked for by its name, in this order: the [`models_folder`], and
-/// the folder of the running program.
+/// The folders in which a model is looked for by its name, in this order: the [`models_folder`],
+/// and the folder of the running program.
 pub fn search_folders() -> Vec<PathBuf> {
     let program = std::env::current_exe().ok();
     let beside = program.as_deref().and_then(Path::parent).map(Path::to_owned);

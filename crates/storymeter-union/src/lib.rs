@@ -1,12 +1,12 @@
 //! UNION (Guan and Huang, EMNLP 2020): a learned metric for stories that needs no reference.
 //!
-//! An encoder reads the story. A linear head on its vector gives the probability that this is a human
-//! story that nobody damaged (equation 2). A second head suggests what the story said before it was
-//! damaged (equation 4). A third head, which the paper does not have, tells which kind of damage the
-//! story seems to have.
+//! An encoder reads the story. A linear head on its vector gives the probability that this is a
+//! human story that nobody damaged (equation 2). A second head suggests what the story said before
+//! it was damaged (equation 4). A third head, which the paper does not have, tells which kind of
+//! damage the story seems to have.
 //!
-//! A [`Scorer`] scores stories with the embedded model or with another one. [`train`] makes a model
-//! folder from human stories, and a scorer reads that folder:
+//! A [`Scorer`] scores stories with the embedded model or with another one. The module `train`
+//! makes a model folder from human stories, and a scorer reads that folder:
 //!
 //! ```
 //! use storymeter_core::Story;
@@ -66,7 +66,7 @@ pub mod train;
 mod weigh;
 mod window;
 
-pub use about::{About, Agreement, DiagnosisFigure, Estimate, Source};
+pub use about::{About, Agreement, DiagnosisFigure, Estimate, ModelSource};
 pub use calibrate::{Calibration, DamageCalibration, calibrate};
 pub use card::{Card, Pooling, Reconstruction};
 #[cfg(feature = "cuda")]

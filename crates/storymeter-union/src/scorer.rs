@@ -37,24 +37,24 @@ const AHEAD: usize = 4;
 /// The score of one story, and what it was computed from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// The UNION score: the calibrated probability that this is a human story that nobody damaged. It
-    /// is 0 for a story without a letter or digit.
+    /// The UNION score: the calibrated probability that this is a human story that nobody damaged.
+    /// It is 0 for a story without a letter or digit.
     pub probability: f64,
     /// The logit before calibration.
     pub logit: f64,
-    /// The calibrated probability of each kind of damage, in the order of `Technique::ALL`. `None` if
-    /// the model has no diagnosis head, or the story has no letter or digit.
+    /// The calibrated probability of each kind of damage, in the order of `Technique::ALL`. `None`
+    /// if the model has no diagnosis head, or the story has no letter or digit.
     pub damage: Option<[f64; 4]>,
     /// The logits of [`Score::damage`] before calibration.
     pub damage_logits: Option<[f64; 4]>,
     /// The largest share of word pairs that two sentences of a window have in common, from 0 to 1:
     /// the mean over the windows, weighted by tokens. See [`crate::DamageCalibration::overlap`].
     pub overlap: f64,
-    /// The share of a window's word pieces that occur earlier in it, as far as it exceeds a quarter:
-    /// the mean over the windows, weighted by tokens. See [`Card::repetition`].
+    /// The share of a window's word pieces that occur earlier in it, as far as it exceeds a
+    /// quarter: the mean over the windows, weighted by tokens. See [`Card::repetition`].
     pub repeated: f64,
-    /// The number of windows in which the story was read. A text is never cut off: a story that does
-    /// not fit into one window is read in several that overlap.
+    /// The number of windows in which the story was read. A text is never cut off: a story that
+    /// does not fit into one window is read in several that overlap.
     pub windows: usize,
 }
 
@@ -137,17 +137,17 @@ impl Scorer {
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
     }
 
-    /// Loads a model from a folder that training wrote, or from a model file, to score on the NVIDIA
-    /// GPU with this number.
+    /// Loads a model from a folder that training wrote, or from a model file, to score on the
+    /// NVIDIA GPU with this number.
     ///
     /// In int8 the GPU rounds weights, activations and attention as the CPU does, so its scores are
-    /// the CPU's, byte for byte. In the other precisions only the weights of a model file are rounded
-    /// to eight bits, and nothing else is. Such scores differ from those in int8 by up to a few
-    /// hundredths; neither of the two is closer to the model as it was trained.
+    /// the CPU's, byte for byte. In the other precisions only the weights of a model file are
+    /// rounded to eight bits, and nothing else is. Such scores differ from those in int8 by up to a
+    /// few hundredths; neither of the two is closer to the model as it was trained.
     ///
     /// # Errors
-    /// If it is not a complete model, if there is no such GPU or no driver, or if the model does not
-    /// fit into the GPU's memory.
+    /// If it is not a complete model, if there is no such GPU or no driver, or if the model does
+    /// not fit into the GPU's memory.
     #[cfg(feature = "cuda")]
     pub fn load_on_gpu(path: &Path, gpu: usize, precision: GpuPrecision) -> Result<Self> {
         if path.is_file() {
@@ -229,9 +229,9 @@ impl Scorer {
     /// stories share a batch; the same call gives the same scores every time.
     ///
     /// # Errors
-    /// Fails only on a GPU: [`Error::Encoder`] holds what the device reported, and [`Error::Overflow`]
-    /// says that the precision is too small for the model. On the CPU, an inconsistent model is already
-    /// rejected when it is loaded.
+    /// Fails only on a GPU: [`Error::Encoder`] holds what the device reported, and
+    /// [`Error::Overflow`] says that the precision is too small for the model. On the CPU, an
+    /// inconsistent model is already rejected when it is loaded.
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Score>> {
         match &self.engine {
             Engine::Cpu(encoder, _) => self.score_on_cpu(encoder, stories),
@@ -335,8 +335,8 @@ impl Scorer {
         Heads::pool(self.card.pooling, states, self.engine.config().hidden)
     }
 
-    /// The score of a story from the vectors of its windows: their logits, overlaps and repetitions are
-    /// averaged, weighted by tokens.
+    /// The score of a story from the vectors of its windows: their logits, overlaps and repetitions
+    /// are averaged, weighted by tokens.
     pub(crate) fn combine(
         &self,
         windows: impl Iterator<Item = Vec<f32>>,
@@ -390,8 +390,8 @@ impl Scorer {
         Reading { text: story.text, sentences, windows, measures }
     }
 
-    /// Everything that a score depends on besides the story: the model, the precision and how the text
-    /// is read. In int8 the instruction set is left out, because it changes nothing.
+    /// Everything that a score depends on besides the story: the model, the precision and how the
+    /// text is read. In int8 the instruction set is left out, because it changes nothing.
     pub fn signature(&self) -> Signature {
         let name = if self.card.about.name.is_empty() { "unnamed" } else { &self.card.about.name };
         let signature = Signature::new("union")

@@ -10,7 +10,7 @@
 //! | 12..16 | the length of the header |
 //! | 16..24 | the length of the file |
 //! | 24..56 | the SHA-256 of everything after it |
-//! | 56.. | the header in JSON: card, the encoder's `config.json`, fingerprint, places of the parts |
+//! | 56.. | the header in JSON: card, the encoder's `config.json`, fingerprint, parts and places |
 //! | | the parts, each at a multiple of 64 bytes |
 //!
 //! All numbers are little-endian.
@@ -76,10 +76,16 @@ impl StoredModel {
     /// # Errors
     /// [`Error::MissingModel`] if the program has no embedded model and no folder has its file.
     pub fn embedded() -> Result<Self> {
-        match EMBEDDED {
+        Self::embedded_or_in(EMBEDDED, search_folders())
+    }
+
+    /// The embedded model from the bytes in the program, or else from its file in one of the
+    /// folders.
+    fn embedded_or_in(bytes: Option<&'static [u8]>, folders: Vec<PathBuf>) -> Result<Self> {
+        match bytes {
             // The tests compare its checksum, so that loading it need not.
             Some(bytes) => Self::read(bytes.into(), PathBuf::from("the embedded model"), false),
-            None => Self::open(&embedded_file(search_folders())?),
+            None => Self::open(&embedded_file(folders)?),
         }
     }
 
@@ -138,7 +144,8 @@ impl StoredModel {
         &self.header.card
     }
 
-    /// The hash of the weights, as signatures name it. It is that of the folder the file was made from.
+    /// The hash of the weights, as signatures name it. It is that of the folder the file was made
+    /// from.
     pub fn fingerprint(&self) -> &str {
         &self.header.fingerprint
     }
@@ -148,11 +155,11 @@ impl StoredModel {
         self.bytes.len()
     }
 
-    /// Writes the same weights with another calibration, window or description, and returns the size
-    /// of the new file.
+    /// Writes the same weights with another calibration, window or description, and returns the
+    /// size of the new file.
     ///
-    /// A new calibration changes the fingerprint, because it changes the scores. A new window does not:
-    /// signatures name the window themselves.
+    /// A new calibration changes the fingerprint, because it changes the scores. A new window does
+    /// not: signatures name the window themselves.
     ///
     /// # Errors
     /// If the card differs in anything else, or if the file cannot be written.
@@ -245,8 +252,8 @@ impl StoredModel {
 impl Model {
     /// Writes the model as one file, and returns its size in bytes.
     ///
-    /// A model with its own reconstruction matrix ([`Reconstruction::Own`]) is refused, because that
-    /// matrix is half as large as everything else. Set [`Card::reconstruction`] to
+    /// A model with its own reconstruction matrix ([`Reconstruction::Own`]) is refused, because
+    /// that matrix is half as large as everything else. Set [`Card::reconstruction`] to
     /// [`Reconstruction::None`] to leave the matrix out: scores stay the same, and explanations
     /// suggest no edits.
     ///
@@ -257,7 +264,7 @@ impl Model {
             |problem: &str| Error::Model { path: path.to_owned(), problem: problem.to_owned() };
         if self.card.reconstruction == Reconstruction::Own {
             return Err(wrong(
-                "the model has a reconstruction matrix of its own, which a model file does not hold",
+                "the model has its own reconstruction matrix, which a model file cannot hold",
             ));
         }
         if let Some(problem) = self.card.problem(&self.config) {
@@ -322,4 +329,48 @@ fn write(path: &Path, header: &Header, payload: &[u8]) -> Result<usize> {
     file.write_all(&bytes).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
     file.commit()?;
     Ok(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use storymeter_core::Story;
+    use storymeter_encoder::load_parameters;
+
+    use super::*;
+    use crate::Scorer;
+
+    /// A tiny model with constant heads.
+    fn tiny_model() -> Model {
+        let encoder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert");
+        let config = Config::load(&encoder).unwrap();
+        let parameters = load_parameters(&encoder, &config).unwrap();
+        let heads = Heads { score: vec![0.1; config.hidden], ..Heads::default() };
+        let card = Card {
+            max_tokens: 32,
+            diagnosis: false,
+            reconstruction: Reconstruction::None,
+            ..Card::default()
+        };
+        let vocabulary = std::fs::read(encoder.join("vocab.txt")).unwrap();
+        Model { config, parameters, heads, card, tokenizer_files: vec![("vocab.txt", vocabulary)] }
+    }
+
+    #[test]
+    fn a_build_without_the_embedded_model_scores_with_its_file() {
+        let [empty, folder] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+        let folders = || [&empty, &folder].map(|folder| folder.path().to_owned()).to_vec();
+        let load = || StoredModel::embedded_or_in(None, folders());
+        let error = load().unwrap_err();
+        assert!(matches!(&error, Error::MissingModel { searched, .. } if *searched == folders()));
+        assert!(error.to_string().contains("union-compact.smq is not in "), "{error}");
+
+        let model = tiny_model();
+        model.store(&folder.path().join("union-compact.smq")).unwrap();
+        let stored = load().unwrap();
+        assert_eq!(stored.fingerprint(), model.fingerprint());
+        let story = Story { text: "the kite was red.".into(), ..Story::default() };
+        let scores = Scorer::from_stored(&stored).unwrap().score(&[&story]).unwrap();
+        assert!(scores[0].probability > 0.0);
+    }
 }

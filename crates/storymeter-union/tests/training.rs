@@ -1,5 +1,5 @@
-//! A tiny encoder trained from random weights on stories made from a few patterns: it must learn, and a run that was
-//! cut off must end like one that was not.
+//! Trains a tiny encoder from random weights on stories that are made from a few patterns. It must
+//! learn, and a run that was interrupted must end like one that was not.
 #![allow(clippy::print_stdout)]
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use storymeter_union::train::Activations;
 use storymeter_union::train::{Device, EpochReport, Event, Job, Preset, Settings, train};
 use storymeter_union::{Error, Model, Pooling, Precision, Reconstruction, Scorer};
 
-/// Five sentences with an order: want, search, trouble, help, end.
+/// Stories of five sentences in a fixed order: wish, search, trouble, help, end.
 fn stories(from: u64, count: u64) -> Vec<Story> {
     let pick =
         |stream: Stream, i: u64, list: &[&'static str]| list[stream.bits(i) as usize % list.len()];
@@ -57,7 +57,8 @@ fn stories(from: u64, count: u64) -> Vec<Story> {
     (from..from + count).map(story).collect()
 }
 
-/// An encoder of two layers, 64 wide, with random weights. Letters are pieces too, so that no word is unknown.
+/// Writes an encoder of two layers and width 64 with random weights. Its vocabulary has all letters, so
+/// that no word is unknown.
 fn write_encoder(folder: &Path) {
     let mut pieces: Vec<String> =
         ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec();
@@ -160,7 +161,7 @@ fn a_tiny_model_learns_to_tell_held_out_negatives_with_and_without_reconstructio
         let out = tempfile::tempdir().unwrap();
         let reports = run(init.path(), out.path(), &variant, 400, false);
         assert_eq!(reports.len(), 12);
-        // Of 150 pairs, chance wins 75 and four in five by luck once in more than 10^12 times.
+        // Chance wins 75 of the 150 pairs, and four fifths of them less than once in 10^12 times.
         let won = share_won(out.path());
         assert!(won >= 0.8, "{:?}: wins {won} of the pairs", variant.reconstruction);
         let best = reports.iter().rev().find(|report| report.best).unwrap();
@@ -197,21 +198,22 @@ fn one_layer_on_a_grid_learns_too_and_its_file_scores_exactly_like_its_folder() 
     let larger = in_eight_bits.store(&whole).unwrap();
     assert!(size * 3 < larger * 2, "{size} bytes, {larger} in eight bits");
     let scorers = [out.path(), &packed].map(|path| Scorer::load(path, Precision::Int8).unwrap());
-    let told = stories(20_000, 20);
-    let [folder, file] =
-        scorers.each_ref().map(|scorer| scorer.score(&told.iter().collect::<Vec<_>>()).unwrap());
+    let held_out = stories(20_000, 20);
+    let [folder, file] = scorers
+        .each_ref()
+        .map(|scorer| scorer.score(&held_out.iter().collect::<Vec<_>>()).unwrap());
     assert_eq!(folder, file);
     assert_eq!(scorers[0].signature().to_string(), scorers[1].signature().to_string());
-    // Rounding the same weights only now is another model.
+    // The same weights without the grid are another model.
     let exact = Scorer::load(&whole, Precision::Int8).unwrap();
-    assert_ne!(exact.score(&told.iter().collect::<Vec<_>>()).unwrap(), file);
+    assert_ne!(exact.score(&held_out.iter().collect::<Vec<_>>()).unwrap(), file);
 }
 
 #[test]
 fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     let init = tempfile::tempdir().unwrap();
     write_encoder(init.path());
-    // Stories of about forty tokens, so that most are seen through windows.
+    // The stories have about forty tokens, so most of them are read in windows.
     let settings = Settings {
         epochs: 4,
         max_tokens: 32,
@@ -222,7 +224,7 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     let (whole, cut) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let stories = stories(0, 120);
     let job = job(init.path(), &stories, whole.path(), &settings, false);
-    // What the folder holds after the second epoch is what a killed run leaves behind.
+    // The folder after the second epoch is what an interrupted run leaves behind.
     let reports = train(&job, &mut |event| {
         if matches!(event, Event::Epoch(report) if report.epoch == 2) {
             for entry in fs::read_dir(whole.path()).unwrap() {
@@ -241,7 +243,7 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
         let read = |folder: &Path| fs::read(folder.join(file)).unwrap();
         assert!(read(whole.path()) == read(cut.path()), "{file} differs");
     }
-    // With other settings it is another run.
+    // A run with other settings cannot continue from this checkpoint.
     let other = Settings { seed: 2, ..settings.clone() };
     let error = train(&Job { settings: &other, ..job }, &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, Error::OtherRun { .. }), "{error}");
@@ -289,7 +291,7 @@ fn a_model_reads_masked_names_as_one_token_and_its_card_says_how_it_came_about()
     assert_eq!(card.training["settings"]["delexicalise"], 0.5);
     let signature = card.training["signature"].as_str().unwrap();
     assert!(signature.starts_with("union-training|preset:default|settings:"), "{signature}");
-    // Where all stories were masked, scoring masks too.
+    // If all stories were masked in training, names are masked in scoring too.
     let (_out, scorer) = train_with(1.0);
     let story = |text: &str| Story { text: text.into(), ..Story::default() };
     let scores = scorer.score(&[&story("Tom ran."), &story("[MALE] ran.")]).unwrap();
@@ -341,7 +343,7 @@ fn the_released_code_s_preset_trains_its_own_way() {
     let released = Settings::of(Preset::ReleasedCode);
     let settings = Settings { epochs: 6, learning_rate: 1e-3, max_tokens: 96, ..released };
     let reports = run(init.path(), out.path(), &settings, 300, false);
-    // Ten examples a batch: five stories and their negatives.
+    // A batch has ten examples: five stories and their negatives.
     let (steps, left_out) = (reports[0].steps as usize, reports[0].left_out);
     let stories = (0..300).filter(|i| assign(settings.seed, *i) == Split::Train).count();
     assert_eq!(steps, (stories - left_out).div_ceil(5));
@@ -392,12 +394,12 @@ fn a_student_learns_its_teacher_s_judgement_as_far_as_it_is_told_to() {
         out
     };
 
-    // A teacher nobody listens to changes nothing.
+    // A teacher with a share of 0 changes nothing.
     let weights =
         |folder: &tempfile::TempDir| fs::read(folder.path().join("model.safetensors")).unwrap();
     assert!(weights(&taught(0.0, &teachers, 1)) == weights(&taught(1.0, &[], 1)));
 
-    // One that is listened to is agreed with on stories neither has seen, more than without it.
+    // With a share of 1, the student agrees more with its teacher on new stories than without it.
     let held_out = self::stories(10_000, 150);
     let logits = |folder: &Path| -> Vec<f64> {
         let scorer = Scorer::load(folder, Precision::F32).unwrap();

@@ -111,12 +111,7 @@ pub(crate) fn correlate(scores: &impl Numbers, ratings: &impl Numbers) -> Result
             return Err(Error::Undefined { coefficient, reason });
         }
         let interval = fisher_interval(coefficient, found.coefficient, found.n, CONFIDENCE).ok();
-        Ok(Agreement {
-            value: found.coefficient,
-            interval,
-            p_value: found.p_value,
-            n: found.n,
-        })
+        Ok(Agreement { value: found.coefficient, interval, p_value: found.p_value, n: found.n })
     };
     Ok(Agreements {
         pearson: agreement(Coefficient::Pearson)?,

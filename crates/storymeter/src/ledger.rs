@@ -351,8 +351,8 @@ fn intervals(
         method: BootstrapMethod::Percentile,
     };
     let columns = metrics.columns().len();
-    let found = WeightedSums::new(width, values)
-        .and_then(|sums| sums.bootstrap(columns, score, &options));
+    let found =
+        WeightedSums::new(width, values).and_then(|sums| sums.bootstrap(columns, score, &options));
     let interval = |found: Bootstrap| Some(found.interval).filter(Interval::is_defined);
     match found {
         Ok(found) => found.into_iter().map(interval).collect(),
@@ -366,11 +366,7 @@ mod tests {
     use super::*;
 
     fn story(system: Option<&str>, item: &str) -> Story {
-        Story {
-            system: system.map(str::to_owned),
-            item: Some(item.to_owned()),
-            ..Story::default()
-        }
+        Story { system: system.map(str::to_owned), item: Some(item.to_owned()), ..Story::default() }
     }
 
     fn metrics(typed: &[&str]) -> MetricSet {

@@ -282,16 +282,9 @@ fn format_lines(lines: &ScoreLines, scored: &Scored<'_>) -> anyhow::Result<Vec<u
     Ok(out)
 }
 
-fn print_table(
-    args: &ScoreArgs,
-    run: &Run,
-    path: Option<&std::path::Path>,
-) -> anyhow::Result<()> {
-    let resampling = Resampling {
-        resamples: args.resamples as usize,
-        seed: args.seed,
-        ..Resampling::default()
-    };
+fn print_table(args: &ScoreArgs, run: &Run, path: Option<&std::path::Path>) -> anyhow::Result<()> {
+    let resampling =
+        Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
     let (ledger, metrics) = (run.ledger(), run.metrics());
     let comparisons = match &args.against {
         Some(system) => ledger.against(system, metrics, &resampling)?,

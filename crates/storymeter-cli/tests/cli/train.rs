@@ -187,17 +187,17 @@ fn numbers_that_cannot_be_end_the_run_before_any_work() {
     let cases = [
         (
             "learning_rate = nan",
-            "run.toml:2: field \"learning_rate\": must be from 1e-30 to 1, and is NaN",
+            "run.toml:2: field \"learning_rate\": must be from 1e-30 to 1, but is NaN",
         ),
-        ("clip = -1", "run.toml:2: field \"clip\": must be from 1e-30 to 1000000, and is -1"),
+        ("clip = -1", "run.toml:2: field \"clip\": must be from 1e-30 to 1000000, but is -1"),
         (
             "weight_decay = 1e300",
-            "run.toml:2: field \"weight_decay\": must be from 0 to 1000000, and is 1000",
+            "run.toml:2: field \"weight_decay\": must be from 0 to 1000000, but is 1000",
         ),
         ("epochs = 9223372036854775807", "run.toml:2: field \"epochs\": must be from 1 to 1000000"),
         ("epochs = -3", "run.toml:2: field \"epochs\": invalid value: integer `-3`"),
         ("seed = 99999999999999999999", "run.toml:2: field \"seed\": "),
-        ("[perturb]\nweights = [inf, 0, 0, 0]", "run.toml:2: field \"perturb\": makes no sense"),
+        ("[perturb]\nweights = [inf, 0, 0, 0]", "run.toml:2: field \"perturb\": is impossible"),
     ];
     for (line, message) in cases {
         sandbox.write("run.toml", format!("# A slip.\n{line}\n"));

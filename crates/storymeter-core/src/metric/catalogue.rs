@@ -84,7 +84,9 @@ impl Entry {
         let mut text = self.page();
         text.push_str(&format!("\nIds: {}\n", self.ids.join(", ")));
         if !self.choices.is_empty() {
-            text.push_str("\nOptions (after a colon, joined by `+`, at most one of each kind):\n\n");
+            text.push_str(
+                "\nOptions (after a colon, joined by `+`, at most one of each kind):\n\n",
+            );
             for choice in self.choices {
                 let Choice { name, kind, about } = choice;
                 text.push_str(&format!("- `{name}` ({kind}): {about}\n"));

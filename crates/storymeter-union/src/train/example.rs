@@ -18,8 +18,8 @@ pub(super) struct Example {
     pub ids: Vec<u32>,
     /// The place in `ids` to which the first target belongs.
     pub first: usize,
-    /// The tokens of the human story from `first` on (r_i in equation 5), as far as both stories have
-    /// tokens.
+    /// The tokens of the human story from `first` on (r_i in equation 5), as far as both stories
+    /// have tokens.
     pub targets: Vec<u32>,
     /// Whether a human wrote it: y in equation 3.
     pub human: bool,
@@ -29,8 +29,8 @@ pub(super) struct Example {
     pub taught: Vec<Vec<u32>>,
 }
 
-/// A human story and its place in the whole input. The record number decides whether the story is for
-/// training, and which negatives are made of it.
+/// A human story and its place in the whole input. The record number decides whether the story is
+/// for training, and which negatives are made of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     pub story: &'a Story,
@@ -132,8 +132,8 @@ impl Maker<'_> {
     }
 }
 
-/// The stories from which foreign words and sentences are taken. A masked story takes them from masked
-/// stories, so these must be among the donors if stories are masked.
+/// The stories from which foreign words and sentences are taken. A masked story takes them from
+/// masked stories, so these must be among the donors if stories are masked.
 pub(super) fn donors(
     records: &[Record<'_>],
     settings: &Settings,

@@ -1,11 +1,12 @@
 //! Makes batches on two threads while the device works.
 //!
-//! The stories of an epoch are shuffled and cut into chunks. One thread damages a chunk while another
-//! puts the chunk before it into batches, so that the first step waits for one chunk only and later
-//! steps hardly wait at all. The result depends on the seed, the epoch and the record numbers alone.
+//! The stories of an epoch are shuffled and cut into chunks. One thread damages a chunk while
+//! another puts the chunk before it into batches, so that the first step waits for one chunk only
+//! and later steps hardly wait at all. The result depends on the seed, the epoch and the record
+//! numbers alone.
 //!
-//! The end of an epoch is a message of its own. A channel that closes without it means that a thread
-//! was lost, which is an error: an epoch is never finished by a panic.
+//! The end of an epoch is a message of its own. A channel that closes without it means that a
+//! thread was lost, which is an error: an epoch is never finished by a panic.
 
 use std::any::Any;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -196,8 +197,8 @@ fn by_length(
     (tokens, stories): (usize, usize),
     mut random: impl Rng,
 ) -> Vec<Vec<Example>> {
-    // The sort is stable. The stories come shuffled, so those of one length meet different neighbours
-    // in every epoch.
+    // The sort is stable. The stories come shuffled, so those of one length meet different
+    // neighbours in every epoch.
     pairs.sort_by_key(size);
     let mut groups: Vec<Vec<Example>> = Vec::new();
     let mut room = 0;

@@ -1,4 +1,5 @@
-//! The run itself, on any device: steps, epochs, the best model, checkpoints.
+//! The run itself, on any device: takes steps, evaluates epochs, and saves the best model and
+//! checkpoints.
 
 use std::time::Instant;
 
@@ -18,13 +19,13 @@ use super::{Job, Watch, dev, hash, names, new_heads};
 use crate::model::tokenizer_files;
 use crate::{Card, Error, Model, Result};
 
-/// The learning rate's way is cut into this many steps, whatever the number of batches.
+/// The number of steps in the schedule of the learning rate, for any number of batches.
 const SCHEDULE: u64 = 1_000_000;
 
-/// Steps between two looks at the losses, each of which waits for the device.
-const LOOK: u64 = 20;
+/// The number of steps between two reports of the losses. Each report waits for the device.
+const STEPS_PER_REPORT: u64 = 20;
 
-/// The run's moving parts.
+/// The state of a run.
 pub(super) struct Run<'a, B: Backend> {
     job: &'a Job<'a>,
     start: &'a Start,
@@ -39,7 +40,7 @@ pub(super) struct Run<'a, B: Backend> {
     clock: Instant,
 }
 
-/// Where an epoch is.
+/// How far an epoch is.
 #[derive(Default)]
 struct Pass {
     steps: u64,
@@ -48,7 +49,7 @@ struct Pass {
 }
 
 impl<'a, B: Backend> Run<'a, B> {
-    /// Weights from the folder to start from, or from the checkpoint.
+    /// Starts with the given weights, or with those of the checkpoint.
     pub fn start(
         (backend, exchange, teachers): (B, &'a dyn Exchange<B>, Vec<Teacher<B>>),
         job: &'a Job<'a>,
@@ -111,7 +112,7 @@ impl<'a, B: Backend> Run<'a, B> {
         })
     }
 
-    /// Trains epoch by epoch until the last one, or until the patience is at its end.
+    /// Trains one epoch after the other, until the last one or until the patience runs out.
     pub fn epochs(
         &mut self,
         epochs: std::ops::Range<u64>,
@@ -128,8 +129,8 @@ impl<'a, B: Backend> Run<'a, B> {
         Ok(())
     }
 
-    /// One pass over what is fed; then the first rank looks at the dev stories, saves the model where it is the best so far, and
-    /// the checkpoint.
+    /// Takes the steps of an epoch. After that the first rank evaluates the dev stories, and saves
+    /// the checkpoint and, if it is the best so far, the model.
     fn epoch(
         &mut self,
         epoch: u64,
@@ -165,7 +166,7 @@ impl<'a, B: Backend> Run<'a, B> {
         self.reports.last().map_or(Ok(()), |report| watch(Event::Epoch(report)))
     }
 
-    /// The steps of an epoch.
+    /// Takes the steps of an epoch.
     fn pass(
         &mut self,
         epoch: u64,
@@ -182,7 +183,7 @@ impl<'a, B: Backend> Run<'a, B> {
             let next = feed.next()?;
             self.spent.waiting_seconds += waiting.elapsed().as_secs_f64();
             let is_last = matches!(next, Fed::End(_));
-            if pass.steps - seen.steps == LOOK || (is_last && pass.steps > seen.steps) {
+            if pass.steps - seen.steps == STEPS_PER_REPORT || (is_last && pass.steps > seen.steps) {
                 let count = (pass.steps - seen.steps) as f64;
                 let sums = take_losses(&mut self.network, self.exchange)?;
                 let losses = sums.scaled(1.0 / count);
@@ -232,7 +233,8 @@ impl<'a, B: Backend> Run<'a, B> {
         }
     }
 
-    /// Does something with the weights as they will be kept, and brings back the exact ones.
+    /// Does some work with the weights rounded to the grid, if there is one, and restores the exact
+    /// weights after it.
     fn rounded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let Some(grid) = self.card.grid else { return work(self) };
         self.network.round(grid);
@@ -241,7 +243,7 @@ impl<'a, B: Backend> Run<'a, B> {
         done
     }
 
-    /// Saves the model where it is the best so far, then the checkpoint.
+    /// Saves the model if it is the best so far, and then the checkpoint.
     fn save(&mut self, best: bool, temperature: f64) -> Result<()> {
         let mut model = Model {
             config: self.network.config().clone(),
@@ -285,7 +287,7 @@ impl<'a, B: Backend> Run<'a, B> {
         Spent { seconds: self.spent.seconds + self.clock.elapsed().as_secs_f64(), ..self.spent }
     }
 
-    /// How the model came about.
+    /// The signature of the training: settings, data and version.
     fn signature(&self) -> Signature {
         let short = |hash: &str| hash.chars().take(12).collect::<String>();
         let settings = serde_json::to_vec(self.job.settings).unwrap_or_default();
@@ -299,8 +301,8 @@ impl<'a, B: Backend> Run<'a, B> {
             .with_version()
     }
 
-    /// Whether the last epochs, as many as the patience, were all worse than an earlier one. The first rank, which alone has
-    /// seen them, tells the others.
+    /// Whether to stop because the last epochs, as many as the patience, were not better than an
+    /// earlier one. The first rank alone has evaluated them, so it tells the others.
     fn should_stop(&self) -> Result<bool> {
         let patience = self.job.settings.patience as usize;
         if patience == 0 {
@@ -312,12 +314,12 @@ impl<'a, B: Backend> Run<'a, B> {
         Ok(votes[0] > 0.0)
     }
 
-    /// Whether this rank looks at dev stories and writes files.
+    /// Whether this is the rank that evaluates the dev stories and writes files.
     fn is_first(&self) -> bool {
         self.exchange.rank().number == 0
     }
 
-    /// The end, as the log tells it.
+    /// The report on the whole run.
     pub fn end(&self) -> End {
         let best = self.reports.iter().rev().find(|report| report.best);
         End {
@@ -332,7 +334,10 @@ impl<'a, B: Backend> Run<'a, B> {
     }
 }
 
-/// The checkpoint to go on from, checked to be of this run.
+/// The checkpoint from which to continue, if there is one.
+///
+/// # Errors
+/// [`Error::OtherRun`] if it belongs to another run.
 pub(super) fn checkpoint_of(job: &Job<'_>, start: &Start) -> Result<Option<Checkpoint>> {
     let Some(kept) = (if job.resume { Checkpoint::load(job.out)? } else { None }) else {
         return Ok(None);

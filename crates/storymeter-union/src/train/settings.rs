@@ -11,8 +11,8 @@ use crate::card::{Pooling, Reconstruction};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// What works best for us: the paper's losses and negatives, batches by tokens, and the diagnosis
-    /// head.
+    /// What works best for us: the paper's losses and negatives, batches by tokens, and the
+    /// diagnosis head.
     #[default]
     Default,
     /// What the paper describes (sections 3.2, 3.3 and 4.1): a separate reconstruction matrix, 10
@@ -47,8 +47,8 @@ pub enum LongStories {
 /// Declares the settings. The documentation of a field is also its comment in a settings file.
 macro_rules! settings {
     ($($(#[doc = $doc:literal])+ $name:ident: $kind:ty = $default:expr;)+) => {
-        /// The settings of a run. A field that a file does not name has its default. The settings are
-        /// written into the model's card.
+        /// The settings of a run. A field that a file does not name has its default. The settings
+        /// are written into the model's card.
         ///
         /// ```
         /// use storymeter_union::train::{Preset, Settings};
@@ -86,36 +86,38 @@ settings! {
     seed: u64 = 1;
     /// The number of passes over the training stories, each with new negatives.
     epochs: u64 = 2;
-    /// Stop after this number of epochs without a smaller loss on the dev stories. 0 never stops early.
+    /// Stop after this number of epochs without a smaller loss on the dev stories. 0 never stops
+    /// early.
     patience: u64 = 0;
     /// The largest number of tokens in a batch, human stories and negatives together.
     tokens_a_batch: usize = 4096;
-    /// The largest number of stories in a batch, human stories and negatives together. 0 sets no limit
-    /// besides tokens_a_batch.
+    /// The largest number of stories in a batch, human stories and negatives together. 0 sets no
+    /// limit besides tokens_a_batch.
     stories_a_batch: usize = 0;
     /// The largest number of tokens in a story, the prompt and special tokens included.
     max_tokens: usize = 200;
     /// What is read of a longer story: "window" takes whole sentences from a random place, which is
     /// another one in every epoch; "cut" takes the beginning.
     long_stories: LongStories = LongStories::Window;
-    /// Whether the model reads the prompt of a story before the story, in training and in scoring. If
-    /// not, prompts are ignored. The released models do not read prompts.
+    /// Whether the model reads the prompt of a story before the story, in training and in scoring.
+    /// If not, prompts are ignored. The released models do not read prompts.
     prompts: bool = false;
-    /// Whether different forms of quotes, split words and placeholders are made alike before the text
-    /// is tokenised, in training and in scoring.
+    /// Whether different forms of quotes, split words and placeholders are made alike before the
+    /// text is tokenised, in training and in scoring.
     normalise: bool = true;
-    /// The share of stories whose person names are masked ([MALE], [FEMALE], [NEUTRAL]) before they are
-    /// damaged. The stories are drawn anew in every epoch. With 1.0 the model masks names in scoring too.
+    /// The share of stories whose person names are masked (`[MALE]`, `[FEMALE]`, `[NEUTRAL]`)
+    /// before they are damaged. The stories are drawn anew in every epoch. With 1.0 the model masks
+    /// names in scoring too.
     delexicalise: f64 = 0.0;
-    /// Whether [MALE], [FEMALE] and [NEUTRAL] are one token each: an unused entry of the vocabulary
-    /// that starts as the mean of some names. If not, they are three pieces each, as in the released
-    /// code.
+    /// Whether `[MALE]`, `[FEMALE]` and `[NEUTRAL]` are one token each: an unused entry of the
+    /// vocabulary that starts as the mean of some names. If not, they are three pieces each, as in
+    /// the released code.
     name_tokens: bool = true;
     /// The number of the encoder's layers that are kept, counted from the first. 0 keeps all.
     layers: usize = 0;
-    /// The grid of the layers' matrices: every weight is rounded to a whole multiple of this share of
-    /// the root mean square of its row (0.25 to 2; with 0.7 a weight takes 2.6 bits). Training computes
-    /// with the rounded weights, so that the model adapts to them. 0 keeps full precision.
+    /// The grid of the layers' matrices: every weight is rounded to a whole multiple of this share
+    /// of the root mean square of its row (0.25 to 2; with 0.7 a weight takes 2.6 bits). Training
+    /// computes with the rounded weights, so that the model adapts to them. 0 keeps full precision.
     weight_step: f64 = 0.0;
     /// The same for the word embeddings. Either both steps are 0, or neither is.
     word_step: f64 = 0.0;
@@ -137,43 +139,43 @@ settings! {
     reconstruction_weight: f64 = 0.1;
     /// The weight of the diagnosis loss.
     diagnosis_weight: f64 = 0.1;
-    /// How the vectors of the tokens become one: "cls" takes that of the first token, as in the paper;
-    /// "mean" takes the mean over all tokens.
+    /// How the vectors of the tokens become one: "cls" takes that of the first token, as in the
+    /// paper; "mean" takes the mean over all tokens.
     pooling: Pooling = Pooling::Cls;
-    /// The matrix of the reconstruction head: "tied" is that of the word embeddings, "own" is a separate
-    /// one as in equation 4, and "none" leaves the head out (the paper's -Recon).
+    /// The matrix of the reconstruction head: "tied" is that of the word embeddings, "own" is a
+    /// separate one as in equation 4, and "none" leaves the head out (the paper's -Recon).
     reconstruction: Reconstruction = Reconstruction::Tied;
-    /// Whether the leading context (the prompt or the first sentence) is reconstructed too, although it
-    /// is never damaged.
+    /// Whether the leading context (the prompt or the first sentence) is reconstructed too,
+    /// although it is never damaged.
     reconstruct_context: bool = true;
     /// Whether there is a diagnosis head, which tells the kinds of damage apart.
     diagnosis: bool = true;
     /// How much of each label comes from the teachers, if there are any, instead of from whether a
     /// human wrote the story: from 0 to 1.
     teacher_share: f64 = 1.0;
-    /// The mean logit of the teachers is divided by this before it becomes a label. More than 1 makes
-    /// the labels softer.
+    /// The mean logit of the teachers is divided by this before it becomes a label. More than 1
+    /// makes the labels softer.
     teacher_temperature: f64 = 2.0;
     /// Whether activations are computed again in the backward pass. This takes about a tenth of the
     /// memory and a third more time.
     recompute: bool = false;
-    /// How negatives are made. preset: whose rules ("paper" or "released-code"). counts: the weights of
-    /// 1, 2, 3 and 4 techniques in a story. weights: those of repetition, substitution, reordering and
-    /// negation (0 leaves a technique out, as in Table 7). keyword_share: the share of keywords that
-    /// word-level substitution replaces. Beyond the paper, garbled is the share of reorderings that
-    /// move words inside a sentence, and spliced is the share of substitutions that join halves of
-    /// two sentences.
+    /// How negatives are made. preset: whose rules ("paper" or "released-code"). counts: the
+    /// weights of 1, 2, 3 and 4 techniques in a story. weights: those of repetition, substitution,
+    /// reordering and negation (0 leaves a technique out, as in Table 7). keyword_share: the share
+    /// of keywords that word-level substitution replaces. Beyond the paper, garbled is the share of
+    /// reorderings that move words inside a sentence, and spliced is the share of substitutions
+    /// that join halves of two sentences.
     perturb: storymeter_perturb::Config = storymeter_perturb::Config::default();
 }
 
 impl Settings {
     /// The settings of a preset.
     ///
-    /// [`Preset::ReleasedCode`] follows the released code in its negatives, its optimiser (that of BERT,
-    /// without bias correction), batches of 10 stories, the first 200 tokens of a story, names in three
-    /// pieces, and a reconstruction head that is tied to the embeddings and leaves the first sentence
-    /// out. It has neither that code's tanh pooler before the classifier nor its dense layer before the
-    /// reconstruction: both heads are those of equations 2 and 4.
+    /// [`Preset::ReleasedCode`] follows the released code in its negatives, its optimiser (that of
+    /// BERT, without bias correction), batches of 10 stories, the first 200 tokens of a story,
+    /// names in three pieces, and a reconstruction head that is tied to the embeddings and leaves
+    /// the first sentence out. It has neither that code's tanh pooler before the classifier nor its
+    /// dense layer before the reconstruction: both heads are those of equations 2 and 4.
     pub fn of(preset: Preset) -> Self {
         let default = Self { preset, ..Self::default() };
         let paper = || Self {

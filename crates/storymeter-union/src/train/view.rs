@@ -49,8 +49,8 @@ impl<'a> View<'a> {
         view
     }
 
-    /// Takes a window of whole sentences if the story does not fit. Every sentence from which the window
-    /// can be filled is equally likely to be its first.
+    /// Takes a window of whole sentences if the story does not fit. Every sentence from which the
+    /// window can be filled is equally likely to be its first.
     fn narrow(&mut self, tokenizer: &Tokenizer, limit: usize, chance: u64) {
         let room = limit - self.lead.len() - 1;
         let pieces = tokenizer.tokenize(&self.story.text);
