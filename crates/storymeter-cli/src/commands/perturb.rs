@@ -8,9 +8,10 @@ use anyhow::{Context, bail};
 use clap::Args;
 use rayon::prelude::*;
 use serde::Serialize;
-use storymeter::core::read::{RawRecord, Record, Skipped};
+use storymeter::core::read::{RawRecord, ReadOptions, Record, Skipped};
 use storymeter::core::rng::StreamId;
 use storymeter::core::{AtomicFile, Error, Place};
+use storymeter::input::Inputs;
 use storymeter::perturb::{
     Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally,
     Unchanged, delexicalised,
