@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    completions, metrics, model, perturb, score, train,
+    completions, correlate, meta, metrics, model, perturb, report, score, train,
 };
 
 /// Measure how good a story is, and how good a measure of stories is.
@@ -43,11 +43,11 @@ pub enum Command {
     Perturb(perturb::PerturbArgs),
     Train(train::TrainArgs),
     /// Correlate scores with human judgments
-//TMP     Correlate(correlate::CorrelateArgs),
+    Correlate(correlate::CorrelateArgs),
     /// Meta-evaluation: how good the measures are
-//TMP     Meta(meta::MetaArgs),
+    Meta(meta::MetaArgs),
     /// One HTML file and publication figures from results of `meta` and `score`
-//TMP     Report(report::ReportArgs),
+    Report(report::ReportArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
 }

@@ -1,12 +1,12 @@
 //! One verb, one file.
 
 pub mod completions;
-//TMP pub mod correlate;
-//TMP pub mod meta;
+pub mod correlate;
+pub mod meta;
 pub mod metrics;
 pub mod model;
 pub mod perturb;
-//TMP pub mod report;
+pub mod report;
 pub mod score;
 pub mod train;
 
@@ -30,8 +30,8 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Model(args) => model::run(&args, &cli.common),
         Command::Perturb(args) => perturb::run(&args, &cli.common),
         Command::Completions(args) => completions::run(&args),
-//TMP         Command::Correlate(args) => correlate::run(&args),
-//TMP         Command::Meta(args) => meta::run(&args),
-//TMP         Command::Report(args) => report::run(&args, &cli.common),
+        Command::Correlate(args) => correlate::run(&args),
+        Command::Meta(args) => meta::run(&args),
+        Command::Report(args) => report::run(&args, &cli.common),
     }
 }
