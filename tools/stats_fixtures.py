@@ -167,7 +167,7 @@ def bootstrap():
 
 @fixture
 def multiple():
-    """scipy.stats.false_discovery_control (bh, by), checked against statsmodels multipletests (fdr_bh, fdr_by)"""
+    """scipy.stats.false_discovery_control (bh, by), checked against statsmodels multipletests, and its holm"""
     from scipy import stats
     from statsmodels.stats.multitest import multipletests
 
@@ -182,8 +182,29 @@ def multiple():
             q = stats.false_discovery_control(p, method=ours)
             assert np.allclose(q, multipletests(p, method=theirs)[1], rtol=1e-12)
             row += [q[0], q[n // 2], q[-1], q.min(), q.sum()]
+        q = multipletests(p, method="holm")[1]
+        row += [q[0], q[n // 2], q[-1], q.min(), q.sum()]
         cases.append(row)
-    return {"columns": "seed n coarse (first middle last least sum) x (bh by)", "cases": cases}
+    return {"columns": "seed n coarse (first middle last least sum) x (bh by holm)", "cases": cases}
+
+
+@fixture
+def fisher():
+    """scipy.stats.norm.sf of the difference of numpy.arctanh of two correlations, by its standard deviation"""
+    from scipy import stats
+
+    def variance(name, r, n):
+        return {"pearson": 1 / (n - 3), "spearman": (1 + r * r / 2) / (n - 3), "kendall": 0.437 / (n - 4)}[name]
+
+    cases = []
+    for case in range(120):
+        name = ["pearson", "spearman", "kendall"][case % 3]
+        r = np.floor(uniform(160_000 + case, 2) * 1998 - 999) / 1000
+        n = [[5, 5], [10, 96], [960, 400], [30, 100_000]][case % 4]
+        deviation = np.sqrt(variance(name, r[0], n[0]) + variance(name, r[1], n[1]))
+        z = (np.arctanh(r[0]) - np.arctanh(r[1])) / deviation
+        cases.append([name, r[0], n[0], r[1], n[1], z, 2 * stats.norm.sf(abs(z))])
+    return {"columns": "coefficient r1 n1 r2 n2 z p", "cases": cases}
 
 
 @fixture
