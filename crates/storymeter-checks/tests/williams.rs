@@ -1,10 +1,11 @@
 //! Williams' tests between HANNA's metrics, corrected and as published (system level, Pearson).
 //!
-//! The counts for Relevance are reported of the published matrix, but neither the list of its metrics
-//! nor the exact way in which it loses signs is. Both were inferred: about a dozen sign rules and
-//! several hundred choices among variants of the metrics (which ROUGE-1, which BERTScore...) were tried,
-//! and this combination gives all the counts. With BERTScore F1 instead of recall it gives 37 NaN
-//! instead of 38. The check keeps the inference from changing; it does not prove it.
+//! The counts for Relevance are reported of the published matrix, but neither the list of its
+//! metrics nor the exact way in which it loses signs is. Both were inferred: about a dozen sign
+//! rules and several hundred choices among variants of the metrics (which ROUGE-1, which
+//! BERTScore...) were tried, and this combination gives all the counts. With BERTScore F1 instead
+//! of recall it gives 37 NaN instead of 38. The check keeps the inference from changing; it does
+//! not prove it.
 
 use storymeter_checks::{HANNA_SELECTED, shared};
 use storymeter_core::read::{hanna_metric_name, hanna_scores};
@@ -55,8 +56,8 @@ fn the_inferred_sign_rule_gives_the_counts_reported_for_relevance() {
     assert_eq!(p(&corrected, "ROUGE-1 Recall", "BLANC-Tune-PS"), "0.004");
 }
 
-/// The numbers of `docs/reproduction.md`: pairs whose correlations cannot occur together once signs are
-/// lost, those of them that the published formula leaves empty, and significant pairs.
+/// The numbers of `docs/reproduction.md`: pairs whose correlations cannot occur together once signs
+/// are lost, those of them that the published formula leaves empty, and significant pairs.
 #[test]
 fn lost_signs_make_impossible_triples_of_which_some_get_a_p_value() {
     let Some(table) = table() else { return };

@@ -108,12 +108,13 @@ impl SharedCorrelations {
 
     /// Whether the three correlations can occur together: their determinant is not negative.
     ///
-    /// Correlations of the same items always can. Others may not: correlations that rest on different
-    /// items each, that were rounded, or whose signs were changed one by one.
+    /// Correlations of the same items always can. Others may not: correlations that rest on
+    /// different items each, that were rounded, or whose signs were changed one by one.
     ///
     /// ```
     /// use storymeter_stats::SharedCorrelations;
-    /// let three = SharedCorrelations { first: 0.6, second: 0.2, between: -0.7, n: 10, dropped: 0 };
+    /// let (first, second, between) = (0.6, 0.2, -0.7);
+    /// let three = SharedCorrelations { first, second, between, n: 10, dropped: 0 };
     /// assert!(!three.are_possible());
     /// assert!(SharedCorrelations { between: 0.7, ..three }.are_possible());
     /// ```
