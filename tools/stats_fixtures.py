@@ -166,6 +166,35 @@ def bootstrap():
 
 
 @fixture
+def bootstrap_correlation():
+    """scipy.stats.bootstrap(paired=True), percentile and BCa, of correlations, on resamples drawn here"""
+    from scipy import stats
+    from scipy.stats._resampling import BootstrapResult
+
+    kinds = [("pearson", stats.pearsonr), ("spearman", stats.spearmanr), ("kendall", stats.kendalltau)]
+    cases = []
+    for case in range(60):
+        seed, n, resamples = 55_000 + 10 * case, [12, 40, 96][case % 4 % 3], 200
+        (name, kind), confidence = kinds[case % 3], [0.95, 0.9][case % 2]
+        x = values("bell", seed, n)
+        y = values(["follow:1:1", "follow:-1:2", "bell"][case // 3 % 3], seed + 1, n, x)
+
+        def statistic(a, b):
+            return kind(a, b).statistic
+
+        drawn = (bits(seed + 2, n * resamples) % np.uint64(n)).astype(int).reshape(resamples, n)
+        made = BootstrapResult(None, np.array([statistic(x[d], y[d]) for d in drawn]), None)
+        row = [name, ["follow:1:1", "follow:-1:2", "bell"][case // 3 % 3], seed, n, resamples, confidence]
+        for method in ("percentile", "BCa"):
+            found = stats.bootstrap((x, y), statistic, paired=True, vectorized=False, n_resamples=0,
+                                    bootstrap_result=made, method=method, confidence_level=confidence)
+            row += list(found.confidence_interval)
+        cases.append(row)
+    return {"columns": "coefficient y seed n resamples confidence percentile_low percentile_high bca_low bca_high",
+            "cases": cases}
+
+
+@fixture
 def multiple():
     """scipy.stats.false_discovery_control (bh, by), checked against statsmodels multipletests, and its holm"""
     from scipy import stats

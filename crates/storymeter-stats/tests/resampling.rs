@@ -46,6 +46,35 @@ fn percentile_and_bca_intervals_are_scipys() {
 }
 
 #[test]
+fn intervals_of_correlations_are_scipys() {
+    let cases = cases("bootstrap_correlation");
+    assert!(cases.len() >= 60);
+    for row in cases {
+        let coefficient: Coefficient = row.text(0).parse().unwrap();
+        let (seed, n, confidence) = (row.int(2), row.size(3), row.float(5));
+        let x = values("bell", seed, n, &[]);
+        let y = values(row.text(1), seed + 1, n, &x);
+        let value = |at: &[usize]| {
+            let pick = |v: &[f64]| at.iter().map(|&i| v[i]).collect::<Vec<_>>();
+            coefficient.value(&pick(&x), &pick(&y)).unwrap()
+        };
+        let drawn = |b: usize| -> Vec<usize> {
+            (0..n).map(|i| (bits(seed + 2, b * n + i) % n as u64) as usize).collect()
+        };
+        let resampled: Vec<f64> = (0..row.size(4)).map(|b| value(&drawn(b))).collect();
+        let without = |out: usize| (0..n).filter(|&i| i != out).collect::<Vec<_>>();
+        let jackknife: Vec<f64> = (0..n).map(|i| value(&without(i))).collect();
+        let estimate = coefficient.value(&x, &y).unwrap();
+        let percentile = percentile_interval(&resampled, confidence).unwrap();
+        let bca = bca_interval(&resampled, estimate, &jackknife, confidence).unwrap();
+        let ends = [percentile.low, percentile.high, bca.low, bca.high];
+        for (i, end) in ends.into_iter().enumerate() {
+            assert_close(end, row.float(6 + i), "end of an interval", &row);
+        }
+    }
+}
+
+#[test]
 fn exhaustive_exchanges_give_scipys_permutation_p_values() {
     let cases = cases("randomisation");
     assert!(cases.len() >= 200);
@@ -261,6 +290,21 @@ fn weighted_sums_bootstrap_what_drawn_items_bootstrap() {
         let expected = bootstrap(items, second, &options).unwrap();
         assert_eq!(found[1], expected);
         assert!(expected.undefined_resamples > 0 && expected.undefined_resamples < 203);
+    }
+    // Sums that are not exact depend on the order in which they are added: that of the items.
+    let terms = values("heavy", 6, items * width, &[]);
+    let found = WeightedSums::new(width, terms.clone()).unwrap().resampled(20, 3, <[f64]>::to_vec);
+    for (resample, sums) in found.into_iter().enumerate() {
+        let mut drawn = vec![0; items];
+        resample::draw_with_replacement(&mut resample::stream(3, resample as u64), &mut drawn);
+        for (column, sum) in sums.into_iter().enumerate() {
+            let mut expected = 0.0;
+            for item in 0..items {
+                let count = drawn.iter().filter(|&&d| d == item).count();
+                expected += count as f64 * terms[item * width + column];
+            }
+            assert_eq!(sum.to_bits(), f64::to_bits(expected));
+        }
     }
     assert!(WeightedSums::new(3, vec![0.0; 4]).is_err());
     assert!(WeightedSums::new(0, vec![]).is_err());

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use storymeter_stats::{
-    Coefficient, WilliamsRules, fisher_interval, williams_matrix_of_columns,
-};
+use storymeter_stats::{Coefficient, WilliamsRules, fisher_interval, williams_matrix_of_columns};
 
 use super::rated::{RatedSet, Scores};
 use crate::correlations::associate;
