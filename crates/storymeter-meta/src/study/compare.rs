@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 use storymeter_core::Direction;
 use storymeter_stats::{
-    Coefficient, SharedCorrelations, WilliamsMatrix, WilliamsRules, weighted_f1, williams_matrix,
+    Coefficient, SharedCorrelations, Undefined, WilliamsMatrix, WilliamsRules, weighted_f1,
+    williams_matrix,
 };
 
 use super::heatmaps::Label;
@@ -147,9 +148,9 @@ impl Study {
         for &criterion in &self.criteria {
             let summary = |rules| -> Result<String> {
                 let matrix = self.williams(level, coefficient, criterion, rules)?;
-                let p_values = matrix.cells().iter().flatten().map(|test| test.p_value);
-                let significant = p_values.clone().filter(|&p| p < SIGNIFICANT).count();
-                let undefined = p_values.filter(|p| p.is_nan()).count();
+                let p_values = matrix.p_values();
+                let significant = p_values.iter().flatten().filter(|&&p| p < SIGNIFICANT).count();
+                let undefined = matrix.undefined(Undefined::Contradiction);
                 Ok(format!("{significant} significant, {undefined} undefined"))
             };
             let (published, corrected) =
