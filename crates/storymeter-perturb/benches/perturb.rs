@@ -37,7 +37,8 @@ fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("perturb");
     group.throughput(Throughput::Elements(stories.len() as u64));
     for techniques in ["all", "repetition", "substitution", "reordering", "negation"] {
-        let config = Config::default().only(techniques).expect("known names");
+        let config =
+            Config::default().only(techniques).and_then(Config::checked).expect("known names");
         let perturber = Perturber::new(config, &prepared, Lexicon::embedded(), Tagger::embedded());
         group.bench_function(techniques, |bencher| {
             let mut draw = 0;

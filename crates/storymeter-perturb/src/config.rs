@@ -124,7 +124,7 @@ impl Config {
             }
         }
         self.weights = chosen;
-        self.checked()
+        if is_distribution(&self.weights) { Ok(self) } else { Err(Error::NoTechnique) }
     }
 
     /// The same settings with another distribution of the number of techniques, e.g. `50,20,20,10`.
@@ -138,22 +138,23 @@ impl Config {
             weights.filter(|w| w.len() <= 4).ok_or_else(|| Error::BadCounts(list.to_owned()))?;
         self.counts = [0.0; 4];
         self.counts[..weights.len()].copy_from_slice(&weights);
-        self.checked().map_err(|_| Error::BadCounts(list.to_owned()))
+        if is_distribution(&self.counts) {
+            Ok(self)
+        } else {
+            Err(Error::BadCounts(list.to_owned()))
+        }
     }
 
-    /// These settings, if they can be sampled from.
+    /// These settings, if a sample can be drawn by them.
     ///
     /// # Errors
-    /// For negative or non-finite weights, all-zero weights, a keyword share outside (0, 1], and other shares outside
-    /// [0, 1].
-    pub fn checked(self) -> Result<Self, Error> {
-        let sound = |w: &[f64; 4]| {
-            w.iter().all(|x| x.is_finite() && *x >= 0.0) && w.iter().sum::<f64>() > 0.0
-        };
-        if !sound(&self.weights) {
+    /// For negative or non-finite weights, all-zero weights, a keyword share outside (0, 1], and other
+    /// shares outside [0, 1].
+    pub fn checked(self) -> Result<CheckedConfig, Error> {
+        if !is_distribution(&self.weights) {
             return Err(Error::NoTechnique);
         }
-        if !sound(&self.counts) {
+        if !is_distribution(&self.counts) {
             return Err(Error::BadCounts(format!("{:?}", self.counts)));
         }
         if !(self.keyword_share > 0.0 && self.keyword_share <= 1.0) {
@@ -164,16 +165,45 @@ impl Config {
                 return Err(Error::BadShare { name, share });
             }
         }
-        Ok(self)
+        Ok(CheckedConfig(self))
+    }
+}
+
+/// Whether an index can be drawn by these weights.
+fn is_distribution(weights: &[f64; 4]) -> bool {
+    weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
+        && weights.iter().sum::<f64>() > 0.0
+}
+
+/// Settings that have been checked: a sample can be drawn by them.
+///
+/// Only [`Config::checked`] makes one, so a [`crate::Perturber`] never meets a distribution without
+/// any weight. The default is the paper's settings.
+///
+/// ```
+/// use storymeter_perturb::Config;
+///
+/// assert!(Config { keyword_share: 2.0, ..Config::default() }.checked().is_err());
+/// let checked = Config::default().checked()?;
+/// assert_eq!(checked.config(), &Config::default());
+/// # Ok::<(), storymeter_perturb::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CheckedConfig(Config);
+
+impl CheckedConfig {
+    /// The settings themselves.
+    pub fn config(&self) -> &Config {
+        &self.0
     }
 
     /// Shares of 1, 2, 3 and 4 techniques that these settings imply. With fewer than four techniques enabled,
     /// larger numbers mean "all that are enabled".
     pub fn expected_counts(&self) -> [f64; 4] {
         let enabled = self.enabled();
-        let total: f64 = self.counts.iter().sum();
+        let total: f64 = self.0.counts.iter().sum();
         let mut shares = [0.0; 4];
-        for (n, weight) in self.counts.iter().enumerate() {
+        for (n, weight) in self.0.counts.iter().enumerate() {
             shares[n.min(enabled - 1)] += weight / total;
         }
         shares
@@ -195,16 +225,16 @@ impl Config {
         counts: &[f64; 4],
         shares: &mut [f64; 4],
     ) {
-        let rest: f64 = (0..4).filter(|i| !drawn.contains(i)).map(|i| self.weights[i]).sum();
+        let rest: f64 = (0..4).filter(|i| !drawn.contains(i)).map(|i| self.0.weights[i]).sum();
         let more: f64 = counts[drawn.len()..].iter().sum();
         if rest <= 0.0 || more <= 0.0 {
             return;
         }
         for i in 0..4 {
-            if drawn.contains(&i) || self.weights[i] <= 0.0 {
+            if drawn.contains(&i) || self.0.weights[i] <= 0.0 {
                 continue;
             }
-            let p = probability * self.weights[i] / rest;
+            let p = probability * self.0.weights[i] / rest;
             // Technique `i` comes at this place in every sample that has at least this many techniques.
             shares[i] += p * more;
             drawn.push(i);
@@ -216,7 +246,7 @@ impl Config {
     }
 
     pub(crate) fn enabled(&self) -> usize {
-        self.weights.iter().filter(|weight| **weight > 0.0).count()
+        self.0.weights.iter().filter(|weight| **weight > 0.0).count()
     }
 }
 
@@ -230,7 +260,8 @@ mod tests {
 
     #[test]
     fn the_paper_s_shares_are_the_default() {
-        let config = Config::default();
+        let config = CheckedConfig::default();
+        assert_eq!(Config::default().checked().unwrap(), config);
         assert!(close(config.expected_counts(), [0.5, 0.2, 0.2, 0.1]));
         let shares = config.expected_techniques();
         // 0.5*1 + 0.2*2 + 0.2*3 + 0.1*4
@@ -240,15 +271,15 @@ mod tests {
 
     #[test]
     fn one_technique_alone_is_always_used_once() {
-        let config = Config::default().only("reordering").unwrap();
+        let config = Config::default().only("reordering").and_then(Config::checked).unwrap();
         assert!(close(config.expected_counts(), [1.0, 0.0, 0.0, 0.0]));
         assert!(close(config.expected_techniques(), [0.0, 0.0, 1.0, 0.0]));
     }
 
     #[test]
     fn leaving_one_out_keeps_the_other_weights() {
-        let config = Config::default().only("no-substitution").unwrap();
-        assert_eq!(config.weights, [0.1, 0.0, 0.4, 0.2]);
+        let config = Config::default().only("no-substitution").and_then(Config::checked).unwrap();
+        assert_eq!(config.config().weights, [0.1, 0.0, 0.4, 0.2]);
         let counts = config.expected_counts();
         assert!((counts[2] - 0.3).abs() < 1e-12 && counts[3] == 0.0);
     }

@@ -173,15 +173,7 @@ impl Draft {
         for Change { sentence, span, after } in &changes {
             text.push_str(&self.text[copied..span.start]);
             let (start, before) = (text.len(), span.of(&self.text).to_owned());
-            let end = start + before.len();
-            self.edits.push(Edit {
-                technique,
-                sentence: *sentence,
-                start,
-                end,
-                before,
-                after: after.clone(),
-            });
+            self.edits.push(Edit::new(technique, *sentence, start, before, after.clone()));
             text.push_str(after);
             copied = span.end;
         }

@@ -40,6 +40,19 @@ pub enum Error {
         /// Where.
         start: usize,
     },
+    /// An edit's end does not follow from its start and the text it replaces.
+    #[error(
+        "an edit of the bytes {start} to {end} cannot replace a text of {length} bytes: \
+         the end must be the start plus the length of \"before\""
+    )]
+    ContradictoryEdit {
+        /// The first byte the edit claims to replace.
+        start: usize,
+        /// One past the last byte the edit claims to replace.
+        end: usize,
+        /// The length in bytes of the text it replaces.
+        length: usize,
+    },
     /// A prepared donor file is not one, or is damaged.
     #[error("not a prepared donor file of this version: {0}")]
     BadDonorFile(String),

@@ -25,7 +25,7 @@ mod tally;
 mod technique;
 mod words;
 
-pub use config::{Config, Preset};
+pub use config::{CheckedConfig, Config, Preset};
 pub use donors::{DEFAULT_SAMPLE, DonorSampler, Donors};
 pub use draft::sentences_of;
 pub use edit::{Edit, Stretch, apply, stretches, undo};

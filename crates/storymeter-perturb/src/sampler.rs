@@ -10,7 +10,7 @@ use crate::donors::Donors;
 use crate::draft::Draft;
 use crate::draw::Draw;
 use crate::substitution::Sources;
-use crate::{Config, Edit, Preset, Technique};
+use crate::{CheckedConfig, Edit, Preset, Technique};
 use crate::{negation, reordering, repetition, substitution};
 
 /// How often a sample that came out wrong is drawn again with the same techniques.
@@ -46,7 +46,7 @@ pub enum Unchanged {
 ///
 /// ```
 /// use storymeter_core::{Story, rng::StreamId};
-/// use storymeter_perturb::{Config, DonorSampler, Perturber, undo};
+/// use storymeter_perturb::{CheckedConfig, DonorSampler, Perturber, undo};
 /// use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 ///
 /// let story = Story { text: "Ken woke up. He went out. The rain was cold. He ran home.".into(), ..Story::default() };
@@ -55,7 +55,7 @@ pub enum Unchanged {
 /// sampler.offer(0, &story);
 /// let donors = sampler.finish(tagger, lexicon);
 ///
-/// let perturber = Perturber::new(Config::default(), &donors, lexicon, tagger);
+/// let perturber = Perturber::new(CheckedConfig::default(), &donors, lexicon, tagger);
 /// let stream = StreamId::Draw { record: 0, draw: 0 };
 /// let negative = perturber.perturb(&story, 7, stream).expect("four sentences can be damaged");
 /// assert_ne!(negative.story, story.text);
@@ -64,14 +64,14 @@ pub enum Unchanged {
 /// # Ok::<(), storymeter_perturb::Error>(())
 /// ```
 pub struct Perturber<'a> {
-    config: Config,
+    config: CheckedConfig,
     sources: Sources<'a>,
 }
 
 impl<'a> Perturber<'a> {
     /// A sampler with these settings; foreign words and sentences come from `donors`.
     pub fn new(
-        config: Config,
+        config: CheckedConfig,
         donors: &'a Donors,
         lexicon: &'a Lexicon,
         tagger: &'a Tagger,
@@ -80,7 +80,7 @@ impl<'a> Perturber<'a> {
     }
 
     /// The settings.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &CheckedConfig {
         &self.config
     }
 
@@ -128,8 +128,9 @@ impl<'a> Perturber<'a> {
 
     /// The number of techniques, then the techniques without replacement.
     fn draw_techniques(&self, draw: &mut Draw) -> Vec<Technique> {
-        let drawn = draw.weighted(&self.config.counts).map_or(1, |index| index + 1);
-        let mut weights = self.config.weights;
+        let config = self.config.config();
+        let drawn = draw.weighted(&config.counts).map_or(1, |index| index + 1);
+        let mut weights = config.weights;
         (0..drawn.min(self.config.enabled()))
             .filter_map(|_| {
                 let index = draw.weighted(&weights)?;
@@ -140,22 +141,23 @@ impl<'a> Perturber<'a> {
     }
 
     fn apply(&self, technique: Technique, draft: &mut Draft, draw: &mut Draw) -> bool {
-        let (sources, share) = (self.sources, self.config.keyword_share);
+        let (sources, config) = (self.sources, self.config.config());
+        let share = config.keyword_share;
         // Without a share nothing is drawn, so that the paper's samples of a seed do not depend on these settings.
         let chosen = |share: f64, draw: &mut Draw| share > 0.0 && draw.chance(share);
         let beyond_the_paper = match technique {
             Technique::Reordering => {
-                chosen(self.config.garbled, draw) && reordering::garble(draft, draw, sources.tagger)
+                chosen(config.garbled, draw) && reordering::garble(draft, draw, sources.tagger)
             }
             Technique::Substitution => {
-                chosen(self.config.spliced, draw) && substitution::splice(draft, draw, sources)
+                chosen(config.spliced, draw) && substitution::splice(draft, draw, sources)
             }
             Technique::Repetition | Technique::Negation => false,
         };
         if beyond_the_paper {
             return true;
         }
-        match (self.config.preset, technique) {
+        match (config.preset, technique) {
             (Preset::Paper, Technique::Repetition) => repetition::paper(draft, draw),
             (Preset::Paper, Technique::Substitution) => {
                 substitution::paper(draft, draw, sources, share)

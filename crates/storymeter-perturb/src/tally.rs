@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Config, Perturbation, Technique, Unchanged};
+use crate::{CheckedConfig, Perturbation, Technique, Unchanged};
 
 /// Counts over many samples. Tallies of parts add up to the tally of the whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Tally {
                     self.ineffective[technique.index()] += 1;
                 }
                 for edit in &sample.edits {
-                    self.edits[edit.technique.index()] += 1;
+                    self.edits[edit.technique().index()] += 1;
                 }
                 self.redrawn += u64::from(sample.attempts > 1);
             }
@@ -62,7 +62,7 @@ impl Tally {
     }
 
     /// The distributions as a table: what was asked for beside what came out.
-    pub fn report<'a>(&'a self, config: &'a Config) -> impl fmt::Display + 'a {
+    pub fn report<'a>(&'a self, config: &'a CheckedConfig) -> impl fmt::Display + 'a {
         Report { tally: self, config }
     }
 
@@ -73,7 +73,7 @@ impl Tally {
 
 struct Report<'a> {
     tally: &'a Tally,
-    config: &'a Config,
+    config: &'a CheckedConfig,
 }
 
 impl fmt::Display for Report<'_> {
