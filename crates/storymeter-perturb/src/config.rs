@@ -58,11 +58,12 @@ pub struct Config {
     pub weights: [f64; 4],
     /// Share of keywords that word-level substitution replaces: the paper's 15%.
     pub keyword_share: f64,
-    /// Share of reorderings that move words inside sentences instead of sentences, which is beyond the paper. Where the
-    /// sentences drawn for it are too short, sentences move.
+    /// Share of reorderings that move words inside sentences instead of sentences, which is beyond
+    /// the paper. Where the sentences drawn for it are too short, sentences move.
     pub garbled: f64,
-    /// Share of substitutions that join the beginning of a sentence with the end of another story's, which is beyond the
-    /// paper. Where the sentences drawn for it are too short, the paper's way is taken.
+    /// Share of substitutions that join the beginning of a sentence with the end of another
+    /// story's, which is beyond the paper. Where the sentences drawn for it are too short, the
+    /// paper's way is taken.
     pub spliced: f64,
 }
 
@@ -148,8 +149,8 @@ impl Config {
     /// These settings, if a sample can be drawn by them.
     ///
     /// # Errors
-    /// For negative or non-finite weights, all-zero weights, a keyword share outside (0, 1], and other
-    /// shares outside [0, 1].
+    /// For negative or non-finite weights, all-zero weights, a keyword share outside (0, 1], and
+    /// other shares outside [0, 1].
     pub fn checked(self) -> Result<CheckedConfig, Error> {
         if !is_distribution(&self.weights) {
             return Err(Error::NoTechnique);
@@ -197,8 +198,8 @@ impl CheckedConfig {
         &self.0
     }
 
-    /// Shares of 1, 2, 3 and 4 techniques that these settings imply. With fewer than four techniques enabled,
-    /// larger numbers mean "all that are enabled".
+    /// Shares of 1, 2, 3 and 4 techniques that these settings imply. With fewer than four
+    /// techniques enabled, larger numbers mean "all that are enabled".
     pub fn expected_counts(&self) -> [f64; 4] {
         let enabled = self.enabled();
         let total: f64 = self.0.counts.iter().sum();
@@ -209,8 +210,8 @@ impl CheckedConfig {
         shares
     }
 
-    /// How often a sample uses each technique, as drawing without replacement implies: a sum over all orders
-    /// of draws. The four numbers add up to the mean number of techniques.
+    /// How often a sample uses each technique, as drawing without replacement implies: a sum over
+    /// all orders of draws. The four numbers add up to the mean number of techniques.
     pub fn expected_techniques(&self) -> [f64; 4] {
         let counts = self.expected_counts();
         let mut shares = [0.0; 4];
@@ -235,7 +236,8 @@ impl CheckedConfig {
                 continue;
             }
             let p = probability * self.0.weights[i] / rest;
-            // Technique `i` comes at this place in every sample that has at least this many techniques.
+            // Technique `i` comes at this place in every sample that has at least this many
+            // techniques.
             shares[i] += p * more;
             drawn.push(i);
             if drawn.len() < 4 {

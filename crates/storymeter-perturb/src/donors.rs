@@ -1,8 +1,8 @@
 //! The donor corpus: where foreign words and sentences come from.
 //!
-//! A corpus may be larger than memory, so donors are a seeded sample of bounded size: the records whose hash of
-//! (seed, record number) is smallest. Which records those are depends on nothing else, so the sample is the same
-//! however the corpus was read.
+//! A corpus may be larger than memory, so donors are a seeded sample of bounded size: the records
+//! whose hash of (seed, record number) is smallest. Which records those are depends on nothing
+//! else, so the sample is the same however the corpus was read.
 
 use std::collections::BinaryHeap;
 use std::io::{self, Read, Write};
@@ -68,7 +68,8 @@ impl Donors {
         &self.vocabulary
     }
 
-    /// A random story written down in this style; any story where there are fewer than two of the style.
+    /// A random story written down in this style; any story where there are fewer than two of the
+    /// style.
     pub(crate) fn story(&self, style: Style, draw: &mut Draw) -> Option<DonorId> {
         let same = &self.by_style[style.index()];
         if same.len() >= 2 {
@@ -209,7 +210,8 @@ impl DonorSampler {
         Self { seed, capacity, kept: BinaryHeap::new() }
     }
 
-    /// Whether the story with this record number would enter the sample now. A cheap test before parsing.
+    /// Whether the story with this record number would enter the sample now. A cheap test before
+    /// parsing.
     pub fn wants(&self, record: u64) -> bool {
         self.capacity > 0
             && (self.kept.len() < self.capacity

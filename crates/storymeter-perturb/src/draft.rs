@@ -8,8 +8,8 @@ use crate::draw::Draw;
 use crate::style::{self, Style};
 use crate::{Edit, Technique};
 
-/// The working copy. The only way to change it is [`Draft::replace_all`], which keeps text, sentences and edits
-/// in step.
+/// The working copy. The only way to change it is [`Draft::replace_all`], which keeps text,
+/// sentences and edits in step.
 pub struct Draft {
     text: String,
     sentences: Vec<Span>,
@@ -19,7 +19,8 @@ pub struct Draft {
     edits: Vec<Edit>,
 }
 
-/// A replacement still to be made: `span` counts bytes in the text as it is now, and lies inside `sentence`.
+/// A replacement still to be made: `span` counts bytes in the text as it is now, and lies inside
+/// `sentence`.
 pub struct Change {
     pub sentence: usize,
     pub span: Span,
@@ -123,8 +124,8 @@ impl Draft {
         self.replace_all(technique, vec![change])
     }
 
-    /// The change that puts other content in a sentence's place, with a final mark where the next sentence would
-    /// otherwise run into it.
+    /// The change that puts other content in a sentence's place, with a final mark where the next
+    /// sentence would otherwise run into it.
     pub fn putting(&self, sentence: usize, content: &str) -> Change {
         let last = sentence + 1 == self.sentences.len();
         let mark = match (
@@ -138,8 +139,8 @@ impl Draft {
         Change { sentence, span: self.sentences[sentence], after: format!("{content}{mark}") }
     }
 
-    /// Changes random sentences, `count` of them where there are as many and each can be changed. Returns whether that changed
-    /// anything.
+    /// Changes random sentences, `count` of them where there are as many and each can be changed.
+    /// Returns whether that changed anything.
     pub fn change_some(
         &mut self,
         technique: Technique,
@@ -159,9 +160,10 @@ impl Draft {
         self.replace_all(technique, changes)
     }
 
-    /// Makes many changes at once, in one pass over the text however many they are: a story may have 100,000
-    /// sentences. The changes come in the order of the text and do not overlap; each becomes an edit whose place
-    /// takes the ones before it into account. Returns whether anything changed.
+    /// Makes many changes at once, in one pass over the text however many they are: a story may
+    /// have 100,000 sentences. The changes come in the order of the text and do not overlap; each
+    /// becomes an edit whose place takes the ones before it into account. Returns whether anything
+    /// changed.
     pub fn replace_all(&mut self, technique: Technique, mut changes: Vec<Change>) -> bool {
         debug_assert!(changes.is_sorted_by(|a, b| a.span.end <= b.span.start));
         changes.retain(|change| change.span.of(&self.text) != change.after);
@@ -179,7 +181,8 @@ impl Draft {
         }
         text.push_str(&self.text[copied..]);
         self.text = text;
-        // A sentence starts later by what the sentences before it grew, and ends later by its own growth too.
+        // A sentence starts later by what the sentences before it grew, and ends later by its own
+        // growth too.
         let mut changes = changes.into_iter().peekable();
         let (mut added, mut removed) = (0, 0);
         for (index, sentence) in self.sentences.iter_mut().enumerate() {
@@ -210,8 +213,8 @@ pub fn sentences_of(story: &Story) -> Vec<Span> {
 
 /// How many leading sentences are the context that no technique touches.
 ///
-/// Without a prompt it is the first sentence (as in ROCStories). With a prompt of its own the whole text is
-/// open (as in WritingPrompts), unless the text itself begins with the prompt.
+/// Without a prompt it is the first sentence (as in ROCStories). With a prompt of its own the whole
+/// text is open (as in WritingPrompts), unless the text itself begins with the prompt.
 fn context_length(story: &Story, sentences: &[Span]) -> usize {
     let Some(prompt) = story.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty())
     else {

@@ -5,8 +5,8 @@ use storymeter_core::rng::ChaCha8Rng;
 
 /// Random choices from the stream of one draw of one record.
 ///
-/// Written here and not taken from a library, so that a library's next version does not change the samples of
-/// a seed.
+/// Written here and not taken from a library, so that a library's next version does not change the
+/// samples of a seed.
 pub struct Draw(ChaCha8Rng);
 
 impl Draw {
@@ -20,7 +20,8 @@ impl Draw {
         &mut self.0
     }
 
-    /// Uniform in `0..n`; 0 for `n` = 0. The bias of the multiply-shift is below 2^-32 for any n here.
+    /// Uniform in `0..n`; 0 for `n` = 0. The bias of the multiply-shift is below 2^-32 for any n
+    /// here.
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize
     }

@@ -6,14 +6,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{Error, Technique};
 
-/// One replacement in a text: the bytes from `start` to `end`, which read `before`, now read `after`.
+/// One replacement in a text: the bytes from `start` to `end`, which read `before`, now read
+/// `after`.
 ///
-/// The edits of a story are applied in sequence, so `start` and `end` count bytes in the text as the
-/// earlier edits left it.
+/// The edits of a story are applied in sequence, so `start` and `end` count bytes in the text as
+/// the earlier edits left it.
 ///
 /// An edit reads and writes JSON with the fields `technique`, `sentence`, `start`, `end`, `before`
-/// and `after`. The end always follows from the start and from `before`; a record that says otherwise
-/// is refused.
+/// and `after`. The end always follows from the start and from `before`; a record that says
+/// otherwise is refused.
 ///
 /// ```
 /// use storymeter_perturb::{Edit, apply};

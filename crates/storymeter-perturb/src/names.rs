@@ -1,9 +1,11 @@
-//! Masking person names before damage, as UNION's data are (section 4.1): the metric should not learn who Ken is.
+//! Masking person names before damage, as UNION's data are (section 4.1): the metric should not
+//! learn who Ken is.
 
 use storymeter_core::Story;
 use storymeter_text::names::Delexicaliser;
 
-/// The story with person names as `[MALE]`, `[FEMALE]` and `[NEUTRAL]`, in text, prompt and references.
+/// The story with person names as `[MALE]`, `[FEMALE]` and `[NEUTRAL]`, in text, prompt and
+/// references.
 ///
 /// ```
 /// use storymeter_core::Story;

@@ -1,9 +1,10 @@
 //! Reordering: cause after effect.
 //!
-//! The paper: "we randomly reorder the sentences in a story to create negative stories with conflicting plot."
+//! The paper: "we randomly reorder the sentences in a story to create negative stories with
+//! conflicting plot."
 //!
-//! Beyond the paper, words change places inside a sentence: weak models also fail at grammar, which no technique of the
-//! paper imitates.
+//! Beyond the paper, words change places inside a sentence: weak models also fail at grammar, which
+//! no technique of the paper imitates.
 
 use storymeter_text::Span;
 use storymeter_text::tagger::{Tag, Tagger};
@@ -26,7 +27,8 @@ pub fn paper(draft: &mut Draft, draw: &mut Draw) -> bool {
     shuffle(draft, draw, &slots)
 }
 
-/// As the released code does it: of the L - 1 sentences after the context, 2 to L - 1 change places.
+/// As the released code does it: of the L - 1 sentences after the context, 2 to L - 1 change
+/// places.
 pub fn released_code(draft: &mut Draft, draw: &mut Draw) -> bool {
     let open = draft.open();
     let count = draw.between(2, draft.length_with_context() - 1);
@@ -36,7 +38,8 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw) -> bool {
     shuffle(draft, draw, &slots)
 }
 
-/// One or two sentences in which two neighbouring stretches of one to three words change places, or the first is lost.
+/// One or two sentences in which two neighbouring stretches of one to three words change places, or
+/// the first is lost.
 ///
 /// A capital at the sentence's beginning stays there. Punctuation between the two stretches goes.
 pub fn garble(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
@@ -46,7 +49,8 @@ pub fn garble(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
     })
 }
 
-/// The change that garbles a sentence; `None` for one of fewer than five words, or broken by a full stop there.
+/// The change that garbles a sentence; `None` for one of fewer than five words, or broken by a full
+/// stop there.
 fn garbling(draft: &Draft, draw: &mut Draw, sentence: usize, tagger: &Tagger) -> Option<Change> {
     let text = draft.sentence(sentence);
     let words = words(text);

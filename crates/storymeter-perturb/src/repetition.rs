@@ -1,7 +1,7 @@
 //! Repetition: what models do most visibly, saying again what they just said.
 //!
-//! The paper: "we either repeat an N-gram (N=1,2,3,4) in a random sentence, or randomly select a sentence to
-//! repeat and remove the following sentence to keep the sentence number unchanged."
+//! The paper: "we either repeat an N-gram (N=1,2,3,4) in a random sentence, or randomly select a
+//! sentence to repeat and remove the following sentence to keep the sentence number unchanged."
 
 use storymeter_text::Span;
 
@@ -13,10 +13,12 @@ use crate::words::{ends_a_sentence_inside, words};
 /// Longest n-gram that is repeated.
 const LONGEST: usize = 4;
 
-/// Most n-grams the released code's way repeats, so that the time for a story of 100,000 sentences stays bounded.
+/// Most n-grams the released code's way repeats, so that the time for a story of 100,000 sentences
+/// stays bounded.
 const MOST_REPEATS: usize = 100;
 
-/// One repetition by the paper's rules. The paper does not weigh its two policies; each has one half.
+/// One repetition by the paper's rules. The paper does not weigh its two policies; each has one
+/// half.
 pub fn paper(draft: &mut Draft, draw: &mut Draw) -> bool {
     let mut levels = [repeat_some_sentence, repeat_some_ngram];
     if draw.chance(0.5) {
@@ -28,9 +30,10 @@ pub fn paper(draft: &mut Draft, draw: &mut Draw) -> bool {
 
 /// Repetition as the released code does it.
 ///
-/// With probability 0.7 the earliest of 1 + L/2 random sentences is copied over the others. Otherwise n-grams
-/// are repeated L/2 times, where a try succeeds only if the n-gram drawn would run over the sentence's end, and
-/// then repeats the n words before its start: repeats come near sentence ends, and often there are none.
+/// With probability 0.7 the earliest of 1 + L/2 random sentences is copied over the others.
+/// Otherwise n-grams are repeated L/2 times, where a try succeeds only if the n-gram drawn would
+/// run over the sentence's end, and then repeats the n words before its start: repeats come near
+/// sentence ends, and often there are none.
 pub fn released_code(draft: &mut Draft, draw: &mut Draw) -> bool {
     let open = draft.open();
     let half = draft.length_with_context() / 2;
@@ -68,8 +71,8 @@ fn repeat_near_an_end(draft: &mut Draft, draw: &mut Draw) -> bool {
     false
 }
 
-/// Copies a random sentence over the one that follows it. One that another technique has worked on is
-/// overwritten only where there is no other.
+/// Copies a random sentence over the one that follows it. One that another technique has worked on
+/// is overwritten only where there is no other.
 fn repeat_some_sentence(draft: &mut Draft, draw: &mut Draw) -> bool {
     let open = draft.open();
     let fits = |i: &usize| i + 1 < open.end && draft.sentence(*i) != draft.sentence(i + 1);

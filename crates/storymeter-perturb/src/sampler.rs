@@ -143,7 +143,8 @@ impl<'a> Perturber<'a> {
     fn apply(&self, technique: Technique, draft: &mut Draft, draw: &mut Draw) -> bool {
         let (sources, config) = (self.sources, self.config.config());
         let share = config.keyword_share;
-        // Without a share nothing is drawn, so that the paper's samples of a seed do not depend on these settings.
+        // Without a share nothing is drawn, so that the paper's samples of a seed do not depend on
+        // these settings.
         let chosen = |share: f64, draw: &mut Draw| share > 0.0 && draw.chance(share);
         let beyond_the_paper = match technique {
             Technique::Reordering => {

@@ -1,8 +1,8 @@
 //! How a text is written down: what must match when text moves between stories.
 //!
-//! Corpora mix raw text ("Ken didn't go."), lower-cased tokenised text ("ken did n't go .") and delexicalised
-//! text ("[MALE] did n't go ."). A sentence from a donor of another kind would give the damage away by its
-//! looks, and a classifier would learn nothing else.
+//! Corpora mix raw text ("Ken didn't go."), lower-cased tokenised text ("ken did n't go .") and
+//! delexicalised text ("[MALE] did n't go ."). A sentence from a donor of another kind would give
+//! the damage away by its looks, and a classifier would learn nothing else.
 
 /// How a text is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,8 +71,8 @@ pub fn is_terminated(sentence: &str) -> bool {
         .ends_with(['.', '!', '?', '…', ';', ':', '。', '！', '？'])
 }
 
-/// `word` with a capital first letter if `model` has one, and in capitals if `model` is (and is more than a
-/// letter long).
+/// `word` with a capital first letter if `model` has one, and in capitals if `model` is (and is
+/// more than a letter long).
 pub fn match_case(word: &str, model: &str) -> String {
     let mut letters = model.chars().filter(|c| c.is_alphabetic());
     let first_upper = letters.next().is_some_and(char::is_uppercase);

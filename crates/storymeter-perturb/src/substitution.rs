@@ -1,11 +1,12 @@
 //! Substitution: keywords or a sentence that do not belong.
 //!
-//! The paper: "we replace random 15% keywords in a story with their corresponding antonyms [...], otherwise with
-//! another random keyword sampled from all the keywords of the same part-of-speech (POS), according to the
-//! mention frequency"; "we randomly replace a sentence in a story with another one sampled from the rest of
-//! stories in the dataset."
+//! The paper: "we replace random 15% keywords in a story with their corresponding antonyms [...],
+//! otherwise with another random keyword sampled from all the keywords of the same part-of-speech
+//! (POS), according to the mention frequency"; "we randomly replace a sentence in a story with
+//! another one sampled from the rest of stories in the dataset."
 //!
-//! Beyond the paper, half a sentence that does not belong: what a model writes that has lost the thread midway.
+//! Beyond the paper, half a sentence that does not belong: what a model writes that has lost the
+//! thread midway.
 
 use storymeter_text::Span;
 use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
@@ -42,7 +43,8 @@ pub struct Keyword {
     pub lemma: String,
 }
 
-/// Words or a sentence by the paper's rules. The paper does not weigh the two levels; each has one half.
+/// Words or a sentence by the paper's rules. The paper does not weigh the two levels; each has one
+/// half.
 pub fn paper(draft: &mut Draft, draw: &mut Draw, sources: Sources, share: f64) -> bool {
     let mut levels = [replace_some_sentence, replace_share];
     if draw.chance(0.5) {
@@ -52,8 +54,8 @@ pub fn paper(draft: &mut Draft, draw: &mut Draw, sources: Sources, share: f64) -
     levels.into_iter().any(|level| level(draft, draw, sources, share))
 }
 
-/// As the released code does it: with one half 1 to L - 1 sentences, all from one story; else *up to* the share
-/// of keywords, antonyms in their base form and articles left as they are.
+/// As the released code does it: with one half 1 to L - 1 sentences, all from one story; else *up
+/// to* the share of keywords, antonyms in their base form and articles left as they are.
 pub fn released_code(draft: &mut Draft, draw: &mut Draw, sources: Sources, share: f64) -> bool {
     let open = draft.open();
     if draw.chance(0.5) {
@@ -80,8 +82,8 @@ enum Inflection {
     Base,
 }
 
-/// A random sentence gives way to one of another story, written down the same way. One that another technique
-/// has worked on is replaced only where there is no other.
+/// A random sentence gives way to one of another story, written down the same way. One that another
+/// technique has worked on is replaced only where there is no other.
 fn replace_some_sentence(
     draft: &mut Draft,
     draw: &mut Draw,
@@ -111,8 +113,8 @@ pub fn splice(draft: &mut Draft, draw: &mut Draw, sources: Sources) -> bool {
     })
 }
 
-/// The change that gives a sentence another end: two words of its own at least, and two of the other's. `None` where one of the
-/// two is short, or the other is the story's own.
+/// The change that gives a sentence another end: two words of its own at least, and two of the
+/// other's. `None` where one of the two is short, or the other is the story's own.
 fn splicing(draft: &Draft, draw: &mut Draw, sources: Sources, slot: usize) -> Option<Change> {
     let donor = sources.donors.story(draft.style(), draw)?;
     let (mine, theirs) = (draft.sentence(slot), sources.donors.sentence(donor, draw));
@@ -161,7 +163,8 @@ fn replace_keywords(
     draft.replace_all(Substitution, changes)
 }
 
-/// The change that puts a word in a keyword's place; an article before it follows the new word's sound.
+/// The change that puts a word in a keyword's place; an article before it follows the new word's
+/// sound.
 fn putting(draft: &Draft, keyword: &Keyword, word: String, inflection: Inflection) -> Change {
     let Keyword { sentence, span, .. } = *keyword;
     if let Some(article) = keyword.article.filter(|_| inflection == Inflection::Matched) {
@@ -254,7 +257,8 @@ pub fn keywords(draft: &Draft, sources: Sources) -> Vec<Keyword> {
     found
 }
 
-/// The lemma and part of speech of a word if it is a keyword. Names are not: they are who, not what.
+/// The lemma and part of speech of a word if it is a keyword. Names are not: they are who, not
+/// what.
 pub fn keyword_lemma(lexicon: &Lexicon, word: &str, tag: Tag) -> Option<(String, PartOfSpeech)> {
     if matches!(tag.as_str(), "NNP" | "NNPS")
         || !word.chars().all(char::is_alphabetic)

@@ -1,9 +1,10 @@
-//! Words as n-grams, halves of sentences and moved stretches are made of them: what stands between blanks.
+//! Words as n-grams, halves of sentences and moved stretches are made of them: what stands between
+//! blanks.
 
 use storymeter_text::Span;
 
-/// The words of a sentence: stretches between blanks without the punctuation around them. Stretches that are
-/// punctuation only are left out.
+/// The words of a sentence: stretches between blanks without the punctuation around them. Stretches
+/// that are punctuation only are left out.
 pub fn words(sentence: &str) -> Vec<Span> {
     // An accent that is a character of its own belongs to the letter before it.
     let is_edge = |c: char| {

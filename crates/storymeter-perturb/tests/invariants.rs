@@ -171,7 +171,8 @@ fn what_cannot_be_changed_is_said_to_be_unchanged() {
 
 #[test]
 fn a_technique_without_effect_is_counted_and_not_claimed() {
-    // One open sentence without a verb: it can be repeated inside or replaced, not reordered or negated.
+    // One open sentence without a verb: it can be repeated inside or replaced, not reordered or
+    // negated.
     let config = Config { counts: [0.0, 0.0, 0.0, 1.0], ..Config::default() };
     let outcome = perturb(config.clone(), &story("Ken slept. A long day."), 0);
     let sample = outcome.as_ref().unwrap();

@@ -1,4 +1,5 @@
-//! How fast words are looked up, inflected, masked, counted and drawn. `benches/peers/lemmas.sh` runs a peer beside it.
+//! How fast words are looked up, inflected, masked, counted and drawn. `benches/peers/lemmas.sh`
+//! runs a peer beside it.
 #![allow(missing_docs)]
 
 use std::hint::black_box;

@@ -1,7 +1,7 @@
 //! Speed of the steps that every story goes through: sentences, tokens, tags and masked names.
 //!
-//! The group `growth` shows that the time of each step is linear in the length of the text: the bytes
-//! per second of 10, 100 and 1,000 KB are the same.
+//! The group `growth` shows that the time of each step is linear in the length of the text: the
+//! bytes per second of 10, 100 and 1,000 KB are the same.
 #![allow(missing_docs)]
 
 use std::hint::black_box;

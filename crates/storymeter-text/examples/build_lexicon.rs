@@ -4,10 +4,11 @@
 //! cargo run --release -p storymeter-text --example build_lexicon -- /usr/share/wordnet oewn_antonyms.tsv
 //! ```
 //!
-//! The first argument is the folder of WordNet's database (`index.*`, `data.*`, `*.exc`, `cntlist.rev`; the Debian
-//! package `wordnet-base` has it). The second has lines `lemma TAB antonym TAB pos` (n, v, a, s or r), taken
-//! from Open English WordNet. The third, optional, is where to write; default: the crate's `data/lexicon.bin`.
-//! The layout is described in `storymeter_text::lexicon::format`. The same input gives the same bytes.
+//! The first argument is the folder of WordNet's database (`index.*`, `data.*`, `*.exc`,
+//! `cntlist.rev`; the Debian package `wordnet-base` has it). The second has lines `lemma TAB
+//! antonym TAB pos` (n, v, a, s or r), taken from Open English WordNet. The third, optional, is
+//! where to write; default: the crate's `data/lexicon.bin`. The layout is described in
+//! `storymeter_text::lexicon::format`. The same input gives the same bytes.
 #![allow(clippy::print_stdout)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,7 +150,8 @@ fn read_counts(words: &mut BTreeMap<String, Word>, wordnet: &Path) -> Result<(),
     Ok(())
 }
 
-/// `offset lex_filenum ss_type w_cnt (word lex_id)... p_cnt (symbol offset pos source/target)... | gloss`
+/// `offset lex_filenum ss_type w_cnt (word lex_id)... p_cnt (symbol offset pos source/target)... |
+/// gloss`
 fn read_antonyms(
     words: &mut BTreeMap<String, Word>,
     wordnet: &Path,

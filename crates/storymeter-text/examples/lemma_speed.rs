@@ -1,6 +1,8 @@
-//! Prints how many verb forms a second get their base: `lemma_speed FIXTURE`. Run by `benches/peers/lemmas.sh`.
+//! Prints how many verb forms a second get their base: `lemma_speed FIXTURE`. Run by
+//! `benches/peers/lemmas.sh`.
 //!
-//! Time is that of the wall, of the fastest of many rounds, which on a busy machine is nearest to CPU time.
+//! Time is that of the wall, of the fastest of many rounds, which on a busy machine is nearest to
+//! CPU time.
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;

@@ -1,9 +1,9 @@
 //! Replaces first names by `[MALE]`, `[FEMALE]` and `[NEUTRAL]`, and restores them.
 //!
-//! UNION's authors train and score on stories whose names are masked (section 4.2), so that a story is
-//! not judged by the names of its people. The names are the first names of the 1990 United States
-//! census. Many of them are ordinary words too; those are masked only if the text shows that a name is
-//! meant (see [`Delexicaliser::delexicalise`]).
+//! UNION's authors train and score on stories whose names are masked (section 4.2), so that a story
+//! is not judged by the names of its people. The names are the first names of the 1990 United
+//! States census. Many of them are ordinary words too; those are masked only if the text shows that
+//! a name is meant (see [`Delexicaliser::delexicalise`]).
 
 use std::sync::LazyLock;
 
@@ -154,20 +154,21 @@ impl Delexicaliser {
         &EMBEDDED
     }
 
-    /// Who has a first name, in any letter case, whatever else the word may mean; `None` if it is no name.
+    /// Who has a first name, in any letter case, whatever else the word may mean; `None` if it is
+    /// no name.
     pub fn gender(&self, word: &str) -> Option<Gender> {
         self.names.get(word.to_lowercase().as_str()).map(|&(gender, _)| gender)
     }
 
     /// Masks the first names of a text. The time is linear in its length.
     ///
-    /// If the text uses capital letters at all, a lower-case word is not treated as a name. In a text
-    /// without capital letters, only names that are no other word are masked.
+    /// If the text uses capital letters at all, a lower-case word is not treated as a name. In a
+    /// text without capital letters, only names that are no other word are masked.
     ///
     /// A name that is also a word is masked inside a sentence. At the beginning of a sentence it is
-    /// masked only if the same text also has it inside a sentence, or if the next word is a verb that
-    /// needs it as its subject ("Mark was", but not "Hope was"). Months and places are not masked after
-    /// words of time and place ("in May", "to Paris").
+    /// masked only if the same text also has it inside a sentence, or if the next word is a verb
+    /// that needs it as its subject ("Mark was", but not "Hope was"). Months and places are not
+    /// masked after words of time and place ("in May", "to Paris").
     ///
     /// ```
     /// use storymeter_text::names::Delexicaliser;

@@ -41,7 +41,8 @@ impl Span {
         self.start == self.end
     }
 
-    /// The same span `offset` bytes further on: from a place in a part to the place in the whole text.
+    /// The same span `offset` bytes further on: from a place in a part to the place in the whole
+    /// text.
     #[must_use]
     pub fn shifted(self, offset: usize) -> Self {
         Self { start: self.start + offset, end: self.end + offset }

@@ -1,9 +1,9 @@
 //! English function words: the words that hold a sentence together and say nothing about its topic.
 //!
 //! The list was written for this crate, class by class: articles and determiners, pronouns,
-//! prepositions, conjunctions, auxiliary and modal verbs, and the few adverbs that only point, link or
-//! grade. Contractions are listed as the Penn Treebank splits them ("'s", "n't"). Numbers and content
-//! words ("year", "good", "want") are not in the list.
+//! prepositions, conjunctions, auxiliary and modal verbs, and the few adverbs that only point, link
+//! or grade. Contractions are listed as the Penn Treebank splits them ("'s", "n't"). Numbers and
+//! content words ("year", "good", "want") are not in the list.
 
 /// The stop words, in lower case and byte order.
 #[rustfmt::skip]

@@ -1,9 +1,9 @@
 //! Counts how often a corpus uses each word with each tag, and draws random words by these counts.
 //!
 //! Substitution replaces a keyword that has no antonym by a word with the same tag, drawn by its
-//! frequency in the corpus. A draw takes the same time for any size of the vocabulary (Walker's alias
-//! method). The result depends only on the counts and the random numbers: words are kept in byte
-//! order, not in their order of arrival.
+//! frequency in the corpus. A draw takes the same time for any size of the vocabulary (Walker's
+//! alias method). The result depends only on the counts and the random numbers: words are kept in
+//! byte order, not in their order of arrival.
 //!
 //! Tags are plain numbers, so any tag set can be used.
 
@@ -99,7 +99,8 @@ impl VocabularyBuilder {
     }
 }
 
-/// Words with their tags and counts, from which a word of a given tag can be drawn in constant time.
+/// Words with their tags and counts, from which a word of a given tag can be drawn in constant
+/// time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vocabulary {
     /// In byte order; tags ascending.
@@ -152,7 +153,8 @@ impl Vocabulary {
         self.tags(word).iter().find(|(known, _)| *known == tag).map_or(0, |&(_, count)| count)
     }
 
-    /// Draws a word of the tag by frequency; `None` if no word has the tag. Takes two numbers from `rng`.
+    /// Draws a word of the tag by frequency; `None` if no word has the tag. Takes two numbers from
+    /// `rng`.
     ///
     /// ```
     /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
@@ -211,7 +213,8 @@ impl Vocabulary {
             }
             word.truncate(shared);
             let rest = read_number(&mut input)?;
-            // No buffer of the announced size is reserved: a damaged number must not exhaust memory.
+            // No buffer of the announced size is reserved: a damaged number must not exhaust
+            // memory.
             if (&mut input).take(rest).read_to_end(&mut word)? as u64 != rest {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }

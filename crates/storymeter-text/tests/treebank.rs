@@ -150,7 +150,8 @@ fn ordinary() -> impl Strategy<Value = String> {
             .prop_map(str::to_owned),
         1 => prop::sample::select(vec!["U.S.", "Mr.", "well-known", "1,000", "5:30", "[MALE]"]).prop_map(str::to_owned),
     ]
-    // Pairs such as "can not" are written as one word; "d", "m" and "s" alone look like clitics to no rule.
+    // Pairs such as "can not" are written as one word; "d", "m" and "s" alone look like clitics to
+    // no rule.
     .prop_filter("half of a joined word", |w| {
         !["can", "not", "d", "gim", "gon", "got", "lem", "wan", "me", "na", "ta"].contains(&w.as_str())
     });

@@ -1,10 +1,12 @@
 //! One way to write a story down, so that its score does not depend on how it was.
 //!
-//! The same story reaches us raw (`Ken didn’t go.`), tokenised and lower-cased (`ken did n't go .`) or delexicalised
-//! (`[MALE] did n't go .`). Letter case and the blanks around punctuation are nothing to the encoder's tokeniser. What
-//! is something to it is made alike here, before the tokeniser, in scoring and in training:
+//! The same story reaches us raw (`Ken didn’t go.`), tokenised and lower-cased (`ken did n't go .`)
+//! or delexicalised (`[MALE] did n't go .`). Letter case and the blanks around punctuation are
+//! nothing to the encoder's tokeniser. What is something to it is made alike here, before the
+//! tokeniser, in scoring and in training:
 //!
-//! - curly, typewriter and treebank quotes (` ’ ” `` '' `) become `'` and `"`, an ellipsis three dots, `-LRB-` a bracket;
+//! - curly, typewriter and treebank quotes (` ’ ” `` '' `) become `'` and `"`, an ellipsis three
+//!   dots, `-LRB-` a bracket;
 //! - words that treebank tokenisers cut are joined: `did n't`, `can not`, `gon na`;
 //! - placeholders of names are written in capitals: `[male]` is `[MALE]`;
 //! - first names become placeholders where the model was trained so ([`Card::delexicalise`]).
@@ -32,7 +34,8 @@ use crate::Card;
 pub fn normalise(story: &Story, card: &Card) -> Story {
     let mut story = story.clone();
     if card.normalise {
-        // In small letters while names are sought: capitals say that names in small letters are none.
+        // In small letters while names are sought: capitals say that names in small letters are
+        // none.
         let placeholders = if card.delexicalise { Case::Lower } else { Case::Upper };
         let edits = edits(&story.text, placeholders);
         let mut mover = Mover::new(&edits);

@@ -10,16 +10,19 @@ use std::path::{Path, PathBuf};
 /// The longest word WordPiece looks at, where the file does not say.
 const LONGEST_WORD: usize = 100;
 
-/// How many entries a model may have beyond its tokenizer: tables are often padded to a multiple of 64 or 128.
+/// How many entries a model may have beyond its tokenizer: tables are often padded to a multiple of
+/// 64 or 128.
 const PADDED_ENTRIES: usize = 127;
 
 impl Tokenizer {
-    /// Reads the tokenizer of a model folder: `tokenizer.json`, or `vocab.txt` where that is absent.
+    /// Reads the tokenizer of a model folder: `tokenizer.json`, or `vocab.txt` where that is
+    /// absent.
     pub fn load(folder: &Path, config: &Config) -> Result<Tokenizer> {
         Tokenizer::build(config, |name| Source { path: folder.join(name), given: None })
     }
 
-    /// The same from the contents of the files a folder would have, by name; `path` is what errors name.
+    /// The same from the contents of the files a folder would have, by name; `path` is what errors
+    /// name.
     pub fn from_files(files: &[(&str, &[u8])], path: &Path, config: &Config) -> Result<Tokenizer> {
         Tokenizer::build(config, |name| {
             let found = files.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);

@@ -1,4 +1,5 @@
-//! WordPiece as BERT does it: text to the ids of pieces, each with the bytes of the text it stands for.
+//! WordPiece as BERT does it: text to the ids of pieces, each with the bytes of the text it stands
+//! for.
 
 mod added;
 mod load;
@@ -55,7 +56,8 @@ impl Tokenizer {
         tokens
     }
 
-    /// The ids of `[CLS] text [SEP]` with at most `limit` tokens in all, and how many pieces of the text were left out.
+    /// The ids of `[CLS] text [SEP]` with at most `limit` tokens in all, and how many pieces of the
+    /// text were left out.
     pub fn encode(&self, text: &str, limit: usize) -> (Vec<u32>, usize) {
         let tokens = self.tokenize(text);
         let kept = tokens.len().min(limit.saturating_sub(2));
@@ -68,8 +70,9 @@ impl Tokenizer {
 
     /// Makes `text` one token with the id `id` wherever it occurs, before any normalisation.
     ///
-    /// For `[MALE]`, `[FEMALE]`, `[NEUTRAL]` of delexicalised stories, which otherwise become three pieces each.
-    /// An empty text, or an id outside the vocabulary, changes nothing and gives `false`.
+    /// For `[MALE]`, `[FEMALE]`, `[NEUTRAL]` of delexicalised stories, which otherwise become three
+    /// pieces each. An empty text, or an id outside the vocabulary, changes nothing and gives
+    /// `false`.
     pub fn add_token(&mut self, text: &str, id: u32) -> bool {
         if text.is_empty() || id as usize >= self.names.len() {
             return false;
@@ -132,7 +135,8 @@ impl Tokenizer {
         self.normaliser.words(&text[from..to], from, word, &mut |word| self.pieces(word, tokens));
     }
 
-    /// Greedy longest match, first of WordPiece: a word with a rest that no piece fits is unknown as a whole.
+    /// Greedy longest match, first of WordPiece: a word with a rest that no piece fits is unknown
+    /// as a whole.
     fn pieces(&self, word: &Word, tokens: &mut Vec<Token>) {
         let (text, spans) = (word.text.as_str(), &word.spans);
         let whole = Token { id: self.unknown, start: spans[0].0, end: spans[spans.len() - 1].1 };

@@ -1,5 +1,6 @@
-//! BERT's normaliser and pre-tokeniser: clean, split off Chinese characters, strip accents, lower-case, split into
-//! words at white space and punctuation, as Hugging Face's `BertNormalizer` and `BertPreTokenizer` do.
+//! BERT's normaliser and pre-tokeniser: clean, split off Chinese characters, strip accents,
+//! lower-case, split into words at white space and punctuation, as Hugging Face's `BertNormalizer`
+//! and `BertPreTokenizer` do.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
@@ -48,7 +49,8 @@ impl Normaliser {
                 }
                 continue;
             }
-            // A character and the marks upon it are normalised together: decomposition never looks further.
+            // A character and the marks upon it are normalised together: decomposition never looks
+            // further.
             let mut end = start + c.len_utf8();
             while let Some((_, next)) =
                 rest.next_if(|(_, next)| canonical_combining_class(*next) != 0)

@@ -1,8 +1,9 @@
 //! Negation alteration: a "not" comes or goes (section 3.2, appendix A).
 //!
-//! Table 8 of the paper gives the rules from affirmative to negative; "in reverse, from negative sentences to
-//! affirmative, we removed the negation words ("not" or "n't") and altered the corresponding forms of the
-//! verbs". The rules are in [`alterations`]; this file says which sentence, which verb and which form.
+//! Table 8 of the paper gives the rules from affirmative to negative; "in reverse, from negative
+//! sentences to affirmative, we removed the negation words ("not" or "n't") and altered the
+//! corresponding forms of the verbs". The rules are in [`alterations`]; this file says which
+//! sentence, which verb and which form.
 
 mod rules;
 
@@ -42,8 +43,8 @@ pub fn paper(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
     false
 }
 
-/// As the released code does it: 1 to L - 1 random sentences, each by its first negation word, else its first
-/// auxiliary, else its first verb; ten tries until something changes.
+/// As the released code does it: 1 to L - 1 random sentences, each by its first negation word, else
+/// its first auxiliary, else its first verb; ten tries until something changes.
 pub fn released_code(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
     let open = draft.open();
     for _ in 0..10 {

@@ -9,8 +9,8 @@
 //! | past participle | not + ~ | `had gone` -> `had not gone` |
 //! | gerund | not + ~ | `going` -> `not going` |
 //!
-//! Where a verb has an auxiliary, the auxiliary is the place: "was going" becomes "was not going", never "was
-//! did not go". Each rule from affirmative to negative has its inverse.
+//! Where a verb has an auxiliary, the auxiliary is the place: "was going" becomes "was not going",
+//! never "was did not go". Each rule from affirmative to negative has its inverse.
 
 use storymeter_text::Span;
 use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
@@ -34,8 +34,8 @@ pub struct Alteration {
 
 /// All ways to alter the negation of a sentence, from left to right.
 ///
-/// `tokens` are Penn Treebank tokens given by their place in `text`, `tags` their tags; `spaced` says that
-/// clitics stand apart ("did n't").
+/// `tokens` are Penn Treebank tokens given by their place in `text`, `tags` their tags; `spaced`
+/// says that clitics stand apart ("did n't").
 pub fn alterations(text: &str, tokens: &[Span], tags: &[Tag], spaced: bool) -> Vec<Alteration> {
     let words: Vec<String> =
         tokens.iter().map(|token| token.of(text).to_lowercase().replace('’', "'")).collect();
@@ -172,7 +172,8 @@ impl Sentence<'_> {
         is_be(word) || is_have(word) || is_do(word) || is_modal(word)
     }
 
-    /// Tagged as an adverb, and not a word that can only be a verb: "did not sleep well" misleads taggers.
+    /// Tagged as an adverb, and not a word that can only be a verb: "did not sleep well" misleads
+    /// taggers.
     fn is_adverb(&self, i: usize) -> bool {
         let is = |pos| Lexicon::embedded().is_keyword(self.word(i), pos);
         self.tag(i).starts_with("RB")
@@ -303,7 +304,8 @@ impl Sentence<'_> {
         follows(next) || is_subject(self.word(next)) && follows(self.past_adverbs(next + 1))
     }
 
-    /// be and modals: ~ + not. In a question the long form comes after the subject: "was he not", "wasn't he".
+    /// be and modals: ~ + not. In a question the long form comes after the subject: "was he not",
+    /// "wasn't he".
     fn after_auxiliary(&self, i: usize) -> Alteration {
         let token = self.tokens[i];
         let asks = is_subject(self.word(i + 1)) && (i == 0 || !self.tag(i - 1).starts_with("NN"));
@@ -322,7 +324,8 @@ impl Sentence<'_> {
     fn do_support(&self, i: usize, auxiliary: &str, form: VerbForm) -> Option<Alteration> {
         let token = self.tokens[i];
         let base = verb::base_as(self.word(i), form);
-        // A word that does not come back is not the verb it was taken for (or an older form of it, "dreamt").
+        // A word that does not come back is not the verb it was taken for (or an older form of it,
+        // "dreamt").
         if verb::inflect(&base, form) != self.word(i) {
             return None;
         }

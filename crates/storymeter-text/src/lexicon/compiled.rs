@@ -151,7 +151,8 @@ impl Entry {
         Some((usage, synsets, List::at(&mut at)))
     }
 
-    /// How often the lemma occurs in WordNet's sense-tagged texts, as 8 log2(1 + count), rounded up.
+    /// How often the lemma occurs in WordNet's sense-tagged texts, as 8 log2(1 + count), rounded
+    /// up.
     pub(crate) fn usage(self, pos: PartOfSpeech) -> u8 {
         self.lemma(pos).map_or(0, |(usage, ..)| usage)
     }

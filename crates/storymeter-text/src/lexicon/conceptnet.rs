@@ -71,7 +71,8 @@ impl fmt::Display for Relation {
     }
 }
 
-/// The heads of a table, each with the tails of all its relations, as the metric's authors use them.
+/// The heads of a table, each with the tails of all its relations, as the metric's authors use
+/// them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
     tails: HashMap<String, Vec<String>>,

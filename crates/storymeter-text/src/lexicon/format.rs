@@ -22,8 +22,9 @@
 //! record   a word is referred to by where its record starts
 //! ```
 //!
-//! Synsets are renumbered. Those that at least two single-word lemmas share come first and have a list
-//! of members. The others need none, because their only member is the word that refers to them.
+//! Synsets are renumbered. Those that at least two single-word lemmas share come first and have a
+//! list of members. The others need none, because their only member is the word that refers to
+//! them.
 
 /// First bytes of the file; the digit is the version of the layout.
 pub const MAGIC: &[u8; 8] = b"smlexic1";

@@ -1,8 +1,8 @@
 //! A lexicon of antonyms, synonyms and content words.
 //!
-//! Substitution damages a story by replacing a word by its antonym, and must know which words are worth
-//! replacing. Metrics that match meanings need synonyms. The embedded lexicon has the words of
-//! Princeton WordNet 3.0 and newer antonyms of Open English WordNet, and is read in place (see
+//! Substitution damages a story by replacing a word by its antonym, and must know which words are
+//! worth replacing. Metrics that match meanings need synonyms. The embedded lexicon has the words
+//! of Princeton WordNet 3.0 and newer antonyms of Open English WordNet, and is read in place (see
 //! [`mod@format`]). A table of the user's own, in ConceptNet's format, can replace or extend it.
 //!
 //! ```
@@ -42,7 +42,8 @@ impl PartOfSpeech {
     /// All four.
     pub const ALL: [Self; 4] = [Self::Noun, Self::Verb, Self::Adjective, Self::Adverb];
 
-    /// The class of a Penn Treebank tag; `None` for modals, pronouns, punctuation and all other tags.
+    /// The class of a Penn Treebank tag; `None` for modals, pronouns, punctuation and all other
+    /// tags.
     pub fn from_penn(tag: &str) -> Option<Self> {
         match tag {
             "NN" | "NNS" | "NNP" | "NNPS" => Some(Self::Noun),
@@ -74,9 +75,10 @@ impl Lexicon {
     /// WordNet's.
     ///
     /// A line of the table is `head|||/r/Antonym|||tail tail tail`, where the relation is one of
-    /// [`Relation`] and tails may be missing. The tails of all relations of a head are its antonyms, in
-    /// the order of the table. Every head and tail that is not a stop word or negation word is a
-    /// keyword. Letter case does not matter. Errors name the table by `place`, normally its file name.
+    /// [`Relation`] and tails may be missing. The tails of all relations of a head are its
+    /// antonyms, in the order of the table. Every head and tail that is not a stop word or negation
+    /// word is a keyword. Letter case does not matter. Errors name the table by `place`, normally
+    /// its file name.
     ///
     /// # Errors
     /// If the table cannot be read, is empty, or has a line of another form.
@@ -108,7 +110,8 @@ impl Lexicon {
     /// The antonyms of a lemma without repeats: first the user's, then WordNet's, those of the most
     /// usual sense first.
     ///
-    /// Tables in ConceptNet's format have no parts of speech, so their antonyms hold for any of them.
+    /// Tables in ConceptNet's format have no parts of speech, so their antonyms hold for any of
+    /// them.
     pub fn antonyms(&self, lemma: &str, pos: PartOfSpeech) -> Vec<&str> {
         let lemma = lower_case(lemma);
         let mut found: Vec<&str> = Vec::new();
@@ -127,8 +130,8 @@ impl Lexicon {
         found
     }
 
-    /// Whether a lemma carries content as this part of speech: the lexicon has it, and it is neither a
-    /// [stop word](crate::stopwords) nor a [negation word](crate::negation).
+    /// Whether a lemma carries content as this part of speech: the lexicon has it, and it is
+    /// neither a [stop word](crate::stopwords) nor a [negation word](crate::negation).
     pub fn is_keyword(&self, lemma: &str, pos: PartOfSpeech) -> bool {
         let lemma = lower_case(lemma);
         self.knows(&lemma, |entry| entry.is_lemma(pos)) && !is_function_word(&lemma)
@@ -171,8 +174,8 @@ impl Lexicon {
         found
     }
 
-    /// The synsets of a lemma as any part of speech, in ascending order. The numbers have a meaning only
-    /// in comparison with others of this lexicon.
+    /// The synsets of a lemma as any part of speech, in ascending order. The numbers have a meaning
+    /// only in comparison with others of this lexicon.
     pub fn synsets(&self, lemma: &str) -> Vec<u32> {
         let mut synsets = Vec::new();
         if let Some(entry) = compiled::find(&lower_case(lemma)) {
@@ -182,8 +185,8 @@ impl Lexicon {
         synsets
     }
 
-    /// The synsets of all lemmas that a word form ("mice", "left") may have, in ascending order without
-    /// repeats.
+    /// The synsets of all lemmas that a word form ("mice", "left") may have, in ascending order
+    /// without repeats.
     ///
     /// To compare one word with many others, keep the result and use [`have_common_synset`].
     pub fn synsets_of_form(&self, form: &str) -> Vec<u32> {

@@ -20,8 +20,8 @@ const IRREGULAR: [[&str; 3]; 8] = [
     ["old", "elder", "eldest"],
 ];
 
-/// The positive form of a comparative or superlative, in its letter case. Any other word is returned
-/// unchanged.
+/// The positive form of a comparative or superlative, in its letter case. Any other word is
+/// returned unchanged.
 ///
 /// ```
 /// use storymeter_text::morphology::adjective::lemma;

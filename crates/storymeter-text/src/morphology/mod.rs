@@ -1,8 +1,9 @@
 //! Finds the lemmas of inflected words, and inflects lemmas.
 //!
-//! To negate "went", its base form is needed ("did not go"), and to remove a negation, the inflected
-//! form. An antonym is looked up by its lemma, and is written in the form of the word that it replaces.
-//! Spelling rules give the candidates, and [WordNet](crate::lexicon) decides which of them are words.
+//! To negate "went", its base form is needed ("did not go"), and to remove a negation, the
+//! inflected form. An antonym is looked up by its lemma, and is written in the form of the word
+//! that it replaces. Spelling rules give the candidates, and [WordNet](crate::lexicon) decides
+//! which of them are words.
 
 pub mod adjective;
 mod morphy;

@@ -1,7 +1,7 @@
 //! Finds all lemmas of a form by WordNet's own rules, as NLTK applies them.
 //!
-//! The other modules choose the most likely lemma. This one gives every lemma that WordNet's rules of
-//! detachment lead to, because metrics that compare all senses of a word need them all.
+//! The other modules choose the most likely lemma. This one gives every lemma that WordNet's rules
+//! of detachment lead to, because metrics that compare all senses of a word need them all.
 
 use crate::lexicon::{PartOfSpeech, compiled};
 
@@ -34,8 +34,8 @@ fn endings(pos: PartOfSpeech) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// Whether WordNet lists a form as an exception only so that its ending is kept: "bed" is not the past
-/// form of "be".
+/// Whether WordNet lists a form as an exception only so that its ending is kept: "bed" is not the
+/// past form of "be".
 fn is_kept_whole(form: &str, pos: PartOfSpeech) -> bool {
     let kept = match pos {
         PartOfSpeech::Noun => "anabases anus arses fortes gas genus gps his irs is",
@@ -61,11 +61,11 @@ fn is_kept_whole(form: &str, pos: PartOfSpeech) -> bool {
     kept.split(' ').any(|word| word == form)
 }
 
-/// Every single-word lemma that a lower-case form may have as this part of speech, without repeats. The
-/// form itself may be one of them.
+/// Every single-word lemma that a lower-case form may have as this part of speech, without repeats.
+/// The form itself may be one of them.
 ///
-/// An irregular form has the lemmas of WordNet's list of exceptions. For any other form, they follow
-/// from its endings.
+/// An irregular form has the lemmas of WordNet's list of exceptions. For any other form, they
+/// follow from its endings.
 ///
 /// ```
 /// use storymeter_text::lexicon::PartOfSpeech;

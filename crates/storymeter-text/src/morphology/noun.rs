@@ -51,8 +51,8 @@ pub fn lemma(word: &str) -> Cow<'_, str> {
 
 /// The lemma of a lower-case form, if WordNet has it as a noun.
 ///
-/// The candidates are those of WordNet's rules of detachment and the word itself, and the most used one
-/// wins: "gas" is more used than "ga", and "glass" more than "glasses".
+/// The candidates are those of WordNet's rules of detachment and the word itself, and the most used
+/// one wins: "gas" is more used than "ga", and "glass" more than "glasses".
 pub(crate) fn known_lemma(word: &str) -> Option<Cow<'_, str>> {
     if let Some(&singular) = TABLES.singulars.get(word) {
         return Some(Cow::Borrowed(singular));

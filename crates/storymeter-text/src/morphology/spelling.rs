@@ -28,7 +28,8 @@ fn capitalised(lower: &str) -> String {
     }
 }
 
-/// Whether the letter at this index is a vowel sound: y is one after a consonant, and u is none after q.
+/// Whether the letter at this index is a vowel sound: y is one after a consonant, and u is none
+/// after q.
 pub(super) fn is_vowel(word: &[u8], at: usize) -> bool {
     match word[at] {
         b'a' | b'e' | b'i' | b'o' => true,
@@ -44,8 +45,8 @@ pub(super) fn ends_in_consonant_y(word: &str) -> bool {
     word.len() > 1 && word.ends_with(b"y") && !is_vowel(word, word.len() - 2)
 }
 
-/// Whether the word ends in a single vowel letter and a single consonant letter that can be doubled:
-/// "stop", but not "rain" or "fix".
+/// Whether the word ends in a single vowel letter and a single consonant letter that can be
+/// doubled: "stop", but not "rain" or "fix".
 pub(super) fn ends_in_vowel_consonant(word: &str) -> bool {
     let word = word.as_bytes();
     let n = word.len();
@@ -58,7 +59,8 @@ pub(super) fn ends_in_vowel_consonant(word: &str) -> bool {
         && (n == 2 || !is_vowel(word, n - 3))
 }
 
-/// The number of vowel groups in the last part of a hyphenated word, as an estimate of its syllables.
+/// The number of vowel groups in the last part of a hyphenated word, as an estimate of its
+/// syllables.
 pub(super) fn syllables(word: &str) -> usize {
     let last = word.rsplit('-').next().unwrap_or(word).as_bytes();
     (0..last.len()).filter(|&at| is_vowel(last, at) && (at == 0 || !is_vowel(last, at - 1))).count()

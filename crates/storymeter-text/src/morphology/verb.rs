@@ -1,9 +1,9 @@
 //! Inflects verbs, and finds the base of an inflected form.
 //!
 //! Forms are made by the regular spelling rules and a table of irregular verbs
-//! (`data/irregular_verbs.txt`). To find a base, the rules are undone in every possible way; a candidate
-//! counts if WordNet lists it as a verb and if it gives the form again. So "hoped" is a form of "hope",
-//! because the past form of "hop" is "hopped".
+//! (`data/irregular_verbs.txt`). To find a base, the rules are undone in every possible way; a
+//! candidate counts if WordNet lists it as a verb and if it gives the form again. So "hoped" is a
+//! form of "hope", because the past form of "hop" is "hopped".
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -48,8 +48,8 @@ impl VerbForm {
     }
 }
 
-/// A verb whose present tense is irregular too: base, third singular, past, participle, and all other
-/// forms with what they are.
+/// A verb whose present tense is irregular too: base, third singular, past, participle, and all
+/// other forms with what they are.
 type Special =
     (&'static str, &'static str, &'static str, &'static str, &'static [(&'static str, VerbForm)]);
 const SPECIAL: [Special; 3] = [
@@ -219,8 +219,8 @@ const UNSTRESSED: [&str; 7] =
 
 /// Whether the final consonant is doubled before -ed and -ing.
 ///
-/// It is in words of one syllable, and in longer words that are stressed on the last one. WordNet's list
-/// of exceptions has the longer ones; its British spellings are left out here.
+/// It is in words of one syllable, and in longer words that are stressed on the last one. WordNet's
+/// list of exceptions has the longer ones; its British spellings are left out here.
 fn doubles(base: &str) -> bool {
     if !ends_in_vowel_consonant(base) {
         return false;
@@ -254,8 +254,8 @@ fn is_prefixed_short_verb(base: &str) -> bool {
     })
 }
 
-/// The base of a verb form, in its letter case. If it is a form of several verbs ("lay", "found"), the
-/// most used of them is taken.
+/// The base of a verb form, in its letter case. If it is a form of several verbs ("lay", "found"),
+/// the most used of them is taken.
 ///
 /// ```
 /// use storymeter_text::morphology::verb::base;
@@ -267,8 +267,8 @@ pub fn base(form: &str) -> Cow<'_, str> {
     base_of(form, None)
 }
 
-/// The base of a word that is known to be this form of a verb: "found" is the past form of "find", and
-/// a base of its own.
+/// The base of a word that is known to be this form of a verb: "found" is the past form of "find",
+/// and a base of its own.
 ///
 /// ```
 /// use storymeter_text::morphology::verb::{VerbForm, base_as};
@@ -312,13 +312,13 @@ enum Rank {
     Exception,
     /// The rules give exactly this form.
     SpeltAlike,
-    /// The word itself is a base, or it is a form of an irregular verb: "feed" is not a form of "fee",
-    /// and "skied" not one of "sky".
+    /// The word itself is a base, or it is a form of an irregular verb: "feed" is not a form of
+    /// "fee", and "skied" not one of "sky".
     Listed,
 }
 
-/// The base of a lower-case form among the verbs of WordNet and of the table of irregular verbs: the
-/// best by rank, then the most used verb, then the earlier reading.
+/// The base of a lower-case form among the verbs of WordNet and of the table of irregular verbs:
+/// the best by rank, then the most used verb, then the earlier reading.
 pub(crate) fn known_base<'a>(word: &'a str, form: Option<VerbForm>) -> Option<Cow<'a, str>> {
     let mut known: Vec<(Reading<'a>, u8)> = Vec::with_capacity(4);
     let mut consider = |reading: Reading<'a>| {
@@ -394,8 +394,8 @@ fn for_each_regular_reading<'a>(word: &'a str, take: &mut impl FnMut(Reading<'a>
     }
 }
 
-/// All stems that may stand before an ending that begins with a vowel: with one consonant instead of
-/// two, without a final k, and unchanged.
+/// All stems that may stand before an ending that begins with a vowel: with one consonant instead
+/// of two, without a final k, and unchanged.
 fn for_each_stem<'a>(stem: &'a str, mut take: impl FnMut(&'a str)) {
     if let Some(single) = without_doubled(stem) {
         take(single);
@@ -420,8 +420,8 @@ fn guessed_base(word: &str, form: Option<VerbForm>) -> String {
         }
     });
     let likely = |base: &&String| match base.strip_suffix('e') {
-        // An e is added for google, inflate, digitise, solve, judge and argue, but not for blorp, zonk
-        // or fest.
+        // An e is added for google, inflate, digitise, solve, judge and argue, but not for blorp,
+        // zonk or fest.
         Some(stem) => {
             let single = stem.ends_with(|c| "cgsuvz".contains(c))
                 && without_doubled(stem).is_none()

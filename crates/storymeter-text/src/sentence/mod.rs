@@ -1,9 +1,9 @@
 //! Splits a text into sentences.
 //!
-//! Stories come as clean prose, as dialogue, in lower case, tokenised (`he left . she stayed .`) and
-//! with masked names (`[MALE] went home .`). The splitter therefore uses local rules and needs no
-//! training: it finds a mark that may end a sentence, takes the quotes and brackets that close after
-//! it, and decides by the words on both sides whether the sentence really ends there.
+//! Stories come as clean prose, as dialogue, in lower case, tokenised (`he left . she stayed .`)
+//! and with masked names (`[MALE] went home .`). The splitter therefore uses local rules and needs
+//! no training: it finds a mark that may end a sentence, takes the quotes and brackets that close
+//! after it, and decides by the words on both sides whether the sentence really ends there.
 //!
 //! ```
 //! use storymeter_text::sentence;
@@ -58,11 +58,13 @@ struct Scan<'a> {
     at: usize,
     /// Where the current word began; words are separated by white space.
     word: usize,
-    /// The word before the current one: a lone "I" after a lower-case word is a pronoun, no initial.
+    /// The word before the current one: a lone "I" after a lower-case word is a pronoun, no
+    /// initial.
     previous: Span,
     /// Whether a straight double quote is open.
     quoted: bool,
-    /// Whether no letter of the text is upper-case: then capitals do not show where sentences begin.
+    /// Whether no letter of the text is upper-case: then capitals do not show where sentences
+    /// begin.
     lower_cased: bool,
 }
 
@@ -166,13 +168,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes the quotes and brackets that close after an end mark, and returns whether a quote was among
-    /// them.
+    /// Takes the quotes and brackets that close after an end mark, and returns whether a quote was
+    /// among them.
     fn take_closers(&mut self) -> bool {
         let mut quote = false;
         loop {
             let rest = &self.text[self.at..];
-            // Tokenised text has one space before a closing mark, which must then stand between spaces.
+            // Tokenised text has one space before a closing mark, which must then stand between
+            // spaces.
             let spaced = rest.strip_prefix(' ');
             let candidate = spaced.unwrap_or(rest);
             let Some((closer, closes_quote)) = closer(candidate, spaced.is_some(), self.quoted)
@@ -192,7 +195,8 @@ impl<'a> Scan<'a> {
         quote
     }
 
-    /// Whether a sentence ends at the cursor, after the marks that began at `start` and their closers.
+    /// Whether a sentence ends at the cursor, after the marks that began at `start` and their
+    /// closers.
     fn ends_here(&self, start: usize, mark: Mark, closed_quote: bool) -> bool {
         if mark == Mark::Wide {
             return true;
@@ -277,8 +281,8 @@ impl<'a> Next<'a> {
     }
 }
 
-/// Whether one of the next three words is a verb of saying, so that the sentence goes on: `"stop !" he
-/// said`.
+/// Whether one of the next three words is a verb of saying, so that the sentence goes on: `"stop !"
+/// he said`.
 fn speaks(rest: &str) -> bool {
     rest.split_whitespace()
         .take(3)

@@ -39,8 +39,8 @@ const SPEECH: &str = "added answered asked begged called continued cried exclaim
 /// The length of the longest entry of the lists above. Longer words are not looked up.
 const LONGEST: usize = 10;
 
-/// The kind of abbreviation that a word before a full stop is, if it is one. The word comes without the
-/// full stop.
+/// The kind of abbreviation that a word before a full stop is, if it is one. The word comes without
+/// the full stop.
 pub(super) fn abbreviation(word: &str, lower_cased: bool) -> Option<Abbreviation> {
     if is_dotted(word) {
         let link = word.eq_ignore_ascii_case("e.g") || word.eq_ignore_ascii_case("i.e");
@@ -84,8 +84,8 @@ fn is_dotted(word: &str) -> bool {
         })
 }
 
-/// Calls `ask` with the word in lower case, without allocating. A word that is longer than any listed
-/// one gives the default.
+/// Calls `ask` with the word in lower case, without allocating. A word that is longer than any
+/// listed one gives the default.
 fn lowered<T: Default>(word: &str, ask: impl FnOnce(&str) -> T) -> T {
     let mut buffer = [0; LONGEST];
     let Some(buffer) = buffer.get_mut(..word.len()) else { return T::default() };

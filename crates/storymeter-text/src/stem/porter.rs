@@ -1,14 +1,15 @@
-//! Porter's stemmer (Porter 1980, "An algorithm for suffix stripping", Program 14.3) in two dialects.
+//! Porter's stemmer (Porter 1980, "An algorithm for suffix stripping", Program 14.3) in two
+//! dialects.
 //!
-//! The dialects share the measure `m` of a stem and most tables of suffixes. Each step says where they
-//! differ.
+//! The dialects share the measure `m` of a stem and most tables of suffixes. Each step says where
+//! they differ.
 
 use super::{by_letters, ends, swap_end};
 
 /// The stem that the Perl code of ROUGE-1.5.5 gives.
 ///
-/// It differs from the paper in two ways: step 2 has the suffixes `bli` and `logi`, and step 4 tries
-/// `ment` and `ent` after the other suffixes instead of among them.
+/// It differs from the paper in two ways: step 2 has the suffixes `bli` and `logi`, and step 4
+/// tries `ment` and `ent` after the other suffixes instead of among them.
 pub fn rouge(word: &str) -> String {
     by_letters(word, |w| {
         if w.len() >= 3 {
@@ -180,7 +181,8 @@ fn nltk_cvc(word: &[u8]) -> bool {
     ends_cvc(word) || (word.len() == 2 && consonants(word).eq([false, true]))
 }
 
-/// Replaces the longest suffix of a table that the word ends in, if the rest has a measure above `above`.
+/// Replaces the longest suffix of a table that the word ends in, if the rest has a measure above
+/// `above`.
 fn longest(word: &mut Vec<u8>, table: &[(&str, &str)], above: usize) {
     let found = table
         .iter()
@@ -189,7 +191,8 @@ fn longest(word: &mut Vec<u8>, table: &[(&str, &str)], above: usize) {
     replace_if(word, found, above);
 }
 
-/// Replaces the first suffix of a table that the word ends in, if the rest has a measure above `above`.
+/// Replaces the first suffix of a table that the word ends in, if the rest has a measure above
+/// `above`.
 fn first_listed(word: &mut Vec<u8>, table: &[(&str, &str)], above: usize) {
     replace_if(word, table.iter().find(|(suffix, _)| ends(word, suffix)), above);
 }
@@ -241,7 +244,8 @@ fn rouge_step1(w: &mut Vec<u8>) {
     }
 }
 
-/// Step 4 of the Perl code: three tests one after the other, so `-ement` may lose more than one suffix.
+/// Step 4 of the Perl code: three tests one after the other, so `-ement` may lose more than one
+/// suffix.
 fn rouge_step4(w: &mut Vec<u8>) {
     longest(w, STEP4_ROUGE, 1);
     if ends(w, "ment") && measure(&w[..w.len() - 4]) > 1 {

@@ -1,8 +1,8 @@
 //! Snowball's English stemmer, also called Porter 2, as METEOR 1.5 uses it.
 //!
-//! It is defined by Martin Porter, "The English (Porter2) stemming algorithm", snowballstem.org, as it was
-//! from 2001 to 2015, before later additions. The region R1 is everything after the first consonant
-//! that follows a vowel, and R2 is the same within R1.
+//! It is defined by Martin Porter, "The English (Porter2) stemming algorithm", snowballstem.org, as
+//! it was from 2001 to 2015, before later additions. The region R1 is everything after the first
+//! consonant that follows a vowel, and R2 is the same within R1.
 
 use super::{by_letters, ends, swap_end};
 
@@ -55,8 +55,8 @@ const SPECIAL: &[(&str, &str)] = &[
 const KEPT_AFTER_STEP_1A: &[&str] =
     &["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"];
 
-/// Suffixes with their replacements. `li` and `ogi` of step 2 and `ative` of step 3 have conditions of
-/// their own.
+/// Suffixes with their replacements. `li` and `ogi` of step 2 and `ative` of step 3 have conditions
+/// of their own.
 const STEP2: &[(&str, &str)] = &[
     ("ization", "ize"),
     ("ational", "ate"),
@@ -155,8 +155,8 @@ impl Word {
         self.letters[..length].iter().any(|&letter| is_vowel(letter))
     }
 
-    /// Whether the first `length` letters end in a short syllable: a consonant, a vowel and a consonant
-    /// other than w, x and Y, or a vowel and a consonant that are the whole word.
+    /// Whether the first `length` letters end in a short syllable: a consonant, a vowel and a
+    /// consonant other than w, x and Y, or a vowel and a consonant that are the whole word.
     fn short_syllable(&self, length: usize) -> bool {
         match self.letters[..length] {
             [.., before, vowel, last] => {

@@ -1,8 +1,8 @@
 //! Keeps sums of weights that are the same for every occurrence of a word.
 //!
-//! Twenty-two of a word's features depend on that word alone, and a few hundred words make up most of
-//! any text. Each thread therefore keeps the sums of recent words in a small table. The result is the
-//! same with and without it.
+//! Twenty-two of a word's features depend on that word alone, and a few hundred words make up most
+//! of any text. Each thread therefore keeps the sums of recent words in a small table. The result
+//! is the same with and without it.
 
 use super::decode::LANES;
 use super::features::{self, Word};

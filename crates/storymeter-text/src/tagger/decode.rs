@@ -1,5 +1,5 @@
-//! Finds the best sequence of tags: candidates are chosen by the words alone, and an exact second-order
-//! Viterbi search finds the best sequence among them.
+//! Finds the best sequence of tags: candidates are chosen by the words alone, and an exact
+//! second-order Viterbi search finds the best sequence among them.
 
 use super::Tag;
 
@@ -107,8 +107,8 @@ impl Search {
     }
 }
 
-/// The best tags of a word by its own features, with their scores. A word with a single possible tag is
-/// not scored.
+/// The best tags of a word by its own features, with their scores. A word with a single possible
+/// tag is not scored.
 fn candidates<S: Scorer>(scorer: &mut S, i: usize) -> (Column, [i32; BEAM]) {
     let mut list = Shortlist::default();
     let allowed = scorer.allowed(i);

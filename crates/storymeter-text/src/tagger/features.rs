@@ -1,7 +1,7 @@
 //! The features that the tagger sees in a sentence, as 32-bit keys.
 //!
-//! Each token is hashed once, and every feature follows from the hashes by one multiplication. Neither
-//! tagging nor training ever stores the text of a feature.
+//! Each token is hashed once, and every feature follows from the hashes by one multiplication.
+//! Neither tagging nor training ever stores the text of a feature.
 
 use super::Tag;
 use crate::treebank::PLACEHOLDERS;
@@ -140,8 +140,8 @@ impl Word {
         word
     }
 
-    /// Sets where the word stands and which tags it is known to take. Its features are defined only after
-    /// this.
+    /// Sets where the word stands and which tags it is known to take. Its features are defined only
+    /// after this.
     pub(super) fn settle(&mut self, regime: Regime, first: bool, class: u64) {
         self.place = regime as u8 * 2 + u8::from(first);
         self.class = class;
@@ -158,7 +158,8 @@ impl Word {
         self.case == Case::Lower && self.class != 0 && self.class & PROPER == 0
     }
 
-    /// The key of the word in the dictionary of tags, for a sentence that uses capitals in this way.
+    /// The key of the word in the dictionary of tags, for a sentence that uses capitals in this
+    /// way.
     pub(super) fn dictionary_key(&self, regime: Regime) -> u32 {
         let case = match (regime, self.case) {
             (Regime::Lower, _) => 3,

@@ -1,9 +1,10 @@
 //! Assigns part-of-speech tags.
 //!
 //! The tagger is a second-order linear model, trained as a structured perceptron on the English Web
-//! Treebank (`examples/train_tagger.rs`) and embedded in the library. It is built for speed: strings are
-//! hashed once, the weights of a feature are one cache line of bytes, the sums of recent words are kept,
-//! words with a single possible tag are not scored, and only tags near the best are searched.
+//! Treebank (`examples/train_tagger.rs`) and embedded in the library. It is built for speed:
+//! strings are hashed once, the weights of a feature are one cache line of bytes, the sums of
+//! recent words are kept, words with a single possible tag are not scored, and only tags near the
+//! best are searched.
 //!
 //! ```
 //! use storymeter_text::tagger::{Tag, Tagger};
@@ -36,7 +37,8 @@ static EMBEDDED: &[u8] = include_bytes!("../../data/tagger.bin");
 /// A tag whose score by the words alone is this far below the best is not searched.
 ///
 /// It is the margin of training in the units of the embedded weights: a tag that is further behind
-/// hardly ever wins. The limit costs 0.01 points on the development set, and saves a third of the time.
+/// hardly ever wins. The limit costs 0.01 points on the development set, and saves a third of the
+/// time.
 const REACH: i32 = 256;
 
 /// A trained tagger.
@@ -73,8 +75,8 @@ impl Tagger {
         tags
     }
 
-    /// Does the same as [`Tagger::tag`], but replaces the content of `tags`. It allocates nothing once its
-    /// buffers have grown.
+    /// Does the same as [`Tagger::tag`], but replaces the content of `tags`. It allocates nothing
+    /// once its buffers have grown.
     pub fn tag_into(&self, tokens: &[&str], tags: &mut Vec<Tag>) {
         thread_local! {
             static SCRATCH: RefCell<Scratch> = RefCell::default();

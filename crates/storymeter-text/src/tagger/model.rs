@@ -1,7 +1,7 @@
 //! The packed model, which training writes and which is embedded in the library.
 //!
-//! The file has only the weights that are not zero. Numbers are LEB128. A list of keys is sorted and
-//! stored as differences.
+//! The file has only the weights that are not zero. Numbers are LEB128. A list of keys is sorted
+//! and stored as differences.
 //!
 //! ```text
 //! "SMTAG1\n"
@@ -55,8 +55,8 @@ pub struct BadModel {
 }
 
 impl Trained {
-    /// The model as bytes. Weights are multiplied by `scale` and rounded to one byte each; a feature whose
-    /// weights all become zero is dropped.
+    /// The model as bytes. Weights are multiplied by `scale` and rounded to one byte each; a
+    /// feature whose weights all become zero is dropped.
     pub fn pack(&self, scale: f32) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         write_number(&mut out, self.dictionary.len() as u64);

@@ -1,11 +1,12 @@
-//! Trains the tagger as a structured perceptron with a margin, shrinking steps and averaged weights.
+//! Trains the tagger as a structured perceptron with a margin, shrinking steps and averaged
+//! weights.
 //!
-//! Training uses the same decoder as tagging (Collins 2002). Every wrong tag is given a bonus, so that
-//! the right one must win by that margin. Each weight has its own step size, which shrinks with the
-//! number of its changes (AdaGrad, Duchi et al. 2011), so that rare features learn fast and frequent ones
-//! settle. Every epoch shows each sentence twice, as it is and in lower case, because stories come in
-//! both forms. All arithmetic is on integers, so the same data and options give the same model on every
-//! machine.
+//! Training uses the same decoder as tagging (Collins 2002). Every wrong tag is given a bonus, so
+//! that the right one must win by that margin. Each weight has its own step size, which shrinks
+//! with the number of its changes (AdaGrad, Duchi et al. 2011), so that rare features learn fast
+//! and frequent ones settle. Every epoch shows each sentence twice, as it is and in lower case,
+//! because stories come in both forms. All arithmetic is on integers, so the same data and options
+//! give the same model on every machine.
 
 use std::collections::HashMap;
 
@@ -40,8 +41,8 @@ impl Default for Options {
     }
 }
 
-/// The first row of pairs of tags. The rows before it are for triples of tags, and the hashed features
-/// come last.
+/// The first row of pairs of tags. The rows before it are for triples of tags, and the hashed
+/// features come last.
 pub(super) const PAIR_ROWS: usize = LANES * LANES;
 
 /// A row without weights, which belongs to a pair of tags that do not exist.
@@ -66,8 +67,8 @@ struct Example {
     gold: Vec<u8>,
 }
 
-/// The tags of every frequent word. Rare words are left out, because the model learns from them how to
-/// tag unknown words.
+/// The tags of every frequent word. Rare words are left out, because the model learns from them how
+/// to tag unknown words.
 fn dictionary(data: &[(Vec<Word>, Regime, Vec<u8>)], options: &Options) -> Vec<(u32, u64, bool)> {
     let mut counts: HashMap<u32, [u32; LANES]> = HashMap::new();
     for (words, regime, gold) in data {

@@ -18,8 +18,8 @@ const CLITICS: [&str; 7] = ["'s", "'m", "'d", "'ll", "'re", "'ve", "n't"];
 /// Writes treebank tokens as ordinary text.
 ///
 /// Punctuation joins the word before it, opening brackets and quotes join the word after them, and
-/// clitics join their verb. ` `` ` and `''` become straight quotes. What tokenising loses (the number of
-/// spaces, `can not` or `cannot`) is written in its usual form.
+/// clitics join their verb. ` `` ` and `''` become straight quotes. What tokenising loses (the
+/// number of spaces, `can not` or `cannot`) is written in its usual form.
 ///
 /// ```
 /// use storymeter_text::treebank::detokenize;
@@ -90,8 +90,8 @@ impl Quotes {
                 self.single = true;
                 Side::Right
             }
-            // A lone apostrophe closes an open quotation or marks the possessive of a plural. Otherwise it
-            // opens a quotation.
+            // A lone apostrophe closes an open quotation or marks the possessive of a plural.
+            // Otherwise it opens a quotation.
             "'" | "’" => {
                 let after_word =
                     previous.ends_with(|c: char| c.is_alphanumeric() || ".,!?".contains(c));

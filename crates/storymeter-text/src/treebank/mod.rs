@@ -1,14 +1,15 @@
 //! Cuts a sentence into Penn Treebank tokens, and writes tokens as text again.
 //!
-//! The rules are those of the treebank's own tokeniser, as NLTK's `word_tokenize` applies them to one
-//! sentence: clitics are cut off (`did n't`, `Ann 's`), words like `cannot` are two tokens, a full stop is
-//! a token only at the end of the sentence, and brackets stay as they are written. Text that is already
-//! tokenised keeps its tokens.
+//! The rules are those of the treebank's own tokeniser, as NLTK's `word_tokenize` applies them to
+//! one sentence: clitics are cut off (`did n't`, `Ann 's`), words like `cannot` are two tokens, a
+//! full stop is a token only at the end of the sentence, and brackets stay as they are written.
+//! Text that is already tokenised keeps its tokens.
 //!
 //! It differs from NLTK on purpose in these ways:
 //! - `[MALE]`, `[FEMALE]` and `[NEUTRAL]`, which stand for masked names, are single tokens;
 //! - a typographic apostrophe is an apostrophe (`don’t` is `do n’t`, where NLTK gives `don ’ t`);
-//! - a single quote that opens a word (`'hello there'`) is a token, except in elisions such as `'em` and `'90s`;
+//! - a single quote that opens a word (`'hello there'`) is a token, except in elisions such as
+//!   `'em` and `'90s`;
 //! - straight double quotes between spaces open and close in turn.
 //!
 //! ```
@@ -57,8 +58,8 @@ impl Token {
         self.span.of(original)
     }
 
-    /// The token in the treebank's spelling: double quotes of any kind as ` `` ` and `''`, single ones as
-    /// `` ` `` and `'`, typographic apostrophes as `'`.
+    /// The token in the treebank's spelling: double quotes of any kind as ` `` ` and `''`, single
+    /// ones as `` ` `` and `'`, typographic apostrophes as `'`.
     pub fn normal<'a>(&self, original: &'a str) -> Cow<'a, str> {
         let text = self.text(original);
         let single = matches!(text, "'" | "`" | "‘" | "’");

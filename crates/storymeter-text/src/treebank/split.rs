@@ -85,8 +85,8 @@ impl<'a> Splitter<'a> {
         self.word(word, end);
     }
 
-    /// The length of the mark at `at` that is a token of its own, or 0 if there is none. `fresh` says that
-    /// no word ends directly before it.
+    /// The length of the mark at `at` that is a token of its own, or 0 if there is none. `fresh`
+    /// says that no word ends directly before it.
     fn mark(&mut self, at: usize, end: usize, fresh: bool) -> (usize, Quote) {
         let rest = &self.text[at..end];
         let bytes = rest.as_bytes();
@@ -115,8 +115,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// A straight double quote opens after white space or a bracket, and closes otherwise. Between spaces,
-    /// it opens and closes in turn.
+    /// A straight double quote opens after white space or a bracket, and closes otherwise. Between
+    /// spaces, it opens and closes in turn.
     fn straight(&mut self, at: usize, end: usize) -> Quote {
         let before = self.text[self.sentence.start..at].chars().next_back();
         let loose_left =
@@ -135,8 +135,8 @@ impl<'a> Splitter<'a> {
         if loose_left && at + 2 < end { Quote::Opens } else { Quote::Closes }
     }
 
-    /// Decides whether the apostrophe of `length` bytes at the start of `rest` is a quote or a part of the
-    /// word around it.
+    /// Decides whether the apostrophe of `length` bytes at the start of `rest` is a quote or a part
+    /// of the word around it.
     fn apostrophe(&mut self, rest: &str, length: usize, fresh: bool) -> (usize, Quote) {
         let after = &rest[length..];
         if !after.starts_with(char::is_alphanumeric) {
@@ -191,8 +191,8 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// The place of the full stop that ends the sentence: only quotes and brackets follow it, and no other
-/// dot stands before it.
+/// The place of the full stop that ends the sentence: only quotes and brackets follow it, and no
+/// other dot stands before it.
 fn final_stop(sentence: &str) -> Option<usize> {
     let closers = |c: char| {
         c.is_whitespace() || matches!(c, ']' | ')' | '}' | '>' | '"' | '\'' | '»' | '”' | '’')
@@ -201,8 +201,8 @@ fn final_stop(sentence: &str) -> Option<usize> {
     (!body.ends_with('.')).then_some(body.len())
 }
 
-/// The number of bytes of `pattern` at the start of `word`, if it is there. ASCII letters match in any
-/// case, and `'` also matches a typographic apostrophe.
+/// The number of bytes of `pattern` at the start of `word`, if it is there. ASCII letters match in
+/// any case, and `'` also matches a typographic apostrophe.
 fn starts_with(word: &str, pattern: &str) -> Option<usize> {
     let mut rest = word.chars();
     for wanted in pattern.chars() {
