@@ -1,4 +1,5 @@
-//! Stories a second: each technique alone, all as the paper mixes them, and donors from scratch.
+//! Stories per second: each technique alone, all techniques as in the paper, and donors from
+//! scratch.
 //!
 //! Run with `cargo bench -p storymeter-perturb`. The stories are the project's examples.
 

@@ -1,4 +1,4 @@
-//! How many techniques, which ones, and by whose rules.
+//! Settings: how many techniques a sample has, which ones, and by whose rules.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Technique};
 
-/// Whose rules a technique follows where the paper and the authors' released code differ.
+/// The rules that techniques follow where the paper and the authors' released code differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// Section 3.2 and appendix A of the paper.
     #[default]
     Paper,
-    /// The choices of the authors' released scripts, as far as they can be told from reading them.
+    /// The choices of the authors' released scripts, as far as reading them shows.
     ReleasedCode,
 }
 
@@ -39,7 +39,9 @@ impl FromStr for Preset {
     }
 }
 
-/// Settings of the sampler. `Config::default()` is the paper's.
+/// Settings of the sampler, as a caller or a file gives them. The default is the paper's.
+///
+/// Sampling needs a [`CheckedConfig`], which [`Config::checked`] makes of them.
 ///
 /// ```
 /// use storymeter_perturb::{Config, Technique};
@@ -50,20 +52,21 @@ impl FromStr for Preset {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Whose rules.
+    /// The rules of the paper or of the released code.
     pub preset: Preset,
-    /// Weight of 1, 2, 3 and 4 techniques: the paper's {50, 20, 20, 10}%.
+    /// The weights of 1, 2, 3 and 4 techniques per sample: {50, 20, 20, 10}% in the paper.
     pub counts: [f64; 4],
-    /// Weight of each technique, in the order of [`Technique::ALL`]: the paper's {10, 30, 40, 20}%.
+    /// The weight of each technique, in the order of [`Technique::ALL`]: {10, 30, 40, 20}% in the
+    /// paper.
     pub weights: [f64; 4],
-    /// Share of keywords that word-level substitution replaces: the paper's 15%.
+    /// The share of keywords that word-level substitution replaces: 15% in the paper.
     pub keyword_share: f64,
-    /// Share of reorderings that move words inside sentences instead of sentences, which is beyond
-    /// the paper. Where the sentences drawn for it are too short, sentences move.
+    /// The share of reorderings that move words inside sentences instead of whole sentences. This
+    /// goes beyond the paper. If the chosen sentences are too short for it, whole sentences move.
     pub garbled: f64,
-    /// Share of substitutions that join the beginning of a sentence with the end of another
-    /// story's, which is beyond the paper. Where the sentences drawn for it are too short, the
-    /// paper's way is taken.
+    /// The share of substitutions that join the beginning of a sentence with the end of a sentence
+    /// of another story. This goes beyond the paper. If the chosen sentences are too short for it,
+    /// the substitution follows the paper.
     pub spliced: f64,
 }
 
@@ -81,13 +84,17 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The same settings with techniques chosen by a list.
+    /// Chooses the techniques by a list, which is one of:
     ///
-    /// `all`; names (`repetition,negation`); names with weights (`repetition=1,negation=3`); or
-    /// `no-NAME`, which leaves one out. A technique that is not named gets weight 0.
+    /// - `all`;
+    /// - names: `repetition,negation`;
+    /// - names with weights: `repetition=1,negation=3`;
+    /// - `no-NAME`, which leaves one technique out.
+    ///
+    /// A technique that the list does not name gets the weight 0.
     ///
     /// # Errors
-    /// For unknown names, weights that are not positive numbers, and lists that leave nothing.
+    /// For unknown names, weights that are not positive numbers, and lists that leave no technique.
     pub fn only(mut self, list: &str) -> Result<Self, Error> {
         let defaults = self.weights;
         let mut chosen = [0.0; 4];
@@ -128,10 +135,10 @@ impl Config {
         if is_distribution(&self.weights) { Ok(self) } else { Err(Error::NoTechnique) }
     }
 
-    /// The same settings with another distribution of the number of techniques, e.g. `50,20,20,10`.
+    /// Sets the weights of 1, 2, 3 and 4 techniques per sample by a list such as `50,20,20,10`.
     ///
     /// # Errors
-    /// Unless the list holds one to four weights of at least 0, one of them positive.
+    /// Unless the list has one to four weights of at least 0, and one of them is positive.
     pub fn with_counts(mut self, list: &str) -> Result<Self, Error> {
         let weights: Option<Vec<f64>> =
             list.split(',').map(|part| part.trim().parse().ok()).collect();
@@ -198,8 +205,8 @@ impl CheckedConfig {
         &self.0
     }
 
-    /// Shares of 1, 2, 3 and 4 techniques that these settings imply. With fewer than four
-    /// techniques enabled, larger numbers mean "all that are enabled".
+    /// The shares of samples with 1, 2, 3 and 4 techniques that these settings imply. If fewer than
+    /// four techniques are enabled, larger numbers mean all that are enabled.
     pub fn expected_counts(&self) -> [f64; 4] {
         let enabled = self.enabled();
         let total: f64 = self.0.counts.iter().sum();
@@ -210,8 +217,8 @@ impl CheckedConfig {
         shares
     }
 
-    /// How often a sample uses each technique, as drawing without replacement implies: a sum over
-    /// all orders of draws. The four numbers add up to the mean number of techniques.
+    /// The share of samples that use each technique, as a sum over all orders in which techniques
+    /// can be drawn without replacement. The four shares add up to the mean number of techniques.
     pub fn expected_techniques(&self) -> [f64; 4] {
         let counts = self.expected_counts();
         let mut shares = [0.0; 4];
@@ -236,8 +243,7 @@ impl CheckedConfig {
                 continue;
             }
             let p = probability * self.0.weights[i] / rest;
-            // Technique `i` comes at this place in every sample that has at least this many
-            // techniques.
+            // Every sample with at least this many techniques has technique `i` at this place.
             shares[i] += p * more;
             drawn.push(i);
             if drawn.len() < 4 {

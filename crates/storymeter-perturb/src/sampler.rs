@@ -1,4 +1,4 @@
-//! Which techniques, in which order, on which story (section 3.2, last paragraph).
+//! Draws techniques and applies them to a story (section 3.2, last paragraph).
 
 use serde::Serialize;
 use storymeter_core::Story;
@@ -13,22 +13,22 @@ use crate::substitution::Sources;
 use crate::{CheckedConfig, Edit, Preset, Technique};
 use crate::{negation, reordering, repetition, substitution};
 
-/// How often a sample that came out wrong is drawn again with the same techniques.
+/// How often a sample is drawn again with the same techniques if one of them had no effect.
 const ATTEMPTS: u32 = 10;
 
-/// A damaged story and exactly what was damaged.
+/// A damaged story, with a record of all changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Perturbation {
     /// The damaged story.
     pub story: String,
-    /// The techniques that changed something, in the order applied.
+    /// The techniques that changed something, in the order of their application.
     pub techniques: Vec<Technique>,
-    /// The changes, in the order applied; see [`crate::apply`].
+    /// The changes in the order of their application; see [`crate::apply`].
     pub edits: Vec<Edit>,
     /// Techniques that were drawn and could change nothing in this story.
     #[serde(skip)]
     pub ineffective: Vec<Technique>,
-    /// How often the sample was drawn, the last time included.
+    /// How many times the sample was drawn, including the last one.
     #[serde(skip)]
     pub attempts: u32,
 }
@@ -36,9 +36,9 @@ pub struct Perturbation {
 /// Why a story has no negative sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unchanged {
-    /// It has nothing but its leading context, so nothing may be changed.
+    /// The story has only its leading context, which must not be changed.
     OnlyContext,
-    /// Nothing that was drawn could change it.
+    /// None of the chosen techniques could change the story.
     NoEffect,
 }
 
@@ -49,7 +49,8 @@ pub enum Unchanged {
 /// use storymeter_perturb::{CheckedConfig, DonorSampler, Perturber, undo};
 /// use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 ///
-/// let story = Story { text: "Ken woke up. He went out. The rain was cold. He ran home.".into(), ..Story::default() };
+/// let text = "Ken woke up. He went out. The rain was cold. He ran home.";
+/// let story = Story { text: text.into(), ..Story::default() };
 /// let (tagger, lexicon) = (Tagger::embedded(), Lexicon::embedded());
 /// let mut sampler = DonorSampler::new(7, 100);
 /// sampler.offer(0, &story);
@@ -69,7 +70,7 @@ pub struct Perturber<'a> {
 }
 
 impl<'a> Perturber<'a> {
-    /// A sampler with these settings; foreign words and sentences come from `donors`.
+    /// A sampler with these settings. Foreign words and sentences come from `donors`.
     pub fn new(
         config: CheckedConfig,
         donors: &'a Donors,
@@ -84,10 +85,10 @@ impl<'a> Perturber<'a> {
         &self.config
     }
 
-    /// A negative sample of `story`. The same seed and stream always give the same sample.
+    /// Makes a negative sample of `story`. The same seed and stream always give the same sample.
     ///
     /// # Errors
-    /// [`Unchanged`] where the story cannot be damaged.
+    /// [`Unchanged`] if the story cannot be damaged.
     pub fn perturb(
         &self,
         story: &Story,
@@ -126,7 +127,7 @@ impl<'a> Perturber<'a> {
         best.ok_or(Unchanged::NoEffect)
     }
 
-    /// The number of techniques, then the techniques without replacement.
+    /// Draws the number of techniques, and then the techniques without replacement.
     fn draw_techniques(&self, draw: &mut Draw) -> Vec<Technique> {
         let config = self.config.config();
         let drawn = draw.weighted(&config.counts).map_or(1, |index| index + 1);
@@ -143,8 +144,8 @@ impl<'a> Perturber<'a> {
     fn apply(&self, technique: Technique, draft: &mut Draft, draw: &mut Draw) -> bool {
         let (sources, config) = (self.sources, self.config.config());
         let share = config.keyword_share;
-        // Without a share nothing is drawn, so that the paper's samples of a seed do not depend on
-        // these settings.
+        // A share of 0 takes no random number, so that the samples of the paper's settings stay the
+        // same.
         let chosen = |share: f64, draw: &mut Draw| share > 0.0 && draw.chance(share);
         let beyond_the_paper = match technique {
             Technique::Reordering => {

@@ -1,4 +1,4 @@
-//! What holds for every story, seed and preset.
+//! Properties that hold for every story, seed and preset.
 
 use proptest::prelude::*;
 use storymeter_core::Story;
@@ -41,7 +41,7 @@ fn preset(preset: Preset) -> Config {
     Config { preset, ..Config::default() }
 }
 
-/// All that goes beyond the paper.
+/// Settings that use everything beyond the paper.
 fn beyond() -> Config {
     Config { garbled: 1.0, spliced: 1.0, ..Config::default() }
 }

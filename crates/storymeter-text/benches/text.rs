@@ -11,7 +11,7 @@ use storymeter_text::names::Delexicaliser;
 use storymeter_text::tagger::Tagger;
 use storymeter_text::{Span, sentence, treebank};
 
-/// A story of our own, repeated with other names so that caches see some variety.
+/// A story, repeated with different names so that caches cannot hold all of its words.
 fn stories() -> String {
     let story = "NAME couldn't find the old key. \"Where did you put it?\" she asked her brother, who was reading in the \
         kitchen. He shrugged and said that he hadn't seen it since Friday... The gray house by the lake had been \
@@ -61,7 +61,7 @@ fn text(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Sentences and tokens, and masked names, of texts that grow.
+/// The time for tokens and for masked names in texts of growing length.
 fn growth(criterion: &mut Criterion) {
     let ordinary = stories();
     let kinds =

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use storymeter_text::lexicon::format::{HEADER_BYTES, MAGIC, hash, write_varint};
 
-/// Database suffix of each part of speech, in the order of `PartOfSpeech`.
+/// The suffixes of the database files, in the order of `PartOfSpeech`.
 const PARTS: [&str; 4] = ["noun", "verb", "adj", "adv"];
 
 type Synset = (usize, String);
@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A lemma of one word, in the spelling the lexicon is keyed by.
+/// The spelling of a single-word lemma in the lexicon; `None` for a phrase.
 fn single_word(lemma: &str) -> Option<String> {
     // Adjectives carry their syntactic position: "galore(ip)".
     let lemma = lemma.split('(').next().unwrap_or(lemma);
@@ -230,7 +230,7 @@ fn read_newer_antonyms(
     Ok(())
 }
 
-/// Synsets shared by several words first, each group in database order.
+/// Numbers the synsets: first those that several words share, each group in database order.
 fn number_synsets(words: &BTreeMap<String, Word>) -> (BTreeMap<&Synset, u32>, Vec<Vec<&str>>) {
     let mut members: BTreeMap<&Synset, Vec<&str>> = BTreeMap::new();
     for (word, lemma) in
@@ -253,7 +253,8 @@ fn number_synsets(words: &BTreeMap<String, Word>) -> (BTreeMap<&Synset, u32>, Ve
 
 fn encode(words: &BTreeMap<String, Word>) -> Result<Vec<u8>, Box<dyn Error>> {
     let (numbers, shared) = number_synsets(words);
-    // A record's place depends on the length of the places it names: repeat until nothing moves.
+    // The length of a record depends on the places that it refers to, so this repeats until no
+    // record moves.
     let mut places: BTreeMap<&str, u32> = words.keys().map(|word| (word.as_str(), 0)).collect();
     let mut out;
     loop {

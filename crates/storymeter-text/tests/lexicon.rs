@@ -1,4 +1,4 @@
-//! The lexicon, as a transcript.
+//! The answers of the lexicon.
 
 use storymeter_text::lexicon::{Lexicon, LexiconError, PartOfSpeech, have_common_synset};
 use storymeter_text::morphology::{adjective, noun};

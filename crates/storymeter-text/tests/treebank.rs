@@ -1,4 +1,4 @@
-//! The treebank tokeniser against NLTK's, and against itself.
+//! The treebank tokeniser, compared with NLTK's and with its own inverse.
 
 use proptest::prelude::*;
 use storymeter_text::{Span, sentence, treebank};
@@ -15,7 +15,7 @@ fn normal(text: &str) -> String {
         .join(" ")
 }
 
-/// Where we differ from NLTK on purpose, and what we give.
+/// Texts on which the tokeniser differs from NLTK on purpose, with its tokens.
 const DIFFERENCES: [(&str, &str); 5] = [
     ("'Tis late, and 'twas cold.", "'T is late , and 't was cold ."),
     ("The '90s were good.", "The '90s were good ."),

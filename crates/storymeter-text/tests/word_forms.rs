@@ -1,5 +1,5 @@
-//! Word forms against lemminflect's (fixtures made by `tools/word_forms_fixture.py`), and there and
-//! back for every verb of WordNet.
+//! Word forms, compared with those of lemminflect (fixtures made by `tools/word_forms_fixture.py`),
+//! and every verb of WordNet inflected and taken back to its base.
 #![allow(clippy::print_stdout)]
 
 use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
