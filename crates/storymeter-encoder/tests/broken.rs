@@ -209,15 +209,12 @@ fn a_tokenizer_of_another_model_is_refused() {
     let text = complaint(&folder);
     assert!(
         text.starts_with(
-            "vocab.txt: the vocabulary has 404 entries but config.json says vocab_size"
+            "vocab.txt: the vocabulary has 404 entries, but vocab_size in config.json is"
         ),
         "{text}"
     );
     std::fs::write(folder.path().join("vocab.txt"), "[PAD]\nhello\n").unwrap();
-    assert_eq!(
-        complaint(&folder),
-        "vocab.txt: the vocabulary has no \"[UNK]\", which every story needs"
-    );
+    assert_eq!(complaint(&folder), "vocab.txt: the vocabulary lacks the special token \"[UNK]\"");
     let folder = copy();
     edit(&folder, "tokenizer.json", "\"WordPiece\",\"unk", "\"BPE\",\"unk");
     assert_eq!(complaint(&folder), "tokenizer.json: model is BPE, expected WordPiece");
