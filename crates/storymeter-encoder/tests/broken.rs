@@ -1,4 +1,5 @@
-//! What is wrong with a model folder is said clearly: which file, which tensor or field, what was expected.
+//! The errors of a broken model folder say what is wrong: which file, which tensor or field, and
+//! what was expected.
 
 use half::{bf16, f16};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -29,7 +30,8 @@ fn edit(folder: &TempDir, file: &str, from: &str, to: &str) {
     std::fs::write(path, text.replacen(from, to, 1)).unwrap();
 }
 
-/// Rewrites the weights, each tensor (name, type, shape, bytes) as `change` leaves it; `None` leaves it out.
+/// Rewrites the weights. `change` returns each tensor (name, type, shape, bytes) as it should be,
+/// or `None` to leave it out.
 fn rewrite(
     folder: &TempDir,
     mut change: impl FnMut(
@@ -122,7 +124,8 @@ fn a_missing_tensor_is_named_with_its_shape() {
     });
     assert_eq!(
         complaint(&folder),
-        "model.safetensors: tensor encoder.layer.1.output.dense.weight: is missing (expected shape [36, 70])"
+        "model.safetensors: tensor encoder.layer.1.output.dense.weight: is missing (expected shape \
+         [36, 70])"
     );
 }
 

@@ -1,7 +1,7 @@
 //! Whatever call of the driver fails, nothing of what was taken from the GPU before is left behind.
 //!
-//! No GPU is needed: `emulated/driver.rs` stands for the driver and its libraries. The test compiles it,
-//! then runs itself in processes of their own that load it in their place.
+//! No GPU is needed: `emulated/driver.rs` stands for the driver and its libraries. The test
+//! compiles it, then runs itself in processes of their own that load it in their place.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -61,8 +61,8 @@ fn emulated_libraries(folder: &Path) {
     }
 }
 
-/// Runs [`on_the_emulated_gpu`] in a process of its own. Returns what it printed, and of each kind of
-/// thing how many were taken and how many given back.
+/// Runs [`on_the_emulated_gpu`] in a process of its own. Returns what it printed, and of each kind
+/// of thing how many were taken and how many given back.
 fn run(libraries: &Path, failure: Option<&str>) -> (String, BTreeMap<String, [usize; 2]>) {
     let folder = tempfile::tempdir().unwrap();
     let log: PathBuf = folder.path().join("log");

@@ -1,9 +1,9 @@
-//! An emulated CUDA driver, with NVRTC and cuBLASLt: `tests/emulated.rs` compiles this file to a library
-//! and loads it in place of the real ones.
+//! An emulated CUDA driver, with NVRTC and cuBLASLt: `tests/emulated.rs` compiles this file to a
+//! library and loads it in place of the real ones.
 //!
-//! Memory of the "GPU" is memory of the host, and kernels and products do nothing. What is taken and
-//! given back is written to the file that EMULATED_LOG names, as `+ KIND` and `- KIND`. The call that
-//! EMULATED_FAILURE names (`FUNCTION:N`, its N-th call) fails.
+//! Memory of the "GPU" is memory of the host, and kernels and products do nothing. What is taken
+//! and given back is written to the file that EMULATED_LOG names, as `+ KIND` and `- KIND`. The
+//! call that EMULATED_FAILURE names (`FUNCTION:N`, its N-th call) fails.
 #![allow(non_snake_case)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -51,8 +51,8 @@ unsafe fn give_back(kind: &str, memory: *mut u8) {
     }
 }
 
-/// Functions of the libraries: each returns 0, or 2 where it was told to fail. Arguments that a function
-/// does not look at are left out.
+/// Functions of the libraries: each returns 0, or 2 where it was told to fail. Arguments that a
+/// function does not look at are left out.
 macro_rules! functions {
     ($($name:ident($($argument:ident: $kind:ty),*) $body:block)+) => {$(
         #[unsafe(no_mangle)]
@@ -104,7 +104,9 @@ functions! {
     cuMemcpyDtoH_v2(to: Handle, from: Handle, bytes: usize) { from.copy_to(to, bytes) }
     cuMemcpyDtoDAsync_v2(to: Handle, from: Handle, bytes: usize) { from.copy_to(to, bytes) }
     cuLaunchKernel() {}
-    cuGetErrorString(_error: c_int, text: *mut *const c_char) { *text = c"an emulated failure".as_ptr() }
+    cuGetErrorString(_error: c_int, text: *mut *const c_char) {
+        *text = c"an emulated failure".as_ptr();
+    }
     nvrtcVersion(major: *mut c_int, minor: *mut c_int) { (*major, *minor) = (13, 0) }
     nvrtcCreateProgram(program: *mut Handle) { *program = take("program", 8) }
     nvrtcDestroyProgram(program: *mut Handle) { give_back("program", *program) }
