@@ -44,12 +44,12 @@ fn real_batches(file: &str, tokens: usize) -> Result<Vec<Batch>, Box<dyn Error>>
     let numbers: Vec<u32> =
         bytes.chunks_exact(2).map(|two| u32::from(u16::from_le_bytes([two[0], two[1]]))).collect();
     let mut stories: Vec<&[u32]> = Vec::new();
-    let mut rest = numbers.as_slice();
-    while let [length, more @ ..] = rest {
+    let mut unread = numbers.as_slice();
+    while let [length, more @ ..] = unread {
         let (story, later) =
             more.split_at_checked(*length as usize).ok_or("the file of stories is cut off")?;
         stories.push(story);
-        rest = later;
+        unread = later;
     }
     let mut turn = stories.iter().cycle().peekable();
     let mut batches = Vec::new();
@@ -117,8 +117,8 @@ fn operations(config: &Config, tokens: usize) -> f64 {
 fn peak(cuda: &Cuda<bf16>) -> Result<f64, Box<dyn Error>> {
     let n = 8192;
     let random = |seed| -> Vec<f32> {
-        let some: Vec<f32> = (0..65_521).map(|i| 0.02 * Stream::new(seed).normal(i)).collect();
-        some.iter().copied().cycle().take(n * n).collect()
+        let period: Vec<f32> = (0..65_521).map(|i| 0.02 * Stream::new(seed).normal(i)).collect();
+        period.iter().copied().cycle().take(n * n).collect()
     };
     let (weight, bias) = (random(1), vec![0.0; n]);
     let given = [Given { data: &weight, decays: false }, Given { data: &bias, decays: false }];

@@ -118,9 +118,9 @@ impl Checkpoint {
         config: &Config,
     ) -> Result<()> {
         for name in tensors.names() {
-            let rest =
+            let numbered =
                 name.strip_prefix(prefix).and_then(|name| name.strip_prefix(layout.layer_prefix));
-            let number = rest.and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
+            let number = numbered.and_then(|name| name.split('.').next()?.parse::<usize>().ok());
             if number.is_some_and(|number| number >= config.layers) {
                 let problem = format!(
                     "config.json has only {} layers (0 to {})",

@@ -22,7 +22,7 @@ use crate::parameters::{Layout, Parameters, Tensor};
 use crate::rans::Code;
 
 /// The number of rows that are encoded together. Blocks are decoded in parallel.
-const ROWS_A_BLOCK: usize = 64;
+const ROWS_PER_BLOCK: usize = 64;
 
 /// How far apart the lines of the grid are, as a share of the root mean square of a row. Everything
 /// that is not on the grid (biases, norms, positions) has sixteen bits.
@@ -63,14 +63,14 @@ impl Grid {
 
     /// How each tensor is rounded that is on the grid.
     pub(crate) fn of(self, layout: &Layout) -> Vec<Rounded> {
-        let of =
+        let rounded =
             |tensor: usize, step| Rounded { tensor, width: layout.expected[tensor].1[1], step };
         let matrices = layout.layers.iter().flat_map(|layer| {
             [layer.query, layer.key, layer.value, layer.output, layer.up, layer.down]
                 .map(|pair| pair.weight)
         });
-        std::iter::once(of(layout.words, self.words))
-            .chain(matrices.map(|tensor| of(tensor, self.layers)))
+        std::iter::once(rounded(layout.words, self.words))
+            .chain(matrices.map(|tensor| rounded(tensor, self.layers)))
             .collect()
     }
 
@@ -148,7 +148,7 @@ fn pack(weights: &[f32], Rounded { width, step, .. }: Rounded) -> Vec<u8> {
         .collect();
     let code = Code::of(levels.iter().copied());
     let blocks: Vec<Vec<u8>> =
-        levels.par_chunks(ROWS_A_BLOCK * width).map(|levels| code.encode(levels)).collect();
+        levels.par_chunks(ROWS_PER_BLOCK * width).map(|levels| code.encode(levels)).collect();
     let mut bytes = code.to_bytes();
     bytes.extend(steps.iter().flat_map(|step| step.to_le_bytes()));
     bytes.extend(blocks.iter().flat_map(|block| (block.len() as u32).to_le_bytes()));
@@ -161,7 +161,7 @@ fn pack(weights: &[f32], Rounded { width, step, .. }: Rounded) -> Vec<u8> {
 pub(crate) fn unpack(bytes: &[u8], rows: usize, width: usize) -> Option<Levels> {
     let (code, rest) = Code::read(bytes)?;
     let (steps, rest) = rest.split_at_checked(2 * rows)?;
-    let (lengths, mut rest) = rest.split_at_checked(4 * rows.div_ceil(ROWS_A_BLOCK))?;
+    let (lengths, mut rest) = rest.split_at_checked(4 * rows.div_ceil(ROWS_PER_BLOCK))?;
     let mut blocks = Vec::with_capacity(lengths.len() / 4);
     for length in lengths.as_chunks().0 {
         let (block, behind) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -175,7 +175,7 @@ pub(crate) fn unpack(bytes: &[u8], rows: usize, width: usize) -> Option<Levels> 
     levels.resize(count, 0);
     let decoder = code.decoder();
     levels
-        .par_chunks_mut(ROWS_A_BLOCK * width)
+        .par_chunks_mut(ROWS_PER_BLOCK * width)
         .zip(blocks)
         .map(|(levels, block)| decoder.decode(block, levels))
         .collect::<Option<()>>()?;

@@ -6,7 +6,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::BTreeMap;
 use std::path::Path;
 use storymeter_encoder::{
-    Batch, Config, Encoder, Precision, Result, Tokenizer, Workspace, load_parameters,
+    Batch, Config, Encoder, Error, Precision, Result, Tokenizer, Workspace, load_parameters,
     save_parameters,
 };
 use tempfile::TempDir;
@@ -127,6 +127,25 @@ fn a_missing_tensor_is_named_with_its_shape() {
         "model.safetensors: tensor encoder.layer.1.output.dense.weight: is missing (expected shape \
          [36, 70])"
     );
+}
+
+#[test]
+fn missing_files_and_tensors_can_be_told_from_broken_ones() {
+    for file in ["config.json", "model.safetensors"] {
+        let folder = copy();
+        std::fs::remove_file(folder.path().join(file)).unwrap();
+        let error = Encoder::load(folder.path(), Precision::Int8).err().unwrap();
+        let Error::MissingFile { path } = &error else { panic!("{error:?}") };
+        assert_eq!(*path, folder.path().join(file));
+        assert!(error.to_string().contains("this file is missing (a model folder has"), "{error}");
+    }
+    let folder = copy();
+    rewrite(&folder, |name, dtype, shape, data| {
+        (name != "embeddings.LayerNorm.bias").then(|| (name.into(), dtype, shape, data))
+    });
+    let error = Encoder::load(folder.path(), Precision::Int8).err().unwrap();
+    let Error::MissingTensor { name, shape, .. } = error else { panic!("{error:?}") };
+    assert_eq!((name.as_str(), shape), ("embeddings.LayerNorm.bias", Some(vec![36])));
 }
 
 #[test]

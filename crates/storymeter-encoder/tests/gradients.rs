@@ -12,7 +12,7 @@ use storymeter_encoder::train::{
     Norm, Optimiser, Part, Tables, warm_up_then_linear,
 };
 use storymeter_encoder::{
-    Activation, Batch, Config, Encoder, Isa, Parameters, Precision, Stream, Workspace,
+    Activation, Batch, Config, Encoder, Error, Isa, Parameters, Precision, Stream, Workspace,
     load_parameters,
 };
 
@@ -442,6 +442,25 @@ fn a_run_resumed_in_the_middle_ends_with_the_same_weights() {
     let unbroken = run(None);
     assert!(unbroken == run(Some(3)), "the resumed run differs");
     assert!(unbroken != task.parameters, "the weights have moved");
+}
+
+#[test]
+fn weights_and_states_of_another_network_are_refused() {
+    let task = Task::load("bert");
+    let mut fewer = task.parameters.clone();
+    fewer.tensors.pop();
+    let refused = Network::new(Cpu::default(), task.config.clone(), &fewer, &[]);
+    assert!(matches!(refused.err(), Some(Error::Mismatch(_))));
+    let mut network = task.network();
+    let whole = Optimiser::new(AdamW::bert()).state(&network).unwrap();
+    let mut fewer = whole.clone();
+    fewer.means.pop();
+    let mut shorter = whole;
+    shorter.means[0].1.pop();
+    for state in [fewer, shorter] {
+        let refused = Optimiser::resume(&mut network, AdamW::bert(), &state);
+        assert!(matches!(refused.err(), Some(Error::Mismatch(_))));
+    }
 }
 
 #[test]

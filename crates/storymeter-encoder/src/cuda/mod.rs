@@ -104,6 +104,8 @@ impl<N: Number> Cuda<N> {
     /// Opens GPU number `ordinal`. When a kind of GPU is used for the first time its kernels are
     /// compiled, which takes some seconds.
     ///
+    /// A thread works with one GPU: the one that it opened last.
+    ///
     /// # Errors
     /// If there is no driver or no such GPU, if the GPU or its driver is too old, or if NVRTC or
     /// cuBLASLt is not found.

@@ -210,9 +210,9 @@ impl<N: Number> Exchange<Cuda<N>> for Nccl {
     }
 
     fn sum(&self, cuda: &Cuda<N>, numbers: &mut [f64]) -> Result<()> {
-        let there: Buffer<f64> = cuda.device().upload(numbers);
-        self.sum_in_place(cuda.device(), there.view())?;
-        numbers.copy_from_slice(&cuda.device().read(&there, 0, numbers.len())?);
+        let sums: Buffer<f64> = cuda.device().upload(numbers);
+        self.sum_in_place(cuda.device(), sums.view())?;
+        numbers.copy_from_slice(&cuda.device().read(&sums, 0, numbers.len())?);
         Ok(())
     }
 }

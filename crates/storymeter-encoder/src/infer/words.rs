@@ -50,8 +50,8 @@ impl Words {
         };
         let mut results = Vec::with_capacity(states.len() / width);
         let mut block = vec![[0.0; STATES]; entries];
-        for some in states.chunks(STATES * width) {
-            let mut padded = some.to_vec();
+        for part in states.chunks(STATES * width) {
+            let mut padded = part.to_vec();
             padded.resize(STATES * width, 0.0);
             match self {
                 Words::F32(rows) => products_f32(isa, rows, width, &padded, &mut block),
@@ -59,7 +59,7 @@ impl Words {
                     products_i8(isa, rows, scales, width, &padded, &mut block)
                 }
             }
-            let count = some.len() / width;
+            let count = part.len() / width;
             results
                 .extend((0..count).map(|s| block.iter().map(|row| row[s]).collect::<Vec<f32>>()));
         }

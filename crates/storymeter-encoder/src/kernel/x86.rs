@@ -106,8 +106,11 @@ fn i8_avx512_rows<const R: usize>(rows: QuantisedRows<'_>, panel: &PanelI8<'_>, 
                     (_mm512_set1_ps(rows.scale[r]), _mm512_set1_ps(rows.minimum[r]));
                 let product =
                     _mm512_mul_ps(_mm512_cvtepi32_ps(acc[half]), _mm512_mul_ps(scale, scales));
-                let rest = _mm512_add_ps(_mm512_mul_ps(minimum, offsets), bias);
-                _mm512_storeu_ps(out[r].as_mut_ptr().add(16 * half), _mm512_add_ps(product, rest));
+                let constant = _mm512_add_ps(_mm512_mul_ps(minimum, offsets), bias);
+                _mm512_storeu_ps(
+                    out[r].as_mut_ptr().add(16 * half),
+                    _mm512_add_ps(product, constant),
+                );
             }
         }
     }
@@ -241,8 +244,8 @@ fn i8_avx2_rows<const R: usize>(
                     (_mm256_set1_ps(rows.scale[r]), _mm256_set1_ps(rows.minimum[r]));
                 let sum = _mm256_cvtepi32_ps(_mm256_add_epi32(acc[half], shift));
                 let product = _mm256_mul_ps(sum, _mm256_mul_ps(scale, scales));
-                let rest = _mm256_add_ps(_mm256_mul_ps(minimum, offsets), bias);
-                _mm256_storeu_ps(out[r].as_mut_ptr().add(at), _mm256_add_ps(product, rest));
+                let constant = _mm256_add_ps(_mm256_mul_ps(minimum, offsets), bias);
+                _mm256_storeu_ps(out[r].as_mut_ptr().add(at), _mm256_add_ps(product, constant));
             }
         }
     }

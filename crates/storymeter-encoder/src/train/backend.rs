@@ -140,9 +140,9 @@ pub enum Part {
 /// A device may work in the background. If an operation that returns no [`Result`] fails, the next
 /// one that returns a [`Result`] gives the error.
 ///
-/// # Panics
-/// Every operation panics if its arguments do not fit together: if a tensor has other sizes than a
-/// [`Linear`] or a [`Norm`] says, or if a row to look up is not in its table.
+/// Arguments that do not fit together, such as a tensor of another size than its [`Linear`] says or
+/// a row that is not in its table, are a mistake of the caller. An operation then may panic, or
+/// make the device fail, but it never reads or writes beyond its buffers.
 pub trait Backend {
     /// Activations and their gradients in the memory of the device, in the precision that it trains
     /// in.

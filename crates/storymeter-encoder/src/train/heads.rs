@@ -54,7 +54,7 @@ impl<B: Backend> Network<B> {
     ) {
         assert!(
             rows.len() == targets.len() && rows.len() == weights.len(),
-            "one target and weight a row"
+            "one target and one weight per row"
         );
         assert!(
             targets.iter().all(|target| (*target as usize) < head.outputs),
@@ -89,7 +89,7 @@ impl<B: Backend> Network<B> {
         };
         assert!(
             labels.len() == weights.len() && labels.len() == rows * head.outputs,
-            "a label and a weight an output and vector"
+            "one label and one weight per output and vector"
         );
         if rows == 0 {
             return;
