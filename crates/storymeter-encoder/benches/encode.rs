@@ -1,5 +1,5 @@
-//! Tokens per second of a MiniLM-sized encoder with random weights, in f32 and int8, many stories and one; weights a second
-//! that are read from a grid.
+//! How many tokens per second a MiniLM-sized encoder with random weights encodes, in f32 and int8,
+//! for many stories and for one; and how many weights per second are read from a grid.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::path::Path;

@@ -217,8 +217,8 @@ mod tests {
         });
         assert_eq!(
             error.to_string(),
-            "H200: out of memory: 1.50 GiB more asked for with 138.00 of 139.00 GiB in use; a batch \
-             of 5000 tokens is too large, at most about 2500 would fit"
+            "H200: out of memory: 1.50 GiB more asked for with 138.00 of 139.00 GiB in use; a \
+             batch of 5000 tokens is too large, at most about 2500 would fit"
         );
     }
 }

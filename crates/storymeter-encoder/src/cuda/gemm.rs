@@ -1,7 +1,8 @@
 //! Matrix products by cuBLASLt.
 //!
-//! The algorithm of a product is looked up once for each bucket of row counts and kept: asking for it
-//! takes longer than many a product, and packed batches hardly ever have the same number of rows.
+//! The algorithm of a product is looked up once for each bucket of row counts and kept: asking for
+//! it takes longer than many a product, and packed batches hardly ever have the same number of
+//! rows.
 
 use super::device::Device;
 use super::driver::{Block, Context, failed};
@@ -17,7 +18,8 @@ use std::rc::Rc;
 
 /// The bytes that cuBLASLt may use beside a product (what NVIDIA recommends for Hopper).
 const WORKSPACE: usize = 32 << 20;
-/// Matrices begin at multiples of this many bytes, which cuBLASLt is told when it picks an algorithm.
+/// Matrices begin at multiples of this many bytes, which cuBLASLt is told when it picks an
+/// algorithm.
 const ALIGNMENT: u32 = 16;
 
 /// cuBLASLt, and the answers it gave before.
