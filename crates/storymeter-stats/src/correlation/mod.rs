@@ -43,6 +43,8 @@ impl Correlation {
 
 /// Which correlation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Coefficient {
     /// Product-moment correlation.
     Pearson,
