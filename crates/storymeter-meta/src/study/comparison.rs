@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use storymeter_core::Key;
-use storymeter_stats::Coefficient;
+use storymeter_stats::{Coefficient, Correction};
 
 use crate::Level;
 use crate::outcome::{Outcome, written};
@@ -109,18 +109,6 @@ pub struct PValue {
     pub raw: f64,
     /// The p-value corrected for all tests of its matrix.
     pub corrected: f64,
-}
-
-/// How p-values are corrected for the number of tests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-pub enum Correction {
-    /// Holm (1979): controls the probability of any false discovery.
-    #[default]
-    Holm,
-    /// Benjamini and Hochberg (1995).
-    BenjaminiHochberg,
-    /// Benjamini and Yekutieli (2001).
-    BenjaminiYekutieli,
 }
 
 /// How well metrics judge between systems, compared with people.

@@ -21,8 +21,8 @@ pub use agreement::{
     Adjusted, Agreement, Association, Between, Estimate, Interval, IntervalMethod,
 };
 pub use comparison::{
-    Comparison, Correction, Difference, DifferenceKind, PValue, PairAccuracy, Pairwise,
-    PairwiseRow, Side, Test, TestMatrix, TopSystems, TopSystemsRow,
+    Comparison, Difference, DifferenceKind, PValue, PairAccuracy, Pairwise, PairwiseRow, Side,
+    Test, TestMatrix, TopSystems, TopSystemsRow,
 };
 pub use errors::{
     Edits, EditsRow, ErrorCorrelation, ErrorShare, ErrorTypeShares, ErrorTypesRow, ErrorTypesTable,

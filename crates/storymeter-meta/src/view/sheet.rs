@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use storymeter_core::{Key, Role};
-use storymeter_stats::Coefficient;
+use storymeter_stats::{Coefficient, Correction};
 
-use crate::study::{Ballot, Correction, RankMethod, Test};
+use crate::study::{Ballot, RankMethod, Test};
 use crate::{Level, Outcome};
 
 /// What a sheet shows. Programs choose sheets by this, never by title.
