@@ -1,0 +1,202 @@
+//! Metrics in order: the best few by criterion, and rankings over many correlations.
+
+use storymeter_stats::ranking::{BordaTies, argsort_numpy_1_23, borda, kemeny, mean_ranks};
+use storymeter_stats::{Coefficient, Matrix};
+
+use super::correlations::settle;
+use super::{Analysis, Correlations, Noise, SystemMeans};
+use crate::error::Result;
+use crate::level::Level;
+use crate::study::{
+    Ballot, Difference, DifferenceKind, Edition, Leader, Leaders, Place, RankMethod, Ranking, Voter,
+};
+
+/// A ballot with its voters: the column of the criterion, at a level, with a coefficient.
+pub(crate) struct Ballots {
+    pub ballot: Ballot,
+    voters: Vec<(Level, Coefficient, usize)>,
+}
+
+/// The metrics that every voter has a number for, and their strengths, one row per metric.
+struct Candidates {
+    metrics: Vec<usize>,
+    strengths: Vec<f64>,
+    voters: usize,
+}
+
+impl Candidates {
+    fn matrix(&self) -> storymeter_stats::Result<Matrix<'_>> {
+        Matrix::new(&self.strengths, self.metrics.len(), self.voters)
+    }
+}
+
+impl Analysis {
+    /// All correlations at these levels, then those of each level, of each coefficient, of both, and
+    /// of each criterion.
+    ///
+    /// With story and system level and six criteria these are the 18 rankings that HANNA published.
+    pub fn ballots(&self, levels: &[Level]) -> Vec<Ballots> {
+        let criteria = &self.criteria;
+        let block = |level: Level, coefficient: Coefficient| {
+            criteria.iter().map(move |&criterion| (level, coefficient, criterion))
+        };
+        let all = || {
+            levels.iter().flat_map(|&l| Coefficient::ALL.into_iter().flat_map(move |c| block(l, c)))
+        };
+        let mut ballots = vec![Ballots { ballot: Ballot::Global, voters: all().collect() }];
+        for &level in levels {
+            let voters = all().filter(|voter| voter.0 == level).collect();
+            ballots.push(Ballots { ballot: Ballot::Level(level), voters });
+        }
+        for coefficient in Coefficient::ALL {
+            let voters = all().filter(|voter| voter.1 == coefficient).collect();
+            ballots.push(Ballots { ballot: Ballot::Coefficient(coefficient), voters });
+        }
+        for &level in levels {
+            for coefficient in Coefficient::ALL {
+                let voters = block(level, coefficient).collect();
+                ballots.push(Ballots { ballot: Ballot::Block(level, coefficient), voters });
+            }
+        }
+        for &criterion in criteria {
+            let voters = all().filter(|voter| voter.2 == criterion).collect();
+            ballots.push(Ballots { ballot: Ballot::Criterion(self.key(criterion)), voters });
+        }
+        ballots
+    }
+
+    fn candidates(
+        &self,
+        correlations: &Correlations,
+        ballot: &Ballots,
+        ties: BordaTies,
+    ) -> Candidates {
+        let votes = |metric: usize| -> Vec<f64> {
+            let one = |&(level, coefficient, criterion): &(Level, Coefficient, usize)| {
+                let strength = correlations.number(level, coefficient, metric, criterion).abs();
+                // A metric and its mirror image are equally strong; their last bits need not be.
+                if ties == BordaTies::MidRank { settle(strength) } else { strength }
+            };
+            ballot.voters.iter().map(one).collect()
+        };
+        let complete = |&metric: &usize| votes(metric).iter().all(|vote| !vote.is_nan());
+        let metrics: Vec<usize> = self.metrics.iter().copied().filter(complete).collect();
+        let strengths = metrics.iter().flat_map(|&metric| votes(metric)).collect();
+        Candidates { metrics, strengths, voters: ballot.voters.len() }
+    }
+
+    fn ties(&self) -> BordaTies {
+        match self.edition {
+            Edition::Corrected => BordaTies::MidRank,
+            Edition::Published => BordaTies::Numpy123,
+        }
+    }
+
+    /// The metrics ranked over the correlations of a ballot.
+    pub fn ranking(&self, ballot: &Ballots, method: RankMethod) -> Result<Ranking> {
+        let candidates = self.candidates(&self.correlations, ballot, self.ties());
+        let matrix = candidates.matrix()?;
+        let mut exact = None;
+        let order: Vec<(usize, Option<f64>)> = match method {
+            RankMethod::Borda => {
+                let count = borda(matrix, self.ties())?;
+                count.order.iter().map(|&at| (at, Some(count.scores[at]))).collect()
+            }
+            RankMethod::MeanRank => {
+                let ranks = mean_ranks(matrix)?;
+                let mut order: Vec<usize> = (0..ranks.len()).collect();
+                order.sort_by(|&a, &b| ranks[a].total_cmp(&ranks[b]));
+                order.into_iter().map(|at| (at, Some(ranks[at]))).collect()
+            }
+            RankMethod::Kemeny => {
+                let consensus = kemeny(matrix)?;
+                exact = Some(consensus.exact);
+                consensus.order.into_iter().map(|at| (at, None)).collect()
+            }
+        };
+        let place = |(at, score): (usize, Option<f64>)| Place {
+            metric: self.key(candidates.metrics[at]),
+            score,
+        };
+        let voter = |&(level, coefficient, criterion): &(Level, Coefficient, usize)| Voter {
+            level,
+            coefficient,
+            criterion: self.key(criterion),
+        };
+        Ok(Ranking {
+            method,
+            ballot: ballot.ballot.clone(),
+            voters: ballot.voters.iter().map(voter).collect(),
+            places: order.into_iter().map(place).collect(),
+            unranked: self.metrics.len() - candidates.metrics.len(),
+            exact,
+        })
+    }
+
+    /// Where the published order of ties, among system means as numpy sums them, gives another top
+    /// five than shared ranks among means that tie when they are equal.
+    pub fn borda_differences(
+        &self,
+        ballots: &[Ballots],
+        differences: &mut Vec<Difference>,
+    ) -> Result<()> {
+        let with = |noise| self.correlations.with_means(&SystemMeans::of(&self.grid, noise));
+        let (kept, removed) = (with(Noise::Kept)?, with(Noise::Removed)?);
+        for ballot in ballots {
+            let top = |correlations, ties| -> Result<String> {
+                let candidates = self.candidates(correlations, ballot, ties);
+                let count = borda(candidates.matrix()?, ties)?;
+                let name = |&at: &usize| self.key(candidates.metrics[at]).to_string();
+                Ok(count.order.iter().take(5).map(name).collect::<Vec<_>>().join("; "))
+            };
+            let published = top(&kept, BordaTies::Numpy123)?;
+            let corrected = top(&removed, BordaTies::MidRank)?;
+            if published != corrected {
+                differences.push(Difference {
+                    kind: DifferenceKind::Borda,
+                    subject: crate::view::ballot_name(&ballot.ballot),
+                    published,
+                    corrected,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The metrics by the strength of their correlations, for every level, criterion and coefficient.
+    pub fn leaders(&self, levels: &[Level]) -> Vec<Leaders> {
+        let mut all = Vec::new();
+        for &level in levels {
+            for &criterion in &self.criteria {
+                for coefficient in Coefficient::ALL {
+                    all.push(self.leaders_of(level, criterion, coefficient));
+                }
+            }
+        }
+        all
+    }
+
+    fn leaders_of(&self, level: Level, criterion: usize, coefficient: Coefficient) -> Leaders {
+        let strength = |&metric: &usize| {
+            let found = self.correlations.get(level, coefficient, metric, criterion);
+            Some((metric, found.value.ok()?.value.abs()))
+        };
+        let found: Vec<(usize, f64)> = self.metrics.iter().filter_map(strength).collect();
+        let strengths: Vec<f64> = found.iter().map(|(_, strength)| *strength).collect();
+        let order: Vec<usize> = match self.edition {
+            Edition::Published => argsort_numpy_1_23(&strengths).into_iter().rev().collect(),
+            Edition::Corrected => {
+                let mut order: Vec<usize> = (0..strengths.len()).collect();
+                order.sort_by(|&a, &b| settle(strengths[b]).total_cmp(&settle(strengths[a])));
+                order
+            }
+        };
+        let leader = |at: usize| Leader { metric: self.key(found[at].0), strength: found[at].1 };
+        Leaders {
+            level,
+            criterion: self.key(criterion),
+            coefficient,
+            order: order.into_iter().map(leader).collect(),
+        }
+    }
+}
