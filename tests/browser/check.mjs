@@ -15,7 +15,12 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const axe = readFileSync(join(here, "node_modules/axe-core/axe.min.js"), "utf8");
 if (shots) mkdirSync(shots, { recursive: true });
 
-const storymeter = (...args) => execFileSync(resolve(binary), args, { cwd: work, stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
+const storymeter = (...args) =>
+  execFileSync(resolve(binary), args, {
+    cwd: work,
+    stdio: ["ignore", "pipe", "pipe"],
+    maxBuffer: 1 << 28,
+  });
 const megabytes = (file) => statSync(join(work, file)).size / 1e6;
 const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
 
@@ -23,9 +28,13 @@ const browser = await chromium.launch({ executablePath: browserPath, args: ["--n
 async function open(file, options = {}) {
   const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, ...options });
   const faults = [];
-  page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") faults.push(message.text()); });
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") faults.push(message.text());
+  });
   page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("request", (request) => { if (!/^(file|data):/.test(request.url())) faults.push(`request to ${request.url()}`); });
+  page.on("request", (request) => {
+    if (!/^(file|data):/.test(request.url())) faults.push(`request to ${request.url()}`);
+  });
   const started = performance.now();
   await page.goto(pathToFileURL(join(work, file)).href, { waitUntil: "load" });
   await page.waitForSelector("html[data-ready=yes]", { state: "attached" });
@@ -34,9 +43,17 @@ async function open(file, options = {}) {
 
 async function accessible(page, what) {
   await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const { violations } = await page.evaluate(() =>
+    window.axe.run(document, { resultTypes: ["violations"] }),
+  );
   const bad = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
-  const told = bad.map((v) => `${v.id} (${v.impact}): ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`);
+  const told = bad.map(
+    (v) =>
+      `${v.id} (${v.impact}): ${v.nodes
+        .slice(0, 3)
+        .map((n) => n.html.slice(0, 160))
+        .join(" | ")}`,
+  );
   assert.deepEqual(told, [], `${what}: accessibility`);
 }
 
@@ -47,24 +64,40 @@ const tests = {
     const name = () => table.locator("tbody tr th").allTextContents();
     const before = await name();
     await table.locator("thead button").first().click();
-    assert.deepEqual(await name(), [...before].sort((a, b) => a.localeCompare(b, undefined, { numeric: true })));
+    assert.deepEqual(
+      await name(),
+      [...before].sort((a, b) => a.localeCompare(b, undefined, { numeric: true })),
+    );
     await table.locator("thead button").first().click();
     assert.equal(await table.locator("thead th").first().getAttribute("aria-sort"), "descending");
 
-    const control = (label, at = "#explore-controls") => page.locator(`${at} label`).filter({ hasText: new RegExp(`^${label}`) }).locator("select,input");
+    const control = (label, at = "#explore-controls") =>
+      page
+        .locator(`${at} label`)
+        .filter({ hasText: new RegExp(`^${label}`) })
+        .locator("select,input");
     const result = JSON.parse(readFileSync(join(work, "result/result.json"), "utf8"));
     const value = (id, row, column) => {
       const sheet = result.sheets.find((s) => s.id === id);
-      return sheet.rows.find((r) => r[0] === row)[sheet.columns.findIndex((c) => c.name === column)];
+      return sheet.rows.find((r) => r[0] === row)[
+        sheet.columns.findIndex((c) => c.name === column)
+      ];
     };
     for (const level of ["system", "story", "pooled"]) {
       for (const coefficient of ["kendall", "spearman", "pearson"]) {
         await control("Show").selectOption("against");
         await control("Level").selectOption(level);
         await control("Coefficient").selectOption(coefficient);
-        const shown = Number(await page.locator('#explore-figure [data-r="alpha"][data-c="plot"]').getAttribute("data-v"));
+        const shown = Number(
+          await page
+            .locator('#explore-figure [data-r="alpha"][data-c="plot"]')
+            .getAttribute("data-v"),
+        );
         const real = value(`against-${level}-${coefficient}`, "alpha", "plot");
-        assert.ok(Math.abs(shown - real) < 1e-5, `${level} ${coefficient}: ${shown} is not ${real}`);
+        assert.ok(
+          Math.abs(shown - real) < 1e-5,
+          `${level} ${coefficient}: ${shown} is not ${real}`,
+        );
       }
     }
     await control("Metrics").fill("alp, bet");
@@ -89,11 +122,18 @@ const tests = {
 
   async "worst disagreements come first and the list works from the keyboard"() {
     const { page, faults } = await open("small.html");
-    const apart = (await page.locator("#story-list .row small").allTextContents()).map((t) => Number(/apart (\d+)%/.exec(t)[1]));
-    assert.deepEqual(apart, [...apart].sort((a, b) => b - a));
+    const apart = (await page.locator("#story-list .row small").allTextContents()).map((t) =>
+      Number(/apart (\d+)%/.exec(t)[1]),
+    );
+    assert.deepEqual(
+      apart,
+      [...apart].sort((a, b) => b - a),
+    );
     await page.locator("#story-list").focus();
     await page.keyboard.press("End");
-    const last = await page.locator("#story-list [aria-selected=true]").getAttribute("aria-posinset");
+    const last = await page
+      .locator("#story-list [aria-selected=true]")
+      .getAttribute("aria-posinset");
     assert.equal(last, "60");
     assert.ok((await page.locator("#story h3").textContent()).startsWith("s"));
     assert.deepEqual(faults, []);
@@ -141,18 +181,28 @@ const tests = {
     const size = megabytes("large.html");
     assert.ok(size < 20, `${size} MB`);
     const { page, faults, seconds } = await open("large.html");
-    assert.match(await page.locator("#stories .sampled").first().textContent(), /The texts of \d+ of 100000 stories/);
+    assert.match(
+      await page.locator("#stories .sampled").first().textContent(),
+      /The texts of \d+ of 100000 stories/,
+    );
     assert.match(await page.locator("#scatter-caption").textContent(), /stories are drawn as dots/);
-    assert.ok((await page.locator("#story-list .row").count()) < 60, "only rows in sight are in the page");
+    assert.ok(
+      (await page.locator("#story-list .row").count()) < 60,
+      "only rows in sight are in the page",
+    );
     const filtered = await page.evaluate(() => {
-      const select = [...document.querySelectorAll("#story-controls label")].find((l) => l.textContent.startsWith("System")).lastChild;
+      const select = [...document.querySelectorAll("#story-controls label")].find((l) =>
+        l.textContent.startsWith("System"),
+      ).lastChild;
       const started = performance.now();
       select.value = "Wren";
       select.dispatchEvent(new Event("change"));
       return performance.now() - started;
     });
     assert.equal(await page.locator("#story-count").textContent(), "20000 of 100000 stories");
-    console.log(`  ${size.toFixed(1)} MB, ready after ${seconds.toFixed(2)} s, filtered in ${filtered.toFixed(0)} ms`);
+    console.log(
+      `  ${size.toFixed(1)} MB, ready after ${seconds.toFixed(2)} s, filtered in ${filtered.toFixed(0)} ms`,
+    );
     assert.deepEqual(faults, []);
   },
 
@@ -161,12 +211,22 @@ const tests = {
     if (!existsSync(join(hanna, "hanna_metric_scores.csv"))) return "skipped: no shared data";
     const csv = join(hanna, "hanna_metric_scores.csv");
     storymeter("meta", "hanna", csv, "--ratings", join(hanna, "ratings.csv"), "-o", "hanna");
-    storymeter("report", "hanna", csv, "--stories", join(hanna, "stories_first48.jsonl.gz"), "-o", "hanna.html");
+    storymeter(
+      "report",
+      "hanna",
+      csv,
+      "--stories",
+      join(hanna, "stories_first48.jsonl.gz"),
+      "-o",
+      "hanna.html",
+    );
     const size = megabytes("hanna.html");
     assert.ok(size < 6, `${size} MB`);
     const { page, faults, seconds } = await open("hanna.html");
     for (let number = 1; number <= 38; number++) {
-      const figure = page.locator(`#figure-${number}, details.drawn[data-sheet="figure-${number}"]`);
+      const figure = page.locator(
+        `#figure-${number}, details.drawn[data-sheet="figure-${number}"]`,
+      );
       assert.equal(await figure.count(), 1, `figure ${number}`);
     }
     const large = page.locator('details.drawn[data-sheet="figure-20"]');
