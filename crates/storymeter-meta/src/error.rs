@@ -1,5 +1,11 @@
 //! What can go wrong between a user's data and a result.
 
+use std::path::PathBuf;
+
+use storymeter_core::Place;
+
+use crate::scale::Scale;
+
 /// What a function of this crate returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -7,20 +13,111 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file could not be read, or holds what its format or type does not allow.
+    /// A file could not be read or written, holds what its format does not allow, or a name is not
+    /// known.
     #[error(transparent)]
     Core(#[from] storymeter_core::Error),
     /// Numbers on which a statistic has no meaning.
     #[error(transparent)]
     Stats(#[from] storymeter_stats::StatsError),
-    /// The data does not allow the analysis asked for.
-    #[error("{0}")]
-    Unfit(String),
+    /// The table has no human criterion.
+    #[error("{}there is no human criterion to compare metrics with: no story has ratings", prefix(.file))]
+    NoCriterion {
+        /// The file, where the table was read from one.
+        file: Option<PathBuf>,
+    },
+    /// The table has no metric.
+    #[error("{}there is no metric to evaluate", prefix(.file))]
+    NoMetric {
+        /// The file, where the table was read from one.
+        file: Option<PathBuf>,
+    },
+    /// Ratings on several criteria, of which one must be named.
+    #[error("{}: there are several criteria, and one must be named: {}", .file.display(), .criteria.join(", "))]
+    SeveralCriteria {
+        /// The file of the ratings.
+        file: PathBuf,
+        /// The criteria.
+        criteria: Vec<String>,
+    },
+    /// Scores of several metrics, of which one must be named.
+    #[error("{}: there are several metrics, and one must be named: {}", .file.display(), .metrics.join(", "))]
+    SeveralMetrics {
+        /// The file of the scores.
+        file: PathBuf,
+        /// The metrics.
+        metrics: Vec<String>,
+    },
+    /// A rating that the scale does not allow.
+    #[error("{place}: rating {rating} is outside the scale {scale}")]
+    OffScale {
+        /// Where the rating stands.
+        place: Place,
+        /// The rating.
+        rating: f64,
+        /// The scale.
+        scale: Scale,
+    },
+    /// Two files of which no story is in both.
+    #[error("{}: none of its ids is in {}", .file.display(), .other.display())]
+    NothingShared {
+        /// One file.
+        file: PathBuf,
+        /// The other.
+        other: PathBuf,
+    },
+    /// Files that are joined by order, and have different lengths.
+    #[error("{}: {found} numbers, but {} has {expected} stories", .file.display(), .other.display())]
+    UnequalLengths {
+        /// The file with the numbers.
+        file: PathBuf,
+        /// How many it has.
+        found: usize,
+        /// The file with the stories.
+        other: PathBuf,
+        /// How many it has.
+        expected: usize,
+    },
+    /// A system with two stories for one item.
+    #[error(
+        "{place}: system \"{system}\" has two stories for item \"{item}\": ids \"{first}\" and \"{second}\""
+    )]
+    TwoStories {
+        /// Where the second story stands.
+        place: Place,
+        /// The system.
+        system: String,
+        /// The item.
+        item: String,
+        /// The id of the first story.
+        first: String,
+        /// The id of the second story.
+        second: String,
+    },
+    /// A story without a system in a table where others have one.
+    #[error("{place}: story \"{id}\" has no system, but other stories have one")]
+    NoSystem {
+        /// Where the story stands.
+        place: Place,
+        /// The id of the story.
+        id: String,
+    },
+    /// A random procedure that is asked for no draw at all.
+    #[error("the number of draws must be at least 1")]
+    NoDraws,
+    /// An empty folder of scores.
+    #[error("{}: there is no score file (*.txt)", .0.display())]
+    NoScoreFiles(PathBuf),
+    /// Two columns with the same key.
+    #[error("{}: the metric \"{key}\" is there twice", .file.display())]
+    TwiceTheMetric {
+        /// The second file.
+        file: PathBuf,
+        /// The metric.
+        key: String,
+    },
 }
 
-impl Error {
-    /// Data that does not allow the analysis, in words.
-    pub fn unfit(problem: impl Into<String>) -> Self {
-        Self::Unfit(problem.into())
-    }
+fn prefix(file: &Option<PathBuf>) -> String {
+    file.as_ref().map_or(String::new(), |file| format!("{}: ", file.display()))
 }

@@ -1,16 +1,18 @@
-//! The range a rating may have.
+//! The range that a rating may have.
 
 use std::fmt;
 use std::str::FromStr;
 
-use storymeter_core::{Error, Place, Result};
+use storymeter_core::Place;
 
-/// The least and the greatest rating a rater could give, both included.
+use crate::error::{Error, Result};
+
+/// The lowest and the highest rating that a rater could give.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// The least.
+    /// The lowest rating.
     pub low: f64,
-    /// The greatest.
+    /// The highest rating.
     pub high: f64,
 }
 
@@ -20,20 +22,24 @@ impl Scale {
     /// UNION's yes or no.
     pub const BINARY: Self = Self { low: 0.0, high: 1.0 };
 
-    /// Whether a rating is on the scale; a missing one (NaN) is.
+    /// Whether a rating is on the scale.
+    ///
+    /// ```
+    /// use storymeter_meta::Scale;
+    /// assert!(Scale::LIKERT_5.holds(1.0) && !Scale::LIKERT_5.holds(0.0));
+    /// ```
     pub fn holds(self, rating: f64) -> bool {
-        rating.is_nan() || (self.low..=self.high).contains(&rating)
+        (self.low..=self.high).contains(&rating)
     }
 
-    /// An error at a place if any rating is off the scale.
-    pub fn check(self, ratings: &[f64], place: &Place) -> Result<()> {
-        match ratings.iter().find(|&&rating| !self.holds(rating)) {
+    /// Checks that ratings are on the scale. A rating that was not given is.
+    ///
+    /// # Errors
+    /// [`Error::OffScale`] for the first rating that is not.
+    pub fn check(self, ratings: impl IntoIterator<Item = f64>, place: &Place) -> Result<()> {
+        match ratings.into_iter().find(|&rating| !self.holds(rating)) {
             None => Ok(()),
-            Some(rating) => {
-                let problem =
-                    format!("rating {rating} is outside the scale {self} (change it with --scale)");
-                Err(Error::invalid(place.clone(), problem))
-            }
+            Some(rating) => Err(Error::OffScale { place: place.clone(), rating, scale: self }),
         }
     }
 }
@@ -54,7 +60,7 @@ impl FromStr for Scale {
         match parts {
             Some((low, high)) if low < high => Ok(Self { low, high }),
             _ => Err(format!(
-                "\"{text}\" is not a scale: write the least and the greatest rating, as 1..5"
+                "\"{text}\" is not a scale: write the lowest and the highest rating, as in 1..5"
             )),
         }
     }
@@ -68,12 +74,8 @@ mod tests {
     fn a_scale_reads_as_it_prints_and_says_what_is_off_it() {
         let scale: Scale = "1..5".parse().unwrap();
         assert_eq!((scale, scale.to_string().as_str()), (Scale::LIKERT_5, "1..5"));
-        let error =
-            scale.check(&[3.0, f64::NAN, 6.0], &Place::file("r.csv").at_line(7)).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "r.csv:7: rating 6 is outside the scale 1..5 (change it with --scale)"
-        );
+        let error = scale.check([3.0, 6.0], &Place::file("r.csv").at_line(7)).unwrap_err();
+        assert_eq!(error.to_string(), "r.csv:7: rating 6 is outside the scale 1..5");
         assert!("5..1".parse::<Scale>().is_err() && "1-5".parse::<Scale>().is_err());
     }
 }

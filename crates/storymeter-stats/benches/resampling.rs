@@ -3,8 +3,8 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use storymeter_stats::{
-    BootstrapOptions, Coefficient, Design, Exchange, Level, Matrix, bootstrap, paired_bootstrap,
-    permutation_test,
+    BootstrapMethod, BootstrapOptions, Coefficient, Design, Exchange, Level, Matrix, WeightedSums,
+    bootstrap, paired_bootstrap, permutation_test,
 };
 
 const SYSTEMS: usize = 10;
@@ -26,8 +26,13 @@ fn resampling(c: &mut Criterion) {
     group.sample_size(10);
     let mean = |v: &[f64], at: &[usize]| at.iter().map(|&i| v[i]).sum::<f64>() / at.len() as f64;
     group.bench_function("paired bootstrap of means", |b| {
+        let options = BootstrapOptions {
+            resamples: 1000,
+            method: BootstrapMethod::Percentile,
+            ..BootstrapOptions::default()
+        };
         let scores = |at: &[usize]| (mean(&first[..ITEMS], at), mean(&first[ITEMS..2 * ITEMS], at));
-        b.iter(|| paired_bootstrap(ITEMS, scores, 1000, 0.95, 1).unwrap());
+        b.iter(|| paired_bootstrap(ITEMS, scores, &options).unwrap());
     });
     group.bench_function("bca interval of a pooled kendall", |b| {
         let options = BootstrapOptions { resamples: 1000, ..BootstrapOptions::default() };
@@ -36,6 +41,11 @@ fn resampling(c: &mut Criterion) {
             Coefficient::Kendall.value(&pick(&first), &pick(&ratings)).unwrap_or(f64::NAN)
         };
         b.iter(|| bootstrap(SYSTEMS * ITEMS, tau, &options).unwrap());
+    });
+    group.bench_function("weighted sums of 100,000 rows of 20 terms", |b| {
+        let terms: Vec<f64> = (0..2_000_000).map(|i| f64::from(i % 97)).collect();
+        let sums = WeightedSums::new(20, terms).unwrap();
+        b.iter(|| sums.resampled(1000, 1, |sums| sums[0] / sums[1]));
     });
     let table = |v| Matrix::new(v, SYSTEMS, ITEMS).unwrap();
     for (name, level) in

@@ -5,20 +5,71 @@ use std::collections::BTreeMap;
 use crate::error::{Result, StatsError, Undefined};
 use crate::rank::mid_ranks_unchecked;
 
-/// F1 averaged over the classes, weighted by how often each occurs in the truth (scikit-learn's
-/// `f1_score(average="weighted")`).
+/// The weighted F1 between true and predicted labels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct WeightedF1 {
+    /// The F1 in [0, 1]; NaN when undefined.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
+    pub value: f64,
+    /// Number of items with both labels.
+    pub n: usize,
+    /// Number of items left out because one of the labels is missing.
+    pub dropped: usize,
+    /// The reason why the value is NaN, if it is.
+    pub undefined: Option<Undefined>,
+}
+
+/// Computes the F1 per class, averaged with the frequency of the class in the truth as weight.
 ///
-/// Per class `F1 = 2 TP / (2 TP + FP + FN)`; a class that is never true has weight 0, one that is never predicted
-/// contributes 0.
+/// This is scikit-learn's `f1_score(average="weighted")`. Per class `F1 = 2 TP / (2 TP + FP + FN)`.
+/// A class that is never true has weight 0, and a class that is never predicted contributes 0.
+///
+/// The F1 is undefined without labels ([`Undefined::TooFew`]) and where the truth holds one class
+/// only ([`Undefined::NoVariation`]): predicting that class throughout would then score 1, so that
+/// the F1 says nothing about a metric. (scikit-learn gives 1 for the latter.)
 ///
 /// ```
 /// let f1 = storymeter_stats::weighted_f1(&[0, 1, 1, 2], &[0, 1, 2, 1])?;
-/// assert!((f1 - (0.25 * 1.0 + 0.5 * 0.5)).abs() < 1e-15);
+/// assert!((f1.value - (0.25 * 1.0 + 0.5 * 0.5)).abs() < 1e-15);
+/// let nothing = storymeter_stats::weighted_f1::<u8>(&[], &[])?;
+/// assert!(nothing.value.is_nan());
+/// assert_eq!(nothing.undefined.unwrap().to_string(), "0 complete observations, 1 needed");
 /// # Ok::<(), storymeter_stats::StatsError>(())
 /// ```
-pub fn weighted_f1<L: Ord>(truth: &[L], predicted: &[L]) -> Result<f64> {
+///
+/// # Errors
+/// If the lengths differ.
+pub fn weighted_f1<L: Ord>(truth: &[L], predicted: &[L]) -> Result<WeightedF1> {
     StatsError::check_pairs(truth.len(), predicted.len())?;
-    StatsError::check_count("weighted F1", "labels", 1, truth.len())?;
+    Ok(f1(truth.iter().zip(predicted), 0))
+}
+
+/// Computes [`weighted_f1`] of labels of which some are missing.
+///
+/// An item that lacks one of its labels is left out and counted.
+///
+/// ```
+/// let (truth, predicted) = ([Some('a'), Some('b'), None], [Some('a'), Some('b'), Some('a')]);
+/// let f1 = storymeter_stats::weighted_f1_of_present(&truth, &predicted)?;
+/// assert_eq!((f1.value, f1.n, f1.dropped), (1.0, 2, 1));
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If the lengths differ.
+pub fn weighted_f1_of_present<L: Ord>(
+    truth: &[Option<L>],
+    predicted: &[Option<L>],
+) -> Result<WeightedF1> {
+    StatsError::check_pairs(truth.len(), predicted.len())?;
+    let present: Vec<(&L, &L)> =
+        truth.iter().zip(predicted).filter_map(|(t, p)| Some((t.as_ref()?, p.as_ref()?))).collect();
+    let dropped = truth.len() - present.len();
+    Ok(f1(present.into_iter(), dropped))
+}
+
+fn f1<'a, L: Ord + 'a>(pairs: impl Iterator<Item = (&'a L, &'a L)>, dropped: usize) -> WeightedF1 {
     #[derive(Default)]
     struct Class {
         hits: f64,
@@ -26,33 +77,56 @@ pub fn weighted_f1<L: Ord>(truth: &[L], predicted: &[L]) -> Result<f64> {
         predictions: f64,
     }
     let mut classes: BTreeMap<&L, Class> = BTreeMap::new();
-    for (t, p) in truth.iter().zip(predicted) {
+    let mut n = 0;
+    for (t, p) in pairs {
         classes.entry(t).or_default().truths += 1.0;
         classes.entry(p).or_default().predictions += 1.0;
         if t == p {
             classes.entry(t).or_default().hits += 1.0;
         }
+        n += 1;
     }
-    let sum: f64 =
-        classes.values().map(|c| c.truths * 2.0 * c.hits / (c.truths + c.predictions)).sum();
-    Ok(sum / truth.len() as f64)
+    let undefined = match classes.values().filter(|class| class.truths > 0.0).count() {
+        0 => Some(Undefined::TooFew { needed: 1, got: 0 }),
+        1 => Some(Undefined::NoVariation),
+        _ => None,
+    };
+    let weighted = |c: &Class| c.truths * 2.0 * c.hits / (c.truths + c.predictions);
+    let value = match undefined {
+        Some(_) => f64::NAN,
+        None => classes.values().map(weighted).sum::<f64>() / n as f64,
+    };
+    WeightedF1 { value, n, dropped, undefined }
 }
 
 /// Area under the ROC curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Auc {
-    /// Probability that a positive scores above a negative, ties half; NaN when there is only one class.
+    /// Probability that a positive scores above a negative, ties counted half; NaN when there is
+    /// only one class.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub value: f64,
     /// Number of positives.
     pub positives: usize,
     /// Number of negatives.
     pub negatives: usize,
-    /// Why the value is NaN, if it is.
+    /// The reason why the value is NaN, if it is.
     pub undefined: Option<Undefined>,
 }
 
-/// Area under the ROC curve, by the rank sum of the positives: `(R⁺ - p(p+1)/2) / (p q)` with mid-ranks, `p`
-/// positives and `q` negatives. A NaN score is an error.
+/// Computes the area under the ROC curve from the rank sum of the positives.
+///
+/// `AUC = (R⁺ - p(p+1)/2) / (p q)` with mid-ranks, `p` positives and `q` negatives.
+///
+/// ```
+/// let area = storymeter_stats::auc(&[0.9, 0.4, 0.6, 0.2], &[true, true, false, false])?;
+/// assert_eq!((area.value, area.positives, area.negatives), (0.75, 2, 2));
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If the lengths differ or a score is NaN; leave items without a score out first.
 pub fn auc(scores: &[f64], positive: &[bool]) -> Result<Auc> {
     StatsError::check_pairs(scores.len(), positive.len())?;
     if let Some(index) = scores.iter().position(|s| s.is_nan()) {

@@ -1,10 +1,18 @@
 //! The distributions behind the p-values and intervals: normal, Student t, F and chi-squared.
 //!
-//! Upper tails are computed as such, never as `1 - cdf`, so small p-values keep their digits. Checked against
-//! scipy to 1e-10 relative, tails and a million degrees of freedom included (`tests/distributions.rs`). The `statrs`
-//! crate (0.19), measured on the same fixture, is off by more than that in 51 of 775 values (t tails by up to 9e-9,
-//! extreme t quantiles altogether), which is why these are our own.
+//! Upper tails are computed directly, never as `1 - cdf`, so that small p-values keep their digits.
+//! All functions agree with scipy to a relative error of 1e-10, also far in the tails and with a
+//! million degrees of freedom (`tests/distributions.rs`). They are implemented here because the
+//! `statrs` crate (0.19) exceeds that error in 51 of 775 values of the same fixture: t tails by up
+//! to 9e-9, and extreme t quantiles completely.
+//!
 //! Arguments outside the domain give NaN, as in scipy.
+//!
+//! ```
+//! use storymeter_stats::distribution::{normal_quantile, student_t_sf};
+//! assert!((normal_quantile(0.975) - 1.959963984540054).abs() < 1e-12);
+//! assert!((student_t_sf(2.0, 10.0) - 0.0366940).abs() < 1e-7);
+//! ```
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -20,7 +28,7 @@ pub fn normal_cdf(z: f64) -> f64 {
     normal_sf(-z)
 }
 
-/// The `z` with `P(Z <= z) = p`; infinite at 0 and 1, NaN outside.
+/// The `z` with `P(Z <= z) = p`; infinite for `p` = 0 and 1.
 pub fn normal_quantile(p: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) {
         return f64::NAN;
@@ -32,7 +40,8 @@ pub fn normal_quantile(p: f64) -> f64 {
     if tail == 0.0 {
         return if p == 0.0 { f64::NEG_INFINITY } else { f64::INFINITY };
     }
-    // Abramowitz & Stegun 26.2.23 to start (error < 4.5e-4), then Halley's method, which triples the digits.
+    // Abramowitz & Stegun 26.2.23 is the starting value (error < 4.5e-4). Each step of Halley's
+    // method triples the number of correct digits.
     let t = (-2.0 * tail.ln()).sqrt();
     let mut z = t
         - (2.515_517 + t * (0.802_853 + t * 0.010_328))
@@ -45,7 +54,7 @@ pub fn normal_quantile(p: f64) -> f64 {
     if p < 0.5 { -z } else { z }
 }
 
-/// `P(T > t)` for Student's t with `df` degrees of freedom (not necessarily whole).
+/// `P(T > t)` for Student's t with `df` degrees of freedom, which need not be a whole number.
 pub fn student_t_sf(t: f64, df: f64) -> f64 {
     let half = 0.5 * student_t_two_sided(t, df);
     if t < 0.0 { 1.0 - half } else { half }
@@ -77,7 +86,7 @@ pub fn student_t_quantile(p: f64, df: f64) -> f64 {
         return 0.0;
     }
     let tail = p.min(1.0 - p);
-    // T² is F-distributed with (1, df) degrees of freedom and P(T² > t²) = 2 P(T > t).
+    // T² is F-distributed with (1, df) degrees of freedom, and P(T² > t²) = 2 P(T > t).
     let t = f_isf(2.0 * tail, 1.0, df).sqrt();
     if p < 0.5 { -t } else { t }
 }
@@ -104,11 +113,12 @@ pub fn f_quantile(p: f64, d1: f64, d2: f64) -> f64 {
     if p > 0.5 {
         return f_isf(1.0 - p, d1, d2);
     }
-    // 1/F has the degrees of freedom swapped.
+    // 1/F is F-distributed with the degrees of freedom swapped.
     1.0 / f_isf(p, d2, d1)
 }
 
-/// The `f` with `P(F > f) = q`: safeguarded Newton in `ln f`, where the tail is smooth and the root bracketed.
+/// The `f` with `P(F > f) = q`, by Newton's method in `ln f`, where the tail is smooth. The root is
+/// bracketed, and a step that leaves the bracket is replaced by bisection.
 fn f_isf(q: f64, d1: f64, d2: f64) -> f64 {
     if q.is_nan()
         || d1.is_nan()
@@ -126,7 +136,7 @@ fn f_isf(q: f64, d1: f64, d2: f64) -> f64 {
         return 0.0;
     }
     let excess = |u: f64| f_sf(u.exp(), d1, d2).ln() - q.ln();
-    // With few degrees of freedom the quantile may lie outside what a float can hold.
+    // With few degrees of freedom the quantile may be outside the range of floats.
     let (least, most) = (f64::MIN_POSITIVE.ln(), f64::MAX.ln());
     if excess(most) > 0.0 {
         return f64::INFINITY;

@@ -1,16 +1,16 @@
-//! What can be wrong with the numbers a caller gives.
+//! Errors for malformed input, and reasons why a statistic of well-formed input has no value.
 
-/// What a function of this crate returns.
+/// The result type of the functions of this crate.
 pub type Result<T> = std::result::Result<T, StatsError>;
 
-/// Input on which a statistic has no meaning at all.
+/// Input for which a statistic cannot be computed at all.
 ///
-/// An input that is well-formed but leaves the statistic undefined (a constant vector, a NaN among the values)
-/// is not an error: the result is then NaN and carries the reason as [`Undefined`].
+/// Input that is well formed but leaves the statistic undefined (a constant vector, a NaN among the
+/// values) is not an error. Its result is NaN and carries the reason as [`Undefined`].
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StatsError {
-    /// Two inputs that must be paired are not of the same length.
+    /// Two inputs that must be paired have different lengths.
     #[error("unequal lengths: {left} and {right} values")]
     UnequalLengths {
         /// Length of the first input.
@@ -18,56 +18,56 @@ pub enum StatsError {
         /// Length of the second input.
         right: usize,
     },
-    /// Fewer observations than the statistic needs.
-    #[error("{statistic} needs at least {needed} {of}, got {got}")]
+    /// There are fewer observations than the statistic needs.
+    #[error("{statistic} needs at least {needed} {counted}, got {got}")]
     TooFew {
-        /// Which statistic.
+        /// Name of the statistic.
         statistic: &'static str,
         /// What is counted: pairs, raters, items...
-        of: &'static str,
-        /// How many it needs.
+        counted: &'static str,
+        /// The least number that the statistic needs.
         needed: usize,
-        /// How many there are.
+        /// The number that was given.
         got: usize,
     },
-    /// More observations than the statistic can hold in memory.
-    #[error("{statistic} takes at most {most} {of}, got {got}")]
+    /// There are more observations than the statistic can hold in memory.
+    #[error("{statistic} takes at most {most} {counted}, got {got}")]
     TooMany {
-        /// Which statistic.
+        /// Name of the statistic.
         statistic: &'static str,
         /// What is counted.
-        of: &'static str,
-        /// How many it takes.
+        counted: &'static str,
+        /// The greatest number that the statistic takes.
         most: usize,
-        /// How many there are.
+        /// The number that was given.
         got: usize,
     },
-    /// A matrix whose values do not fill its shape.
+    /// The number of values does not fit the shape of the matrix.
     #[error("{values} values do not make {rows} rows of {columns}")]
     Shape {
-        /// Rows asked for.
+        /// Number of rows asked for.
         rows: usize,
-        /// Columns asked for.
+        /// Number of columns asked for.
         columns: usize,
-        /// Values given.
+        /// Number of values given.
         values: usize,
     },
-    /// A parameter or value outside the range the statistic allows.
+    /// A parameter or a value is outside the range that the statistic allows.
     #[error("{what} is {value}, must be {allowed}")]
     OutOfRange {
-        /// The parameter.
+        /// Name of the parameter.
         what: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
         /// The allowed range, in words.
         allowed: &'static str,
     },
-    /// A NaN or infinity where the statistic cannot go around it.
+    /// A value is NaN or infinite, and the statistic has no way to leave it out.
     #[error("{what}: value {index} is {value}; remove or impute it first")]
     NotFinite {
-        /// Which input.
+        /// Name of the input.
         what: &'static str,
-        /// Its 0-based position (row-major in a matrix).
+        /// Position of the value, counted from 0 (row by row in a matrix).
         index: usize,
         /// The value.
         value: f64,
@@ -81,15 +81,23 @@ impl StatsError {
 
     pub(crate) fn check_count(
         statistic: &'static str,
-        of: &'static str,
+        counted: &'static str,
         needed: usize,
         got: usize,
     ) -> Result<()> {
-        if got >= needed { Ok(()) } else { Err(Self::TooFew { statistic, of, needed, got }) }
+        if got >= needed { Ok(()) } else { Err(Self::TooFew { statistic, counted, needed, got }) }
     }
 
     pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<()> {
         match values.iter().position(|v| !v.is_finite()) {
+            None => Ok(()),
+            Some(index) => Err(Self::NotFinite { what, index, value: values[index] }),
+        }
+    }
+
+    /// Accepts NaN, which marks a missing value, and rejects infinities.
+    pub(crate) fn check_not_infinite(what: &'static str, values: &[f64]) -> Result<()> {
+        match values.iter().position(|v| v.is_infinite()) {
             None => Ok(()),
             Some(index) => Err(Self::NotFinite { what, index, value: values[index] }),
         }
@@ -102,10 +110,27 @@ impl StatsError {
             Err(Self::OutOfRange { what, value, allowed: "strictly between 0 and 1" })
         }
     }
+
+    /// Accepts NaN, which stands for a correlation that is not defined.
+    pub(crate) fn check_correlation(r: f64) -> Result<()> {
+        if r.abs() > 1.0 {
+            let allowed = "between -1 and 1";
+            return Err(Self::OutOfRange { what: "a correlation", value: r, allowed });
+        }
+        Ok(())
+    }
 }
 
-/// Why a well-formed input has no defined statistic; the value that comes with it is NaN.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+/// The reason why a statistic of well-formed input has no value; the value beside it is NaN.
+///
+/// ```
+/// let found = storymeter_stats::pearson(&[2.0, 2.0, 2.0], &[1.0, 2.0, 3.0])?;
+/// assert!(found.coefficient.is_nan());
+/// assert_eq!(found.undefined.unwrap().to_string(), "the first input is constant");
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Undefined {
     /// All values of the first input are equal.
@@ -114,16 +139,30 @@ pub enum Undefined {
     /// All values of the second input are equal.
     #[error("the second input is constant")]
     ConstantSecond,
-    /// All ratings are equal, so chance alone would agree as well.
+    /// All ratings or labels are equal, so that any constant answer would agree with them.
     #[error("all values are equal")]
     NoVariation,
-    /// The three correlations given cannot occur together.
-    #[error("the correlations contradict each other (their matrix has a negative determinant)")]
+    /// The three correlations cannot occur together: no data have them.
+    #[error("the three correlations cannot occur together (their determinant is negative)")]
     Contradiction,
-    /// The values are so large that their sum is not a number a float can hold.
+    /// A correlation that the test needs is itself not defined.
+    #[error("one of the correlations is not defined")]
+    NoCorrelation,
+    /// Two variables are perfectly correlated, which leaves no variance to judge a difference by.
+    #[error("two of the variables are perfectly correlated, so the difference has no variance")]
+    PerfectCorrelation,
+    /// Fewer values are present than the statistic needs.
+    #[error("{got} complete observations, {needed} needed")]
+    TooFew {
+        /// The least number that the statistic needs.
+        needed: usize,
+        /// The number of complete observations.
+        got: usize,
+    },
+    /// The values are so large that their sum overflows.
     #[error("the values are too large to add up")]
     Overflow,
-    /// A NaN among the values (or an infinity, where sums are taken).
+    /// The values hold a NaN (or an infinity, where values are added up).
     #[error("the input holds a value that is not a number")]
     NotANumber,
 }

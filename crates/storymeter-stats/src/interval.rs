@@ -1,155 +1,73 @@
-//! Confidence intervals: Fisher's z for correlations, the bootstrap for anything.
+//! Confidence intervals and how they are read off resampled statistics.
 
-use rayon::prelude::*;
-
-use crate::correlation::Coefficient;
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::error::{Result, StatsError};
-use crate::resample::bootstrap_values;
 use crate::summation::mean;
 
 /// A confidence interval; its ends are NaN where the statistic is undefined.
+///
+/// ```
+/// let interval = storymeter_stats::Interval { low: 0.2, high: 0.4 };
+/// assert!(interval.contains(0.4) && !interval.contains(0.1));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Interval {
     /// Lower end.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub low: f64,
     /// Upper end.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub high: f64,
 }
 
 impl Interval {
+    /// The interval of a statistic that is undefined: both ends are NaN.
+    pub const UNDEFINED: Self = Self { low: f64::NAN, high: f64::NAN };
+
     /// Whether a value lies inside, ends included.
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
+
+    /// Whether both ends are numbers.
+    pub fn is_defined(&self) -> bool {
+        !self.low.is_nan() && !self.high.is_nan()
+    }
 }
 
-/// Interval for a correlation through Fisher's z: `tanh(atanh r ± z_{1-α/2} σ)`.
+/// Interval between the `α/2` and `1 - α/2` quantiles of resampled statistics.
 ///
-/// `σ² = 1/(n-3)` for Pearson (Fisher 1921), `(1 + ρ²/2)/(n-3)` for Spearman (Bonett & Wright 2000) and
-/// `0.437/(n-4)` for Kendall (Fieller, Hartley & Pearson 1957).
-pub fn fisher_interval(
-    coefficient: Coefficient,
-    r: f64,
-    n: usize,
-    confidence: f64,
-) -> Result<Interval> {
-    StatsError::check_open_unit("confidence", confidence)?;
-    if r.abs() > 1.0 {
-        return Err(StatsError::OutOfRange {
-            what: "a correlation",
-            value: r,
-            allowed: "between -1 and 1",
-        });
-    }
-    let needed = if coefficient == Coefficient::Kendall { 5 } else { 4 };
-    StatsError::check_count("Fisher's interval", "pairs", needed, n)?;
-    let n = n as f64;
-    let deviation = match coefficient {
-        Coefficient::Pearson => 1.0 / (n - 3.0),
-        Coefficient::Spearman => (1.0 + r * r / 2.0) / (n - 3.0),
-        Coefficient::Kendall => 0.437 / (n - 4.0),
-    }
-    .sqrt();
-    let reach = normal_quantile(0.5 + confidence / 2.0) * deviation;
-    let z = r.atanh();
-    Ok(Interval { low: (z - reach).tanh(), high: (z + reach).tanh() })
-}
-
-/// How the ends of a bootstrap interval are read off the resampled statistics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum BootstrapMethod {
-    /// The quantiles themselves.
-    Percentile,
-    /// Quantiles corrected for bias and acceleration (Efron 1987).
-    #[default]
-    Bca,
-}
-
-/// Parameters of a bootstrap.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BootstrapOptions {
-    /// Number of resamples.
-    pub resamples: usize,
-    /// Confidence level of the interval.
-    pub confidence: f64,
-    /// How the interval is read off.
-    pub method: BootstrapMethod,
-    /// Seed of the random streams.
-    pub seed: u64,
-}
-
-impl Default for BootstrapOptions {
-    fn default() -> Self {
-        Self { resamples: 9999, confidence: 0.95, method: BootstrapMethod::Bca, seed: 0 }
-    }
-}
-
-/// A statistic with its bootstrap interval.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Bootstrap {
-    /// The statistic on the sample itself.
-    pub estimate: f64,
-    /// The interval.
-    pub interval: Interval,
-    /// Standard deviation of the resampled statistics.
-    pub standard_error: f64,
-    /// Resamples on which the statistic was NaN (a constant draw, say); they are left out of the interval.
-    pub undefined_resamples: usize,
-}
-
-/// Bootstrap interval of any statistic of `n` items, given as a function of the indices drawn.
+/// Quantiles between two values are interpolated linearly. Without any value the interval is
+/// undefined; a NaN among the values should be left out first.
 ///
 /// ```
-/// use storymeter_stats::{BootstrapOptions, bootstrap};
-/// let scores = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0];
-/// let mean = |drawn: &[usize]| drawn.iter().map(|&i| scores[i]).sum::<f64>() / drawn.len() as f64;
-/// let result = bootstrap(scores.len(), mean, &BootstrapOptions::default())?;
-/// assert!(result.interval.contains(result.estimate));
+/// let resampled: Vec<f64> = (0..=100).map(f64::from).collect();
+/// let interval = storymeter_stats::percentile_interval(&resampled, 0.9)?;
+/// assert!((interval.low - 5.0).abs() < 1e-9 && (interval.high - 95.0).abs() < 1e-9);
 /// # Ok::<(), storymeter_stats::StatsError>(())
 /// ```
-pub fn bootstrap(
-    n: usize,
-    statistic: impl Fn(&[usize]) -> f64 + Sync,
-    options: &BootstrapOptions,
-) -> Result<Bootstrap> {
-    StatsError::check_count("the bootstrap", "items", 2, n)?;
-    StatsError::check_count("the bootstrap", "resamples", 1, options.resamples)?;
-    let all: Vec<usize> = (0..n).collect();
-    let estimate = statistic(&all);
-    let mut values = bootstrap_values(n, options.resamples, options.seed, &statistic);
-    values.retain(|v| !v.is_nan());
-    let undefined_resamples = options.resamples - values.len();
-    let interval = match options.method {
-        BootstrapMethod::Percentile => percentile_interval(&values, options.confidence)?,
-        BootstrapMethod::Bca => {
-            let without =
-                |left_out: usize| -> Vec<usize> { (0..n).filter(|&i| i != left_out).collect() };
-            let jackknife: Vec<f64> =
-                (0..n).into_par_iter().map(|i| statistic(&without(i))).collect();
-            bca_interval(&values, estimate, &jackknife, options.confidence)?
-        }
-    };
-    let centre = mean(&values);
-    let squares = values.iter().map(|v| (v - centre).powi(2)).sum::<f64>();
-    let standard_error = (squares / (values.len() as f64 - 1.0)).sqrt();
-    Ok(Bootstrap { estimate, interval, standard_error, undefined_resamples })
-}
-
-/// Interval between the `α/2` and `1 - α/2` quantiles of resampled statistics (linear interpolation).
+///
+/// # Errors
+/// If the confidence does not lie strictly between 0 and 1.
 pub fn percentile_interval(resampled: &[f64], confidence: f64) -> Result<Interval> {
     StatsError::check_open_unit("confidence", confidence)?;
     let tail = (1.0 - confidence) / 2.0;
     Ok(quantiles(resampled, tail, 1.0 - tail))
 }
 
-/// Bias-corrected and accelerated interval (Efron 1987) from resampled statistics, the statistic on the sample, and
-/// the statistics on the samples that leave out one item each.
+/// Bias-corrected and accelerated interval (Efron 1987).
 ///
-/// Bias `z0 = Φ⁻¹(share of resamples below the estimate, ties half)`, acceleration
-/// `a = Σ d³ / (6 (Σ d²)^{3/2})` with `d` the mean of the jackknife values less each; quantiles at
-/// `Φ(z0 + (z0 + z_α) / (1 - a (z0 + z_α)))`. NaN when all resamples lie on one side of the estimate, or the
-/// jackknife values are all equal.
+/// It needs the resampled statistics, the statistic of the sample itself, and the statistics of the
+/// samples that leave out one item each (the jackknife).
+///
+/// The bias is `z0 = Φ⁻¹(share of resamples below the estimate, ties counted half)`. The
+/// acceleration is `a = Σ d³ / (6 (Σ d²)^{3/2})`, where `d` is the mean of the jackknife values
+/// less each of them. The ends are the quantiles at `Φ(z0 + (z0 + z_α) / (1 - a (z0 + z_α)))`. They
+/// are NaN when all resamples lie on one side of the estimate, or all jackknife values are equal.
+///
+/// # Errors
+/// If the confidence does not lie strictly between 0 and 1.
 pub fn bca_interval(
     resampled: &[f64],
     estimate: f64,

@@ -1,40 +1,53 @@
-//! Correlations, tests, intervals, agreement and rank aggregation on plain slices.
+#![doc = include_str!("../README.md")]
 //!
-//! - [`correlation`]: Pearson, Spearman, Kendall, with p-values; [`Prepared`] vectors for many at once;
-//! - intervals: [`fisher_interval`], [`bootstrap`] (percentile, BCa);
-//! - is one metric better than another: [`williams`], [`steiger`], [`meng_rosenthal_rubin`], [`permutation_test`];
-//! - is one system better than another: [`paired_bootstrap`], [`approximate_randomisation`];
-//! - many tests: [`benjamini_hochberg`], [`benjamini_yekutieli`];
-//! - [`agreement`] of raters, [`ranking`] of candidates;
-//! - labels and pairs: [`weighted_f1`], [`auc`], [`pairwise_accuracy`], [`calibrate_ties`];
-//! - [`distribution`]s and random streams ([`resample`]) for whoever builds on this.
+//! # Overview
 //!
-//! Every function documents its formula and what it does with missing values. Malformed input (unequal lengths, too
-//! few values) is a [`StatsError`]; well-formed input on which a statistic has no value (a constant vector) gives
-//! NaN together with the reason ([`Undefined`]). Nothing is dropped or replaced silently: [`drop_nan_pairs`] and
-//! [`Matrix::complete_rows`] leave values out when asked, and count them. Random procedures take a seed and give the
-//! same result for any number of threads.
+//! - Correlations: [`pearson`], [`spearman`] and [`kendall`] with p-values, [`Coefficient`] to
+//!   choose one at run time, and [`Prepared`] vectors for many at once.
+//! - Intervals: [`fisher_interval`], [`correlation_interval`], [`bootstrap`] (percentile or BCa)
+//!   and [`WeightedSums`] for corpus scores.
+//! - Is one metric better than another? [`williams`], [`steiger`], [`meng_rosenthal_rubin`] and
+//!   [`permutation_test`]; [`SharedCorrelations`] and [`compare_correlations`] start from columns,
+//!   [`williams_matrix`] compares many metrics, and [`fisher_difference`] compares independent
+//!   samples.
+//! - Is one system better than another? [`paired_bootstrap`], [`approximate_randomisation`] and
+//!   [`compare_scores`].
+//! - Many tests: [`holm`], [`benjamini_hochberg`], [`benjamini_yekutieli`], and [`Correction`] for
+//!   matrices with absent cells.
+//! - [`agreement`] of raters and [`ranking`] of candidates.
+//! - Labels and pairs: [`weighted_f1`], [`auc`], [`pairwise_accuracy`], [`calibrate_ties`].
+//! - [`distribution`]s and random streams ([`resample`]) to build on.
 //!
-//! ```
-//! use storymeter_stats::{Coefficient, drop_nan_pairs};
-//! let (ratings, scores) = ([3.0, 1.0, 4.0, 2.0, 5.0], [0.3, 0.1, f64::NAN, 0.4, 0.6]);
-//! let pairs = drop_nan_pairs(&ratings, &scores)?;
-//! let tau = Coefficient::Kendall.compute(&pairs.x, &pairs.y)?;
-//! assert_eq!((pairs.dropped, tau.n), (1, 4));
-//! assert!((tau.coefficient - 2.0 / 3.0).abs() < 1e-15);
-//! # Ok::<(), storymeter_stats::StatsError>(())
-//! ```
+//! # Missing values
+//!
+//! NaN marks a missing value. Basic statistics such as [`pearson`] never drop one: the result is
+//! NaN with the reason. Functions that take whole columns and document it leave incomplete
+//! observations out, and report both the number used (`n`) and the number left out (`dropped`).
+//! [`complete_columns`], [`drop_nan_pairs`] and [`Matrix::complete_rows`] do the same on request.
+//!
+//! # Errors and undefined results
+//!
+//! Malformed input (unequal lengths, too few values) is a [`StatsError`]. Well-formed input on
+//! which a statistic has no value (a constant vector, three correlations that cannot occur
+//! together) gives NaN together with the reason, as [`Undefined`].
+//!
+//! Random procedures take a seed and give the same result for any number of threads.
 #![forbid(unsafe_code)]
 
 pub mod agreement;
+mod bootstrap;
 mod classification;
 pub mod correlation;
 mod dependent;
 pub mod distribution;
 mod error;
+mod fisher;
 mod interval;
 mod matrix;
 mod multiple;
+#[cfg(feature = "serde")]
+mod number;
+mod paired;
 mod pairwise_accuracy;
 mod permutation;
 mod rank;
@@ -44,23 +57,28 @@ mod special;
 mod summation;
 mod systems;
 
-pub use classification::{Auc, auc, weighted_f1};
+pub use bootstrap::{
+    Bootstrap, BootstrapMethod, BootstrapOptions, CorrelationInterval, WeightedSums, bootstrap,
+    correlation_interval, mean_interval,
+};
+pub use classification::{Auc, WeightedF1, auc, weighted_f1, weighted_f1_of_present};
 pub use correlation::{
-    CleanPairs, Coefficient, Correlation, Prepared, drop_nan_pairs, kendall, pearson, spearman,
+    CleanPairs, Coefficient, CompleteColumns, Correlation, Prepared, complete_columns,
+    drop_nan_pairs, kendall, pearson, spearman,
 };
 pub use dependent::{
-    DependentTest, Signs, Stronger, meng_rosenthal_rubin, steiger, williams, williams_by_strength,
-    williams_matrix,
+    DependentTest, SharedCorrelations, Stronger, WilliamsMatrix, WilliamsRules,
+    meng_rosenthal_rubin, steiger, williams, williams_by_strength, williams_matrix,
+    williams_matrix_of_columns, williams_published,
 };
 pub use error::{Result, StatsError, Undefined};
-pub use interval::{
-    Bootstrap, BootstrapMethod, BootstrapOptions, Interval, bca_interval, bootstrap,
-    fisher_interval, percentile_interval,
-};
+pub use fisher::{FisherTest, fisher_difference, fisher_interval};
+pub use interval::{Interval, bca_interval, percentile_interval};
 pub use matrix::{CompleteRows, Matrix};
-pub use multiple::{benjamini_hochberg, benjamini_yekutieli};
+pub use multiple::{Correction, benjamini_hochberg, benjamini_yekutieli, holm};
+pub use paired::{CorrelationComparison, ScoreComparison, compare_correlations, compare_scores};
 pub use pairwise_accuracy::{PairCounts, TieCalibration, calibrate_ties, pairwise_accuracy};
-pub use permutation::{Design, Exchange, Level, permutation_test};
+pub use permutation::{Design, Exchange, Level, permutation_test, permutation_test_of_columns};
 pub use rank::mid_ranks;
 pub use summation::mean;
 pub use systems::{

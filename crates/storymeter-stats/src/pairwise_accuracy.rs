@@ -1,28 +1,37 @@
 //! Pairwise accuracy with ties (Deutsch, Foster & Freitag 2023, "Ties Matter").
 //!
-//! A metric is right about a pair when it puts the two in the order of the ratings, or calls them equal where the
-//! ratings do. Metrics that give real numbers never tie, so pairs whose scores differ by at most a threshold are
-//! called equal, and the threshold that suits the metric best is looked for (tie calibration).
+//! A metric is right about a pair of items when it puts the two in the order of the ratings, or
+//! calls them equal where the ratings do. Metrics that give real numbers never tie. Therefore two
+//! scores that differ by at most a threshold are called equal, and tie calibration looks for the
+//! threshold that suits the metric best.
+//!
+//! NaN marks a missing rating or score. Items that lack either are left out and counted.
 
-use crate::error::{Result, StatsError};
+use crate::correlation::drop_nan_pairs;
+use crate::error::{Result, StatsError, Undefined};
 
-/// Pairs by what ratings and metric say, and the share the metric gets right.
+/// Numbers of pairs by what the ratings and the metric say about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PairCounts {
-    /// Both order the pair, the same way.
+    /// Pairs that both put in the same order.
     pub concordant: u64,
-    /// Both order the pair, opposite ways.
+    /// Pairs that both put in order, in opposite ways.
     pub discordant: u64,
-    /// Equal in the ratings only.
+    /// Pairs that are equal in the ratings only.
     pub tied_in_ratings: u64,
-    /// Equal for the metric only.
+    /// Pairs that are equal for the metric only.
     pub tied_in_metric: u64,
-    /// Equal in both.
+    /// Pairs that are equal in both.
     pub tied_in_both: u64,
+    /// Number of items that have a rating and a score.
+    pub items: usize,
+    /// Number of items left out because the rating or the score is missing.
+    pub dropped: usize,
 }
 
 impl PairCounts {
-    /// All pairs.
+    /// Number of all pairs.
     pub fn total(&self) -> u64 {
         self.concordant
             + self.discordant
@@ -31,15 +40,36 @@ impl PairCounts {
             + self.tied_in_both
     }
 
-    /// `(concordant + tied in both) / all`; NaN without pairs.
-    pub fn accuracy(&self) -> f64 {
-        (self.concordant + self.tied_in_both) as f64 / self.total() as f64
+    /// The share of pairs that the metric gets right: `(concordant + tied in both) / all`.
+    ///
+    /// # Errors
+    /// [`Undefined::TooFew`] if there is no pair.
+    pub fn accuracy(&self) -> std::result::Result<f64, Undefined> {
+        match self.total() {
+            0 => Err(Undefined::TooFew { needed: 2, got: self.items }),
+            total => Ok((self.concordant + self.tied_in_both) as f64 / total as f64),
+        }
     }
 }
 
-/// Counts the pairs of one group; scores that differ by at most `threshold` are equal for the metric.
+/// Counts the pairs of one group of items.
+///
+/// Scores that differ by at most `threshold` are equal for the metric.
+///
+/// ```
+/// use storymeter_stats::pairwise_accuracy;
+/// let ratings = [1.0, 2.0, 2.0, f64::NAN];
+/// let scores = [0.1, 0.50, 0.51, 0.9];
+/// let counts = pairwise_accuracy(&ratings, &scores, 0.05)?;
+/// assert_eq!((counts.accuracy(), counts.items, counts.dropped), (Ok(1.0), 3, 1));
+/// let nothing = pairwise_accuracy(&[], &[], 0.0)?.accuracy();
+/// assert_eq!(nothing.unwrap_err().to_string(), "0 complete observations, 2 needed");
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If the lengths differ, a value is infinite, or the threshold is negative.
 pub fn pairwise_accuracy(ratings: &[f64], metric: &[f64], threshold: f64) -> Result<PairCounts> {
-    check(ratings, metric)?;
     if threshold.is_nan() || threshold < 0.0 {
         return Err(StatsError::OutOfRange {
             what: "the threshold",
@@ -47,8 +77,10 @@ pub fn pairwise_accuracy(ratings: &[f64], metric: &[f64], threshold: f64) -> Res
             allowed: "at least 0",
         });
     }
-    let mut counts = PairCounts::default();
-    for pair in pairs(ratings, metric) {
+    let group = Group::new(ratings, metric)?;
+    let mut counts =
+        PairCounts { items: group.ratings.len(), dropped: group.dropped, ..PairCounts::default() };
+    for pair in group.pairs() {
         let tied = pair.distance <= threshold;
         *match (pair.verdict, tied) {
             (Verdict::Tied, true) => &mut counts.tied_in_both,
@@ -61,51 +93,72 @@ pub fn pairwise_accuracy(ratings: &[f64], metric: &[f64], threshold: f64) -> Res
     Ok(counts)
 }
 
-/// The threshold that suits a metric best.
+/// The threshold that suits a metric best, and the accuracy it gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TieCalibration {
     /// The threshold; 0 if exact ties alone are best.
     pub threshold: f64,
     /// Accuracy at the threshold, averaged over the groups.
     pub accuracy: f64,
-    /// Accuracy with exact ties alone.
+    /// Accuracy with exact ties alone, averaged over the groups.
     pub uncalibrated: f64,
-    /// Groups used.
+    /// Number of groups used.
     pub groups: usize,
-    /// Groups left out because they hold no pair.
+    /// Number of groups left out because they hold no pair.
     pub groups_skipped: usize,
+    /// Number of pairs in the groups used.
+    pub pairs: usize,
+    /// Number of items left out because the rating or the score is missing.
+    pub dropped: usize,
 }
 
-/// Every pair is held in 16 bytes while the threshold is looked for; this many take 1.6 GB.
+/// The greatest number of pairs that are calibrated at once. Every pair takes 16 bytes, so that
+/// this many take 1.6 GB.
 const MOST_PAIRS: usize = 100_000_000;
 
-/// Finds the threshold with the highest accuracy, averaged over groups of (ratings, metric scores).
+/// Finds the threshold with the highest accuracy, averaged over groups of (ratings, scores).
 ///
-/// A group is what is compared with each other: all stories of one prompt, say, or a single group with everything.
-/// Every distance between two scores is tried as threshold; the smallest of equally good ones is taken. More than
-/// 100 million pairs (one group of 14,000 items) are an error.
+/// A group is a set of items that are compared with each other, for example all stories of one
+/// prompt. A single group compares everything with everything. Every distance between two scores is
+/// tried as threshold, and the smallest of equally good thresholds is taken.
+///
+/// ```
+/// use storymeter_stats::calibrate_ties;
+/// let ratings = [1.0, 1.0, 2.0, 2.0];
+/// let scores = [0.10, 0.12, 0.50, 0.55];
+/// let found = calibrate_ties(&[(&ratings, &scores)])?;
+/// assert!((found.accuracy - 1.0).abs() < 1e-12 && found.pairs == 6);
+/// assert!(found.threshold > 0.04 && found.threshold < 0.38);
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If the lengths in a group differ, a value is infinite, no group holds a pair, or there are more
+/// than 100 million pairs (one group of 14,000 items).
 pub fn calibrate_ties(groups: &[(&[f64], &[f64])]) -> Result<TieCalibration> {
-    let used: Vec<_> = groups.iter().filter(|(ratings, _)| ratings.len() > 1).collect();
-    for (ratings, metric) in groups {
-        check(ratings, metric)?;
-    }
+    let clean = groups
+        .iter()
+        .map(|(ratings, metric)| Group::new(ratings, metric))
+        .collect::<Result<Vec<_>>>()?;
+    let dropped = clean.iter().map(|group| group.dropped).sum();
+    let used: Vec<&Group> = clean.iter().filter(|group| group.ratings.len() > 1).collect();
     StatsError::check_count("tie calibration", "groups with two items", 1, used.len())?;
-    let pairs_of = |items: usize| items * (items - 1) / 2;
-    let got = used.iter().map(|(ratings, _)| pairs_of(ratings.len())).sum();
-    if got > MOST_PAIRS {
+    let pairs = used.iter().map(|group| group.pair_count()).sum();
+    if pairs > MOST_PAIRS {
         return Err(StatsError::TooMany {
             statistic: "tie calibration",
-            of: "pairs",
+            counted: "pairs",
             most: MOST_PAIRS,
-            got,
+            got: pairs,
         });
     }
-    // (distance, what the accuracy gains when the pair becomes a tie)
+    // (distance, gain in accuracy when the pair becomes a tie)
     let mut changes: Vec<(f64, f64)> = Vec::new();
     let mut uncalibrated = 0.0;
-    for (ratings, metric) in &used {
-        let weight = 1.0 / (pairs_of(ratings.len()) * used.len()) as f64;
-        for pair in pairs(ratings, metric) {
+    for group in &used {
+        let weight = 1.0 / (group.pair_count() * used.len()) as f64;
+        for pair in group.pairs() {
             let right_apart = pair.verdict == Verdict::Right;
             let right_tied = pair.verdict == Verdict::Tied;
             if pair.distance == 0.0 {
@@ -133,17 +186,19 @@ pub fn calibrate_ties(groups: &[(&[f64], &[f64])]) -> Result<TieCalibration> {
         uncalibrated,
         groups: used.len(),
         groups_skipped: groups.len() - used.len(),
+        pairs,
+        dropped,
     })
 }
 
-/// What the metric says about a pair, its scores taken as they are.
+/// What the metric says about a pair when its scores are taken as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// The ratings tie.
+    /// The ratings are tied.
     Tied,
     /// The metric has the order of the ratings.
     Right,
-    /// It has the opposite order.
+    /// The metric has the opposite order.
     Wrong,
 }
 
@@ -152,23 +207,38 @@ struct Pair {
     verdict: Verdict,
 }
 
-fn pairs(ratings: &[f64], metric: &[f64]) -> impl Iterator<Item = Pair> {
-    (0..ratings.len()).flat_map(move |i| {
-        (i + 1..ratings.len()).map(move |j| {
-            let verdict = if ratings[i] == ratings[j] {
-                Verdict::Tied
-            } else if (ratings[i] < ratings[j]) == (metric[i] < metric[j]) {
-                Verdict::Right
-            } else {
-                Verdict::Wrong
-            };
-            Pair { distance: (metric[i] - metric[j]).abs(), verdict }
-        })
-    })
+/// The items of a group that have both a rating and a score.
+struct Group {
+    ratings: Vec<f64>,
+    metric: Vec<f64>,
+    dropped: usize,
 }
 
-fn check(ratings: &[f64], metric: &[f64]) -> Result<()> {
-    StatsError::check_pairs(ratings.len(), metric.len())?;
-    StatsError::check_finite("ratings", ratings)?;
-    StatsError::check_finite("metric scores", metric)
+impl Group {
+    fn new(ratings: &[f64], metric: &[f64]) -> Result<Self> {
+        StatsError::check_not_infinite("ratings", ratings)?;
+        StatsError::check_not_infinite("metric scores", metric)?;
+        let kept = drop_nan_pairs(ratings, metric)?;
+        Ok(Self { ratings: kept.x, metric: kept.y, dropped: kept.dropped })
+    }
+
+    fn pair_count(&self) -> usize {
+        self.ratings.len() * self.ratings.len().saturating_sub(1) / 2
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = Pair> {
+        let (ratings, metric) = (&self.ratings, &self.metric);
+        (0..ratings.len()).flat_map(move |i| {
+            (i + 1..ratings.len()).map(move |j| {
+                let verdict = if ratings[i] == ratings[j] {
+                    Verdict::Tied
+                } else if (ratings[i] < ratings[j]) == (metric[i] < metric[j]) {
+                    Verdict::Right
+                } else {
+                    Verdict::Wrong
+                };
+                Pair { distance: (metric[i] - metric[j]).abs(), verdict }
+            })
+        })
+    }
 }

@@ -1,5 +1,5 @@
-//! Paired permutation test between two metrics (Deutsch, Dror & Roth 2021, "A Statistical Analysis of Summarization
-//! Evaluation Metrics Using Resampling Methods").
+//! Paired permutation test between two metrics (Deutsch, Dror & Roth 2021, "A Statistical Analysis
+//! of Summarization Evaluation Metrics Using Resampling Methods").
 
 use crate::correlation::{Coefficient, Prepared};
 use crate::error::{Result, StatsError};
@@ -7,21 +7,25 @@ use crate::matrix::Matrix;
 use crate::summation::{mean, pairwise};
 use crate::systems::{RandomisationTest, exchange_test};
 
-/// At which level scores are correlated with ratings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The level at which scores are correlated with ratings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Level {
-    /// One correlation between the systems' mean scores.
+    /// One correlation between the mean scores of the systems.
     System,
-    /// One correlation per item across systems, averaged over the items where it is defined.
+    /// One correlation per item across systems, averaged over the items for which it is defined.
     Item,
-    /// One correlation over all outputs pooled.
+    /// One correlation over all scores.
     Pooled,
 }
 
 /// What is exchanged between the two metrics as one piece.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Exchange {
-    /// Single scores (PERM-BOTH): systems and items are both taken as samples.
+    /// Single scores (PERM-BOTH): both the systems and the items are regarded as samples.
     #[default]
     Both,
     /// All scores of a system (PERM-SYS).
@@ -30,13 +34,52 @@ pub enum Exchange {
     Items,
 }
 
-/// Do two metrics differ in their correlation with the ratings?
+/// What the permutation test compares and how it permutes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Design {
+    /// The correlation coefficient.
+    pub coefficient: Coefficient,
+    /// The level of the correlation.
+    pub level: Level,
+    /// What is exchanged.
+    pub exchange: Exchange,
+}
+
+/// Tests whether two metrics differ in their correlation with the ratings.
 ///
-/// `first`, `second` and `ratings` hold one row per system and one column per item. Both metrics are standardised
-/// over all their scores, so that single scores can be exchanged, and exchanged at random; the difference of the
-/// correlations is compared with the one observed. p-values as in
-/// [`approximate_randomisation`](crate::approximate_randomisation). NaN scores are an error;
-/// constant ones leave the result NaN.
+/// `first`, `second` and `ratings` hold one row per system and one column per item. Both metrics
+/// are standardised over all their scores, so that single scores can be exchanged between them, and
+/// are then exchanged at random. The difference of the correlations is compared with the observed
+/// difference. The p-values are those of
+/// [`approximate_randomisation`](crate::approximate_randomisation).
+///
+/// NaN marks a missing value. A system's score of an item counts only if the rating and the scores
+/// of both metrics are present; `n` is the number of these cells and `dropped` the number of the
+/// others. A system without such a cell, and at item level an item with fewer than two, is left
+/// out. If a metric or the ratings are constant, the result is NaN.
+///
+/// ```
+/// use storymeter_stats::{Coefficient, Design, Exchange, Level, Matrix, permutation_test};
+/// let ratings = [1.0, 2.0, 2.0, 4.0, 3.0, 5.0]; // three systems, two items
+/// let first = [0.1, 0.3, 0.2, 0.4, 0.4, 0.6];
+/// let second = [0.5, 0.1, 0.3, f64::NAN, 0.2, 0.1];
+/// let table = |values| Matrix::new(values, 3, 2);
+/// let design = Design {
+///     coefficient: Coefficient::Pearson,
+///     level: Level::System,
+///     exchange: Exchange::Both,
+/// };
+/// let test =
+///     permutation_test(table(&first)?, table(&second)?, table(&ratings)?, design, 1000, 1)?;
+/// assert_eq!((test.n, test.dropped, test.exact), (5, 1, true));
+/// assert!(test.difference > 0.0);
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If the shapes differ, a value is infinite, there are no resamples, or too few cells are complete
+/// for any correlation.
 pub fn permutation_test(
     first: Matrix<'_>,
     second: Matrix<'_>,
@@ -49,40 +92,78 @@ pub fn permutation_test(
     for metric in [first, second] {
         StatsError::check_pairs(metric.rows(), systems)?;
         StatsError::check_pairs(metric.columns(), items)?;
-        StatsError::check_finite("metric scores", metric.values())?;
+        StatsError::check_not_infinite("metric scores", metric.values())?;
     }
-    StatsError::check_finite("ratings", ratings.values())?;
+    StatsError::check_not_infinite("ratings", ratings.values())?;
     StatsError::check_count("the permutation test", "resamples", 1, resamples)?;
-    let target = Target::new(ratings, design)?;
-    let (first, second) = (standardised(first.values()), standardised(second.values()));
-    let piece = |cell: usize| match design.exchange {
-        Exchange::Both => cell,
-        Exchange::Systems => cell / items,
-        Exchange::Items => cell % items,
-    };
-    let pieces = match design.exchange {
-        Exchange::Both => systems * items,
-        Exchange::Systems => systems,
-        Exchange::Items => items,
+    let tables = [first.values(), second.values(), ratings.values()];
+    let complete = |cell: &usize| tables.iter().all(|values| !values[*cell].is_nan());
+    let cells: Vec<usize> = (0..systems * items).filter(complete).collect();
+    let take = |values: &[f64]| cells.iter().map(|&cell| values[cell]).collect::<Vec<f64>>();
+    let target = Target::new(&take(ratings.values()), &cells, items, design)?;
+    let (first, second) =
+        (standardised(&take(first.values())), standardised(&take(second.values())));
+    let (piece, pieces) = match design.exchange {
+        Exchange::Both => ((0..cells.len()).collect(), cells.len()),
+        Exchange::Systems => numbered(cells.iter().map(|cell| cell / items)),
+        Exchange::Items => numbered(cells.iter().map(|cell| cell % items)),
     };
     let scores = |exchanged: &[bool]| {
         let pick = |own: &[f64], other: &[f64]| -> Vec<f64> {
-            (0..own.len()).map(|c| if exchanged[piece(c)] { other[c] } else { own[c] }).collect()
+            (0..own.len()).map(|c| if exchanged[piece[c]] { other[c] } else { own[c] }).collect()
         };
         (target.correlate(&pick(&first, &second)), target.correlate(&pick(&second, &first)))
     };
-    Ok(exchange_test(pieces, scores, resamples, seed))
+    Ok(RandomisationTest {
+        n: cells.len(),
+        dropped: systems * items - cells.len(),
+        ..exchange_test(pieces, scores, resamples, seed)
+    })
 }
 
-/// What the permutation test compares and how it permutes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Design {
-    /// The correlation.
-    pub coefficient: Coefficient,
-    /// Its level.
-    pub level: Level,
-    /// What is exchanged.
-    pub exchange: Exchange,
+/// Runs [`permutation_test`] on columns: one rating and one score of each metric per item.
+///
+/// All scores are pooled and exchanged one by one (PERM-BOTH). Items that lack a rating or a score
+/// are left out and counted.
+///
+/// ```
+/// use storymeter_stats::{Coefficient, permutation_test_of_columns};
+/// let ratings = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+/// let good = [1.0, 2.0, 2.5, 4.5, 5.0, 6.5];
+/// let bad = [3.0, 1.0, 2.0, 9.0, 1.0, f64::NAN];
+/// let test =
+///     permutation_test_of_columns(Coefficient::Pearson, &ratings, &good, &bad, 1000, 1)?;
+/// assert_eq!((test.n, test.dropped), (5, 1));
+/// assert!(test.difference > 0.5);
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// Those of [`permutation_test`].
+pub fn permutation_test_of_columns(
+    coefficient: Coefficient,
+    ratings: &[f64],
+    first: &[f64],
+    second: &[f64],
+    resamples: usize,
+    seed: u64,
+) -> Result<RandomisationTest> {
+    let table = |values| Matrix::new(values, 1, ratings.len());
+    StatsError::check_pairs(ratings.len(), first.len())?;
+    StatsError::check_pairs(ratings.len(), second.len())?;
+    let design = Design { coefficient, level: Level::Pooled, exchange: Exchange::Both };
+    permutation_test(table(first)?, table(second)?, table(ratings)?, design, resamples, seed)
+}
+
+/// Numbers the distinct keys from 0 in order of size; gives the number of every key, and how many
+/// distinct ones there are.
+fn numbered(keys: impl Iterator<Item = usize>) -> (Vec<usize>, usize) {
+    let keys: Vec<usize> = keys.collect();
+    let mut distinct = keys.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let number = |key: &usize| distinct.partition_point(|other| other < key);
+    (keys.iter().map(number).collect(), distinct.len())
 }
 
 fn standardised(values: &[f64]) -> Vec<f64> {
@@ -91,51 +172,56 @@ fn standardised(values: &[f64]) -> Vec<f64> {
     values.iter().map(|v| (v - centre) / variance.sqrt()).collect()
 }
 
-/// The ratings, prepared for correlation with many score matrices.
+/// The ratings, prepared for correlation with many sets of scores of the same cells.
 struct Target {
     design: Design,
-    systems: usize,
-    items: usize,
+    /// The cells (by position among the complete ones) of each system or item; one group if pooled.
+    groups: Vec<Vec<usize>>,
     /// One vector, or one per item.
     prepared: Vec<Prepared>,
 }
 
 impl Target {
-    fn new(ratings: Matrix<'_>, design: Design) -> Result<Self> {
-        let (systems, items) = (ratings.rows(), ratings.columns());
-        let prepared = Self::vectors(ratings.values(), systems, items, design.level)
-            .map(|v| Prepared::new(design.coefficient, &v))
-            .collect::<Result<Vec<_>>>()?;
-        StatsError::check_count("the permutation test", "items", 1, prepared.len())?;
-        Ok(Self { design, systems, items, prepared })
+    /// `cells` are the places of the ratings in the table, in ascending order.
+    fn new(ratings: &[f64], cells: &[usize], items: usize, design: Design) -> Result<Self> {
+        let (group, count) = match design.level {
+            Level::System => numbered(cells.iter().map(|cell| cell / items)),
+            Level::Item => numbered(cells.iter().map(|cell| cell % items)),
+            Level::Pooled => (vec![0; cells.len()], 1),
+        };
+        let mut groups = vec![Vec::new(); count];
+        for (position, group) in group.into_iter().enumerate() {
+            groups[group].push(position);
+        }
+        if design.level == Level::Item {
+            groups.retain(|group| group.len() > 1);
+            let counted = "items with two systems";
+            StatsError::check_count("the permutation test", counted, 1, groups.len())?;
+        }
+        let mut target = Self { design, groups, prepared: Vec::new() };
+        target.prepared = target.prepare(ratings)?;
+        Ok(target)
     }
 
     /// The vectors that are correlated: system means, one vector per item, or everything.
-    fn vectors(
-        cells: &[f64],
-        systems: usize,
-        items: usize,
-        level: Level,
-    ) -> impl Iterator<Item = Vec<f64>> {
-        let count = if level == Level::Item { items } else { 1 };
-        (0..count).map(move |k| match level {
-            Level::System => cells.chunks_exact(items).map(mean).collect(),
-            Level::Item => (0..systems).map(|s| cells[s * items + k]).collect(),
-            Level::Pooled => cells.to_vec(),
-        })
+    fn prepare(&self, values: &[f64]) -> Result<Vec<Prepared>> {
+        let take = |group: &Vec<usize>| -> Vec<f64> { group.iter().map(|&c| values[c]).collect() };
+        let vectors = self.groups.iter().map(take);
+        let prepare = |vector: Vec<f64>| Prepared::new(self.design.coefficient, &vector);
+        match self.design.level {
+            Level::System => Ok(vec![prepare(vectors.map(|scores| mean(&scores)).collect())?]),
+            Level::Item | Level::Pooled => vectors.map(prepare).collect(),
+        }
     }
 
-    fn correlate(&self, cells: &[f64]) -> f64 {
-        let mut defined: Vec<f64> =
-            Self::vectors(cells, self.systems, self.items, self.design.level)
-                .zip(&self.prepared)
-                .map(|(vector, target)| {
-                    // Same length by construction, so neither step can fail.
-                    Prepared::new(self.design.coefficient, &vector)
-                        .and_then(|v| v.correlate(target))
-                        .unwrap_or(f64::NAN)
-                })
-                .collect();
+    fn correlate(&self, values: &[f64]) -> f64 {
+        // The vectors have the lengths of the prepared ratings, so that neither step can fail.
+        let prepared = self.prepare(values).unwrap_or_default();
+        let mut defined: Vec<f64> = prepared
+            .iter()
+            .zip(&self.prepared)
+            .map(|(vector, target)| vector.correlate(target).unwrap_or(f64::NAN))
+            .collect();
         defined.retain(|r| !r.is_nan());
         mean(&defined)
     }

@@ -1,23 +1,27 @@
-//! Ranks, and the ordering of floats as integers that makes them cheap.
+//! Ranks of floats, which are sorted as integers because that is faster.
 
 use crate::error::{Result, StatsError};
 
-/// Maps a float to an integer of the same order; both zeros map to the same integer.
+/// Maps a float to an integer of the same order. Both zeros map to the same integer.
 ///
-/// NaN sorts outside the infinities; callers that cannot have NaN among ranks check for it first.
+/// NaN sorts outside the infinities; callers that must not rank a NaN check for it first.
 pub(crate) fn order_key(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// Mid-ranks: 1 for the smallest value, equal values share the mean of the ranks they cover.
+/// Computes mid-ranks: 1 for the smallest value; equal values share the mean of the ranks they
+/// cover.
 ///
-/// Infinities rank as such; a NaN is an error, because it has no place in an order.
+/// Infinities rank below or above all other values.
 ///
 /// ```
 /// assert_eq!(storymeter_stats::mid_ranks(&[10.0, 30.0, 20.0, 20.0])?, [1.0, 4.0, 2.5, 2.5]);
 /// # Ok::<(), storymeter_stats::StatsError>(())
 /// ```
+///
+/// # Errors
+/// If a value is NaN, which has no place in an order.
 pub fn mid_ranks(values: &[f64]) -> Result<Vec<f64>> {
     match values.iter().position(|v| v.is_nan()) {
         Some(index) => {
@@ -27,7 +31,7 @@ pub fn mid_ranks(values: &[f64]) -> Result<Vec<f64>> {
     }
 }
 
-/// [`mid_ranks`] for values already known to hold no NaN.
+/// [`mid_ranks`] of values that are known to hold no NaN.
 pub(crate) fn mid_ranks_unchecked(values: &[f64]) -> Vec<f64> {
     let sorted =
         sorted_by_key(values.iter().enumerate().map(|(i, &v)| (order_key(v), i as u64)).collect());
@@ -43,9 +47,9 @@ pub(crate) fn mid_ranks_unchecked(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Sorts pairs by their first part; the order among equal first parts is the order given.
+/// Sorts pairs by their first part. The sort is stable.
 pub(crate) fn sorted_by_key(mut pairs: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-    // Below a few thousand pairs the histograms cost more than comparing.
+    // Below a few thousand pairs the histograms of the radix sort cost more than comparisons.
     if pairs.len() < 2048 {
         pairs.sort_by_key(|p| p.0);
         return pairs;
@@ -57,8 +61,8 @@ const DIGIT_BITS: usize = 8;
 const DIGITS: usize = 4;
 const BUCKETS: usize = 1 << DIGIT_BITS;
 
-/// Least-significant-digit radix sort on the 32 leading bits in which keys differ at all; the few keys that agree in
-/// those are then compared.
+/// Radix sort, least significant digit first, on the 32 leading bits in which keys differ at all.
+/// The few keys that agree in those bits are then compared.
 fn radix_sort(mut pairs: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     let first = pairs[0].0;
     let differing = pairs.iter().fold(0, |bits, p| bits | (p.0 ^ first));
@@ -119,7 +123,7 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             state >> 11
         };
-        // Tied, spread over all magnitudes, and alike in the leading bits.
+        // Keys with ties, keys of all magnitudes, and keys that agree in their leading bits.
         let coarse = |r: u64| order_key((r % 700) as f64 - 350.0);
         let spread = |r: u64| r << 11 ^ r;
         let alike = |r: u64| ((r % 2) << 60) + r % 1000;

@@ -1,13 +1,20 @@
-//! Random streams that belong to a resample, never to a thread.
+//! Random streams that belong to a resample and not to a thread.
 //!
-//! Resample `i` of a procedure always sees the same numbers, whoever computes it and in whatever order, so results
-//! are the same for any number of threads.
+//! Resample `i` always sees the same random numbers, whichever thread computes it and in whatever
+//! order. Results are therefore the same for any number of threads.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
-/// The stream of one resample.
+/// The random stream of one resample.
+///
+/// ```
+/// use storymeter_stats::resample::{draw_with_replacement, stream};
+/// let mut drawn = [0; 5];
+/// draw_with_replacement(&mut stream(7, 0), &mut drawn);
+/// assert!(drawn.iter().all(|&index| index < 5));
+/// ```
 pub fn stream(seed: u64, resample: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(resample);
@@ -43,7 +50,7 @@ pub fn flip(rng: &mut ChaCha8Rng, coins: &mut [bool]) {
     }
 }
 
-/// `statistic` on `resamples` draws with replacement from `0..n`, in the order of the resamples.
+/// `statistic` of `resamples` draws with replacement from `0..n`, in the order of the resamples.
 pub(crate) fn bootstrap_values<T: Send>(
     n: usize,
     resamples: usize,
@@ -62,8 +69,10 @@ pub(crate) fn bootstrap_values<T: Send>(
         .collect()
 }
 
-/// `statistic` on coin flips for `n` positions: on all `2^n` patterns when these are no more than `resamples`, else
-/// on that many random ones. Also says which it was.
+/// `statistic` of coin flips for `n` positions, and whether all patterns of flips were tried.
+///
+/// All `2^n` patterns are tried when there are at most `resamples` of them, and otherwise
+/// `resamples` random ones.
 pub(crate) fn swap_values<T: Send>(
     n: usize,
     resamples: usize,

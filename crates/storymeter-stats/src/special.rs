@@ -1,9 +1,10 @@
-//! Incomplete beta and gamma functions with full relative accuracy in the tails and for large parameters.
+//! Incomplete beta and gamma functions that are accurate in the tails and for large parameters.
 //!
-//! The usual route, `exp(a ln x + b ln(1-x) - ln B(a, b))`, cancels terms of the size of `a`: with 100,000
-//! observations ten of sixteen digits are gone. Here the power terms go through Loader's saddle-point form
-//! (C. Loader, "Fast and Accurate Computation of Binomial Probabilities", 2000), which never forms the large
-//! terms, and the rest through continued fractions (modified Lentz) and series, all terms positive.
+//! The usual formula, `exp(a ln x + b ln(1-x) - ln B(a, b))`, subtracts terms of the size of `a`
+//! from each other. With 100,000 observations ten of sixteen digits are lost. Here the power terms
+//! are computed in Loader's saddle-point form (C. Loader, "Fast and Accurate Computation of
+//! Binomial Probabilities", 2000), which never forms the large terms. The other factors are
+//! continued fractions (by the modified Lentz method) and series, all of whose terms are positive.
 
 use std::f64::consts::{LN_2, PI};
 
@@ -13,7 +14,8 @@ fn stirling_error(z: f64) -> f64 {
         let half_ln_two_pi = 0.5 * (LN_2 + PI.ln());
         return libm::lgamma(z + 1.0) - (z + 0.5) * z.ln() + z - half_ln_two_pi;
     }
-    // Bernoulli terms B_2k / (2k (2k-1) z^(2k-1)); at z = 16 the first one left out is below 1e-18.
+    // Bernoulli terms B_2k / (2k (2k-1) z^(2k-1)). At z = 16 the first term left out is below
+    // 1e-18.
     const TERMS: [f64; 7] = [
         1.0 / 12.0,
         -1.0 / 360.0,
@@ -60,8 +62,8 @@ fn beta_power_terms(a: f64, b: f64, x: f64, y: f64) -> f64 {
 
 /// Regularised incomplete beta function and its complement, `(I_x(a, b), 1 - I_x(a, b))`.
 ///
-/// `y` must be `1 - x`, given apart so that neither tail loses digits. NaN parameters, `a <= 0` or `b <= 0` give
-/// NaN.
+/// `y` must be `1 - x`. It is a parameter of its own so that neither tail loses digits. NaN
+/// parameters, `a <= 0` and `b <= 0` give NaN.
 pub(crate) fn beta_inc(a: f64, b: f64, x: f64, y: f64) -> (f64, f64) {
     if !(a > 0.0 && b > 0.0) || x.is_nan() || y.is_nan() {
         return (f64::NAN, f64::NAN);
@@ -81,7 +83,8 @@ pub(crate) fn beta_inc(a: f64, b: f64, x: f64, y: f64) -> (f64, f64) {
     }
 }
 
-/// Continued fraction of the incomplete beta function (Abramowitz & Stegun 26.5.8), by the modified Lentz method.
+/// Continued fraction of the incomplete beta function (Abramowitz & Stegun 26.5.8), by the modified
+/// Lentz method.
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let guard = |v: f64| if v.abs() < TINY { TINY } else { v };
@@ -130,7 +133,8 @@ pub(crate) fn gamma_upper(a: f64, x: f64) -> f64 {
         }
         return (1.0 - power * sum).clamp(0.0, 1.0);
     }
-    // Continued fraction, Abramowitz & Stegun 6.5.31, by the modified Lentz method; all terms are positive here.
+    // Continued fraction (Abramowitz & Stegun 6.5.31) by the modified Lentz method. All terms are
+    // positive here.
     let mut b = x + 1.0 - a;
     let mut c = f64::INFINITY;
     let mut d = 1.0 / b;

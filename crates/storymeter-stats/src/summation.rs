@@ -1,15 +1,19 @@
-//! Sums in one fixed, accurate order.
+//! Sums in a fixed and accurate order.
 //!
-//! Pairwise summation: error grows with log n instead of n, and the order does not depend on threads. The blocks
-//! (eight running sums up to 128 terms, halves at multiples of eight above) are those of numpy's reduction, so
-//! that ill-conditioned inputs come out as they do there.
+//! The error of pairwise summation grows with log n instead of n, and the order does not depend on
+//! threads. The blocks (eight running sums up to 128 terms, halves at multiples of eight above
+//! that) are those of numpy, so that sums of ill-conditioned inputs agree with numpy, too.
 
-/// Sum of `term(i)` for `i` in `0..n`.
+/// Sums `term(i)` for `i` in `0..n`.
 pub(crate) fn pairwise(n: usize, term: &impl Fn(usize) -> f64) -> f64 {
     span(0, n, term)
 }
 
-/// Arithmetic mean of a slice; NaN when it is empty.
+/// Computes the arithmetic mean of a slice; NaN when it is empty or holds a NaN.
+///
+/// ```
+/// assert_eq!(storymeter_stats::mean(&[1.0, 2.0, 6.0]), 3.0);
+/// ```
 pub fn mean(values: &[f64]) -> f64 {
     pairwise(values.len(), &|i| values[i]) / values.len() as f64
 }

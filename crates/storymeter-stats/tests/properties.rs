@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use storymeter_stats::agreement::{Scale, fleiss_kappa, icc, kendall_w, krippendorff_alpha};
 use storymeter_stats::ranking::{BordaTies, argsort_numpy_1_23, borda, kemeny};
 use storymeter_stats::{
-    Coefficient, Matrix, Prepared, auc, benjamini_hochberg, benjamini_yekutieli, mid_ranks,
+    Coefficient, Matrix, Prepared, auc, benjamini_hochberg, benjamini_yekutieli, holm, mid_ranks,
     pairwise_accuracy, weighted_f1,
 };
 
@@ -194,10 +194,12 @@ proptest! {
         p in prop::collection::vec(0.0f64..=1.0, 1..40)
     ) {
         let (bh, by) = (benjamini_hochberg(&p).unwrap(), benjamini_yekutieli(&p).unwrap());
+        let holm = holm(&p).unwrap();
         for i in 0..p.len() {
             prop_assert!(p[i] <= bh[i] && bh[i] <= by[i] && by[i] <= 1.0);
+            prop_assert!(bh[i] <= holm[i] && holm[i] <= 1.0);
             for j in 0..p.len() {
-                prop_assert!(p[i] > p[j] || bh[i] <= bh[j]);
+                prop_assert!(p[i] > p[j] || bh[i] <= bh[j] && holm[i] <= holm[j]);
             }
         }
     }
@@ -213,14 +215,19 @@ proptest! {
     #[test]
     fn f1_is_one_for_the_truth_itself_and_at_most_one(data in prop::collection::vec((0u8..4, 0u8..4), 1..50)) {
         let (truth, predicted): (Vec<u8>, Vec<u8>) = data.into_iter().unzip();
-        prop_assert!(same(weighted_f1(&truth, &truth).unwrap(), 1.0));
-        prop_assert!((0.0..=1.0).contains(&weighted_f1(&truth, &predicted).unwrap()));
+        let own = weighted_f1(&truth, &truth).unwrap();
+        let other = weighted_f1(&truth, &predicted).unwrap();
+        prop_assert_eq!(own.undefined, other.undefined);
+        match own.undefined {
+            Some(_) => prop_assert!(own.value.is_nan() && other.value.is_nan()),
+            None => prop_assert!(same(own.value, 1.0) && (0.0..=1.0).contains(&other.value)),
+        }
     }
 
     #[test]
     fn a_metric_that_is_the_rating_is_always_right(values in prop::collection::vec((0u8..5).prop_map(f64::from), 2..30)) {
         let counts = pairwise_accuracy(&values, &values, 0.0).unwrap();
-        prop_assert_eq!(counts.accuracy(), 1.0);
+        prop_assert_eq!(counts.accuracy(), Ok(1.0));
         prop_assert_eq!(counts.total() as usize, values.len() * (values.len() - 1) / 2);
     }
 }

@@ -7,9 +7,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use storymeter_stats::{
-    BootstrapMethod, BootstrapOptions, Coefficient, Design, Exchange, Level, Matrix,
-    approximate_randomisation, bca_interval, bootstrap, paired_bootstrap, percentile_interval,
-    permutation_test, resample,
+    BootstrapMethod, BootstrapOptions, Coefficient, Design, Exchange, Level, Matrix, Undefined,
+    WeightedSums, approximate_randomisation, bca_interval, bootstrap, compare_correlations,
+    compare_scores, correlation_interval, mean_interval, paired_bootstrap, percentile_interval,
+    permutation_test, permutation_test_of_columns, resample,
 };
 use support::{assert_close, bits, cases, values};
 
@@ -126,8 +127,7 @@ fn all_resampling(seed: u64) -> (String, usize) {
     };
     let options = BootstrapOptions { resamples: 500, seed, ..BootstrapOptions::default() };
     let interval = bootstrap(60, correlation, &options).unwrap();
-    let pair =
-        paired_bootstrap(60, |at| (mean_at(&a, at), mean_at(&b, at)), 500, 0.95, seed).unwrap();
+    let pair = paired_bootstrap(60, |at| (mean_at(&a, at), mean_at(&b, at)), &options).unwrap();
     let exchanged = |swap: &[bool]| {
         note_thread();
         let d: f64 = (0..60).map(|i| if swap[i] { b[i] - a[i] } else { a[i] - b[i] }).sum();
@@ -202,11 +202,172 @@ fn a_bootstrap_interval_covers_the_truth_about_as_often_as_it_says() {
 fn paired_bootstrap_counts_wins_ties_and_p() {
     let a = [3.0, 4.0, 5.0, 6.0];
     let b = [1.0, 2.0, 3.0, 4.0];
-    let clear = paired_bootstrap(4, |at| (mean_at(&a, at), mean_at(&b, at)), 100, 0.95, 1).unwrap();
+    let options = BootstrapOptions {
+        resamples: 100,
+        method: BootstrapMethod::Percentile,
+        seed: 1,
+        ..BootstrapOptions::default()
+    };
+    let clear = paired_bootstrap(4, |at| (mean_at(&a, at), mean_at(&b, at)), &options).unwrap();
     assert_eq!((clear.wins_a, clear.wins_b, clear.ties), (100, 0, 0));
     assert_eq!((clear.p_value(), clear.difference, clear.interval.low), (0.0, 2.0, 2.0));
-    let same = paired_bootstrap(4, |at| (mean_at(&a, at), mean_at(&a, at)), 100, 0.95, 1).unwrap();
+    let same = paired_bootstrap(4, |at| (mean_at(&a, at), mean_at(&a, at)), &options).unwrap();
     assert_eq!((same.ties, same.p_value()), (100, 1.0));
+}
+
+/// The interval of a paired bootstrap is that of a bootstrap of the differences.
+#[test]
+fn paired_differences_have_the_intervals_of_their_bootstrap() {
+    let (a, b) = (values("heavy", 1, 40, &[]), values("heavy", 2, 40, &[]));
+    for method in [BootstrapMethod::Percentile, BootstrapMethod::Bca] {
+        let options = BootstrapOptions { resamples: 400, method, ..BootstrapOptions::default() };
+        let difference = |at: &[usize]| mean_at(&a, at) - mean_at(&b, at);
+        let plain = bootstrap(40, difference, &options).unwrap();
+        let paired =
+            paired_bootstrap(40, |at| (mean_at(&a, at), mean_at(&b, at)), &options).unwrap();
+        assert_eq!((paired.difference, paired.interval), (plain.estimate, plain.interval));
+        assert_eq!((paired.n, plain.n), (40, 40));
+    }
+}
+
+/// Sums over counts must be the sums over the items drawn, for the same streams.
+#[test]
+fn weighted_sums_bootstrap_what_drawn_items_bootstrap() {
+    let (items, width) = (37, 3);
+    // Multiples of 2^-20, whose sums are exact in any order.
+    let terms = values("grid", 5, items * width, &[]);
+    let sums = WeightedSums::new(width, terms.clone()).unwrap();
+    assert_eq!(sums.items(), items);
+    let total = |at: &[usize], column: usize| -> f64 {
+        at.iter().map(|&item| terms[item * width + column]).sum()
+    };
+    for method in [BootstrapMethod::Percentile, BootstrapMethod::Bca] {
+        // 203 resamples are no multiple of those that share a pass.
+        let options = BootstrapOptions { resamples: 203, method, seed: 3, confidence: 0.9 };
+        let scores = |sums: &[f64], out: &mut [f64]| {
+            (out[0], out[1]) = (sums[0] + sums[2], (4.0 + sums[1]).ln());
+        };
+        let found = sums.bootstrap(2, scores, &options).unwrap();
+        let first = |at: &[usize]| total(at, 0) + total(at, 2);
+        let second = |at: &[usize]| (4.0 + total(at, 1)).ln();
+        assert_eq!(found[0], bootstrap(items, first, &options).unwrap());
+        // NaN is not equal to itself, so that the counts of undefined resamples show they are handled.
+        let expected = bootstrap(items, second, &options).unwrap();
+        assert_eq!(found[1], expected);
+        assert!(expected.undefined_resamples > 0 && expected.undefined_resamples < 203);
+    }
+    assert!(WeightedSums::new(3, vec![0.0; 4]).is_err());
+    assert!(WeightedSums::new(0, vec![]).is_err());
+    let one_item = WeightedSums::new(3, vec![0.0; 3]).unwrap();
+    assert!(one_item.bootstrap(1, |_, _| {}, &BootstrapOptions::default()).is_err());
+}
+
+#[test]
+fn columns_with_gaps_are_compared_on_what_they_share() {
+    let n = 50;
+    let ratings = values("bell+nan:9", 1, n, &[]);
+    let clean: Vec<f64> = ratings.iter().map(|v| if v.is_nan() { 0.0 } else { *v }).collect();
+    let first = values("follow:1:0.5+nan:6", 2, n, &clean);
+    let second = values("follow:1:2", 3, n, &clean);
+    let kept: Vec<usize> = (0..n).filter(|&i| !ratings[i].is_nan() && !first[i].is_nan()).collect();
+    assert!(kept.len() > 30 && kept.len() < 48);
+    let take = |v: &[f64]| kept.iter().map(|&i| v[i]).collect::<Vec<f64>>();
+    let (ratings_kept, first_kept, second_kept) = (take(&ratings), take(&first), take(&second));
+    let options = BootstrapOptions { resamples: 300, ..BootstrapOptions::default() };
+    let rho = Coefficient::Spearman;
+
+    let gaps = correlation_interval(rho, &ratings, &first, &options).unwrap();
+    let whole = correlation_interval(rho, &ratings_kept, &first_kept, &options).unwrap();
+    assert_eq!((gaps.correlation, gaps.interval), (whole.correlation, whole.interval));
+    assert_eq!((gaps.correlation.n, gaps.dropped), (kept.len(), n - kept.len()));
+
+    let gaps = compare_correlations(rho, &ratings, &first, &second, &options).unwrap();
+    let whole =
+        compare_correlations(rho, &ratings_kept, &first_kept, &second_kept, &options).unwrap();
+    assert_eq!((gaps.williams, gaps.steiger), (whole.williams, whole.steiger));
+    assert_eq!(gaps.bootstrap, whole.bootstrap);
+    assert_eq!((gaps.correlations.n, gaps.correlations.dropped), (kept.len(), n - kept.len()));
+    assert!(gaps.williams.p_value < 0.05 && gaps.bootstrap.interval.low > 0.0);
+
+    let gaps = permutation_test_of_columns(rho, &ratings, &first, &second, 300, 1).unwrap();
+    let whole =
+        permutation_test_of_columns(rho, &ratings_kept, &first_kept, &second_kept, 300, 1).unwrap();
+    assert_eq!((gaps.p_value, gaps.difference), (whole.p_value, whole.difference));
+    assert_eq!((gaps.n, gaps.dropped), (kept.len(), n - kept.len()));
+
+    let scores = compare_scores(&first, &second, &options).unwrap();
+    assert_eq!(scores.n + scores.dropped, n);
+    assert_eq!(scores.randomisation.n, scores.n);
+    let p = mean_interval(&first, &options).unwrap();
+    assert_eq!((p.estimate, p.n), (scores.first, scores.n));
+}
+
+#[test]
+fn columns_that_share_nothing_are_an_error_with_the_reason() {
+    let gap = f64::NAN;
+    let options = BootstrapOptions::default();
+    let (first, second) = ([1.0, 2.0, gap, gap], [gap, gap, 1.0, 2.0]);
+    assert_eq!(
+        compare_scores(&first, &second, &options).unwrap_err().to_string(),
+        "a comparison of scores needs at least 1 shared items, got 0"
+    );
+    let ratings = [1.0, 2.0, 3.0, 4.0];
+    let pearson = Coefficient::Pearson;
+    assert_eq!(
+        compare_correlations(pearson, &ratings, &first, &second, &options).unwrap_err().to_string(),
+        "a comparison of correlations needs at least 2 shared items, got 0"
+    );
+    let constant = correlation_interval(pearson, &ratings, &[1.0; 4], &options).unwrap();
+    assert_eq!(constant.correlation.undefined, Some(Undefined::ConstantSecond));
+    assert!(!constant.interval.is_defined());
+}
+
+/// A table with gaps gives what brute force gives on the cells that are complete.
+#[test]
+fn a_permutation_test_with_gaps_uses_the_complete_cells() {
+    let (systems, items, gap) = (5, 4, f64::NAN);
+    let ratings = values("bell", 1, systems * items, &[]);
+    let first = values("follow:1:0.5", 2, systems * items, &ratings);
+    let mut second = values("bell", 3, systems * items, &[]);
+    let table = |v| Matrix::new(v, systems, items).unwrap();
+    // Item 3 misses everywhere but once, and system 4 altogether.
+    let missing: Vec<usize> =
+        (0..systems * items).filter(|c| c % items == 3 && *c != 3 || c / items == 4).collect();
+    missing.iter().for_each(|&cell| second[cell] = gap);
+    let test = |design| {
+        permutation_test(table(&first), table(&second), table(&ratings), design, 500, 9).unwrap()
+    };
+    let kept =
+        |v: &[f64], item: usize| -> Vec<f64> { (0..4).map(|s| v[s * items + item]).collect() };
+    let mean = |v: &[f64], s: usize| {
+        let cells: Vec<f64> = (0..items)
+            .map(|i| s * items + i)
+            .filter(|cell| !missing.contains(cell))
+            .map(|cell| v[cell])
+            .collect();
+        cells.iter().sum::<f64>() / cells.len() as f64
+    };
+    let pearson = Coefficient::Pearson;
+    for (exchange, pieces) in [(Exchange::Both, 13), (Exchange::Systems, 4), (Exchange::Items, 4)] {
+        let found = test(Design { coefficient: pearson, level: Level::Item, exchange });
+        let item = |v: &[f64], i| pearson.value(&kept(v, i), &kept(&ratings, i)).unwrap();
+        let expected: f64 = (0..3).map(|i| (item(&first, i) - item(&second, i)) / 3.0).sum();
+        assert!((found.difference - expected).abs() < 1e-12, "{found:?} {expected}");
+        assert_eq!((found.n, found.dropped), (13, 7));
+        assert_eq!(found.exact, pieces < 9, "{exchange:?}");
+
+        let found = test(Design { coefficient: pearson, level: Level::System, exchange });
+        let means = |v: &[f64]| (0..4).map(|s| mean(v, s)).collect::<Vec<f64>>();
+        let r = |v: &[f64]| pearson.value(&means(v), &means(&ratings)).unwrap();
+        assert!((found.difference - (r(&first) - r(&second))).abs() < 1e-12);
+    }
+    let nothing = vec![gap; systems * items];
+    for level in [Level::System, Level::Item, Level::Pooled] {
+        let design = Design { coefficient: pearson, level, exchange: Exchange::Both };
+        let found =
+            permutation_test(table(&first), table(&nothing), table(&ratings), design, 500, 9);
+        assert!(found.is_err(), "{level:?}");
+    }
 }
 
 #[test]

@@ -1,113 +1,224 @@
-//! The analysis both `meta hanna` and `meta table` run: everything a table of systems, items, criteria and
-//! metrics allows, as sheets.
+//! The result of an analysis, as types.
+//!
+//! A [`Study`] is what every analysis of this crate returns, what `study.json` holds, and what
+//! reports read. Each [`Finding`] says what was computed from which columns, at which level, and
+//! from how many values. Titles, file names and sentences are made from these types last, by
+//! [`view`](crate::view), and are never parsed.
 
-mod compare;
-pub mod heatmaps;
-mod rankings;
-mod systems;
+mod agreement;
+mod comparison;
+mod errors;
+mod ranking;
+mod ratings;
+mod robustness;
+mod warning;
 
-use storymeter_core::{Role, ScoreTable};
+use serde::{Deserialize, Serialize};
+use storymeter_core::{Column, Key, Role, Signature};
 use storymeter_stats::Coefficient;
 
-use crate::correlations::{Correlations, Noise, SystemMeans, columns_of};
-use crate::error::{Error, Result};
-use crate::level::Level;
-use crate::pairwise::{self, BootstrapOptions, Duel};
+pub use agreement::{
+    Adjusted, Agreement, Association, Between, Estimate, Interval, IntervalMethod,
+};
+pub use comparison::{
+    Comparison, Difference, DifferenceKind, PValue, PairAccuracy, Pairwise, PairwiseRow, Side,
+    Test, TestMatrix, TopSystems, TopSystemsRow,
+};
+pub use errors::{
+    Edits, EditsRow, ErrorCorrelation, ErrorShare, ErrorTypeShares, ErrorTypesRow, ErrorTypesTable,
+};
+pub use ranking::{Ballot, Leader, Leaders, Place, RankMethod, Ranking, Voter};
+pub use ratings::{
+    HumanScores, IccEstimate, RaterAgreement, Raters, RatingDistribution, RatingSummary, Standing,
+    SystemAverage, SystemAverages,
+};
+pub use robustness::{BiasedSet, BiasedSets, Drift, DriftRow, Spread};
+pub use warning::{Warning, WarningKind};
 
-pub use rankings::{Ballot, ballots};
+use crate::Level;
 
-/// Which of two analyses is shown, where the published one has a defect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which analysis was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The meta-evaluation of the HANNA paper.
+    Hanna,
+    /// The meta-evaluation of the UNION paper.
+    Union,
+    /// The same analysis on a user's own table of scores.
+    Table,
+}
+
+impl Kind {
+    /// The lower-case name: `hanna`, `union` or `table`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hanna => "hanna",
+            Self::Union => "union",
+            Self::Table => "table",
+        }
+    }
+}
+
+/// Which of two analyses was made, where the published one has a defect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Edition {
-    /// Directions count, signs are kept, ties share their ranks, nothing is rounded on the way.
+    /// Directions count, signs are kept, ties share their ranks, and nothing is rounded on the way.
+    #[default]
     Corrected,
-    /// As HANNA's authors published it, defects included.
+    /// The analysis as HANNA's authors published it, with its defects.
     Published,
 }
 
-/// A table and all that was computed from it once.
+/// The whole result of one analysis.
+///
+/// ```
+/// use storymeter_meta::{Level, table};
+/// use storymeter_core::{Column, Direction, Ratings, Row, ScoreTable};
+/// use storymeter_stats::Coefficient;
+///
+/// let rows = (0..8).map(|i| {
+///     let mut ratings = Ratings::new();
+///     ratings.push("fun", Some(f64::from(i * 3 % 8)));
+///     Row { id: i.to_string(), item: i.to_string(), ratings, ..Row::default() }
+/// });
+/// let mut scores = ScoreTable::new(rows.collect());
+/// scores.push(Column::metric("bleu", Direction::Higher), (0..8).map(|i| Ok(f64::from(i))).collect());
+///
+/// let study = table::analyse(&scores, &table::Options::default())?;
+/// let found = study.agreement("bleu", "fun", Level::Pooled, Coefficient::Kendall).unwrap();
+/// assert_eq!(found.n, 8);
+/// assert!(found.value.as_ref().is_ok_and(|tau| tau.value > 0.0));
+/// # Ok::<(), storymeter_meta::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Study {
-    table: ScoreTable,
-    criteria: Vec<usize>,
-    metrics: Vec<usize>,
-    correlations: Correlations,
-    means: SystemMeans,
-    duels: Vec<Duel>,
-    bootstrap: BootstrapOptions,
-    edition: Edition,
+    /// Which analysis was made.
+    pub kind: Kind,
+    /// Whether the published defects were repeated.
+    pub edition: Edition,
+    /// Every parameter that can change a number.
+    pub signature: Signature,
+    /// What a reader must know before trusting a number.
+    pub warnings: Vec<Warning>,
+    /// The columns of the table, criteria and metrics, with direction, signature and counts.
+    pub columns: Vec<Column>,
+    /// Metrics whose scores were multiplied by -1 before anything else, so that more is better.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turned: Vec<Key>,
+    /// The systems that were compared.
+    pub systems: Vec<String>,
+    /// The number of items.
+    pub items: usize,
+    /// The results, in reading order.
+    pub findings: Vec<Finding>,
 }
 
 impl Study {
-    /// Computes all correlations and draws all duels.
-    pub fn new(table: ScoreTable, edition: Edition, bootstrap: BootstrapOptions) -> Result<Self> {
-        let criteria = columns_of(&table, Role::Human);
-        let metrics = columns_of(&table, Role::Metric);
-        if criteria.is_empty() {
-            return Err(Error::unfit("no human criterion to compare metrics with"));
-        }
-        if metrics.is_empty() {
-            return Err(Error::unfit("no metric to evaluate"));
-        }
-        if bootstrap.draws == 0 {
-            return Err(Error::unfit("the number of draws must be at least 1"));
-        }
-        let noise = match edition {
-            Edition::Corrected => Noise::Removed,
-            Edition::Published => Noise::Kept,
-        };
-        let means = SystemMeans::of(&table, noise);
-        let correlations = Correlations::of(&table, &means)?;
-        let duels = pairwise::duels(&table, bootstrap);
-        Ok(Self { table, criteria, metrics, correlations, means, duels, bootstrap, edition })
+    /// The keys of the columns of a role, in order.
+    pub fn keys(&self, role: Role) -> impl Iterator<Item = &Key> {
+        self.columns.iter().filter(move |column| column.role == role).map(|column| &column.key)
     }
 
-    /// The table.
-    pub fn table(&self) -> &ScoreTable {
-        &self.table
+    /// The metrics.
+    pub fn metrics(&self) -> Vec<&Key> {
+        self.keys(Role::Metric).collect()
     }
 
-    /// The correlations.
-    pub fn correlations(&self) -> &Correlations {
-        &self.correlations
+    /// The human criteria.
+    pub fn criteria(&self) -> Vec<&Key> {
+        self.keys(Role::Human).collect()
     }
 
-    /// The metric columns.
-    pub fn metrics(&self) -> &[usize] {
-        &self.metrics
+    /// How all metrics agree with all criteria, at every level and with every coefficient.
+    pub fn agreements(&self) -> impl Iterator<Item = &Agreement> {
+        self.findings.iter().flat_map(|finding| match finding {
+            Finding::Agreements(all) => all.as_slice(),
+            _ => &[],
+        })
     }
 
-    /// The criterion columns.
-    pub fn criteria(&self) -> &[usize] {
-        &self.criteria
-    }
-
-    fn name(&self, column: usize) -> &str {
-        &self.table.columns()[column].name
-    }
-
-    /// How many observations stand behind a correlation of this level for the Williams test.
-    pub(crate) fn observations(&self, level: Level) -> usize {
-        match level {
-            Level::Story => self.table.items().len(),
-            Level::System => self.table.systems().len(),
-            Level::Pooled => self.table.systems().len() * self.table.items().len(),
-        }
-    }
-
-    /// |correlation| of a metric with a criterion.
-    fn strength(
+    /// How one metric agrees with one criterion.
+    pub fn agreement(
         &self,
+        metric: &str,
+        criterion: &str,
         level: Level,
         coefficient: Coefficient,
-        metric: usize,
-        criterion: usize,
-    ) -> f64 {
-        self.correlations.value(level, coefficient, metric, criterion).abs()
+    ) -> Option<&Agreement> {
+        self.agreements().find(|one| {
+            one.level == level
+                && one.coefficient == coefficient
+                && one.metric.as_str() == metric
+                && one.criterion.as_str() == criterion
+        })
+    }
+
+    /// The levels at which at least one metric has a correlation with a criterion.
+    pub fn levels(&self) -> Vec<Level> {
+        let defined =
+            |level: &Level| self.agreements().any(|one| one.level == *level && one.value.is_ok());
+        Level::ALL.into_iter().filter(defined).collect()
+    }
+
+    /// The tests between metrics, one matrix per criterion and level.
+    pub fn tests(&self) -> impl Iterator<Item = &TestMatrix> {
+        self.findings.iter().filter_map(|finding| match finding {
+            Finding::Tests(matrix) => Some(matrix),
+            _ => None,
+        })
+    }
+
+    /// The correlations between the columns of a role.
+    pub fn between(&self, role: Role) -> impl Iterator<Item = &Between> {
+        self.findings.iter().filter_map(move |finding| match finding {
+            Finding::Between(between) if between.role == role => Some(between),
+            _ => None,
+        })
     }
 }
 
-/// Rounds half to even, as numpy does.
-pub(crate) fn round_half_even(value: f64, decimals: i32) -> f64 {
-    let scale = 10f64.powi(decimals);
-    (value * scale).round_ties_even() / scale
+/// One result of an analysis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Finding {
+    /// How far raters agree with each other, one entry per criterion (HANNA Table 3).
+    RaterAgreement(Vec<RaterAgreement>),
+    /// The systems' mean ratings (HANNA Table 4).
+    SystemAverages(SystemAverages),
+    /// How single ratings are distributed by system and criterion (HANNA Figure 9).
+    Ratings(RatingDistribution),
+    /// How many stories have which human score (UNION Figure 3).
+    HumanScores(HumanScores),
+    /// How every metric agrees with every criterion.
+    Agreements(Vec<Agreement>),
+    /// The metrics with the strongest correlations by level, criterion and coefficient (HANNA
+    /// Tables 5, 8 and 9).
+    Leaders(Vec<Leaders>),
+    /// Metrics ranked over many correlations (HANNA Table 6).
+    Ranking(Ranking),
+    /// Correlations between all columns of a role (HANNA Figures 1, 2, 5, 6, 10 to 13, 20 to 25).
+    Between(Between),
+    /// Metrics as judges between systems (HANNA Figures 7 and 26).
+    Pairwise(Pairwise),
+    /// How often metrics order two stories as people do, with calibrated ties.
+    PairAccuracy(Vec<PairAccuracy>),
+    /// Correlations among the best systems only (HANNA Figure 8).
+    TopSystems(TopSystems),
+    /// Tests between all pairs of metrics for one criterion (HANNA Figures 27 to 38).
+    Tests(TestMatrix),
+    /// Correlations on sets of stories that are mostly bad or mostly good (UNION Figure 2).
+    BiasedSets(BiasedSets),
+    /// Which error types unreasonable stories have (UNION Table 2).
+    ErrorTypes(ErrorTypeShares),
+    /// Correlations on the stories of each error type (UNION Table 7).
+    ByErrorType(ErrorTypesTable),
+    /// Scores of metrics that were trained on other data (UNION Table 6).
+    Drift(Drift),
+    /// Whether a model edits the stories that people find bad (UNION appendix D).
+    Edits(Edits),
+    /// Where the published and the corrected analysis differ.
+    Differences(Vec<Difference>),
 }

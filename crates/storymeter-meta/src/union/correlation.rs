@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use storymeter_stats::{Coefficient, Matrix, Signs, fisher_interval, williams_matrix};
+use storymeter_stats::{
+    Coefficient, WilliamsRules, fisher_interval, williams_matrix_of_columns,
+};
 
 use super::rated::{RatedSet, Scores};
 use crate::correlations::associate;
@@ -96,16 +98,13 @@ fn intervals(set: &RatedSet) -> Result<Sheet> {
 /// Whether one metric's Pearson correlation is really higher than another's on the same stories.
 fn williams(set: &RatedSet) -> Result<Sheet> {
     let names = || set.metrics.iter().map(|s| s.metric.name.as_str());
-    let value = |a: &[f64], b: &[f64]| Ok(associate(Coefficient::Pearson, a, b)?.value);
-    let with: Vec<f64> =
-        set.metrics.iter().map(|s| value(&s.values, &set.human)).collect::<Result<_>>()?;
-    let between: Vec<f64> = set
-        .metrics
-        .iter()
-        .flat_map(|a| set.metrics.iter().map(|b| value(&a.values, &b.values)))
-        .collect::<Result<_>>()?;
-    let matrix = Matrix::new(&between, with.len(), with.len())?;
-    let cells = williams_matrix(&with, matrix, set.len(), Signs::Correct)?;
+    let columns: Vec<&[f64]> = set.metrics.iter().map(|s| s.values.as_slice()).collect();
+    let matrix = williams_matrix_of_columns(
+        Coefficient::Pearson,
+        &set.human,
+        &columns,
+        WilliamsRules::Corrected,
+    )?;
     let mut sheet = Sheet::new(
         "table-5-williams",
         "Williams tests between metrics (Pearson)",
@@ -116,11 +115,14 @@ fn williams(set: &RatedSet) -> Result<Sheet> {
     .note(
         "one-sided p-value that the row's |r| is higher than the column's; empty where it is not",
     );
-    for (row, name) in cells.chunks(with.len()).zip(names()) {
+    for (row, name) in matrix.rows().zip(names()) {
         let mut line = vec![Cell::from(name)];
         line.extend(row.iter().map(|cell| match cell {
             None => Cell::from(""),
-            Some(p) => Cell::number(*p, "a correlation is missing"),
+            Some(test) => {
+                let reason = test.undefined.map_or_else(String::new, |why| why.to_string());
+                Cell::number(test.p_value, &reason)
+            }
         }));
         sheet.push(line);
     }

@@ -10,18 +10,19 @@ use crate::summation::{mean, pairwise};
 
 /// The six forms of Shrout & Fleiss (1979).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum IccForm {
-    /// Raters differ from target to target; reliability of one rating.
+    /// Reliability of one rating when every target has other raters.
     Icc1,
-    /// Raters are a sample of raters, the same for all targets; one rating, absolute agreement.
+    /// Absolute agreement of one rating when the same sample of raters rates all targets.
     Icc2,
-    /// Raters are the only ones of interest; one rating, consistency.
+    /// Consistency of one rating when these raters are the only ones of interest.
     Icc3,
-    /// As `Icc1`, for the mean of all raters.
+    /// As `Icc1`, for the mean of all ratings of a target.
     Icc1k,
-    /// As `Icc2`, for the mean of all raters.
+    /// As `Icc2`, for the mean of all ratings of a target.
     Icc2k,
-    /// As `Icc3`, for the mean of all raters.
+    /// As `Icc3`, for the mean of all ratings of a target.
     Icc3k,
 }
 
@@ -46,21 +47,29 @@ impl fmt::Display for IccForm {
 
 /// One form of the intraclass correlation with its test against zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Icc {
-    /// Which form.
+    /// The form.
     pub form: IccForm,
-    /// The coefficient; can be negative. NaN when there is no variance at all.
+    /// The coefficient, which can be negative; NaN when there is no variance at all.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub value: f64,
-    /// F statistic of the test that it is zero.
+    /// F statistic of the test against zero.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub f: f64,
     /// Degrees of freedom of the numerator.
     pub df1: f64,
     /// Degrees of freedom of the denominator.
     pub df2: f64,
     /// p-value of the F test.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub p_value: f64,
     /// 95% confidence interval.
     pub interval: Interval,
+    /// Number of targets.
+    pub targets: usize,
+    /// Number of raters.
+    pub raters: usize,
 }
 
 /// Mean squares of the two-way layout without replication.
@@ -71,23 +80,37 @@ struct MeanSquares {
     within: f64,
     /// Between raters.
     raters: f64,
-    /// What neither targets nor raters explain.
+    /// Residual: what neither targets nor raters explain.
     residual: f64,
 }
 
-/// All six intraclass correlations of a complete matrix, one row per target and one column per rater.
+/// Computes all six intraclass correlations, with one row per target and one column per rater.
 ///
-/// With `n` targets, `k` raters and the mean squares between targets `B`, within targets `W`, between raters `J`
-/// and residual `E`:
+/// There are `n` targets and `k` raters. The mean squares are `B` between targets, `W` within
+/// targets, `J` between raters and `E` for the residual:
 ///
 /// - `ICC1 = (B - W) / (B + (k-1) W)`, `ICC1k = (B - W) / B`;
 /// - `ICC2 = (B - E) / (B + (k-1) E + k (J - E)/n)`, `ICC2k = (B - E) / (B + (J - E)/n)`;
 /// - `ICC3 = (B - E) / (B + (k-1) E)`, `ICC3k = (B - E) / B`.
 ///
-/// Intervals after Shrout & Fleiss (1979) and McGraw & Wong (1996). `ICC2`, `ICC3` and their means need columns that
-/// are the same rater throughout; with anonymous raters only `ICC1` and `ICC1k` do not depend on the arbitrary order
-/// of the columns. A NaN or infinite rating is an error; leave such
-/// targets out first ([`Matrix::complete_rows`]).
+/// The intervals are those of Shrout & Fleiss (1979) and McGraw & Wong (1996). `ICC2`, `ICC3` and
+/// their means need columns that each belong to one rater. With anonymous raters, only `ICC1` and
+/// `ICC1k` do not depend on the arbitrary order of the columns.
+///
+/// A missing rating (NaN) is an error. Leave such targets out first
+/// ([`CompleteRows`](crate::CompleteRows)).
+///
+/// ```
+/// use storymeter_stats::{Matrix, agreement::{IccForm, icc}};
+/// let ratings = [1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 2.0, 2.0];
+/// let found = icc(Matrix::new(&ratings, 4, 2)?)?;
+/// assert_eq!((found[0].form, found[0].targets, found[0].raters), (IccForm::Icc1, 4, 2));
+/// assert!(found[0].value > 0.7 && found[3].value > found[0].value);
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If there are fewer than two targets or raters, or a rating is NaN or infinite.
 pub fn icc(ratings: Matrix<'_>) -> Result<[Icc; 6]> {
     let (targets, raters) = (ratings.rows(), ratings.columns());
     StatsError::check_count("the intraclass correlation", "targets", 2, targets)?;
@@ -103,8 +126,8 @@ pub fn icc(ratings: Matrix<'_>) -> Result<[Icc; 6]> {
         / (ms.targets + (k - 1.0) * ms.residual + k * (ms.raters - ms.residual) / n);
     let agreement = agreement_interval(&ms, icc2, n, k);
     let spread = |single: Interval| {
-        let of_mean = |r: f64| r * k / (1.0 + r * (k - 1.0));
-        Interval { low: of_mean(single.low), high: of_mean(single.high) }
+        let stepped_up = |r: f64| r * k / (1.0 + r * (k - 1.0));
+        Interval { low: stepped_up(single.low), high: stepped_up(single.high) }
     };
     Ok(IccForm::ALL.map(|form| {
         let test = if matches!(form, IccForm::Icc1 | IccForm::Icc1k) { &one_way } else { &two_way };
@@ -133,6 +156,8 @@ pub fn icc(ratings: Matrix<'_>) -> Result<[Icc; 6]> {
             df2: test.df2,
             p_value: f_sf(test.f, df1, test.df2),
             interval,
+            targets,
+            raters,
         }
     }))
 }
@@ -158,7 +183,7 @@ fn mean_squares(ratings: Matrix<'_>) -> MeanSquares {
     }
 }
 
-/// An F ratio and the bounds of its 95% interval.
+/// An F ratio and the ends of its 95% interval.
 struct FTest {
     f: f64,
     df2: f64,
@@ -174,8 +199,8 @@ impl FTest {
     }
 
     fn single_interval(&self, k: f64) -> Interval {
-        let of_f = |f: f64| if f.is_infinite() { 1.0 } else { (f - 1.0) / (f + (k - 1.0)) };
-        Interval { low: of_f(self.low), high: of_f(self.high) }
+        let single = |f: f64| if f.is_infinite() { 1.0 } else { (f - 1.0) / (f + (k - 1.0)) };
+        Interval { low: single(self.low), high: single(self.high) }
     }
 
     fn mean_interval(&self) -> Interval {
@@ -183,19 +208,20 @@ impl FTest {
     }
 }
 
-/// Interval of ICC2: Satterthwaite's degrees of freedom for the mixed mean square (Shrout & Fleiss 1979, p. 424).
+/// Interval of ICC2, with Satterthwaite's degrees of freedom for the mixed mean square (Shrout &
+/// Fleiss 1979, p. 424).
 fn agreement_interval(ms: &MeanSquares, icc2: f64, n: f64, k: f64) -> Interval {
     if ms.within == 0.0 && ms.targets > 0.0 {
         return Interval { low: 1.0, high: 1.0 };
     }
-    let of_raters = k * icc2 * ms.raters;
-    let of_residual = (n * (1.0 + (k - 1.0) * icc2) - k * icc2) * ms.residual;
-    let df = (n - 1.0) * (k - 1.0) * (of_raters + of_residual).powi(2)
-        / ((n - 1.0) * of_raters.powi(2) + of_residual.powi(2));
+    let rater_part = k * icc2 * ms.raters;
+    let residual_part = (n * (1.0 + (k - 1.0) * icc2) - k * icc2) * ms.residual;
+    let df = (n - 1.0) * (k - 1.0) * (rater_part + residual_part).powi(2)
+        / ((n - 1.0) * rater_part.powi(2) + residual_part.powi(2));
     let upper = f_quantile(UPPER, n - 1.0, df);
     let lower = f_quantile(UPPER, df, n - 1.0);
     let mixed = k * ms.raters + (k * n - k - n) * ms.residual;
-    // Divided by the quantiles, which may be infinite when `df` is next to 0.
+    // Dividing by the quantiles works even where they are infinite, because `df` is close to 0.
     Interval {
         low: n * (ms.targets / upper - ms.residual) / (mixed + n * ms.targets / upper),
         high: n * (ms.targets - ms.residual / lower) / (mixed / lower + n * ms.targets),

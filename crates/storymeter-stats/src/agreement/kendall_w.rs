@@ -5,26 +5,49 @@ use crate::error::{Result, StatsError, Undefined};
 use crate::matrix::Matrix;
 use crate::rank::mid_ranks_unchecked;
 
-/// Kendall's W with the test of Friedman.
+/// Kendall's W with Friedman's test.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct KendallW {
-    /// 0 for no, 1 for full agreement on the order; NaN when every rater ties all items.
+    /// 0 for no agreement on the order, 1 for full agreement; NaN when every rater ties all items.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub w: f64,
-    /// `m (n-1) W`, approximately chi-squared.
+    /// `m (n-1) W`, which is approximately chi-squared.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub chi_squared: f64,
     /// Degrees of freedom, `n - 1`.
     pub df: f64,
-    /// p-value of no agreement.
+    /// p-value of the hypothesis that the raters do not agree.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub p_value: f64,
-    /// Why W is NaN, if it is.
+    /// Number of items.
+    pub items: usize,
+    /// Number of raters.
+    pub raters: usize,
+    /// The reason why W is NaN, if it is.
     pub undefined: Option<Undefined>,
 }
 
-/// Kendall's W, corrected for ties, of ratings with one row per item and one column per rater.
+/// Computes Kendall's W, corrected for ties, with one row per item and one column per rater.
 ///
-/// With `R_j` the sum over the `m` raters of the mid-ranks of item `j` of `n`, and `t` running over the sizes of all
-/// groups of ties: `W = (12 Σ R_j² - 3 m² n (n+1)²) / (m² n (n²-1) - m Σ (t³ - t))`. A NaN is an error; leave
-/// items with one out first ([`Matrix::complete_rows`]).
+/// `R_j` is the sum over the `m` raters of the mid-ranks of item `j` of `n`, and `t` runs over the
+/// sizes of all groups of ties: `W = (12 Σ R_j² - 3 m² n (n+1)²) / (m² n (n²-1) - m Σ (t³ - t))`.
+///
+/// A missing rating (NaN) is an error. Leave such items out first
+/// ([`CompleteRows`](crate::CompleteRows)).
+///
+/// ```
+/// use storymeter_stats::{CompleteRows, agreement::kendall_w};
+/// let (anna, ben, cleo) = ([1.0, 2.0, 3.0, 4.0], [1.0, 3.0, 2.0, 4.0], [1.0, 2.0, 3.0, 4.0]);
+/// let ratings = CompleteRows::from_columns(&[&anna, &ben, &cleo])?;
+/// let found = kendall_w(ratings.matrix())?;
+/// assert!((found.w - 41.0 / 45.0).abs() < 1e-12);
+/// assert_eq!((found.items, found.raters), (4, 3));
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If there are fewer than two items or raters, or a rating is NaN or infinite.
 pub fn kendall_w(ratings: Matrix<'_>) -> Result<KendallW> {
     let (items, raters) = (ratings.rows(), ratings.columns());
     StatsError::check_count("Kendall's W", "raters", 2, raters)?;
@@ -53,10 +76,13 @@ pub fn kendall_w(ratings: Matrix<'_>) -> Result<KendallW> {
             chi_squared: f64::NAN,
             df,
             p_value: f64::NAN,
+            items,
+            raters,
             undefined,
         });
     }
     let w = 12.0 * spread / most;
     let chi_squared = m * df * w;
-    Ok(KendallW { w, chi_squared, df, p_value: chi_squared_sf(chi_squared, df), undefined: None })
+    let p_value = chi_squared_sf(chi_squared, df);
+    Ok(KendallW { w, chi_squared, df, p_value, items, raters, undefined: None })
 }

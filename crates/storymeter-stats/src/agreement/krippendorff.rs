@@ -5,46 +5,65 @@ use crate::matrix::Matrix;
 use crate::rank::mid_ranks_unchecked;
 use crate::summation::{mean, pairwise};
 
-/// What the values mean, and so how far apart two of them are.
+/// The meaning of the values, which decides how far apart two of them are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Scale {
-    /// Names: distance 0 or 1.
+    /// Names. Two values are 0 or 1 apart.
     Nominal,
-    /// Ranks: squared number of values in between, both ends counted half.
+    /// Ranks. The distance is the squared number of values in between, both ends counted half.
     Ordinal,
-    /// Numbers with a unit: `(a - b)²`.
+    /// Numbers with a unit. The distance is `(a - b)²`.
     Interval,
-    /// Numbers with a zero: `((a - b) / (a + b))²`.
+    /// Numbers with a zero. The distance is `((a - b) / (a + b))²`.
     Ratio,
 }
 
-/// Krippendorff's alpha and what it rests on.
+/// Krippendorff's alpha and the numbers it rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrippendorffAlpha {
-    /// 1 for full agreement, 0 for what chance gives; NaN when all values are equal.
+    /// 1 for full agreement, 0 for agreement by chance; NaN when all values are equal.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub alpha: f64,
     /// Observed disagreement.
     pub observed: f64,
     /// Disagreement expected by chance.
     pub expected: f64,
-    /// Ratings used.
+    /// Number of ratings used.
     pub values: usize,
-    /// Units with at least two ratings.
+    /// Number of units with at least two ratings.
     pub units: usize,
-    /// Units left out because they have fewer than two ratings.
+    /// Number of units left out because they have fewer than two ratings.
     pub units_skipped: usize,
-    /// Why alpha is NaN, if it is.
+    /// The reason why alpha is NaN, if it is.
     pub undefined: Option<Undefined>,
 }
 
-/// Krippendorff's alpha of ratings with one row per unit and one column per rater; NaN marks a missing rating.
+/// Computes Krippendorff's alpha, with one row per unit and one column per rater.
 ///
-/// `α = 1 - D_o / D_e`. Over the `n` ratings of units with at least two, `m_u` of them in unit `u`, and with the
-/// squared distance `δ²` of the scale: `D_o = 1/n Σ_u 1/(m_u - 1) Σ_{i≠j in u} δ²`,
-/// `D_e = 1/(n(n-1)) Σ_{i≠j} δ²` (Krippendorff 2004, ch. 11). Raters may differ from unit to unit.
+/// NaN marks a missing rating. Units with fewer than two ratings are left out and counted. The
+/// raters may differ from unit to unit.
 ///
-/// An infinite rating, and for the ratio scale a negative one, is an error. Time grows with the number of ratings, for
-/// the ratio scale with the square of the number of distinct ones.
+/// `α = 1 - D_o / D_e`. There are `n` ratings, `m_u` of them in unit `u`, and `δ²` is the squared
+/// distance of the scale: `D_o = 1/n Σ_u 1/(m_u - 1) Σ_{i≠j in u} δ²`,
+/// `D_e = 1/(n(n-1)) Σ_{i≠j} δ²` (Krippendorff 2004, ch. 11).
+///
+/// The time grows with the number of ratings, and for the ratio scale with the square of the number
+/// of distinct ratings.
+///
+/// ```
+/// use storymeter_stats::{Matrix, agreement::{Scale, krippendorff_alpha}};
+/// let ratings = [1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 2.0, f64::NAN];
+/// let found = krippendorff_alpha(Matrix::new(&ratings, 4, 2)?, Scale::Interval)?;
+/// assert_eq!((found.units, found.units_skipped, found.values), (3, 1, 6));
+/// assert!((found.alpha - (1.0 - 5.0 / 29.0)).abs() < 1e-12);
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If no unit has two ratings, a rating is infinite, or a rating is negative on the ratio scale.
 pub fn krippendorff_alpha(ratings: Matrix<'_>, scale: Scale) -> Result<KrippendorffAlpha> {
     if let Some(index) = ratings.values().iter().position(|v| v.is_infinite()) {
         return Err(StatsError::NotFinite {
@@ -68,13 +87,13 @@ pub fn krippendorff_alpha(ratings: Matrix<'_>, scale: Scale) -> Result<Krippendo
 
     let mut pooled = units.concat();
     if scale == Scale::Ordinal {
-        // Half the ends plus all in between is the distance of the mid-ranks.
+        // The distance of the mid-ranks is half of both ends plus everything in between.
         pooled = mid_ranks_unchecked(&pooled);
-        let mut rest = pooled.as_slice();
+        let mut ranks = pooled.as_slice();
         for unit in &mut units {
-            let (own, others) = rest.split_at(unit.len());
+            let (own, later) = ranks.split_at(unit.len());
             unit.copy_from_slice(own);
-            rest = others;
+            ranks = later;
         }
     }
     let n = pooled.len() as f64;
@@ -88,7 +107,7 @@ pub fn krippendorff_alpha(ratings: Matrix<'_>, scale: Scale) -> Result<Krippendo
     Ok(KrippendorffAlpha { alpha, observed, expected, values, units, units_skipped, undefined })
 }
 
-/// Sum of the squared distances over all ordered pairs.
+/// Sum of the squared distances of all ordered pairs.
 fn disagreement(values: &[f64], scale: Scale) -> f64 {
     match scale {
         Scale::Ordinal | Scale::Interval => {
@@ -114,7 +133,7 @@ fn disagreement(values: &[f64], scale: Scale) -> f64 {
     }
 }
 
-/// Distinct values, ascending, with how often each occurs.
+/// The distinct values in ascending order, each with its frequency.
 fn groups(values: &[f64]) -> Vec<(f64, f64)> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -7,26 +7,39 @@ use crate::rank::{order_key, sorted_by_key};
 
 /// Kendall's tau-b.
 ///
-/// With `C` concordant and `D` discordant of `N = n(n-1)/2` pairs of observations, and `T_x`, `T_y` pairs tied in
-/// `x` and in `y`: `τ_b = (C - D) / sqrt((N - T_x)(N - T_y))`.
+/// Of the `N = n(n-1)/2` pairs of observations, `C` are concordant, `D` are discordant, `T_x` are
+/// tied in `x` and `T_y` in `y`: `τ_b = (C - D) / sqrt((N - T_x)(N - T_y))`.
 ///
-/// The two-sided p-value is exact (Kendall's recursion over permutations) when there are no ties and either
-/// `n <= 33` or at most one pair is out of order (or in order); otherwise normal, with the variance corrected for
-/// ties. These are the rules of scipy's `kendalltau`.
+/// The two-sided p-value is exact (Kendall's recursion over permutations) when there are no ties
+/// and either `n <= 33` or at most one pair is out of order (or in order). Otherwise it comes from
+/// the normal distribution, with the variance corrected for ties. These are the rules of scipy's
+/// `kendalltau`.
 ///
-/// Discordant pairs are counted as Knight (1966) does: sort by `x`, then count the exchanges a merge sort by `y`
-/// makes.
+/// Discordant pairs are counted as by Knight (1966): sort by `x`, then count the exchanges that a
+/// merge sort by `y` makes.
+///
+/// An input that is constant or holds a NaN gives NaN with the reason. Infinities rank like any
+/// other value.
+///
+/// ```
+/// let tau = storymeter_stats::kendall(&[1.0, 2.0, 3.0, 4.0], &[1.0, 3.0, 2.0, 4.0])?;
+/// assert!((tau.coefficient - 2.0 / 3.0).abs() < 1e-15);
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If the lengths differ or there are fewer than two pairs.
 pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation> {
     check(x, y)?;
     let n = x.len();
     if let Some(why) = why_undefined(x, y, false) {
         return Ok(Correlation::nan(n, why));
     }
-    let counts = Counts::of(x, y);
+    let counts = Counts::new(x, y);
     Ok(Correlation { coefficient: counts.tau(), p_value: counts.p_value(), n, undefined: None })
 }
 
-/// Pairs of observations by what they say about the order.
+/// Numbers of pairs of observations by kind.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Counts {
     n: u64,
@@ -36,7 +49,7 @@ pub(super) struct Counts {
     y: Ties,
 }
 
-/// Sums over the groups of `t` equal values that tau-b and its variance need.
+/// The sums over groups of `t` equal values that tau-b and its variance need.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Ties {
     /// Σ t(t-1)/2
@@ -56,7 +69,7 @@ impl Ties {
         self.variance += t * (t - 1.0) * (2.0 * t + 5.0);
     }
 
-    fn of_sorted<T: PartialEq>(sorted: &[T]) -> Self {
+    fn from_sorted<T: PartialEq>(sorted: &[T]) -> Self {
         let mut ties = Self::default();
         sorted.chunk_by(|a, b| a == b).filter(|g| g.len() > 1).for_each(|g| ties.add(g.len()));
         ties
@@ -64,8 +77,8 @@ impl Ties {
 }
 
 impl Counts {
-    /// Counts the pairs of defined input.
-    pub(super) fn of(x: &[f64], y: &[f64]) -> Self {
+    /// Counts the pairs of an input that is not constant and holds no NaN.
+    pub(super) fn new(x: &[f64], y: &[f64]) -> Self {
         let pairs = x.iter().zip(y).map(|(&a, &b)| (order_key(a), order_key(b))).collect();
         let mut pairs = sorted_by_key(pairs);
         let mut x_ties = Ties::default();
@@ -73,11 +86,11 @@ impl Counts {
             group.sort_unstable_by_key(|p| p.1);
             x_ties.add(group.len());
         }
-        let tied_in_both = Ties::of_sorted(&pairs).pairs;
+        let tied_in_both = Ties::from_sorted(&pairs).pairs;
         let mut keys: Vec<u64> = pairs.iter().map(|p| p.1).collect();
         drop(pairs);
         let discordant = sort_and_count(&mut keys, &mut vec![0; x.len()], false);
-        Self { n: x.len() as u64, discordant, tied_in_both, x: x_ties, y: Ties::of_sorted(&keys) }
+        Self { n: x.len() as u64, discordant, tied_in_both, x: x_ties, y: Ties::from_sorted(&keys) }
     }
 
     fn pairs(&self) -> u64 {
@@ -115,11 +128,13 @@ pub(super) fn tau_b(surplus: f64, untied_x: u64, untied_y: u64) -> f64 {
     (surplus / (untied_x as f64).sqrt() / (untied_y as f64).sqrt()).clamp(-1.0, 1.0)
 }
 
-/// Two-sided probability of at most `c` pairs out of order (or in order) among `n` untied observations.
+/// Two-sided probability of at most `c` pairs out of order (or in order) among `n` untied
+/// observations.
 ///
-/// The number of permutations of `n` with `k` inversions follows from those of `n - 1`: the new largest element can
-/// add 0 to `n - 1` inversions, so each count is a sum over a window of `n` former ones (Kendall, "Rank Correlation
-/// Methods", 1970). `c` is the smaller of the two numbers of pairs.
+/// The number of permutations of `n` with `k` inversions follows from the numbers for `n - 1`: the
+/// new largest element can add 0 to `n - 1` inversions, so that each count is a sum over a window
+/// of `n` former counts (Kendall, "Rank Correlation Methods", 1970). `c` is the smaller of the two
+/// numbers of pairs.
 fn exact_p_value(n: usize, c: usize) -> f64 {
     let factorial = |n: usize| (1..=n).map(|k| k as f64).product::<f64>();
     if n == 2 || 4 * c == n * (n - 1) {
@@ -147,8 +162,10 @@ fn exact_p_value(n: usize, c: usize) -> f64 {
 /// Runs up to this length are sorted by insertion.
 const SHORT: usize = 16;
 
-/// Sorts `keys` ascending, using `other` of the same length as space, and returns how many pairs were out of order.
-/// The result is left in `other` if asked.
+/// Sorts `keys` in ascending order and returns the number of pairs that were out of order.
+///
+/// `other` is working space of the same length. The sorted keys are left there if `into_other` is
+/// set.
 fn sort_and_count(keys: &mut [u64], other: &mut [u64], into_other: bool) -> u64 {
     let n = keys.len();
     if n <= SHORT {
@@ -181,11 +198,13 @@ fn insertion_sort_and_count(keys: &mut [u64]) -> u64 {
     inversions
 }
 
-/// Merges the two sorted halves of `from` and counts the pairs they have out of order.
+/// Merges the two sorted halves of `from` and counts the pairs that are out of order between them.
 ///
-/// From both ends at once, half of the elements each, without branches: neither end can run out of a half before it
-/// is done, and the two chains of loads run side by side. An element of the right half is counted once, where it is
-/// placed: it is smaller than what is left of the left half at the front, or than what of it went to the back.
+/// The merge runs from both ends at once, half of the elements each, without branches: neither end
+/// can exhaust a half before it is done, and the two chains of loads run in parallel. Each element
+/// of the right half is counted once, when it is placed. Placed from the front, it is smaller than
+/// everything that remains of the left half; placed from the back, it is smaller than the part of
+/// the left half that was placed at the back before.
 fn merge_and_count(from: &[u64], to: &mut [u64]) -> u64 {
     let half = from.len() / 2;
     let (left, right) = from.split_at(half);
@@ -212,7 +231,7 @@ fn merge_and_count(from: &[u64], to: &mut [u64]) -> u64 {
         left_end -= left_last;
         right_end -= 1 - left_last;
     }
-    // An odd number leaves one element in the middle.
+    // An odd number of elements leaves one in the middle.
     if i < left_end {
         to[half] = left[i];
     } else if j < right_end {

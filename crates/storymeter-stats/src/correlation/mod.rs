@@ -1,11 +1,12 @@
-//! Pearson, Spearman and Kendall correlation with the p-values scipy gives.
+//! Pearson, Spearman and Kendall correlation with the p-values of scipy.
 //!
-//! NaN policy, the same for all three: unequal lengths or too few pairs are an error; an input that is constant
-//! or holds a NaN gives a NaN coefficient and p-value together with the reason ([`Correlation::undefined`]). No
-//! pair is ever dropped silently; [`drop_nan_pairs`] drops them and says how many.
+//! All three treat missing values in the same way. Unequal lengths or too few pairs are an error.
+//! An input that is constant or holds a NaN gives a NaN coefficient and p-value together with the
+//! reason ([`Correlation::undefined`]). No pair is ever dropped silently: [`drop_nan_pairs`] and
+//! [`complete_columns`] drop incomplete observations and report how many.
 //!
-//! Many correlations among few vectors (a matrix between metrics, one coefficient per prompt) should go through
-//! [`Prepared`]: each vector is centred, ranked or cut into pair signs once.
+//! When few vectors have many correlations (a matrix between metrics, one coefficient per prompt),
+//! use [`Prepared`]. It centres or ranks each vector once.
 
 mod kendall;
 mod pearson;
@@ -22,16 +23,20 @@ pub use spearman::spearman;
 
 use crate::error::{Result, StatsError, Undefined};
 
-/// A correlation, the probability of one at least as strong without association, and the pairs it rests on.
+/// A correlation with its p-value and the number of pairs it rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Correlation {
     /// The coefficient in [-1, 1]; NaN when undefined.
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub coefficient: f64,
-    /// Two-sided p-value; NaN when undefined (for Spearman also with two pairs).
+    /// Two-sided p-value: the probability of a coefficient at least as strong without association.
+    /// NaN when undefined (for Spearman also with two pairs).
+    #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub p_value: f64,
     /// Number of pairs.
     pub n: usize,
-    /// Why the coefficient is NaN, if it is.
+    /// The reason why the coefficient is NaN, if it is.
     pub undefined: Option<Undefined>,
 }
 
@@ -41,8 +46,18 @@ impl Correlation {
     }
 }
 
-/// Which correlation.
+/// The correlation coefficient to compute.
+///
+/// ```
+/// use storymeter_stats::Coefficient;
+/// let tau = Coefficient::Kendall.compute(&[1.0, 2.0, 3.0], &[1.0, 3.0, 2.0])?;
+/// assert!((tau.coefficient - 1.0 / 3.0).abs() < 1e-15);
+/// assert_eq!("spearman".parse(), Ok(Coefficient::Spearman));
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Coefficient {
     /// Product-moment correlation.
     Pearson,
@@ -53,10 +68,13 @@ pub enum Coefficient {
 }
 
 impl Coefficient {
-    /// All three, in the order the papers print them.
+    /// All three, in the order in which the papers print them.
     pub const ALL: [Self; 3] = [Self::Pearson, Self::Spearman, Self::Kendall];
 
-    /// The correlation with its p-value.
+    /// Computes the correlation with its p-value.
+    ///
+    /// # Errors
+    /// If the lengths differ or there are fewer than two pairs.
     pub fn compute(self, x: &[f64], y: &[f64]) -> Result<Correlation> {
         match self {
             Self::Pearson => pearson(x, y),
@@ -65,7 +83,10 @@ impl Coefficient {
         }
     }
 
-    /// The coefficient alone, without the p-value; NaN when undefined.
+    /// Computes the coefficient without its p-value; NaN when undefined.
+    ///
+    /// # Errors
+    /// If the lengths differ or there are fewer than two pairs.
     pub fn value(self, x: &[f64], y: &[f64]) -> Result<f64> {
         check(x, y)?;
         if why_undefined(x, y, self == Self::Pearson).is_some() {
@@ -74,8 +95,14 @@ impl Coefficient {
         Ok(match self {
             Self::Pearson => pearson::coefficient(x, y),
             Self::Spearman => spearman::coefficient(x, y),
-            Self::Kendall => kendall::Counts::of(x, y).tau(),
+            Self::Kendall => kendall::Counts::new(x, y).tau(),
         })
+    }
+
+    /// The coefficient of the pairs at these positions; NaN when undefined.
+    pub(crate) fn value_at(self, x: &[f64], y: &[f64], positions: &[usize]) -> f64 {
+        let take = |values: &[f64]| positions.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+        self.value(&take(x), &take(y)).unwrap_or(f64::NAN)
     }
 
     /// Lower-case name: `pearson`, `spearman`, `kendall`.
@@ -105,24 +132,27 @@ impl FromStr for Coefficient {
     }
 }
 
-/// Paired values with every pair that holds a NaN left out.
+/// Pairs of values without those that hold a NaN.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CleanPairs {
     /// First values of the pairs kept.
     pub x: Vec<f64>,
     /// Second values of the pairs kept.
     pub y: Vec<f64>,
-    /// How many pairs were left out.
+    /// Number of pairs left out.
     pub dropped: usize,
 }
 
-/// Leaves out every pair of which at least one value is NaN, and counts them.
+/// Leaves out every pair that holds a NaN, and counts the pairs left out.
 ///
 /// ```
 /// let pairs = storymeter_stats::drop_nan_pairs(&[1.0, f64::NAN, 3.0], &[4.0, 5.0, 6.0])?;
 /// assert_eq!((pairs.x, pairs.y, pairs.dropped), (vec![1.0, 3.0], vec![4.0, 6.0], 1));
 /// # Ok::<(), storymeter_stats::StatsError>(())
 /// ```
+///
+/// # Errors
+/// If the lengths differ.
 pub fn drop_nan_pairs(x: &[f64], y: &[f64]) -> Result<CleanPairs> {
     StatsError::check_pairs(x.len(), y.len())?;
     let (x_kept, y_kept): (Vec<f64>, Vec<f64>) =
@@ -131,12 +161,48 @@ pub fn drop_nan_pairs(x: &[f64], y: &[f64]) -> Result<CleanPairs> {
     Ok(CleanPairs { x: x_kept, y: y_kept, dropped })
 }
 
+/// Columns without the observations that lack a value in any of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompleteColumns {
+    /// The columns, in the order given.
+    pub columns: Vec<Vec<f64>>,
+    /// Number of observations kept.
+    pub n: usize,
+    /// Number of observations left out.
+    pub dropped: usize,
+}
+
+/// Leaves out every observation for which any of the columns holds a NaN, and counts them.
+///
+/// ```
+/// let (ratings, bleu, chrf) = ([3.0, 1.0, 4.0], [0.2, f64::NAN, 0.3], [0.5, 0.4, 0.6]);
+/// let kept = storymeter_stats::complete_columns(&[&ratings, &bleu, &chrf])?;
+/// assert_eq!((kept.n, kept.dropped), (2, 1));
+/// assert_eq!(kept.columns[2], [0.5, 0.6]);
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If the columns have different lengths.
+pub fn complete_columns(columns: &[&[f64]]) -> Result<CompleteColumns> {
+    let rows = columns.first().map_or(0, |column| column.len());
+    for column in columns {
+        StatsError::check_pairs(rows, column.len())?;
+    }
+    let complete = |&row: &usize| columns.iter().all(|column| !column[row].is_nan());
+    let kept: Vec<usize> = (0..rows).filter(complete).collect();
+    let take = |column: &&[f64]| kept.iter().map(|&row| column[row]).collect();
+    let (n, dropped) = (kept.len(), rows - kept.len());
+    Ok(CompleteColumns { columns: columns.iter().map(take).collect(), n, dropped })
+}
+
 fn check(x: &[f64], y: &[f64]) -> Result<()> {
     StatsError::check_pairs(x.len(), y.len())?;
     StatsError::check_count("a correlation", "pairs", 2, x.len())
 }
 
-/// Why these pairs have no correlation; infinities only matter where the values themselves are added up.
+/// The reason why these pairs have no correlation, if they have none. Infinities matter only where
+/// the values themselves are added up.
 fn why_undefined(x: &[f64], y: &[f64], sums: bool) -> Option<Undefined> {
     let bad = |v: &f64| if sums { !v.is_finite() } else { v.is_nan() };
     if x.iter().chain(y).any(bad) {

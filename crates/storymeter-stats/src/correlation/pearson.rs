@@ -9,14 +9,20 @@ use crate::summation::{mean, pairwise};
 ///
 /// `r = Σ (x - x̄)(y - ȳ) / sqrt(Σ (x - x̄)² Σ (y - ȳ)²)`
 ///
-/// Under independence of normal variables `(r + 1) / 2` follows a beta distribution with both parameters
-/// `n/2 - 1`; the two-sided p-value is `2 P(R > |r|)`. With two pairs `r` is exactly 1 or -1 and p is 1.
+/// For independent normal variables, `(r + 1) / 2` follows a beta distribution whose parameters are
+/// both `n/2 - 1`. The two-sided p-value is `2 P(R > |r|)`. With two pairs `r` is exactly 1 or -1
+/// and the p-value is 1.
+///
+/// An input that is constant or holds a NaN or an infinity gives NaN with the reason.
 ///
 /// ```
 /// let r = storymeter_stats::pearson(&[1.0, 2.0, 3.0, 4.0], &[1.0, 3.0, 2.0, 4.0])?;
 /// assert!((r.coefficient - 0.8).abs() < 1e-15 && (r.p_value - 0.2).abs() < 1e-12);
 /// # Ok::<(), storymeter_stats::StatsError>(())
 /// ```
+///
+/// # Errors
+/// If the lengths differ or there are fewer than two pairs.
 pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation> {
     check(x, y)?;
     let n = x.len();
@@ -30,12 +36,13 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation> {
     Ok(Correlation { coefficient, p_value: p_value(coefficient, n), n, undefined: None })
 }
 
-/// The coefficient of defined pairs.
+/// The coefficient of pairs for which it is defined.
 pub(super) fn coefficient(x: &[f64], y: &[f64]) -> f64 {
     correlate_units(&unit(x), &unit(y))
 }
 
-/// The centred vector scaled to length one; scaled by its largest entry first, so that squares do not overflow.
+/// The centred vector scaled to length one. It is scaled by its largest entry first, so that
+/// squares do not overflow.
 pub(super) fn unit(values: &[f64]) -> Vec<f64> {
     let centre = mean(values);
     let mut centred: Vec<f64> = values.iter().map(|v| v - centre).collect();

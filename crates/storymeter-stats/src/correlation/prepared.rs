@@ -1,15 +1,16 @@
-//! Vectors prepared once for many coefficients.
+//! Vectors that are prepared once for many correlations.
 
 use super::kendall::{self, tau_b};
 use super::spearman::CentredRanks;
 use super::{Coefficient, is_constant, pearson};
 use crate::error::{Result, StatsError};
 
-/// One vector in the form its coefficient needs: centred and scaled, ranked, or as signs of its pairs.
+/// A vector in the form that a coefficient needs: centred and scaled, ranked, or as signs of its
+/// pairs.
 ///
-/// Correlating two prepared vectors then costs one pass and no allocation, and gives what
-/// [`Coefficient::compute`] gives. A vector that is constant or holds a NaN can be prepared; every coefficient
-/// with it is NaN.
+/// Correlating two prepared vectors takes one pass and no allocation, and gives the same bits as
+/// [`Coefficient::compute`]. A vector that is constant or holds a NaN can be prepared, but every
+/// coefficient with it is NaN.
 ///
 /// ```
 /// use storymeter_stats::{Coefficient, Prepared};
@@ -34,12 +35,15 @@ enum Form {
     Values(Vec<f64>),
 }
 
-/// Up to this length Kendall's pairs are compared by bits: n²/128 words per vector, a few words for the vectors of
-/// a meta-evaluation.
+/// Up to this length, the pairs of Kendall's tau are compared bit by bit. This takes n²/64 words
+/// per vector, which is little for the short vectors of a meta-evaluation.
 const MOST_FOR_SIGNS: usize = 512;
 
 impl Prepared {
     /// Prepares a vector of at least two values.
+    ///
+    /// # Errors
+    /// If there are fewer than two values.
     pub fn new(coefficient: Coefficient, values: &[f64]) -> Result<Self> {
         StatsError::check_count("a correlation", "values", 2, values.len())?;
         let sums = coefficient == Coefficient::Pearson;
@@ -49,9 +53,9 @@ impl Prepared {
         } else {
             match coefficient {
                 Coefficient::Pearson => Form::Unit(pearson::unit(values)),
-                Coefficient::Spearman => Form::Ranks(CentredRanks::of(values)),
+                Coefficient::Spearman => Form::Ranks(CentredRanks::new(values)),
                 Coefficient::Kendall if values.len() <= MOST_FOR_SIGNS => {
-                    Form::Signs(PairSigns::of(values))
+                    Form::Signs(PairSigns::new(values))
                 }
                 Coefficient::Kendall => Form::Values(values.to_vec()),
             }
@@ -59,12 +63,16 @@ impl Prepared {
         Ok(Self { n: values.len(), coefficient, form })
     }
 
-    /// Whether coefficients with this vector exist: it is neither constant nor holds a NaN.
+    /// Whether the vector can be correlated: it is not constant and holds no NaN.
     pub fn is_defined(&self) -> bool {
         !matches!(self.form, Form::Undefined)
     }
 
-    /// The coefficient between two vectors prepared for the same one; NaN when either is undefined.
+    /// Correlates two vectors that were prepared for the same coefficient; NaN when either is
+    /// undefined.
+    ///
+    /// # Errors
+    /// If the lengths differ.
     ///
     /// # Panics
     /// If the two were prepared for different coefficients, which is a mistake in the calling code.
@@ -78,13 +86,13 @@ impl Prepared {
             (Form::Unit(x), Form::Unit(y)) => pearson::correlate_units(x, y),
             (Form::Ranks(x), Form::Ranks(y)) => x.correlate(y),
             (Form::Signs(x), Form::Signs(y)) => x.correlate(y),
-            (Form::Values(x), Form::Values(y)) => kendall::Counts::of(x, y).tau(),
+            (Form::Values(x), Form::Values(y)) => kendall::Counts::new(x, y).tau(),
             _ => f64::NAN,
         })
     }
 }
 
-/// For every pair of positions, whether the values differ and whether they descend, one bit each.
+/// One bit per pair of positions that says whether the values differ, and one whether they descend.
 #[derive(Debug, Clone)]
 struct PairSigns {
     differ: Vec<u64>,
@@ -93,7 +101,7 @@ struct PairSigns {
 }
 
 impl PairSigns {
-    fn of(values: &[f64]) -> Self {
+    fn new(values: &[f64]) -> Self {
         let words = (values.len() * (values.len() - 1) / 2).div_ceil(64);
         let (mut differ, mut descend) = (vec![0u64; words], vec![0u64; words]);
         let mut pair = 0;

@@ -8,8 +8,20 @@ use crate::summation::pairwise;
 
 /// Spearman's rank correlation: Pearson's correlation of the mid-ranks, ties included.
 ///
-/// The p-value is two-sided, from `t = ρ sqrt((n - 2) / ((1 + ρ)(1 - ρ)))` with `n - 2` degrees of freedom, which
-/// leaves it undefined (NaN) with two pairs.
+/// The two-sided p-value comes from `t = ρ sqrt((n - 2) / ((1 + ρ)(1 - ρ)))` with `n - 2` degrees
+/// of freedom. With two pairs it is undefined (NaN).
+///
+/// An input that is constant or holds a NaN gives NaN with the reason. Infinities rank like any
+/// other value.
+///
+/// ```
+/// let rho = storymeter_stats::spearman(&[1.0, 2.0, 3.0, 4.0], &[10.0, 30.0, 20.0, 9000.0])?;
+/// assert!((rho.coefficient - 0.8).abs() < 1e-15);
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If the lengths differ or there are fewer than two pairs.
 pub fn spearman(x: &[f64], y: &[f64]) -> Result<Correlation> {
     check(x, y)?;
     let n = x.len();
@@ -20,13 +32,13 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Result<Correlation> {
     Ok(Correlation { coefficient, p_value: p_value(coefficient, n), n, undefined: None })
 }
 
-/// The coefficient of defined pairs.
+/// The coefficient of pairs for which it is defined.
 pub(super) fn coefficient(x: &[f64], y: &[f64]) -> f64 {
-    CentredRanks::of(x).correlate(&CentredRanks::of(y))
+    CentredRanks::new(x).correlate(&CentredRanks::new(y))
 }
 
-/// Mid-ranks less their mean. They are multiples of one half, so their products add up without rounding up to
-/// well over 100,000 values.
+/// Mid-ranks less their mean. They are multiples of one half, so that their products add up exactly
+/// for well over 100,000 values.
 #[derive(Debug, Clone)]
 pub(super) struct CentredRanks {
     ranks: Vec<f64>,
@@ -34,7 +46,7 @@ pub(super) struct CentredRanks {
 }
 
 impl CentredRanks {
-    pub(super) fn of(values: &[f64]) -> Self {
+    pub(super) fn new(values: &[f64]) -> Self {
         let mut ranks = mid_ranks_unchecked(values);
         let centre = (values.len() + 1) as f64 / 2.0;
         ranks.iter_mut().for_each(|r| *r -= centre);

@@ -5,26 +5,33 @@ use crate::error::{Result, StatsError};
 use crate::matrix::Matrix;
 use crate::rank::mid_ranks_unchecked;
 
-/// What equal scores in a column are worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// How equal scores in a column are ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BordaTies {
-    /// The mean of the places they share.
+    /// They share the mean of the places they cover.
     #[default]
     MidRank,
-    /// Whatever order numpy 1.23's unstable sort leaves them in; reproduces published rankings made with it.
+    /// They stay in the order in which numpy 1.23's unstable sort leaves them. This reproduces
+    /// rankings that were published with it.
     Numpy123,
 }
 
 /// Borda scores and the ranking they give.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BordaCount {
-    /// Sum over the columns of the number of candidates ranked below, per candidate.
+    /// For each candidate the number of candidates ranked below it, summed over the voters.
     pub scores: Vec<f64>,
-    /// Candidates, best first. Equal scores keep the order of the rows (with `Numpy123`: the order of that sort).
+    /// The candidates, best first. Equal scores keep the order of the rows (with `Numpy123` the
+    /// order of that sort).
     pub order: Vec<usize>,
+    /// Number of voters.
+    pub voters: usize,
 }
 
-/// Borda count: each column gives a candidate as many points as it ranks below it.
+/// Computes the Borda count: from each voter, a candidate gets one point per candidate ranked below
+/// it.
 ///
 /// ```
 /// use storymeter_stats::{Matrix, ranking::{BordaTies, borda}};
@@ -33,6 +40,9 @@ pub struct BordaCount {
 /// assert_eq!((count.scores, count.order), (vec![3.5, 2.5, 0.0], vec![0, 1, 2]));
 /// # Ok::<(), storymeter_stats::StatsError>(())
 /// ```
+///
+/// # Errors
+/// If a score is NaN or infinite.
 pub fn borda(scores: Matrix<'_>, ties: BordaTies) -> Result<BordaCount> {
     StatsError::check_finite("scores", scores.values())?;
     let candidates = scores.rows();
@@ -60,10 +70,21 @@ pub fn borda(scores: Matrix<'_>, ties: BordaTies) -> Result<BordaCount> {
         }
         BordaTies::Numpy123 => argsort_numpy_1_23(&sums).into_iter().rev().collect(),
     };
-    Ok(BordaCount { scores: sums, order })
+    Ok(BordaCount { scores: sums, order, voters: scores.columns() })
 }
 
-/// Mean over the columns of each candidate's rank, 1 being the best; equal scores share the mean of their ranks.
+/// Computes the mean rank of each candidate over the voters. Rank 1 is the best, and equal scores
+/// share the mean of their ranks.
+///
+/// ```
+/// use storymeter_stats::{Matrix, ranking::mean_ranks};
+/// let scores = [0.9, 0.7, 0.5, 0.7, 0.1, 0.2]; // three candidates, two voters
+/// assert_eq!(mean_ranks(Matrix::new(&scores, 3, 2)?)?, [1.25, 1.75, 3.0]);
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If there are no voters, or a score is NaN or infinite.
 pub fn mean_ranks(scores: Matrix<'_>) -> Result<Vec<f64>> {
     StatsError::check_finite("scores", scores.values())?;
     StatsError::check_count("the mean rank", "columns", 1, scores.columns())?;

@@ -1,28 +1,46 @@
-//! Kemeny consensus: the ranking that contradicts the voters least.
+//! Kemeny consensus: the ranking with the fewest contradictions to the voters.
 
 use crate::error::{Result, StatsError};
 use crate::matrix::Matrix;
 
 /// A consensus ranking.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Kemeny {
-    /// Candidates, best first.
+    /// The candidates, best first.
     pub order: Vec<usize>,
-    /// Number of (pair, voter) contradictions: Kendall distance summed over the voters. Ties contradict nothing.
+    /// Number of contradictions: Kendall's distance summed over the voters. A voter who ties two
+    /// candidates does not contradict any order of the two.
     pub distance: u64,
-    /// Whether no ranking has a smaller distance; otherwise no single move of a candidate makes it smaller.
+    /// Whether it is certain that no ranking has a smaller distance. Otherwise no single move of a
+    /// candidate makes it smaller.
     pub exact: bool,
+    /// Number of voters.
+    pub voters: usize,
 }
 
-/// Up to this many candidates that no majority separates are ordered exactly; 2^18 subsets take well under a second.
+/// Blocks of up to this many candidates are ordered exactly. 2^18 subsets take well under a second.
 const MOST_EXACT: usize = 18;
 
-/// Kemeny consensus of scores with one row per candidate and one column per voter, higher is better.
+/// Computes the Kemeny consensus, with one row per candidate and one column per voter.
 ///
-/// Candidates are first split into the blocks that majorities order (only cycles of majorities stay together, compare
-/// the extended Condorcet criterion of Truchon 1998). Blocks of up to 18 candidates are solved exactly by
-/// dynamic programming over subsets, larger ones by moving single candidates, from the Borda order, until no move
-/// helps. Among equally good rankings the result is fixed but arbitrary.
+/// The candidates are first split into blocks that majorities put in order; only cycles of
+/// majorities stay together (compare the extended Condorcet criterion of Truchon 1998). Blocks of
+/// up to 18 candidates are solved exactly, by dynamic programming over subsets. Larger blocks start
+/// in Borda order, and single candidates are moved until no move helps. Among equally good rankings
+/// the choice is arbitrary, but always the same.
+///
+/// ```
+/// use storymeter_stats::{Matrix, ranking::kemeny};
+/// let scores = [0.9, 0.8, 0.1, 0.5, 0.9, 0.5, 0.1, 0.2, 0.9]; // three candidates, three voters
+/// let found = kemeny(Matrix::new(&scores, 3, 3)?)?;
+/// assert_eq!((found.order, found.distance), (vec![1, 0, 2], 3));
+/// assert!(found.exact && found.voters == 3);
+/// # Ok::<(), storymeter_stats::StatsError>(())
+/// ```
+///
+/// # Errors
+/// If a score is NaN or infinite.
 pub fn kemeny(scores: Matrix<'_>) -> Result<Kemeny> {
     StatsError::check_finite("scores", scores.values())?;
     let votes = Votes::count(scores);
@@ -37,10 +55,10 @@ pub fn kemeny(scores: Matrix<'_>) -> Result<Kemeny> {
         }
     }
     let distance = votes.distance(&order);
-    Ok(Kemeny { order, distance, exact })
+    Ok(Kemeny { order, distance, exact, voters: scores.columns() })
 }
 
-/// How many voters prefer one candidate to another.
+/// For each pair of candidates, the number of voters who prefer the one to the other.
 struct Votes {
     candidates: usize,
     prefer: Vec<u64>,
@@ -71,11 +89,14 @@ impl Votes {
         distance
     }
 
-    /// Strongly connected components of "a majority prefers", in an order that no majority contradicts.
+    /// Strongly connected components of "a majority prefers", in an order that no majority
+    /// contradicts.
     ///
-    /// Whoever beats a candidate also reaches all that it reaches, so sorting by reach puts winners first; mutual
-    /// reach means the same reach. Pairs in different blocks are thus ordered as their majority wants (or tied, which
-    /// costs the same either way), and only the order within blocks is left to find.
+    /// A candidate that beats another also reaches everything that the other reaches. Sorting by
+    /// the size of the reach therefore puts winners first, and candidates that reach each other
+    /// have the same reach. Pairs in different blocks are thus ordered as their majority wants (or
+    /// they are tied, which costs the same either way), and only the order within the blocks is
+    /// left to find.
     fn blocks(&self) -> Vec<Vec<usize>> {
         let reach: Vec<Vec<bool>> = (0..self.candidates).map(|from| self.reach(from)).collect();
         let size = |c: usize| reach[c].iter().filter(|&&r| r).count();
@@ -84,7 +105,7 @@ impl Votes {
         order.chunk_by(|&a, &b| reach[a] == reach[b]).map(<[usize]>::to_vec).collect()
     }
 
-    /// Whom a candidate beats, directly or through others, and itself.
+    /// The candidates that a candidate beats, directly or through others, and the candidate itself.
     fn reach(&self, from: usize) -> Vec<bool> {
         let mut seen = vec![false; self.candidates];
         seen[from] = true;
@@ -100,7 +121,8 @@ impl Votes {
         seen
     }
 
-    /// Cheapest order of a block: the best way to put a set on top is to try each member as its last.
+    /// The order of a block with the fewest contradictions. The best order of a set is found by
+    /// trying each member as its last, below the best order of the others.
     fn best_order(&self, block: &[usize]) -> Vec<usize> {
         let n = block.len();
         let mut cost = vec![0u64; 1 << n];
@@ -108,14 +130,14 @@ impl Votes {
         for set in 1usize..1 << n {
             let mut best = u64::MAX;
             for member in (0..n).filter(|m| set >> m & 1 == 1) {
-                let rest = set & !(1 << member);
-                // Below all the rest: contradicted by everyone who prefers it to one of them.
+                let above = set & !(1 << member);
+                // Everyone who prefers the last member to one above it contradicts this order.
                 let below = (0..n)
-                    .filter(|other| rest >> other & 1 == 1)
+                    .filter(|other| above >> other & 1 == 1)
                     .map(|other| self.prefer(block[member], block[other]))
                     .sum::<u64>();
-                if cost[rest] + below < best {
-                    best = cost[rest] + below;
+                if cost[above] + below < best {
+                    best = cost[above] + below;
                     last[set] = member as u8;
                 }
             }
@@ -132,7 +154,7 @@ impl Votes {
         order
     }
 
-    /// Moves the candidate that gains most to its best place until nothing gains.
+    /// Makes the best move of a single candidate until no move helps.
     fn local_search(&self, mut order: Vec<usize>) -> Vec<usize> {
         let points = |a: usize, all: &[usize]| all.iter().map(|&b| self.prefer(a, b)).sum::<u64>();
         let block = order.clone();
@@ -146,7 +168,8 @@ impl Votes {
 
     fn best_move(&self, order: &[usize]) -> Option<(usize, usize)> {
         let mut best = (0i64, None);
-        // Passing over `other` downwards costs those who prefer the mover and pleases those who prefer the other.
+        // What moving a candidate below another gains: those who prefer the other, less those who
+        // prefer the mover.
         let gain = |mover: usize, other: usize| {
             self.prefer(other, mover) as i64 - self.prefer(mover, other) as i64
         };

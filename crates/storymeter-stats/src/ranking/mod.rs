@@ -1,7 +1,9 @@
-//! From many rankings to one: Borda count, mean rank, Kemeny consensus.
+//! One ranking from many: Borda count, mean rank, Kemeny consensus.
 //!
-//! All take scores with one row per candidate and one column per voter (criterion, coefficient, rater...); a higher
-//! score is better. A NaN score is an error.
+//! All of them take scores with one row per candidate and one column per voter (criterion,
+//! coefficient, rater...). A higher score is better. A missing score (NaN) is an error, because a
+//! voter who did not score a candidate cannot rank it: leave the voter out, or leave the candidate
+//! out with [`CompleteRows`](crate::CompleteRows).
 
 mod borda;
 mod kemeny;

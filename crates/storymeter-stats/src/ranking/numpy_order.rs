@@ -1,14 +1,21 @@
-//! The order numpy 1.23's default argsort leaves equal values in.
+//! The order in which the default argsort of numpy 1.23 leaves equal values.
 //!
-//! Published Borda counts were made with it and depend on it: it is an introsort, not stable, and ties are everywhere
-//! among rank correlations of ten systems. The algorithm is described in the documentation of numpy and in Musser
-//! (1997): median of three, Hoare partition that stops on equal values, insertion sort for short ranges, heapsort
-//! when the recursion gets too deep.
+//! Published Borda counts were made with it and depend on it, because it is not stable and rank
+//! correlations between ten systems have many ties. It is an introsort, which the documentation of
+//! numpy and Musser (1997) describe: median of three, Hoare partition that stops on equal values,
+//! insertion sort for short ranges, and heapsort when the recursion becomes too deep.
 
-/// Ranges of up to this many elements are left to insertion sort.
+/// Ranges of up to this many elements are sorted by insertion.
 const SHORT: usize = 16;
 
-/// Positions of the values in ascending order, equal values as numpy before 1.25 leaves them. No value may be NaN.
+/// Positions of the values in ascending order, with equal values in the order of numpy before 1.25.
+///
+/// The order is unspecified if a value is NaN.
+///
+/// ```
+/// let order = storymeter_stats::ranking::argsort_numpy_1_23(&[0.3, 0.1, 0.2]);
+/// assert_eq!(order, [1, 2, 0]);
+/// ```
 pub fn argsort_numpy_1_23(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     let depth = 2 * values.len().checked_ilog2().unwrap_or(0) as i32;
@@ -19,14 +26,14 @@ pub fn argsort_numpy_1_23(values: &[f64]) -> Vec<usize> {
     order
 }
 
-/// Sorts `order[start..end]`, leaving the larger part of each partition waiting.
+/// Sorts `order[start..end]` and pushes the larger part of each partition to `waiting`.
 fn sort_range(
     values: &[f64],
     order: &mut [usize],
     (mut start, mut end, mut depth): (usize, usize, i32),
     waiting: &mut Vec<(usize, usize, i32)>,
 ) {
-    // The depth is looked at when a range is taken up, not between its partitions.
+    // The depth is checked when a range is taken up, not between its partitions.
     if depth < 0 {
         heap_sort(values, &mut order[start..end]);
         return;
@@ -45,7 +52,8 @@ fn sort_range(
     insertion_sort(values, &mut order[start..end]);
 }
 
-/// Splits a range around the median of its first, middle and last value; returns where that value ends up.
+/// Splits a range around the median of its first, middle and last value, and returns the place of
+/// that value.
 fn partition(values: &[f64], order: &mut [usize]) -> usize {
     let last = order.len() - 1;
     let middle = last / 2;

@@ -2,7 +2,9 @@
 
 use rayon::prelude::*;
 use storymeter_core::Direction;
-use storymeter_stats::{Coefficient, Matrix, Signs, weighted_f1, williams_matrix};
+use storymeter_stats::{
+    Coefficient, SharedCorrelations, WilliamsMatrix, WilliamsRules, weighted_f1, williams_matrix,
+};
 
 use super::heatmaps::Label;
 use super::{Edition, Study};
@@ -22,7 +24,7 @@ impl Study {
         };
         let predicted = say(metric, directed);
         let one =
-            |&criterion: &usize| Ok(100.0 * weighted_f1(&say(criterion, directed), &predicted)?);
+            |&criterion: &usize| Ok(100.0 * weighted_f1(&say(criterion, directed), &predicted)?.value);
         self.criteria.iter().map(one).collect()
     }
 
@@ -72,30 +74,31 @@ impl Study {
         Ok(())
     }
 
-    /// One-sided p-values of the Williams tests between all pairs of metrics for a criterion; `None` where the row
-    /// is not the stronger metric, NaN where the correlations contradict each other.
+    /// The Williams tests between all pairs of metrics for a criterion.
     fn williams(
         &self,
         level: Level,
         coefficient: Coefficient,
         criterion: usize,
-        signs: Signs,
-    ) -> Result<Vec<Option<f64>>> {
+        rules: WilliamsRules,
+    ) -> Result<WilliamsMatrix> {
         let value = |a, b| self.correlations.value(level, coefficient, a, b);
-        let with: Vec<f64> = self.metrics.iter().map(|&m| value(m, criterion)).collect();
-        let between: Vec<f64> = self
-            .metrics
-            .iter()
-            .flat_map(|&a| self.metrics.iter().map(move |&b| value(a, b)))
-            .collect();
-        let matrix = Matrix::new(&between, with.len(), with.len())?;
-        Ok(williams_matrix(&with, matrix, self.observations(level), signs)?)
+        Ok(williams_matrix(self.metrics.len(), rules, |i, j| {
+            let (first, second) = (self.metrics[i], self.metrics[j]);
+            Ok(SharedCorrelations {
+                first: value(first, criterion),
+                second: value(second, criterion),
+                between: value(first, second),
+                n: self.observations(level),
+                dropped: 0,
+            })
+        })?)
     }
 
-    fn signs(&self) -> Signs {
+    fn williams_rules(&self) -> WilliamsRules {
         match self.edition {
-            Edition::Corrected => Signs::Correct,
-            Edition::Published => Signs::Published,
+            Edition::Corrected => WilliamsRules::Corrected,
+            Edition::Published => WilliamsRules::Published,
         }
     }
 
@@ -116,12 +119,15 @@ impl Study {
                     "signs as published: a contradiction they lead to is NaN here and was drawn as empty",
                 );
             }
-            let cells = self.williams(level, coefficient, criterion, self.signs())?;
-            for (row, &metric) in cells.chunks(self.metrics.len()).zip(&self.metrics) {
+            let matrix = self.williams(level, coefficient, criterion, self.williams_rules())?;
+            for (row, &metric) in matrix.rows().zip(&self.metrics) {
                 let mut line = vec![Cell::from(self.name(metric))];
                 line.extend(row.iter().map(|cell| match cell {
                     None => Cell::from(""),
-                    Some(p) => Cell::number(*p, "the correlations contradict each other"),
+                    Some(test) => {
+                        let reason = test.undefined.map_or_else(String::new, |why| why.to_string());
+                        Cell::number(test.p_value, &reason)
+                    }
                 }));
                 sheet.push(line);
             }
@@ -138,13 +144,15 @@ impl Study {
         sheet: &mut Sheet,
     ) -> Result<()> {
         for &criterion in &self.criteria {
-            let summary = |signs| -> Result<String> {
-                let cells = self.williams(level, coefficient, criterion, signs)?;
-                let significant = cells.iter().flatten().filter(|&&p| p < SIGNIFICANT).count();
-                let undefined = cells.iter().flatten().filter(|p| p.is_nan()).count();
+            let summary = |rules| -> Result<String> {
+                let matrix = self.williams(level, coefficient, criterion, rules)?;
+                let p_values = matrix.cells().iter().flatten().map(|test| test.p_value);
+                let significant = p_values.clone().filter(|&p| p < SIGNIFICANT).count();
+                let undefined = p_values.filter(|p| p.is_nan()).count();
                 Ok(format!("{significant} significant, {undefined} undefined"))
             };
-            let (published, corrected) = (summary(Signs::Published)?, summary(Signs::Correct)?);
+            let (published, corrected) =
+                (summary(WilliamsRules::Published)?, summary(WilliamsRules::Corrected)?);
             if published != corrected {
                 let what = format!("Williams tests, {level} level, {coefficient} (signs)");
                 sheet.push(vec![

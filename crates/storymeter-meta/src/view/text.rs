@@ -1,30 +1,32 @@
-//! Sheets as aligned text for a terminal and as CSV.
+//! Sheets as aligned text for a terminal, and as CSV.
 
 use std::fmt::Write as _;
 
-use crate::sheet::{Cell, Document, Sheet};
+use super::{Cell, Sheet};
+use crate::study::Study;
 
-/// The whole document for a terminal: warnings, then the sheets asked for.
+/// A whole study for a terminal: its signature, its warnings, then the sheets asked for.
 ///
-/// `wanted` names sheets by id; empty means those marked brief, `all` means every one.
-pub fn document(document: &Document, wanted: &[String]) -> String {
+/// `wanted` names sheets by id. Empty means those marked as brief, and `all` means every one.
+pub fn study(study: &Study, sheets: &[Sheet], wanted: &[String]) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "{}", document.signature);
-    if !document.warnings.is_empty() {
+    let _ = writeln!(text, "{}", study.signature);
+    if !study.warnings.is_empty() {
         text.push_str("\nWarnings\n");
     }
-    for warning in &document.warnings {
+    for warning in &study.warnings {
         let _ = writeln!(text, "  {}: {}: {}", warning.kind, warning.subject, warning.message);
     }
-    let all = wanted.iter().any(|id| id == "all");
-    for shown in &document.sheets {
-        let asked = all || if wanted.is_empty() { shown.brief } else { wanted.contains(&shown.id) };
-        if asked {
-            text.push('\n');
-            text.push_str(&sheet(shown));
-        }
+    for shown in sheets.iter().filter(|shown| is_wanted(shown, wanted)) {
+        text.push('\n');
+        text.push_str(&sheet(shown));
     }
     text
+}
+
+/// Whether a sheet is among those asked for.
+pub fn is_wanted(sheet: &Sheet, wanted: &[String]) -> bool {
+    wanted.iter().any(|id| *id == "all" || *id == sheet.id) || (wanted.is_empty() && sheet.brief)
 }
 
 /// One sheet with its title, its notes and its signature.
@@ -42,7 +44,7 @@ pub fn sheet(sheet: &Sheet) -> String {
         cells.chain([sheet.columns[column].name.chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..sheet.columns.len()).map(width).collect();
-    // A column is set flush left when it holds words, flush right when it holds numbers.
+    // Columns of words are aligned left, columns of numbers right.
     let words: Vec<bool> = (0..sheet.columns.len())
         .map(|column| sheet.rows.iter().any(|row| matches!(row[column], Cell::Text(_))))
         .collect();
@@ -71,10 +73,10 @@ pub fn sheet(sheet: &Sheet) -> String {
     text
 }
 
-/// How many single reasons are listed under a sheet; the files have all.
+/// How many reasons are listed under a sheet; the JSON file has all of them.
 const REASONS_SHOWN: usize = 5;
 
-/// The cells without a number, with the reason; past a few only how many more.
+/// The cells without a number, with the reason: the first few, and how many more there are.
 fn missing(sheet: &Sheet) -> Vec<(String, String, String)> {
     let mut all = Vec::new();
     for row in &sheet.rows {
@@ -92,7 +94,7 @@ fn missing(sheet: &Sheet) -> Vec<(String, String, String)> {
     all
 }
 
-/// The words a row begins with.
+/// The words that a row begins with.
 fn row_name(row: &[Cell]) -> String {
     let words = row.iter().map_while(|cell| match cell {
         Cell::Text(text) => Some(text.as_str()),
@@ -107,7 +109,7 @@ fn shown(cell: &Cell, decimals: u8) -> String {
         Cell::Number(value) => {
             let text = format!("{value:.*}", usize::from(decimals));
             let vanished = text.chars().all(|c| matches!(c, '-' | '0' | '.'));
-            // A p-value of 2e-14 is not 0.0000, and -0.0000 has a sign for nothing.
+            // A p-value of 2e-14 must not be shown as 0.0000, nor 0 as -0.0000.
             if vanished && *value != 0.0 && decimals > 0 {
                 format!("{value:.0e}")
             } else if vanished {
@@ -175,11 +177,12 @@ fn csv_line(text: &mut String, fields: impl Iterator<Item = String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Form;
+    use crate::view::{Form, Subject};
 
     fn example() -> Sheet {
-        let mut sheet =
-            Sheet::new("table-1", "Two metrics", Form::Table).column("metric", 0).column("r", 3);
+        let mut sheet = Sheet::new("table-1", Subject::Other, "Two metrics", Form::Table)
+            .column("metric", 0)
+            .column("r", 3);
         sheet.push(vec!["BLEU, cased".into(), 0.123_456.into()]);
         sheet.push(vec!["flat".into(), Cell::number(f64::NAN, "constant column")]);
         sheet.push(vec!["tiny".into(), (-0.000_1).into()]);

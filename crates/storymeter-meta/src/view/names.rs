@@ -1,0 +1,115 @@
+//! File names for sheets, whatever the criteria and metrics are called.
+
+use std::collections::HashSet;
+
+/// The longest stem, in bytes. Most file systems allow 255 for the whole name.
+const LONGEST: usize = 120;
+
+/// Names that Windows reserves for devices, whatever the ending.
+const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+/// A name without its ending that every file system accepts, made from any text.
+///
+/// Letters and digits of any script stay; `-`, `_` and `.` stay; everything else, such as `/` or a
+/// space, becomes `-`. The result is never empty, never begins or ends with a dot, is not a reserved
+/// device name, and has at most 120 bytes. Different texts can give the same stem;
+/// [`unique_stems`] makes a whole set of them distinct.
+///
+/// ```
+/// use storymeter_meta::view::file_stem;
+/// assert_eq!(file_stem("williams-story-plot/pace"), "williams-story-plot-pace");
+/// assert_eq!(file_stem("../../etc/passwd"), "-..-etc-passwd");
+/// assert_eq!(file_stem("con"), "con_");
+/// ```
+pub fn file_stem(text: &str) -> String {
+    let kept = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let mut stem: String = text.chars().map(kept).collect();
+    if stem.len() > LONGEST {
+        let end = (0..=LONGEST).rev().find(|&at| stem.is_char_boundary(at)).unwrap_or(0);
+        stem.truncate(end);
+    }
+    let mut stem = stem.trim_matches('.').to_owned();
+    if stem.is_empty() {
+        stem.push('_');
+    }
+    let device = stem.split('.').next().unwrap_or_default().to_lowercase();
+    let numbered = |prefix: &str| {
+        device
+            .strip_prefix(prefix)
+            .is_some_and(|n| n.len() == 1 && n != "0" && n.parse::<u8>().is_ok())
+    };
+    if RESERVED.contains(&device.as_str()) || numbered("com") || numbered("lpt") {
+        stem.insert(device.len(), '_');
+    }
+    stem
+}
+
+/// Stems for a whole set of texts, each different from all others, also without regard to case.
+///
+/// The first of several texts with the same stem keeps it. Later ones get `-2`, `-3` and so on.
+/// `taken` are names that none may have.
+///
+/// ```
+/// use storymeter_meta::view::unique_stems;
+/// let stems = unique_stems(["plot/pace", "plot-pace", "Plot pace", "index"], &["index"]);
+/// assert_eq!(stems, ["plot-pace", "plot-pace-2", "Plot-pace-3", "index-2"]);
+/// ```
+pub fn unique_stems<'a>(texts: impl IntoIterator<Item = &'a str>, taken: &[&str]) -> Vec<String> {
+    let mut seen: HashSet<String> = taken.iter().map(|name| name.to_lowercase()).collect();
+    let mut unique = |text: &str| {
+        let stem = file_stem(text);
+        let mut candidate = stem.clone();
+        let mut copy = 2;
+        while !seen.insert(candidate.to_lowercase()) {
+            candidate = format!("{stem}-{copy}");
+            copy += 1;
+        }
+        candidate
+    };
+    texts.into_iter().map(&mut unique).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_names_become_plain_and_different_file_names() {
+        let long = "ü".repeat(500);
+        let names = [
+            "plot/pace",
+            "plot\\pace",
+            "plot pace",
+            "PLOT-PACE",
+            "..",
+            ".",
+            "",
+            "nul",
+            "COM1.x",
+            "com10",
+            "a\0b\nc",
+            "故事/情节",
+            long.as_str(),
+            long.as_str(),
+        ];
+        let stems = unique_stems(names, &["index"]);
+        assert_eq!(stems.len(), names.len());
+        let distinct: HashSet<String> = stems.iter().map(|stem| stem.to_lowercase()).collect();
+        assert_eq!(distinct.len(), names.len(), "{stems:?}");
+        for stem in &stems {
+            assert!(!stem.is_empty() && stem.len() <= LONGEST + 3, "{stem}");
+            assert!(!stem.contains(['/', '\\', ' ', '\0', '\n']), "{stem:?}");
+            assert!(!stem.starts_with('.') && !stem.ends_with('.'), "{stem}");
+        }
+        assert_eq!(stems[7], "nul_");
+        assert_eq!(stems[8], "COM1_.x");
+        assert_eq!(stems[9], "com10");
+        assert_eq!(stems[11], "故事-情节");
+    }
+
+    #[test]
+    fn a_number_appended_never_meets_a_name_that_has_it_already() {
+        let stems = unique_stems(["fun", "fun-2", "fun", "fun"], &[]);
+        assert_eq!(stems, ["fun", "fun-2", "fun-3", "fun-4"]);
+    }
+}
