@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use storymeter_core::{Key, Role};
 use storymeter_meta::view::{Cell, Form, Sheet, Subject};
 use storymeter_meta::{Agreement, Level};
-use storymeter_stats::{Coefficient, SharedCorrelations, fisher_difference, holm};
+use storymeter_stats::{Coefficient, SharedCorrelations, fisher_difference, holm, mean};
 
 use crate::inputs::{Inputs, NamedTable, Run};
 use crate::stories::StoryTable;
@@ -19,6 +19,14 @@ use crate::stories::StoryTable;
 const SIGNIFICANT: f64 = 0.05;
 /// Smaller changes are rounding errors.
 const ROUNDING: f64 = 1e-9;
+/// Correlations of a score table and a study made from it differ by less than this.
+const MATCHING: f64 = 1e-6;
+/// Fewer systems than this have no correlation.
+const LEAST_SYSTEMS: usize = 3;
+const NO_TABLES: &str = "it is not known whether the runs rest on the same stories; the report \
+                         includes a test when it is given one score table per run, in the same order";
+const OTHER_TABLES: &str =
+    "the score tables do not have the numbers of the runs; they must be given in the same order";
 
 /// What changed between two runs or two score tables.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,8 +61,8 @@ enum Relation<'a> {
     Paired(Pairing<'a>),
     /// The runs share no story.
     Independent,
-    /// The score tables of one of the runs are not known.
-    Unknown,
+    /// The score tables do not tell, for this reason.
+    Unknown(&'static str),
 }
 
 /// The stories that two score tables share.
@@ -78,18 +86,12 @@ struct Change<'a> {
 }
 
 /// The outcome of a test.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Tested {
     name: &'static str,
     p_value: f64,
-    /// The numbers of observations behind the test: one that both sides share, or one per side.
-    n: Observations,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Observations {
-    Shared(usize),
-    Separate(usize, usize),
+    /// The number of observations that both sides share, or one number per side.
+    n: String,
 }
 
 impl Change<'_> {
@@ -153,13 +155,15 @@ fn compare_runs(inputs: &Inputs, first: &Run, run: &Run, number: usize) -> Chang
         Relation::Independent => "The runs rest on different stories, so changes are tested by \
                                   Fisher's z for independent samples, two-sided."
             .into(),
-        Relation::Unknown => "No test was made, because it is not known whether the runs rest on \
-                              the same stories. With the score tables of both runs, the report \
-                              includes a test."
-            .into(),
+        Relation::Unknown(reason) => {
+            format!("No test was made, because {reason}.")
+        }
     };
-    let mut counts =
-        format!("{} of {shared} shared correlations changed{}", changes.len(), significant(&changes));
+    let mut counts = format!(
+        "{} of {shared} shared correlations changed{}",
+        changes.len(),
+        significant(&changes)
+    );
     for (count, what) in [(only_after, "later"), (only_before, "first")] {
         if count > 0 {
             counts.push_str(&format!("; {count} are only in the {what} run"));
@@ -236,17 +240,349 @@ fn keys(stories: &StoryTable, role: Role) -> Vec<&Key> {
 
 /// Finds out whether two runs rest on the same stories, from their score tables.
 fn relation<'a>(inputs: &'a Inputs, first: &Run, run: &Run) -> Relation<'a> {
-    let tables = || inputs.tables.iter().map(|table| &table.stories);
-    let ratings = inputs.stories();
-    let before = tables().find(|table| belongs(first, table, ratings));
-    let after = tables().rev().find(|table| belongs(run, table, ratings));
-    match (before, after) {
-        (Some(before), Some(after)) if !std::ptr::eq(before, after) => {
-            match Pairing::new(before, after) {
-                Some(pairing) => Relation::Paired(pairing),
-                None => Relation::Independent,
+    if inputs.tables.len() != inputs.runs.len() {
+        return Relation::Unknown(NO_TABLES);
+    }
+    let table_of = |wanted: &Run| {
+        let at = inputs.runs.iter().position(|run| std::ptr::eq(run, wanted))?;
+        Some(&inputs.tables[at].stories)
+    };
+    let (Some(before), Some(after)) = (table_of(first), table_of(run)) else {
+        return Relation::Unknown(NO_TABLES);
+    };
+    if !can_belong(first, before) || !can_belong(run, after) {
+        return Relation::Unknown(OTHER_TABLES);
+    }
+    match Pairing::new(before, after) {
+        Some(pairing) => Relation::Paired(pairing),
+        None => Relation::Independent,
+    }
+}
+
+/// Whether a run can have been made from a score table: the table has its metrics, and where it
+/// has ratings too, the same correlations over all stories.
+fn can_belong(run: &Run, table: &StoryTable) -> bool {
+    let find = |key: &Key, role| table.column(key, role);
+    run.study.agreements().filter(|one| one.coefficient == Coefficient::Pearson).all(|one| {
+        let Some(metric) = find(&one.metric, Role::Metric) else { return false };
+        let (Level::Pooled, Ok(estimate), Some(criterion)) =
+            (one.level, &one.value, find(&one.criterion, Role::Human))
+        else {
+            return true;
+        };
+        // The sign is that of the direction where a study turns metrics around.
+        table
+            .pearson(metric, criterion)
+            .is_some_and(|r| (r.abs() - estimate.value.abs()).abs() < MATCHING)
+    })
+}
+
+impl<'a> Pairing<'a> {
+    /// Joins two tables by the ids of their stories; `None` where they share none.
+    fn new(before: &'a StoryTable, after: &'a StoryTable) -> Option<Self> {
+        let positions: HashMap<&str, usize> = ids(after).collect();
+        let rows: Vec<(usize, usize)> =
+            ids(before).filter_map(|(id, at)| Some((at, *positions.get(id)?))).collect();
+        (!rows.is_empty()).then_some(Self { before, after, rows })
+    }
+
+    /// The correlations of a metric with a criterion after (`first`) and before (`second`), on the
+    /// observations that have a rating and both scores.
+    ///
+    /// `None` where one of the columns is not there, or there are no systems at system level.
+    fn correlations(
+        &self,
+        metric: &Key,
+        criterion: &Key,
+        level: Level,
+    ) -> Option<SharedCorrelations> {
+        let human = self.before.numbers(self.before.column(criterion, Role::Human)?);
+        let before = self.before.numbers(self.before.column(metric, Role::Metric)?);
+        let after = self.after.numbers(self.after.column(metric, Role::Metric)?);
+        let triple = |&(old, new): &(usize, usize)| [human[old], after[new], before[old]];
+        let rows = self.before.scores().rows();
+        let pearson = |triples: &[[f64; 3]]| {
+            let column = |at: usize| triples.iter().map(|t| t[at]).collect::<Vec<f64>>();
+            let (human, first, second) = (column(0), column(1), column(2));
+            SharedCorrelations::from_columns(Coefficient::Pearson, &human, &first, &second).ok()
+        };
+        match level {
+            Level::Pooled => pearson(&self.rows.iter().map(triple).collect::<Vec<_>>()),
+            Level::Story => {
+                let groups = grouped(&self.rows, |&(old, _)| Some(rows[old].item.as_str()));
+                let groups = groups.iter().filter(|group| group.len() >= LEAST_SYSTEMS);
+                let found: Option<Vec<SharedCorrelations>> = groups
+                    .map(|group| pearson(&group.iter().map(triple).collect::<Vec<_>>()))
+                    .collect();
+                found
+                    .filter(|groups| !groups.is_empty())
+                    .map(|groups| SharedCorrelations::mean(&groups))
+            }
+            Level::System => {
+                let groups = grouped(&self.rows, |&(old, _)| rows[old].system.as_deref());
+                if groups.len() < LEAST_SYSTEMS {
+                    return None;
+                }
+                let means = |group: &Vec<(usize, usize)>| {
+                    let complete: Vec<[f64; 3]> = group
+                        .iter()
+                        .map(triple)
+                        .filter(|numbers| numbers.iter().all(|n| n.is_finite()))
+                        .collect();
+                    [0, 1, 2].map(|at| mean(&complete.iter().map(|t| t[at]).collect::<Vec<_>>()))
+                };
+                pearson(&groups.iter().map(means).collect::<Vec<_>>())
             }
         }
-        _ => Relation::Unknown,
+    }
+}
+
+/// The ids of a table with their positions.
+fn ids(table: &StoryTable) -> impl Iterator<Item = (&str, usize)> {
+    table.scores().rows().iter().enumerate().map(|(at, row)| (row.id.as_str(), at))
+}
+
+/// Groups by name, in order of appearance. What has no name is left out.
+fn grouped<'a, T: Copy>(all: &'a [T], name: impl Fn(&'a T) -> Option<&'a str>) -> Vec<Vec<T>> {
+    let mut positions: HashMap<&str, usize> = HashMap::new();
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    for one in all {
+        let Some(name) = name(one) else { continue };
+        let at = *positions.entry(name).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[at].push(*one);
+    }
+    groups
+}
+
+/// Tests a change in the way that fits the stories of the two runs.
+fn test(relation: &Relation<'_>, change: &Change<'_>) -> Result<Tested, String> {
+    match relation {
+        Relation::Unknown(reason) => Err((*reason).to_owned()),
+        Relation::Paired(_) if change.coefficient != Coefficient::Pearson => {
+            Err("Williams' test compares Pearson's coefficients".into())
+        }
+        Relation::Paired(pairing) => {
+            let found = pairing.correlations(change.metric, change.criterion, change.level);
+            williams(&found.ok_or("the score tables lack one of the columns")?)
+        }
+        Relation::Independent if change.level == Level::Story => {
+            Err("a mean of coefficients has no test of its own".into())
+        }
+        Relation::Independent => {
+            let (before, after) = (change.before.clone()?, change.after.clone()?);
+            let sides = ((after, change.n.1), (before, change.n.0));
+            let test = fisher_difference(change.coefficient, sides.0, sides.1)
+                .map_err(|e| e.to_string())?;
+            match test.undefined {
+                Some(reason) => Err(reason.to_string()),
+                None => Ok(Tested {
+                    name: "Fisher's z",
+                    p_value: test.p_two_sided,
+                    n: format!("{} and {}", change.n.0, change.n.1),
+                }),
+            }
+        }
+    }
+}
+
+fn williams(found: &SharedCorrelations) -> Result<Tested, String> {
+    let test = found.williams().map_err(|e| e.to_string())?;
+    match test.undefined {
+        Some(reason) => Err(reason.to_string()),
+        None => Ok(Tested { name: "Williams", p_value: test.p_two_sided, n: test.n.to_string() }),
+    }
+}
+
+/// Holm's corrected p-values of all changes that were tested.
+fn corrected(changes: &[Change<'_>]) -> Vec<Option<f64>> {
+    let raw: Vec<f64> =
+        changes.iter().filter_map(|c| Some(c.test.as_ref().ok()?.p_value)).collect();
+    let mut adjusted = holm(&raw).unwrap_or_default().into_iter();
+    changes.iter().map(|change| change.test.as_ref().ok().and_then(|_| adjusted.next())).collect()
+}
+
+/// How many changes are significant, where any was tested.
+fn significant(changes: &[Change<'_>]) -> String {
+    let corrected: Vec<f64> = corrected(changes).into_iter().flatten().collect();
+    if corrected.is_empty() {
+        return String::new();
+    }
+    let count = corrected.iter().filter(|p| **p < SIGNIFICANT).count();
+    let tested = corrected.len();
+    format!(
+        ", {count} of the {tested} that were tested significantly (p < {SIGNIFICANT} after Holm's \
+         correction for {tested} tests)"
+    )
+}
+
+fn sheet(id: String, title: String, changes: Vec<Change<'_>>) -> Sheet {
+    let mut sheet = Sheet::new(id, Subject::Other, title, Form::Table)
+        .columns(["metric", "criterion", "level", "coefficient"], 0)
+        .columns(["before", "after", "change"], 4)
+        .columns(["test", "n of the test"], 0)
+        .columns(["p", "p (Holm)"], 4);
+    let adjusted = corrected(&changes);
+    let mut rows: Vec<(&Change<'_>, Option<f64>)> = changes.iter().zip(adjusted).collect();
+    // A number that appeared or vanished is the largest change there is.
+    let size = |change: &Change<'_>| change.difference().map_or(f64::INFINITY, f64::abs);
+    rows.sort_by(|a, b| size(b.0).total_cmp(&size(a.0)));
+    for (change, adjusted) in rows {
+        let number = |value: &Result<f64, String>| match value {
+            Ok(value) => Cell::from(*value),
+            Err(reason) => Cell::missing(reason),
+        };
+        let difference = change.difference().ok_or("one of the runs has no coefficient".to_owned());
+        let [name, n, p, adjusted] = match (&change.test, adjusted) {
+            (Ok(test), Some(adjusted)) => {
+                [test.name.into(), test.n.as_str().into(), test.p_value.into(), adjusted.into()]
+            }
+            (test, _) => {
+                let reason = test.as_ref().err().map_or("not tested", String::as_str);
+                ["none".into(), "".into(), Cell::missing(reason), Cell::missing(reason)]
+            }
+        };
+        sheet.push(vec![
+            change.metric.into(),
+            change.criterion.into(),
+            change.level.name().into(),
+            change.coefficient.name().into(),
+            number(&change.before),
+            number(&change.after),
+            number(&difference),
+            name,
+            n,
+            p,
+            adjusted,
+        ]);
+    }
+    sheet
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{agreement, study};
+    use storymeter_core::Catalogue;
+
+    const LEVELS: [Level; 2] = [Level::Pooled, Level::Story];
+
+    /// A run with one metric at two levels, Pearson and Spearman.
+    fn run(name: &str, pooled: f64, story: f64, n: usize) -> Run {
+        let one = |level, coefficient, value| {
+            agreement("m", "plot/pace", level, coefficient, Some(value), n)
+        };
+        let values = [pooled, story];
+        let all = LEVELS.iter().zip(values).flat_map(|(&level, value)| {
+            [Coefficient::Pearson, Coefficient::Spearman].map(|c| one(level, c, value))
+        });
+        Run::new(name, study(all.collect()))
+    }
+
+    /// A score table of stories `prefix0`, `prefix1`, ... of three systems.
+    fn table(prefix: &str, count: usize, noise: f64) -> NamedTable {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scores.jsonl");
+        let line = |i: usize| {
+            let rating = (i * 7 % 11) as f64;
+            let score = rating + noise * (i * 5 % 13) as f64;
+            format!(
+                "{{\"id\":\"{prefix}{i}\",\"system\":\"S{}\",\"item\":\"{}\",\
+                 \"scores\":{{\"m\":{score}}},\"human\":{{\"plot/pace\":[{rating}]}}}}\n",
+                i % 3,
+                i / 3
+            )
+        };
+        std::fs::write(&path, (0..count).map(line).collect::<String>()).unwrap();
+        let stories = StoryTable::read(&path, &Catalogue::default()).unwrap();
+        NamedTable { name: prefix.into(), stories }
+    }
+
+    /// The pooled correlation of a table, which a study of it would have.
+    fn pooled(table: &NamedTable) -> f64 {
+        let stories = &table.stories;
+        let at = |role| stories.scores().of_role(role)[0];
+        stories.pearson(at(Role::Metric), at(Role::Human)).unwrap()
+    }
+
+    fn inputs(before: NamedTable, after: NamedTable) -> Inputs {
+        let (old, new) = (pooled(&before), pooled(&after));
+        let runs = vec![run("old", old, 0.3, 60), run("new", new, 0.2, 60)];
+        Inputs { runs, tables: vec![before, after], logs: Vec::new() }
+    }
+
+    fn cells<'a>(sheet: &'a Sheet, level: &str, coefficient: &str) -> &'a [Cell] {
+        let is_wanted = |row: &&Vec<Cell>| row[2].text() == level && row[3].text() == coefficient;
+        sheet.rows.iter().find(is_wanted).unwrap()
+    }
+
+    #[test]
+    fn runs_on_the_same_stories_get_a_paired_test() {
+        let inputs = inputs(table("s", 60, 0.2), table("s", 60, 2.0));
+        let changes = all(&inputs);
+        let [Changes { headline, sheet }] = changes.as_slice() else { panic!("one comparison") };
+        assert!(headline.contains("on the same stories"), "{headline}");
+        assert!(headline.contains("Williams' test"), "{headline}");
+        assert!(headline.contains("the 60 stories"), "{headline}");
+        let tested = cells(sheet, "pooled", "pearson");
+        assert_eq!((tested[7].text(), tested[8].text()), ("Williams", "60"));
+        let columns = |c: usize| inputs.tables[c].stories.numbers(1);
+        let human = inputs.tables[0].stories.numbers(0);
+        let expected = SharedCorrelations::from_columns(
+            Coefficient::Pearson,
+            &human,
+            &columns(1),
+            &columns(0),
+        );
+        let expected = expected.unwrap().williams().unwrap().p_two_sided;
+        assert_eq!(tested[9].value().to_bits(), expected.to_bits());
+        assert!(expected < 0.001 && expected > 0.0, "{expected}");
+        let story = cells(sheet, "story", "pearson");
+        assert_eq!((story[7].text(), story[8].text()), ("Williams", "20"));
+        let ranks = cells(sheet, "pooled", "spearman");
+        assert_eq!(ranks[9], Cell::missing("Williams' test compares Pearson's coefficients"));
+    }
+
+    #[test]
+    fn runs_on_other_stories_get_fishers_test_and_its_two_counts() {
+        let inputs = inputs(table("a", 60, 0.2), table("b", 60, 2.0));
+        let changes = all(&inputs);
+        let [Changes { headline, sheet }] = changes.as_slice() else { panic!("one comparison") };
+        assert!(headline.contains("Fisher's z for independent samples"), "{headline}");
+        let tested = cells(sheet, "pooled", "pearson");
+        assert_eq!((tested[7].text(), tested[8].text()), ("Fisher's z", "60 and 60"));
+        let (old, new) = (pooled(&inputs.tables[0]), pooled(&inputs.tables[1]));
+        let expected = fisher_difference(Coefficient::Pearson, (new, 60), (old, 60)).unwrap();
+        assert_eq!(tested[9].value().to_bits(), expected.p_two_sided.to_bits());
+        let story = cells(sheet, "story", "pearson");
+        assert_eq!(story[9], Cell::missing("a mean of coefficients has no test of its own"));
+    }
+
+    #[test]
+    fn without_the_right_score_tables_nothing_is_tested_and_the_page_says_why() {
+        let (before, after) = (table("s", 60, 0.2), table("s", 60, 2.0));
+        let without = Inputs { tables: Vec::new(), ..inputs(before.clone(), after.clone()) };
+        let mut swapped = inputs(before, after);
+        swapped.tables.reverse();
+        for (inputs, reason) in [(without, "one score table per run"), (swapped, "same order")] {
+            let changes = all(&inputs);
+            let [Changes { headline, sheet }] = changes.as_slice() else { panic!("one") };
+            assert!(headline.contains("No test was made") && headline.contains(reason));
+            assert_eq!(sheet.rows.len(), 4);
+            assert!(sheet.rows.iter().all(|row| matches!(row[9], Cell::Missing { .. })));
+        }
+    }
+
+    #[test]
+    fn score_tables_alone_are_compared_on_their_shared_stories() {
+        let tables = vec![table("s", 60, 0.2), table("s", 45, 2.0)];
+        let changes = all(&Inputs { tables, ..Inputs::default() });
+        let [Changes { headline, sheet }] = changes.as_slice() else { panic!("one comparison") };
+        assert!(headline.contains("45 stories in common"), "{headline}");
+        assert_eq!(cells(sheet, "pooled", "pearson")[8].text(), "45");
+        assert_eq!(cells(sheet, "system", "pearson")[8].text(), "");
+        assert_eq!(sheet.rows.len(), 3);
     }
 }

@@ -14,8 +14,14 @@ pub enum Error {
     /// A file could not be read, written or understood.
     #[error(transparent)]
     Core(#[from] storymeter_core::Error),
+    /// The result of a meta-evaluation could not be read.
+    #[error(transparent)]
+    Meta(#[from] storymeter_meta::Error),
     /// The folder holds no result of a meta-evaluation.
-    #[error("{}: there is no study.json in this folder, so it is not the result of a meta-evaluation", .0.display())]
+    #[error(
+        "{}: there is no study.json in this folder, so it is not the result of a meta-evaluation",
+        .0.display()
+    )]
     NotAResult(PathBuf),
     /// The folder was written before results were saved as typed studies.
     #[error(

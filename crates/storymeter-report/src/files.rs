@@ -5,26 +5,26 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use storymeter_core::{AtomicFile, Error as CoreError, Place};
+use storymeter_meta::view::unique_stems;
 
 use crate::error::Result;
 use crate::svg::Figure;
 
 /// Writes every figure into a folder, in every format that this build knows. Returns the paths.
 ///
-/// File names are made from the names of the figures. Characters that file systems object to are
-/// replaced, and figures whose names are equal after that get different files all the same.
+/// File names are made from the names of the figures by [`unique_stems`]: no name is refused by a
+/// file system, and no figure overwrites another.
 ///
 /// # Errors
 /// Where a figure cannot be converted, or the file system refuses a file.
 pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
     fs::create_dir_all(folder).map_err(|e| CoreError::io(Place::file(folder), e))?;
     let mut paths = Vec::new();
-    let mut names = storymeter_meta::FileNames::default();
+    let stems = unique_stems(figures.iter().map(|figure| figure.id.as_str()), &[]);
     #[cfg(feature = "figures")]
     let fonts = convert::fonts();
-    for figure in figures {
+    for (figure, stem) in figures.iter().zip(&stems) {
         let svg = figure.standalone();
-        let stem = names.unique(&figure.id);
         let mut save = |ending: &str, bytes: &[u8]| -> Result<()> {
             let path = folder.join(format!("{stem}.{ending}"));
             let mut file = AtomicFile::create(&path)?;

@@ -90,6 +90,10 @@ impl Inputs {
                 inputs.tables.push(NamedTable { name: name_of(path), stories });
             }
         }
+        if inputs.tables.len() > 1 {
+            // Tables are compared story by story, so every id must stand for one story.
+            inputs.tables.iter().try_for_each(|table| table.stories.check_ids())?;
+        }
         if inputs.runs.is_empty() && inputs.logs.is_empty() && inputs.tables.is_empty() {
             return Err(Error::Empty);
         }

@@ -14,13 +14,13 @@ const SIZE: (f64, f64) = (420.0, 300.0);
 /// The cells of the density under the points, across and down.
 const GRID: (usize, usize) = (28, 20);
 
-/// For each criterion, a plot of the metric with the strongest correlation over all stories.
-pub fn of_best(stories: &StoryTable, colours: &SystemColours) -> Vec<Figure> {
-    let criteria = stories.scores().of_role(Role::Human);
-    let strongest = |&criterion: &usize| {
-        draw(stories, stories.strongest_metric(criterion)?, criterion, colours)
+/// The criteria that a metric can be plotted against, by position of their columns.
+pub(crate) fn criteria(stories: &StoryTable) -> Vec<usize> {
+    let has_plot = |&criterion: &usize| {
+        let metric = stories.strongest_metric(criterion);
+        metric.is_some_and(|metric| stories.pearson(metric, criterion).is_some())
     };
-    criteria.iter().filter_map(strongest).collect()
+    stories.scores().of_role(Role::Human).into_iter().filter(has_plot).collect()
 }
 
 /// Intercept and slope of the least-squares line.
@@ -33,14 +33,14 @@ fn regression(x: &[f64], y: &[f64]) -> (f64, f64) {
     (my - slope * mx, slope)
 }
 
-/// The figure; `None` where the two columns have no correlation.
-fn draw(
+/// Plots the metric with the strongest correlation over all stories; `None` where there is none.
+pub(crate) fn draw(
     stories: &StoryTable,
-    metric: usize,
     criterion: usize,
     colours: &SystemColours,
 ) -> Option<Figure> {
     let scores = stories.scores();
+    let metric = stories.strongest_metric(criterion)?;
     let r = stories.pearson(metric, criterion)?;
     let (human, scored) = (stories.numbers(criterion), stories.numbers(metric));
     let [metric, criterion] = [metric, criterion].map(|at| scores.columns()[at].key.as_str());
@@ -93,8 +93,7 @@ fn draw(
     canvas.turned_text(12.0, top + SIZE.1 / 2.0, 11.0, Anchor::Middle, -90.0, metric);
     let legend = legend(&mut canvas, scores, colours, (left, top + SIZE.1 + 48.0));
     let title = format!("{metric} against {criterion}");
-    let id = format!("scatter-{criterion}");
-    let mut figure = canvas.finish(&id, &title, left + SIZE.0 + 14.0, top + SIZE.1 + 52.0 + legend);
+    let mut figure = canvas.finish(&title, left + SIZE.0 + 14.0, top + SIZE.1 + 52.0 + legend);
     if drawn.len() < present.len() {
         figure.notes.push(format!(
             "An even sample of {} of the {} stories is drawn; density and regression rest on all",

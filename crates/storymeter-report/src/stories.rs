@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use storymeter_core::read::{self, ReadOptions};
-use storymeter_core::{Catalogue, Error as CoreError, Place, Role, Row, ScoreTable, Story};
+use storymeter_core::{
+    Catalogue, Error as CoreError, Key, Place, Role, Row, ScoreTable, Story, Value,
+};
 use storymeter_stats::{Coefficient, drop_nan_pairs};
 
 use crate::error::{Error, Result};
@@ -96,6 +98,12 @@ impl StoryTable {
         self.len() == 0
     }
 
+    /// Checks that no id is there twice.
+    pub(crate) fn check_ids(&self) -> Result<()> {
+        self.scores.positions()?;
+        Ok(())
+    }
+
     /// Leaves out the stories of these systems.
     pub(crate) fn without_systems(&mut self, systems: &[String]) {
         let is_kept = |row: &Row| !row.system.as_ref().is_some_and(|name| systems.contains(name));
@@ -111,9 +119,7 @@ impl StoryTable {
         ));
         self.details = kept.iter().map(|&at| std::mem::take(&mut self.details[at])).collect();
         let rows = kept.iter().map(|&at| self.scores.rows()[at].clone()).collect();
-        let keep = |values: &[storymeter_core::Value]| {
-            kept.iter().map(|&at| values[at].clone()).collect::<Vec<_>>()
-        };
+        let keep = |values: &[Value]| kept.iter().map(|&at| values[at].clone()).collect::<Vec<_>>();
         self.rebuild(rows, keep);
     }
 
@@ -160,22 +166,22 @@ impl StoryTable {
 
     /// Replaces the rows. Criteria come from the ratings of the rows where these have any;
     /// `values_of` makes the values of the other columns from their present ones.
-    fn rebuild(
-        &mut self,
-        rows: Vec<Row>,
-        values_of: impl Fn(&[storymeter_core::Value]) -> Vec<storymeter_core::Value>,
-    ) {
+    fn rebuild(&mut self, rows: Vec<Row>, values_of: impl Fn(&[Value]) -> Vec<Value>) {
         let mut scores = ScoreTable::new(rows).read_from(&self.source);
         let known = scores.columns().len();
         for (at, column) in self.scores.columns().iter().enumerate() {
-            let is_rebuilt = |new: &storymeter_core::Column| {
-                new.role == column.role && new.key == column.key
-            };
+            let is_rebuilt =
+                |new: &storymeter_core::Column| new.role == column.role && new.key == column.key;
             if !scores.columns()[..known].iter().any(is_rebuilt) {
                 scores.push(column.clone(), values_of(self.scores.values(at)));
             }
         }
         self.scores = scores;
+    }
+
+    /// The position of a column.
+    pub(crate) fn column(&self, key: &Key, role: Role) -> Option<usize> {
+        self.scores.columns().iter().position(|column| column.role == role && column.key == *key)
     }
 
     /// For a criterion, the metric with the strongest Pearson correlation over all stories.
@@ -204,7 +210,7 @@ impl StoryTable {
 
     /// The values of a column as the statistics want them: NaN marks an absent value.
     pub(crate) fn numbers(&self, column: usize) -> Vec<f64> {
-        let number = |value: &storymeter_core::Value| *value.as_ref().unwrap_or(&f64::NAN);
+        let number = |value: &Value| *value.as_ref().unwrap_or(&f64::NAN);
         self.scores.values(column).iter().map(number).collect()
     }
 
@@ -273,9 +279,7 @@ impl<'a> RowFinder<'a> {
         match self.by_system_and_item.get(&(system, story.item())) {
             None => Ok(None),
             Some(Some(at)) => Ok(Some(*at)),
-            Some(None) => {
-                Err(Error::AmbiguousStory { place: place.clone(), id: story.id.clone() })
-            }
+            Some(None) => Err(Error::AmbiguousStory { place: place.clone(), id: story.id.clone() }),
         }
     }
 }
@@ -357,7 +361,8 @@ mod tests {
             format!("{{\"id\":\"{id}\",\"system\":\"S\",\"item\":\"1\",\"scores\":{{\"m\":1}}}}\n")
         };
         let scores = row("a") + &row("b");
-        let told = message(&scores, "{\"id\":\"9\",\"system\":\"S\",\"item\":\"1\",\"story\":\"?\"}");
+        let told =
+            message(&scores, "{\"id\":\"9\",\"system\":\"S\",\"item\":\"1\",\"story\":\"?\"}");
         assert!(told.contains("several rows have its system and its item"), "{told}");
     }
 
@@ -375,13 +380,18 @@ mod tests {
     #[test]
     fn systems_that_are_left_out_take_their_numbers_with_them() {
         let row = |id: &str, system: &str, value: u8| {
-            format!("{{\"id\":\"{id}\",\"system\":\"{system}\",\"scores\":{{\"m\":{value}}},\"human\":{{\"plot\":[{value}]}}}}\n")
+            format!(
+                "{{\"id\":\"{id}\",\"system\":\"{system}\",\"scores\":{{\"m\":{value}}},\"human\":{{\"plot\":[{value}]}}}}\n"
+            )
         };
         let scores = row("a", "Human", 1) + &row("b", "S", 2);
         let mut table = joined(&scores, "{\"id\":\"b\",\"story\":\"Two.\"}\n").unwrap();
         table.without_systems(&["Human".into()]);
         assert_eq!((table.len(), table.scores().rows()[0].id.as_str()), (1, "b"));
-        assert_eq!((table.scores().values(0), table.scores().values(1)), (&[Ok(2.0)][..], &[Ok(2.0)][..]));
+        assert_eq!(
+            (table.scores().values(0), table.scores().values(1)),
+            (&[Ok(2.0)][..], &[Ok(2.0)][..])
+        );
         assert_eq!(table.details()[0].text.as_deref(), Some("Two."));
     }
 }

@@ -83,10 +83,10 @@ impl Datum<'_> {
 }
 
 impl Canvas {
-    /// Makes the figure.
-    pub fn finish(self, id: &str, title: &str, width: f64, height: f64) -> Figure {
+    /// Makes the figure, which has no name yet.
+    pub fn finish(self, title: &str, width: f64, height: f64) -> Figure {
         Figure {
-            id: id.into(),
+            id: String::new(),
             title: title.into(),
             notes: Vec::new(),
             signature: String::new(),
@@ -288,7 +288,7 @@ mod tests {
     fn markup_in_names_stays_text() {
         let mut canvas = Canvas::default();
         canvas.text(0.0, 0.0, 10.0, Anchor::Start, "</text><script>\u{0}\"'");
-        let svg = canvas.finish("f", "<b>", 1.0, 1.0).standalone();
+        let svg = canvas.finish("<b>", 1.0, 1.0).standalone();
         assert!(!svg.contains("<script") && !svg.contains("<b>") && !svg.contains('\u{0}'));
     }
 }

@@ -60,7 +60,7 @@ pub(crate) struct Curve {
 }
 
 /// Draws a chart.
-pub(crate) fn draw(chart: &Chart, id: &str, title: &str) -> Figure {
+pub(crate) fn draw(chart: &Chart, title: &str) -> Figure {
     let mut names: Vec<&str> = Vec::new();
     for curve in chart.panels.iter().flat_map(|panel| &panel.curves) {
         if !names.contains(&curve.name.as_str()) {
@@ -88,14 +88,14 @@ pub(crate) fn draw(chart: &Chart, id: &str, title: &str) -> Figure {
         PanelScale::Shared => draw_legend(&mut canvas, &names, body + 6.0, width),
         PanelScale::PerPanel => 0.0,
     };
-    canvas.finish(id, title, width, body + legend + 10.0)
+    canvas.finish(title, width, body + legend + 10.0)
 }
 
 /// The range of the vertical axis. It begins at 0 where that does not flatten the curves.
 fn extent<'a>(curves: impl Iterator<Item = &'a Curve>) -> (f64, f64) {
     let values = curves.flat_map(|curve| curve.values.iter().flatten().copied());
-    let (low, high) = values
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
     if low > high {
         return (0.0, 1.0);
     }
