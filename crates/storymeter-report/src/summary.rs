@@ -222,8 +222,8 @@ mod tests {
     use super::*;
     use crate::testing::{agreement, study};
     use storymeter_meta::study::{Comparison, PValue, Side};
-    use storymeter_stats::Correction;
     use storymeter_meta::{Gap, Warning};
+    use storymeter_stats::Correction;
 
     fn example() -> Study {
         let pearson = |metric: &str, criterion: &str, value| {
