@@ -23,8 +23,8 @@ const ROUNDING: f64 = 1e-9;
 const MATCHING: f64 = 1e-6;
 /// Fewer systems than this have no correlation.
 const LEAST_SYSTEMS: usize = 3;
-const NO_TABLES: &str = "it is not known whether the runs rest on the same stories; the report \
-                         includes a test when it is given one score table per run, in the same order";
+const NO_TABLES: &str = "it is not known whether the runs rest on the same stories; with one score \
+                         table per run, in the same order, the report includes a test";
 const OTHER_TABLES: &str =
     "the score tables do not have the numbers of the runs; they must be given in the same order";
 
@@ -147,8 +147,8 @@ fn compare_runs(inputs: &Inputs, first: &Run, run: &Run, number: usize) -> Chang
     let only_before = before.len() - shared;
     let method = match &relation {
         Relation::Paired(pairing) => format!(
-            "The runs rest on the same stories, so the change of Pearson's coefficient is tested by \
-             Williams' test for dependent correlations on the {} stories that both score tables \
+            "The runs rest on the same stories, so changes of Pearson's coefficient are tested \
+             by Williams' test for dependent correlations on the {} stories that both score tables \
              have, two-sided.",
             pairing.rows.len()
         ),

@@ -16,7 +16,7 @@ pub enum Error {
     Core(#[from] storymeter_core::Error),
     /// The result of a meta-evaluation could not be read.
     #[error(transparent)]
-    Meta(#[from] storymeter_meta::Error),
+    Meta(Box<storymeter_meta::Error>),
     /// The folder holds no result of a meta-evaluation.
     #[error(
         "{}: there is no study.json in this folder, so it is not the result of a meta-evaluation",
@@ -34,11 +34,11 @@ pub enum Error {
     #[error("{place}: the story \"{id}\" has the same scores as the story at {first}")]
     DuplicateStory {
         /// Where the second story stands.
-        place: Place,
+        place: Box<Place>,
         /// The id of the second story.
         id: String,
         /// Where the first story stands.
-        first: Place,
+        first: Box<Place>,
     },
     /// A story without a known id could belong to several rows of the score table.
     #[error(
@@ -47,7 +47,7 @@ pub enum Error {
     )]
     AmbiguousStory {
         /// Where the story stands.
-        place: Place,
+        place: Box<Place>,
         /// Its id.
         id: String,
     },
@@ -64,4 +64,10 @@ pub enum Error {
         /// What the converter reported.
         problem: String,
     },
+}
+
+impl From<storymeter_meta::Error> for Error {
+    fn from(error: storymeter_meta::Error) -> Self {
+        Self::Meta(Box::new(error))
+    }
 }

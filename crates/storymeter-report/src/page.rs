@@ -214,8 +214,11 @@ fn write_figures(main: &mut String, inputs: &Inputs, colours: &SystemColours) {
     open_section(main, "figures", "Figures");
     let plan = figures::plan(inputs);
     let of_run = |at: usize| {
-        let is_own = move |planned: &&Planned<'_>| matches!(planned.source, Source::Sheet { run, .. } if run == at);
-        plan.iter().filter(is_own)
+        let is_own = move |source: &Source<'_>| match source {
+            Source::Sheet { run, .. } => *run == at,
+            Source::Log(_) | Source::Scatter { .. } => false,
+        };
+        plan.iter().filter(move |planned| is_own(&planned.source))
     };
     for (at, run) in inputs.runs.iter().enumerate() {
         write_run_name(main, inputs, run);
@@ -312,7 +315,8 @@ fn write_stories(main: &mut String, inputs: &Inputs, notes: &[String]) {
          <p id=\"story-count\" aria-live=\"polite\"></p>\
          <div class=\"browser\"><div id=\"story-list\" role=\"listbox\" tabindex=\"0\" \
          aria-label=\"Stories\"></div>\
-         <article id=\"story\" aria-live=\"polite\"><p>Choose a story.</p></article></div></section>\n",
+         <article id=\"story\" aria-live=\"polite\"><p>Choose a story.</p></article></div>\
+         </section>\n",
     );
 }
 

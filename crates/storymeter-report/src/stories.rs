@@ -141,7 +141,8 @@ impl StoryTable {
             let record = record?;
             let Some(at) = finder.find(&record.story, &record.place)? else { continue };
             if let Some(first) = joined.insert(at, record.place.clone()) {
-                let (place, id) = (record.place, record.story.id);
+                let (place, first) = (Box::new(record.place), Box::new(first));
+                let id = record.story.id;
                 return Err(Error::DuplicateStory { place, id, first });
             }
             if !has_ratings {
@@ -279,7 +280,9 @@ impl<'a> RowFinder<'a> {
         match self.by_system_and_item.get(&(system, story.item())) {
             None => Ok(None),
             Some(Some(at)) => Ok(Some(*at)),
-            Some(None) => Err(Error::AmbiguousStory { place: place.clone(), id: story.id.clone() }),
+            Some(None) => {
+                Err(Error::AmbiguousStory { place: Box::new(place.clone()), id: story.id.clone() })
+            }
         }
     }
 }
@@ -369,7 +372,8 @@ mod tests {
     #[test]
     fn two_presets_of_one_metric_stand_side_by_side() {
         let table = joined(
-            "{\"id\":\"a\",\"scores\":{\"rouge:google/rouge-1-r\":0.4,\"rouge:hanna/rouge-1-r\":0.5}}\n",
+            "{\"id\":\"a\",\"scores\":{\"rouge:google/rouge-1-r\":0.4,\
+             \"rouge:hanna/rouge-1-r\":0.5}}\n",
             "{\"id\":\"a\",\"story\":\"One.\"}\n",
         )
         .unwrap();
@@ -381,7 +385,8 @@ mod tests {
     fn systems_that_are_left_out_take_their_numbers_with_them() {
         let row = |id: &str, system: &str, value: u8| {
             format!(
-                "{{\"id\":\"{id}\",\"system\":\"{system}\",\"scores\":{{\"m\":{value}}},\"human\":{{\"plot\":[{value}]}}}}\n"
+                "{{\"id\":\"{id}\",\"system\":\"{system}\",\"scores\":{{\"m\":{value}}},\
+                 \"human\":{{\"plot\":[{value}]}}}}\n"
             )
         };
         let scores = row("a", "Human", 1) + &row("b", "S", 2);

@@ -3,7 +3,7 @@
 use storymeter_core::Key;
 use storymeter_meta::study::{Standing, SystemAverages, Test, TestMatrix};
 use storymeter_meta::{Agreement, Finding, Level, Study, WarningKind};
-use storymeter_stats::Coefficient;
+use storymeter_stats::{Coefficient, Correction};
 
 /// A heading and the sentences under it.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,19 +111,26 @@ fn differences(study: &Study) -> Vec<String> {
     let is_wanted = |matrix: &&TestMatrix| {
         matrix.test == Test::Williams && matrix.coefficient == Coefficient::Pearson
     };
-    let mut sentences: Vec<String> = study
-        .tests()
-        .filter(is_wanted)
-        .filter_map(|matrix| strongest_metric(study, matrix))
-        .collect();
-    if !sentences.is_empty() {
+    let matrices: Vec<&TestMatrix> = study.tests().filter(is_wanted).collect();
+    let mut sentences: Vec<String> =
+        matrices.iter().filter_map(|matrix| strongest_metric(study, matrix)).collect();
+    if let (false, Some(matrix)) = (sentences.is_empty(), matrices.first()) {
         sentences.push(format!(
-            "These are Williams' tests, one-sided, with p < {SIGNIFICANT}. Numbers in brackets count \
-             the tests that are still below after a correction for all pairs of metrics of the same \
-             criterion and level."
+            "These are Williams' tests, one-sided, with p < {SIGNIFICANT}. Numbers in brackets \
+             count the tests that are still below after {} for all pairs of metrics of the same \
+             criterion and level.",
+            correction(matrix.correction)
         ));
     }
     sentences
+}
+
+fn correction(correction: Correction) -> &'static str {
+    match correction {
+        Correction::Holm => "Holm's correction",
+        Correction::BenjaminiHochberg => "the correction of Benjamini and Hochberg",
+        Correction::BenjaminiYekutieli => "the correction of Benjamini and Yekutieli",
+    }
 }
 
 fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
@@ -223,7 +230,6 @@ mod tests {
     use crate::testing::{agreement, study};
     use storymeter_meta::study::{Comparison, PValue, Side};
     use storymeter_meta::{Gap, Warning};
-    use storymeter_stats::Correction;
 
     fn example() -> Study {
         let pearson = |metric: &str, criterion: &str, value| {
@@ -270,8 +276,8 @@ mod tests {
         );
         assert_eq!(
             sentences[1],
-            "story-level flow, system level: good (r = -0.900) is significantly stronger than 1 (0) \
-             of 2 other metrics, but not than fair."
+            "story-level flow, system level: good (r = -0.900) is significantly stronger than 1 \
+             (0) of 2 other metrics, but not than fair."
         );
         assert_eq!(sentences.last(), Some(&"constant (1): flat."));
     }

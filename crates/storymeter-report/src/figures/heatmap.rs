@@ -1,4 +1,5 @@
-//! A matrix under a colour scale: correlations, F1 or p-values (HANNA, Figures 1 to 7 and 10 to 38).
+//! A matrix under a colour scale: correlations, F1 or p-values (HANNA, Figures 1 to 7 and 10 to
+//! 38).
 
 use storymeter_meta::view::{Cell, Sheet};
 
