@@ -107,7 +107,7 @@ const tests = {
     assert.equal(await page.locator(`#explore-figure [data-c="${CRITERIA[0]}"]`).count(), 2);
     await heatCell(page, "alpha", CRITERIA[0]).hover();
     assert.match(await page.locator("#tip").textContent(), /alpha · story-level flow: -?0\.\d{4}/);
-    await control(page, "Show").selectOption("williams");
+    await control(page, "Show").selectOption("tests");
     const criteria = await control(page, "Criterion").locator("option").allTextContents();
     assert.deepEqual(criteria, CRITERIA);
 
@@ -199,7 +199,7 @@ const tests = {
     const size = megabytes("large.html");
     assert.ok(size < 20, `${size} MB`);
     const { page, faults, seconds } = await open("large.html");
-    const notes = (await page.locator("#stories .sampled").allTextContents()).join("\n");
+    const notes = (await page.locator("#stories .note").allTextContents()).join("\n");
     assert.match(notes, /The texts of \d+ of 100000 stories/);
     assert.match(await page.locator("#scatter-caption").textContent(), /stories are drawn as dots/);
     const rows = await page.locator("#story-list .row").count();

@@ -4,8 +4,8 @@ const KINDS = {
   against: "metrics × criteria",
   metrics: "metrics × metrics",
   criteria: "criteria × criteria",
-  williams: "Williams tests",
-  adjusted: "Williams tests, corrected",
+  tests: "tests between metrics",
+  "corrected-tests": "tests between metrics, corrected",
   pairwise: "verdicts between systems",
   other: "other",
 };

@@ -104,7 +104,7 @@ function drawScatter(metric, criterion, rows, choose) {
       : "";
   caption.textContent =
     `${metric.name} against ${criterion.name}: ${found}. ` +
-    `The line has least squares; the shades show the density.${sample}`;
+    `The line is the least-squares fit, and the shades show the density.${sample}`;
   applyHighlight();
 }
 

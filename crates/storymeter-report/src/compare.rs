@@ -412,9 +412,10 @@ fn significant(changes: &[Change<'_>]) -> String {
     }
     let count = corrected.iter().filter(|p| **p < SIGNIFICANT).count();
     let tested = corrected.len();
+    let are = if count == 1 { "is" } else { "are" };
     format!(
-        ", {count} of the {tested} that were tested significantly (p < {SIGNIFICANT} after Holm's \
-         correction for {tested} tests)"
+        "; of {tested} tested changes, {count} {are} significant (p < {SIGNIFICANT} after Holm's \
+         correction)"
     )
 }
 

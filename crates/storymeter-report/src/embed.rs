@@ -45,7 +45,8 @@ pub fn data(inputs: &Inputs, changes: &[Changes], colours: &SystemColours) -> Da
         .collect();
     let mut notes = Vec::new();
     let stories = inputs.stories().map(|table| {
-        notes.extend_from_slice(table.notes());
+        let sentence = |note: &String| format!("{}.", note.trim_end_matches('.'));
+        notes.extend(table.notes().iter().map(sentence));
         stories(table, &mut notes)
     });
     let palette: Map<String, Value> =

@@ -17,9 +17,9 @@ pub enum Kind {
     /// Correlations of criteria with criteria.
     Criteria,
     /// p-values of tests between metrics.
-    Williams,
+    Tests,
     /// p-values of tests between metrics, corrected for their number.
-    Adjusted,
+    CorrectedTests,
     /// How well metrics judge between systems.
     Pairwise,
     /// Anything else.
@@ -95,6 +95,8 @@ impl Heat {
                 (heat.level, heat.coefficient) = (Some(*level), Some(*coefficient));
                 (heat.rows, heat.columns) = (Axis::Metrics, Axis::Criteria);
                 heat.scale = correlations;
+                // The last column is the number of observations.
+                heat.shown.pop();
             }
             Subject::Between { role, level, coefficient } => {
                 let (kind, axis) = match role {
@@ -107,7 +109,7 @@ impl Heat {
                 heat.scale = correlations;
             }
             Subject::Tests { criterion, level, coefficient, correction, .. } => {
-                heat.kind = if correction.is_some() { Kind::Adjusted } else { Kind::Williams };
+                heat.kind = if correction.is_some() { Kind::CorrectedTests } else { Kind::Tests };
                 (heat.level, heat.coefficient) = (Some(*level), Some(*coefficient));
                 heat.criterion = Some(criterion.clone());
                 (heat.rows, heat.columns) = (Axis::Metrics, Axis::Metrics);

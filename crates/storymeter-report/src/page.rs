@@ -33,7 +33,7 @@ pub fn html(inputs: &Inputs) -> String {
     let changes = compare::all(inputs);
     let Data { json, notes } = embed::data(inputs, &changes, &colours);
     let mut main = String::new();
-    write_summary(&mut main, inputs, &changes, &notes);
+    write_summary(&mut main, inputs, &changes);
     write_comparison(&mut main, &changes);
     write_explorer(&mut main, inputs);
     write_figures(&mut main, inputs, &colours);
@@ -118,12 +118,6 @@ fn open_section(main: &mut String, id: &str, heading: &str) {
     );
 }
 
-fn write_notes(main: &mut String, notes: &[String]) {
-    for note in notes {
-        let _ = writeln!(main, "<p class=\"sampled\">{}</p>", escape(note));
-    }
-}
-
 /// Names the run above its part of a section, where there are several runs.
 fn write_run_name(main: &mut String, inputs: &Inputs, run: &Run) {
     if inputs.runs.len() > 1 {
@@ -131,7 +125,7 @@ fn write_run_name(main: &mut String, inputs: &Inputs, run: &Run) {
     }
 }
 
-fn write_summary(main: &mut String, inputs: &Inputs, changes: &[Changes], notes: &[String]) {
+fn write_summary(main: &mut String, inputs: &Inputs, changes: &[Changes]) {
     open_section(main, "summary", "Summary");
     for Changes { headline, sheet } in changes {
         let (title, headline) = (escape(&sheet.title), escape(headline));
@@ -161,7 +155,6 @@ fn write_summary(main: &mut String, inputs: &Inputs, changes: &[Changes], notes:
             );
         }
     }
-    write_notes(main, notes);
     main.push_str("</section>\n");
 }
 
@@ -306,7 +299,9 @@ fn write_stories(main: &mut String, inputs: &Inputs, notes: &[String]) {
         return;
     }
     open_section(main, "stories", "Stories");
-    write_notes(main, notes);
+    for note in notes {
+        let _ = writeln!(main, "<p class=\"note\">{}</p>", escape(note));
+    }
     main.push_str(
         "<form class=\"controls\" id=\"story-controls\"></form>\
          <figure><div id=\"scatter\" class=\"scroll\" tabindex=\"0\" role=\"region\" \

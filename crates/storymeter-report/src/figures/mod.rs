@@ -5,16 +5,16 @@ mod heatmap;
 mod lines;
 mod violin;
 
-use storymeter_meta::study::{BiasedSets, RatingDistribution, TopSystems};
-use storymeter_meta::view::{BiasedSetsPart, Form, Sheet, Subject, unique_stems};
-use storymeter_meta::{Finding, Outcome, Study};
+use storymeter_meta::study::RatingDistribution;
+use storymeter_meta::view::{BiasedSetsPart, Cell, Form, Sheet, Subject, unique_stems};
+use storymeter_meta::{Finding, Study};
 
 use crate::heat::Heat;
 use crate::inputs::{Inputs, Run};
 use crate::palette;
 use crate::scatter;
 use crate::svg::Figure;
-use crate::training::TrainingLog;
+use crate::training::{Quantity, TrainingLog};
 use lines::{Axis, Chart, Curve, Panel, PanelScale};
 
 /// The colour of every system, the same in all figures of a report.
@@ -128,84 +128,64 @@ pub fn all(inputs: &Inputs) -> Vec<Figure> {
 }
 
 fn from_sheet(run: &Run, sheet: &Sheet, colours: &SystemColours) -> Option<Figure> {
-    let mut findings = run.study.findings.iter();
-    let mut figure = match &sheet.subject {
-        Subject::Ratings => {
-            let ratings = findings.find_map(|finding| match finding {
-                Finding::Ratings(ratings) => Some(ratings),
-                _ => None,
-            })?;
-            from_ratings(ratings, sheet, colours)?
+    let mut figure = match sheet.form {
+        Form::Heatmap => heatmap::draw(sheet, &Heat::new(&run.study, sheet)?),
+        Form::Lines => lines::draw(&chart(sheet)?, &sheet.title),
+        Form::Bars if sheet.subject == Subject::Ratings => {
+            violin::draw(ratings(&run.study)?, &sheet.title, colours)
         }
-        Subject::TopSystems => {
-            let top = findings.find_map(|finding| match finding {
-                Finding::TopSystems(top) => Some(top),
-                _ => None,
-            })?;
-            lines::draw(&top_systems(top), &sheet.title)
-        }
-        Subject::BiasedSets { criterion, part: BiasedSetsPart::Means } => {
-            let sets = findings.find_map(|finding| match finding {
-                Finding::BiasedSets(sets) if sets.criterion == *criterion => Some(sets),
-                _ => None,
-            })?;
-            lines::draw(&biased_sets(sets), &sheet.title)
-        }
-        _ => match sheet.form {
-            Form::Heatmap => heatmap::draw(sheet, &Heat::new(&run.study, sheet)?),
-            Form::Bars => bars::draw(sheet),
-            Form::Lines | Form::Table => return None,
-        },
+        Form::Bars => bars::draw(sheet),
+        Form::Table => return None,
     };
     figure.notes.clone_from(&sheet.notes);
     figure.signature.clone_from(&sheet.signature);
     Some(figure)
 }
 
-fn from_ratings(
-    ratings: &RatingDistribution,
-    sheet: &Sheet,
-    colours: &SystemColours,
-) -> Option<Figure> {
-    let is_drawn = ratings.rows.iter().any(|row| row.density.is_ok()) && ratings.grid.len() > 1;
-    is_drawn.then(|| violin::draw(ratings, &sheet.title, colours))
+/// The distribution of single ratings.
+fn ratings(study: &Study) -> Option<&RatingDistribution> {
+    study.findings.iter().find_map(|finding| match finding {
+        Finding::Ratings(ratings) => Some(ratings),
+        _ => None,
+    })
 }
 
-/// Correlations among the k best systems: one panel per criterion, one curve per metric.
-fn top_systems(top: &TopSystems) -> Chart {
+/// The curves of a sheet, by what it shows.
+fn chart(sheet: &Sheet) -> Option<Chart> {
+    let width = sheet.columns.len();
+    // Names first, then the points, then a summary of the points.
+    let (names, points) = match &sheet.subject {
+        Subject::TopSystems => (2, 2..width),
+        Subject::BiasedSets { part, .. } => match part {
+            BiasedSetsPart::Stories => (1, 1..width),
+            BiasedSetsPart::Means => (1, 1..width - 1),
+            BiasedSetsPart::Variances => (1, 1..1 + (width - 1) / 2),
+        },
+        _ => return None,
+    };
     let mut panels: Vec<Panel> = Vec::new();
-    for row in &top.rows {
-        let curve = Curve { name: row.metric.to_string(), values: present(&row.strength) };
-        match panels.iter_mut().find(|panel| panel.title == row.criterion.as_str()) {
+    for row in &sheet.rows {
+        let title = if names == 2 { row[0].text() } else { "" };
+        let curve = Curve {
+            name: row[names - 1].text().to_owned(),
+            values: row[points.clone()].iter().map(number).collect(),
+        };
+        match panels.iter_mut().find(|panel| panel.title == title) {
             Some(panel) => panel.curves.push(curve),
-            None => {
-                panels.push(Panel { title: row.criterion.to_string(), curves: vec![curve] });
-            }
+            None => panels.push(Panel { title: title.to_owned(), curves: vec![curve] }),
         }
     }
-    let labels = top.k.iter().map(|k| format!("k={k}")).collect();
-    Chart { axis: Axis::even(labels), panels, scale: PanelScale::Shared }
+    let labels = sheet.columns[points].iter().map(|head| head.name.clone()).collect();
+    Some(Chart { axis: Axis::even(labels), panels, scale: PanelScale::Shared })
 }
 
-/// Correlations on biased sets: one curve per metric over the sets.
-fn biased_sets(sets: &BiasedSets) -> Chart {
-    let curve = |(at, metric): (usize, &storymeter_core::Key)| Curve {
-        name: metric.to_string(),
-        values: sets.sets.iter().map(|set| set.metrics.get(at)?.mean.ok()).collect(),
-    };
-    let curves = sets.metrics.iter().enumerate().map(curve).collect();
-    let labels = sets.sets.iter().map(|set| format!("#{}", set.index)).collect();
-    let panels = vec![Panel { title: String::new(), curves }];
-    Chart { axis: Axis::even(labels), panels, scale: PanelScale::Shared }
-}
-
-fn present(outcomes: &[Outcome<f64>]) -> Vec<Option<f64>> {
-    outcomes.iter().map(|outcome| outcome.ok()).collect()
+fn number(cell: &Cell) -> Option<f64> {
+    Some(cell.value()).filter(|value| value.is_finite())
 }
 
 /// Training curves: one panel per quantity.
 fn from_log(log: &TrainingLog) -> Figure {
-    let panel = |quantity: &crate::training::Quantity| Panel {
+    let panel = |quantity: &Quantity| Panel {
         title: quantity.name.clone(),
         curves: vec![Curve { name: quantity.name.clone(), values: quantity.values.clone() }],
     };
