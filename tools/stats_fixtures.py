@@ -166,8 +166,37 @@ def bootstrap():
 
 
 @fixture
+def bootstrap_correlation():
+    """scipy.stats.bootstrap(paired=True), percentile and BCa, of correlations, on resamples drawn here"""
+    from scipy import stats
+    from scipy.stats._resampling import BootstrapResult
+
+    kinds = [("pearson", stats.pearsonr), ("spearman", stats.spearmanr), ("kendall", stats.kendalltau)]
+    cases = []
+    for case in range(60):
+        seed, n, resamples = 55_000 + 10 * case, [12, 40, 96][case % 4 % 3], 200
+        (name, kind), confidence = kinds[case % 3], [0.95, 0.9][case % 2]
+        x = values("bell", seed, n)
+        y = values(["follow:1:1", "follow:-1:2", "bell"][case // 3 % 3], seed + 1, n, x)
+
+        def statistic(a, b):
+            return kind(a, b).statistic
+
+        drawn = (bits(seed + 2, n * resamples) % np.uint64(n)).astype(int).reshape(resamples, n)
+        made = BootstrapResult(None, np.array([statistic(x[d], y[d]) for d in drawn]), None)
+        row = [name, ["follow:1:1", "follow:-1:2", "bell"][case // 3 % 3], seed, n, resamples, confidence]
+        for method in ("percentile", "BCa"):
+            found = stats.bootstrap((x, y), statistic, paired=True, vectorized=False, n_resamples=0,
+                                    bootstrap_result=made, method=method, confidence_level=confidence)
+            row += list(found.confidence_interval)
+        cases.append(row)
+    return {"columns": "coefficient y seed n resamples confidence percentile_low percentile_high bca_low bca_high",
+            "cases": cases}
+
+
+@fixture
 def multiple():
-    """scipy.stats.false_discovery_control (bh, by), checked against statsmodels multipletests (fdr_bh, fdr_by)"""
+    """scipy.stats.false_discovery_control (bh, by), checked against statsmodels multipletests, and its holm"""
     from scipy import stats
     from statsmodels.stats.multitest import multipletests
 
@@ -182,8 +211,29 @@ def multiple():
             q = stats.false_discovery_control(p, method=ours)
             assert np.allclose(q, multipletests(p, method=theirs)[1], rtol=1e-12)
             row += [q[0], q[n // 2], q[-1], q.min(), q.sum()]
+        q = multipletests(p, method="holm")[1]
+        row += [q[0], q[n // 2], q[-1], q.min(), q.sum()]
         cases.append(row)
-    return {"columns": "seed n coarse (first middle last least sum) x (bh by)", "cases": cases}
+    return {"columns": "seed n coarse (first middle last least sum) x (bh by holm)", "cases": cases}
+
+
+@fixture
+def fisher():
+    """scipy.stats.norm.sf of the difference of numpy.arctanh of two correlations, by its standard deviation"""
+    from scipy import stats
+
+    def variance(name, r, n):
+        return {"pearson": 1 / (n - 3), "spearman": (1 + r * r / 2) / (n - 3), "kendall": 0.437 / (n - 4)}[name]
+
+    cases = []
+    for case in range(120):
+        name = ["pearson", "spearman", "kendall"][case % 3]
+        r = np.floor(uniform(160_000 + case, 2) * 1998 - 999) / 1000
+        n = [[5, 5], [10, 96], [960, 400], [30, 100_000]][case % 4]
+        deviation = np.sqrt(variance(name, r[0], n[0]) + variance(name, r[1], n[1]))
+        z = (np.arctanh(r[0]) - np.arctanh(r[1])) / deviation
+        cases.append([name, r[0], n[0], r[1], n[1], z, 2 * stats.norm.sf(abs(z))])
+    return {"columns": "coefficient r1 n1 r2 n2 z p", "cases": cases}
 
 
 @fixture

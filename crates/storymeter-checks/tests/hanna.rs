@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use storymeter::core::read::hanna_metric_name;
 use storymeter::meta::hanna::{Options, analyse};
-use storymeter::meta::study::Edition;
-use storymeter::meta::{Document, Sheet};
+use storymeter::meta::view::{self, Sheet};
+use storymeter::meta::{Edition, Study, WarningKind};
 use storymeter_checks::{HANNA_SELECTED, shared};
 
 const CRITERIA: [&str; 6] =
@@ -17,9 +17,23 @@ fn file(name: &str) -> Option<PathBuf> {
     shared(&format!("data/annotated/hanna/{name}"))
 }
 
+/// A study and its sheets.
+#[derive(Debug, PartialEq)]
+struct Document {
+    study: Study,
+    sheets: Vec<Sheet>,
+}
+
+impl Document {
+    fn sheet(&self, id: &str) -> Option<&Sheet> {
+        self.sheets.iter().find(|sheet| sheet.id == id)
+    }
+}
+
 fn run(edition: Edition) -> Option<Document> {
     let options = Options { ratings: Some(file("ratings.csv")?), edition, ..Options::default() };
-    Some(analyse(&file("hanna_metric_scores.csv")?, &options).unwrap())
+    let study = analyse(&file("hanna_metric_scores.csv")?, &options).unwrap();
+    Some(Document { sheets: view::sheets(&study), study })
 }
 
 fn published() -> Option<&'static Document> {
@@ -452,14 +466,14 @@ fn every_table_and_figure_is_there_with_a_signature() {
 #[test]
 fn degenerate_metrics_are_warned_of() {
     let Some(document) = corrected() else { return };
-    let warned = |kind: &str| -> Vec<&str> {
-        let warnings = document.warnings.iter().filter(|w| w.kind == kind);
+    let warned = |kind: WarningKind| -> Vec<&str> {
+        let warnings = document.study.warnings.iter().filter(|w| w.kind == kind);
         warnings.map(|w| hanna_metric_name(&w.subject)).collect()
     };
-    assert_eq!(warned("underflow"), ["CIDEr", "BaryScore-SD-0.001"]);
-    assert_eq!(warned("duplicate"), ["InfoLM-R-FisherRao", "InfoLM-Sim-FisherRao"]);
-    assert_eq!(warned("constant").len(), 12);
-    assert_eq!(warned("mismatch"), Vec::<&str>::new());
+    assert_eq!(warned(WarningKind::Underflow), ["CIDEr", "BaryScore-SD-0.001"]);
+    assert_eq!(warned(WarningKind::Duplicate), ["InfoLM-R-FisherRao", "InfoLM-Sim-FisherRao"]);
+    assert_eq!(warned(WarningKind::Constant).len(), 12);
+    assert_eq!(warned(WarningKind::Mismatch), Vec::<&str>::new());
 }
 
 #[test]

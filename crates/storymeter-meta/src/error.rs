@@ -108,6 +108,9 @@ pub enum Error {
     /// An empty folder of scores.
     #[error("{}: there is no score file (*.txt)", .0.display())]
     NoScoreFiles(PathBuf),
+    /// Two results that would go by the same name.
+    #[error("the name \"{0}\" is given twice")]
+    TwiceTheName(String),
     /// Two columns with the same key.
     #[error("{}: the metric \"{key}\" is there twice", .file.display())]
     TwiceTheMetric {

@@ -18,6 +18,9 @@ pub enum Gap {
     /// Fewer observations than this test or interval needs.
     #[error("fewer than {0} observations")]
     Fewer(usize),
+    /// More observations than fit into memory.
+    #[error("too many observations")]
+    TooMany,
     /// A column is constant over the observations, so it cannot vary with anything.
     #[error("a column is constant")]
     Constant,
@@ -42,15 +45,24 @@ pub enum Gap {
     /// Two of three columns are perfectly correlated, which leaves no variance to test.
     #[error("two columns are perfectly correlated")]
     Perfect,
+    /// Two metrics correlate equally strongly, so that neither can be called the stronger one.
+    #[error("both are equally strong")]
+    EquallyStrong,
     /// A correlation that the number needs is itself absent.
     #[error("a correlation is missing")]
     NoCorrelation,
     /// A mean of coefficients has no sampling distribution of its own.
     #[error("a mean of coefficients has no p-value of its own")]
     MeanOfCoefficients,
+    /// The method has no interval here: too few observations, or a mean of coefficients.
+    #[error("the method has no interval here")]
+    NoInterval,
     /// There is no rating.
     #[error("no rating")]
     NoRating,
+    /// An interval needs single ratings, and only their means are known.
+    #[error("needs single ratings")]
+    NoSingleRatings,
     /// There are fewer than two ratings.
     #[error("fewer than two ratings")]
     OneRating,

@@ -1,6 +1,7 @@
-//! How long correlations take: single ones on a million pairs, and the many small ones of a meta-evaluation.
+//! Times correlations: single ones of a million pairs, and the many small ones of a
+//! meta-evaluation.
 //!
-//! `benches/peers/stats.py` runs the same next to scipy.
+//! `benches/peers/stats.py` times scipy on the same tasks.
 #![allow(missing_docs)] // criterion's macros make public items
 
 use std::hint::black_box;
@@ -31,7 +32,7 @@ fn a_million_pairs(c: &mut Criterion) {
     group.finish();
 }
 
-/// 78 columns against each other over ten systems, as for one prompt of HANNA.
+/// Correlates 78 columns with each other over ten systems, as for one prompt of HANNA.
 fn a_matrix_over_ten_systems(c: &mut Criterion) {
     let columns: Vec<Vec<f64>> = (0..78).map(|k| numbers(100 + k, 10)).collect();
     let mut group = c.benchmark_group("78 x 78 over ten systems");

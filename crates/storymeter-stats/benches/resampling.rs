@@ -1,10 +1,10 @@
-//! How long resampling takes on data of HANNA's size: ten systems, 96 prompts.
+//! Times resampling on data of HANNA's size: ten systems, 96 prompts.
 #![allow(missing_docs)] // criterion's macros make public items
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use storymeter_stats::{
-    BootstrapMethod, BootstrapOptions, Coefficient, Design, Exchange, Level, Matrix, WeightedSums,
-    bootstrap, paired_bootstrap, permutation_test,
+    BootstrapMethod, BootstrapOptions, Coefficient, CorrelationLevel, Design, Exchange, Matrix,
+    WeightedSums, bootstrap, paired_bootstrap, permutation_test,
 };
 
 const SYSTEMS: usize = 10;
@@ -48,9 +48,11 @@ fn resampling(c: &mut Criterion) {
         b.iter(|| sums.resampled(1000, 1, |sums| sums[0] / sums[1]));
     });
     let table = |v| Matrix::new(v, SYSTEMS, ITEMS).unwrap();
-    for (name, level) in
-        [("system", Level::System), ("item", Level::Item), ("pooled", Level::Pooled)]
-    {
+    for (name, level) in [
+        ("system", CorrelationLevel::System),
+        ("item", CorrelationLevel::Item),
+        ("pooled", CorrelationLevel::Pooled),
+    ] {
         let design = Design { coefficient: Coefficient::Pearson, level, exchange: Exchange::Both };
         group.bench_function(format!("permutation test, {name} level"), |b| {
             b.iter(|| {

@@ -1,6 +1,8 @@
-//! Times the statistics on the inputs of `benches/peers/stats.py`, which runs this next to the Python peers.
+//! Times the statistics on the inputs of `benches/peers/stats.py`, which runs this next to the
+//! Python peers.
 //!
-//! One line per task: name, best seconds of three runs, value (for the peers to compare with).
+//! Prints one line per task: its name, the seconds of the best of three runs, and the value, so
+//! that the peers can compare it with theirs.
 #![allow(clippy::print_stdout)]
 
 use std::time::Instant;

@@ -9,15 +9,43 @@ use crate::rank::mid_ranks_unchecked;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct WeightedF1 {
-    /// The F1 in [0, 1]; NaN when undefined.
+    /// The F1 in [0, 1]; NaN without labels.
     #[cfg_attr(feature = "serde", serde(with = "crate::number"))]
     pub value: f64,
     /// Number of items with both labels.
     pub n: usize,
     /// Number of items left out because one of the labels is missing.
     pub dropped: usize,
+    /// Number of different labels in the truth.
+    pub classes: usize,
     /// The reason why the value is NaN, if it is.
     pub undefined: Option<Undefined>,
+}
+
+impl WeightedF1 {
+    /// The F1 if it says anything about the predictions.
+    ///
+    /// If all true labels are the same, always predicting that label has an F1 of 1. Two columns of
+    /// random numbers that both call every pair of systems undecided would seem to agree fully.
+    ///
+    /// ```
+    /// use storymeter_stats::{Undefined, weighted_f1};
+    /// let undecided = weighted_f1(&["undecided"; 6], &["undecided"; 6])?;
+    /// assert_eq!(undecided.value, 1.0);
+    /// assert_eq!(undecided.informative(), Err(Undefined::NoVariation));
+    /// # Ok::<(), storymeter_stats::StatsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Undefined::TooFew`] without labels, [`Undefined::NoVariation`] if all true labels are the
+    /// same.
+    pub fn informative(&self) -> std::result::Result<f64, Undefined> {
+        match (self.undefined, self.classes) {
+            (Some(why), _) => Err(why),
+            (None, 1) => Err(Undefined::NoVariation),
+            (None, _) => Ok(self.value),
+        }
+    }
 }
 
 /// Computes the F1 per class, averaged with the frequency of the class in the truth as weight.
@@ -25,9 +53,8 @@ pub struct WeightedF1 {
 /// This is scikit-learn's `f1_score(average="weighted")`. Per class `F1 = 2 TP / (2 TP + FP + FN)`.
 /// A class that is never true has weight 0, and a class that is never predicted contributes 0.
 ///
-/// The F1 is undefined without labels ([`Undefined::TooFew`]) and where the truth holds one class
-/// only ([`Undefined::NoVariation`]): predicting that class throughout would then score 1, so that
-/// the F1 says nothing about a metric. (scikit-learn gives 1 for the latter.)
+/// Without labels the F1 is undefined ([`Undefined::TooFew`]). [`WeightedF1::informative`] also
+/// rejects the F1 of a truth that holds a single class.
 ///
 /// ```
 /// let f1 = storymeter_stats::weighted_f1(&[0, 1, 1, 2], &[0, 1, 2, 1])?;
@@ -86,17 +113,14 @@ fn f1<'a, L: Ord + 'a>(pairs: impl Iterator<Item = (&'a L, &'a L)>, dropped: usi
         }
         n += 1;
     }
-    let undefined = match classes.values().filter(|class| class.truths > 0.0).count() {
-        0 => Some(Undefined::TooFew { needed: 1, got: 0 }),
-        1 => Some(Undefined::NoVariation),
-        _ => None,
-    };
+    let undefined = (n == 0).then_some(Undefined::TooFew { needed: 1, got: 0 });
     let weighted = |c: &Class| c.truths * 2.0 * c.hits / (c.truths + c.predictions);
     let value = match undefined {
         Some(_) => f64::NAN,
         None => classes.values().map(weighted).sum::<f64>() / n as f64,
     };
-    WeightedF1 { value, n, dropped, undefined }
+    let classes = classes.values().filter(|class| class.truths > 0.0).count();
+    WeightedF1 { value, n, dropped, classes, undefined }
 }
 
 /// Area under the ROC curve.

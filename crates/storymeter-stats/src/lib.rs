@@ -78,7 +78,9 @@ pub use matrix::{CompleteRows, Matrix};
 pub use multiple::{Correction, benjamini_hochberg, benjamini_yekutieli, holm};
 pub use paired::{CorrelationComparison, ScoreComparison, compare_correlations, compare_scores};
 pub use pairwise_accuracy::{PairCounts, TieCalibration, calibrate_ties, pairwise_accuracy};
-pub use permutation::{Design, Exchange, Level, permutation_test, permutation_test_of_columns};
+pub use permutation::{
+    CorrelationLevel, Design, Exchange, permutation_test, permutation_test_of_columns,
+};
 pub use rank::mid_ranks;
 pub use summation::mean;
 pub use systems::{

@@ -11,7 +11,7 @@ use crate::systems::{RandomisationTest, exchange_test};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
-pub enum Level {
+pub enum CorrelationLevel {
     /// One correlation between the mean scores of the systems.
     System,
     /// One correlation per item across systems, averaged over the items for which it is defined.
@@ -41,7 +41,7 @@ pub struct Design {
     /// The correlation coefficient.
     pub coefficient: Coefficient,
     /// The level of the correlation.
-    pub level: Level,
+    pub level: CorrelationLevel,
     /// What is exchanged.
     pub exchange: Exchange,
 }
@@ -60,14 +60,14 @@ pub struct Design {
 /// out. If a metric or the ratings are constant, the result is NaN.
 ///
 /// ```
-/// use storymeter_stats::{Coefficient, Design, Exchange, Level, Matrix, permutation_test};
+/// use storymeter_stats::{Coefficient, Design, Exchange, CorrelationLevel, Matrix, permutation_test};
 /// let ratings = [1.0, 2.0, 2.0, 4.0, 3.0, 5.0]; // three systems, two items
 /// let first = [0.1, 0.3, 0.2, 0.4, 0.4, 0.6];
 /// let second = [0.5, 0.1, 0.3, f64::NAN, 0.2, 0.1];
 /// let table = |values| Matrix::new(values, 3, 2);
 /// let design = Design {
 ///     coefficient: Coefficient::Pearson,
-///     level: Level::System,
+///     level: CorrelationLevel::System,
 ///     exchange: Exchange::Both,
 /// };
 /// let test =
@@ -151,7 +151,7 @@ pub fn permutation_test_of_columns(
     let table = |values| Matrix::new(values, 1, ratings.len());
     StatsError::check_pairs(ratings.len(), first.len())?;
     StatsError::check_pairs(ratings.len(), second.len())?;
-    let design = Design { coefficient, level: Level::Pooled, exchange: Exchange::Both };
+    let design = Design { coefficient, level: CorrelationLevel::Pooled, exchange: Exchange::Both };
     permutation_test(table(first)?, table(second)?, table(ratings)?, design, resamples, seed)
 }
 
@@ -185,15 +185,15 @@ impl Target {
     /// `cells` are the places of the ratings in the table, in ascending order.
     fn new(ratings: &[f64], cells: &[usize], items: usize, design: Design) -> Result<Self> {
         let (group, count) = match design.level {
-            Level::System => numbered(cells.iter().map(|cell| cell / items)),
-            Level::Item => numbered(cells.iter().map(|cell| cell % items)),
-            Level::Pooled => (vec![0; cells.len()], 1),
+            CorrelationLevel::System => numbered(cells.iter().map(|cell| cell / items)),
+            CorrelationLevel::Item => numbered(cells.iter().map(|cell| cell % items)),
+            CorrelationLevel::Pooled => (vec![0; cells.len()], 1),
         };
         let mut groups = vec![Vec::new(); count];
         for (position, group) in group.into_iter().enumerate() {
             groups[group].push(position);
         }
-        if design.level == Level::Item {
+        if design.level == CorrelationLevel::Item {
             groups.retain(|group| group.len() > 1);
             let counted = "items with two systems";
             StatsError::check_count("the permutation test", counted, 1, groups.len())?;
@@ -209,8 +209,10 @@ impl Target {
         let vectors = self.groups.iter().map(take);
         let prepare = |vector: Vec<f64>| Prepared::new(self.design.coefficient, &vector);
         match self.design.level {
-            Level::System => Ok(vec![prepare(vectors.map(|scores| mean(&scores)).collect())?]),
-            Level::Item | Level::Pooled => vectors.map(prepare).collect(),
+            CorrelationLevel::System => {
+                Ok(vec![prepare(vectors.map(|scores| mean(&scores)).collect())?])
+            }
+            CorrelationLevel::Item | CorrelationLevel::Pooled => vectors.map(prepare).collect(),
         }
     }
 

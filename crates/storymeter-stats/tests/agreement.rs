@@ -29,8 +29,9 @@ fn six_intraclass_correlations_are_pingouins() {
             ];
             let full_agreement = want[1] > 1e14;
             for (part, (got, want)) in all.into_iter().zip(want).enumerate() {
-                // Full agreement: F is infinite (in pingouin 1e15 or so, where rounding leaves something of the
-                // residual) and the ends of the interval are 1 (in pingouin inf/inf, where it does not).
+                // With full agreement F is infinite and the ends of the interval are 1. pingouin
+                // has an F of about 1e15 where rounding leaves a residual, and inf/inf where it
+                // does not.
                 match part {
                     1 if full_agreement => assert!(got > 1e14, "{row:?}"),
                     5 | 6 if full_agreement => assert!((got - 1.0).abs() < 1e-10, "{row:?}"),

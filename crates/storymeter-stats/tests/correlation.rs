@@ -30,8 +30,9 @@ fn coefficients_and_p_values_are_scipys() {
         for (i, coefficient) in Coefficient::ALL.into_iter().enumerate() {
             let got = coefficient.compute(&pairs.x, &pairs.y).unwrap();
             assert_close(got.coefficient, row.float(5 + 2 * i), coefficient.name(), &row);
-            // Ten digits of p itself, but where r is 1 up to its last bits: there 1 - |r| has no digits left (with
-            // three pairs p goes as its square root), and scipy's own last bit depends on its BLAS.
+            // p agrees to ten digits unless r is 1 up to its last bits. There 1 - |r| has no digits
+            // left (with three pairs p is proportional to its square root), and the last bit of
+            // scipy depends on its BLAS.
             let want = row.float(6 + 2 * i);
             let near_one = got.coefficient.abs() > 1.0 - 1e-14;
             let slack = if pairs.x.len() == 3 { 2e-8 } else { 1e-10 };

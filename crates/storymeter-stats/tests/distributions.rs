@@ -1,4 +1,4 @@
-//! Tails and quantiles against scipy, to 1e-10 of the value itself.
+//! Tails and quantiles against scipy, with a relative error of at most 1e-10.
 
 mod support;
 

@@ -23,12 +23,13 @@ fn weighted_f1_and_auc_are_scikit_learns() {
             if row.0[3].as_bool().expect("flag") { truth.clone() } else { label(seed + 1) };
         let found = weighted_f1(&truth, &predicted).unwrap();
         assert_eq!(found.n, n);
+        assert_close(found.value, row.float(5), "F1", &row);
         if truth.iter().all(|&label| label == truth[0]) {
             one_class += 1;
-            assert!(found.value.is_nan() && found.undefined == Some(Undefined::NoVariation));
+            assert_eq!(found.informative(), Err(Undefined::NoVariation));
         } else {
             defined += 1;
-            assert_close(found.value, row.float(5), "F1", &row);
+            assert_eq!(found.informative(), Ok(found.value));
         }
         let positive: Vec<bool> = truth.iter().map(|&t| t > 0).collect();
         let found = auc(&values(row.text(4), seed + 2, n, &[]), &positive).unwrap();
@@ -39,7 +40,7 @@ fn weighted_f1_and_auc_are_scikit_learns() {
     assert!(defined > 150 && one_class > 20, "{defined} {one_class}");
 }
 
-/// The defect behind it: systems without a shared item had no verdicts, and an F1 of 100.
+/// Regression test: systems without a shared item had no verdicts, and therefore an F1 of 100.
 #[test]
 fn without_evidence_there_is_no_f1_and_no_accuracy() {
     let missing: [Option<u8>; 3] = [None; 3];
@@ -48,7 +49,9 @@ fn without_evidence_there_is_no_f1_and_no_accuracy() {
     assert_eq!((nothing.n, nothing.dropped), (0, 3));
     assert_eq!(nothing.undefined, Some(Undefined::TooFew { needed: 1, got: 0 }));
     let undecided = weighted_f1(&[0; 45], &[0; 45]).unwrap();
-    assert_eq!((undecided.n, undecided.undefined), (45, Some(Undefined::NoVariation)));
+    assert_eq!((undecided.n, undecided.classes), (45, 1));
+    assert_eq!(undecided.informative(), Err(Undefined::NoVariation));
+    assert_eq!(nothing.informative(), Err(Undefined::TooFew { needed: 1, got: 0 }));
 
     let gap = f64::NAN;
     for (ratings, scores) in

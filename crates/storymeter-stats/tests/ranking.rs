@@ -61,7 +61,7 @@ fn ties_fall_as_in_numpy_1_23() {
     }
 }
 
-/// Smallest sum of contradictions over all orders of up to seven candidates.
+/// The smallest number of contradictions of all orders of up to seven candidates.
 fn exhaustive(scores: Matrix<'_>, placed: &mut Vec<usize>) -> u64 {
     let candidates = scores.rows();
     if placed.len() == candidates {
@@ -112,7 +112,7 @@ fn kemeny_is_never_beaten_by_exhaustive_search() {
 
 #[test]
 fn many_candidates_in_one_cycle_get_a_good_order_marked_inexact() {
-    // 40 candidates, three voters with nothing in common: one big block.
+    // Three voters with nothing in common put 40 candidates into one big block.
     let cells = values("uniform", 5, 40 * 3, &[]);
     let scores = Matrix::new(&cells, 40, 3).unwrap();
     let found = kemeny(scores).unwrap();

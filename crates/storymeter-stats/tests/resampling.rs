@@ -1,4 +1,5 @@
-//! Bootstrap, randomisation and permutation against scipy and brute force, and for any number of threads.
+//! Bootstrap, randomisation and permutation against scipy and brute force, with several numbers of
+//! threads.
 
 mod support;
 
@@ -7,10 +8,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use storymeter_stats::{
-    BootstrapMethod, BootstrapOptions, Coefficient, Design, Exchange, Level, Matrix, Undefined,
-    WeightedSums, approximate_randomisation, bca_interval, bootstrap, compare_correlations,
-    compare_scores, correlation_interval, mean_interval, paired_bootstrap, percentile_interval,
-    permutation_test, permutation_test_of_columns, resample,
+    BootstrapMethod, BootstrapOptions, Coefficient, CorrelationLevel, Design, Exchange, Matrix,
+    Undefined, WeightedSums, approximate_randomisation, bca_interval, bootstrap,
+    compare_correlations, compare_scores, correlation_interval, mean_interval, paired_bootstrap,
+    percentile_interval, permutation_test, permutation_test_of_columns, resample,
 };
 use support::{assert_close, bits, cases, values};
 
@@ -45,6 +46,35 @@ fn percentile_and_bca_intervals_are_scipys() {
 }
 
 #[test]
+fn intervals_of_correlations_are_scipys() {
+    let cases = cases("bootstrap_correlation");
+    assert!(cases.len() >= 60);
+    for row in cases {
+        let coefficient: Coefficient = row.text(0).parse().unwrap();
+        let (seed, n, confidence) = (row.int(2), row.size(3), row.float(5));
+        let x = values("bell", seed, n, &[]);
+        let y = values(row.text(1), seed + 1, n, &x);
+        let value = |at: &[usize]| {
+            let pick = |v: &[f64]| at.iter().map(|&i| v[i]).collect::<Vec<_>>();
+            coefficient.value(&pick(&x), &pick(&y)).unwrap()
+        };
+        let drawn = |b: usize| -> Vec<usize> {
+            (0..n).map(|i| (bits(seed + 2, b * n + i) % n as u64) as usize).collect()
+        };
+        let resampled: Vec<f64> = (0..row.size(4)).map(|b| value(&drawn(b))).collect();
+        let without = |out: usize| (0..n).filter(|&i| i != out).collect::<Vec<_>>();
+        let jackknife: Vec<f64> = (0..n).map(|i| value(&without(i))).collect();
+        let estimate = coefficient.value(&x, &y).unwrap();
+        let percentile = percentile_interval(&resampled, confidence).unwrap();
+        let bca = bca_interval(&resampled, estimate, &jackknife, confidence).unwrap();
+        let ends = [percentile.low, percentile.high, bca.low, bca.high];
+        for (i, end) in ends.into_iter().enumerate() {
+            assert_close(end, row.float(6 + i), "end of an interval", &row);
+        }
+    }
+}
+
+#[test]
 fn exhaustive_exchanges_give_scipys_permutation_p_values() {
     let cases = cases("randomisation");
     assert!(cases.len() >= 200);
@@ -70,9 +100,9 @@ fn exhaustive_exchanges_give_scipys_permutation_p_values() {
 fn design(row: &support::Row) -> Design {
     Design {
         level: match row.text(3) {
-            "system" => Level::System,
-            "item" => Level::Item,
-            _ => Level::Pooled,
+            "system" => CorrelationLevel::System,
+            "item" => CorrelationLevel::Item,
+            _ => CorrelationLevel::Pooled,
         },
         coefficient: row.text(4).parse().unwrap(),
         exchange: match row.text(5) {
@@ -110,10 +140,10 @@ fn permutation_test_of_correlations_agrees_with_all_exchanges_by_brute_force() {
     }
 }
 
-/// Everything random in the crate, on one data set, and how many threads took part.
+/// The results of all random procedures on one data set, and the number of threads that took part.
 fn all_resampling(seed: u64) -> (String, usize) {
     let threads = Mutex::new(BTreeSet::new());
-    // Waits a little, so that no thread is done before the others have started.
+    // The pause keeps one thread from finishing everything before the others have started.
     let note_thread = || {
         threads.lock().unwrap().insert(rayon::current_thread_index());
         std::thread::sleep(Duration::from_micros(100));
@@ -134,8 +164,11 @@ fn all_resampling(seed: u64) -> (String, usize) {
         (d, 0.0)
     };
     let randomised = approximate_randomisation(60, exchanged, 500, seed).unwrap();
-    let design =
-        Design { coefficient: Coefficient::Spearman, level: Level::Item, exchange: Exchange::Both };
+    let design = Design {
+        coefficient: Coefficient::Spearman,
+        level: CorrelationLevel::Item,
+        exchange: Exchange::Both,
+    };
     let table = |v| Matrix::new(v, 6, 10).unwrap();
     let permuted = permutation_test(table(&a), table(&b), table(&c), design, 300, seed).unwrap();
     let busy = threads.into_inner().unwrap().len();
@@ -166,7 +199,8 @@ fn draws_are_uniform_and_streams_differ() {
         resample::draw_with_replacement(&mut resample::stream(1, round), &mut drawn);
         drawn.iter().for_each(|&i| counts[i] += 1);
     }
-    // 20,000 draws over 10 cells: chi-squared with 9 degrees of freedom stays below 33.7 in 9,999 of 10,000 cases.
+    // 20,000 draws over 10 cells: chi-squared with 9 degrees of freedom stays below 33.7 in 9,999
+    // of 10,000 cases.
     let chi: f64 = counts.iter().map(|&c| (f64::from(c) - 2000.0).powi(2) / 2000.0).sum();
     assert!(chi < 33.7, "{counts:?}");
     let mut heads = 0;
@@ -175,7 +209,7 @@ fn draws_are_uniform_and_streams_differ() {
         resample::flip(&mut resample::stream(2, round), &mut coins);
         heads += coins.iter().filter(|&&c| c).count();
     }
-    // 10,000 expected, standard deviation 71.
+    // 10,000 heads are expected, with a standard deviation of 71.
     assert!((9700..10300).contains(&heads), "{heads}");
 }
 
@@ -194,7 +228,8 @@ fn a_bootstrap_interval_covers_the_truth_about_as_often_as_it_says() {
             bootstrap(40, |at| mean_at(&x, at), &options).unwrap().interval.contains(0.0),
         );
     }
-    // Expected a little below 285 of 300 (the percentile interval is short by a factor sqrt(39/40)).
+    // A little below 285 of 300 are expected, because the percentile interval is too short by a
+    // factor of sqrt(39/40).
     assert!((265..300).contains(&covered), "{covered} of 300");
 }
 
@@ -242,7 +277,7 @@ fn weighted_sums_bootstrap_what_drawn_items_bootstrap() {
         at.iter().map(|&item| terms[item * width + column]).sum()
     };
     for method in [BootstrapMethod::Percentile, BootstrapMethod::Bca] {
-        // 203 resamples are no multiple of those that share a pass.
+        // 203 is not a multiple of the number of resamples that share a pass.
         let options = BootstrapOptions { resamples: 203, method, seed: 3, confidence: 0.9 };
         let scores = |sums: &[f64], out: &mut [f64]| {
             (out[0], out[1]) = (sums[0] + sums[2], (4.0 + sums[1]).ln());
@@ -251,10 +286,25 @@ fn weighted_sums_bootstrap_what_drawn_items_bootstrap() {
         let first = |at: &[usize]| total(at, 0) + total(at, 2);
         let second = |at: &[usize]| (4.0 + total(at, 1)).ln();
         assert_eq!(found[0], bootstrap(items, first, &options).unwrap());
-        // NaN is not equal to itself, so that the counts of undefined resamples show they are handled.
+        // The logarithm is NaN for some resamples, which must be left out and counted.
         let expected = bootstrap(items, second, &options).unwrap();
         assert_eq!(found[1], expected);
         assert!(expected.undefined_resamples > 0 && expected.undefined_resamples < 203);
+    }
+    // Sums that are not exact depend on the order in which they are added: that of the items.
+    let terms = values("heavy", 6, items * width, &[]);
+    let found = WeightedSums::new(width, terms.clone()).unwrap().resampled(20, 3, <[f64]>::to_vec);
+    for (resample, sums) in found.into_iter().enumerate() {
+        let mut drawn = vec![0; items];
+        resample::draw_with_replacement(&mut resample::stream(3, resample as u64), &mut drawn);
+        for (column, sum) in sums.into_iter().enumerate() {
+            let mut expected = 0.0;
+            for item in 0..items {
+                let count = drawn.iter().filter(|&&d| d == item).count();
+                expected += count as f64 * terms[item * width + column];
+            }
+            assert_eq!(sum.to_bits(), f64::to_bits(expected));
+        }
     }
     assert!(WeightedSums::new(3, vec![0.0; 4]).is_err());
     assert!(WeightedSums::new(0, vec![]).is_err());
@@ -322,7 +372,7 @@ fn columns_that_share_nothing_are_an_error_with_the_reason() {
     assert!(!constant.interval.is_defined());
 }
 
-/// A table with gaps gives what brute force gives on the cells that are complete.
+/// With gaps in the table, the observed differences are those of the complete cells.
 #[test]
 fn a_permutation_test_with_gaps_uses_the_complete_cells() {
     let (systems, items, gap) = (5, 4, f64::NAN);
@@ -330,7 +380,7 @@ fn a_permutation_test_with_gaps_uses_the_complete_cells() {
     let first = values("follow:1:0.5", 2, systems * items, &ratings);
     let mut second = values("bell", 3, systems * items, &[]);
     let table = |v| Matrix::new(v, systems, items).unwrap();
-    // Item 3 misses everywhere but once, and system 4 altogether.
+    // Item 3 has a score of system 0 only, and system 4 has no scores.
     let missing: Vec<usize> =
         (0..systems * items).filter(|c| c % items == 3 && *c != 3 || c / items == 4).collect();
     missing.iter().for_each(|&cell| second[cell] = gap);
@@ -349,20 +399,21 @@ fn a_permutation_test_with_gaps_uses_the_complete_cells() {
     };
     let pearson = Coefficient::Pearson;
     for (exchange, pieces) in [(Exchange::Both, 13), (Exchange::Systems, 4), (Exchange::Items, 4)] {
-        let found = test(Design { coefficient: pearson, level: Level::Item, exchange });
+        let found = test(Design { coefficient: pearson, level: CorrelationLevel::Item, exchange });
         let item = |v: &[f64], i| pearson.value(&kept(v, i), &kept(&ratings, i)).unwrap();
         let expected: f64 = (0..3).map(|i| (item(&first, i) - item(&second, i)) / 3.0).sum();
         assert!((found.difference - expected).abs() < 1e-12, "{found:?} {expected}");
         assert_eq!((found.n, found.dropped), (13, 7));
         assert_eq!(found.exact, pieces < 9, "{exchange:?}");
 
-        let found = test(Design { coefficient: pearson, level: Level::System, exchange });
+        let found =
+            test(Design { coefficient: pearson, level: CorrelationLevel::System, exchange });
         let means = |v: &[f64]| (0..4).map(|s| mean(v, s)).collect::<Vec<f64>>();
         let r = |v: &[f64]| pearson.value(&means(v), &means(&ratings)).unwrap();
         assert!((found.difference - (r(&first) - r(&second))).abs() < 1e-12);
     }
     let nothing = vec![gap; systems * items];
-    for level in [Level::System, Level::Item, Level::Pooled] {
+    for level in [CorrelationLevel::System, CorrelationLevel::Item, CorrelationLevel::Pooled] {
         let design = Design { coefficient: pearson, level, exchange: Exchange::Both };
         let found =
             permutation_test(table(&first), table(&nothing), table(&ratings), design, 500, 9);

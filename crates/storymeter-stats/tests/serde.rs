@@ -23,7 +23,7 @@ fn undefined_results_keep_their_reason() {
     assert_eq!(json, r#"{"coefficient":null,"p_value":null,"n":8,"undefined":"ConstantFirst"}"#);
     let json = there_and_back(williams(0.9, 0.9, -0.9, 10).unwrap());
     assert!(json.contains(r#""p_value":null"#) && json.contains("Contradiction"), "{json}");
-    there_and_back(weighted_f1(&[1], &[1]).unwrap());
+    there_and_back(weighted_f1::<u8>(&[], &[]).unwrap());
     let json = there_and_back(Undefined::TooFew { needed: 4, got: 2 });
     assert_eq!(json, r#"{"TooFew":{"needed":4,"got":2}}"#);
     there_and_back(auc(&[1.0, 2.0], &[true, true]).unwrap());
@@ -66,6 +66,7 @@ fn every_result_can_be_written_and_read() {
     there_and_back((krippendorff_alpha(table, Scale::Ratio).unwrap(), Scale::Ratio));
     there_and_back(borda(table, BordaTies::MidRank).unwrap());
     there_and_back(kemeny(table).unwrap());
-    let design = Design { coefficient: tau, level: Level::Item, exchange: Exchange::Both };
+    let design =
+        Design { coefficient: tau, level: CorrelationLevel::Item, exchange: Exchange::Both };
     there_and_back(design);
 }

@@ -35,7 +35,7 @@ fn williams_and_steiger_are_those_of_the_r_package_psych() {
         assert!(close(found.p_two_sided, row.float(5), 1e-10), "{found:?} {row:?}");
         let found = steiger(r12, r13, r23, n).unwrap();
         assert!(close(found.statistic, row.float(6), 1e-10), "{found:?} {row:?}");
-        // psych takes 1 - Φ, which leaves small p-values no more than their absolute digits.
+        // psych computes 1 - Φ, so that small p-values are only accurate in absolute terms.
         assert_close(found.p_two_sided, row.float(7), "p", &row);
     }
 }
@@ -51,7 +51,7 @@ fn a_metric_turned_upside_down_is_as_strong_as_before() {
 
 #[test]
 fn the_published_matrix_loses_the_later_metrics_sign_after_the_first_column() {
-    // Metrics 1 and 2 correlate negatively with the criterion.
+    // Metrics 1 and 2 correlate negatively with the ratings.
     let criterion = [0.3, -0.8, -0.5];
     let between = [[1.0, -0.4, -0.2], [-0.4, 1.0, 0.3], [-0.2, 0.3, 1.0]];
     let matrix = |rules| {
@@ -100,7 +100,8 @@ fn worked_examples_of_the_literature_come_out() {
     let found = meng_rosenthal_rubin(0.3, 0.4, 0.5, 100).unwrap();
     near(found.statistic, -1.0707, 4);
     near(found.p_two_sided, 0.2843, 4);
-    // May & Hittner (1997), n = 50, correlation between the predictors 0, .1 ... .8. Their 2.24 is 2.245 unrounded.
+    // May & Hittner (1997), n = 50, correlation between the predictors 0, .1 ... .8. They print
+    // 2.24 for 2.245.
     let table = [
         (0.5, 0.2, [1.62, 1.70, 1.80, 1.91, 2.06, 2.245, 2.50, 2.87, 3.50]),
         (0.7, 0.4, [2.03, 2.10, 2.20, 2.32, 2.47, 2.66, 2.94, 3.35, 4.05]),
@@ -160,7 +161,8 @@ fn impossible_triples_have_no_p_value() {
 
 #[test]
 fn a_determinant_that_is_zero_but_for_rounding_is_possible() {
-    // The second metric is the mean of the first and the ratings, so that three vectors lie in a plane.
+    // The second metric is the mean of the first and the ratings, so that the three vectors lie in
+    // one plane.
     for seed in 0..200 {
         let ratings = values("bell", 7 * seed, 12, &[]);
         let first = values("follow:1:1", 7 * seed + 1, 12, &ratings);

@@ -1,7 +1,9 @@
 //! Correlations with 95% bootstrap intervals.
 
 use storymeter::union::Estimate;
-use storymeter_stats::{BootstrapOptions, Coefficient, bootstrap, mean};
+use storymeter_stats::{
+    BootstrapOptions, Coefficient, Interval, correlation_interval, mean, mean_interval,
+};
 
 /// The three coefficients.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,44 +16,34 @@ pub struct Figures {
     pub kendall: Estimate,
 }
 
-/// Resamples of an interval.
-const RESAMPLES: usize = 1000;
-
-fn estimate(n: usize, statistic: impl Fn(&[usize]) -> f64 + Sync) -> Estimate {
-    let options = BootstrapOptions { resamples: RESAMPLES, ..BootstrapOptions::default() };
-    match bootstrap(n, &statistic, &options) {
-        Ok(result) => Estimate {
-            value: result.estimate,
-            low: result.interval.low,
-            high: result.interval.high,
-        },
-        Err(_) => {
-            let all: Vec<usize> = (0..n).collect();
-            Estimate { value: statistic(&all), low: f64::NAN, high: f64::NAN }
-        }
-    }
+/// How the intervals are drawn.
+fn options() -> BootstrapOptions {
+    BootstrapOptions { resamples: 1000, ..BootstrapOptions::default() }
 }
 
-fn figures(of: impl Fn(Coefficient) -> Estimate) -> Figures {
+fn estimate(value: f64, interval: Interval) -> Estimate {
+    Estimate { value, low: interval.low, high: interval.high }
+}
+
+fn figures(compute: impl Fn(Coefficient) -> Estimate) -> Figures {
     Figures {
-        pearson: of(Coefficient::Pearson),
-        spearman: of(Coefficient::Spearman),
-        kendall: of(Coefficient::Kendall),
+        pearson: compute(Coefficient::Pearson),
+        spearman: compute(Coefficient::Spearman),
+        kendall: compute(Coefficient::Kendall),
     }
 }
 
-/// All stories in one pool; stories are resampled.
+/// Correlates all stories in one pool. The intervals come from resampled stories.
 pub fn pooled(scores: &[f64], human: &[f64]) -> Figures {
-    figures(|coefficient| {
-        estimate(scores.len(), |drawn| {
-            let take = |values: &[f64]| drawn.iter().map(|&i| values[i]).collect::<Vec<f64>>();
-            coefficient.value(&take(scores), &take(human)).unwrap_or(f64::NAN)
-        })
+    figures(|coefficient| match correlation_interval(coefficient, scores, human, &options()) {
+        Ok(found) => estimate(found.correlation.coefficient, found.interval),
+        Err(_) => estimate(f64::NAN, Interval::UNDEFINED),
     })
 }
 
-/// HANNA's story level (its equation 1): for each item across its systems, then the mean; items are resampled.
-/// An item without a coefficient (a constant column) is left out.
+/// Correlates the stories of each item across its systems and averages over the items, which is
+/// HANNA's story level (its equation 1). The intervals come from resampled items. An item without a
+/// coefficient (because a column is constant) is left out.
 pub fn within_items(scores: &[f64], human: &[f64], items: &[String]) -> Figures {
     let mut names: Vec<&String> = Vec::new();
     items.iter().for_each(|item| {
@@ -75,6 +67,7 @@ pub fn within_items(scores: &[f64], human: &[f64], items: &[String]) -> Figures 
                 coefficient.value(&x, &y).ok().filter(|value| !value.is_nan())
             })
             .collect();
-        estimate(each.len(), |drawn| mean(&drawn.iter().map(|&i| each[i]).collect::<Vec<f64>>()))
+        let interval = mean_interval(&each, &options()).map(|found| found.interval);
+        estimate(mean(&each), interval.unwrap_or(Interval::UNDEFINED))
     })
 }

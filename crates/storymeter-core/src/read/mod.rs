@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 
 pub use format::{Format, UnknownFormat};
 pub use raw::{RawRecord, RawRecords};
-pub use scores::{hanna_metric_name, hanna_scores, scores};
+pub use scores::{hanna_metric_name, hanna_scores, scores, scores_from};
 
 use crate::{Place, Result, Story};
 

@@ -1,168 +1,433 @@
-//! Metrics as judges between systems (Figures 7, 26), and against each other (Figures 27 to 38).
+//! Metrics as judges between systems (HANNA Figures 7 and 26) and of pairs of stories, and metrics
+//! against each other (Figures 27 to 38).
 
 use rayon::prelude::*;
 use storymeter_core::Direction;
 use storymeter_stats::{
-    Coefficient, SharedCorrelations, WilliamsMatrix, WilliamsRules, weighted_f1, williams_matrix,
+    Coefficient, DependentTest, Design, Exchange, Matrix, SharedCorrelations, StatsError,
+    WilliamsRules, calibrate_ties, meng_rosenthal_rubin, permutation_test, steiger,
+    weighted_f1_of_present, williams_matrix,
 };
 
-use super::heatmaps::Label;
-use super::{Edition, Study};
+use super::correlations::Slices;
+use super::pairwise::verdicts;
+use super::{Analysis, Settings, gap_of};
 use crate::error::Result;
 use crate::level::Level;
-use crate::pairwise::verdicts;
-use crate::sheet::{Cell, Form, Sheet};
+use crate::outcome::{Gap, Outcome};
+use crate::study::{
+    Comparison, Difference, DifferenceKind, Edition, PValue, PairAccuracy, Pairwise, PairwiseRow,
+    Side, Test, TestMatrix, pair_index,
+};
 
 /// The published matrices call an increase significant below this.
 const SIGNIFICANT: f64 = 0.05;
+/// The fewest observations of a test between two metrics.
+const FEWEST: usize = 4;
+/// Up to this many stories, all pairs of stories are compared (two million).
+const MOST_POOLED: usize = 2000;
 
-impl Study {
-    /// Weighted F1 (in percent) between the verdicts of each criterion and of a metric, over all pairs of systems.
-    fn f1(&self, metric: usize, directed: bool) -> Result<Vec<f64>> {
-        let say = |column, directed| {
-            verdicts(&self.table, &self.duels, column, directed, self.bootstrap.confidence)
+impl Analysis {
+    /// Weighted F1 in percent between the verdicts of each criterion and of a metric, over the pairs
+    /// of systems that both can judge.
+    fn f1(&self, metric: usize, directed: bool) -> Result<(Vec<Outcome<f64>>, Vec<usize>)> {
+        let options = self.settings.duels;
+        // The published analysis has no such rule; HANNA's systems share all items.
+        let fewest = match self.edition {
+            Edition::Corrected => options.fewest_items(),
+            Edition::Published => 1,
         };
-        let predicted = say(metric, directed);
-        let one =
-            |&criterion: &usize| Ok(100.0 * weighted_f1(&say(criterion, directed), &predicted)?.value);
-        self.criteria.iter().map(one).collect()
-    }
-
-    /// Figures 7 and 26.
-    pub fn pairwise(&self, label: Label, metrics: &[usize]) -> Result<Sheet> {
-        let directed = self.edition == Edition::Corrected;
-        let mut sheet = Sheet::new(label.id, label.title, Form::Heatmap)
-            .column("metric", 0)
-            .columns(self.criteria.iter().map(|&c| self.name(c)), 0)
-            .column("Avg", 0)
-            .note(format!(
-                "{} pairs of systems, {} draws of the items a pair, {}% confidence, seed {}",
-                self.duels.len(),
-                self.bootstrap.draws,
-                100.0 * self.bootstrap.confidence,
-                self.bootstrap.seed
-            ))
-            .note(match directed {
-                true => "metrics where less is better are turned round first",
-                false => "the direction of a metric is ignored, as published",
+        let say = |column| {
+            verdicts(&self.grid, &self.duels, column, directed, options.confidence, fewest)
+        };
+        let predicted = say(metric);
+        let mut found = (Vec::new(), Vec::new());
+        for &criterion in &self.criteria {
+            let f1 = weighted_f1_of_present(&say(criterion), &predicted)?;
+            found.0.push(match f1.undefined {
+                None => Ok(100.0 * f1.value),
+                Some(_) if f1.n > 0 => Err(Gap::NoDifference),
+                Some(_) if self.share_an_item(metric, criterion) => {
+                    Err(Gap::FewSharedItems(fewest))
+                }
+                Some(_) => Err(Gap::NoSharedItem),
             });
-        for &metric in metrics {
-            let scores = self.f1(metric, directed)?;
-            let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-            let mut row = vec![Cell::from(self.name(metric))];
-            row.extend(scores.into_iter().chain([mean]).map(Cell::from));
-            sheet.push(row);
+            found.1.push(f1.n);
         }
-        Ok(sheet)
+        Ok(found)
     }
 
-    /// What ignoring the direction does to the metrics where less is better.
-    pub fn pairwise_differences(&self, sheet: &mut Sheet) -> Result<()> {
+    /// Whether any two systems have values of both columns on the same item.
+    fn share_an_item(&self, a: usize, b: usize) -> bool {
+        self.duels.iter().any(|duel| duel.shared[a] > 0 && duel.shared[b] > 0)
+    }
+
+    /// All metrics as judges between systems.
+    pub fn pairwise(&self) -> Result<Pairwise> {
+        let directed = self.edition == Edition::Corrected;
+        let row = |&metric: &usize| -> Result<PairwiseRow> {
+            let (f1, n) = self.f1(metric, directed)?;
+            Ok(PairwiseRow { metric: self.key(metric), f1, n })
+        };
+        Ok(Pairwise {
+            pairs: self.duels.len(),
+            draws: self.settings.duels.draws,
+            confidence: self.settings.duels.confidence,
+            seed: self.settings.duels.seed,
+            directed,
+            rows: self.metrics.iter().map(row).collect::<Result<_>>()?,
+        })
+    }
+
+    /// What it does to metrics where less is better if their direction is ignored.
+    pub fn pairwise_differences(&self, differences: &mut Vec<Difference>) -> Result<()> {
         for &metric in &self.metrics {
-            if self.table.columns()[metric].direction == Direction::Lower {
-                let mean = |scores: Vec<f64>| {
-                    format!("{:.0}", scores.iter().sum::<f64>() / scores.len() as f64)
+            if self.grid.columns()[metric].direction == Direction::Lower {
+                let mean = |(f1, _): (Vec<Outcome<f64>>, Vec<usize>)| {
+                    let sum: f64 = f1.iter().map(|one| one.unwrap_or(f64::NAN)).sum();
+                    format!("{:.0}", sum / f1.len() as f64)
                 };
-                sheet.push(vec![
-                    "pairwise F1, mean over criteria (direction)".into(),
-                    self.name(metric).into(),
-                    mean(self.f1(metric, false)?).into(),
-                    mean(self.f1(metric, true)?).into(),
-                ]);
+                differences.push(Difference {
+                    kind: DifferenceKind::Pairwise,
+                    subject: self.key(metric).to_string(),
+                    published: mean(self.f1(metric, false)?),
+                    corrected: mean(self.f1(metric, true)?),
+                });
             }
         }
         Ok(())
     }
 
-    /// The Williams tests between all pairs of metrics for a criterion.
-    fn williams(
+    /// How often each metric orders two stories as each criterion does, with calibrated ties: pairs
+    /// within an item where systems share items, otherwise all pairs of stories.
+    pub fn pair_accuracy(&self) -> Result<Vec<PairAccuracy>> {
+        let apart = self.grid.most_systems_per_item() < 2;
+        let level = if apart { Level::Pooled } else { Level::Story };
+        let (systems, items) = (self.grid.systems().len(), self.grid.items().len());
+        let group = |values: &[f64]| -> Vec<Vec<f64>> {
+            match level {
+                Level::Story => {
+                    let item = |item| (0..systems).map(|s| values[s * items + item]).collect();
+                    (0..items).map(item).collect()
+                }
+                _ => vec![values.to_vec()],
+            }
+        };
+        let pairs = self.metrics.iter().flat_map(|&m| self.criteria.iter().map(move |&c| (m, c)));
+        let many = apart && self.grid.stories() > MOST_POOLED;
+        let one = |(metric, criterion): (usize, usize)| -> Result<PairAccuracy> {
+            let (scores, ratings) =
+                (group(&self.grid.oriented(metric)), group(self.grid.values(criterion)));
+            let groups: Vec<(&[f64], &[f64])> =
+                ratings.iter().zip(&scores).map(|(r, s)| (r.as_slice(), s.as_slice())).collect();
+            let calibrated = if many { Ok(None) } else { calibrate_ties(&groups).map(Some) };
+            let (found, n) = match calibrated {
+                Ok(None) => (Err(Gap::TooMany), 0),
+                Ok(Some(found)) => (Ok(found), found.pairs),
+                Err(StatsError::TooFew { .. }) if apart => (Err(Gap::Fewer(2)), 0),
+                Err(StatsError::TooFew { .. }) => (Err(Gap::NoSharedItem), 0),
+                Err(StatsError::TooMany { .. }) => (Err(Gap::TooMany), 0),
+                Err(StatsError::NotFinite { .. }) => (Err(Gap::Infinite), 0),
+                Err(e) => return Err(e.into()),
+            };
+            Ok(PairAccuracy {
+                metric: self.key(metric),
+                criterion: self.key(criterion),
+                level,
+                accuracy: found.map(|calibration| calibration.accuracy),
+                uncalibrated: found.map(|calibration| calibration.uncalibrated),
+                threshold: found.map(|calibration| calibration.threshold),
+                n,
+            })
+        };
+        pairs.collect::<Vec<_>>().into_par_iter().map(one).collect()
+    }
+
+    /// The correlations of a criterion with every two metrics and between them, pair by pair, with
+    /// the number of observations that all three rest on.
+    fn threes(
         &self,
         level: Level,
         coefficient: Coefficient,
         criterion: usize,
-        rules: WilliamsRules,
-    ) -> Result<WilliamsMatrix> {
-        let value = |a, b| self.correlations.value(level, coefficient, a, b);
-        Ok(williams_matrix(self.metrics.len(), rules, |i, j| {
+        edition: Edition,
+    ) -> Result<Vec<SharedCorrelations>> {
+        let slices = match (level, edition) {
+            (Level::Story, Edition::Corrected) => Some(Slices::of(&self.grid, coefficient)?),
+            _ => None,
+        };
+        let number = |a, b| self.correlations.number(level, coefficient, a, b);
+        let three = |(i, j): (usize, usize)| -> Result<SharedCorrelations> {
             let (first, second) = (self.metrics[i], self.metrics[j]);
+            let columns = [criterion, first, second];
+            if let Some(slices) = &slices {
+                return slices.three(criterion, first, second);
+            }
+            let vector = |column: usize| match level {
+                Level::System => self.means.means[column].as_slice(),
+                _ => self.grid.values(column),
+            };
+            let complete = columns.iter().all(|&c| vector(c).iter().all(|v| !v.is_nan()));
+            if edition == Edition::Corrected && !complete {
+                let [x, y, z] = columns.map(vector);
+                return Ok(SharedCorrelations::from_columns(coefficient, x, y, z)?);
+            }
             Ok(SharedCorrelations {
-                first: value(first, criterion),
-                second: value(second, criterion),
-                between: value(first, second),
+                first: number(first, criterion),
+                second: number(second, criterion),
+                between: number(first, second),
                 n: self.observations(level),
                 dropped: 0,
             })
-        })?)
+        };
+        pairs(self.metrics.len()).into_par_iter().map(three).collect()
     }
 
-    fn williams_rules(&self) -> WilliamsRules {
-        match self.edition {
-            Edition::Corrected => WilliamsRules::Corrected,
-            Edition::Published => WilliamsRules::Published,
+    /// The number of observations in a table without gaps.
+    fn observations(&self, level: Level) -> usize {
+        match level {
+            Level::Story => self.grid.items().len(),
+            Level::System => self.grid.systems().len(),
+            Level::Pooled => self.grid.systems().len() * self.grid.items().len(),
         }
     }
 
-    /// Figures 27 to 38: one matrix a criterion.
-    pub fn williams_matrices(
-        &self,
-        labels: Vec<Label>,
-        level: Level,
-        coefficient: Coefficient,
-    ) -> Result<Vec<Sheet>> {
-        let one = |(label, &criterion): (Label, &usize)| -> Result<Sheet> {
-            let mut sheet = Sheet::new(label.id, label.title, Form::Heatmap)
-                .column("metric", 0)
-                .columns(self.metrics.iter().map(|&m| self.name(m)), 3)
-                .note("one-sided p-value that the row's correlation is higher than the column's; empty where it is not");
-            if self.edition == Edition::Published {
-                sheet = sheet.note(
-                    "signs as published: a contradiction they lead to is NaN here and was drawn as empty",
-                );
-            }
-            let matrix = self.williams(level, coefficient, criterion, self.williams_rules())?;
-            for (row, &metric) in matrix.rows().zip(&self.metrics) {
-                let mut line = vec![Cell::from(self.name(metric))];
-                line.extend(row.iter().map(|cell| match cell {
-                    None => Cell::from(""),
-                    Some(test) => {
-                        let reason = test.undefined.map_or_else(String::new, |why| why.to_string());
-                        Cell::number(test.p_value, &reason)
-                    }
-                }));
-                sheet.push(line);
-            }
-            Ok(sheet)
-        };
-        labels.into_par_iter().zip(&self.criteria).map(one).collect()
+    /// Tests between all pairs of metrics for each criterion at one level.
+    pub fn tests(&self, level: Level) -> Result<Vec<TestMatrix>> {
+        self.criteria.iter().map(|&criterion| self.test(level, criterion, self.edition)).collect()
     }
 
-    /// How many cells of each matrix are significant or undefined with the published and with the right signs.
+    fn test(&self, level: Level, criterion: usize, edition: Edition) -> Result<TestMatrix> {
+        let Settings { test, coefficient, correction, .. } = self.settings;
+        let threes = self.threes(level, coefficient, criterion, edition)?;
+        let (systems, items) = (self.grid.systems().len(), self.grid.items().len());
+        let design = Design {
+            coefficient,
+            level: match level {
+                Level::Story => storymeter_stats::Level::Item,
+                Level::System => storymeter_stats::Level::System,
+                Level::Pooled => storymeter_stats::Level::Pooled,
+            },
+            exchange: Exchange::Both,
+        };
+        let scores = |metric: usize| self.grid.values(self.metrics[metric]);
+        let permutation = Permutation {
+            systems,
+            items,
+            design,
+            ratings: self.grid.values(criterion),
+            scores: &scores,
+        };
+        Ok(TestMatrix {
+            test,
+            criterion: self.key(criterion),
+            level,
+            coefficient,
+            correction,
+            metrics: self.keys(&self.metrics),
+            pairs: compare_all(self.metrics.len(), &threes, &self.settings, edition, &permutation)?,
+        })
+    }
+
+    /// How many tests of each matrix are significant or undefined in each edition.
     pub fn williams_differences(
         &self,
         level: Level,
-        coefficient: Coefficient,
-        sheet: &mut Sheet,
+        differences: &mut Vec<Difference>,
     ) -> Result<()> {
         for &criterion in &self.criteria {
-            let summary = |rules| -> Result<String> {
-                let matrix = self.williams(level, coefficient, criterion, rules)?;
-                let p_values = matrix.cells().iter().flatten().map(|test| test.p_value);
-                let significant = p_values.clone().filter(|&p| p < SIGNIFICANT).count();
-                let undefined = p_values.filter(|p| p.is_nan()).count();
-                Ok(format!("{significant} significant, {undefined} undefined"))
+            let summary = |edition| -> Result<String> {
+                let threes = self.threes(level, Coefficient::Pearson, criterion, edition)?;
+                let tests = williams(self.metrics.len(), &threes, edition)?;
+                let small = |one: &&Comparison| one.p_value.is_ok_and(|p| p.raw < SIGNIFICANT);
+                let significant = tests.iter().filter(small).count();
+                let impossible =
+                    tests.iter().filter(|one| one.p_value == Err(Gap::Impossible)).count();
+                Ok(format!("{significant} significant, {impossible} impossible"))
             };
             let (published, corrected) =
-                (summary(WilliamsRules::Published)?, summary(WilliamsRules::Corrected)?);
+                (summary(Edition::Published)?, summary(Edition::Corrected)?);
             if published != corrected {
-                let what = format!("Williams tests, {level} level, {coefficient} (signs)");
-                sheet.push(vec![
-                    what.into(),
-                    self.name(criterion).into(),
-                    published.into(),
-                    corrected.into(),
-                ]);
+                differences.push(Difference {
+                    kind: DifferenceKind::Williams(level),
+                    subject: self.key(criterion).to_string(),
+                    published,
+                    corrected,
+                });
             }
         }
         Ok(())
     }
+}
+
+/// Tests between all pairs of columns of scores, over the items that have a rating and both scores.
+pub(crate) fn compare_columns(
+    ratings: &[f64],
+    columns: &[&[f64]],
+    settings: &Settings,
+) -> Result<Vec<Comparison>> {
+    let coefficient = settings.coefficient;
+    let three = |(i, j): (usize, usize)| {
+        SharedCorrelations::from_columns(coefficient, ratings, columns[i], columns[j])
+    };
+    let threes = pairs(columns.len())
+        .into_par_iter()
+        .map(three)
+        .collect::<storymeter_stats::Result<Vec<_>>>()?;
+    let level = storymeter_stats::Level::Pooled;
+    let permutation = Permutation {
+        systems: 1,
+        items: ratings.len(),
+        design: Design { coefficient, level, exchange: Exchange::Both },
+        ratings,
+        scores: &|metric| columns[metric],
+    };
+    compare_all(columns.len(), &threes, settings, Edition::Corrected, &permutation)
+}
+
+/// The test of the settings between all pairs of metrics, with corrected p-values.
+fn compare_all(
+    metrics: usize,
+    threes: &[SharedCorrelations],
+    settings: &Settings,
+    edition: Edition,
+    permutation: &Permutation<'_>,
+) -> Result<Vec<Comparison>> {
+    let mut comparisons: Vec<Comparison> = match settings.test {
+        Test::Williams => williams(metrics, threes, edition)?,
+        Test::Steiger => {
+            threes.iter().map(|three| by_strength(three, steiger)).collect::<Result<_>>()?
+        }
+        Test::Meng => {
+            let test = |three| by_strength(three, meng_rosenthal_rubin);
+            threes.iter().map(test).collect::<Result<_>>()?
+        }
+        Test::Permutation => {
+            let test = |(pair, three)| permutation.test(pair, three, settings);
+            pairs(metrics).into_iter().zip(threes).map(test).collect::<Result<_>>()?
+        }
+    };
+    let raw: Vec<Option<f64>> =
+        comparisons.iter().map(|one| one.p_value.ok().map(|p| p.raw)).collect();
+    let corrected = settings.correction.adjust_present(&raw)?;
+    for (one, corrected) in comparisons.iter_mut().zip(corrected) {
+        if let (Ok(p), Some(corrected)) = (&mut one.p_value, corrected) {
+            p.corrected = corrected;
+        }
+    }
+    Ok(comparisons)
+}
+
+fn williams(
+    metrics: usize,
+    threes: &[SharedCorrelations],
+    edition: Edition,
+) -> Result<Vec<Comparison>> {
+    let rules = match edition {
+        Edition::Corrected => WilliamsRules::Corrected,
+        Edition::Published => WilliamsRules::Published,
+    };
+    let matrix = williams_matrix(metrics, rules, |i, j| Ok(threes[pair_index(i, j)]))?;
+    let one = |(i, j): (usize, usize)| {
+        let n = threes[pair_index(i, j)].n;
+        match (matrix.get(i, j), matrix.get(j, i)) {
+            (Some(test), None) => comparison(Some(Side::First), test, n),
+            (None, Some(test)) => comparison(Some(Side::Second), test, n),
+            (Some(test), Some(_)) => comparison(None, test, n),
+            (None, None) => Comparison { stronger: None, p_value: Err(Gap::EquallyStrong), n },
+        }
+    };
+    Ok(pairs(metrics).into_iter().map(one).collect())
+}
+
+/// What a permutation test between two metrics (PERM-BOTH) needs beside their correlations.
+struct Permutation<'a> {
+    systems: usize,
+    items: usize,
+    design: Design,
+    ratings: &'a [f64],
+    /// The scores of a metric, given by its position.
+    scores: &'a (dyn Fn(usize) -> &'a [f64] + Sync),
+}
+
+impl Permutation<'_> {
+    /// Both metrics are turned so that they correlate positively with the ratings.
+    fn test(
+        &self,
+        (i, j): (usize, usize),
+        three: &SharedCorrelations,
+        settings: &Settings,
+    ) -> Result<Comparison> {
+        let Some(stronger) = stronger(three) else { return Ok(untested(three)) };
+        let turned = |metric: usize, correlation: f64| -> Vec<f64> {
+            (self.scores)(metric).iter().map(|v| v * correlation.signum()).collect()
+        };
+        let (first, second) = (turned(i, three.first), turned(j, three.second));
+        let (own, other) = match stronger {
+            Side::First => (&first, &second),
+            Side::Second => (&second, &first),
+        };
+        let table = |values| Matrix::new(values, self.systems, self.items);
+        // Every pair has random streams of its own.
+        let seed = settings.duels.seed.wrapping_add(pair_index(i, j) as u64);
+        let test = permutation_test(
+            table(own)?,
+            table(other)?,
+            table(self.ratings)?,
+            self.design,
+            settings.resamples,
+            seed,
+        )?;
+        let p_value = match test.p_greater.is_nan() {
+            true => Err(Gap::NoCorrelation),
+            false => Ok(PValue { raw: test.p_greater, corrected: test.p_greater }),
+        };
+        Ok(Comparison { stronger: Some(stronger), p_value, n: three.n })
+    }
+}
+
+/// The pairs `(0, 1), (0, 2), (1, 2), (0, 3), ...`.
+fn pairs(metrics: usize) -> Vec<(usize, usize)> {
+    (1..metrics).flat_map(|later| (0..later).map(move |earlier| (earlier, later))).collect()
+}
+
+/// The metric with the stronger correlation, where there are enough observations and all three
+/// correlations.
+fn stronger(three: &SharedCorrelations) -> Option<Side> {
+    let (first, second) = (three.first.abs(), three.second.abs());
+    match three.n >= FEWEST && !three.between.is_nan() {
+        true if first > second => Some(Side::First),
+        true if second > first => Some(Side::Second),
+        _ => None,
+    }
+}
+
+/// A pair for which [`stronger`] has no answer.
+fn untested(three: &SharedCorrelations) -> Comparison {
+    let gap = match () {
+        () if three.n < FEWEST => Gap::Fewer(FEWEST),
+        () if three.first.abs() == three.second.abs() => Gap::EquallyStrong,
+        () => Gap::NoCorrelation,
+    };
+    Comparison { stronger: None, p_value: Err(gap), n: three.n }
+}
+
+/// A test of correlations, with both metrics turned so that they correlate positively.
+fn by_strength(
+    three: &SharedCorrelations,
+    test: fn(f64, f64, f64, usize) -> storymeter_stats::Result<DependentTest>,
+) -> Result<Comparison> {
+    let Some(side) = stronger(three) else { return Ok(untested(three)) };
+    let between = three.first.signum() * three.second.signum() * three.between;
+    let (first, second) = (three.first.abs(), three.second.abs());
+    let found = test(first.max(second), first.min(second), between, three.n)?;
+    Ok(comparison(Some(side), &found, three.n))
+}
+
+fn comparison(stronger: Option<Side>, test: &DependentTest, n: usize) -> Comparison {
+    let p_value = match test.undefined {
+        Some(undefined) => Err(gap_of(undefined)),
+        None => Ok(PValue { raw: test.p_value, corrected: test.p_value }),
+    };
+    Comparison { stronger, p_value, n }
 }

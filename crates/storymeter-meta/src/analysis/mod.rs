@@ -1,108 +1,170 @@
-//! The analysis both `meta hanna` and `meta table` run: everything a table of systems, items, criteria and
-//! metrics allows, as sheets.
+//! The analysis that HANNA's table and a user's own table share: everything that systems, items,
+//! criteria and metrics allow, as findings.
 
+mod agreements;
 mod compare;
-pub mod heatmaps;
+mod correlations;
+mod degenerate;
+mod error_types;
+mod pairwise;
+mod quality;
 mod rankings;
 mod systems;
 
-use storymeter_core::{Role, ScoreTable};
-use storymeter_stats::Coefficient;
+use std::path::PathBuf;
 
-use crate::correlations::{Correlations, Noise, SystemMeans, columns_of};
+use storymeter_core::{Key, Role, Signature};
+use storymeter_stats::{BootstrapMethod, BootstrapOptions, Coefficient, Correction};
+
+pub(crate) use agreements::{agreement_of, with_interval};
+pub(crate) use compare::compare_columns;
+pub(crate) use correlations::{Correlations, Found, Noise, SystemMeans, associate, gap_of};
+pub(crate) use degenerate::inspect;
+pub(crate) use error_types::ErrorTypes;
+pub use pairwise::DuelOptions;
+pub(crate) use pairwise::{Duel, duels};
+pub use quality::DrawOptions;
+pub(crate) use quality::{Sample, biased_sets, spread};
+
 use crate::error::{Error, Result};
-use crate::level::Level;
-use crate::pairwise::{self, BootstrapOptions, Duel};
+use crate::grid::Grid;
+use crate::study::{Edition, IntervalMethod, Test};
 
-pub use rankings::{Ballot, ballots};
-
-/// Which of two analyses is shown, where the published one has a defect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edition {
-    /// Directions count, signs are kept, ties share their ranks, nothing is rounded on the way.
-    Corrected,
-    /// As HANNA's authors published it, defects included.
-    Published,
+/// How metrics are compared, and how sure the numbers are.
+///
+/// ```
+/// use storymeter_meta::{Settings, study::{IntervalMethod, Test}};
+/// let settings = Settings { test: Test::Steiger, interval: IntervalMethod::Bca, ..Settings::default() };
+/// assert_eq!(settings.confidence, 0.95);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// The test between two metrics.
+    pub test: Test,
+    /// The coefficient that tests between metrics compare.
+    pub coefficient: Coefficient,
+    /// How the p-values of a matrix of tests are corrected for their number.
+    pub correction: Correction,
+    /// How intervals of correlations are computed.
+    pub interval: IntervalMethod,
+    /// The confidence of the intervals.
+    pub confidence: f64,
+    /// The number of resamples of bootstrap intervals and permutation tests.
+    pub resamples: usize,
+    /// The paired bootstrap between systems.
+    pub duels: DuelOptions,
+    /// How biased sets are drawn.
+    pub draws: DrawOptions,
 }
 
-/// A table and all that was computed from it once.
-pub struct Study {
-    table: ScoreTable,
-    criteria: Vec<usize>,
-    metrics: Vec<usize>,
-    correlations: Correlations,
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            test: Test::Williams,
+            coefficient: Coefficient::Pearson,
+            correction: Correction::Holm,
+            interval: IntervalMethod::Fisher,
+            confidence: 0.95,
+            resamples: 1000,
+            duels: DuelOptions::default(),
+            draws: DrawOptions::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// The options of a bootstrap, where intervals are bootstrapped.
+    pub(crate) fn bootstrap(&self) -> Option<BootstrapOptions> {
+        let method = match self.interval {
+            IntervalMethod::Fisher => return None,
+            IntervalMethod::Percentile => BootstrapMethod::Percentile,
+            IntervalMethod::Bca => BootstrapMethod::Bca,
+        };
+        let (resamples, confidence, seed) = (self.resamples, self.confidence, self.duels.seed);
+        Some(BootstrapOptions { resamples, confidence, method, seed })
+    }
+
+    /// Adds to a signature what can change a number. Defaults that were always used are left out.
+    pub(crate) fn sign(&self, signature: Signature) -> Signature {
+        let default = Self::default();
+        let mut signature =
+            signature.with("seed", "seed", self.duels.seed).with("draws", "d", self.duels.draws);
+        if self.test != default.test {
+            signature = signature.with("test", "t", self.test.name());
+        }
+        if self.coefficient != default.coefficient {
+            signature = signature.with("coefficient", "k", self.coefficient);
+        }
+        if self.correction != default.correction {
+            signature = signature.with("correction", "corr", self.correction.name());
+        }
+        if self.interval != default.interval {
+            signature = signature.with("interval", "ci", self.interval.name());
+        }
+        if self.confidence != default.confidence {
+            signature = signature.with("confidence", "conf", self.confidence);
+        }
+        if self.test == Test::Permutation || self.interval != IntervalMethod::Fisher {
+            signature = signature.with("resamples", "n", self.resamples);
+        }
+        signature.with_version()
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.duels.draws == 0 || self.draws.draws == 0 || self.resamples == 0 {
+            return Err(Error::NoDraws);
+        }
+        Ok(())
+    }
+}
+
+/// A grid and all that is computed from it once.
+pub(crate) struct Analysis {
+    pub grid: Grid,
+    pub criteria: Vec<usize>,
+    pub metrics: Vec<usize>,
+    pub correlations: Correlations,
     means: SystemMeans,
     duels: Vec<Duel>,
-    bootstrap: BootstrapOptions,
-    edition: Edition,
+    pub settings: Settings,
+    pub edition: Edition,
 }
 
-impl Study {
-    /// Computes all correlations and draws all duels.
-    pub fn new(table: ScoreTable, edition: Edition, bootstrap: BootstrapOptions) -> Result<Self> {
-        let criteria = columns_of(&table, Role::Human);
-        let metrics = columns_of(&table, Role::Metric);
+impl Analysis {
+    /// Computes all correlations and all draws between systems. `file` is named in errors.
+    pub fn new(
+        grid: Grid,
+        edition: Edition,
+        settings: Settings,
+        file: Option<PathBuf>,
+    ) -> Result<Self> {
+        let criteria = grid.of_role(Role::Human);
+        let metrics = grid.of_role(Role::Metric);
         if criteria.is_empty() {
-            return Err(Error::unfit("no human criterion to compare metrics with"));
+            return Err(Error::NoCriterion { file });
         }
         if metrics.is_empty() {
-            return Err(Error::unfit("no metric to evaluate"));
+            return Err(Error::NoMetric { file });
         }
-        if bootstrap.draws == 0 {
-            return Err(Error::unfit("the number of draws must be at least 1"));
-        }
+        settings.check()?;
         let noise = match edition {
             Edition::Corrected => Noise::Removed,
             Edition::Published => Noise::Kept,
         };
-        let means = SystemMeans::of(&table, noise);
-        let correlations = Correlations::of(&table, &means)?;
-        let duels = pairwise::duels(&table, bootstrap);
-        Ok(Self { table, criteria, metrics, correlations, means, duels, bootstrap, edition })
+        let means = SystemMeans::of(&grid, noise);
+        let correlations = Correlations::of(&grid, &means)?;
+        let duels = duels(&grid, settings.duels);
+        Ok(Self { grid, criteria, metrics, correlations, means, duels, settings, edition })
     }
 
-    /// The table.
-    pub fn table(&self) -> &ScoreTable {
-        &self.table
+    /// The key of a column.
+    pub fn key(&self, column: usize) -> Key {
+        self.grid.columns()[column].key.clone()
     }
 
-    /// The correlations.
-    pub fn correlations(&self) -> &Correlations {
-        &self.correlations
-    }
-
-    /// The metric columns.
-    pub fn metrics(&self) -> &[usize] {
-        &self.metrics
-    }
-
-    /// The criterion columns.
-    pub fn criteria(&self) -> &[usize] {
-        &self.criteria
-    }
-
-    fn name(&self, column: usize) -> &str {
-        &self.table.columns()[column].name
-    }
-
-    /// How many observations stand behind a correlation of this level for the Williams test.
-    pub(crate) fn observations(&self, level: Level) -> usize {
-        match level {
-            Level::Story => self.table.items().len(),
-            Level::System => self.table.systems().len(),
-            Level::Pooled => self.table.systems().len() * self.table.items().len(),
-        }
-    }
-
-    /// |correlation| of a metric with a criterion.
-    fn strength(
-        &self,
-        level: Level,
-        coefficient: Coefficient,
-        metric: usize,
-        criterion: usize,
-    ) -> f64 {
-        self.correlations.value(level, coefficient, metric, criterion).abs()
+    /// The keys of columns.
+    pub fn keys(&self, columns: &[usize]) -> Vec<Key> {
+        columns.iter().map(|&column| self.key(column)).collect()
     }
 }
 

@@ -3,160 +3,140 @@
 use storymeter_stats::distribution::student_t_quantile;
 
 use super::RatingTable;
-use crate::error::Result;
+use crate::analysis::round_half_even;
+use crate::outcome::{Gap, Outcome};
 use crate::scale::Scale;
-use crate::sheet::{Cell, Form, Sheet};
-use crate::study::{Edition, round_half_even};
+use crate::study::{
+    Edition, RatingDistribution, RatingSummary, Standing, SystemAverage, SystemAverages,
+};
 
-/// A mean with half the width of its 95% interval, `t(0.975, n-1) s / sqrt(n)`.
-struct Average {
-    mean: f64,
-    reach: f64,
+/// The number of points at which the outline of a violin is given.
+const OUTLINE: usize = 61;
+/// Ratings with more distinct values than this (means, sliders) are not counted one by one.
+const MOST_STEPS: usize = 11;
+
+/// The mean of ratings and half the width of its 95% interval, `t(0.975, n-1) s / sqrt(n)`.
+fn average(ratings: &[f64], edition: Edition) -> SystemAverage {
+    let n = ratings.len() as f64;
+    let mean = ratings.iter().sum::<f64>() / n;
+    let squares: f64 = ratings.iter().map(|r| (r - mean) * (r - mean)).sum();
+    let rounded = |value: f64| match edition {
+        Edition::Corrected => value,
+        Edition::Published => round_half_even(value, 2),
+    };
+    let half_width = || student_t_quantile(0.975, n - 1.0) * (squares / (n - 1.0) / n).sqrt();
+    SystemAverage {
+        mean: if ratings.is_empty() { Err(Gap::NoRating) } else { Ok(rounded(mean)) },
+        half_width: if n > 1.0 { Ok(rounded(half_width())) } else { Err(Gap::OneRating) },
+        n: ratings.len(),
+        standing: Standing::Below,
+    }
 }
 
-impl Average {
-    fn of(ratings: &[f64], edition: Edition) -> Self {
-        let n = ratings.len() as f64;
-        let mean = ratings.iter().sum::<f64>() / n;
-        let squares: f64 = ratings.iter().map(|r| (r - mean) * (r - mean)).sum();
-        let reach = if ratings.len() > 1 {
-            student_t_quantile(0.975, n - 1.0) * (squares / (n - 1.0) / n).sqrt()
-        } else {
-            f64::NAN
+impl RatingTable {
+    /// Each system's mean rating by criterion and over all.
+    ///
+    /// `outsiders` are systems, such as human writers, that are shown and do not compete for the best
+    /// mean.
+    pub fn system_averages(&self, edition: Edition, outsiders: &[String]) -> SystemAverages {
+        let criteria = self.criteria.len();
+        let of_system = |system: &&str| {
+            let by_criterion: Vec<Vec<f64>> =
+                (0..criteria).map(|c| self.of_system(system, c)).collect();
+            let over_all = by_criterion.concat();
+            let averages = by_criterion.iter().chain([&over_all]);
+            let averages = averages.map(|ratings| average(ratings, edition)).collect();
+            ((*system).to_owned(), averages)
         };
-        match edition {
-            Edition::Corrected => Self { mean, reach },
-            Edition::Published => {
-                Self { mean: round_half_even(mean, 2), reach: round_half_even(reach, 2) }
+        let mut systems: Vec<(String, Vec<SystemAverage>)> =
+            self.systems().iter().map(of_system).collect();
+        for column in 0..=criteria {
+            rank(&mut systems, column, outsiders);
+        }
+        SystemAverages { criteria: self.criteria.clone(), single_ratings: true, systems }
+    }
+
+    /// How ratings are distributed by system and criterion: counts and quartiles, and the Gaussian
+    /// kernel density with Scott's bandwidth, over the scale and an eighth of it on both sides.
+    pub fn distribution(&self, scale: Scale) -> RatingDistribution {
+        let mut steps: Vec<f64> = self.all().collect();
+        steps.sort_by(f64::total_cmp);
+        steps.dedup();
+        if steps.len() > MOST_STEPS {
+            steps.clear();
+        }
+        let margin = (scale.high - scale.low) / 8.0;
+        let (from, to) = (scale.low - margin, scale.high + margin);
+        let point = |i: usize| from + (to - from) * i as f64 / (OUTLINE - 1) as f64;
+        let grid: Vec<f64> = (0..OUTLINE).map(point).collect();
+        let mut rows = Vec::new();
+        for system in self.systems() {
+            for (at, criterion) in self.criteria.iter().enumerate() {
+                let mut own = self.of_system(system, at);
+                own.sort_by(f64::total_cmp);
+                let count = |step: &f64| own.iter().filter(|rating| *rating == step).count();
+                rows.push(RatingSummary {
+                    system: system.to_owned(),
+                    criterion: criterion.clone(),
+                    n: own.len(),
+                    counts: steps.iter().map(count).collect(),
+                    summary: summary(&own),
+                    density: density(&own, &grid),
+                });
             }
         }
+        RatingDistribution { steps, grid, rows }
     }
 }
 
-/// Table 4: each system's mean rating by criterion and over all, with the half width of its interval.
-///
-/// `outsiders` are systems, such as human writers, that are shown and do not compete for the best mean. The best is
-/// marked `*`, a mean inside the best one's interval `+`.
-pub fn system_averages(
-    ratings: &RatingTable,
-    id: &str,
-    edition: Edition,
-    outsiders: &[&str],
-) -> Sheet {
-    let mut sheet =
-        Sheet::new(id, "Mean ratings with the half width of their 95% interval", Form::Table)
-            .brief()
-            .column("system", 0);
-    let all = ratings.criteria.len();
-    for name in ratings.criteria.iter().map(String::as_str).chain(["Average"]) {
-        sheet = sheet.column(name, 2).column(format!("{name} ±"), 2).column(format!("{name} *"), 0);
+/// Sets how the systems stand beside the best one in one column.
+fn rank(systems: &mut [(String, Vec<SystemAverage>)], column: usize, outsiders: &[String]) {
+    let competing = systems.iter().filter(|(name, _)| !outsiders.contains(name));
+    let means = competing.filter_map(|(_, averages)| {
+        Some((averages[column].mean.ok()?, averages[column].half_width.unwrap_or(f64::NAN)))
+    });
+    let Some((best, reach)) = means.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
+    for (name, averages) in systems {
+        averages[column].standing = match averages[column].mean {
+            _ if outsiders.contains(name) => Standing::Outside,
+            Ok(mean) if mean == best => Standing::Best,
+            Ok(mean) if (mean - best).abs() <= reach => Standing::Near,
+            _ => Standing::Below,
+        };
     }
-    let systems = ratings.systems();
-    let averages: Vec<Vec<Average>> = systems
-        .iter()
-        .map(|system| {
-            let by_criterion: Vec<Vec<f64>> =
-                (0..all).map(|c| ratings.of_system(system, c)).collect();
-            let over_all = by_criterion.concat();
-            by_criterion
-                .iter()
-                .chain([&over_all])
-                .map(|ratings| Average::of(ratings, edition))
-                .collect()
-        })
-        .collect();
-    let competes = |system: usize| !outsiders.contains(&systems[system]);
-    let best: Vec<usize> = (0..=all)
-        .map(|column| {
-            let rivals =
-                (0..systems.len()).filter(|&s| competes(s) && !averages[s][column].mean.is_nan());
-            rivals
-                .max_by(|&a, &b| averages[a][column].mean.total_cmp(&averages[b][column].mean))
-                .unwrap_or(0)
-        })
-        .collect();
-    for (system, name) in systems.iter().enumerate() {
-        let mut row = vec![Cell::from(*name)];
-        for (column, average) in averages[system].iter().enumerate() {
-            let top = &averages[best[column]][column];
-            let mark = match () {
-                () if !competes(system) => "",
-                () if average.mean == top.mean => "*",
-                () if (average.mean - top.mean).abs() <= top.reach => "+",
-                () => "",
-            };
-            row.push(Cell::number(average.mean, "no rating"));
-            row.push(Cell::number(average.reach, "fewer than two ratings"));
-            row.push(mark.into());
-        }
-        sheet.push(row);
-    }
-    sheet.note("* best, + inside the interval of the best")
 }
 
-/// Points a violin's outline is given at, over the scale and half a step beyond.
-const OUTLINE: usize = 61;
-
-/// Figure 9: how ratings are distributed by system and criterion: counts and quartiles, and a violin's outline, the
-/// Gaussian kernel density with Scott's bandwidth.
-pub fn distributions(ratings: &RatingTable, id: &str, scale: Scale) -> Result<Vec<Sheet>> {
-    let mut values: Vec<f64> =
-        ratings.stories.iter().flat_map(|s| s.ratings.concat()).filter(|r| !r.is_nan()).collect();
-    values.sort_by(f64::total_cmp);
-    values.dedup();
-    // Ratings between the steps (means, sliders) have no bars worth counting; the outline shows them.
-    let steps = if values.len() <= 11 { values } else { Vec::new() };
-    let mut counts = Sheet::new(id, "Distribution of ratings by system", Form::Bars)
-        .columns(["system", "criterion", "n"], 0)
-        .columns(steps.iter().map(|step| format!("rated {step}")), 0)
-        .columns(["mean", "quartile 1", "median", "quartile 3"], 2);
-    let margin = (scale.high - scale.low) / 8.0;
-    let (from, to) = (scale.low - margin, scale.high + margin);
-    let grid: Vec<f64> =
-        (0..OUTLINE).map(|i| from + (to - from) * i as f64 / (OUTLINE - 1) as f64).collect();
-    let mut outline = Sheet::new(format!("{id}-density"), "Outlines of the violins", Form::Lines)
-        .columns(["system", "criterion"], 0)
-        .columns(grid.iter().map(|x| format!("{x:.3}")), 4);
-    for system in ratings.systems() {
-        for (at, criterion) in ratings.criteria.iter().enumerate() {
-            let mut own = ratings.of_system(system, at);
-            own.sort_by(f64::total_cmp);
-            let mut row = vec![Cell::from(system), criterion.into(), own.len().into()];
-            row.extend(
-                steps.iter().map(|step| Cell::from(own.iter().filter(|r| *r == step).count())),
-            );
-            let mean = own.iter().sum::<f64>() / own.len() as f64;
-            let summary = [mean, quantile(&own, 0.25), quantile(&own, 0.5), quantile(&own, 0.75)];
-            row.extend(summary.map(|value| Cell::number(value, "no rating")));
-            counts.push(row);
-            let mut row = vec![Cell::from(system), criterion.into()];
-            let density = density(&own, &grid);
-            row.extend(density.into_iter().map(|d| Cell::number(d, "ratings do not vary")));
-            outline.push(row);
-        }
-    }
-    Ok(vec![counts, outline])
-}
-
-/// Linear interpolation between order statistics, numpy's default.
-fn quantile(sorted: &[f64], p: f64) -> f64 {
+/// Mean, first quartile, median and third quartile.
+fn summary(sorted: &[f64]) -> Outcome<[f64; 4]> {
     if sorted.is_empty() {
-        return f64::NAN;
+        return Err(Gap::NoRating);
     }
+    let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
+    Ok([mean, quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)])
+}
+
+/// Linear interpolation between order statistics, which is numpy's default.
+fn quantile(sorted: &[f64], p: f64) -> f64 {
     let position = p * (sorted.len() - 1) as f64;
     let (below, above) = (position.floor() as usize, position.ceil() as usize);
     sorted[below] + (sorted[above] - sorted[below]) * position.fract()
 }
 
-fn density(values: &[f64], grid: &[f64]) -> Vec<f64> {
+fn density(values: &[f64], grid: &[f64]) -> Outcome<Vec<f64>> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
+    if values.len() < 2 {
+        return Err(Gap::OneRating);
+    }
+    if variance == 0.0 {
+        return Err(Gap::EqualRatings);
+    }
     let bandwidth = variance.sqrt() * n.powf(-0.2);
     let norm = n * bandwidth * (2.0 * std::f64::consts::PI).sqrt();
     let kernel =
         |x: f64| values.iter().map(|v| (-0.5 * ((x - v) / bandwidth).powi(2)).exp()).sum::<f64>();
-    grid.iter().map(|&x| kernel(x) / norm).collect()
+    Ok(grid.iter().map(|&x| kernel(x) / norm).collect())
 }
 
 #[cfg(test)]
@@ -173,7 +153,8 @@ mod tests {
     #[test]
     fn an_outline_encloses_probability_one() {
         let grid: Vec<f64> = (0..6001).map(|i| -10.0 + i as f64 * 0.005).collect();
-        let area: f64 = density(&[1.0, 2.0, 2.0, 5.0], &grid).iter().sum::<f64>() * 0.005;
+        let density = density(&[1.0, 2.0, 2.0, 5.0], &grid).unwrap();
+        let area: f64 = density.iter().sum::<f64>() * 0.005;
         assert!((area - 1.0).abs() < 1e-6, "{area}");
     }
 }

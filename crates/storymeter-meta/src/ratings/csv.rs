@@ -1,12 +1,13 @@
-//! Ratings as CSV, one row a story and rater: HANNA's annotation file, or one without texts.
+//! Ratings as CSV, one row per story and rater: HANNA's annotation file, or one without texts.
 //!
-//! Needed: the story's id (`Story ID`, `story_id`, `id`), its system (`Model`, `system`) and at least one of the
-//! criteria; a worker id (`Worker ID`, `worker`) where known. Names are compared without regard to case.
+//! The file must have the story's id (`Story ID`, `story_id` or `id`), its system (`Model` or
+//! `system`) and all criteria, and may have a worker id (`Worker ID` or `worker`). Names are compared
+//! without regard to case.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use storymeter_core::{Error as CoreError, Place};
+use storymeter_core::{Error as CoreError, Key, Place};
 
 use super::{RatedStory, Raters, RatingTable};
 use crate::error::{Error, Result};
@@ -16,12 +17,15 @@ use crate::scale::Scale;
 struct Row {
     story: usize,
     worker: Option<String>,
-    ratings: Vec<f64>,
+    ratings: Vec<Option<f64>>,
 }
 
 impl RatingTable {
     /// Reads the ratings on these criteria.
-    pub fn read(path: &Path, criteria: &[String], scale: Scale) -> Result<Self> {
+    ///
+    /// # Errors
+    /// Where the file cannot be read, lacks a column, or has a rating outside the scale.
+    pub fn read(path: &Path, criteria: &[Key], scale: Scale) -> Result<Self> {
         let place = Place::file(path);
         let broken = |e: csv::Error| {
             let place = match e.position() {
@@ -57,14 +61,14 @@ impl RatingTable {
             }
             let mut ratings = Vec::with_capacity(criteria.len());
             for (&column, criterion) in columns.criteria.iter().zip(criteria) {
-                let field = line.clone().in_field(criterion);
+                let field = line.clone().in_field(criterion.as_str());
                 let rating = rating(cell(column)).ok_or_else(|| {
                     CoreError::invalid(
                         field.clone(),
                         format!("\"{}\" is not a number", cell(column)),
                     )
                 })?;
-                scale.check(&[rating], &field)?;
+                scale.check(rating, &field)?;
                 ratings.push(rating);
             }
             let worker =
@@ -101,8 +105,9 @@ impl RatingTable {
     }
 }
 
-/// Puts ratings into columns by worker, as HANNA's authors did: with k ratings a story, the k busiest workers have a
-/// column each, in order of their ids; everyone else takes the first column still empty for that story.
+/// Puts ratings into columns by worker, as HANNA's authors did: with k ratings per story, the k
+/// busiest workers have a column each, in order of their ids. Everyone else takes the first column
+/// that is still empty for the story.
 fn assign(table: &mut RatingTable, rows: &[Row]) {
     let mut per_story = vec![0usize; table.stories.len()];
     let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -116,7 +121,7 @@ fn assign(table: &mut RatingTable, rows: &[Row]) {
     busiest.truncate(columns);
     busiest.sort_by(|a, b| a.0.cmp(b.0));
     for story in &mut table.stories {
-        story.ratings.iter_mut().for_each(|ratings| ratings.resize(columns, f64::NAN));
+        story.ratings.iter_mut().for_each(|ratings| ratings.resize(columns, None));
     }
     let mut taken = vec![vec![false; columns]; table.stories.len()];
     let own =
@@ -144,7 +149,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn find(header: &csv::StringRecord, criteria: &[String], place: &Place) -> Result<Self> {
+    fn find(header: &csv::StringRecord, criteria: &[Key], place: &Place) -> Result<Self> {
         let find = |names: &[&str]| {
             header
                 .iter()
@@ -163,15 +168,18 @@ impl Columns {
             worker: find(&["Worker ID", "worker_id", "worker"]),
             criteria: criteria
                 .iter()
-                .map(|name| need(&[name]))
+                .map(|name| need(&[name.as_str()]))
                 .collect::<std::result::Result<_, _>>()?,
         })
     }
 }
 
-/// A number; an empty cell is a rating not given.
-fn rating(cell: &str) -> Option<f64> {
-    if cell.is_empty() { Some(f64::NAN) } else { cell.parse().ok().filter(|r: &f64| r.is_finite()) }
+/// A finite number, or `Some(None)` for an empty cell, which is a rating that was not given.
+fn rating(cell: &str) -> Option<Option<f64>> {
+    match cell {
+        "" => Some(None),
+        cell => cell.parse().ok().filter(|r: &f64| r.is_finite()).map(Some),
+    }
 }
 
 #[cfg(test)]
@@ -182,14 +190,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ratings.csv");
         std::fs::write(&path, content).unwrap();
-        RatingTable::read(&path, &["Fun".to_owned()], Scale::LIKERT_5)
+        RatingTable::read(&path, &["Fun".into()], Scale::LIKERT_5)
     }
 
     #[test]
     fn anonymous_ratings_stand_in_file_order() {
         let table = read("story_id,system,fun\n7,A,1\n8,B,5\n7,A,2\n8,B,\n").unwrap();
         assert_eq!(table.raters, Raters::Anonymous);
-        assert_eq!(table.stories[0].ratings, [[1.0, 2.0]]);
+        assert_eq!(table.stories[0].ratings, [[Some(1.0), Some(2.0)]]);
         assert_eq!(table.of_system("B", 0), [5.0]);
         assert_eq!(table.systems(), ["A", "B"]);
     }
@@ -202,8 +210,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!(table.raters, Raters::Assigned);
-        let rows: Vec<&[f64]> = table.stories.iter().map(|s| s.ratings[0].as_slice()).collect();
-        assert_eq!(rows, [[2.0, 1.0], [4.0, 3.0], [5.0, 1.0]]);
+        let rows: Vec<&[Option<f64>]> = table.stories.iter().map(|s| &s.ratings[0][..]).collect();
+        assert_eq!(rows, [[2.0, 1.0], [4.0, 3.0], [5.0, 1.0]].map(|row| row.map(Some)));
     }
 
     #[test]
@@ -215,7 +223,7 @@ mod tests {
         let head = "story_id,system,fun\n";
         assert_eq!(
             message(&format!("{head}1,A,6\n")),
-            ":2: field \"Fun\": rating 6 is outside the scale 1..5 (change it with --scale)"
+            ":2: field \"Fun\": rating 6 is outside the scale 1..5"
         );
         assert_eq!(
             message(&format!("{head}1,A,high\n")),

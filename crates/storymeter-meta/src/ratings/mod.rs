@@ -4,44 +4,48 @@ mod agreement;
 mod averages;
 mod csv;
 
-pub use agreement::agreement;
-pub use averages::{distributions, system_averages};
+use storymeter_core::{Error as CoreError, Key, Row};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::grid::NO_SYSTEM;
+pub use crate::study::Raters;
 
 /// The ratings of many stories on the same criteria.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RatingTable {
     /// The criteria.
-    pub criteria: Vec<String>,
+    pub criteria: Vec<Key>,
     /// The stories, in input order.
     pub stories: Vec<RatedStory>,
-    /// Whether the n-th rating of every story is the same person's, or that person's in a documented assignment.
+    /// What is known about who rated.
     pub raters: Raters,
-}
-
-/// What is known about who rated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Raters {
-    /// Nothing: the order of a story's ratings means nothing.
-    #[default]
-    Anonymous,
-    /// Ratings carry worker ids, and were put into columns by them.
-    Assigned,
 }
 
 /// The ratings of one story.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RatedStory {
-    /// Its id.
+    /// The id of the story.
     pub id: String,
     /// Who wrote it.
     pub system: String,
-    /// `[criterion][rater]`; NaN where a rater skipped the criterion.
-    pub ratings: Vec<Vec<f64>>,
+    /// `[criterion][rater]`; `None` where a rater skipped the criterion.
+    pub ratings: Vec<Vec<Option<f64>>>,
 }
 
 impl RatingTable {
+    /// The ratings of the rows of a score table. Their order says nothing about who gave them.
+    pub fn of_rows(rows: &[Row], criteria: Vec<Key>) -> Self {
+        let of = |row: &Row, criterion: &Key| {
+            row.ratings.get(criterion.as_str()).unwrap_or_default().to_vec()
+        };
+        let story = |row: &Row| RatedStory {
+            id: row.id.clone(),
+            system: row.system.clone().unwrap_or_else(|| NO_SYSTEM.into()),
+            ratings: criteria.iter().map(|criterion| of(row, criterion)).collect(),
+        };
+        Self { stories: rows.iter().map(story).collect(), criteria, raters: Raters::Anonymous }
+    }
+
     /// The systems, in order of appearance.
     pub fn systems(&self) -> Vec<&str> {
         let mut systems: Vec<&str> = Vec::new();
@@ -56,27 +60,30 @@ impl RatingTable {
     /// All ratings of a system on a criterion.
     pub fn of_system(&self, system: &str, criterion: usize) -> Vec<f64> {
         let stories = self.stories.iter().filter(|story| story.system == system);
-        stories
-            .flat_map(|story| story.ratings[criterion].iter().copied())
-            .filter(|r| !r.is_nan())
-            .collect()
+        stories.flat_map(|story| story.ratings[criterion].iter().copied().flatten()).collect()
     }
 
-    /// The most ratings a story has.
+    /// All ratings that were given.
+    pub fn all(&self) -> impl Iterator<Item = f64> {
+        self.stories.iter().flat_map(|story| story.ratings.iter().flatten().copied().flatten())
+    }
+
+    /// The largest number of raters of a story.
     pub fn most_raters(&self) -> usize {
         self.stories.iter().flat_map(|story| story.ratings.iter().map(Vec::len)).max().unwrap_or(0)
     }
 
-    /// An error if a story's system is not one of these.
+    /// Checks that every story is by one of these systems.
+    ///
+    /// # Errors
+    /// For the first story by another system, with the nearest known name.
     pub fn check_systems(&self, known: &[String]) -> Result<()> {
         match self.stories.iter().find(|story| !known.contains(&story.system)) {
             None => Ok(()),
-            Some(story) => Err(Error::unfit(format!(
-                "ratings: story {} is by the unknown system \"{}\"; known are: {}",
-                story.id,
-                story.system,
-                known.join(", ")
-            ))),
+            Some(story) => {
+                let known = known.iter().map(String::as_str);
+                Err(CoreError::unknown("system", &story.system, known).into())
+            }
         }
     }
 }

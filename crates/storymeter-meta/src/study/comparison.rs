@@ -5,7 +5,7 @@ use storymeter_core::Key;
 use storymeter_stats::{Coefficient, Correction};
 
 use crate::Level;
-use crate::outcome::{Outcome, written};
+use crate::outcome::{Gap, Outcome, written};
 
 /// A test between two metrics that are correlated with the same ratings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -65,7 +65,8 @@ impl TestMatrix {
         }
         let pair = &self.pairs[pair_index(row.min(column), row.max(column))];
         let side = if row < column { Side::First } else { Side::Second };
-        (pair.stronger == Some(side) || pair.p_value.is_err()).then_some(pair)
+        let untested = pair.stronger.is_none() && pair.p_value != Err(Gap::EquallyStrong);
+        (pair.stronger == Some(side) || untested).then_some(pair)
     }
 
     /// The position of a metric.

@@ -17,9 +17,11 @@ use serde::{Deserialize, Serialize};
 use storymeter_core::{Column, Key, Role, Signature};
 use storymeter_stats::Coefficient;
 
+pub(crate) use agreement::triangle;
 pub use agreement::{
     Adjusted, Agreement, Association, Between, Estimate, Interval, IntervalMethod,
 };
+pub(crate) use comparison::pair_index;
 pub use comparison::{
     Comparison, Difference, DifferenceKind, PValue, PairAccuracy, Pairwise, PairwiseRow, Side,
     Test, TestMatrix, TopSystems, TopSystemsRow,

@@ -7,37 +7,33 @@ use storymeter_core::{Error as CoreError, Place};
 use storymeter_stats::Coefficient;
 
 use super::rated::RatedSet;
-use crate::correlations::associate;
+use crate::analysis::associate;
 use crate::error::Result;
-use crate::sheet::{Cell, Form, Sheet};
+use crate::study::{Edits, EditsRow};
 
-/// Spearman between human scores and whether the model edited the story, on all stories and by error type.
-pub(super) fn appendix_d(set: &RatedSet, path: &Path) -> Result<Sheet> {
+/// Spearman between human scores and whether the model edited the story, on all stories and by error
+/// type.
+pub(super) fn appendix_d(set: &RatedSet, path: &Path) -> Result<Edits> {
     let edited = read(set, path)?;
-    let count = edited.iter().filter(|&&e| e == 1.0).count();
-    let mut sheet = Sheet::new("appendix-d", "Editing behaviour against human scores (Spearman)", Form::Table)
-        .brief()
-        .columns(["set", "stories"], 0)
-        .column("rho", 4)
-        .column("p", 4)
-        .note(format!("{count} of {} stories were edited", set.len()))
-        .note("edited = 1, so a model that edits bad stories has a negative value; the paper prints it without sign");
     let mut sets = vec![("All".to_owned(), (0..set.len()).collect::<Vec<_>>())];
     if let Some(errors) = &set.errors {
         sets.extend(
             errors.specific().map(|(at, name)| (name.to_owned(), errors.evaluation_set(at))),
         );
     }
-    for (name, stories) in sets {
+    let row = |(name, stories): (String, Vec<usize>)| -> Result<EditsRow> {
         let pick = |values: &[f64]| stories.iter().map(|&i| values[i]).collect::<Vec<_>>();
         let found = associate(Coefficient::Spearman, &pick(&edited), &pick(&set.human))?;
-        let number = |value| Cell::number(value, &found.reason());
-        sheet.push(vec![name.into(), found.n.into(), number(found.value), number(found.p_value)]);
-    }
-    Ok(sheet)
+        Ok(EditsRow { set: name, value: found.value, n: found.n })
+    };
+    Ok(Edits {
+        stories: set.len(),
+        edited: edited.iter().filter(|&&e| e == 1.0).count(),
+        rows: sets.into_iter().map(row).collect::<Result<_>>()?,
+    })
 }
 
-/// One line a story: 0 or 1, or the story as the model gave it back, compared word for word.
+/// One line per story: 0 or 1, or the story as the model gave it back, compared word for word.
 fn read(set: &RatedSet, path: &Path) -> Result<Vec<f64>> {
     let text =
         fs::read_to_string(path).map_err(|source| CoreError::io(Place::file(path), source))?;

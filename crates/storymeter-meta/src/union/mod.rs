@@ -1,161 +1,286 @@
-//! The meta-evaluation of the UNION paper (EMNLP 2020) on any rated set of its layout.
+//! The meta-evaluation of the UNION paper (EMNLP 2020), on any rated set of its layout.
 //!
-//! Tables 2, 5, 6, 7, Figures 2 and 3 and appendix D, numbered as in the paper. What a folder lacks is left out
-//! and said so.
+//! It gives Tables 2, 5, 6 and 7, Figures 2 and 3 and appendix D. What a folder lacks is left out,
+//! and a warning says so.
 
-mod correlation;
 mod edits;
-mod names;
+pub(crate) mod names;
 mod rated;
 
 use std::path::{Path, PathBuf};
 
-use storymeter_core::{Direction, Signature};
+use storymeter_core::{Column, Direction, Key, Role, Signature};
+use storymeter_stats::Coefficient;
 
-pub use names::Known;
-pub use rated::{RatedSet, Scores, numbers};
+pub(crate) use rated::parse_numbers;
+use rated::{RatedSet, Scores};
 
-use crate::error::Result;
-use crate::quality::DrawOptions;
-use crate::ratings::{RatedStory, Raters, RatingTable, agreement};
+use crate::analysis::{
+    Sample, Settings, agreement_of, associate, biased_sets, compare_columns, with_interval,
+};
+use crate::error::{Error, Result};
+use crate::level::Level;
+use crate::outcome::Gap;
+use crate::ratings::{RatedStory, Raters, RatingTable};
 use crate::scale::Scale;
-use crate::sheet::{Document, Form, Sheet, Warning};
+use crate::study::{
+    Agreement, Between, BiasedSets, Drift, DriftRow, Edition, Finding, HumanScores, Kind, Study,
+    TestMatrix, Warning, WarningKind,
+};
+use crate::table::three;
+
+/// The name of the layout's only criterion.
+pub(crate) const CRITERION: &str = "reasonable";
 
 /// What to analyse beside the folder itself.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The scale of the ratings.
     pub scale: Scale,
-    /// How the biased sets of Figure 2 are drawn.
-    pub draws: DrawOptions,
+    /// How metrics are compared, and how the biased sets of Figure 2 are drawn.
+    pub settings: Settings,
     /// Table 6: rated folders, each with a folder of scores by metrics trained on another dataset.
     pub drift: Vec<(PathBuf, PathBuf)>,
-    /// Appendix D: what the model edited; `edits.txt` in the folder unless given.
+    /// Appendix D: what the model edited; `edits.txt` in the folder where it is not given.
     pub edits: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { scale: Scale::BINARY, draws: DrawOptions::default(), drift: Vec::new(), edits: None }
+        Self { scale: Scale::BINARY, settings: Settings::default(), drift: Vec::new(), edits: None }
     }
 }
 
 /// Runs the whole analysis of a folder.
-pub fn analyse(folder: &Path, options: &Options) -> Result<Document> {
+///
+/// # Errors
+/// Where the folder has no `ant_data.txt`, or a file is not in the layout.
+pub fn analyse(folder: &Path, options: &Options) -> Result<Study> {
     let mut set = RatedSet::read(folder, options.scale)?;
     let mut drift = options.drift.clone();
     let own_drift = folder.join("drift_output");
     if own_drift.is_dir() {
         drift.insert(0, (folder.to_owned(), own_drift));
     }
-    let mut sheets = Vec::new();
+    let criterion = Key::new(CRITERION);
+    let mut findings = Vec::new();
     if let Some(errors) = &set.errors {
-        sheets.extend(errors.shares("table-2")?);
-        let note = "the paper says \"less than 0.15, p > 0.01\" of its ROC set: true over all stories, not over the unreasonable";
-        sheets
-            .iter_mut()
-            .filter(|s| s.id == "table-2-correlations")
-            .for_each(|s| s.notes.push(note.into()));
+        findings.push(Finding::ErrorTypes(errors.shares()?));
     }
     if !set.metrics.is_empty() {
-        sheets.extend(correlation::table_5(&set)?);
+        findings.extend(table_5(&set, &criterion, &options.settings)?);
     }
     let mut warnings = std::mem::take(&mut set.warnings);
     for (rated, scores) in &drift {
-        let (sheet, more) = correlation::table_6(rated, scores, options.scale)?;
-        sheets.push(Sheet {
-            id: numbered("table-6", sheets.iter().filter(|s| s.id.starts_with("table-6")).count()),
-            ..sheet
-        });
+        let (table, more) = table_6(rated, scores, options.scale, &criterion)?;
+        findings.push(Finding::Drift(table));
         // The rated set of Table 6 may be the one that was read for all the others.
-        let news: Vec<Warning> =
-            more.into_iter().filter(|warning| !warnings.contains(warning)).collect();
-        warnings.extend(news);
+        let unknown = more.into_iter().filter(|warning| !warnings.contains(warning));
+        let unknown: Vec<Warning> = unknown.collect();
+        warnings.extend(unknown);
     }
+    let scores: Vec<(Key, Vec<f64>)> =
+        set.metrics.iter().map(|s| (s.metric.clone(), s.values.clone())).collect();
     if let Some(errors) = &set.errors {
-        let metrics = set.metrics.iter().map(|s| (s.metric.name.as_str(), s.values.as_slice()));
-        sheets.push(errors.by_type("table-7", metrics, &set.human)?);
+        findings.push(Finding::ByErrorType(errors.by_type(&criterion, &scores, &set.human)?));
     }
-    sheets.extend(correlation::figure_2(&set, options.draws)?);
-    sheets.push(figure_3(&set));
+    findings.push(Finding::BiasedSets(figure_2(&set, criterion, scores, &options.settings)?));
+    findings.push(Finding::HumanScores(figure_3(&set)));
     if set.raters > 1 {
-        sheets.extend(agreement(&rating_table(&set), "agreement")?);
+        findings.push(Finding::RaterAgreement(rating_table(&set).agreement()?));
     }
     let edits = options
         .edits
         .clone()
         .or_else(|| Some(folder.join("edits.txt")).filter(|path| path.exists()));
     if let Some(path) = edits {
-        sheets.push(edits::appendix_d(&set, &path)?);
+        findings.push(Finding::Edits(edits::appendix_d(&set, &path)?));
     }
     warnings.extend(metric_warnings(&set));
     let signature = Signature::new("meta-union")
         .with("set", "set", &set.name)
         .with("n", "n", set.len())
         .with("raters", "k", set.raters)
-        .with("metrics", "m", set.metrics.len())
-        .with("seed", "s", options.draws.seed)
-        .with("draws", "d", options.draws.draws)
-        .with_version();
-    sheets.iter_mut().for_each(|sheet| sheet.signature = format!("{}|{signature}", sheet.id));
-    Ok(Document { kind: "union".into(), signature: signature.to_string(), warnings, sheets })
+        .with("metrics", "m", set.metrics.len());
+    let turned = set.metrics.iter().filter(|s| s.direction == Direction::Lower);
+    Ok(Study {
+        kind: Kind::Union,
+        edition: Edition::Corrected,
+        signature: sign(signature, &options.settings),
+        warnings,
+        columns: columns(&set),
+        turned: turned.map(|s| s.metric.clone()).collect(),
+        systems: vec![set.name.clone()],
+        items: set.len(),
+        findings,
+    })
 }
 
-fn numbered(id: &str, before: usize) -> String {
-    if before == 0 { id.to_owned() } else { format!("{id}-{}", before + 1) }
+fn sign(signature: Signature, settings: &Settings) -> Signature {
+    let draws = settings.draws;
+    signature.with("seed", "s", draws.seed).with("draws", "d", draws.draws).with_version()
 }
 
-/// The ratings on the one criterion there is; their order says nothing about who gave them.
+/// The criterion and the metrics, as the scores are after they were turned.
+fn columns(set: &RatedSet) -> Vec<Column> {
+    let count = |column: &mut Column, present: usize| {
+        column.counts.present = present as u64;
+        column.counts.absent = (set.len() - present) as u64;
+    };
+    let mut human = Column::criterion(CRITERION);
+    count(&mut human, set.human.iter().filter(|v| !v.is_nan()).count());
+    let metric = |scores: &Scores| {
+        let direction = match scores.direction {
+            Direction::None => Direction::None,
+            Direction::Higher | Direction::Lower => Direction::Higher,
+        };
+        let mut column = Column::metric(scores.metric.clone(), direction);
+        count(&mut column, scores.values.iter().filter(|v| !v.is_nan()).count());
+        column
+    };
+    std::iter::once(human).chain(set.metrics.iter().map(metric)).collect()
+}
+
+/// Table 5: every metric against the mean human score, and the metrics against each other.
+fn table_5(set: &RatedSet, criterion: &Key, settings: &Settings) -> Result<Vec<Finding>> {
+    let mut agreements: Vec<Agreement> = Vec::new();
+    for Scores { metric, values, .. } in &set.metrics {
+        for coefficient in Coefficient::ALL {
+            let found = associate(coefficient, values, &set.human)?;
+            let found = with_interval(found, coefficient, &set.human, values, settings)?;
+            agreements.push(agreement_of(found, metric, criterion, Level::Pooled, coefficient));
+        }
+    }
+    let keys: Vec<Key> = set.metrics.iter().map(|s| s.metric.clone()).collect();
+    let mut findings = vec![Finding::Agreements(agreements)];
+    if keys.len() > 1 {
+        findings.push(Finding::Tests(tests(set, criterion, &keys, settings)?));
+    }
+    for coefficient in Coefficient::ALL {
+        let mut cells = Vec::new();
+        for (at, first) in set.metrics.iter().enumerate() {
+            for second in &set.metrics[at..] {
+                let found = associate(coefficient, &first.values, &second.values)?;
+                cells.push(found.association());
+            }
+        }
+        let (role, level, keys) = (Role::Metric, Level::Pooled, keys.clone());
+        findings.push(Finding::Between(Between { role, level, coefficient, keys, cells }));
+    }
+    Ok(findings)
+}
+
+/// Whether one metric's correlation is really higher than another's on the same stories.
+fn tests(set: &RatedSet, criterion: &Key, keys: &[Key], settings: &Settings) -> Result<TestMatrix> {
+    let columns: Vec<&[f64]> = set.metrics.iter().map(|s| s.values.as_slice()).collect();
+    let (test, coefficient, correction) =
+        (settings.test, settings.coefficient, settings.correction);
+    Ok(TestMatrix {
+        test,
+        criterion: criterion.clone(),
+        level: Level::Pooled,
+        coefficient,
+        correction,
+        metrics: keys.to_vec(),
+        pairs: compare_columns(&set.human, &columns, settings)?,
+    })
+}
+
+/// Table 6: scores of metrics that were trained on another dataset, beside those of the same metrics
+/// trained on this one.
+fn table_6(
+    rated: &Path,
+    scores: &Path,
+    scale: Scale,
+    criterion: &Key,
+) -> Result<(Drift, Vec<Warning>)> {
+    let mut set = RatedSet::read(rated, scale)?;
+    let drifted = set.scores(scores)?;
+    if drifted.is_empty() {
+        return Err(Error::NoScoreFiles(scores.to_owned()));
+    }
+    let mut rows = Vec::new();
+    for Scores { metric, values, .. } in &drifted {
+        rows.push(DriftRow {
+            metric: metric.clone(),
+            criterion: criterion.clone(),
+            drifted: three(metric, criterion, values, &set.human)?,
+            home: match set.metrics.iter().find(|home| home.metric == *metric) {
+                Some(home) => Ok(three(metric, criterion, &home.values, &set.human)?),
+                None => Err(Gap::NoSuchMetric),
+            },
+        });
+    }
+    let name = scores
+        .file_name()
+        .map_or_else(|| scores.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let (joined, stories) = (set.len(), set.len());
+    Ok((Drift { scores: name, rated: set.name, joined, stories, rows }, set.warnings))
+}
+
+/// Figure 2: the biased sets, what they hold (left), and how each metric does on them (right).
+fn figure_2(
+    set: &RatedSet,
+    criterion: Key,
+    scores: Vec<(Key, Vec<f64>)>,
+    settings: &Settings,
+) -> Result<BiasedSets> {
+    let (keys, values): (Vec<Key>, Vec<Vec<f64>>) = scores.into_iter().unzip();
+    let levels = set.levels();
+    let sample = Sample { levels: &levels, top: set.raters, human: &set.human, metrics: &values };
+    Ok(BiasedSets {
+        criterion,
+        draws: settings.draws.draws,
+        seed: settings.draws.seed,
+        levels: (0..=set.raters).map(|level| format!("{level}/{}", set.raters)).collect(),
+        metrics: keys,
+        sets: biased_sets(&sample, settings.draws)?,
+    })
+}
+
+/// The ratings on the one criterion there is. Their order says nothing about who gave them.
 fn rating_table(set: &RatedSet) -> RatingTable {
     let story = |(at, ratings): (usize, &Vec<f64>)| RatedStory {
         id: at.to_string(),
         system: set.name.clone(),
-        ratings: vec![ratings.clone()],
+        ratings: vec![ratings.iter().copied().map(Some).collect()],
     };
     RatingTable {
-        criteria: vec!["reasonable".into()],
+        criteria: vec![CRITERION.into()],
         stories: set.ratings.iter().enumerate().map(story).collect(),
         raters: Raters::Anonymous,
     }
 }
 
 /// Figure 3: how many stories have which human score.
-fn figure_3(set: &RatedSet) -> Sheet {
+fn figure_3(set: &RatedSet) -> HumanScores {
     let mut counts = vec![0usize; set.raters + 1];
     set.levels().into_iter().for_each(|level| counts[level.min(set.raters)] += 1);
-    let mut sheet = Sheet::new("figure-3", "Stories by human score", Form::Bars)
-        .brief()
-        .column("score", 0)
-        .column("mean rating", 4)
-        .column("stories", 0);
-    for (level, count) in counts.into_iter().enumerate() {
-        let score = format!("{level}/{}", set.raters);
-        sheet.push(vec![score.into(), (level as f64 / set.raters as f64).into(), count.into()]);
-    }
-    sheet
+    HumanScores { raters: set.raters, counts }
 }
 
 fn metric_warnings(set: &RatedSet) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    for (at, Scores { metric, values }) in set.metrics.iter().enumerate() {
-        let mut warn = |kind: &str, message: String| {
-            warnings.push(Warning::new(kind, format!("{}.txt", metric.id), message));
+    for (at, Scores { file, direction, values, .. }) in set.metrics.iter().enumerate() {
+        let mut warn = |kind, message: String| {
+            warnings.push(Warning::new(kind, file.as_str(), message));
         };
         let missing = values.iter().filter(|v| v.is_nan()).count();
         if missing > 0 {
-            warn(
-                "missing",
-                format!("{missing} of {} stories have no score and are left out", values.len()),
-            );
+            let message =
+                format!("{missing} of {} stories have no score and are left out", values.len());
+            warn(WarningKind::Missing, message);
         }
         if values.iter().all(|v| *v == values[0]) {
-            warn("constant", format!("always {}; it cannot correlate with anything", values[0]));
+            let message = format!("it is always {} and cannot correlate with anything", values[0]);
+            warn(WarningKind::Constant, message);
         }
-        if metric.direction == Direction::None {
-            warn("direction", "not known whether more is better; taken to be".into());
+        if *direction == Direction::None {
+            let message = "it is not known whether more is better; it is taken to be";
+            warn(WarningKind::Direction, message.into());
         }
         if let Some(other) = set.metrics[..at].iter().find(|other| other.values == *values) {
-            warn("duplicate", format!("the same numbers as {}.txt", other.metric.id));
+            warn(WarningKind::Duplicate, format!("it has the same numbers as {}", other.file));
         }
     }
     warnings

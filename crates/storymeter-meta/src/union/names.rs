@@ -2,19 +2,15 @@
 
 use storymeter_core::Direction;
 
-/// A metric behind a score file.
+/// What is known about a metric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
-    /// The file's name without its ending.
-    pub id: String,
-    /// The name in the paper.
+    /// The name in the paper, or of the file where the paper does not have the metric.
     pub name: String,
-    /// The group in the paper: Referenced, Unreferenced, Hybrid; empty for a metric the paper does not have.
+    /// The group in the paper (Referenced, Unreferenced or Hybrid); empty for other metrics.
     pub class: &'static str,
     /// Which way the scores in the file point.
     pub direction: Direction,
-    /// Whether the scores were negated so that more is better.
-    pub negated: bool,
     /// Its place in the table.
     pub order: usize,
 }
@@ -33,16 +29,22 @@ const TABLE_5: [(&str, &str, &str, Direction); 10] = [
     ("bleurt", "BLEURT", "Hybrid", Direction::Higher),
 ];
 
-/// What is known about the metric of a score file. Where nothing is, it is taken to point upwards and said to be
-/// of unknown direction; anything named a perplexity points downwards.
+/// What is known about the metric of a score file, given by the name of the file without its ending.
+///
+/// Anything called a perplexity points downwards. The direction of other unknown metrics is not
+/// known.
 pub fn known(stem: &str) -> Known {
     let id = stem.to_lowercase();
     if let Some(order) = TABLE_5.iter().position(|(file, ..)| *file == id) {
         let (_, name, class, direction) = TABLE_5[order];
-        let negated = direction == Direction::Lower;
-        return Known { id, name: name.into(), class, direction, negated, order };
+        return Known { name: name.into(), class, direction, order };
     }
-    let negated = id.starts_with("ppl") || id.contains("perplexity");
-    let direction = if negated { Direction::Lower } else { Direction::None };
-    Known { id, name: stem.to_owned(), class: "", direction, negated, order: TABLE_5.len() }
+    let perplexity = id.starts_with("ppl") || id.contains("perplexity");
+    let direction = if perplexity { Direction::Lower } else { Direction::None };
+    Known { name: stem.to_owned(), class: "", direction, order: TABLE_5.len() }
+}
+
+/// The group of a metric, given by its name in the paper; empty for other metrics.
+pub fn class(name: &str) -> &'static str {
+    TABLE_5.iter().find(|(_, known, ..)| *known == name).map_or("", |(.., class, _)| class)
 }

@@ -2,25 +2,26 @@
 //!
 //! ```text
 //! ant_data.txt          ID ||| story ||| r1 .. r7       1 = reasonable, 0 = not; required
-//! ant_data_all.txt      ID ||| story ||| t1 .. t7       the error type each rater named
-//! metric_output/*.txt   one number a line, in the order of ant_data.txt
+//! ant_data_all.txt      ID ||| story ||| t1 .. t7       the error type that each rater named
+//! metric_output/*.txt   one number per line, in the order of ant_data.txt
 //! drift_output/*.txt    the same, from metrics trained on another dataset
-//! edits.txt             1 where the model changed the story, 0 where not; or the story as it came out
+//! edits.txt             1 where the model changed the story and 0 elsewhere, or its output
 //! ```
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use storymeter_core::read::{self, Format, ReadOptions};
-use storymeter_core::{Error as CoreError, Place};
+use storymeter_core::{Direction, Error as CoreError, Key, Place};
 
-use super::names::{self, Known};
+use super::names;
+use crate::analysis::ErrorTypes;
 use crate::error::{Error, Result};
-use crate::error_types::ErrorTypes;
 use crate::scale::Scale;
-use crate::sheet::Warning;
+use crate::study::{Warning, WarningKind};
 
-/// The error types a rater can choose from, as the paper abbreviates them; 0 is "reasonable", 1 the first of these.
+/// The error types that a rater can choose from, as the paper abbreviates them. In the file, 0 is
+/// "reasonable" and 1 the first of these.
 const ERROR_TYPES: [&str; 5] = ["Repe", "Cohe", "Conf", "Chao", "Others"];
 
 /// The error types before "Others".
@@ -31,46 +32,54 @@ const SPECIFIC: usize = 4;
 pub struct RatedSet {
     /// The folder's name.
     pub name: String,
-    /// The story as it was rated.
+    /// The stories as they were rated.
     pub texts: Vec<String>,
     /// Each story's ratings.
     pub ratings: Vec<Vec<f64>>,
     /// Each story's mean rating.
     pub human: Vec<f64>,
-    /// The most raters a story has.
+    /// The largest number of raters of a story.
     pub raters: usize,
-    /// The error type each rater named; absent without `ant_data_all.txt`.
+    /// The error type that each rater named; `None` without `ant_data_all.txt`.
     pub errors: Option<ErrorTypes>,
-    /// The metrics, in the order of the paper's Table 5, unknown ones last.
+    /// The metrics, in the order of the paper's Table 5, with unknown ones last.
     pub metrics: Vec<Scores>,
     /// What a reader must know about the files.
     pub warnings: Vec<Warning>,
 }
 
-/// One metric's scores, turned so that more is better.
+/// The scores of one metric, turned so that more is better.
 #[derive(Debug, Clone)]
 pub struct Scores {
-    /// What is known about the metric.
-    pub metric: Known,
-    /// One score a story; NaN where the file says so.
+    /// The name of the metric in the paper, or of its file where the paper does not have it.
+    pub metric: Key,
+    /// The name of the file, for warnings.
+    pub file: String,
+    /// Which way the scores in the file point.
+    pub direction: Direction,
+    /// One score per story; NaN where the file says so.
     pub values: Vec<f64>,
+    order: usize,
 }
 
 impl RatedSet {
     /// Reads a folder.
+    ///
+    /// # Errors
+    /// Where `ant_data.txt` is missing, or a file is not in the layout.
     pub fn read(folder: &Path, scale: Scale) -> Result<Self> {
         let path = folder.join("ant_data.txt");
         let annotated = annotations(&path)?;
         let mut warnings = Vec::new();
         for story in &annotated {
-            scale.check(&story.numbers, &story.place)?;
+            scale.check(story.numbers.iter().copied(), &story.place)?;
         }
         let raters = annotated.iter().map(|story| story.numbers.len()).max().unwrap_or(0);
         let fewer = annotated.iter().filter(|story| story.numbers.len() < raters).count();
         if fewer > 0 {
             let message =
                 format!("{fewer} of {} stories have fewer than {raters} ratings", annotated.len());
-            warnings.push(Warning::new("missing", "ant_data.txt", message));
+            warnings.push(Warning::new(WarningKind::Missing, "ant_data.txt", message));
         }
         let mut set = Self {
             name: folder_name(folder),
@@ -86,13 +95,13 @@ impl RatedSet {
         if all.exists() {
             set.errors = Some(error_types(&all, &annotated)?);
         } else {
-            let message = "not there: no error types, so no Table 2 and no Table 7";
-            set.warnings.push(Warning::new("absent", "ant_data_all.txt", message));
+            let message = "it is not there, so there are no error types, no Table 2 and no Table 7";
+            set.warnings.push(Warning::new(WarningKind::Absent, "ant_data_all.txt", message));
         }
         set.metrics = set.scores(&folder.join("metric_output"))?;
         if set.metrics.is_empty() {
-            let message = "not there or empty: no metrics, so no Table 5";
-            set.warnings.push(Warning::new("absent", "metric_output", message));
+            let message = "it is not there or empty, so there are no metrics and no Table 5";
+            set.warnings.push(Warning::new(WarningKind::Absent, "metric_output", message));
         }
         Ok(set)
     }
@@ -102,17 +111,15 @@ impl RatedSet {
         self.human.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.human.is_empty()
-    }
-
     /// Each story's quality level, from 0 to the number of raters.
     pub fn levels(&self) -> Vec<usize> {
         self.human.iter().map(|mean| (mean * self.raters as f64).round() as usize).collect()
     }
 
-    /// Reads every score file of a folder; none where the folder is absent.
+    /// Reads every score file of a folder. An absent folder has none.
+    ///
+    /// # Errors
+    /// Where a file cannot be read, or does not have one number per story.
     pub fn scores(&mut self, folder: &Path) -> Result<Vec<Scores>> {
         if !folder.is_dir() {
             return Ok(Vec::new());
@@ -125,42 +132,59 @@ impl RatedSet {
         files.sort();
         let mut scores = Vec::new();
         for file in &files {
-            let metric = names::known(&file.file_stem().unwrap_or_default().to_string_lossy());
+            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+            let names::Known { name, direction, order, .. } = names::known(&stem);
             let mut values = numbers(file)?;
             if values.len() != self.len() {
                 let problem = format!(
-                    "{} numbers for {} stories: one number a line, in the order of ant_data.txt",
+                    "{} numbers for {} stories: it must have one number per line, in the order of \
+                     ant_data.txt",
                     values.len(),
                     self.len()
                 );
                 return Err(CoreError::invalid(Place::file(file), problem).into());
             }
-            if metric.negated {
+            if scores.iter().any(|other: &Scores| other.metric.as_str() == name) {
+                return Err(Error::TwiceTheMetric { file: file.clone(), key: name });
+            }
+            if direction == Direction::Lower {
                 values.iter_mut().for_each(|v| *v = -*v);
             }
-            scores.push(Scores { metric, values });
+            let file = format!("{stem}.txt");
+            scores.push(Scores { metric: name.into(), file, direction, values, order });
         }
         self.add_hybrid_ruber(&mut scores);
-        scores.sort_by_key(|s| s.metric.order);
+        scores.sort_by_key(|scores| scores.order);
         Ok(scores)
     }
 
-    /// RUBER is the arithmetic mean of its two halves; it is derived where its own file is absent, and checked
-    /// where it is there.
+    /// RUBER is the arithmetic mean of its two halves. It is derived where its own file is absent, and
+    /// checked where it is there.
     fn add_hybrid_ruber(&mut self, scores: &mut Vec<Scores>) {
-        let find = |id: &str| scores.iter().find(|s| s.metric.id == id).map(|s| s.values.clone());
+        let find = |stem: &str| {
+            let name = names::known(stem).name;
+            scores.iter().find(|s| s.metric.as_str() == name).map(|s| s.values.clone())
+        };
         let (Some(r), Some(u)) = (find("ruber_ref_score"), find("ruber_unref_score")) else {
             return;
         };
         let mean: Vec<f64> = r.iter().zip(&u).map(|(a, b)| (a + b) / 2.0).collect();
         match find("ruber_score") {
-            None => scores.push(Scores { metric: names::known("ruber_score"), values: mean }),
+            None => {
+                let names::Known { name, direction, order, .. } = names::known("ruber_score");
+                let file = "ruber_score.txt".to_owned();
+                scores.push(Scores { metric: name.into(), file, direction, values: mean, order });
+            }
             Some(hybrid) => {
                 let gap = hybrid.iter().zip(&mean).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 if gap > 1e-5 {
                     let message =
-                        format!("differs by up to {gap:.2e} from the mean of its two halves");
-                    self.warnings.push(Warning::new("hybrid", "ruber_score.txt", message));
+                        format!("it differs by up to {gap:.2e} from the mean of its two halves");
+                    self.warnings.push(Warning::new(
+                        WarningKind::Hybrid,
+                        "ruber_score.txt",
+                        message,
+                    ));
                 }
             }
         }
@@ -189,8 +213,9 @@ fn annotations(path: &Path) -> Result<Vec<Annotated>> {
     let mut stories = Vec::new();
     for record in read::open(&[path.to_owned()], &options)? {
         let record = record?;
-        let numbers: Vec<f64> =
-            record.story.ratings.iter().flat_map(|(_, values)| values.iter().copied()).collect();
+        let numbers =
+            record.story.ratings.iter().flat_map(|(_, values)| values.iter().copied().flatten());
+        let numbers = numbers.collect();
         stories.push(Annotated {
             id: record.story.id,
             text: record.story.text,
@@ -204,21 +229,21 @@ fn annotations(path: &Path) -> Result<Vec<Annotated>> {
 fn error_types(path: &Path, rated: &[Annotated]) -> Result<ErrorTypes> {
     let typed = annotations(path)?;
     if typed.len() != rated.len() {
-        let problem = format!("{} stories, ant_data.txt has {}", typed.len(), rated.len());
+        let problem = format!("{} stories, but ant_data.txt has {}", typed.len(), rated.len());
         return Err(CoreError::invalid(Place::file(path), problem).into());
     }
     let mut all = Vec::with_capacity(typed.len());
     for (story, rated) in typed.iter().zip(rated) {
         let wrong = |problem: String| Error::from(CoreError::invalid(story.place.clone(), problem));
         if (&story.id, &story.text) != (&rated.id, &rated.text) {
-            return Err(wrong(format!("not the story of {}", rated.place)));
+            return Err(wrong(format!("it is not the story of {}", rated.place)));
         }
         let mut types = Vec::with_capacity(story.numbers.len());
         for &number in &story.numbers {
             let last = ERROR_TYPES.len();
             if number.fract() != 0.0 || !(0.0..=last as f64).contains(&number) {
                 return Err(wrong(format!(
-                    "error type {number}: must be 0 (reasonable) to {last}"
+                    "error type {number} is not one of 0 (reasonable) to {last}"
                 )));
             }
             types.push((number as usize).checked_sub(1));
@@ -228,10 +253,15 @@ fn error_types(path: &Path, rated: &[Annotated]) -> Result<ErrorTypes> {
     Ok(ErrorTypes::new(ERROR_TYPES.map(String::from).to_vec(), SPECIFIC, all))
 }
 
-/// One number a line; blank lines at the end do not count.
-pub fn numbers(path: &Path) -> Result<Vec<f64>> {
+/// One number per line. Blank lines at the end do not count.
+fn numbers(path: &Path) -> Result<Vec<f64>> {
     let text =
         fs::read_to_string(path).map_err(|source| CoreError::io(Place::file(path), source))?;
+    parse_numbers(&text, path)
+}
+
+/// The numbers of a text, one per line; NaN where the text says so.
+pub(crate) fn parse_numbers(text: &str, path: &Path) -> Result<Vec<f64>> {
     let mut values = Vec::new();
     for (at, line) in text.trim_end().lines().enumerate() {
         let value: f64 = line.trim().parse().map_err(|_| {

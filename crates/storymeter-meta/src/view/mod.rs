@@ -1,19 +1,57 @@
 //! Studies as sheets: tables, the numbers behind figures, file names and titles.
 //!
-//! Everything here is made from the types of a [`Study`] and only for showing. Nothing reads it
-//! back.
+//! Everything here is made from the types of a [`Study`], and only for showing. Nothing reads it
+//! back: programs use the types, or choose sheets by their [`Subject`].
 
+mod correlations;
+mod hanna;
 mod names;
+mod rankings;
+mod ratings;
+mod robustness;
 mod sheet;
+mod table;
+mod tests;
 pub mod text;
+mod union;
 
 pub use names::{file_stem, unique_stems};
+pub use rankings::ballot_name;
 pub use sheet::{BiasedSetsPart, Cell, Form, Head, Sheet, Subject};
+pub use tests::test_title;
 
-use crate::study::Study;
+use crate::study::{Kind, Study};
 
-/// All sheets of a study, in reading order. Their ids are unique file names.
+/// All sheets of a study, in reading order. Their ids are unique and can be used as file names.
+///
+/// HANNA's and UNION's sheets are numbered as in the papers: `table-5`, `figure-14`.
 pub fn sheets(study: &Study) -> Vec<Sheet> {
-    let _ = study;
-    Vec::new()
+    let mut sheets = match study.kind {
+        Kind::Hanna => hanna::sheets(study),
+        Kind::Union => union::sheets(study),
+        Kind::Table => table::sheets(study),
+    };
+    // A folder has a file `index.csv` of its own.
+    let ids = unique_stems(sheets.iter().map(|sheet| sheet.id.as_str()), &["index"]);
+    for (sheet, id) in sheets.iter_mut().zip(ids) {
+        sheet.signature = format!("{id}|{}", study.signature);
+        sheet.id = id;
+    }
+    sheets
+}
+
+/// What a sheet is called.
+struct Label {
+    id: String,
+    title: String,
+}
+
+fn label(id: impl Into<String>, title: impl Into<String>) -> Label {
+    Label { id: id.into(), title: title.into() }
+}
+
+impl Label {
+    fn sheet(self, subject: Subject, form: Form) -> Sheet {
+        Sheet::new(self.id, subject, self.title, form)
+    }
 }

@@ -177,7 +177,8 @@ pub enum Stronger {
 ///
 /// The metrics are flipped so that both correlate positively with the ratings, which turns `r23`
 /// into `sign(r12) sign(r13) r23`. The stronger metric comes first. The one-sided p-value is the
-/// probability that it appears this much stronger by chance.
+/// probability that it appears this much stronger by chance. Signs are never lost here: with
+/// [`WilliamsRules::Published`] only the formula is that of [`williams_published`].
 ///
 /// ```
 /// use storymeter_stats::{Stronger, WilliamsRules, williams_by_strength};

@@ -2,8 +2,8 @@
 //! on.
 
 use super::{
-    DependentTest, LEAST_ITEMS, Stronger, WilliamsRules, meng_rosenthal_rubin, steiger, williams,
-    williams_by_strength,
+    DependentTest, LEAST_ITEMS, ROUNDING, Stronger, WilliamsRules, determinant,
+    meng_rosenthal_rubin, steiger, williams, williams_by_strength,
 };
 use crate::correlation::{Coefficient, complete_columns};
 use crate::error::{Result, Undefined};
@@ -104,6 +104,22 @@ impl SharedCorrelations {
     /// Correlation of the first metric less that of the second.
     pub fn difference(&self) -> f64 {
         self.first - self.second
+    }
+
+    /// Whether the three correlations can occur together: their determinant is not negative.
+    ///
+    /// Correlations of the same items always can. Others may not: correlations that rest on
+    /// different items each, that were rounded, or whose signs were changed one by one.
+    ///
+    /// ```
+    /// use storymeter_stats::SharedCorrelations;
+    /// let (first, second, between) = (0.6, 0.2, -0.7);
+    /// let three = SharedCorrelations { first, second, between, n: 10, dropped: 0 };
+    /// assert!(!three.are_possible());
+    /// assert!(SharedCorrelations { between: 0.7, ..three }.are_possible());
+    /// ```
+    pub fn are_possible(&self) -> bool {
+        determinant(self.first, self.second, self.between) >= -ROUNDING
     }
 
     /// [`williams`] on these correlations. Fewer than four items give an undefined test, no error.

@@ -1,9 +1,9 @@
-//! Inputs that follow from a recipe, and the answers other tools gave on them (`tools/stats_fixtures.py`).
+//! Inputs made from a recipe, and the answers of other tools to them (`tools/stats_fixtures.py`).
 #![allow(dead_code)] // each test file uses a part
 
 use serde_json::Value;
 
-/// The cases of a fixture, one row of recipe and answers each.
+/// The cases of a fixture. Each row holds a recipe and the answers to it.
 pub fn cases(name: &str) -> Vec<Row> {
     let path = format!("{}/tests/fixtures/{name}.json", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
@@ -65,7 +65,7 @@ fn bell(seed: u64, i: usize) -> f64 {
     u(0) + u(1) + u(2) + u(3) - 2.0
 }
 
-/// The vector a shape such as `bell`, `ties:5`, `follow:2:0.1` or `bell+nan:7` stands for.
+/// The vector that a shape such as `bell`, `ties:5`, `follow:2:0.1` or `bell+nan:7` stands for.
 pub fn values(shape: &str, seed: u64, n: usize, x: &[f64]) -> Vec<f64> {
     let mut parts = shape.split('+');
     let mut words = parts.next().expect("shape").split(':');
@@ -100,19 +100,20 @@ pub fn values(shape: &str, seed: u64, n: usize, x: &[f64]) -> Vec<f64> {
     values
 }
 
-/// Whether two numbers agree to a share of the expected one (NaN agrees with NaN only).
+/// Whether two numbers agree up to a relative error. NaN agrees with NaN only.
 pub fn close(got: f64, want: f64, tolerance: f64) -> bool {
     got == want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= tolerance * want.abs()
 }
 
-/// Fails naming the case unless the numbers agree to 1e-10, absolutely below one and relatively above.
+/// Fails and names the case unless the numbers agree to 1e-10, absolutely or relatively.
 #[track_caller]
 pub fn assert_close(got: f64, want: f64, what: &str, row: &Row) {
     let good = close(got, want, 1e-10) || (got - want).abs() <= 1e-10;
     assert!(good, "{what}: got {got:e}, want {want:e}\n{row:?}");
 }
 
-/// Ratings with a row effect: `rate:E:K` whole numbers below K, `smooth:E` real ones; E is the row's share.
+/// Ratings that depend on the row: `rate:E:K` gives whole numbers below K, `smooth:E` real numbers.
+/// E is the share of the row in the rating.
 pub fn ratings(shape: &str, seed: u64, rows: usize, columns: usize) -> Vec<f64> {
     let mut parts = shape.split('+').filter(|p| !p.is_empty());
     let words: Vec<&str> = parts.next().expect("shape").split(':').collect();

@@ -16,6 +16,7 @@ mod csv;
 mod hanna;
 mod jsonl;
 
+use std::io::Read;
 use std::path::Path;
 
 pub use hanna::{hanna_metric_name, hanna_scores};
@@ -43,7 +44,31 @@ use crate::{
 /// # Errors
 /// Where the file cannot be read, a value is not a number, or the header belongs to other rows.
 pub fn scores(path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
-    let source = Source::open(path, None)?;
+    read(Source::open(path, None)?, path, catalogue)
+}
+
+/// Reads a score table from any stream, under a name that stands in errors and finds the header.
+///
+/// ```
+/// use storymeter_core::{Catalogue, read};
+/// let lines = "{\"id\": \"a\", \"scores\": {\"bleu\": 20.5}}\n".as_bytes();
+/// let table = read::scores_from("scores.jsonl", lines, &Catalogue::default())?;
+/// assert_eq!(table.values(table.find("bleu")?), [Ok(20.5)]);
+/// # Ok::<(), storymeter_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`scores`].
+pub fn scores_from(
+    name: impl AsRef<Path>,
+    input: impl Read + Send + 'static,
+    catalogue: &Catalogue,
+) -> Result<ScoreTable> {
+    let name = name.as_ref();
+    read(Source::from_reader(name, Box::new(input))?, name, catalogue)
+}
+
+fn read(source: Source, path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
     let layout = layout(&source.start, path);
     let lines = LineReader::new(source.into_stream(), path, ReadOptions::default().max_line);
     let lines = match layout {

@@ -1,0 +1,166 @@
+//! How metrics agree with criteria, and columns of one role with each other.
+
+use rayon::prelude::*;
+use storymeter_core::{Key, Role};
+use storymeter_stats::{
+    BootstrapOptions, Coefficient, benjamini_hochberg, benjamini_yekutieli, bootstrap,
+    correlation_interval, fisher_interval,
+};
+
+use super::correlations::Slices;
+use super::{Analysis, Found, Settings};
+use crate::error::Result;
+use crate::level::Level;
+use crate::study::{Adjusted, Agreement, Between, Interval};
+
+/// The agreement of two columns, from their correlation.
+pub(crate) fn agreement_of(
+    found: Found,
+    metric: &Key,
+    criterion: &Key,
+    level: Level,
+    coefficient: Coefficient,
+) -> Agreement {
+    Agreement {
+        metric: metric.clone(),
+        criterion: criterion.clone(),
+        level,
+        coefficient,
+        value: found.value,
+        n: found.n,
+        left_out: found.left_out,
+    }
+}
+
+/// A correlation of two vectors with its interval, where the method has one.
+pub(crate) fn with_interval(
+    mut found: Found,
+    coefficient: Coefficient,
+    x: &[f64],
+    y: &[f64],
+    settings: &Settings,
+) -> Result<Found> {
+    let Ok(estimate) = &mut found.value else { return Ok(found) };
+    let fewest = if coefficient == Coefficient::Kendall { 5 } else { 4 };
+    let interval = match settings.bootstrap() {
+        None if found.n < fewest => None,
+        None => Some(fisher_interval(coefficient, estimate.value, found.n, settings.confidence)?),
+        Some(options) => Some(correlation_interval(coefficient, x, y, &options)?.interval),
+    };
+    estimate.interval = interval.and_then(finite);
+    Ok(found)
+}
+
+fn finite(interval: storymeter_stats::Interval) -> Option<Interval> {
+    let (low, high) = (interval.low, interval.high);
+    (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
+}
+
+impl Analysis {
+    /// Every metric with every criterion at every level, with corrected p-values and intervals.
+    pub fn agreements(&self) -> Result<Vec<Agreement>> {
+        let pairs: Vec<(usize, usize)> = self
+            .metrics
+            .iter()
+            .flat_map(|&metric| self.criteria.iter().map(move |&criterion| (metric, criterion)))
+            .collect();
+        let mut all = Vec::new();
+        for level in Level::ALL {
+            for coefficient in Coefficient::ALL {
+                let slices = match (level, self.settings.bootstrap()) {
+                    (Level::Story, Some(_)) => Some(Slices::of(&self.grid, coefficient)?),
+                    _ => None,
+                };
+                let one = |&(metric, criterion): &(usize, usize)| -> Result<Agreement> {
+                    let found = *self.correlations.get(level, coefficient, metric, criterion);
+                    let found = match level {
+                        Level::Story => {
+                            self.story_interval(found, slices.as_ref(), metric, criterion)?
+                        }
+                        Level::System => {
+                            self.interval(found, coefficient, &self.means.means, metric, criterion)?
+                        }
+                        Level::Pooled => {
+                            let (x, y) = (self.grid.values(criterion), self.grid.values(metric));
+                            with_interval(found, coefficient, x, y, &self.settings)?
+                        }
+                    };
+                    let (metric, criterion) = (self.key(metric), self.key(criterion));
+                    Ok(agreement_of(found, &metric, &criterion, level, coefficient))
+                };
+                let mut block = pairs.par_iter().map(one).collect::<Result<Vec<_>>>()?;
+                adjust(&mut block)?;
+                all.extend(block);
+            }
+        }
+        Ok(all)
+    }
+
+    fn interval(
+        &self,
+        found: Found,
+        coefficient: Coefficient,
+        vectors: &[Vec<f64>],
+        metric: usize,
+        criterion: usize,
+    ) -> Result<Found> {
+        with_interval(found, coefficient, &vectors[criterion], &vectors[metric], &self.settings)
+    }
+
+    /// At story level, items are drawn again, each with its own coefficient.
+    fn story_interval(
+        &self,
+        mut found: Found,
+        slices: Option<&Slices>,
+        metric: usize,
+        criterion: usize,
+    ) -> Result<Found> {
+        let (Some(slices), Some(options)) = (slices, self.settings.bootstrap()) else {
+            return Ok(found);
+        };
+        let Ok(estimate) = &mut found.value else { return Ok(found) };
+        let by_item = slices.by_item(criterion, metric).collect::<Result<Vec<_>>>()?;
+        let values: Vec<f64> = by_item.into_iter().flatten().filter(|r| !r.is_nan()).collect();
+        if values.len() > 1 {
+            estimate.interval = mean_interval(&values, &options)?;
+        }
+        Ok(found)
+    }
+
+    /// The correlations between the columns of a role.
+    pub fn between(&self, role: Role, level: Level, coefficient: Coefficient) -> Between {
+        let columns = match role {
+            Role::Human => &self.criteria,
+            Role::Metric => &self.metrics,
+        };
+        let row = |at: usize| {
+            let cell = move |&b: &usize| {
+                self.correlations.get(level, coefficient, columns[at], b).association()
+            };
+            columns[at..].iter().map(cell)
+        };
+        let cells = (0..columns.len()).flat_map(row).collect();
+        Between { role, level, coefficient, keys: self.keys(columns), cells }
+    }
+}
+
+fn mean_interval(values: &[f64], options: &BootstrapOptions) -> Result<Option<Interval>> {
+    let mean = |drawn: &[usize]| drawn.iter().map(|&i| values[i]).sum::<f64>() / drawn.len() as f64;
+    Ok(finite(bootstrap(values.len(), mean, options)?.interval))
+}
+
+/// Corrects the p-values of one level and coefficient for their number.
+fn adjust(block: &mut [Agreement]) -> Result<()> {
+    let estimates: Vec<_> = block
+        .iter_mut()
+        .filter_map(|one| one.value.as_mut().ok())
+        .filter_map(|estimate| estimate.p_value.map(|p| (estimate, p)))
+        .collect();
+    let raw: Vec<f64> = estimates.iter().map(|(_, p)| *p).collect();
+    let (hochberg, yekutieli) = (benjamini_hochberg(&raw)?, benjamini_yekutieli(&raw)?);
+    for ((estimate, _), (bh, by)) in estimates.into_iter().zip(hochberg.into_iter().zip(yekutieli))
+    {
+        estimate.adjusted = Some(Adjusted { benjamini_hochberg: bh, benjamini_yekutieli: by });
+    }
+    Ok(())
+}

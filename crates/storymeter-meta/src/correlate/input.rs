@@ -1,0 +1,89 @@
+//! Files of judgments and scores, each opened once, so that a pipe loses nothing.
+
+use std::fs;
+use std::io::{Cursor, Read as _};
+use std::path::Path;
+
+use storymeter_core::read::{self, ReadOptions};
+use storymeter_core::{Catalogue, Error as CoreError, Place, Row, ScoreTable};
+
+use crate::error::Result;
+use crate::union::parse_numbers;
+
+/// What a file of scores holds.
+pub(super) enum Scores {
+    /// One number per line; NaN where the file says so.
+    Numbers(Vec<f64>),
+    /// Rows with ids.
+    Table(ScoreTable),
+}
+
+/// All bytes of a file, or of standard input for `-`.
+fn bytes(file: &Path) -> Result<Vec<u8>> {
+    let failed = |e| CoreError::io(Place::file(file), e);
+    if file == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+        return Ok(bytes);
+    }
+    Ok(fs::read(file).map_err(failed)?)
+}
+
+/// The first line that is not blank, where the content is text.
+fn first_line(bytes: &[u8]) -> Option<&str> {
+    let start = &bytes[..bytes.len().min(1 << 16)];
+    let text = match std::str::from_utf8(start) {
+        Ok(text) => text,
+        // A character may be cut at the end of the start.
+        Err(e) => std::str::from_utf8(&start[..e.valid_up_to()]).ok()?,
+    };
+    text.trim_start_matches('\u{feff}').lines().map(str::trim).find(|line| !line.is_empty())
+}
+
+fn has_ending(file: &Path, endings: &[&str]) -> bool {
+    let name = file.to_string_lossy();
+    endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether the content is a score table rather than stories.
+fn is_table(file: &Path, bytes: &[u8]) -> bool {
+    has_ending(file, &[".jsonl", ".jsonl.gz"])
+        || first_line(bytes).is_some_and(|line| line.starts_with('{') || line.starts_with("Model,"))
+}
+
+/// Reads scores: numbers where the first line is one, otherwise a score table.
+pub(super) fn scores(file: &Path, catalogue: &Catalogue) -> Result<Scores> {
+    let bytes = bytes(file)?;
+    let is_number = |line: &str| line.parse::<f64>().is_ok();
+    match (first_line(&bytes).is_some_and(is_number), std::str::from_utf8(&bytes)) {
+        (true, Ok(text)) => Ok(Scores::Numbers(parse_numbers(text, file)?)),
+        _ => Ok(Scores::Table(read::scores_from(file, Cursor::new(bytes), catalogue)?)),
+    }
+}
+
+/// Reads judgments: the ratings of a score table, or of stories in any layout.
+pub(super) fn judgments(file: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
+    let bytes = bytes(file)?;
+    if is_table(file, &bytes) {
+        return Ok(read::scores_from(file, Cursor::new(bytes), catalogue)?);
+    }
+    let options = ReadOptions { allow_empty: true, ..ReadOptions::default() };
+    let mut rows = Vec::new();
+    for record in read::from_reader(file, Cursor::new(bytes), &options) {
+        let record = record?;
+        let story = record.story;
+        rows.push(Row {
+            item: story.item().to_owned(),
+            id: story.id,
+            system: story.system,
+            ratings: story.ratings,
+            line: record.place.line,
+        });
+    }
+    Ok(ScoreTable::new(rows).read_from(file))
+}
+
+/// The values of a column; NaN where one is absent.
+pub(super) fn numbers(table: &ScoreTable, column: usize) -> Vec<f64> {
+    table.values(column).iter().map(|value| value.clone().unwrap_or(f64::NAN)).collect()
+}

@@ -1,0 +1,294 @@
+//! Scores from files beside human judgments from a file: how well each agrees, and whether one agrees
+//! better than another.
+//!
+//! ```
+//! # let dir = tempfile::tempdir()?;
+//! # let (human, scores) = (dir.path().join("human.jsonl"), dir.path().join("scores.txt"));
+//! # let lines: String = (0..6).map(|i| format!("{{\"id\": {i}, \"human\": {}}}\n", i * i % 7)).collect();
+//! # std::fs::write(&human, lines)?;
+//! # std::fs::write(&scores, "1\n2\n5\n2\n3\n4\n")?;
+//! use storymeter_core::Catalogue;
+//! use storymeter_meta::correlate::{Judgments, Source, correlate};
+//! use storymeter_meta::Settings;
+//!
+//! let catalogue = Catalogue::default();
+//! let judgments = Judgments::read(&human, None, &catalogue)?;
+//! let sources = [Source { name: "mine".into(), file: scores, metric: None }];
+//! let result = correlate(&judgments, &sources, &catalogue, &Settings::default())?;
+//! assert_eq!(result.rows[0].agreements[0].n, 6);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod input;
+mod output;
+
+pub(crate) use output::interval_cells;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use storymeter_core::{Catalogue, Error as CoreError, Key, Place, Role, ScoreTable, Signature};
+use storymeter_stats::{Coefficient, Correction};
+
+use crate::analysis::{Settings, agreement_of, associate, compare_columns, with_interval};
+use crate::error::{Error, Result};
+use crate::level::Level;
+use crate::study::{Agreement, Comparison, IntervalMethod, Side, Test};
+
+/// A file of scores, and which of its metrics to take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The name that the result goes by.
+    pub name: String,
+    /// The file: one number per line in the order of the judgments, or a score file joined by id.
+    pub file: PathBuf,
+    /// The metric, where the file has several.
+    pub metric: Option<String>,
+}
+
+/// One human score per story.
+#[derive(Debug, Clone)]
+pub struct Judgments {
+    file: PathBuf,
+    criterion: Key,
+    ids: Vec<String>,
+    /// NaN where nobody rated the story on the criterion.
+    values: Vec<f64>,
+}
+
+/// How several scores agree with human judgments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Correlated {
+    /// The criterion.
+    pub criterion: Key,
+    /// The file of the judgments.
+    pub file: PathBuf,
+    /// One row per source.
+    pub rows: Vec<Row>,
+    /// Tests between every two sources, with every coefficient.
+    pub tests: Vec<PairTest>,
+    /// Which test was used.
+    pub test: Test,
+    /// How p-values of tests are corrected for their number, coefficient by coefficient.
+    pub correction: Correction,
+    /// How intervals were computed.
+    pub interval: IntervalMethod,
+    /// The confidence of the intervals.
+    pub confidence: f64,
+}
+
+/// How one source agrees with the judgments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The name of the source.
+    pub name: String,
+    /// The column of the score file, where it is one.
+    pub metric: Option<Key>,
+    /// Pearson, Spearman and Kendall.
+    pub agreements: Vec<Agreement>,
+    /// The number of stories with a human score and without a score.
+    pub without_score: usize,
+    /// The number of scores for stories without a human score.
+    pub without_human: usize,
+    /// How the numbers came about.
+    pub signature: Signature,
+}
+
+/// A test whether one source agrees better with the judgments than another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairTest {
+    /// The name of the first source.
+    pub first: String,
+    /// The name of the second source.
+    pub second: String,
+    /// The coefficient that is compared.
+    pub coefficient: Coefficient,
+    /// The test; its p-value is one-sided.
+    pub comparison: Comparison,
+}
+
+impl PairTest {
+    /// The name of the source with the stronger correlation, where one is stronger.
+    pub fn stronger(&self) -> Option<&str> {
+        self.comparison.stronger.map(|side| match side {
+            Side::First => self.first.as_str(),
+            Side::Second => self.second.as_str(),
+        })
+    }
+}
+
+impl Judgments {
+    /// Reads ratings and takes their mean, story by story.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or has no ratings, where there are several criteria and none is
+    /// named ([`Error::SeveralCriteria`]), or where the criterion is not known.
+    pub fn read(file: &Path, criterion: Option<&str>, catalogue: &Catalogue) -> Result<Self> {
+        let table = input::judgments(file, catalogue)?;
+        Self::of_table(&table, file, criterion)
+    }
+
+    /// Takes the judgments of a table.
+    ///
+    /// # Errors
+    /// As [`Judgments::read`].
+    pub fn of_table(table: &ScoreTable, file: &Path, criterion: Option<&str>) -> Result<Self> {
+        let human = table.of_role(Role::Human);
+        let key = |at: usize| &table.columns()[at].key;
+        let column = match (criterion, human.as_slice()) {
+            (_, []) => return Err(Error::NoCriterion { file: Some(file.to_owned()) }),
+            (Some(name), all) => {
+                let found = all.iter().copied().find(|&at| key(at).as_str() == name);
+                let known = all.iter().map(|&at| key(at).as_str());
+                found.ok_or_else(|| CoreError::unknown("criterion", name, known))?
+            }
+            (None, [only]) => *only,
+            (None, several) => {
+                let criteria = several.iter().map(|&at| key(at).to_string()).collect();
+                return Err(Error::SeveralCriteria { file: file.to_owned(), criteria });
+            }
+        };
+        Ok(Self {
+            file: file.to_owned(),
+            criterion: key(column).clone(),
+            ids: table.rows().iter().map(|row| row.id.clone()).collect(),
+            values: input::numbers(table, column),
+        })
+    }
+}
+
+/// The scores of a source, one per judged story.
+struct Joined {
+    scores: Vec<f64>,
+    without_human: usize,
+    metric: Option<Key>,
+}
+
+/// Correlates every source with the judgments, and tests every two sources against each other.
+///
+/// # Errors
+/// Where a file cannot be read or joined, or two sources have the same name.
+pub fn correlate(
+    judgments: &Judgments,
+    sources: &[Source],
+    catalogue: &Catalogue,
+    settings: &Settings,
+) -> Result<Correlated> {
+    let repeated = |at: &usize| sources[..*at].iter().any(|other| other.name == sources[*at].name);
+    if let Some(at) = (0..sources.len()).find(repeated) {
+        return Err(Error::TwiceTheName(sources[at].name.clone()));
+    }
+    let joined = sources
+        .iter()
+        .map(|source| judgments.join(source, catalogue))
+        .collect::<Result<Vec<_>>>()?;
+    let row = |(source, joined): (&Source, &Joined)| judgments.row(source, joined, settings);
+    let rows = sources.iter().zip(&joined).map(row).collect::<Result<_>>()?;
+    let columns: Vec<&[f64]> = joined.iter().map(|one| one.scores.as_slice()).collect();
+    let mut tests = Vec::new();
+    for coefficient in Coefficient::ALL {
+        let settings = Settings { coefficient, ..*settings };
+        let mut comparisons = compare_columns(&judgments.values, &columns, &settings)?.into_iter();
+        for later in 1..sources.len() {
+            for earlier in 0..later {
+                let Some(comparison) = comparisons.next() else { break };
+                let (first, second) = (sources[earlier].name.clone(), sources[later].name.clone());
+                tests.push(PairTest { first, second, coefficient, comparison });
+            }
+        }
+    }
+    Ok(Correlated {
+        criterion: judgments.criterion.clone(),
+        file: judgments.file.clone(),
+        rows,
+        tests,
+        test: settings.test,
+        correction: settings.correction,
+        interval: settings.interval,
+        confidence: settings.confidence,
+    })
+}
+
+impl Judgments {
+    fn row(&self, source: &Source, joined: &Joined, settings: &Settings) -> Result<Row> {
+        let key = Key::new(source.name.as_str());
+        let one = |coefficient: Coefficient| -> Result<Agreement> {
+            let found = associate(coefficient, &joined.scores, &self.values)?;
+            let found = with_interval(found, coefficient, &self.values, &joined.scores, settings)?;
+            Ok(agreement_of(found, &key, &self.criterion, Level::Pooled, coefficient))
+        };
+        let agreements = Coefficient::ALL.into_iter().map(one).collect::<Result<Vec<_>>>()?;
+        let missing = |(score, human): &(&f64, &f64)| score.is_nan() && !human.is_nan();
+        let signature = Signature::new("correlate").with("criterion", "c", &self.criterion);
+        let signature = match &joined.metric {
+            Some(metric) => signature.with("metric", "m", metric),
+            None => signature,
+        };
+        Ok(Row {
+            name: source.name.clone(),
+            metric: joined.metric.clone(),
+            without_score: joined.scores.iter().zip(&self.values).filter(missing).count(),
+            without_human: joined.without_human,
+            signature: signature.with("n", "n", agreements[0].n).with_version(),
+            agreements,
+        })
+    }
+
+    /// Reads a source: score files are joined by id, numbers by order.
+    fn join(&self, source: &Source, catalogue: &Catalogue) -> Result<Joined> {
+        match input::scores(&source.file, catalogue)? {
+            input::Scores::Numbers(values) if values.len() == self.values.len() => {
+                Ok(Joined { scores: values, without_human: 0, metric: None })
+            }
+            input::Scores::Numbers(values) => Err(Error::UnequalLengths {
+                file: source.file.clone(),
+                found: values.len(),
+                other: self.file.clone(),
+                expected: self.ids.len(),
+            }),
+            input::Scores::Table(table) => self.by_id(source, &table),
+        }
+    }
+
+    fn by_id(&self, source: &Source, table: &ScoreTable) -> Result<Joined> {
+        let column = pick_metric(table, source)?;
+        table.positions()?;
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (at, id) in self.ids.iter().enumerate() {
+            if places.insert(id, at).is_some() {
+                let problem = format!("duplicate id \"{id}\": scores cannot be joined by id");
+                return Err(CoreError::invalid(Place::file(&self.file), problem).into());
+            }
+        }
+        let mut scores = vec![f64::NAN; self.ids.len()];
+        let mut strangers = 0;
+        for (row, value) in table.rows().iter().zip(input::numbers(table, column)) {
+            match places.get(row.id.as_str()) {
+                Some(&story) => scores[story] = value,
+                None => strangers += 1,
+            }
+        }
+        if strangers == table.rows().len() {
+            let (file, other) = (source.file.clone(), self.file.clone());
+            return Err(Error::NothingShared { file, other });
+        }
+        let metric = Some(table.columns()[column].key.clone());
+        Ok(Joined { scores, without_human: strangers, metric })
+    }
+}
+
+/// The metric that a source names; otherwise the only one, or the one that the result is named after.
+fn pick_metric(table: &ScoreTable, source: &Source) -> Result<usize> {
+    if let Some(metric) = &source.metric {
+        return Ok(table.find(metric)?);
+    }
+    let metrics = table.of_role(Role::Metric);
+    match metrics.as_slice() {
+        [] => Err(Error::NoMetric { file: Some(source.file.clone()) }),
+        [only] => Ok(*only),
+        several => table.find(&source.name).map_err(|_| Error::SeveralMetrics {
+            file: source.file.clone(),
+            metrics: several.iter().map(|&at| table.columns()[at].key.to_string()).collect(),
+        }),
+    }
+}

@@ -1,0 +1,167 @@
+//! The result of a correlation as JSON and as sheets.
+
+use serde_json::{Map, Value, json};
+use storymeter_stats::Coefficient;
+
+use super::{Correlated, Row};
+use crate::outcome::Gap;
+use crate::study::Agreement;
+use crate::view::{Cell, Form, Sheet, Subject, test_title};
+
+/// The key of the tests between sources. The name of a source never has a `=` in it.
+const TESTS: &str = "=tests";
+
+impl Correlated {
+    /// One JSON object: `{"NAME": {"n", "pearson", ..., "p_pearson", ..., "interval_pearson", ...}}`.
+    ///
+    /// With two sources and more, the key `=tests` lists a test between every two of them.
+    pub fn to_json(&self) -> Value {
+        let mut all = Map::new();
+        for row in &self.rows {
+            all.insert(row.name.clone(), row_json(row));
+        }
+        if !self.tests.is_empty() {
+            all.insert(TESTS.into(), self.tests_json());
+        }
+        Value::Object(all)
+    }
+
+    fn tests_json(&self) -> Value {
+        let test = |test: &super::PairTest| {
+            let p = test.comparison.p_value;
+            let mut one = json!({
+                "first": test.first,
+                "second": test.second,
+                "coefficient": test.coefficient.name(),
+                "test": self.test.name(),
+                "n": test.comparison.n,
+                "stronger": test.stronger(),
+                "p": p.ok().map(|p| p.raw),
+                "p_corrected": p.ok().map(|p| p.corrected),
+                "correction": self.correction.name(),
+            });
+            if let (Err(gap), Some(object)) = (p, one.as_object_mut()) {
+                object.insert("reason".into(), json!(gap.to_string()));
+            }
+            one
+        };
+        Value::Array(self.tests.iter().map(test).collect())
+    }
+
+    /// The correlations, their intervals, and the tests between sources.
+    pub fn sheets(&self) -> Vec<Sheet> {
+        let mut sheets = vec![self.correlations(), self.intervals()];
+        if !self.tests.is_empty() {
+            sheets.push(self.test_sheet());
+        }
+        sheets
+    }
+
+    fn correlations(&self) -> Sheet {
+        let title = format!("Correlation with \"{}\" of {}", self.criterion, self.file.display());
+        let mut sheet = Sheet::new("correlate", Subject::Agreements, title, Form::Table)
+            .columns(["scores", "n", "without score", "without human"], 0)
+            .columns(["pearson", "spearman", "kendall"], 4)
+            .columns(["p_pearson", "p_spearman", "p_kendall"], 4);
+        for row in &self.rows {
+            let mut cells = vec![Cell::from(&row.name), row.agreements[0].n.into()];
+            cells.extend([Cell::from(row.without_score), row.without_human.into()]);
+            cells.extend(row.agreements.iter().map(|one| Cell::from(one.value.map(|e| e.value))));
+            cells.extend(row.agreements.iter().map(p_cell));
+            sheet.push(cells);
+        }
+        let signatures: Vec<String> =
+            self.rows.iter().map(|row| row.signature.to_string()).collect();
+        sheet.signature = signatures.join("\n  ");
+        sheet
+    }
+
+    fn intervals(&self) -> Sheet {
+        let percent = 100.0 * self.confidence;
+        let title = format!("{percent}% intervals of the correlations ({})", self.interval.name());
+        let mut sheet = Sheet::new("intervals", Subject::Intervals, title, Form::Table)
+            .columns(["scores", "coefficient", "n"], 0)
+            .columns(["value", "low", "high"], 4);
+        for one in self.rows.iter().flat_map(|row| &row.agreements) {
+            let mut cells: Vec<Cell> =
+                vec![(&one.metric).into(), one.coefficient.name().into(), one.n.into()];
+            cells.extend(interval_cells(one));
+            sheet.push(cells);
+        }
+        sheet.signature =
+            format!("interval:{}|confidence:{}", self.interval.name(), self.confidence);
+        sheet
+    }
+
+    fn test_sheet(&self) -> Sheet {
+        let title = "Which of two scores agrees better: tests on the stories that have both";
+        let mut sheet = Sheet::new("tests", Subject::Other, title, Form::Table)
+            .columns(["first", "second", "coefficient", "n", "stronger"], 0)
+            .columns(["p", "p corrected"], 4)
+            .note(format!(
+                "{}, one-sided: the probability that the stronger one is stronger by chance; \
+                 corrected after {} for the tests of the same coefficient",
+                test_title(self.test),
+                self.correction.name()
+            ));
+        for test in &self.tests {
+            let p = test.comparison.p_value;
+            sheet.push(vec![
+                (&test.first).into(),
+                (&test.second).into(),
+                test.coefficient.name().into(),
+                test.comparison.n.into(),
+                test.stronger().unwrap_or_default().into(),
+                p.map(|p| p.raw).into(),
+                p.map(|p| p.corrected).into(),
+            ]);
+        }
+        sheet.signature =
+            format!("test:{}|correction:{}", self.test.name(), self.correction.name());
+        sheet
+    }
+}
+
+fn row_json(row: &Row) -> Value {
+    let mut one = Map::new();
+    one.insert("n".into(), json!(row.agreements[0].n));
+    let mut each = |prefix: &str, value: &dyn Fn(&Agreement) -> Value| {
+        for (coefficient, agreement) in Coefficient::ALL.iter().zip(&row.agreements) {
+            one.insert(format!("{prefix}{coefficient}"), value(agreement));
+        }
+    };
+    each("", &|agreement| json!(agreement.value.ok().map(|e| e.value)));
+    each("p_", &|agreement| json!(agreement.value.ok().and_then(|e| e.p_value)));
+    each("interval_", &|agreement| {
+        json!(agreement.value.ok().and_then(|e| e.interval).map(|i| [i.low, i.high]))
+    });
+    one.insert("without_score".into(), json!(row.without_score));
+    one.insert("without_human".into(), json!(row.without_human));
+    if let Some(gap) = row.agreements.iter().find_map(|agreement| agreement.value.err()) {
+        one.insert("reason".into(), json!(gap.to_string()));
+    }
+    one.insert("signature".into(), json!(row.signature.to_string()));
+    Value::Object(one)
+}
+
+/// The p-value of an agreement, or why there is none.
+fn p_cell(one: &Agreement) -> Cell {
+    match one.value {
+        Ok(estimate) => estimate.p_value.map_or_else(|| Cell::missing("not defined"), Cell::from),
+        Err(gap) => Cell::missing(gap),
+    }
+}
+
+/// The value of an agreement and the ends of its interval.
+pub(crate) fn interval_cells(one: &Agreement) -> [Cell; 3] {
+    match one.value {
+        Err(gap) => [(); 3].map(|()| Cell::missing(gap)),
+        Ok(estimate) => {
+            let (low, high) = match estimate.interval {
+                Some(interval) => (Cell::from(interval.low), Cell::from(interval.high)),
+                None => (Cell::missing(Gap::NoInterval), Cell::missing(Gap::NoInterval)),
+            };
+            [Cell::from(estimate.value), low, high]
+        }
+    }
+}

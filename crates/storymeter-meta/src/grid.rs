@@ -1,0 +1,248 @@
+//! The dense arrangement of a score table: systems by items.
+
+use std::collections::{HashMap, HashSet};
+
+use storymeter_core::{Column, Direction, Role, ScoreTable};
+
+use crate::error::{Error, Result};
+
+/// The name of the only system where the data names none.
+pub(crate) const NO_SYSTEM: &str = "all";
+
+/// Scores and ratings of every system on every item, by column.
+///
+/// This is what the statistics work on. An absent cell is NaN here, because `storymeter-stats`
+/// documents NaN as missing; nothing of that leaves the crate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    systems: Vec<String>,
+    items: Vec<String>,
+    columns: Vec<Column>,
+    /// `[column][system][item]`.
+    values: Vec<Vec<f64>>,
+    /// By row of the table: its id and its cell.
+    cells: Vec<(String, usize)>,
+}
+
+impl Grid {
+    /// Arranges a table. Where no row has a system, every story is an item of its own.
+    ///
+    /// # Errors
+    /// Where an id is there twice, where a system has two stories for one item, or where only some
+    /// rows have a system.
+    pub fn from_table(table: &ScoreTable) -> Result<Self> {
+        table.positions()?;
+        let (systems, items, cells) = arrange(table)?;
+        let size = systems.len() * items.len();
+        let spread = |column: usize| {
+            let mut values = vec![f64::NAN; size];
+            for (value, &cell) in table.values(column).iter().zip(&cells) {
+                values[cell] = value.as_ref().copied().unwrap_or(f64::NAN);
+            }
+            values
+        };
+        let ids = table.rows().iter().map(|row| row.id.clone());
+        Ok(Self {
+            values: (0..table.columns().len()).map(spread).collect(),
+            columns: table.columns().to_vec(),
+            cells: ids.zip(cells).collect(),
+            systems,
+            items,
+        })
+    }
+
+    /// The same grid without the systems of these names, such as human writers.
+    #[must_use]
+    pub fn without_systems(&self, names: &[impl AsRef<str>]) -> Self {
+        let leaves = |system: &str| names.iter().any(|name| name.as_ref() == system);
+        let kept: Vec<usize> =
+            (0..self.systems.len()).filter(|&system| !leaves(&self.systems[system])).collect();
+        let items = self.items.len();
+        let column = |at: usize| -> Vec<f64> {
+            kept.iter().flat_map(|&system| self.row(at, system)).copied().collect()
+        };
+        let moved = |(id, cell): &(String, usize)| {
+            let system = kept.iter().position(|&system| system == cell / items)?;
+            Some((id.clone(), system * items + cell % items))
+        };
+        let mut grid = Self {
+            systems: kept.iter().map(|&system| self.systems[system].clone()).collect(),
+            items: self.items.clone(),
+            columns: self.columns.clone(),
+            values: (0..self.columns.len()).map(column).collect(),
+            cells: self.cells.iter().filter_map(moved).collect(),
+        };
+        grid.count();
+        grid
+    }
+
+    /// Sets the counts of present and absent values of each column from the stories that are left.
+    fn count(&mut self) {
+        for (column, values) in self.columns.iter_mut().zip(&self.values) {
+            let present = self.cells.iter().filter(|(_, cell)| !values[*cell].is_nan()).count();
+            column.counts.present = present as u64;
+            column.counts.absent = (self.cells.len() - present) as u64;
+        }
+    }
+
+    /// The names of the systems.
+    pub fn systems(&self) -> &[String] {
+        &self.systems
+    }
+
+    /// The names of the items.
+    pub fn items(&self) -> &[String] {
+        &self.items
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Each story's id and its cell in a column.
+    pub fn cells(&self) -> &[(String, usize)] {
+        &self.cells
+    }
+
+    /// The number of stories.
+    pub fn stories(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The columns of a role, by position.
+    pub fn of_role(&self, role: Role) -> Vec<usize> {
+        (0..self.columns.len()).filter(|&at| self.columns[at].role == role).collect()
+    }
+
+    /// The largest number of systems that have a story for the same item.
+    pub fn most_systems_per_item(&self) -> usize {
+        let mut counts = vec![0; self.items.len()];
+        let cells: HashSet<usize> = self.cells.iter().map(|(_, cell)| *cell).collect();
+        cells.into_iter().for_each(|cell| counts[cell % self.items.len()] += 1);
+        counts.into_iter().max().unwrap_or(0)
+    }
+
+    /// A column's values as `[system][item]`, flattened; NaN where a value is absent.
+    pub(crate) fn values(&self, column: usize) -> &[f64] {
+        &self.values[column]
+    }
+
+    /// A column's values of one system, by item.
+    pub(crate) fn row(&self, column: usize, system: usize) -> &[f64] {
+        let items = self.items.len();
+        &self.values[column][system * items..(system + 1) * items]
+    }
+
+    /// A column's values, turned so that more is better.
+    pub(crate) fn oriented(&self, column: usize) -> Vec<f64> {
+        let sign = self.columns[column].direction.sign();
+        self.values[column].iter().map(|value| sign * value).collect()
+    }
+
+    pub(crate) fn set_direction(&mut self, column: usize, direction: Direction) {
+        self.columns[column].direction = direction;
+    }
+}
+
+/// Systems, items and the cell of each row.
+fn arrange(table: &ScoreTable) -> Result<(Vec<String>, Vec<String>, Vec<usize>)> {
+    let rows = table.rows();
+    if rows.iter().all(|row| row.system.is_none()) {
+        let items = rows.iter().map(|row| row.id.clone()).collect();
+        return Ok((vec![NO_SYSTEM.into()], items, (0..rows.len()).collect()));
+    }
+    let (mut systems, mut items) = (Names::default(), Names::default());
+    let mut places = Vec::with_capacity(rows.len());
+    let mut taken: HashMap<(usize, usize), usize> = HashMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        let Some(system) = &row.system else {
+            return Err(Error::NoSystem { place: table.place(at), id: row.id.clone() });
+        };
+        let place = (systems.position(system), items.position(&row.item));
+        if let Some(other) = taken.insert(place, at) {
+            return Err(Error::TwoStories {
+                place: table.place(at),
+                system: system.clone(),
+                item: row.item.clone(),
+                first: rows[other].id.clone(),
+                second: row.id.clone(),
+            });
+        }
+        places.push(place);
+    }
+    let width = items.names.len();
+    let cells = places.into_iter().map(|(system, item)| system * width + item).collect();
+    Ok((systems.names, items.names, cells))
+}
+
+/// Distinct names in order of appearance.
+#[derive(Default)]
+struct Names {
+    names: Vec<String>,
+    positions: HashMap<String, usize>,
+}
+
+impl Names {
+    fn position(&mut self, name: &str) -> usize {
+        if let Some(&position) = self.positions.get(name) {
+            return position;
+        }
+        self.names.push(name.to_owned());
+        self.positions.insert(name.to_owned(), self.names.len() - 1);
+        self.names.len() - 1
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use storymeter_core::{Absence, Row};
+
+    /// A table of systems `s0`, `s1`, ... and items `i0`, `i1`, ...: the first column is a criterion,
+    /// the others are metrics. A NaN is an absent value.
+    pub fn grid(systems: usize, items: usize, columns: &[&[f64]]) -> Grid {
+        let row = |system: usize, item: usize| Row {
+            id: format!("s{system}-i{item}"),
+            system: Some(format!("s{system}")),
+            item: format!("i{item}"),
+            ..Row::default()
+        };
+        let rows = (0..systems).flat_map(|system| (0..items).map(move |item| row(system, item)));
+        let mut table = ScoreTable::new(rows.collect());
+        for (at, values) in columns.iter().enumerate() {
+            let column = match at {
+                0 => Column::criterion("c0"),
+                at => Column::metric(format!("c{at}"), Direction::Higher),
+            };
+            let value = |v: &f64| if v.is_nan() { Err(Absence::NotGiven) } else { Ok(*v) };
+            table.push(column, values.iter().map(value).collect());
+        }
+        Grid::from_table(&table).unwrap()
+    }
+
+    #[test]
+    fn a_system_can_be_left_out_and_the_counts_follow() {
+        let all = grid(2, 2, &[&[1.0, f64::NAN, 3.0, 4.0]]);
+        assert_eq!((all.columns()[0].counts.present, all.columns()[0].counts.absent), (3, 1));
+        let without = all.without_systems(&["s0"]);
+        assert_eq!(without.systems(), ["s1"]);
+        assert_eq!(without.values(0), [3.0, 4.0]);
+        assert_eq!(without.cells(), [("s1-i0".to_owned(), 0), ("s1-i1".to_owned(), 1)]);
+        let counts = without.columns()[0].counts;
+        assert_eq!((counts.present, counts.absent), (2, 0));
+    }
+
+    #[test]
+    fn systems_without_a_shared_item_are_seen() {
+        let rows = (0..4).map(|i| Row {
+            id: i.to_string(),
+            system: Some(format!("s{}", i % 2)),
+            item: i.to_string(),
+            ..Row::default()
+        });
+        let apart = Grid::from_table(&ScoreTable::new(rows.collect())).unwrap();
+        assert_eq!((apart.most_systems_per_item(), apart.stories()), (1, 4));
+        assert_eq!(grid(3, 2, &[&[0.0; 6]]).most_systems_per_item(), 3);
+    }
+}

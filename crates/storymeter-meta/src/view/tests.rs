@@ -1,0 +1,222 @@
+//! Tests between metrics, metrics as judges, and what differs between editions.
+
+use super::correlations::{average, count};
+use super::{Cell, Form, Label, Sheet, Subject, label};
+use crate::level::Level;
+use crate::outcome::Gap;
+use crate::study::{
+    Difference, DifferenceKind, Edition, PairAccuracy, Pairwise, Test, TestMatrix, TopSystems,
+};
+
+/// The name of a test in words.
+pub fn test_title(test: Test) -> &'static str {
+    match test {
+        Test::Williams => "Williams tests",
+        Test::Steiger => "Steiger's tests",
+        Test::Meng => "Tests of Meng, Rosenthal and Rubin",
+        Test::Permutation => "Permutation tests (PERM-BOTH)",
+    }
+}
+
+/// The title of a matrix of tests.
+pub(super) fn title(matrix: &TestMatrix) -> String {
+    let TestMatrix { criterion, level, .. } = matrix;
+    let coefficient = match matrix.coefficient.name() {
+        "pearson" => "Pearson",
+        "spearman" => "Spearman",
+        _ => "Kendall",
+    };
+    let tests = test_title(matrix.test);
+    format!("{tests} between metrics for {criterion}, {level}-level {coefficient}")
+}
+
+/// Three sheets at most: raw p-values, corrected ones, and the numbers of observations where these
+/// differ from pair to pair.
+pub(super) fn matrices(edition: Edition, matrix: &TestMatrix, label_of: Label) -> Vec<Sheet> {
+    let TestMatrix { test, criterion, level, coefficient, correction, metrics, pairs } = matrix;
+    let id = label_of.id.clone();
+    let subject = |correction| Subject::Tests {
+        test: *test,
+        criterion: criterion.clone(),
+        level: *level,
+        coefficient: *coefficient,
+        correction,
+    };
+    let fill = |sheet: Sheet, cell: &dyn Fn(usize, usize) -> Cell| {
+        let mut sheet = sheet.column("metric", 0).columns(metrics, 3);
+        for (row, metric) in metrics.iter().enumerate() {
+            let mut line = vec![Cell::from(metric)];
+            line.extend((0..metrics.len()).map(|column| cell(row, column)));
+            sheet.push(line);
+        }
+        sheet
+    };
+    let p = |corrected: bool| {
+        move |row: usize, column: usize| match matrix.get(row, column) {
+            None => Cell::from(""),
+            Some(one) => one.p_value.map(|p| if corrected { p.corrected } else { p.raw }).into(),
+        }
+    };
+    let counts = count(pairs.iter().map(|pair| pair.n));
+    let n = match &counts {
+        Cell::Count(n) => format!("n = {n} {}", observations(*level)),
+        other => format!("n = {} {}, by pair of metrics", other.text(), observations(*level)),
+    };
+    let meaning = "one-sided p-value that the row's correlation is higher than the column's; empty \
+                   where it is not";
+    let impossible = pairs.iter().filter(|pair| pair.p_value == Err(Gap::Impossible)).count();
+    let corrected_title = format!("{}, corrected after {}", label_of.title, correction.name());
+    let mut raw = label_of.sheet(subject(None), Form::Heatmap).note(meaning).note(n.as_str());
+    if edition == Edition::Published {
+        raw = raw.note(
+            "signs as published: most impossible triples of correlations got a p-value; where the \
+             formula has none, the cell is NaN here and was drawn as empty",
+        );
+    }
+    if impossible > 0 {
+        raw = raw.note(format!(
+            "{impossible} pairs have no p-value, because their three correlations cannot occur together"
+        ));
+    }
+    let corrected = label(format!("{id}-corrected"), corrected_title)
+        .sheet(subject(Some(*correction)), Form::Heatmap)
+        .note(meaning)
+        .note(format!("corrected for the number of tests of this matrix; {n}"));
+    let mut sheets = vec![fill(raw, &p(false)), fill(corrected, &p(true))];
+    if matches!(counts, Cell::Text(_)) {
+        let title = format!("Observations behind the tests for {criterion}, {level} level");
+        let subject = Subject::TestCounts { criterion: criterion.clone(), level: *level };
+        let sheet = label(format!("{id}-n"), title).sheet(subject, Form::Table);
+        sheets.push(fill(sheet, &|row, column| match row == column {
+            true => Cell::from(""),
+            false => {
+                let at = crate::study::pair_index(row.min(column), row.max(column));
+                Cell::from(pairs[at].n)
+            }
+        }));
+    }
+    sheets
+}
+
+/// What is counted at a level.
+fn observations(level: Level) -> &'static str {
+    match level {
+        Level::Story => "items",
+        Level::System => "systems",
+        Level::Pooled => "stories",
+    }
+}
+
+/// Weighted F1 of the verdicts of metrics and people; all metrics, or those at these positions.
+pub(super) fn pairwise(
+    label: Label,
+    criteria: &[&storymeter_core::Key],
+    found: &Pairwise,
+    positions: Option<&[usize]>,
+) -> Sheet {
+    let all: Vec<usize> = (0..found.rows.len()).collect();
+    let chosen = || positions.unwrap_or(&all).iter().map(|&at| &found.rows[at]);
+    let pairs = count(chosen().flat_map(|row| row.n.iter().copied()));
+    let used = match &pairs {
+        Cell::Count(n) if *n as usize == found.pairs => String::new(),
+        Cell::Count(n) => format!(", of which {n} share enough items to be compared"),
+        other => format!(", of which {} share enough items to be compared", other.text()),
+    };
+    let mut sheet = label
+        .sheet(Subject::Pairwise, Form::Heatmap)
+        .column("metric", 0)
+        .columns(criteria, 0)
+        .column("Avg", 0)
+        .note(format!(
+            "{} pairs of systems{used}; {} draws of the items per pair, {}% confidence, seed {}",
+            found.pairs,
+            found.draws,
+            100.0 * found.confidence,
+            found.seed
+        ))
+        .note(match found.directed {
+            true => "metrics where less is better are turned round first",
+            false => "the direction of a metric is ignored, as published",
+        });
+    for row in chosen() {
+        let mut cells = vec![Cell::from(&row.metric)];
+        cells.extend(row.f1.iter().map(Cell::from));
+        // The average of numbers of which one is absent has the same reason.
+        let gap = row.f1.iter().find_map(|one| one.err());
+        let mean = average(Edition::Corrected, &row.f1);
+        cells.push(mean.map_err(|other| gap.unwrap_or(other)).into());
+        sheet.push(cells);
+    }
+    sheet
+}
+
+/// How often metrics order two stories as people do.
+pub(super) fn pair_accuracy(label: Label, found: &[PairAccuracy]) -> Sheet {
+    let within = match found.first().map(|one| one.level) {
+        Some(Level::Story) => "pairs of stories for the same item",
+        _ => "all pairs of stories",
+    };
+    let mut sheet = label
+        .sheet(Subject::PairAccuracy, Form::Table)
+        .columns(["metric", "criterion"], 0)
+        .columns(["accuracy", "without calibration", "threshold"], 4)
+        .column("pairs", 0)
+        .note(format!(
+            "{within}; scores that differ by at most the threshold count as equal (Deutsch, Foster \
+             and Freitag 2023)"
+        ));
+    for one in found {
+        sheet.push(vec![
+            (&one.metric).into(),
+            (&one.criterion).into(),
+            (&one.accuracy).into(),
+            (&one.uncalibrated).into(),
+            (&one.threshold).into(),
+            one.n.into(),
+        ]);
+    }
+    sheet
+}
+
+/// Correlations among the k best systems; all metrics, or those of these names.
+pub(super) fn top_systems(
+    label: Label,
+    found: &TopSystems,
+    chosen: &dyn Fn(&storymeter_core::Key) -> bool,
+) -> Sheet {
+    let mut sheet = label
+        .sheet(Subject::TopSystems, Form::Lines)
+        .columns(["criterion", "metric"], 0)
+        .columns(found.k.iter().map(|k| format!("k={k}")), 3);
+    for row in found.rows.iter().filter(|row| chosen(&row.metric)) {
+        let mut cells = vec![Cell::from(&row.criterion), (&row.metric).into()];
+        cells.extend(row.strength.iter().map(Cell::from));
+        sheet.push(cells);
+    }
+    sheet
+}
+
+/// Where the published and the corrected analysis differ.
+pub(super) fn differences(found: &[Difference]) -> Sheet {
+    let title = "Where the published and the corrected analysis differ";
+    let mut sheet = Sheet::new("differences", Subject::Differences, title, Form::Table)
+        .brief()
+        .columns(["what", "subject", "published", "corrected"], 0);
+    for one in found {
+        let what = match one.kind {
+            DifferenceKind::Heatmaps => "heat-maps (Figures 1-6, 10-25)".to_owned(),
+            DifferenceKind::Agreement => "agreement (Table 3)".to_owned(),
+            DifferenceKind::SystemMeans => "system means (last bits)".to_owned(),
+            DifferenceKind::Pairwise => "pairwise F1, mean over criteria (direction)".to_owned(),
+            DifferenceKind::Williams(level) => {
+                format!("Williams tests, {level} level, pearson (signs)")
+            }
+            DifferenceKind::Borda => "Borda top 5 (ties)".to_owned(),
+            DifferenceKind::TopSystems => "top-k systems (rounded means)".to_owned(),
+        };
+        let [subject, published, corrected] =
+            [&one.subject, &one.published, &one.corrected].map(Cell::from);
+        sheet.push(vec![what.into(), subject, published, corrected]);
+    }
+    sheet
+}
