@@ -204,9 +204,9 @@ impl Analysis {
         let design = Design {
             coefficient,
             level: match level {
-                Level::Story => storymeter_stats::Level::Item,
-                Level::System => storymeter_stats::Level::System,
-                Level::Pooled => storymeter_stats::Level::Pooled,
+                Level::Story => storymeter_stats::CorrelationLevel::Item,
+                Level::System => storymeter_stats::CorrelationLevel::System,
+                Level::Pooled => storymeter_stats::CorrelationLevel::Pooled,
             },
             exchange: Exchange::Both,
         };
@@ -274,7 +274,7 @@ pub(crate) fn compare_columns(
         .into_par_iter()
         .map(three)
         .collect::<storymeter_stats::Result<Vec<_>>>()?;
-    let level = storymeter_stats::Level::Pooled;
+    let level = storymeter_stats::CorrelationLevel::Pooled;
     let permutation = Permutation {
         systems: 1,
         items: ratings.len(),
