@@ -202,7 +202,7 @@ impl DocumentFrequency {
     }
 
     /// In how many documents each of the n-grams occurs; 1 also stands for none.
-    pub(crate) fn of_all(&self, hashes: &[u64]) -> Vec<u32> {
+    pub(crate) fn look_up(&self, hashes: &[u64]) -> Vec<u32> {
         let mut counts = Vec::with_capacity(hashes.len());
         for some in hashes.chunks(32) {
             // Places first, and what lies there, with no decision in between: the processor waits for all at once.
@@ -249,19 +249,19 @@ mod tests {
             for n in 1..=60u64 {
                 let expected = [(50 / n).max(1) as u32];
                 assert_eq!(
-                    counted.of_all(&[spread(n)]),
+                    counted.look_up(&[spread(n)]),
                     expected,
                     "{n} with a buffer of {capacity}"
                 );
             }
-            assert_eq!(counted.of_all(&[12345]), [1]);
+            assert_eq!(counted.look_up(&[12345]), [1]);
         }
     }
 
     #[test]
     fn nothing_seen_is_nothing_known() {
         let empty = DocumentCounter::new().finish().expect("nothing to put aside");
-        assert_eq!((empty.documents(), empty.of_all(&[0, u64::MAX])), (0, vec![1, 1]));
+        assert_eq!((empty.documents(), empty.look_up(&[0, u64::MAX])), (0, vec![1, 1]));
     }
 
     /// Many hashes in one place, at both ends of their part and of all parts, and their neighbours that never came.
@@ -274,8 +274,8 @@ mod tests {
         let counter = DocumentCounter::new();
         (0..3).for_each(|_| counter.add(&crowd));
         let counted = counter.finish().expect("nothing to put aside");
-        assert_eq!(counted.of_all(&crowd), vec![3; 300]);
+        assert_eq!(counted.look_up(&crowd), vec![3; 300]);
         let neighbours: Vec<u64> = crowd.iter().map(|hash| hash + 2).collect();
-        assert_eq!(counted.of_all(&neighbours), vec![1; 300]);
+        assert_eq!(counted.look_up(&neighbours), vec![1; 300]);
     }
 }

@@ -24,6 +24,7 @@ mod in_order;
 mod meteor;
 mod metric_set;
 mod metrics;
+mod of_corpus;
 mod per_story;
 mod rouge;
 pub mod tokenize;

@@ -90,7 +90,7 @@ impl Side {
 
 impl Counts {
     /// Aligns a story with a reference and counts.
-    pub fn of(story: &[&Word], reference: &[&Word], tables: &Tables) -> Self {
+    pub fn aligned(story: &[&Word], reference: &[&Word], tables: &Tables) -> Self {
         let (mut one, story_function) = Side::new(story, tables);
         let (mut other, reference_function) = Side::new(reference, tables);
         let mut chunks = 0.0;
@@ -155,7 +155,7 @@ mod tests {
             [story, reference].map(|text| TextCache::new(text).view::<MeteorWords>());
         let (story, reference) =
             (story.resolve(&tables.abbreviations), reference.resolve(&tables.abbreviations));
-        Counts::of(&story, &reference, &tables)
+        Counts::aligned(&story, &reference, &tables)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One file per metric. The documentation at the top of each is its page in the catalogue.
+//! One file per metric. The comment at the top of each file is the manual page of its metric.
 
 mod bleu;
 mod chrf;
@@ -17,7 +17,7 @@ mod text_length;
 
 use storymeter_core::Entry;
 
-/// The catalogue, in its order.
+/// All metrics, in the order of the catalogue.
 pub(crate) static ENTRIES: &[&Entry] = &[
     &bleu::ENTRY,
     &chrf::ENTRY,
