@@ -1,10 +1,10 @@
-//! What comes off the front, off the back, and what cuts the middle.
+//! Prefixes and suffixes that come off a word, and infixes at which it is cut.
 
 use std::ops::Range;
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// The length in bytes of the prefix to take off, 0 for none.
+/// The length in bytes of the prefix that comes off, or 0.
 pub(super) fn prefix(text: &str) -> usize {
     let mut chars = text.chars();
     let Some(c) = chars.next() else { return 0 };
@@ -21,7 +21,7 @@ pub(super) fn prefix(text: &str) -> usize {
     }
 }
 
-/// The length in bytes of the suffix to take off, 0 for none: of all that fit, the longest.
+/// The length in bytes of the longest suffix that comes off, or 0.
 pub(super) fn suffix(text: &str) -> usize {
     let Some(last) = text.chars().next_back() else { return 0 };
     let before = &text[..text.len() - last.len_utf8()];
@@ -47,8 +47,7 @@ pub(super) fn suffix(text: &str) -> usize {
     unit(text).max(single)
 }
 
-/// The length in bytes of the unit of measure or currency at the end of a number, 0 for none: of
-/// all that fit, the longest.
+/// The length in bytes of the longest unit of measure or currency at the end of a number, or 0.
 fn unit(text: &str) -> usize {
     // A unit comes off only after a digit, so most words need no search. Looking no further back
     // than the longest unit keeps the time of peeling a long word linear.
@@ -67,7 +66,7 @@ fn is_after_digit(text: &str, suffix: &str) -> bool {
     text.strip_suffix(suffix).is_some_and(|number| number.ends_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a full stop comes off a word: not after one capital letter, as in initials.
+/// Whether a full stop comes off a word. It stays after a single capital letter, as in initials.
 fn full_stop_comes_off(word: &str) -> bool {
     let mut back = word.chars().rev();
     let Some(last) = back.next() else { return false };
@@ -83,7 +82,7 @@ fn full_stop_comes_off(word: &str) -> bool {
         })
 }
 
-/// Where the middle of a word is cut, from left to right.
+/// The infixes of a word, from left to right.
 pub(super) fn infixes(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -100,15 +99,15 @@ pub(super) fn infixes(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// The length of the infix that begins between these two parts, 0 for none.
+/// The length in bytes of the infix with which `after` begins, or 0.
 fn infix(before: &str, after: &str) -> usize {
-    let mut rest = after.chars();
-    let Some(c) = rest.next() else { return 0 };
+    let mut chars = after.chars();
+    let Some(c) = chars.next() else { return 0 };
     if c.is_ascii_alphanumeric() {
         return 0;
     }
     let previous = before.chars().next_back();
-    let next = rest.next();
+    let next = chars.next();
     let is = |neighbour: Option<char>, class: fn(char) -> bool| neighbour.is_some_and(class);
     let after_word = is(previous, |c| c.is_ascii_digit() || is_alpha(c));
     if c == '.' {
@@ -141,7 +140,7 @@ fn infix(before: &str, after: &str) -> usize {
 
 const HYPHENS: [&str; 7] = ["-", "–", "—", "--", "---", "——", "~"];
 
-/// Units of measure that come off a number.
+/// The units of measure that come off a number.
 const UNITS: [&str; 87] = [
     "km", "km²", "km³", "m", "m²", "m³", "dm", "dm²", "dm³", "cm", "cm²", "cm³", "mm", "mm²",
     "mm³", "ha", "µm", "nm", "yd", "in", "ft", "kg", "g", "mg", "µg", "t", "lb", "oz", "m/s",
@@ -154,7 +153,7 @@ const UNITS: [&str; 87] = [
 /// The length in bytes of the longest of the units and currencies that come off a number.
 const LONGEST_UNIT: usize = 8;
 
-/// Currencies of more than one character.
+/// The currencies of more than one character.
 const DOLLARS: [&str; 3] = ["US$", "C$", "A$"];
 
 fn is_currency(c: char) -> bool {
@@ -237,7 +236,8 @@ fn is_quote(c: char) -> bool {
     )
 }
 
-/// Emoji and other symbols (category So); of the pictographs, those known up to Unicode 11.
+/// Emoji and other symbols (category So). Among the pictographs, only those known up to Unicode 11
+/// count.
 fn is_icon(c: char) -> bool {
     if c.is_ascii() {
         return false;
@@ -255,7 +255,7 @@ fn is_icon(c: char) -> bool {
     }
 }
 
-/// Letters of scripts without case, by block, as spaCy has them.
+/// Letters of scripts without case, in the blocks that spaCy lists.
 fn is_uncased(c: char) -> bool {
     matches!(
         c as u32,
