@@ -31,14 +31,17 @@ struct Ratio {
 /// without a number.
 pub(super) fn build<F: Fraction>(request: &Request<'_>) -> Result<Box<dyn Metric>, MetricError> {
     let order = request.id.rsplit_once('-').and_then(|(_, n)| n.parse().ok()).unwrap_or(1);
-    let (fraction, newline): (fn(&Prepared<'_>, usize) -> (f64, f64), _) =
-        match request.has("hanna") {
-            true => (F::of_story::<WithNewline<Spacy>>, "yes"),
-            false => (F::of_story::<Spacy>, "no"),
-        };
-    let signature =
-        Signature::new(request.id).with("tok", "tok", "spacy").with("newline", "nl", newline);
-    PerStory::boxed(request.describe().width(2).signature(signature), Ratio { fraction, order })
+    let hanna = request.has("hanna");
+    let signature = Signature::new(request.id).with("tok", "tok", "spacy").with(
+        "newline",
+        "nl",
+        if hanna { "yes" } else { "no" },
+    );
+    let measure = Ratio {
+        fraction: if hanna { F::of_story::<WithNewline<Spacy>> } else { F::of_story::<Spacy> },
+        order,
+    };
+    PerStory::boxed(request.describe().width(2).signature(signature), measure)
 }
 
 impl Measure for Ratio {

@@ -1,4 +1,4 @@
-//! ROUGE: words, n-grams, subsequences and skip-bigrams that story and reference share.
+//! ROUGE: words and sequences of words that story and reference share.
 //!
 //! ROUGE is a family of scores. Each variant counts another kind of unit, and has a recall, a
 //! precision and an F-score, one column each:

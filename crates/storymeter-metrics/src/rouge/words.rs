@@ -139,12 +139,7 @@ fn perl_words<'a>(lines: impl Iterator<Item = &'a str>, stem: impl Fn(&str) -> S
 /// The words of `rouge-score`. They are put in lower case by Unicode's rules, which make ASCII letters
 /// of the Kelvin sign and of the dotted capital I.
 fn google_words(text: &str, stem: impl Fn(&str) -> String) -> Words {
-    // Character by character: `str::to_lowercase` treats a sigma at the end of a word differently.
-    let lower = |line: &str| match line.is_ascii() {
-        true => line.to_ascii_lowercase(),
-        false => line.chars().flat_map(char::to_lowercase).collect(),
-    };
-    words(text.split('\n').map(lower), stem)
+    words(text.split('\n').map(str::to_lowercase), stem)
 }
 
 /// Stems words of more than three letters, as ROUGE-1.5.5 and `rouge-score` do, and keeps others.
