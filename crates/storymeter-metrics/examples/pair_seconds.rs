@@ -1,10 +1,10 @@
 //! Times one metric on stories in memory, on one thread: `pair_seconds FILE.jsonl ROUNDS METRIC`.
 //!
 //! Prints one line of JSON with the mean seconds per round, in processor time (which does not count
-//! other work on the machine) and on the clock, and with the bytes of stories and references. A metric
-//! loads its tables once, before the first round. Texts are tokenised anew in each round. METEOR's
-//! tables come from the folder that `STORYMETER_METEOR_DATA` names. `benches/peers/rouge.py` and
-//! `meteor.py` compare the times with those of other programs.
+//! other work on the machine) and on the clock, and with the bytes of stories and references. A
+//! metric loads its tables once, before the first round. Texts are tokenised anew in each round.
+//! METEOR's tables come from the folder that `STORYMETER_METEOR_DATA` names.
+//! `benches/peers/rouge.py` and `meteor.py` compare the times with those of other programs.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;

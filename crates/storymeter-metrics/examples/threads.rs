@@ -1,14 +1,14 @@
 //! Times metrics on one thread and on several: `threads FILE.jsonl THREADS METRIC...`.
 //!
-//! Prints one line of JSON per metric with the seconds per round on one thread and on `THREADS`, and
-//! the ratio of the two. All numbers are medians. Rounds on one thread and on several take turns, so
-//! that other work on the machine affects both. A round does what `storymeter score` does with stories
-//! that are already parsed: it scores batches of 1,024, several at a time, after a first pass if the
-//! metric needs one.
+//! Prints one line of JSON per metric with the seconds per round on one thread and on `THREADS`,
+//! and the ratio of the two. All numbers are medians. Rounds on one thread and on several take
+//! turns, so that other work on the machine affects both. A round does what `storymeter score` does
+//! with stories that are already parsed: it scores batches of 1,024, several at a time, after a
+//! first pass if the metric needs one.
 //!
-//! Two lines before them say what the machine itself gains from more threads. They are for a loop of
-//! arithmetic and for a loop that counts in a table of 16 KiB, in which the threads share nothing.
-//! `benches/peers/metrics.py` runs this example.
+//! Two lines before them say what the machine itself gains from more threads. They are for a loop
+//! of arithmetic and for a loop that counts in a table of 16 KiB, in which the threads share
+//! nothing. `benches/peers/metrics.py` runs this example.
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;

@@ -1,8 +1,8 @@
 //! Times metrics on one thread on stories in memory: `throughput FILE.jsonl METRIC...`.
 //!
-//! Prints one line of JSON per metric with the seconds per round (the best mean of five), the number
-//! of stories, and the megabytes of stories and references per second. On Linux the seconds are
-//! processor time, so that other work on the machine does not count. `benches/peers/metrics.py`
+//! Prints one line of JSON per metric with the seconds per round (the best mean of five), the
+//! number of stories, and the megabytes of stories and references per second. On Linux the seconds
+//! are processor time, so that other work on the machine does not count. `benches/peers/metrics.py`
 //! compares them with other programs. The example `threads` times more than one thread.
 #![allow(clippy::print_stdout)]
 

@@ -1,14 +1,14 @@
 //! The number of documents in which each n-gram occurs, for corpora whose n-grams do not fit in
 //! memory.
 //!
-//! N-grams are represented by 64-bit hashes. Most n-grams of a corpus occur in one document only, and
-//! every metric treats these like unknown ones, so only the others are kept in the end. Until then,
-//! every thread gathers hashes, divided into parts by their first bits. When a part is full, it is
-//! written to a temporary file. In the end each part is sorted and counted by itself. In this way no
-//! thread waits for another, and all threads take part in counting.
+//! N-grams are represented by 64-bit hashes. Most n-grams of a corpus occur in one document only,
+//! and every metric treats these like unknown ones, so only the others are kept in the end. Until
+//! then, every thread gathers hashes, divided into parts by their first bits. When a part is full,
+//! it is written to a temporary file. In the end each part is sorted and counted by itself. In this
+//! way no thread waits for another, and all threads take part in counting.
 //!
-//! Two n-grams with the same hash would be taken for one. For a hundred million different n-grams, the
-//! chance that any two have the same hash is about 3 in 10,000.
+//! Two n-grams with the same hash would be taken for one. For a hundred million different n-grams,
+//! the chance that any two have the same hash is about 3 in 10,000.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -139,8 +139,8 @@ impl Overflow {
     }
 }
 
-/// The hashes of a part that were seen twice or more, in ascending order. Each is near the place that
-/// its value gives.
+/// The hashes of a part that were seen twice or more, in ascending order. Each is near the place
+/// that its value gives.
 ///
 /// A third of the slots are free, so that the first slot nearly always has the answer. In a large
 /// corpus a lookup therefore waits for memory only once.
@@ -205,13 +205,13 @@ impl DocumentFrequency {
         self.documents
     }
 
-    /// The number of documents in which each of these n-grams occurs. It is 1 for an unknown n-gram as
-    /// well.
+    /// The number of documents in which each of these n-grams occurs. It is 1 for an unknown n-gram
+    /// as well.
     pub(crate) fn look_up(&self, hashes: &[u64]) -> Vec<u32> {
         let mut counts = Vec::with_capacity(hashes.len());
         for chunk in hashes.chunks(32) {
-            // All places are read before anything is decided, so that the processor waits for memory
-            // once and not 32 times.
+            // All places are read before anything is decided, so that the processor waits for
+            // memory once and not 32 times.
             let mut places = [0; 32];
             let mut found = [FREE; 32];
             for ((place, found), &hash) in places.iter_mut().zip(&mut found).zip(chunk) {
@@ -270,8 +270,8 @@ mod tests {
         assert_eq!((empty.documents(), empty.look_up(&[0, u64::MAX])), (0, vec![1, 1]));
     }
 
-    /// Many hashes belong to one place, at both ends of a part and of all parts. Their neighbours were
-    /// never seen.
+    /// Many hashes belong to one place, at both ends of a part and of all parts. Their neighbours
+    /// were never seen.
     #[test]
     fn crowded_hashes_are_found_and_their_neighbours_are_not() {
         let crowd: Vec<u64> = [0, u64::MAX / 64 - 300, u64::MAX - 300]

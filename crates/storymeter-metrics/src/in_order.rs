@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, RecvError, TryRecvError, sync_channel};
 /// Does `work` on each item on the threads of rayon's pool, and hands the results to `take` on this
 /// thread, in the order of the items.
 ///
-/// Items are taken from the iterator when they are needed. At most `ahead` of them are being worked on
-/// or wait to be taken. With two or more, a thread that has nothing left to do for one item begins the
-/// next. With one, all threads would wait for the slowest at the end of every item.
+/// Items are taken from the iterator when they are needed. At most `ahead` of them are being worked
+/// on or wait to be taken. With two or more, a thread that has nothing left to do for one item
+/// begins the next. With one, all threads would wait for the slowest at the end of every item.
 ///
 /// ```
 /// let mut squares = Vec::new();

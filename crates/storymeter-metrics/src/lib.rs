@@ -5,8 +5,8 @@
 //! - [`catalogue`] has all metrics of this crate by name, and [`entries`] lists them for a larger
 //!   catalogue. The comment at the top of a metric's file is its manual page
 //!   ([`Entry::manual`](storymeter_core::Entry::manual)).
-//! - [`MetricSet`] scores batches of stories with any set of metrics, whether they are from this crate
-//!   or from elsewhere.
+//! - [`MetricSet`] scores batches of stories with any set of metrics, whether they are from this
+//!   crate or from elsewhere.
 //! - [`tokenize`] has the tokenisers, and the views of a text that metrics share.
 //! - [`in_order`] works on several batches at once and takes their results in order.
 #![forbid(unsafe_code)]

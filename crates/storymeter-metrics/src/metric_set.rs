@@ -1,5 +1,5 @@
-//! A set of metrics that score batches of stories together. Each text is tokenised once, stories are
-//! spread over the threads, and results keep the order of the input.
+//! A set of metrics that score batches of stories together. Each text is tokenised once, stories
+//! are spread over the threads, and results keep the order of the input.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -444,8 +444,8 @@ impl Found {
     /// Drops the texts of a story, and counts the views of those that no other story of the batch
     /// needs.
     ///
-    /// The next story uses their memory while it is still in the processor's cache, and a batch never
-    /// holds the views of all its texts.
+    /// The next story uses their memory while it is still in the processor's cache, and a batch
+    /// never holds the views of all its texts.
     fn drop_texts(&mut self, story: Prepared<'_>) {
         for text in story.references.into_iter().chain(story.prompt).chain([story.text]) {
             let last = Arc::into_inner(text);

@@ -25,7 +25,8 @@ fn record(case: &Value) -> Record {
     Record { story, number: 0, place: Place::default() }
 }
 
-/// Compares every case with the numbers of another program. If that has none, all of ours must be 0.
+/// Compares every case with the numbers of another program. If that has none, all of ours must be
+/// 0.
 fn check(id: &str, resources: Resources) {
     let scorer = MetricSet::new(&[id], &catalogue(), Arc::new(resources)).expect("a known metric");
     let mut checked = 0;

@@ -1,10 +1,11 @@
 //! The choice of matches: each word at most once, as many as possible, in as few runs as possible.
 //!
-//! METEOR 1.5 goes through the reference from left to right and keeps the 40 best partial alignments.
-//! They are ranked by more matched words, then by fewer chunks, then by smaller distances between the
-//! matched places. Two peculiarities of the program change its results and are kept here. A match that
-//! is not exact counts half a word, rounded down when it is added. And the distance of a match is also
-//! added to the alignment without it, so that later matches of the same place inherit it.
+//! METEOR 1.5 goes through the reference from left to right and keeps the 40 best partial
+//! alignments. They are ranked by more matched words, then by fewer chunks, then by smaller
+//! distances between the matched places. Two peculiarities of the program change its results and
+//! are kept here. A match that is not exact counts half a word, rounded down when it is added. And
+//! the distance of a match is also added to the alignment without it, so that later matches of the
+//! same place inherit it.
 
 use std::cmp::Reverse;
 use std::rc::Rc;
@@ -111,8 +112,8 @@ fn distance(found: &Match) -> u64 {
 struct Paths {
     shapes: Vec<Shape>,
     chosen: Vec<Option<Rc<Link>>>,
-    /// One bit per path and word of the story, set where the word is used, and room for those of the
-    /// next place.
+    /// One bit per path and word of the story, set where the word is used, and room for those of
+    /// the next place.
     story_used: Vec<u64>,
     spare: Vec<u64>,
     blocks: usize,

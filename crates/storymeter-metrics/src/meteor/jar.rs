@@ -44,8 +44,8 @@ fn u32_at(bytes: &[u8], at: usize) -> io::Result<usize> {
     Ok(u16_at(bytes, at)? | u16_at(bytes, at + 2)? << 16)
 }
 
-/// Reads a member of a ZIP archive, stored or deflated (PKWARE's APPNOTE 6.3, sections 4.3.7, 4.3.12
-/// and 4.3.16).
+/// Reads a member of a ZIP archive, stored or deflated (PKWARE's APPNOTE 6.3, sections 4.3.7,
+/// 4.3.12 and 4.3.16).
 fn read_member(path: &Path, name: &str) -> io::Result<String> {
     const END: &[u8] = b"PK\x05\x06";
     const ENTRY: &[u8] = b"PK\x01\x02";

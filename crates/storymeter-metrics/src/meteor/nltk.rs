@@ -1,7 +1,7 @@
 //! METEOR 1.0 (Lavie and Agarwal 2007) as `nltk.translate.meteor_score` of NLTK 3.10 computes it.
 //!
-//! Words are matched from the end of the story to its beginning, each with the last free word of the
-//! reference that is equal to it. What is left is matched by stem, and after that by WordNet's
+//! Words are matched from the end of the story to its beginning, each with the last free word of
+//! the reference that is equal to it. What is left is matched by stem, and after that by WordNet's
 //! synonyms. As in NLTK, synonyms are looked up by the stems and not by the words.
 
 use std::borrow::Cow;
@@ -58,7 +58,8 @@ pub(crate) fn score(story: &NltkWords, reference: &NltkWords) -> f64 {
     (1.0 - GAMMA * (chunks / count).powf(BETA)) * mean
 }
 
-/// The words that are not matched yet, and the matches, as places in the story and in the reference.
+/// The words that are not matched yet, and the matches, as places in the story and in the
+/// reference.
 struct Aligner {
     story_free: Vec<bool>,
     reference_free: Vec<bool>,
@@ -66,8 +67,8 @@ struct Aligner {
 }
 
 impl Aligner {
-    /// Matches each free word of the story, beginning with the last one, with the last free place of
-    /// any of its forms.
+    /// Matches each free word of the story, beginning with the last one, with the last free place
+    /// of any of its forms.
     fn match_last<'a>(
         &mut self,
         word: impl Fn(usize) -> &'a str,

@@ -1,8 +1,8 @@
 //! The tokeniser of METEOR 1.5 for English (`-norm`): a chain of substitutions, then full stops.
 //!
-//! Each substitution is one pass from left to right in which matches do not overlap. Therefore `a-b-c`
-//! loses only its first hyphen, and of two commas in a row only the first gets its blanks. The regular
-//! expressions of the Java program work in this way, and the alignment depends on it.
+//! Each substitution is one pass from left to right in which matches do not overlap. Therefore
+//! `a-b-c` loses only its first hyphen, and of two commas in a row only the first gets its blanks.
+//! The regular expressions of the Java program work in this way, and the alignment depends on it.
 
 /// Stands for each full stop of an ellipsis until the end, because single full stops are treated
 /// differently. It is a noncharacter of Unicode, which does not occur in texts.
@@ -39,9 +39,9 @@ fn is_wide_space(c: char) -> bool {
 pub(crate) enum Piece {
     /// There is nothing to decide.
     Whole(String),
-    /// A word with a full stop at its end. It stays one word if the word is a known abbreviation, or
-    /// an abbreviation for use before numbers and a number follows. Otherwise the full stop is a word
-    /// of its own.
+    /// A word with a full stop at its end. It stays one word if the word is a known abbreviation,
+    /// or an abbreviation for use before numbers and a number follows. Otherwise the full stop is a
+    /// word of its own.
     Stopped {
         /// The word without its full stop.
         base: String,

@@ -15,7 +15,8 @@ pub(crate) const UNKNOWN: u32 = u32::MAX;
 /// A tree of words in which each phrase is a path. Its node has the paraphrases of the phrase.
 pub(crate) struct Paraphrases {
     vocabulary: HashMap<Box<str>, u32, FxBuildHasher>,
-    /// The next node, by a node (upper half of the key) and a word (lower half). Node 0 is the root.
+    /// The next node, by a node (upper half of the key) and a word (lower half). Node 0 is the
+    /// root.
     steps: HashMap<u64, u32, FxBuildHasher>,
     /// Where the paraphrases of each node begin in `phrases`. They keep the order of the table.
     nodes: Vec<u32>,
@@ -25,8 +26,8 @@ pub(crate) struct Paraphrases {
 }
 
 impl Paraphrases {
-    /// Reads the gzipped table. An entry has three lines: a probability, which is not used, a phrase
-    /// and its paraphrase.
+    /// Reads the gzipped table. An entry has three lines: a probability, which is not used, a
+    /// phrase and its paraphrase.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(|error| Error::io(Place::file(path), error))?;
         let mut lines = Lines {

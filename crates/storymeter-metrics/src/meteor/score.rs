@@ -1,9 +1,9 @@
-//! The score of an alignment in METEOR 1.5 (Denkowski and Lavie 2014, section 2), with the parameters
-//! for English.
+//! The score of an alignment in METEOR 1.5 (Denkowski and Lavie 2014, section 2), with the
+//! parameters for English.
 //!
-//! A match of stage i weighs `w_i`, a content word `delta` and a function word `1 - delta`. They give
-//! the weighted precision P and recall R, and `F = 1 / ((1 - alpha) / P + alpha / R)`. The penalty is
-//! `gamma * (chunks / matches)^beta`, and the score `F * (1 - penalty)`.
+//! A match of stage i weighs `w_i`, a content word `delta` and a function word `1 - delta`. They
+//! give the weighted precision P and recall R, and `F = 1 / ((1 - alpha) / P + alpha / R)`. The
+//! penalty is `gamma * (chunks / matches)^beta`, and the score `F * (1 - penalty)`.
 
 use super::beam::align;
 use super::stages::{Matches, STAGES};

@@ -1,8 +1,9 @@
 //! Every possible match between the words of two texts, in four stages: exact, stem, synonym and
 //! paraphrase.
 //!
-//! The order in which the matches of a place are found decides between alignments that are otherwise
-//! equal. It is therefore that of METEOR 1.5: by stage, then from left to right in the story.
+//! The order in which the matches of a place are found decides between alignments that are
+//! otherwise equal. It is therefore that of METEOR 1.5: by stage, then from left to right in the
+//! story.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -142,8 +143,8 @@ impl Matches {
         }
     }
 
-    /// Matches phrases of the reference that have a paraphrase in the story, and then phrases of the
-    /// story that have one in the reference.
+    /// Matches phrases of the reference that have a paraphrase in the story, and then phrases of
+    /// the story that have one in the reference.
     fn by_paraphrase(&mut self, story: &[&Word], reference: &[&Word], table: &Paraphrases) {
         let numbers =
             |words: &[&Word]| words.iter().map(|word| table.word(&word.text)).collect::<Vec<u32>>();

@@ -22,7 +22,8 @@ pub(crate) enum Nonbreaking {
 pub(crate) struct Tables {
     /// Abbreviations that keep their full stop.
     pub abbreviations: HashMap<String, Nonbreaking>,
-    /// Words that count less. Without the user's files there are none, and all words count the same.
+    /// Words that count less. Without the user's files there are none, and all words count the
+    /// same.
     pub function_words: HashSet<String>,
     /// Words that mean the same.
     pub synonyms: Synonyms,
@@ -67,7 +68,7 @@ impl Tables {
         let paraphrases =
             ["paraphrase-en.gz", "data/paraphrase-en.gz"].map(|name| folder.join(name));
         let Some(paraphrases) = paraphrases.iter().find(|path| path.is_file()) else {
-            let problem = "METEOR's table of paraphrases, paraphrase-en.gz, is neither here nor in a folder data";
+            let problem = "the table of paraphrases, paraphrase-en.gz, is neither here nor in data";
             return Err(Error::invalid(Place::file(folder), problem));
         };
         Ok(Self {
@@ -126,8 +127,8 @@ pub(crate) struct MeteorSynonyms {
 /// Endings and their replacements, in the order in which they are tried (WordNet's rules of
 /// detachment).
 ///
-/// `storymeter_text` has the same rules by part of speech. METEOR tries them all in one list, in which
-/// some occur twice.
+/// `storymeter_text` has the same rules by part of speech. METEOR tries them all in one list, in
+/// which some occur twice.
 const ENDINGS: &[(&str, &str)] = &[
     ("s", ""),
     ("ses", "s"),

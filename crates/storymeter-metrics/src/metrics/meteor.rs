@@ -14,12 +14,12 @@
 //! METEOR = F * (1 - gamma * (chunks / matches)^beta)
 //! ```
 //!
-//! Tables: the program METEOR 1.5 looks words up in tables that are not part of storymeter. Name the
-//! folder that has them with `--weights meteor=DIR`. It contains `meteor-1.5.jar` (or the folders
-//! `function`, `nonbreaking` and `synonym` unpacked from it), and `paraphrase-en.gz` beside it or in
-//! a folder `data`. The Python package pycocoevalcap has such a folder, `meteor`. Without tables the
-//! synonyms come from storymeter's own WordNet, there are no paraphrases, and all words weigh the
-//! same. That is a different metric, and the signature says so.
+//! Tables: the program METEOR 1.5 looks words up in tables that are not part of storymeter. Name
+//! the folder that has them with `--weights meteor=DIR`. It contains `meteor-1.5.jar` (or the
+//! folders `function`, `nonbreaking` and `synonym` unpacked from it), and `paraphrase-en.gz` beside
+//! it or in a folder `data`. The Python package pycocoevalcap has such a folder, `meteor`. Without
+//! tables the synonyms come from storymeter's own WordNet, there are no paraphrases, and all words
+//! weigh the same. That is a different metric, and the signature says so.
 //!
 //! The preset `nltk` is METEOR 1.0 (Lavie and Agarwal 2007) as `meteor_score` of NLTK 3.10 computes
 //! it, on words between white space. It matches by form, by Porter stem and by the synonyms of
@@ -31,16 +31,16 @@
 //!
 //! Several references: the one with the best score counts.
 //!
-//! Many stories: the counts of all stories are added up before the score is computed, as the program
-//! does it. The preset `nltk` takes the mean of the stories' scores.
+//! Many stories: the counts of all stories are added up before the score is computed, as the
+//! program does it. The preset `nltk` takes the mean of the stories' scores.
 //!
 //! Empty story: 0.
 //!
 //! Texts: line breaks count as blanks. The characters `|||`, which separate fields in the program's
 //! protocol, are removed from the texts.
 //!
-//! Source: Denkowski and Lavie 2014, "Meteor Universal: Language Specific Translation Evaluation for
-//! Any Target Language".
+//! Source: Denkowski and Lavie 2014, "Meteor Universal: Language Specific Translation Evaluation
+//! for Any Target Language".
 //!
 //! Checked against: meteor-1.5.jar of pycocoevalcap 1.2 with `-l en -norm` (with tables) and NLTK
 //! 3.10.4 (`nltk`), on 2,328 pairs of real stories and 41 difficult ones, no difference. HANNA's

@@ -17,7 +17,7 @@ pub(super) const SPACY_CHOICES: &[Choice] = &[
     Choice::preset("spacy", "the texts as they are (the default)"),
     Choice::preset(
         "hanna",
-        "each text with a trailing newline, which is one more token, as in HANNA's published values",
+        "each text with a newline at its end, one more token, as for HANNA's published values",
     ),
 ];
 

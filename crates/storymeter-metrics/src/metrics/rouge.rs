@@ -14,8 +14,8 @@
 //! - `rouge-s*`: pairs of words in their order, with any gap between them.
 //! - `rouge-su*`: the same, and single words except for the last one of each text.
 //!
-//! Definition: `hit` is the number of units that both texts have. Each counts at most as often as it
-//! occurs in either text.
+//! Definition: `hit` is the number of units that both texts have. Each counts at most as often as
+//! it occurs in either text.
 //!
 //! ```text
 //! R = hit / units of the reference      P = hit / units of the story      F = 2 * P * R / (P + R)

@@ -4,10 +4,10 @@
 //!
 //! Definition: `TER = 100 * edits / |H|`, where `|H|` is the number of words of the reference. The
 //! smallest number of edits with moves cannot be found in reasonable time, so moves are searched
-//! for greedily, as in Tercom: as long as a move makes the edit distance smaller, the one that makes
-//! it smallest is taken. A moved sequence has at most 10 words and moves at most 50 places. The edit
-//! distance is computed in a beam of 25 words around the diagonal. The search ends after 1,000 moves
-//! were tried.
+//! for greedily, as in Tercom: as long as a move makes the edit distance smaller, the one that
+//! makes it smallest is taken. A moved sequence has at most 10 words and moves at most 50 places.
+//! The edit distance is computed in a beam of 25 words around the diagonal. The search ends after
+//! 1,000 moves were tried.
 //!
 //! Several references: the fewest edits to any of them, over the mean of their lengths.
 //!
@@ -15,9 +15,9 @@
 //!
 //! Empty story: 100 with one reference, because every word of the reference is missing.
 //!
-//! Reading the score: 0 means that the story is the reference. The score can exceed 100 if the story
-//! is longer than the reference. The beam and the limits of the search were chosen for sentences.
-//! For whole stories the score is an upper bound of what a full search would find.
+//! Reading the score: 0 means that the story is the reference. The score can exceed 100 if the
+//! story is longer than the reference. The beam and the limits of the search were chosen for
+//! sentences. For whole stories the score is an upper bound of what a full search would find.
 //!
 //! Source: Snover et al., AMTA 2006. The details of the search are those of sacrebleu 2, which
 //! follows Tercom.

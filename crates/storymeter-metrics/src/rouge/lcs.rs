@@ -2,8 +2,8 @@
 //!
 //! If only the length is needed, it comes from a bit-parallel recurrence (Hyyrö 2004, "Bit-parallel
 //! LCS-length computation revisited"), which computes 64 columns of the table with one addition. If
-//! the matched places are needed, the rows of the table are kept, and the path that ROUGE-1.5.5 takes
-//! is followed back through them. That path goes up rather than left.
+//! the matched places are needed, the rows of the table are kept, and the path that ROUGE-1.5.5
+//! takes is followed back through them. That path goes up rather than left.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,8 @@ pub(crate) struct Sentence<'a> {
     words: &'a [u32],
     /// The slot of each word in `starts` and `masks`, or `NONE` for a word of another sentence.
     slots: Vec<u32>,
-    /// The places of all words, word by word. Slot `s` has those from `starts[s]` to `starts[s + 1]`.
+    /// The places of all words, word by word. Slot `s` has those from `starts[s]` to `starts[s +
+    /// 1]`.
     places: Vec<u32>,
     starts: Vec<u32>,
     /// One bit per slot and place, set where the word stands.
@@ -79,7 +80,8 @@ impl<'a> Sentence<'a> {
         })
     }
 
-    /// Makes a row of the table from the one before it. A zero bit is a place where the length grows.
+    /// Makes a row of the table from the one before it. A zero bit is a place where the length
+    /// grows.
     fn next_row(&self, row: &mut [u64], word: u32) {
         let Some(slot) = self.slot(word) else { return };
         let mut carry = false;
@@ -130,10 +132,11 @@ impl<'a> Sentence<'a> {
     /// Marks the places of `other` on the path that ROUGE-1.5.5 takes through the table of weighted
     /// subsequences.
     ///
-    /// At a match, a cell of the table is `c(i-1,j-1) + f(k+1) - f(k)`, where `k` is the length of the
-    /// run that ends before it. Elsewhere it is the larger of the cells above and to the left. A row
-    /// equals the row above except at its own matches, where the row above fell at a match, and to the
-    /// right of these as long as the cell on the left is larger. Only those cells are touched.
+    /// At a match, a cell of the table is `c(i-1,j-1) + f(k+1) - f(k)`, where `k` is the length of
+    /// the run that ends before it. Elsewhere it is the larger of the cells above and to the left.
+    /// A row equals the row above except at its own matches, where the row above fell at a match,
+    /// and to the right of these as long as the cell on the left is larger. Only those cells are
+    /// touched.
     pub fn mark_weighted(&self, other: &[u32], marks: &mut [bool]) {
         let mut table = WeightedTable::new(self.words.len(), other.len());
         for &word in other {
@@ -205,7 +208,8 @@ impl WeightedTable {
         let falls = std::mem::take(&mut self.falls);
         let mut fallen = falls.iter().copied().peekable();
         let mut matching = places.iter().copied().peekable();
-        // The cell that was changed last and its value before. The next match may need the old value.
+        // The cell that was changed last and its value before. The next match may need the old
+        // value.
         let mut changed = (0, 0.0);
         loop {
             let is_match = match (matching.peek(), fallen.peek()) {
@@ -264,8 +268,8 @@ mod tests {
 
     use super::*;
 
-    /// Computes the table as ROUGE-1.5.5 defines it, cell by cell. Returns the marks of `model` and the
-    /// length.
+    /// Computes the table as ROUGE-1.5.5 defines it, cell by cell. Returns the marks of `model` and
+    /// the length.
     fn plain(model: &[u32], peer: &[u32], weighted: bool) -> (Vec<bool>, f64) {
         let (m, n) = (model.len(), peer.len());
         let mut c = vec![vec![0.0_f64; n + 1]; m + 1];

@@ -1,7 +1,7 @@
 //! What ROUGE counts: words, n-grams, skip-bigrams and common subsequences that two texts share.
 //!
-//! [`words`] turns each text into numbered words once. [`overlap`], [`lcs`] and [`union`] compare two
-//! such texts. [`perl`] and [`google`] make scores of the counts as ROUGE-1.5.5 and the package
+//! [`words`] turns each text into numbered words once. [`overlap`], [`lcs`] and [`union`] compare
+//! two such texts. [`perl`] and [`google`] make scores of the counts as ROUGE-1.5.5 and the package
 //! `rouge-score` do.
 
 pub(crate) mod google;

@@ -4,8 +4,8 @@ use super::words::UNSHARED;
 
 /// Counts the n-grams that two texts share, for n from 1 to 4.
 ///
-/// An n-gram can match only if the (n-1)-gram with which it begins has a match. Each length therefore
-/// looks only at what the one before has left, in two sorted lists that are merged.
+/// An n-gram can match only if the (n-1)-gram with which it begins has a match. Each length
+/// therefore looks only at what the one before has left, in two sorted lists that are merged.
 pub(crate) fn ngram_hits(reference: &[u32], story: &[u32]) -> [u64; 4] {
     let mut hits = [0; 4];
     let mut left = Positions::first(reference);
@@ -92,8 +92,8 @@ const BLOCK: usize = 1 << 18;
 ///
 /// For each place of a text, the counts of all words before it are added to the row of the word at
 /// that place. With `v` shared words and a text of length `n` these are `n * v` additions of
-/// neighbouring numbers, where a list of all pairs would have `n * n / 2`. Rows are worked through in
-/// blocks, so that a long text needs no more memory than a short one.
+/// neighbouring numbers, where a list of all pairs would have `n * n / 2`. Rows are worked through
+/// in blocks, so that a long text needs no more memory than a short one.
 pub(crate) fn skip_hits(reference: &[u32], story: &[u32], types: usize) -> SkipHits {
     let (reference_words, story_words, shared) = compact(reference, story, types);
     let mut hits = SkipHits { pairs: 0, singles: single_hits(reference, story, types) };

@@ -84,8 +84,8 @@ fn runs(model: &[u32], marks: &[bool], clip: &mut Clip) -> f64 {
     total
 }
 
-/// Recall, precision and F of each variant as the Perl program prints them: rounded to five decimals,
-/// with F computed from the rounded recall and precision.
+/// Recall, precision and F of each variant as the Perl program prints them: rounded to five
+/// decimals, with F computed from the rounded recall and precision.
 pub(crate) fn scores(counts: impl Iterator<Item = Count>, scores: &mut [f64]) {
     for ((variant, count), out) in counts.enumerate().zip(scores.chunks_exact_mut(3)) {
         let ratio = |whole: f64| {
@@ -104,8 +104,8 @@ pub(crate) fn scores(counts: impl Iterator<Item = Count>, scores: &mut [f64]) {
 fn five_decimals(x: f64) -> f64 {
     let scaled = x * 1e5;
     let nearest = scaled.round();
-    // Unless it is close to the middle between two neighbours, the scaled number rounds as the exact
-    // one does.
+    // Unless it is close to the middle between two neighbours, the scaled number rounds as the
+    // exact one does.
     if ((scaled - nearest).abs() - 0.5).abs() > 1e-6 {
         return nearest / 1e5;
     }

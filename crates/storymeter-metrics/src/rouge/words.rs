@@ -115,8 +115,8 @@ impl<F: Fn(&str) -> String> Collector<F> {
     }
 }
 
-/// The words of lines in lower case: runs of ASCII letters and digits, one sentence per line, stemmed
-/// by `stem`.
+/// The words of lines in lower case: runs of ASCII letters and digits, one sentence per line,
+/// stemmed by `stem`.
 fn words(lines: impl Iterator<Item = String>, stem: impl Fn(&str) -> String) -> Words {
     let mut words = Collector::new(stem);
     for line in lines {
@@ -130,14 +130,14 @@ fn words(lines: impl Iterator<Item = String>, stem: impl Fn(&str) -> String) -> 
 
 /// The words of ROUGE-1.5.5.
 ///
-/// The Perl program reads bytes and takes everything outside ASCII for a blank. A hyphen is a token of
-/// its own at first, but is dropped because a token must begin with a letter or a digit.
+/// The Perl program reads bytes and takes everything outside ASCII for a blank. A hyphen is a token
+/// of its own at first, but is dropped because a token must begin with a letter or a digit.
 fn perl_words<'a>(lines: impl Iterator<Item = &'a str>, stem: impl Fn(&str) -> String) -> Words {
     words(lines.map(str::to_ascii_lowercase), stem)
 }
 
-/// The words of `rouge-score`. They are put in lower case by Unicode's rules, which make ASCII letters
-/// of the Kelvin sign and of the dotted capital I.
+/// The words of `rouge-score`. They are put in lower case by Unicode's rules, which make ASCII
+/// letters of the Kelvin sign and of the dotted capital I.
 fn google_words(text: &str, stem: impl Fn(&str) -> String) -> Words {
     words(text.split('\n').map(str::to_lowercase), stem)
 }
@@ -149,8 +149,8 @@ fn stem_longer(word: &str, stem: impl Fn(&str) -> String) -> String {
 
 /// The words behind HANNA's values: ROUGE-1.5.5 with `-m` and an empty table of exceptions.
 ///
-/// HANNA used pyrouge, which writes each line into an HTML element. The Perl program reads the element
-/// up to the next `<`, so that a line of text ends at its first `<`.
+/// HANNA used pyrouge, which writes each line into an HTML element. The Perl program reads the
+/// element up to the next `<`, so that a line of text ends at its first `<`.
 pub(crate) struct HannaStems(pub Words);
 
 impl View for HannaStems {

@@ -59,8 +59,8 @@ impl CharNgrams {
             (Keys::Wide(a), Keys::Narrow(_)) => merge::<21, _>(a, &wide_keys(&other.chars)),
         };
         // The last five positions have fewer than six characters and are filled up with "no
-        // character". Two texts with the same last m characters were therefore counted as sharing one
-        // n-gram too many in each order above m.
+        // character". Two texts with the same last m characters were therefore counted as sharing
+        // one n-gram too many in each order above m.
         for m in 1..Self::ORDER {
             if ends_alike(&self.chars, &other.chars, m) {
                 matches[m..].iter_mut().for_each(|count| *count -= 1);

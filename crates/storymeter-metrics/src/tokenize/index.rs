@@ -68,8 +68,8 @@ impl NgramIndex {
         &self.counts[self.starts[order - 1]..self.starts[order]]
     }
 
-    /// Counts, for each order, the n-grams of a text that occur here. Each counts at most as often as
-    /// it occurs here.
+    /// Counts, for each order, the n-grams of a text that occur here. Each counts at most as often
+    /// as it occurs here.
     pub fn clipped_matches(&self, text: &Tokens, matches: &mut [f64]) {
         let mut left = self.counts.clone();
         self.walk(text, |order, id| {
@@ -118,8 +118,8 @@ impl NgramIndex {
         hashes
     }
 
-    /// The number that every different n-gram has in another index, beginning with order 1, or `None`
-    /// if it does not occur there.
+    /// The number that every different n-gram has in another index, beginning with order 1, or
+    /// `None` if it does not occur there.
     pub fn numbers_in(&self, other: &Self) -> Vec<Option<u32>> {
         let mut numbers = Vec::with_capacity(self.len());
         numbers.extend(self.tokens.iter().map(|(hash, token)| other.tokens.find(hash, token)));
@@ -130,7 +130,8 @@ impl NgramIndex {
         numbers
     }
 
-    /// The number of the n-gram that begins with the n-gram `prefix` and ends with the token `last`.
+    /// The number of the n-gram that begins with the n-gram `prefix` and ends with the token
+    /// `last`.
     fn longer(&self, prefix: Id, last: Id) -> Option<Id> {
         self.grams.find(key(prefix, last)).map(|id| self.tokens.len() as Id + id)
     }

@@ -16,8 +16,8 @@ impl Tokenizer for International {
         let mut spans = Vec::with_capacity(text.len() / 4);
         let mut start = None;
         let mut previous = None;
-        // A mark that the first substitution has consumed is not the neighbour of the next one, as in
-        // `mteval`.
+        // A mark that the first substitution has consumed is not the neighbour of the next one, as
+        // in `mteval`.
         let mut taken = false;
         let mut chars = text.char_indices().peekable();
         while let Some((at, c)) = chars.next() {

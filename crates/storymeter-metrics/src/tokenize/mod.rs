@@ -2,9 +2,9 @@
 //!
 //! A [`Tokenizer`] is a type without values. [`Tokenised<T>`] is the view that it gives of a text,
 //! and each view is built at most once per text. [`Lower`] and [`WithNewline`] change the text
-//! before another tokeniser sees it, so `Tokenised<Lower<Mteval13a>>` is a view of its own. Two more
-//! views are made from the tokens: [`Numbered<T>`] has them as numbers, and [`Indexed<T, N>`] has
-//! all n-grams up to order N with their counts.
+//! before another tokeniser sees it, so `Tokenised<Lower<Mteval13a>>` is a view of its own. Two
+//! more views are made from the tokens: [`Numbered<T>`] has them as numbers, and [`Indexed<T, N>`]
+//! has all n-grams up to order N with their counts.
 //!
 //! ```
 //! use storymeter_core::TextCache;

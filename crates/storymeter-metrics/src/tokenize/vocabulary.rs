@@ -75,15 +75,16 @@ fn take_one(left: &mut u32) -> bool {
     any
 }
 
-/// An n-gram of a text: the place of its first token, and its number among the n-grams of its order.
+/// An n-gram of a text: the place of its first token, and its number among the n-grams of its
+/// order.
 #[derive(Clone, Copy)]
 struct Gram {
     at: u32,
     id: Id,
 }
 
-/// Makes n-grams of (n-1)-grams that begin one token apart. `number` gives them their numbers; those
-/// without a number are dropped.
+/// Makes n-grams of (n-1)-grams that begin one token apart. `number` gives them their numbers;
+/// those without a number are dropped.
 fn lengthen(grams: &mut Vec<Gram>, mut number: impl FnMut(u64) -> Option<Id>) {
     let mut kept = 0;
     for next in 1..grams.len() {
@@ -115,7 +116,10 @@ mod tests {
     proptest! {
         /// The texts have few different words, so that long n-grams repeat and are shared.
         #[test]
-        fn matches_are_those_an_index_of_all_ngrams_finds(one in "([ab] |c ){0,40}", other in "([ab] |d ){0,40}") {
+        fn matches_are_those_an_index_of_all_ngrams_finds(
+            one in "([ab] |c ){0,40}",
+            other in "([ab] |d ){0,40}",
+        ) {
             let (one, other) = (Whitespace::tokenize(&one), Whitespace::tokenize(&other));
             let (mut here, mut there) = ([0.0; 4], [0.0; 4]);
             Vocabulary::new(&other).clipped_matches(&one, &mut here);

@@ -13,8 +13,8 @@ impl Tokenizer for WordRuns {
     }
 }
 
-/// Whether Python's `\w` matches a character: letters, numbers and the underscore, but not combining
-/// marks.
+/// Whether Python's `\w` matches a character: letters, numbers and the underscore, but not
+/// combining marks.
 pub fn is_python_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_';

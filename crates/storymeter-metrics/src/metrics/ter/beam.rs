@@ -30,8 +30,8 @@ impl Row {
     }
 }
 
-/// Edit distances from stories of one length to a reference. The rows of one story are kept, so that
-/// others with the same beginning can start from them.
+/// Edit distances from stories of one length to a reference. The rows of one story are kept, so
+/// that others with the same beginning can start from them.
 pub(super) struct Beam<'a> {
     reference: &'a [u32],
     /// The length of the stories.
@@ -65,8 +65,8 @@ impl<'a> Beam<'a> {
         self.rows[story.len()].get(self.reference.len())
     }
 
-    /// The distance of a story that has its first `same` words in common with the one whose rows are
-    /// kept.
+    /// The distance of a story that has its first `same` words in common with the one whose rows
+    /// are kept.
     pub(super) fn distance_from(&self, story: &[u32], same: usize) -> u32 {
         let (mut above, mut row) = (Row::default(), Row::default());
         for at in same + 1..=story.len() {

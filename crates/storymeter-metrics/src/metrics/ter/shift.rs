@@ -48,8 +48,8 @@ impl Move {
 
 /// Where the words of the reference stand in the story, and which words of both texts are in error.
 struct Alignment {
-    /// For each word of the reference, the word of the story that stands beside it or before it. It is
-    /// -1 before the first word.
+    /// For each word of the reference, the word of the story that stands beside it or before it. It
+    /// is -1 before the first word.
     place: Vec<i64>,
     reference_wrong: Vec<bool>,
     story_wrong: Vec<bool>,
@@ -83,8 +83,8 @@ fn best_move(
     let alignment = Alignment::new(&beam.edits_backwards(story));
     let mut best: Option<Move> = None;
     for (from, at, length) in common_runs(story, reference) {
-        // A run is moved only if it is in error in the story, and if the story is in error where the
-        // reference has the run.
+        // A run is moved only if it is in error in the story, and if the story is in error where
+        // the reference has the run.
         let wrong = |errors: &[bool], start: usize| errors[start..start + length].contains(&true);
         if !wrong(&alignment.story_wrong, from) || !wrong(&alignment.reference_wrong, at) {
             continue;

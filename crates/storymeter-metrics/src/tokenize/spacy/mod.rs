@@ -47,7 +47,8 @@ struct Rules {
     exceptions: Exceptions,
     /// The special cases that would be torn apart, by the first token that they would give.
     torn: BTreeMap<String, Vec<Torn>>,
-    /// The first bytes of the keys of `torn`. Most tokens begin with another byte and need no lookup.
+    /// The first bytes of the keys of `torn`. Most tokens begin with another byte and need no
+    /// lookup.
     first_bytes: [bool; 256],
 }
 
