@@ -1,5 +1,6 @@
 // Opens reports in a real browser and uses them as a reader would.
-// node check.mjs STORYMETER CHROMIUM SHARED [SHOTS]   with SHOTS set, screenshots are left in that folder.
+// Usage: node check.mjs STORYMETER CHROMIUM SHARED [SHOTS]
+// Where SHOTS is given, screenshots are left in that folder.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -7,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
-import { HOSTILE, writeData } from "./data.mjs";
+import { CRITERIA, HOSTILE, REASON, writeData } from "./data.mjs";
 
 const [binary, browserPath, shared, shots] = process.argv.slice(2);
 const work = mkdtempSync(join(tmpdir(), "storymeter-browser-"));
@@ -15,30 +16,60 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const axe = readFileSync(join(here, "node_modules/axe-core/axe.min.js"), "utf8");
 if (shots) mkdirSync(shots, { recursive: true });
 
-const storymeter = (...args) => execFileSync(resolve(binary), args, { cwd: work, stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
+const storymeter = (...args) =>
+  execFileSync(resolve(binary), args, {
+    cwd: work,
+    stdio: ["ignore", "pipe", "pipe"],
+    maxBuffer: 1 << 28,
+  });
 const megabytes = (file) => statSync(join(work, file)).size / 1e6;
-const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
+const browser = await chromium.launch({
+  executablePath: browserPath,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+});
 
-/** Opens a report; any console error, page error or request to the network fails the test that opened it. */
+/** Opens a report. Any error of the page and any request to the network is a fault. */
 async function open(file, options = {}) {
   const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, ...options });
   const faults = [];
-  page.on("console", (message) => { if (message.type() === "error" || message.type() === "warning") faults.push(message.text()); });
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") faults.push(message.text());
+  });
   page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("request", (request) => { if (!/^(file|data):/.test(request.url())) faults.push(`request to ${request.url()}`); });
+  page.on("request", (request) => {
+    if (!/^(file|data):/.test(request.url())) faults.push(`request to ${request.url()}`);
+  });
   const started = performance.now();
   await page.goto(pathToFileURL(join(work, file)).href, { waitUntil: "load" });
   await page.waitForSelector("html[data-ready=yes]", { state: "attached" });
   return { page, faults, seconds: (performance.now() - started) / 1000 };
 }
 
+/** Fails where axe-core finds a serious barrier. */
 async function accessible(page, what) {
   await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  const bad = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
-  const told = bad.map((v) => `${v.id} (${v.impact}): ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`);
-  assert.deepEqual(told, [], `${what}: accessibility`);
+  const { violations } = await page.evaluate(() =>
+    window.axe.run(document, { resultTypes: ["violations"] }),
+  );
+  const serious = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
+  const found = serious.map((violation) => {
+    const examples = violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 160));
+    return `${violation.id} (${violation.impact}): ${examples.join(" | ")}`;
+  });
+  assert.deepEqual(found, [], `${what}: accessibility`);
 }
+
+/** The field of a form with this label. */
+const control = (page, label, form = "#explore-controls") => {
+  const labelled = page.locator(`${form} label`).filter({ hasText: new RegExp(`^${label}`) });
+  return labelled.locator("select,input");
+};
+
+/** A cell of the explorer's heat-map. */
+const heatCell = (page, row, column) =>
+  page
+    .locator("#explore-figure [data-v]")
+    .and(page.locator(`[data-r="${row}"][data-c="${column}"]`));
 
 const tests = {
   async "tables sort, the explorer switches, stories filter"() {
@@ -46,41 +77,47 @@ const tests = {
     const table = page.locator("details.sheet").first();
     const name = () => table.locator("tbody tr th").allTextContents();
     const before = await name();
+    const sorted = [...before].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }));
     await table.locator("thead button").first().click();
-    assert.deepEqual(await name(), [...before].sort((a, b) => a.localeCompare(b, undefined, { numeric: true })));
+    assert.deepEqual(await name(), sorted);
     await table.locator("thead button").first().click();
     assert.equal(await table.locator("thead th").first().getAttribute("aria-sort"), "descending");
 
-    const control = (label, at = "#explore-controls") => page.locator(`${at} label`).filter({ hasText: new RegExp(`^${label}`) }).locator("select,input");
-    const result = JSON.parse(readFileSync(join(work, "result/result.json"), "utf8"));
-    const value = (id, row, column) => {
-      const sheet = result.sheets.find((s) => s.id === id);
-      return sheet.rows.find((r) => r[0] === row)[sheet.columns.findIndex((c) => c.name === column)];
-    };
-    for (const level of ["system", "story", "pooled"]) {
-      for (const coefficient of ["kendall", "spearman", "pearson"]) {
-        await control("Show").selectOption("against");
-        await control("Level").selectOption(level);
-        await control("Coefficient").selectOption(coefficient);
-        const shown = Number(await page.locator('#explore-figure [data-r="alpha"][data-c="plot"]').getAttribute("data-v"));
-        const real = value(`against-${level}-${coefficient}`, "alpha", "plot");
-        assert.ok(Math.abs(shown - real) < 1e-5, `${level} ${coefficient}: ${shown} is not ${real}`);
+    const study = JSON.parse(readFileSync(join(work, "result/study.json"), "utf8"));
+    const agreements = study.findings.map((finding) => finding.agreements).find(Boolean);
+    let compared = 0;
+    for (const criterion of CRITERIA) {
+      for (const level of ["system", "story", "pooled"]) {
+        for (const coefficient of ["kendall", "spearman", "pearson"]) {
+          await control(page, "Show").selectOption("against");
+          await control(page, "Level").selectOption(level);
+          await control(page, "Coefficient").selectOption(coefficient);
+          const cell = heatCell(page, "beta", criterion);
+          const shown = Number(await cell.getAttribute("data-v"));
+          const wanted = { metric: "beta", criterion, level, coefficient };
+          const isWanted = (one) => Object.keys(wanted).every((key) => one[key] === wanted[key]);
+          const real = agreements.find(isWanted).value.value;
+          assert.ok(Math.abs(shown - real) < 1e-5, `${Object.values(wanted)}: ${shown}, ${real}`);
+          compared += 1;
+        }
       }
     }
-    await control("Metrics").fill("alp, bet");
-    assert.equal(await page.locator('#explore-figure [data-c="plot"]').count(), 2);
-    await page.locator('#explore-figure [data-r="alpha"][data-c="plot"]').hover();
-    assert.match(await page.locator("#tip").textContent(), /alpha · plot: -?0\.\d{4}/);
-    await control("Show").selectOption("williams");
-    assert.equal(await control("Criterion").count(), 1);
+    assert.equal(compared, 18);
+    await control(page, "Metrics").fill("alp, bet");
+    assert.equal(await page.locator(`#explore-figure [data-c="${CRITERIA[0]}"]`).count(), 2);
+    await heatCell(page, "alpha", CRITERIA[0]).hover();
+    assert.match(await page.locator("#tip").textContent(), /alpha · story-level flow: -?0\.\d{4}/);
+    await control(page, "Show").selectOption("tests");
+    const criteria = await control(page, "Criterion").locator("option").allTextContents();
+    assert.deepEqual(criteria, CRITERIA);
 
     const count = () => page.locator("#story-count").textContent();
     assert.equal(await count(), "60 of 60 stories");
-    await control("System", "#story-controls").selectOption("Wren");
+    await control(page, "System", "#story-controls").selectOption("Wren");
     assert.equal(await count(), "12 of 60 stories");
-    await control("Score at least", "#story-controls").fill("99");
+    await control(page, "Score at least", "#story-controls").fill("99");
     assert.equal(await count(), "0 of 60 stories");
-    await control("Score at least", "#story-controls").fill("");
+    await control(page, "Score at least", "#story-controls").fill("");
     await page.locator("#highlight").selectOption("Wren");
     assert.ok((await page.locator("svg .series.dim").count()) > 0);
     assert.equal(await page.locator('svg .series.dim[data-series="Wren"]').count(), 0);
@@ -89,13 +126,29 @@ const tests = {
 
   async "worst disagreements come first and the list works from the keyboard"() {
     const { page, faults } = await open("small.html");
-    const apart = (await page.locator("#story-list .row small").allTextContents()).map((t) => Number(/apart (\d+)%/.exec(t)[1]));
-    assert.deepEqual(apart, [...apart].sort((a, b) => b - a));
+    const lines = await page.locator("#story-list .row small").allTextContents();
+    const apart = lines.map((line) => Number(/apart (\d+)%/.exec(line)[1]));
+    assert.ok(apart.length > 5);
+    const sorted = [...apart].sort((a, b) => b - a);
+    assert.deepEqual(apart, sorted);
     await page.locator("#story-list").focus();
     await page.keyboard.press("End");
-    const last = await page.locator("#story-list [aria-selected=true]").getAttribute("aria-posinset");
-    assert.equal(last, "60");
+    const last = page.locator("#story-list [aria-selected=true]");
+    assert.equal(await last.getAttribute("aria-posinset"), "60");
     assert.ok((await page.locator("#story h3").textContent()).startsWith("s"));
+    assert.deepEqual(faults, []);
+  },
+
+  async "an absent score is shown as absent, with its reason as text"() {
+    const { page, faults } = await open("small.html");
+    await control(page, "Metric", "#story-controls").selectOption({ label: "alpha" });
+    await page.locator("#story-controls label", { hasText: "Find" }).locator("input").fill("s4");
+    const row = page.locator("#story-list .row").filter({ hasText: /^s4 / });
+    assert.match(await row.textContent(), /alpha absent/);
+    await row.click();
+    assert.equal(await page.locator("#story td.absent").textContent(), `absent: ${REASON}`);
+    assert.equal(await page.locator("#story td.absent b").count(), 0);
+    assert.doesNotMatch(await page.locator("main").innerText(), /\bNaN\b/);
     assert.deepEqual(faults, []);
   },
 
@@ -127,49 +180,60 @@ const tests = {
     }
   },
 
-  async "two runs show what changed"() {
+  async "two runs on the same stories are compared by a paired test"() {
     const { page, faults } = await open("two.html");
-    assert.match(await page.locator("#summary").textContent(), /shared correlations changed/);
+    const summary = await page.locator("#summary").textContent();
+    assert.match(summary, /shared correlations changed/);
+    assert.match(summary, /Williams' test for dependent correlations on the 60 stories/);
     assert.ok((await page.locator("#changes tbody tr").count()) > 0);
+    const tested = page.locator("#changes tbody tr").filter({ hasText: "Williams" });
+    assert.ok((await tested.count()) > 0);
+    if (shots) await page.screenshot({ path: join(shots, "two.png"), fullPage: true });
     await accessible(page, "comparison");
     assert.deepEqual(faults, []);
   },
 
-  async "100,000 stories stay small, quick and honest about sampling"() {
+  async "100,000 stories stay small and quick, and the page says what is a sample"() {
     writeData(work, 100_000);
     storymeter("report", "scores.jsonl", "--stories", "stories.jsonl", "-o", "large.html");
     const size = megabytes("large.html");
     assert.ok(size < 20, `${size} MB`);
     const { page, faults, seconds } = await open("large.html");
-    assert.match(await page.locator("#stories .sampled").first().textContent(), /The texts of \d+ of 100000 stories/);
+    const notes = (await page.locator("#stories .note").allTextContents()).join("\n");
+    assert.match(notes, /The texts of \d+ of 100000 stories/);
     assert.match(await page.locator("#scatter-caption").textContent(), /stories are drawn as dots/);
-    assert.ok((await page.locator("#story-list .row").count()) < 60, "only rows in sight are in the page");
+    const rows = await page.locator("#story-list .row").count();
+    assert.ok(0 < rows && rows < 60, "only rows in sight are in the page");
     const filtered = await page.evaluate(() => {
-      const select = [...document.querySelectorAll("#story-controls label")].find((l) => l.textContent.startsWith("System")).lastChild;
+      const labels = [...document.querySelectorAll("#story-controls label")];
+      const select = labels.find((label) => label.textContent.startsWith("System")).lastChild;
       const started = performance.now();
       select.value = "Wren";
       select.dispatchEvent(new Event("change"));
       return performance.now() - started;
     });
     assert.equal(await page.locator("#story-count").textContent(), "20000 of 100000 stories");
-    console.log(`  ${size.toFixed(1)} MB, ready after ${seconds.toFixed(2)} s, filtered in ${filtered.toFixed(0)} ms`);
+    const times = `ready after ${seconds.toFixed(2)} s, filtered in ${filtered.toFixed(0)} ms`;
+    console.log(`  ${size.toFixed(1)} MB, ${times}`);
     assert.deepEqual(faults, []);
   },
 
   async "HANNA: under 6 MB, no console errors, every figure"() {
     const hanna = join(resolve(shared), "data/annotated/hanna");
-    if (!existsSync(join(hanna, "hanna_metric_scores.csv"))) return "skipped: no shared data";
     const csv = join(hanna, "hanna_metric_scores.csv");
+    if (!existsSync(csv)) return "SKIPPED: there is no shared data";
+    const stories = join(hanna, "stories_first48.jsonl.gz");
     storymeter("meta", "hanna", csv, "--ratings", join(hanna, "ratings.csv"), "-o", "hanna");
-    storymeter("report", "hanna", csv, "--stories", join(hanna, "stories_first48.jsonl.gz"), "-o", "hanna.html");
+    storymeter("report", "hanna", csv, "--stories", stories, "-o", "hanna.html");
     const size = megabytes("hanna.html");
     assert.ok(size < 6, `${size} MB`);
     const { page, faults, seconds } = await open("hanna.html");
     for (let number = 1; number <= 38; number++) {
-      const figure = page.locator(`#figure-${number}, details.drawn[data-sheet="figure-${number}"]`);
-      assert.equal(await figure.count(), 1, `figure ${number}`);
+      const id = `figure-${number}`;
+      const figure = page.locator(`figure[id="${id}"], details.drawn[data-id="${id}"]`);
+      assert.equal(await figure.count(), 1, id);
     }
-    const large = page.locator('details.drawn[data-sheet="figure-20"]');
+    const large = page.locator('details.drawn[data-id="figure-20"]');
     await large.locator("summary").click();
     assert.equal(await large.locator("rect[data-v]").count(), 72 * 72);
     console.log(`  ${size.toFixed(1)} MB, ready after ${seconds.toFixed(2)} s`);
@@ -192,9 +256,9 @@ try {
   writeData(work, 60);
   storymeter("meta", "table", "scores.jsonl", "-o", "result");
   storymeter("report", "result", "scores.jsonl", "--stories", "stories.jsonl", "-o", "small.html");
-  writeData(work, 120);
-  storymeter("meta", "table", "scores.jsonl", "-o", "later");
-  storymeter("report", "result", "later", "-o", "two.html");
+  writeData(work, 60, { scores: "later.jsonl", noise: 2 });
+  storymeter("meta", "table", "later.jsonl", "-o", "later");
+  storymeter("report", "result", "later", "scores.jsonl", "later.jsonl", "-o", "two.html");
   for (const [name, test] of Object.entries(tests)) {
     try {
       console.log(`${name} ... ${(await test()) || "ok"}`);

@@ -1,34 +1,82 @@
-// Data of our own for the page: stories, scores and ratings, the same on every run.
+// Stories, scores and ratings for the tests of the page. They are the same in every run.
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 
-/** A small linear congruential generator: the tests must not differ from run to run. */
+/** A small linear congruential generator, so that the data never differ. */
 function random(seed) {
   let state = seed >>> 0;
-  return () => ((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32);
+  return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
 }
 
-const OPENINGS = ["The ferry was late", "Nobody had fed the goat", "A letter came on Sunday", "The lamp would not light"];
-const MIDDLES = ["so Ines walked home along the dike", "and the baker laughed about it", "which her brother took badly", "as it had every winter"];
+const OPENINGS = [
+  "The ferry was late",
+  "Nobody had fed the goat",
+  "A letter came on Sunday",
+  "The lamp would not light",
+];
+const MIDDLES = [
+  "so Ines walked home along the dike",
+  "and the baker laughed about it",
+  "which her brother took badly",
+  "as it had every winter",
+];
+const SYSTEMS = ["Heron", "Kestrel", "Magpie", "Plover", "Wren"];
 
-/** What a hostile story looks like: markup, script, an end of the element it is embedded in. */
-export const HOSTILE = `</script><script>window.pwned = 1</script><img src=x onerror="window.pwned = 2"><!-- <b>bold</b> & "quotes" '\u2028`;
+/** Criteria whose names look like parts of a title, and are no file names. */
+export const CRITERIA = ["story-level flow", "plot/pace"];
 
-/** Writes `count` stories of five systems with scores, and ratings for all; returns the paths. */
-export function writeData(folder, count, { texts = true } = {}) {
+/** A hostile story: markup, a script, and the end of the element that holds it. */
+export const HOSTILE =
+  "</script><script>window.pwned = 1</script>" +
+  `<img src=x onerror="window.pwned = 2"><!-- <b>bold</b> & "quotes" '\u2028`;
+
+/** The reason why the fifth story has no score of alpha. */
+export const REASON = "the story has no <b>word</b>";
+
+function explanation() {
+  const edit = { start: 9, end: 17, text: "<script>", suggestion: "<i>x</i>", probability: 0.9 };
+  const sentence = { start: 0, end: 9, contribution: -0.4 };
+  return { text: HOSTILE, sentences: [sentence], edits: [edit] };
+}
+
+/**
+ * Writes scores and ratings of so many stories, and their texts.
+ *
+ * `noise` is added to the scores of alpha, so that two files can be two runs on the same stories.
+ */
+export function writeData(folder, count, { scores = "scores.jsonl", noise = 0.4 } = {}) {
   const draw = random(7);
-  const systems = ["Heron", "Kestrel", "Magpie", "Plover", "Wren"];
-  const scores = [], stories = [];
+  const lines = [];
+  const stories = [];
   for (let i = 0; i < count; i++) {
-    const system = i % systems.length, item = Math.floor(i / systems.length);
+    const system = i % SYSTEMS.length;
+    const item = Math.floor(i / SYSTEMS.length);
     const quality = draw() + system * 0.15;
-    const rating = (shift) => Math.min(5, Math.max(1, Math.round(1 + 3 * quality + shift + draw())));
-    const human = { plot: [rating(0), rating(0.3), rating(-0.3)], style: [rating(0.5), rating(-0.2), rating(0)] };
-    const line = { id: `s${i}`, system: systems[system], item: `item ${item}`, scores: { alpha: quality + draw() * 0.4, beta: draw(), gamma: -quality + draw() } , human };
-    const text = i === 3 ? HOSTILE : `${OPENINGS[i % 4]}, ${MIDDLES[(i >> 2) % 4]}. It was the ${i}th time.`;
-    if (i === 3) line.explanation = { text: HOSTILE, sentences: [{ start: 0, end: 9, contribution: -0.4 }], edits: [{ start: 9, end: 17, text: "<script>", suggestion: "<i>x</i>", probability: 0.9 }] };
-    scores.push(JSON.stringify(line));
-    stories.push(JSON.stringify({ id: line.id, system: line.system, item: line.item, prompt: `Prompt <${item}>`, story: text }));
+    const rating = (shift) =>
+      Math.min(5, Math.max(1, Math.round(1 + 3 * quality + shift + draw())));
+    const human = {
+      [CRITERIA[0]]: [rating(0), rating(0.3), rating(-0.3)],
+      [CRITERIA[1]]: [rating(0.5), rating(-0.2), rating(0)],
+    };
+    const line = {
+      id: `s${i}`,
+      system: SYSTEMS[system],
+      item: `item ${item}`,
+      scores: { alpha: quality + draw() * noise, beta: draw(), gamma: -quality + draw() },
+      human,
+    };
+    if (i === 4) {
+      line.scores.alpha = null;
+      line.absent = { alpha: REASON };
+    }
+    if (i === 3) line.explanation = explanation();
+    lines.push(JSON.stringify(line));
+    const usual = `${OPENINGS[i % 4]}, ${MIDDLES[(i >> 2) % 4]}. It was the ${i}th time.`;
+    const { id, system: writer, item: place } = line;
+    const story = i === 3 ? HOSTILE : usual;
+    const record = { id, system: writer, item: place, prompt: `Prompt <${item}>`, story };
+    stories.push(JSON.stringify(record));
   }
-  writeFileSync(`${folder}/scores.jsonl`, scores.join("\n") + "\n");
-  if (texts) writeFileSync(`${folder}/stories.jsonl`, stories.join("\n") + "\n");
+  writeFileSync(join(folder, scores), lines.join("\n") + "\n");
+  writeFileSync(join(folder, "stories.jsonl"), stories.join("\n") + "\n");
 }

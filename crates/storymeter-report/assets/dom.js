@@ -1,8 +1,10 @@
-// Small helpers. Text from files only ever reaches the page through textContent and setAttribute.
+// Helpers for the other scripts. Text from files reaches the page only through text nodes,
+// textContent and setAttribute, never as markup.
 const DATA = JSON.parse(document.getElementById("data").textContent);
+const COLOURS = new Map(Object.entries(DATA.colours));
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element with attributes and children; a string child becomes text. */
+/** Makes an element with attributes, listeners (`onclick`) and children. A string becomes text. */
 function el(name, attributes = {}, ...children) {
   const node = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -13,7 +15,7 @@ function el(name, attributes = {}, ...children) {
   return node;
 }
 
-/** An SVG element. */
+/** Makes an SVG element. */
 function svg(name, attributes = {}, text) {
   const node = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
@@ -21,15 +23,14 @@ function svg(name, attributes = {}, text) {
   return node;
 }
 
-/** A number as a reader wants it. */
+/** Writes a number. One that rounds to zero is written with an exponent. */
 function shown(value, decimals = 4) {
-  if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (Number.isInteger(value)) return String(value);
   const text = value.toFixed(decimals);
   return Number(text) === 0 ? value.toExponential(1) : text;
 }
 
-/** A labelled select; `options` are [value, text]. */
+/** Makes a labelled list of choices; `options` are pairs of value and text. */
 function choice(label, options, value, onchange) {
   const select = el("select", { onchange: () => onchange(select.value) });
   for (const [key, text] of options) {
@@ -40,23 +41,26 @@ function choice(label, options, value, onchange) {
   return el("label", {}, label, select);
 }
 
-/** A labelled field. */
+/** Makes a labelled input field. */
 function field(label, type, value, oninput, more = {}) {
   const input = el("input", { type, value, ...more, oninput: () => oninput(input.value) });
   return el("label", {}, label, input);
 }
 
-/** Values in order of appearance, each once. */
+/** The distinct values, in order of appearance. */
 const distinct = (values) => [...new Set(values)];
 
-/** The sheet of a run. */
-const sheetOf = (run, id) => DATA.runs[run].sheets.find((sheet) => sheet.id === id);
+/** The sheet of a run, by position. */
+const sheetOf = (details) => DATA.runs[Number(details.run)].sheets[Number(details.sheet)];
 
-// One tip for all figures: what the mark under the pointer stands for.
+// One tip serves all figures. It tells what the mark under the pointer stands for.
 const TIP = document.getElementById("tip");
 function showTip(event) {
   const mark = event.target.closest && event.target.closest("[data-tip],[data-v]");
-  if (!mark) { TIP.hidden = true; return; }
+  if (!mark) {
+    TIP.hidden = true;
+    return;
+  }
   const d = mark.dataset;
   TIP.textContent = d.tip || `${d.r} · ${d.c}: ${shown(Number(d.v))}`;
   TIP.hidden = false;

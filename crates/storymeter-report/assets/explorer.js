@@ -1,71 +1,110 @@
-// The reader composes a heat-map: what, level, coefficient, criterion, metrics.
+// The explorer: a heat-map that the reader chooses by kind, level, coefficient and criterion.
 
-const KINDS = { against: "metrics × criteria", metrics: "metrics × metrics", criteria: "criteria × criteria", williams: "Williams tests", bootstrap: "bootstrap F1", other: "other" };
+const KINDS = {
+  against: "metrics × criteria",
+  metrics: "metrics × metrics",
+  criteria: "criteria × criteria",
+  tests: "tests between metrics",
+  "corrected-tests": "tests between metrics, corrected",
+  pairwise: "verdicts between systems",
+  other: "other",
+};
+const FACETS = ["kind", "level", "coefficient", "criterion"];
 
 function startExplorer() {
   const controls = document.getElementById("explore-controls");
   if (!controls) return;
   controls.addEventListener("submit", (event) => event.preventDefault());
-  const state = { run: 0, kind: "against", level: null, coefficient: null, criterion: null, sort: "", metrics: "" };
-  const all = () => DATA.runs[state.run].sheets.filter((sheet) => sheet.facets);
-  // Of sheets with equal facets (a selection, then all metrics) the largest has everything.
-  const matching = () => all().filter((s) => s.facets.kind === state.kind && s.facets.level === state.level && s.facets.coefficient === state.coefficient && s.facets.criterion === state.criterion)
-    .sort((a, b) => b.rows.length - a.rows.length);
+  const state = { run: 0, kind: "against", sort: "", metrics: "" };
 
-  /** Options of a facet among the sheets the earlier choices leave; keeps the choice where it is still there. */
+  /** Keeps the sheets that have the chosen facet. A choice that is gone becomes the first one. */
   function narrow(sheets, facet) {
-    const options = distinct(sheets.map((sheet) => sheet.facets[facet]));
+    const options = distinct(sheets.map((sheet) => sheet.heat[facet]));
     if (!options.includes(state[facet])) state[facet] = options[0];
-    return [options, sheets.filter((sheet) => sheet.facets[facet] === state[facet])];
+    return [options, sheets.filter((sheet) => sheet.heat[facet] === state[facet])];
   }
 
   function draw(sheet) {
-    const needle = state.metrics.toLowerCase().split(",").map((part) => part.trim()).filter(Boolean);
-    const wanted = (name) => !needle.length || needle.some((part) => name.toLowerCase().includes(part));
-    const filtered = ["against", "metrics", "williams", "bootstrap"].includes(state.kind);
-    let rows = sheet.rows.map((_, r) => r).filter((r) => !filtered || wanted(sheet.rows[r][0]));
-    const square = state.kind === "metrics" || state.kind === "williams";
-    const columns = heatColumns(sheet).filter((c) => !square || wanted(sheet.columns[c][0]));
-    const by = sheet.columns.findIndex(([name]) => name === state.sort);
-    if (by > 0 && !square) {
-      const strength = (r) => (typeof sheet.rows[r][by] === "number" ? Math.abs(sheet.rows[r][by]) : -1);
+    const parts = state.metrics.toLowerCase().split(",");
+    const needles = parts.map((part) => part.trim()).filter(Boolean);
+    const isWanted = (name) =>
+      !needles.length || needles.some((needle) => name.toLowerCase().includes(needle));
+    let rows = sheet.rows.map((_, r) => r);
+    if (sheet.heat.rows === "metrics") rows = rows.filter((r) => isWanted(sheet.rows[r][0]));
+    let columns = sheet.heat.shown;
+    if (sheet.heat.columns === "metrics") {
+      columns = columns.filter((c) => isWanted(sheet.columns[c][0]));
+    } else if (state.sort !== "") {
+      const value = (r) => sheet.rows[r][Number(state.sort)];
+      const strength = (r) => (typeof value(r) === "number" ? Math.abs(value(r)) : -1);
       rows = rows.sort((a, b) => strength(b) - strength(a));
     }
-    document.getElementById("explore-title").textContent = `${sheet.title}; ${rows.length} of ${sheet.rows.length} rows. ${sheet.notes.join(" ")}`;
+    const count = `${rows.length} of ${sheet.rows.length} rows.`;
+    const notes = [...sheet.notes, ...absenceNotes(sheet)].join(" ");
+    document.getElementById("explore-title").textContent = `${sheet.title}; ${count} ${notes}`;
     document.getElementById("explore-figure").replaceChildren(drawHeatmap(sheet, rows, columns));
   }
 
   function redraw(changed) {
-    let sheets = all();
-    const facets = {};
-    for (const facet of ["kind", "level", "coefficient", "criterion"]) {
-      const [options, rest] = narrow(sheets, facet);
-      facets[facet] = options;
-      sheets = rest;
-    }
-    const sheet = matching()[0];
-    if (!sheet) return;
+    let sheets = DATA.runs[state.run].sheets.filter((sheet) => sheet.heat);
+    const options = {};
+    for (const facet of FACETS) [options[facet], sheets] = narrow(sheets, facet);
+    if (!sheets.length) return;
+    // Sheets with equal facets show a selection of metrics and then all of them.
+    const sheet = sheets.reduce((best, next) =>
+      next.rows.length > best.rows.length ? next : best,
+    );
+    const sortable = sheet.heat.columns === "metrics" ? [] : sheet.heat.shown;
+    if (!sortable.includes(Number(state.sort || NaN))) state.sort = "";
     draw(sheet);
-    if (changed === "metrics") return; // The field that is typed into must not be replaced.
-    const set = (facet) => (value) => { state[facet] = value; redraw(facet); };
-    const select = (label, facet, names = (v) => v) => (facets[facet].length > 1 || facets[facet][0])
-      ? [choice(label, facets[facet].filter((v) => v !== null).map((v) => [v, names(v)]), state[facet], set(facet))] : [];
-    const parts = [];
-    if (DATA.runs.length > 1) parts.push(choice("Run", DATA.runs.map((run, i) => [i, run.name]), state.run, (v) => { state.run = Number(v); redraw("run"); }));
-    parts.push(...select("Show", "kind", (kind) => KINDS[kind]), ...select("Level", "level"), ...select("Coefficient", "coefficient"), ...select("Criterion", "criterion"));
-    if (state.kind === "against" || state.kind === "bootstrap") {
-      const names = heatColumns(sheet).map((c) => sheet.columns[c][0]);
-      if (!names.includes(state.sort)) state.sort = "";
-      parts.push(choice("Strongest first by", [["", "as in the file"], ...names.map((n) => [n, n])], state.sort, set("sort")));
+    if (changed === "metrics") return; // The field that is being typed into must stay.
+    const set = (key) => (value) => {
+      state[key] = value;
+      redraw(key);
+    };
+    const select = (label, facet, name = (value) => value) => {
+      const known = options[facet].filter((value) => value !== null);
+      if (!known.length) return [];
+      return [
+        choice(
+          label,
+          known.map((value) => [value, name(value)]),
+          state[facet],
+          set(facet),
+        ),
+      ];
+    };
+    const fields = [];
+    if (DATA.runs.length > 1) {
+      const runs = DATA.runs.map((run, i) => [i, run.name]);
+      fields.push(choice("Run", runs, state.run, (run) => set("run")(Number(run))));
     }
-    if (state.kind !== "criteria") parts.push(field("Metrics (parts of names, with commas)", "search", state.metrics, set("metrics")));
-    const focused = document.activeElement && document.activeElement.closest("#explore-controls label");
-    const label = focused && focused.firstChild.textContent;
-    controls.replaceChildren(...parts);
-    if (label) {
-      const again = [...controls.querySelectorAll("label")].find((l) => l.firstChild.textContent === label);
-      if (again) again.lastChild.focus();
+    fields.push(
+      ...select("Show", "kind", (kind) => KINDS[kind]),
+      ...select("Level", "level"),
+      ...select("Coefficient", "coefficient"),
+      ...select("Criterion", "criterion"),
+    );
+    if (sortable.length) {
+      const names = sortable.map((c) => [c, sheet.columns[c][0]]);
+      const orders = [["", "as in the file"], ...names];
+      fields.push(choice("Strongest first by", orders, state.sort, set("sort")));
     }
+    if (sheet.heat.rows === "metrics") {
+      const label = "Metrics (parts of names, separated by commas)";
+      fields.push(field(label, "search", state.metrics, set("metrics")));
+    }
+    replaceControls(controls, fields);
   }
   redraw();
+}
+
+/** Replaces the fields of a form and keeps the focus on the field with the same label. */
+function replaceControls(controls, fields) {
+  const focused = controls.contains(document.activeElement) && document.activeElement;
+  const label = focused && focused.closest("label").firstChild.textContent;
+  controls.replaceChildren(...fields);
+  if (!label) return;
+  const same = fields.find((one) => one.firstChild.textContent === label);
+  if (same) same.lastChild.focus();
 }

@@ -1,20 +1,32 @@
-// Theme, highlighting, and the start of all parts.
+// Theme and highlighting, and the start of all parts of the page.
 
+/** Dims the marks of all systems but the chosen one, and marks its rows in tables. */
 function applyHighlight() {
   const select = document.getElementById("highlight");
   const system = select ? select.value : "";
   for (const series of document.querySelectorAll("svg .series")) {
-    const known = series.dataset.series in DATA.colours;
-    series.classList.toggle("dim", system !== "" && known && series.dataset.series !== system);
+    const isOther = COLOURS.has(series.dataset.series) && series.dataset.series !== system;
+    series.classList.toggle("dim", system !== "" && isOther);
   }
-  for (const line of document.querySelectorAll("tr[data-name]")) line.classList.toggle("marked", system !== "" && line.dataset.name === system);
+  for (const line of document.querySelectorAll("tr[data-name]")) {
+    line.classList.toggle("marked", system !== "" && line.dataset.name === system);
+  }
 }
 
 function startTheme() {
-  const button = document.getElementById("theme"), root = document.documentElement;
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
-  const label = () => { button.textContent = isDark() ? "Light" : "Dark"; button.setAttribute("aria-pressed", String(isDark())); button.setAttribute("aria-label", "Dark colours"); };
-  button.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; label(); });
+  const button = document.getElementById("theme");
+  const root = document.documentElement;
+  const preferred = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : preferred.matches);
+  const label = () => {
+    button.textContent = isDark() ? "Light" : "Dark";
+    button.setAttribute("aria-pressed", String(isDark()));
+    button.setAttribute("aria-label", "Dark colours");
+  };
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    label();
+  });
   label();
 }
 

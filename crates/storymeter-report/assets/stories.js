@@ -1,86 +1,162 @@
-// The browser of single stories: filter, sort by disagreement, read. Only rows in sight exist in the page.
+// The list of stories: filter, sort by disagreement between metric and people, choose one to read.
+// Only the rows in sight are in the document, so that 100,000 stories stay quick.
 
-const ROW = 44;
+const ROW_HEIGHT = 44;
+const ORDERS = [
+  ["worst", "worst disagreement first"],
+  ["metric", "highest score first"],
+  ["human", "highest rating first"],
+  ["file", "as in the file"],
+];
+const KEY_STEPS = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 10,
+  PageUp: -10,
+  Home: -Infinity,
+  End: Infinity,
+};
 
-/** Ranks from 0 to 1, ties sharing their mean; null where there is no number. */
+/** Ranks between 0 and 1. Equal values share their mean rank; an absent value has null. */
 function ranks(values) {
-  const order = values.map((_, i) => i).filter((i) => values[i] !== null).sort((a, b) => values[a] - values[b]);
+  const present = values.map((_, i) => i).filter((i) => values[i] !== null);
+  const order = present.sort((a, b) => values[a] - values[b]);
   const out = new Array(values.length).fill(null);
+  const last = Math.max(1, order.length - 1);
   for (let start = 0; start < order.length;) {
     let end = start;
     while (end + 1 < order.length && values[order[end + 1]] === values[order[start]]) end++;
-    for (let k = start; k <= end; k++) out[order[k]] = (start + end) / 2 / Math.max(1, order.length - 1);
+    for (let at = start; at <= end; at++) out[order[at]] = (start + end) / 2 / last;
     start = end + 1;
   }
   return out;
 }
 
+/** How far a story's rank by the metric is from its rank by people, between 0 and 1. */
+function disagreements(metric, criterion) {
+  const points = pointsOf(
+    metric,
+    criterion,
+    metric.values.map((_, i) => i),
+  );
+  const slope = points.length > 2 ? leastSquares(points).slope : 1;
+  const isReversed = metric.direction === "none" ? slope < 0 : metric.direction === "lower";
+  const byPeople = ranks(criterion.values);
+  return ranks(metric.values).map((rank, i) => {
+    if (rank === null || byPeople[i] === null) return null;
+    return Math.abs((isReversed ? 1 - rank : rank) - byPeople[i]);
+  });
+}
+
 function startStories() {
-  const S = DATA.stories, controls = document.getElementById("story-controls");
+  const S = DATA.stories;
+  const controls = document.getElementById("story-controls");
   if (!controls) return;
   controls.addEventListener("submit", (event) => event.preventDefault());
-  const list = document.getElementById("story-list"), article = document.getElementById("story"), count = document.getElementById("story-count");
-  const metrics = S.columns.filter((c) => !c.human), criteria = S.columns.filter((c) => c.human);
-  const named = (column) => S.columns.indexOf(column);
-  const state = { metric: S.metric ?? (metrics[0] ? named(metrics[0]) : null), criterion: S.criterion ?? (criteria[0] ? named(criteria[0]) : null), system: "", low: "", high: "", find: "", sort: "worst" };
-  if (state.metric === null || state.criterion === null) state.sort = "file";
-  let rows = [], selected = -1, disagreement = [];
+  const list = document.getElementById("story-list");
+  const article = document.getElementById("story");
+  const count = document.getElementById("story-count");
+  const columns = S.columns.map((_, c) => c);
+  const metrics = columns.filter((c) => !S.columns[c].human);
+  const criteria = columns.filter((c) => S.columns[c].human);
+  const state = {
+    metric: S.metric ?? metrics[0] ?? null,
+    criterion: S.criterion ?? criteria[0] ?? null,
+    system: "",
+    low: "",
+    high: "",
+    find: "",
+    sort: "worst",
+  };
+  const hasPair = state.metric !== null && state.criterion !== null;
+  if (!hasPair) state.sort = "file";
+  let rows = [];
+  let selected = -1;
+  let disagreement = [];
   const spacer = el("div", { role: "presentation" });
   list.append(spacer);
 
   function measure() {
-    disagreement = [];
-    if (state.metric === null || state.criterion === null) return;
-    const m = S.columns[state.metric].values, h = S.columns[state.criterion].values;
-    const both = m.map((_, i) => i).filter((i) => m[i] !== null && h[i] !== null).map((i) => ({ i, x: h[i], y: m[i] }));
-    const backwards = both.length > 2 && leastSquares(both).slope < 0;
-    const a = ranks(m), b = ranks(h);
-    disagreement = a.map((r, i) => (r === null || b[i] === null ? null : Math.abs((backwards ? 1 - r : r) - b[i])));
+    if (hasPair) disagreement = disagreements(S.columns[state.metric], S.columns[state.criterion]);
+  }
+
+  /** Whether a story passes the fields of the form. */
+  function passes(i) {
+    if (state.system && S.systems[S.system[i]] !== state.system) return false;
+    if (state.metric !== null && (state.low !== "" || state.high !== "")) {
+      const value = S.columns[state.metric].values[i];
+      if (value === null) return false;
+      if (state.low !== "" && value < Number(state.low)) return false;
+      if (state.high !== "" && value > Number(state.high)) return false;
+    }
+    if (!state.find) return true;
+    const needle = state.find.toLowerCase();
+    const text = S.texts[i] ? S.texts[i].text : "";
+    return S.ids[i].toLowerCase().includes(needle) || text.toLowerCase().includes(needle);
+  }
+
+  /** What the stories are sorted by, largest first; null stands for the order of the file. */
+  function sortValues() {
+    if (state.sort === "worst" && hasPair) return disagreement;
+    const column = { metric: state.metric, human: state.criterion }[state.sort] ?? null;
+    return column === null ? null : S.columns[column].values;
   }
 
   function apply() {
-    const metric = state.metric === null ? null : S.columns[state.metric];
-    const low = state.low === "" ? -Infinity : Number(state.low), high = state.high === "" ? Infinity : Number(state.high);
-    const system = S.systems.indexOf(state.system), find = state.find.toLowerCase();
-    rows = [];
-    for (let i = 0; i < S.ids.length; i++) {
-      if (state.system && S.system[i] !== system) continue;
-      const value = metric ? metric.values[i] : null;
-      if (metric && (state.low !== "" || state.high !== "") && !(value !== null && value >= low && value <= high)) continue;
-      if (find) {
-        const entry = S.texts[i];
-        if (!S.ids[i].toLowerCase().includes(find) && !(entry && entry.text.toLowerCase().includes(find))) continue;
-      }
-      rows.push(i);
-    }
-    const missingLast = (f) => (a, b) => (f(a) === null) - (f(b) === null) || f(b) - f(a) || a - b;
-    if (state.sort === "worst") rows.sort(missingLast((i) => disagreement[i] ?? null));
-    if (state.sort === "metric" && metric) rows.sort(missingLast((i) => metric.values[i]));
-    if (state.sort === "human" && state.criterion !== null) rows.sort(missingLast((i) => S.columns[state.criterion].values[i]));
-    spacer.style.height = `${rows.length * ROW}px`;
+    rows = S.ids.map((_, i) => i).filter(passes);
+    const values = sortValues();
+    const absentLast = (a, b) =>
+      (values[a] === null) - (values[b] === null) || values[b] - values[a] || a - b;
+    if (values) rows.sort(absentLast);
+    spacer.style.height = `${rows.length * ROW_HEIGHT}px`;
     list.scrollTop = 0;
     const sampled = S.ids.length < S.total ? ` (of ${S.total} scored)` : "";
     count.textContent = `${rows.length} of ${S.ids.length} stories${sampled}`;
     paint();
   }
 
+  /** The line of numbers under a story's name in the list. */
+  function summaryOf(i) {
+    const numbers = [state.metric, state.criterion].filter((c) => c !== null);
+    const parts = numbers.map((c) => {
+      const value = S.columns[c].values[i];
+      return `${S.columns[c].name} ${value === null ? "absent" : shown(value, 3)}`;
+    });
+    const apart = disagreement[i] ?? null;
+    if (apart !== null) parts.push(`apart ${Math.round(apart * 100)}%`);
+    return parts.join(" · ");
+  }
+
+  function rowOf(at) {
+    const i = rows[at];
+    const system = S.systems[S.system[i]];
+    const row = el("div", {
+      class: "row",
+      role: "option",
+      id: `row-${i}`,
+      "aria-selected": String(i === selected),
+      "aria-setsize": rows.length,
+      "aria-posinset": at + 1,
+      onclick: () => open(i),
+    });
+    row.style.top = `${at * ROW_HEIGHT}px`;
+    const swatch = el("span", { class: "swatch" });
+    swatch.style.background = COLOURS.get(system) || "transparent";
+    row.append(swatch, `${S.ids[i]} ${system}`, el("small", {}, summaryOf(i)));
+    return row;
+  }
+
   function paint() {
-    const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 4);
-    const last = Math.min(rows.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW) + 4);
+    const first = Math.max(0, Math.floor(list.scrollTop / ROW_HEIGHT) - 4);
+    const end = Math.ceil((list.scrollTop + list.clientHeight) / ROW_HEIGHT) + 4;
     const parts = [spacer];
-    for (let at = first; at < last; at++) {
-      const i = rows[at], system = S.systems[S.system[i]];
-      const number = (c) => (c === null ? "" : ` · ${S.columns[c].name} ${shown(S.columns[c].values[i], 3)}`);
-      const row = el("div", { class: "row", role: "option", id: `row-${i}`, "aria-selected": String(i === selected), "aria-setsize": rows.length, "aria-posinset": at + 1, onclick: () => open(i) });
-      row.style.top = `${at * ROW}px`;
-      const swatch = el("span", { class: "swatch" });
-      swatch.style.background = DATA.colours[system] || "transparent";
-      row.append(swatch, `${S.ids[i]} ${system}`, el("small", {}, `${number(state.metric)}${number(state.criterion)}${disagreement[i] == null ? "" : ` · apart ${Math.round(disagreement[i] * 100)}%`}`.replace(/^ · /, "")));
-      parts.push(row);
-    }
+    for (let at = first; at < Math.min(rows.length, end); at++) parts.push(rowOf(at));
     list.replaceChildren(...parts);
-    if (selected >= 0 && document.getElementById(`row-${selected}`)) list.setAttribute("aria-activedescendant", `row-${selected}`);
-    else list.removeAttribute("aria-activedescendant");
+    if (document.getElementById(`row-${selected}`)) {
+      list.setAttribute("aria-activedescendant", `row-${selected}`);
+    } else {
+      list.removeAttribute("aria-activedescendant");
+    }
   }
 
   function open(i) {
@@ -93,75 +169,64 @@ function startStories() {
   function step(by) {
     if (!rows.length) return;
     const at = Math.min(rows.length - 1, Math.max(0, rows.indexOf(selected) + by));
-    if (at * ROW < list.scrollTop) list.scrollTop = at * ROW;
-    if ((at + 1) * ROW > list.scrollTop + list.clientHeight) list.scrollTop = (at + 1) * ROW - list.clientHeight;
+    const [top, bottom] = [at * ROW_HEIGHT, (at + 1) * ROW_HEIGHT];
+    if (top < list.scrollTop) list.scrollTop = top;
+    if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
     open(rows[at]);
+  }
+
+  function scatter() {
+    const figure = document.getElementById("scatter").closest("figure");
+    figure.hidden = !hasPair;
+    if (!hasPair) return;
+    const isOwn = (i) => !state.system || S.systems[S.system[i]] === state.system;
+    const own = S.ids.map((_, i) => i).filter(isOwn);
+    drawScatter(S.columns[state.metric], S.columns[state.criterion], own, open);
   }
 
   list.addEventListener("scroll", () => requestAnimationFrame(paint));
   list.addEventListener("keydown", (event) => {
-    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }[event.key];
-    if (by !== undefined) { event.preventDefault(); step(Math.min(rows.length, Math.max(-rows.length, by))); }
+    const by = KEY_STEPS[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    step(Math.min(rows.length, Math.max(-rows.length, by)));
   });
 
-  const again = (key, pair) => (value) => { state[key] = pair ? Number(value) : value; if (pair) measure(); apply(); if (pair || key === "system") scatter(); };
-  function scatter() {
-    const figure = document.getElementById("scatter").closest("figure");
-    figure.hidden = state.metric === null || state.criterion === null;
-    if (figure.hidden) return;
-    const system = S.systems.indexOf(state.system);
-    const all = S.ids.map((_, i) => i).filter((i) => !state.system || S.system[i] === system);
-    drawScatter(S.columns[state.metric], S.columns[state.criterion], all, open);
+  const setFilter = (key) => (value) => {
+    state[key] = value;
+    apply();
+    if (key === "system") scatter();
+  };
+  const setColumn = (key) => (value) => {
+    state[key] = Number(value);
+    measure();
+    apply();
+    scatter();
+  };
+  const named = (c) => [c, S.columns[c].name];
+  const systems = S.systems.filter(Boolean).map((system) => [system, system]);
+  const number = { step: "any" };
+  if (metrics.length) {
+    controls.append(choice("Metric", metrics.map(named), state.metric, setColumn("metric")));
   }
-  const systems = S.systems.filter(Boolean);
-  if (metrics.length) controls.append(choice("Metric", metrics.map((c) => [named(c), c.name]), state.metric, again("metric", true)));
-  if (criteria.length) controls.append(choice("Criterion", criteria.map((c) => [named(c), c.name]), state.criterion, again("criterion", true)));
-  if (systems.length) controls.append(choice("System", [["", "all"], ...systems.map((s) => [s, s])], "", again("system")));
-  if (metrics.length) controls.append(field("Score at least", "number", "", again("low"), { step: "any" }), field("Score at most", "number", "", again("high"), { step: "any" }));
-  controls.append(field("Find in id or text", "search", "", again("find")));
-  controls.append(choice("Order", [["worst", "worst disagreement first"], ["metric", "highest score first"], ["human", "highest rating first"], ["file", "as in the file"]], state.sort, again("sort")));
+  if (criteria.length) {
+    const set = setColumn("criterion");
+    controls.append(choice("Criterion", criteria.map(named), state.criterion, set));
+  }
+  if (systems.length) {
+    controls.append(choice("System", [["", "all"], ...systems], "", setFilter("system")));
+  }
+  if (metrics.length) {
+    controls.append(
+      field("Score at least", "number", "", setFilter("low"), number),
+      field("Score at most", "number", "", setFilter("high"), number),
+    );
+  }
+  controls.append(
+    field("Find in id or text", "search", "", setFilter("find")),
+    choice("Order", ORDERS, state.sort, setFilter("sort")),
+  );
   measure();
   apply();
   scatter();
-}
-
-/** A story with what is known about it. Everything from files goes in as text. */
-function describeStory(i) {
-  const S = DATA.stories, entry = S.texts[i], parts = [];
-  parts.push(el("h3", {}, `${S.ids[i]} ${S.systems[S.system[i]]}`));
-  if (entry && entry.prompt) parts.push(el("p", { class: "prompt" }, entry.prompt));
-  else if (S.items[S.item[i]]) parts.push(el("p", { class: "prompt" }, S.items[S.item[i]]));
-  if (entry) {
-    parts.push(markedText(entry));
-    if (entry.cut) parts.push(el("p", { class: "caption" }, "The text is longer; its end is left out to keep this file small."));
-  } else {
-    parts.push(el("p", { class: "caption" }, "The text of this story is not in this file."));
-  }
-  const table = (title, columns) => {
-    const rows = columns.map((c) => el("tr", {}, el("th", { scope: "row", class: "word" }, c.name), el("td", {}, shown(c.values[i]))));
-    return el("div", {}, el("h4", {}, title), el("table", {}, el("tbody", {}, ...rows)));
-  };
-  parts.push(el("div", { class: "numbers" }, table("Ratings (means)", S.columns.filter((c) => c.human)), table("Metrics", S.columns.filter((c) => !c.human))));
-  return parts;
-}
-
-/** The text with what the model would change, and sentences that count against the story. Offsets are UTF-8 bytes. */
-function markedText(entry) {
-  const explanation = entry.explanation;
-  const box = el("p", { class: "text" });
-  if (!explanation || typeof explanation !== "object") { box.textContent = entry.text; return box; }
-  const text = typeof explanation.text === "string" ? explanation.text : entry.text;
-  const bytes = new TextEncoder().encode(text), decode = (a, b) => new TextDecoder().decode(bytes.slice(a, b));
-  const list = (value) => (Array.isArray(value) ? value.filter((s) => s && Number.isInteger(s.start) && Number.isInteger(s.end) && s.start < s.end && s.end <= bytes.length) : []);
-  const edits = list(explanation.edits), against = list(explanation.sentences).filter((s) => s.contribution < 0);
-  const cuts = distinct([0, bytes.length, ...edits.flatMap((e) => [e.start, e.end]), ...against.flatMap((s) => [s.start, s.end])]).sort((a, b) => a - b);
-  const over = (spans, a, b) => spans.find((s) => s.start <= a && b <= s.end);
-  for (let k = 0; k + 1 < cuts.length; k++) {
-    const [a, b] = [cuts[k], cuts[k + 1]], edit = over(edits, a, b), sentence = over(against, a, b);
-    let node = document.createTextNode(decode(a, b));
-    if (edit) { node = el("mark", { title: `the model would write: ${edit.suggestion} (${shown(edit.probability, 2)})` }, node); }
-    if (sentence) node = el("span", { class: "against", title: `counts against the story: ${shown(sentence.contribution, 3)}` }, node);
-    box.append(node);
-  }
-  return box;
 }

@@ -1,29 +1,37 @@
 // Tables that can be sorted by any column.
 
+/** Whether a cell stands for a number that is absent: `{absent: reason}`. */
+const isAbsent = (cell) => cell !== null && typeof cell === "object";
+
 function cellText(cell, decimals) {
-  if (cell !== null && typeof cell === "object") return "nan";
+  if (isAbsent(cell)) return "absent";
   return typeof cell === "string" ? cell : shown(cell, decimals);
 }
 
-/** Numbers before words, missing ones last whatever the order. */
+/** Compares cells: numbers before words, and absent or empty cells last in either order. */
 function compareCells(a, b, sign) {
-  const rank = (cell) => (typeof cell === "number" ? 0 : typeof cell === "string" && cell !== "" ? 1 : 2);
+  const rank = (cell) => {
+    if (typeof cell === "number") return 0;
+    return typeof cell === "string" && cell !== "" ? 1 : 2;
+  };
   if (rank(a) !== rank(b)) return rank(a) - rank(b);
   if (rank(a) === 2) return 0;
   return sign * (typeof a === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true }));
 }
 
 function buildTable(sheet) {
-  const words = sheet.columns.map((_, c) => sheet.rows.some((row) => typeof row[c] === "string"));
+  const isWords = sheet.columns.map((_, c) => sheet.rows.some((row) => typeof row[c] === "string"));
   const body = el("tbody");
   const fill = (rows) => {
     const lines = rows.map((row) => {
       const line = el("tr");
       if (typeof row[0] === "string") line.dataset.name = row[0];
       row.forEach((cell, c) => {
-        const td = el(c === 0 ? "th" : "td", words[c] ? { class: "word" } : {}, cellText(cell, sheet.columns[c][1]));
+        const kind = isAbsent(cell) ? "absent" : isWords[c] ? "word" : null;
+        const text = cellText(cell, sheet.columns[c][1]);
+        const td = el(c === 0 ? "th" : "td", { class: kind }, text);
         if (c === 0) td.setAttribute("scope", "row");
-        if (cell !== null && typeof cell === "object") td.title = cell.nan;
+        if (isAbsent(cell)) td.title = cell.absent;
         line.append(td);
       });
       return line;
@@ -31,16 +39,19 @@ function buildTable(sheet) {
     body.replaceChildren(...lines);
   };
   const heads = sheet.columns.map(([name], c) => {
-    const head = el("th", { scope: "col", class: words[c] ? "word" : null });
-    head.append(el("button", { type: "button", onclick: () => {
-      // Numbers are wanted largest first, names from A to Z.
-      const first = words[c] ? "ascending" : "descending";
-      const other = words[c] ? "descending" : "ascending";
-      const order = head.getAttribute("aria-sort") === first ? other : first;
-      heads.forEach((h) => h.removeAttribute("aria-sort"));
+    const head = el("th", { scope: "col", class: isWords[c] ? "word" : null });
+    const sort = () => {
+      // The first click sorts numbers from the largest, and names from A to Z.
+      const [first, second] = isWords[c]
+        ? ["ascending", "descending"]
+        : ["descending", "ascending"];
+      const order = head.getAttribute("aria-sort") === first ? second : first;
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", order);
-      fill([...sheet.rows].sort((a, b) => compareCells(a[c], b[c], order === "ascending" ? 1 : -1)));
-    } }, name));
+      const sign = order === "ascending" ? 1 : -1;
+      fill([...sheet.rows].sort((a, b) => compareCells(a[c], b[c], sign)));
+    };
+    head.append(el("button", { type: "button", onclick: sort }, name));
     return head;
   });
   fill(sheet.rows);
@@ -49,7 +60,26 @@ function buildTable(sheet) {
   return el("div", { class: "scroll", ...label }, table);
 }
 
-/** Fills a closed <details> when it is first opened: most readers open few. */
+/** Says why numbers of a sheet are absent, with how many there are for each reason. */
+function absenceNotes(sheet) {
+  const counts = new Map();
+  for (const cell of sheet.rows.flat().filter(isAbsent)) {
+    counts.set(cell.absent, (counts.get(cell.absent) || 0) + 1);
+  }
+  const reasons = [...counts].map(([reason, count]) => `${reason} (${count})`);
+  return reasons.length ? [`Absent: ${reasons.join("; ")}.`] : [];
+}
+
+/** What stands below a table or a figure: notes, reasons for absent numbers, the signature. */
+function captions(sheet) {
+  const notes = [...sheet.notes, ...absenceNotes(sheet)];
+  return [
+    ...notes.map((note) => el("p", { class: "caption" }, note)),
+    el("span", { class: "signature" }, sheet.signature),
+  ];
+}
+
+/** Fills a closed <details> when it is opened for the first time. */
 function whenOpen(details, build) {
   const fill = () => {
     if (!details.open || details.dataset.filled) return;
@@ -62,12 +92,8 @@ function whenOpen(details, build) {
 
 function startTables() {
   for (const details of document.querySelectorAll("details.sheet")) {
-    const { run, sheet, extra } = details.dataset;
-    const found = extra === undefined ? sheetOf(Number(run), sheet) : DATA.extra[Number(extra)];
-    whenOpen(details, () => [
-      buildTable(found),
-      ...found.notes.map((note) => el("p", { class: "caption" }, note)),
-      el("span", { class: "signature" }, found.signature),
-    ]);
+    const { extra } = details.dataset;
+    const sheet = extra === undefined ? sheetOf(details.dataset) : DATA.extra[Number(extra)];
+    whenOpen(details, () => [buildTable(sheet), ...captions(sheet)]);
   }
 }

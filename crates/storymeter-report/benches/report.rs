@@ -1,63 +1,57 @@
-//! How long a page of 100,000 stories and a large figure take.
+//! How long a page of 100,000 stories takes, and the figures of a study of many metrics.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use storymeter_meta::{Document, Form, Sheet, folder};
+use storymeter_core::{Catalogue, read};
+use storymeter_meta::{folder, table};
 use storymeter_report::{Inputs, figures, page};
 
-fn scores(count: usize) -> String {
+/// Writes scores of so many stories by so many metrics.
+fn scores(path: &Path, stories: usize, metrics: usize) {
     let mut lines = String::new();
-    for i in 0..count {
-        let (a, b) = ((i * 7919 % 1009) as f64 / 1009.0, (i * 104_729 % 997) as f64 / 997.0);
+    for i in 0..stories {
+        let rating = 1 + i * 7919 % 5;
+        let score = |m: usize| rating as f64 + (i * (104_729 + 2 * m) % 997) as f64 / 99.7;
+        let own: Vec<String> = (0..metrics).map(|m| format!("\"m{m}\":{}", score(m))).collect();
         let _ = writeln!(
             lines,
-            "{{\"id\":\"{i}\",\"system\":\"S{}\",\"item\":\"{}\",\"scores\":{{\"a\":{a},\"b\":{b}}},\"human\":{{\"plot\":[{}]}}}}",
+            "{{\"id\":\"{i}\",\"system\":\"S{}\",\"item\":\"{}\",\"scores\":{{{}}},\
+             \"human\":{{\"plot\":[{rating}]}}}}",
             i % 5,
             i / 5,
-            a + b
+            own.join(",")
         );
     }
-    lines
+    std::fs::write(path, lines).unwrap();
 }
 
-fn matrix(side: usize) -> Document {
-    let names: Vec<String> = (0..side).map(|i| format!("metric {i}")).collect();
-    let mut sheet =
-        Sheet::new("m", "story-level pearson correlations between metrics", Form::Heatmap)
-            .column("column", 0)
-            .columns(&names, 4);
-    for (i, name) in names.iter().enumerate() {
-        let mut row = vec![name.into()];
-        row.extend(
-            (0..side).map(|j| storymeter_meta::Cell::from((i as f64 - j as f64) / side as f64)),
-        );
-        sheet.push(row);
-    }
-    Document {
-        kind: "table".into(),
-        signature: String::new(),
-        warnings: vec![],
-        sheets: vec![sheet],
-    }
+fn read_inputs(path: PathBuf) -> Inputs {
+    Inputs::read(&[path], None, &Catalogue::default()).unwrap()
 }
 
 fn report(c: &mut Criterion) {
     let temporary = tempfile::tempdir().unwrap();
     let path = temporary.path().join("scores.jsonl");
-    std::fs::write(&path, scores(100_000)).unwrap();
-    let large = Inputs::read(&[path], None).unwrap();
     let mut group = c.benchmark_group("report");
     group.sample_size(10);
+
+    scores(&path, 100_000, 2);
+    let large = read_inputs(path.clone());
     group.bench_function("page of 100,000 stories", |b| {
         b.iter(|| black_box(page::html(&large)).len())
     });
+
+    scores(&path, 100, 40);
+    let table = read::scores(&path, &Catalogue::default()).unwrap();
+    let study = table::analyse(&table, &table::Options::default()).unwrap();
     let run = temporary.path().join("run");
-    folder::write(&matrix(72), &run).unwrap();
-    let square = Inputs::read(&[run], None).unwrap();
-    group.bench_function("heat-map of 72 x 72", |b| {
-        b.iter(|| black_box(figures::all(&square)).len())
+    folder::write(&study, &run).unwrap();
+    let many = read_inputs(run);
+    group.bench_function("figures of 40 metrics", |b| {
+        b.iter(|| black_box(figures::all(&many)).len())
     });
     group.finish();
 }

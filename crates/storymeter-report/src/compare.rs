@@ -1,202 +1,589 @@
-//! What changed between two runs, with significance where the data allow.
+//! What changed between two runs, with a test that fits the data.
+//!
+//! Two runs on the same stories are not independent samples. Where the score tables of both runs
+//! are given, Williams' test for dependent correlations compares them on the stories that both
+//! have. Where the tables show that the runs share no story, Fisher's z for independent samples is
+//! right. Where neither is known, there is no test, and the page says so.
 
 use std::collections::HashMap;
 
-use storymeter_core::Role;
-use storymeter_meta::{Cell, Form, Sheet};
-use storymeter_stats::distribution::normal_sf;
-use storymeter_stats::{pearson, williams};
+use storymeter_core::{Key, Role};
+use storymeter_meta::view::{Cell, Form, Sheet, Subject};
+use storymeter_meta::{Agreement, Level};
+use storymeter_stats::{Coefficient, SharedCorrelations, fisher_difference, holm, mean};
 
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, NamedTable, Run};
 use crate::stories::StoryTable;
-use crate::summary::{Entry, correlations};
 
-/// Changes are called significant below this.
+/// Changes with a corrected p-value below this are called significant.
 const SIGNIFICANT: f64 = 0.05;
-/// A change below this is none: last digits.
-const NOTHING: f64 = 1e-9;
+/// Smaller changes are rounding errors.
+const ROUNDING: f64 = 1e-9;
+/// Correlations of a score table and a study made from it differ by less than this.
+const MATCHING: f64 = 1e-6;
+/// Fewer systems than this have no correlation.
+const LEAST_SYSTEMS: usize = 3;
+const NO_TABLES: &str = "it is not known whether the runs rest on the same stories; with one score \
+                         table per run, in the same order, the report includes a test";
+const OTHER_TABLES: &str =
+    "the score tables do not have the numbers of the runs; they must be given in the same order";
 
-/// Every later run against the first: one sheet a pair, the largest changes first.
-///
-/// At system and pooled level the p-value is that of Fisher's z for independent samples, which is cautious where both
-/// runs rest on the same stories. Where scores of both runs are given and share stories, Williams' test for
-/// dependent correlations takes that into account; see [`same_stories`].
-pub fn runs(inputs: &Inputs) -> Vec<Sheet> {
-    let Some((first, later)) = inputs.runs.split_first() else { return Vec::new() };
-    let before = correlations(&first.document);
-    let one = |(at, run): (usize, &crate::Run)| {
-        let id = format!("changes-{}", at + 1);
-        let title = format!("What changed from {} to {}", first.name, run.name);
-        changes(&before, &correlations(&run.document), Sheet::new(id, title, Form::Table))
-    };
-    later.iter().enumerate().map(one).collect()
+/// What changed between two runs or two score tables.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changes {
+    /// The conclusion in one or two sentences, with the test and the number of stories.
+    pub headline: String,
+    /// Every correlation that changed, the largest changes first.
+    pub sheet: Sheet,
 }
 
-type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
-
-fn key(entry: &Entry) -> Key<'_> {
-    (&entry.metric, &entry.criterion, &entry.level, &entry.coefficient)
+/// Compares every later run with the first. Without several runs, compares later score tables with
+/// the first.
+pub fn all(inputs: &Inputs) -> Vec<Changes> {
+    match inputs.runs.split_first() {
+        Some((first, later)) if !later.is_empty() => {
+            let pairs = later.iter().enumerate();
+            pairs.map(|(at, run)| compare_runs(inputs, first, run, at + 1)).collect()
+        }
+        _ => match inputs.tables.split_first() {
+            Some((first, later)) => {
+                let pairs = later.iter().enumerate();
+                pairs.filter_map(|(at, table)| compare_tables(first, table, at + 1)).collect()
+            }
+            None => Vec::new(),
+        },
+    }
 }
 
-fn changes(before: &[Entry], after: &[Entry], sheet: Sheet) -> Sheet {
-    let known: HashMap<Key<'_>, &Entry> = before.iter().map(|entry| (key(entry), entry)).collect();
-    let mut rows: Vec<(f64, Vec<Cell>)> = Vec::new();
-    let (mut shared, mut significant, mut fresh) = (0, 0, 0);
-    for new in after {
-        let Some(old) = known.get(&key(new)) else {
-            fresh += 1;
+/// How the stories of two runs are related.
+enum Relation<'a> {
+    /// Both runs have these stories.
+    Paired(Pairing<'a>),
+    /// The runs share no story.
+    Independent,
+    /// The score tables do not tell, for this reason.
+    Unknown(&'static str),
+}
+
+/// The stories that two score tables share.
+struct Pairing<'a> {
+    before: &'a StoryTable,
+    after: &'a StoryTable,
+    /// Positions of the same story in both tables.
+    rows: Vec<(usize, usize)>,
+}
+
+/// One correlation before and after.
+struct Change<'a> {
+    metric: &'a Key,
+    criterion: &'a Key,
+    level: Level,
+    coefficient: Coefficient,
+    before: Result<f64, String>,
+    after: Result<f64, String>,
+    n: (usize, usize),
+    test: Result<Tested, String>,
+}
+
+/// The outcome of a test.
+#[derive(Debug, Clone, PartialEq)]
+struct Tested {
+    name: &'static str,
+    p_value: f64,
+    /// The number of observations that both sides share, or one number per side.
+    n: String,
+}
+
+impl Change<'_> {
+    fn difference(&self) -> Option<f64> {
+        Some(self.after.as_ref().ok()? - self.before.as_ref().ok()?)
+    }
+
+    /// Whether there is a difference, or a number on one side only.
+    fn is_change(&self) -> bool {
+        match self.difference() {
+            Some(difference) => difference.abs() >= ROUNDING,
+            None => self.before.is_ok() != self.after.is_ok(),
+        }
+    }
+}
+
+fn compare_runs(inputs: &Inputs, first: &Run, run: &Run, number: usize) -> Changes {
+    let relation = relation(inputs, first, run);
+    type Place<'a> = (&'a Key, &'a Key, Level, Coefficient);
+    fn place(one: &Agreement) -> Place<'_> {
+        (&one.metric, &one.criterion, one.level, one.coefficient)
+    }
+    let before: HashMap<Place<'_>, &Agreement> =
+        first.study.agreements().map(|one| (place(one), one)).collect();
+    let mut shared = 0;
+    let mut only_after = 0;
+    let mut changes = Vec::new();
+    for after in run.study.agreements() {
+        let Some(before) = before.get(&place(after)) else {
+            only_after += 1;
             continue;
         };
         shared += 1;
-        let change = new.value - old.value;
-        let same = change.abs() < NOTHING || (new.value.is_nan() && old.value.is_nan());
-        if same {
-            continue;
-        }
-        let p = fisher(old, new);
-        significant += usize::from(p < SIGNIFICANT);
-        let none = "not defined in one of the runs";
-        let reason = match new.level.as_str() {
-            "story" => "a mean of coefficients has no p-value of its own",
-            _ => "too few observations",
+        let value = |one: &Agreement| match &one.value {
+            Ok(estimate) => Ok(estimate.value),
+            Err(gap) => Err(gap.to_string()),
         };
-        let row = vec![
-            new.metric.as_str().into(),
-            new.criterion.as_str().into(),
-            new.level.as_str().into(),
-            new.coefficient.as_str().into(),
-            Cell::number(old.value, none),
-            Cell::number(new.value, none),
-            Cell::number(change, none),
-            Cell::number(p, reason),
-        ];
-        rows.push((change.abs(), row));
+        let mut change = Change {
+            metric: &after.metric,
+            criterion: &after.criterion,
+            level: after.level,
+            coefficient: after.coefficient,
+            before: value(before),
+            after: value(after),
+            n: (before.n, after.n),
+            test: Err(String::new()),
+        };
+        if change.is_change() {
+            change.test = test(&relation, &change);
+            changes.push(change);
+        }
     }
-    // NaN changes first: a number that appeared or vanished is the largest change there is.
-    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let gone = before.len() - shared.min(before.len());
-    let mut sheet = sheet
-        .columns(["metric", "criterion", "level", "coefficient"], 0)
-        .columns(["before", "after", "change", "p (Fisher z)"], 4)
-        .note(format!(
-            "{} of {shared} shared correlations changed, {significant} of them significantly (p < {SIGNIFICANT}); {fresh} \
-             are only in the later run, {gone} only in the first",
-            rows.len()
-        ))
-        .note("p for independent samples: cautious where both runs rest on the same stories; none at story level");
-    rows.into_iter().for_each(|(_, row)| sheet.push(row));
-    sheet
-}
-
-/// Two-sided p-value of a difference between correlations of independent samples. The variances of the transformed
-/// rank coefficients are those of Fieller, Hartley and Pearson (1957).
-fn fisher(a: &Entry, b: &Entry) -> f64 {
-    let variance = |n: f64| match a.coefficient.as_str() {
-        "pearson" => 1.0 / (n - 3.0),
-        "spearman" => 1.06 / (n - 3.0),
-        _ => 0.437 / (n - 4.0),
+    let only_before = before.len() - shared;
+    let method = match &relation {
+        Relation::Paired(pairing) => format!(
+            "The runs rest on the same stories, so changes of Pearson's coefficient are tested \
+             by Williams' test for dependent correlations on the {} stories that both score tables \
+             have, two-sided.",
+            pairing.rows.len()
+        ),
+        Relation::Independent => "The runs rest on different stories, so changes are tested by \
+                                  Fisher's z for independent samples, two-sided."
+            .into(),
+        Relation::Unknown(reason) => {
+            format!("No test was made, because {reason}.")
+        }
     };
-    if a.level == "story" || a.n < 5.0 || b.n < 5.0 {
-        return f64::NAN;
+    let mut counts = format!(
+        "{} of {shared} shared correlations changed{}",
+        changes.len(),
+        significant(&changes)
+    );
+    for (count, what) in [(only_after, "later"), (only_before, "first")] {
+        if count > 0 {
+            counts.push_str(&format!("; {count} are only in the {what} run"));
+        }
     }
-    let z = (a.value.atanh() - b.value.atanh()) / (variance(a.n) + variance(b.n)).sqrt();
-    2.0 * normal_sf(z.abs())
+    Changes {
+        headline: format!("{counts}. {method}"),
+        sheet: sheet(
+            format!("changes-{number}"),
+            format!("What changed from {} to {}", first.name, run.name),
+            changes,
+        )
+        .note(method),
+    }
 }
 
-/// Williams' test between the same metric in two score files, over the stories both have: did its correlation with
-/// people change? Files after the second are compared with the first as well.
-pub fn same_stories(inputs: &Inputs) -> Vec<Sheet> {
-    let Some(((first_name, first), later)) = inputs.scores.split_first() else { return Vec::new() };
-    let one = |(at, (name, table)): (usize, &(String, StoryTable))| {
-        let mut sheet = Sheet::new(
-            format!("same-stories-{}", at + 1),
-            format!("The same stories scored twice: {first_name}, then {name}"),
-            Form::Table,
-        )
-        .columns(["metric", "criterion"], 0)
-        .columns(["stories"], 0)
-        .columns(["before", "after", "change", "p (Williams)"], 4)
-        .note("Pearson over all stories that both files have; two-sided test for dependent correlations");
-        let places: HashMap<&str, usize> =
-            table.ids.iter().enumerate().map(|(i, id)| (id.as_str(), i)).collect();
-        let pairs: Vec<(usize, usize)> = first
-            .ids
-            .iter()
-            .enumerate()
-            .filter_map(|(i, id)| Some((i, *places.get(id.as_str())?)))
-            .collect();
-        // Ratings may have come with the stories.
-        let people = &inputs.stories;
-        for criterion in people.of_role(Role::Human) {
-            for metric in first.of_role(Role::Metric) {
-                let Some(again) = table.of_role(Role::Metric).find(|c| c.name == metric.name)
-                else {
-                    continue;
+/// Compares the same metrics in two score tables on the stories that both have.
+fn compare_tables(first: &NamedTable, later: &NamedTable, number: usize) -> Option<Changes> {
+    let pairing = Pairing::new(&first.stories, &later.stories)?;
+    let mut changes = Vec::new();
+    let mut compared = 0;
+    for criterion in keys(&first.stories, Role::Human) {
+        for metric in keys(&first.stories, Role::Metric) {
+            for level in Level::ALL {
+                let Some(found) = pairing.correlations(metric, criterion, level) else { continue };
+                compared += 1;
+                let value = |r: f64| match r.is_finite() {
+                    true => Ok(r),
+                    false => Err("the correlation is not defined".to_owned()),
                 };
-                let rows: Vec<[f64; 3]> = pairs
-                    .iter()
-                    .map(|&(i, j)| [criterion.values[i], metric.values[i], again.values[j]])
-                    .filter(|row| row.iter().all(|v| v.is_finite()))
-                    .collect();
-                if let Some(row) = williams_row(&rows, &metric.name, &criterion.name) {
-                    sheet.push(row);
+                let change = Change {
+                    metric,
+                    criterion,
+                    level,
+                    coefficient: Coefficient::Pearson,
+                    before: value(found.second),
+                    after: value(found.first),
+                    n: (found.n, found.n),
+                    test: williams(&found),
+                };
+                if change.is_change() {
+                    changes.push(change);
                 }
             }
         }
-        sheet
-    };
-    later.iter().enumerate().map(one).filter(|sheet| !sheet.rows.is_empty()).collect()
-}
-
-fn williams_row(rows: &[[f64; 3]], metric: &str, criterion: &str) -> Option<Vec<Cell>> {
-    let column = |c: usize| rows.iter().map(|row| row[c]).collect::<Vec<f64>>();
-    let (human, before, after) = (column(0), column(1), column(2));
-    if before == after || rows.len() < 4 {
+    }
+    if compared == 0 {
         return None;
     }
-    let r = |x: &[f64], y: &[f64]| pearson(x, y).ok().map(|found| found.coefficient);
-    let (old, new, between) = (r(&human, &before)?, r(&human, &after)?, r(&before, &after)?);
-    let p = williams(new, old, between, rows.len()).map_or(f64::NAN, |test| test.p_two_sided);
-    Some(vec![
-        metric.into(),
-        criterion.into(),
-        rows.len().into(),
-        Cell::number(old, "constant"),
-        Cell::number(new, "constant"),
-        Cell::number(new - old, "constant"),
-        Cell::number(p, "the correlations cannot be tested"),
-    ])
+    let method = format!(
+        "Both tables have {} stories in common; Williams' test for dependent correlations, \
+         two-sided, compares Pearson's coefficients on these.",
+        pairing.rows.len()
+    );
+    Some(Changes {
+        headline: format!(
+            "{} of {compared} correlations changed{}. {method}",
+            changes.len(),
+            significant(&changes)
+        ),
+        sheet: sheet(
+            format!("same-stories-{number}"),
+            format!("The same stories scored twice: {}, then {}", first.name, later.name),
+            changes,
+        )
+        .note(method),
+    })
+}
+
+fn keys(stories: &StoryTable, role: Role) -> Vec<&Key> {
+    let scores = stories.scores();
+    scores.of_role(role).into_iter().map(|at| &scores.columns()[at].key).collect()
+}
+
+/// Finds out whether two runs rest on the same stories, from their score tables.
+fn relation<'a>(inputs: &'a Inputs, first: &Run, run: &Run) -> Relation<'a> {
+    if inputs.tables.len() != inputs.runs.len() {
+        return Relation::Unknown(NO_TABLES);
+    }
+    let table_of = |wanted: &Run| {
+        let at = inputs.runs.iter().position(|run| std::ptr::eq(run, wanted))?;
+        Some(&inputs.tables[at].stories)
+    };
+    let (Some(before), Some(after)) = (table_of(first), table_of(run)) else {
+        return Relation::Unknown(NO_TABLES);
+    };
+    if !can_belong(first, before) || !can_belong(run, after) {
+        return Relation::Unknown(OTHER_TABLES);
+    }
+    match Pairing::new(before, after) {
+        Some(pairing) => Relation::Paired(pairing),
+        None => Relation::Independent,
+    }
+}
+
+/// Whether a run can have been made from a score table: the table has its metrics, and where it
+/// has ratings too, the same correlations over all stories.
+fn can_belong(run: &Run, table: &StoryTable) -> bool {
+    let find = |key: &Key, role| table.column(key, role);
+    run.study.agreements().filter(|one| one.coefficient == Coefficient::Pearson).all(|one| {
+        let Some(metric) = find(&one.metric, Role::Metric) else { return false };
+        let (Level::Pooled, Ok(estimate), Some(criterion)) =
+            (one.level, &one.value, find(&one.criterion, Role::Human))
+        else {
+            return true;
+        };
+        // The sign is that of the direction where a study turns metrics around.
+        table
+            .pearson(metric, criterion)
+            .is_some_and(|r| (r.abs() - estimate.value.abs()).abs() < MATCHING)
+    })
+}
+
+impl<'a> Pairing<'a> {
+    /// Joins two tables by the ids of their stories; `None` where they share none.
+    fn new(before: &'a StoryTable, after: &'a StoryTable) -> Option<Self> {
+        let positions: HashMap<&str, usize> = ids(after).collect();
+        let rows: Vec<(usize, usize)> =
+            ids(before).filter_map(|(id, at)| Some((at, *positions.get(id)?))).collect();
+        (!rows.is_empty()).then_some(Self { before, after, rows })
+    }
+
+    /// The correlations of a metric with a criterion after (`first`) and before (`second`), on the
+    /// observations that have a rating and both scores.
+    ///
+    /// `None` where one of the columns is not there, or there are no systems at system level.
+    fn correlations(
+        &self,
+        metric: &Key,
+        criterion: &Key,
+        level: Level,
+    ) -> Option<SharedCorrelations> {
+        let human = self.before.numbers(self.before.column(criterion, Role::Human)?);
+        let before = self.before.numbers(self.before.column(metric, Role::Metric)?);
+        let after = self.after.numbers(self.after.column(metric, Role::Metric)?);
+        let triple = |&(old, new): &(usize, usize)| [human[old], after[new], before[old]];
+        let rows = self.before.scores().rows();
+        let pearson = |triples: &[[f64; 3]]| {
+            let column = |at: usize| triples.iter().map(|t| t[at]).collect::<Vec<f64>>();
+            let (human, first, second) = (column(0), column(1), column(2));
+            SharedCorrelations::from_columns(Coefficient::Pearson, &human, &first, &second).ok()
+        };
+        match level {
+            Level::Pooled => pearson(&self.rows.iter().map(triple).collect::<Vec<_>>()),
+            Level::Story => {
+                let groups = grouped(&self.rows, |&(old, _)| Some(rows[old].item.as_str()));
+                let groups = groups.iter().filter(|group| group.len() >= LEAST_SYSTEMS);
+                let found: Option<Vec<SharedCorrelations>> = groups
+                    .map(|group| pearson(&group.iter().map(triple).collect::<Vec<_>>()))
+                    .collect();
+                found
+                    .filter(|groups| !groups.is_empty())
+                    .map(|groups| SharedCorrelations::mean(&groups))
+            }
+            Level::System => {
+                let groups = grouped(&self.rows, |&(old, _)| rows[old].system.as_deref());
+                if groups.len() < LEAST_SYSTEMS {
+                    return None;
+                }
+                let means = |group: &Vec<(usize, usize)>| {
+                    let complete: Vec<[f64; 3]> = group
+                        .iter()
+                        .map(triple)
+                        .filter(|numbers| numbers.iter().all(|n| n.is_finite()))
+                        .collect();
+                    [0, 1, 2].map(|at| mean(&complete.iter().map(|t| t[at]).collect::<Vec<_>>()))
+                };
+                pearson(&groups.iter().map(means).collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+/// The ids of a table with their positions.
+fn ids(table: &StoryTable) -> impl Iterator<Item = (&str, usize)> {
+    table.scores().rows().iter().enumerate().map(|(at, row)| (row.id.as_str(), at))
+}
+
+/// Groups by name, in order of appearance. What has no name is left out.
+fn grouped<'a, T: Copy>(all: &'a [T], name: impl Fn(&'a T) -> Option<&'a str>) -> Vec<Vec<T>> {
+    let mut positions: HashMap<&str, usize> = HashMap::new();
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    for one in all {
+        let Some(name) = name(one) else { continue };
+        let at = *positions.entry(name).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[at].push(*one);
+    }
+    groups
+}
+
+/// Tests a change in the way that fits the stories of the two runs.
+fn test(relation: &Relation<'_>, change: &Change<'_>) -> Result<Tested, String> {
+    match relation {
+        Relation::Unknown(reason) => Err((*reason).to_owned()),
+        Relation::Paired(_) if change.coefficient != Coefficient::Pearson => {
+            Err("Williams' test compares Pearson's coefficients".into())
+        }
+        Relation::Paired(pairing) => {
+            let found = pairing.correlations(change.metric, change.criterion, change.level);
+            williams(&found.ok_or("the score tables lack one of the columns")?)
+        }
+        Relation::Independent if change.level == Level::Story => {
+            Err("a mean of coefficients has no test of its own".into())
+        }
+        Relation::Independent => {
+            let (before, after) = (change.before.clone()?, change.after.clone()?);
+            let sides = ((after, change.n.1), (before, change.n.0));
+            let test = fisher_difference(change.coefficient, sides.0, sides.1)
+                .map_err(|e| e.to_string())?;
+            match test.undefined {
+                Some(reason) => Err(reason.to_string()),
+                None => Ok(Tested {
+                    name: "Fisher's z",
+                    p_value: test.p_two_sided,
+                    n: format!("{} and {}", change.n.0, change.n.1),
+                }),
+            }
+        }
+    }
+}
+
+fn williams(found: &SharedCorrelations) -> Result<Tested, String> {
+    let test = found.williams().map_err(|e| e.to_string())?;
+    match test.undefined {
+        Some(reason) => Err(reason.to_string()),
+        None => Ok(Tested { name: "Williams", p_value: test.p_two_sided, n: test.n.to_string() }),
+    }
+}
+
+/// Holm's corrected p-values of all changes that were tested.
+fn corrected(changes: &[Change<'_>]) -> Vec<Option<f64>> {
+    let raw: Vec<f64> =
+        changes.iter().filter_map(|c| Some(c.test.as_ref().ok()?.p_value)).collect();
+    let mut adjusted = holm(&raw).unwrap_or_default().into_iter();
+    changes.iter().map(|change| change.test.as_ref().ok().and_then(|_| adjusted.next())).collect()
+}
+
+/// How many changes are significant, where any was tested.
+fn significant(changes: &[Change<'_>]) -> String {
+    let corrected: Vec<f64> = corrected(changes).into_iter().flatten().collect();
+    if corrected.is_empty() {
+        return String::new();
+    }
+    let count = corrected.iter().filter(|p| **p < SIGNIFICANT).count();
+    let tested = corrected.len();
+    let are = if count == 1 { "is" } else { "are" };
+    format!(
+        "; of {tested} tested changes, {count} {are} significant (p < {SIGNIFICANT} after Holm's \
+         correction)"
+    )
+}
+
+fn sheet(id: String, title: String, changes: Vec<Change<'_>>) -> Sheet {
+    let mut sheet = Sheet::new(id, Subject::Other, title, Form::Table)
+        .columns(["metric", "criterion", "level", "coefficient"], 0)
+        .columns(["before", "after", "change"], 4)
+        .columns(["test", "n of the test"], 0)
+        .columns(["p", "p (Holm)"], 4);
+    let adjusted = corrected(&changes);
+    let mut rows: Vec<(&Change<'_>, Option<f64>)> = changes.iter().zip(adjusted).collect();
+    // A number that appeared or vanished is the largest change there is.
+    let size = |change: &Change<'_>| change.difference().map_or(f64::INFINITY, f64::abs);
+    rows.sort_by(|a, b| size(b.0).total_cmp(&size(a.0)));
+    for (change, adjusted) in rows {
+        let number = |value: &Result<f64, String>| match value {
+            Ok(value) => Cell::from(*value),
+            Err(reason) => Cell::missing(reason),
+        };
+        let difference = change.difference().ok_or("one of the runs has no coefficient".to_owned());
+        let [name, n, p, adjusted] = match (&change.test, adjusted) {
+            (Ok(test), Some(adjusted)) => {
+                [test.name.into(), test.n.as_str().into(), test.p_value.into(), adjusted.into()]
+            }
+            (test, _) => {
+                let reason = test.as_ref().err().map_or("not tested", String::as_str);
+                ["none".into(), "".into(), Cell::missing(reason), Cell::missing(reason)]
+            }
+        };
+        sheet.push(vec![
+            change.metric.into(),
+            change.criterion.into(),
+            change.level.name().into(),
+            change.coefficient.name().into(),
+            number(&change.before),
+            number(&change.after),
+            number(&difference),
+            name,
+            n,
+            p,
+            adjusted,
+        ]);
+    }
+    sheet
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{agreement, study};
+    use storymeter_core::Catalogue;
 
-    fn entry(level: &str, value: f64) -> Entry {
-        let text = |s: &str| s.to_owned();
-        Entry {
-            metric: text("m"),
-            criterion: text("c"),
-            level: text(level),
-            coefficient: text("pearson"),
-            value,
-            n: 103.0,
+    const LEVELS: [Level; 2] = [Level::Pooled, Level::Story];
+
+    /// A run with one metric at two levels, Pearson and Spearman.
+    fn run(name: &str, pooled: f64, story: f64, n: usize) -> Run {
+        let one = |level, coefficient, value| {
+            agreement("m", "plot/pace", level, coefficient, Some(value), n)
+        };
+        let values = [pooled, story];
+        let all = LEVELS.iter().zip(values).flat_map(|(&level, value)| {
+            [Coefficient::Pearson, Coefficient::Spearman].map(|c| one(level, c, value))
+        });
+        Run::new(name, study(all.collect()))
+    }
+
+    /// A score table of stories `prefix0`, `prefix1`, ... of three systems.
+    fn table(prefix: &str, count: usize, noise: f64) -> NamedTable {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scores.jsonl");
+        let line = |i: usize| {
+            let rating = (i * 7 % 11) as f64;
+            let score = rating + noise * (i * 5 % 13) as f64;
+            format!(
+                "{{\"id\":\"{prefix}{i}\",\"system\":\"S{}\",\"item\":\"{}\",\
+                 \"scores\":{{\"m\":{score}}},\"human\":{{\"plot/pace\":[{rating}]}}}}\n",
+                i % 3,
+                i / 3
+            )
+        };
+        std::fs::write(&path, (0..count).map(line).collect::<String>()).unwrap();
+        let stories = StoryTable::read(&path, &Catalogue::default()).unwrap();
+        NamedTable { name: prefix.into(), stories }
+    }
+
+    /// The pooled correlation of a table, which a study of it would have.
+    fn pooled(table: &NamedTable) -> f64 {
+        let stories = &table.stories;
+        let at = |role| stories.scores().of_role(role)[0];
+        stories.pearson(at(Role::Metric), at(Role::Human)).unwrap()
+    }
+
+    fn inputs(before: NamedTable, after: NamedTable) -> Inputs {
+        let (old, new) = (pooled(&before), pooled(&after));
+        let runs = vec![run("old", old, 0.3, 60), run("new", new, 0.2, 60)];
+        Inputs { runs, tables: vec![before, after], logs: Vec::new() }
+    }
+
+    fn cells<'a>(sheet: &'a Sheet, level: &str, coefficient: &str) -> &'a [Cell] {
+        let is_wanted = |row: &&Vec<Cell>| row[2].text() == level && row[3].text() == coefficient;
+        sheet.rows.iter().find(is_wanted).unwrap()
+    }
+
+    #[test]
+    fn runs_on_the_same_stories_get_a_paired_test() {
+        let inputs = inputs(table("s", 60, 0.2), table("s", 60, 2.0));
+        let changes = all(&inputs);
+        let [Changes { headline, sheet }] = changes.as_slice() else { panic!("one comparison") };
+        assert!(headline.contains("on the same stories"), "{headline}");
+        assert!(headline.contains("Williams' test"), "{headline}");
+        assert!(headline.contains("the 60 stories"), "{headline}");
+        let tested = cells(sheet, "pooled", "pearson");
+        assert_eq!((tested[7].text(), tested[8].text()), ("Williams", "60"));
+        let columns = |c: usize| inputs.tables[c].stories.numbers(1);
+        let human = inputs.tables[0].stories.numbers(0);
+        let expected = SharedCorrelations::from_columns(
+            Coefficient::Pearson,
+            &human,
+            &columns(1),
+            &columns(0),
+        );
+        let expected = expected.unwrap().williams().unwrap().p_two_sided;
+        assert_eq!(tested[9].value().to_bits(), expected.to_bits());
+        assert!(expected < 0.001 && expected > 0.0, "{expected}");
+        let story = cells(sheet, "story", "pearson");
+        assert_eq!((story[7].text(), story[8].text()), ("Williams", "20"));
+        let ranks = cells(sheet, "pooled", "spearman");
+        assert_eq!(ranks[9], Cell::missing("Williams' test compares Pearson's coefficients"));
+    }
+
+    #[test]
+    fn runs_on_other_stories_get_fishers_test_and_its_two_counts() {
+        let inputs = inputs(table("a", 60, 0.2), table("b", 60, 2.0));
+        let changes = all(&inputs);
+        let [Changes { headline, sheet }] = changes.as_slice() else { panic!("one comparison") };
+        assert!(headline.contains("Fisher's z for independent samples"), "{headline}");
+        let tested = cells(sheet, "pooled", "pearson");
+        assert_eq!((tested[7].text(), tested[8].text()), ("Fisher's z", "60 and 60"));
+        let (old, new) = (pooled(&inputs.tables[0]), pooled(&inputs.tables[1]));
+        let expected = fisher_difference(Coefficient::Pearson, (new, 60), (old, 60)).unwrap();
+        assert_eq!(tested[9].value().to_bits(), expected.p_two_sided.to_bits());
+        let story = cells(sheet, "story", "pearson");
+        assert_eq!(story[9], Cell::missing("a mean of coefficients has no test of its own"));
+    }
+
+    #[test]
+    fn without_the_right_score_tables_nothing_is_tested_and_the_page_says_why() {
+        let (before, after) = (table("s", 60, 0.2), table("s", 60, 2.0));
+        let without = Inputs { tables: Vec::new(), ..inputs(before.clone(), after.clone()) };
+        let mut swapped = inputs(before, after);
+        swapped.tables.reverse();
+        for (inputs, reason) in [(without, "one score table per run"), (swapped, "same order")] {
+            let changes = all(&inputs);
+            let [Changes { headline, sheet }] = changes.as_slice() else { panic!("one") };
+            assert!(headline.contains("No test was made") && headline.contains(reason));
+            assert_eq!(sheet.rows.len(), 4);
+            assert!(sheet.rows.iter().all(|row| matches!(row[9], Cell::Missing { .. })));
         }
     }
 
     #[test]
-    fn a_change_at_pooled_level_has_fishers_p_and_one_at_story_level_has_none() {
-        let before = [entry("pooled", 0.3), entry("story", 0.3), entry("system", 0.2)];
-        let after = [entry("pooled", 0.6), entry("story", 0.2), entry("system", 0.2)];
-        let sheet = changes(&before, &after, Sheet::new("x", "", Form::Table));
-        assert_eq!(sheet.rows.len(), 2, "what did not change is not listed");
-        // scipy 1.17.1: 2 * norm.sf(abs(arctanh(.3) - arctanh(.6)) / sqrt(2 / 100)) = 0.006674623395023024
-        let p = sheet.rows[0][7].value();
-        assert!((p - 0.006674623395023024).abs() < 1e-12, "{p}");
-        assert!(sheet.rows[1][7].value().is_nan());
-        assert!(
-            sheet.notes[0]
-                .starts_with("2 of 3 shared correlations changed, 1 of them significantly")
-        );
+    fn score_tables_alone_are_compared_on_their_shared_stories() {
+        let tables = vec![table("s", 60, 0.2), table("s", 45, 2.0)];
+        let changes = all(&Inputs { tables, ..Inputs::default() });
+        let [Changes { headline, sheet }] = changes.as_slice() else { panic!("one comparison") };
+        assert!(headline.contains("45 stories in common"), "{headline}");
+        assert_eq!(cells(sheet, "pooled", "pearson")[8].text(), "45");
+        assert_eq!(cells(sheet, "system", "pearson")[8].text(), "");
+        assert_eq!(sheet.rows.len(), 3);
     }
 }

@@ -1,67 +1,70 @@
-//! The numbers and texts a page carries, cut down to what a browser can hold.
+//! The numbers and texts that a page carries, reduced to what a browser can hold.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
-use storymeter_core::Role;
-use storymeter_meta::{Cell, Sheet};
+use storymeter_core::{Direction, Role};
+use storymeter_meta::Study;
+use storymeter_meta::view::{Cell, Sheet};
 
-use crate::facets::Facets;
+use crate::compare::Changes;
 use crate::figures::SystemColours;
+use crate::heat::Heat;
 use crate::inputs::Inputs;
 use crate::stories::StoryTable;
 
-/// Numbers of stories on one page; about 8 bytes each.
+/// The most numbers of single stories on one page. Each takes about 8 bytes.
 const MOST_NUMBERS: usize = 1_000_000;
-/// Bytes of story texts and prompts on one page.
+/// The most bytes of story texts and prompts on one page.
 const MOST_TEXT: usize = 3_000_000;
-/// A longer story is cut: nobody reads a novel in a report.
+/// Longer stories are cut.
 const LONGEST_TEXT: usize = 20_000;
-/// Significant digits on the page; the files have all.
+/// The longest item that is shown, in bytes. An item can be a whole prompt.
+const LONGEST_ITEM: usize = 80;
+/// Significant digits of numbers on the page. The result files have all digits.
 const DIGITS: usize = 6;
 
-/// Everything the page's script needs, and what the reader must be told was left out.
+/// What the scripts of the page read, and remarks on what was left out.
 pub struct Data {
+    /// The data.
     pub json: Value,
+    /// Remarks for the reader of the page.
     pub notes: Vec<String>,
 }
 
-/// Builds it. `extra` are sheets of the report itself (comparisons).
-pub fn data(inputs: &Inputs, extra: &[Sheet], colours: &SystemColours) -> Data {
+/// Gathers the data of a page.
+pub fn data(inputs: &Inputs, changes: &[Changes], colours: &SystemColours) -> Data {
     let runs: Vec<Value> = inputs
         .runs
         .iter()
         .map(|run| {
             let sheets: Vec<Value> =
-                run.document.sheets.iter().filter(|s| is_shown(s)).map(sheet).collect();
-            json!({"name": run.name, "kind": run.document.kind, "sheets": sheets})
+                run.shown_sheets().map(|shown| sheet(shown, Some(&run.study))).collect();
+            json!({"name": run.name, "sheets": sheets})
         })
         .collect();
     let mut notes = Vec::new();
-    let stories = stories(&inputs.stories, &mut notes);
+    let stories = inputs.stories().map(|table| {
+        let sentence = |note: &String| format!("{}.", note.trim_end_matches('.'));
+        notes.extend(table.notes().iter().map(sentence));
+        stories(table, &mut notes)
+    });
     let palette: Map<String, Value> =
         colours.names().iter().map(|name| (name.clone(), colours.get(name).into())).collect();
-    let extra: Vec<Value> = extra.iter().map(sheet).collect();
+    let extra: Vec<Value> = changes.iter().map(|one| sheet(&one.sheet, None)).collect();
     Data {
         json: json!({"runs": runs, "extra": extra, "stories": stories, "colours": palette}),
         notes,
     }
 }
 
-/// Ranking files repeat the table of all correlations, outlines are drawn already.
-pub fn is_shown(sheet: &Sheet) -> bool {
-    !sheet.id.starts_with("rankings_") && !sheet.id.ends_with("-density")
-}
-
-fn sheet(sheet: &Sheet) -> Value {
+fn sheet(sheet: &Sheet, study: Option<&Study>) -> Value {
     let rows: Vec<Value> = sheet.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     json!({
-        "id": sheet.id,
         "title": sheet.title,
-        "form": sheet.form,
         "signature": sheet.signature,
         "notes": sheet.notes,
-        "facets": Facets::of(sheet),
+        "heat": study.and_then(|study| Heat::new(study, sheet)),
         "columns": sheet.columns.iter().map(|h| json!([h.name, h.decimals])).collect::<Vec<_>>(),
         "rows": rows,
     })
@@ -72,15 +75,12 @@ fn cell(cell: &Cell) -> Value {
         Cell::Number(value) => number(*value),
         Cell::Count(count) => (*count).into(),
         Cell::Text(text) => text.as_str().into(),
-        Cell::Missing { nan } => json!({ "nan": nan }),
+        Cell::Missing { nan: reason } => json!({ "absent": reason }),
     }
 }
 
-/// A number of few digits, `null` where it is none.
+/// A number with few digits.
 fn number(value: f64) -> Value {
-    if !value.is_finite() {
-        return Value::Null;
-    }
     let rounded: f64 = format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value);
     if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
         (rounded as i64).into()
@@ -90,44 +90,65 @@ fn number(value: f64) -> Value {
 }
 
 fn stories(table: &StoryTable, notes: &mut Vec<String>) -> Value {
-    let width = table.columns.len().max(1);
-    let most = (MOST_NUMBERS / width).max(1);
+    let scores = table.scores();
+    let most = (MOST_NUMBERS / scores.columns().len().max(1)).max(1);
     let stride = table.len().div_ceil(most).max(1);
     let kept: Vec<usize> = (0..table.len()).step_by(stride).collect();
     if stride > 1 {
         notes.push(format!(
-            "{} of {} stories are on this page, every {stride}th; the summary, the tables and the figures rest on all.",
+            "This page has an even sample of {} of the {} stories; the summary, the tables and the \
+             figures rest on all.",
             kept.len(),
             table.len()
         ));
     }
-    let (systems, system) = indexed(kept.iter().map(|&at| table.systems[at].as_str()));
-    let (items, item) = indexed(kept.iter().map(|&at| clip(&table.items[at], 80)));
-    let columns: Vec<Value> = table
-        .columns
-        .iter()
-        .map(|column| {
-            let values: Vec<Value> = kept.iter().map(|&at| number(column.values[at])).collect();
-            json!({"name": column.name, "human": column.role == Role::Human, "values": values})
-        })
-        .collect();
+    let row = |&at: &usize| &scores.rows()[at];
+    let system = |at| row(at).system.as_deref().unwrap_or_default();
+    let (systems, system) = indexed(kept.iter().map(system));
+    let (items, item) = indexed(kept.iter().map(|at| clip(&row(at).item, LONGEST_ITEM)));
+    let columns: Vec<Value> =
+        (0..scores.columns().len()).map(|c| column(table, c, &kept)).collect();
     let texts = texts(table, &kept, notes);
-    let pair = table.strongest_pair();
+    let pair = table.default_pair();
     json!({
         "total": table.len(),
-        "ids": kept.iter().map(|&at| table.ids[at].as_str()).collect::<Vec<_>>(),
+        "ids": kept.iter().map(|at| row(at).id.as_str()).collect::<Vec<_>>(),
         "systems": systems,
         "system": system,
         "items": items,
         "item": item,
         "columns": columns,
         "texts": texts,
-        "metric": pair.map(|p| p.0),
-        "criterion": pair.map(|p| p.1),
+        "metric": pair.map(|(metric, _)| metric),
+        "criterion": pair.map(|(_, criterion)| criterion),
     })
 }
 
-/// The distinct values and, for each row, which it has.
+/// One column of the kept stories. An absent value is `null`, and `absent` lists the rows of each
+/// reason.
+fn column(table: &StoryTable, column: usize, kept: &[usize]) -> Value {
+    let (head, values) = (&table.scores().columns()[column], table.scores().values(column));
+    let mut absent: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut numbers: Vec<Value> = Vec::with_capacity(kept.len());
+    for (row, &at) in kept.iter().enumerate() {
+        numbers.push(match &values[at] {
+            Ok(value) => number(*value),
+            Err(reason) => {
+                absent.entry(reason.to_string()).or_default().push(row);
+                Value::Null
+            }
+        });
+    }
+    json!({
+        "name": head.key.as_str(),
+        "human": head.role == Role::Human,
+        "direction": head.direction,
+        "values": numbers,
+        "absent": absent.into_iter().collect::<Vec<_>>(),
+    })
+}
+
+/// The distinct values and, for each row, the position of its value among them.
 fn indexed<'a>(values: impl Iterator<Item = &'a str>) -> (Vec<&'a str>, Vec<usize>) {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut names = Vec::new();
@@ -142,15 +163,16 @@ fn indexed<'a>(values: impl Iterator<Item = &'a str>) -> (Vec<&'a str>, Vec<usiz
     (names, indices)
 }
 
-/// Texts of as many stories as fit, by position: half the room for those on which metric and people disagree most,
-/// half for an even sample of the others.
+/// The texts of as many stories as there is room for, by row.
+///
+/// Half of the room goes to the stories on which metric and people disagree most, and half to an
+/// even sample of all.
 fn texts(table: &StoryTable, kept: &[usize], notes: &mut Vec<String>) -> Value {
-    let known: Vec<usize> =
-        (0..kept.len()).filter(|&row| table.texts[kept[row]].is_some()).collect();
+    let details = |row: usize| &table.details()[kept[row]];
+    let known: Vec<usize> = (0..kept.len()).filter(|&row| details(row).text.is_some()).collect();
     let cost = |row: usize| {
-        let at = kept[row];
         let length = |text: &Option<String>| text.as_ref().map_or(0, |t| t.len().min(LONGEST_TEXT));
-        length(&table.texts[at]) + length(&table.prompts[at]) + 40
+        length(&details(row).text) + length(&details(row).prompt) + 40
     };
     let all: usize = known.iter().map(|&row| cost(row)).sum();
     let mut chosen = vec![false; kept.len()];
@@ -170,22 +192,23 @@ fn texts(table: &StoryTable, kept: &[usize], notes: &mut Vec<String>) -> Value {
         known.iter().step_by(stride).for_each(|&row| chosen[row] = true);
         let shown = chosen.iter().filter(|c| **c).count();
         notes.push(format!(
-            "The texts of {shown} of {} stories are on this page: those with the worst disagreements and an even sample.",
+            "The texts of {shown} of {} stories are on this page: those with the worst \
+             disagreements, and an even sample.",
             known.len()
         ));
     }
     let mut texts = Map::new();
     for row in known.into_iter().filter(|&row| chosen[row]) {
-        let at = kept[row];
-        let text = table.texts[at].as_deref().unwrap_or_default();
+        let details = details(row);
+        let text = details.text.as_deref().unwrap_or_default();
         let mut entry = json!({ "text": clip(text, LONGEST_TEXT) });
         if text.len() > LONGEST_TEXT {
             entry["cut"] = true.into();
         }
-        if let Some(prompt) = &table.prompts[at] {
+        if let Some(prompt) = &details.prompt {
             entry["prompt"] = clip(prompt, LONGEST_TEXT).into();
         }
-        if let Some(explanation) = &table.explanations[at] {
+        if let Some(explanation) = &details.explanation {
             entry["explanation"] = explanation.clone();
         }
         texts.insert(row.to_string(), entry);
@@ -193,31 +216,39 @@ fn texts(table: &StoryTable, kept: &[usize], notes: &mut Vec<String>) -> Value {
     texts.into()
 }
 
-/// Rows by the distance between their rank under the default metric and under the default criterion.
+/// The rows by the distance between their ranks under the default metric and criterion, largest
+/// first. Rows without one of the numbers come last.
 fn by_disagreement(table: &StoryTable, kept: &[usize], known: &[usize]) -> Vec<usize> {
-    let Some((metric, criterion)) = table.strongest_pair() else { return known.to_vec() };
-    let backwards = table
-        .correlation(metric, criterion, storymeter_stats::Coefficient::Pearson)
-        .is_some_and(|r| r < 0.0);
+    let Some((metric, criterion)) = table.default_pair() else { return known.to_vec() };
+    let is_reversed = match table.scores().columns()[metric].direction {
+        Direction::Lower => true,
+        Direction::Higher => false,
+        Direction::None => table.pearson(metric, criterion).is_some_and(|r| r < 0.0),
+    };
     let ranks = |column: usize| {
-        let values = &table.columns[column].values;
-        let mut order: Vec<usize> = known.to_vec();
-        order.sort_by(|&a, &b| values[kept[a]].total_cmp(&values[kept[b]]));
-        let mut ranks = vec![0.0; kept.len()];
-        order.iter().enumerate().for_each(|(rank, &row)| ranks[row] = rank as f64);
+        let values = table.numbers(column);
+        let value = |row: usize| values[kept[row]];
+        let mut order: Vec<usize> =
+            known.iter().copied().filter(|&row| !value(row).is_nan()).collect();
+        order.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
+        let last = (order.len() as f64 - 1.0).max(1.0);
+        let mut ranks = vec![None; kept.len()];
+        order.iter().enumerate().for_each(|(rank, &row)| ranks[row] = Some(rank as f64 / last));
         ranks
     };
     let (scored, human) = (ranks(metric), ranks(criterion));
-    let last = known.len() as f64 - 1.0;
-    let distance = |row: &usize| {
-        let scored = if backwards { last - scored[*row] } else { scored[*row] };
-        (scored - human[*row]).abs()
+    let distance = |row: usize| -> f64 {
+        let (Some(scored), Some(human)) = (scored[row], human[row]) else { return -1.0 };
+        let scored: f64 = if is_reversed { 1.0 - scored } else { scored };
+        let distance: f64 = scored - human;
+        distance.abs()
     };
     let mut rows = known.to_vec();
-    rows.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
+    rows.sort_by(|&a, &b| distance(b).total_cmp(&distance(a)));
     rows
 }
 
+/// The beginning of a text, cut between characters.
 fn clip(text: &str, most: usize) -> &str {
     let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
@@ -231,11 +262,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_six_digits_and_nan_is_null() {
+    fn numbers_keep_six_digits() {
         assert_eq!(number(0.123456789).to_string(), "0.123457");
         assert_eq!(number(3.0).to_string(), "3");
-        assert_eq!(number(f64::NAN), Value::Null);
         assert_eq!(number(3e-321).as_f64(), Some(3e-321));
+    }
+
+    #[test]
+    fn an_absent_number_keeps_its_reason() {
+        let absent = cell(&Cell::missing("a column is constant"));
+        assert_eq!(absent, json!({"absent": "a column is constant"}));
     }
 
     #[test]

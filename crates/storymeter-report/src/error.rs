@@ -2,35 +2,72 @@
 
 use std::path::PathBuf;
 
+use storymeter_core::Place;
+
 /// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A file could not be read, written or understood.
     #[error(transparent)]
     Core(#[from] storymeter_core::Error),
-    /// A folder that holds no result of `storymeter meta`.
+    /// The result of a meta-evaluation could not be read.
+    #[error(transparent)]
+    Meta(Box<storymeter_meta::Error>),
+    /// The folder holds no result of a meta-evaluation.
     #[error(
-        "{}: no result.json in this folder; make one with `storymeter meta ... -o {}`",
-        .0.display(),
+        "{}: there is no study.json in this folder, so it is not the result of a meta-evaluation",
         .0.display()
     )]
     NotAResult(PathBuf),
-    /// Nothing to report on.
+    /// The folder was written before results were saved as typed studies.
     #[error(
-        "nothing to report: give a folder of `storymeter meta -o` or a file of `storymeter score -o`"
+        "{}: there is a result.json but no study.json in this folder: it was written by an older \
+         version; make it again",
+        .0.display()
     )]
+    OldResult(PathBuf),
+    /// Two stories of a file belong to the same row of the score table.
+    #[error("{place}: the story \"{id}\" has the same scores as the story at {first}")]
+    DuplicateStory {
+        /// Where the second story stands.
+        place: Box<Place>,
+        /// The id of the second story.
+        id: String,
+        /// Where the first story stands.
+        first: Box<Place>,
+    },
+    /// A story without a known id could belong to several rows of the score table.
+    #[error(
+        "{place}: the story \"{id}\" cannot be joined to its scores: its id is not among them, and \
+         several rows have its system and its item"
+    )]
+    AmbiguousStory {
+        /// Where the story stands.
+        place: Box<Place>,
+        /// Its id.
+        id: String,
+    },
+    /// None of the inputs has anything to show.
+    #[error("there is nothing to report: no result, no scores, no stories and no training log")]
     Empty,
-    /// A drawing could not be turned into another format.
+    /// A drawing could not be converted to another format.
     #[error("figure {id}: cannot make {format}: {problem}")]
     Convert {
-        /// The figure.
+        /// The name of the figure.
         id: String,
         /// `png` or `pdf`.
         format: &'static str,
-        /// What the converter said.
+        /// What the converter reported.
         problem: String,
     },
+}
+
+impl From<storymeter_meta::Error> for Error {
+    fn from(error: storymeter_meta::Error) -> Self {
+        Self::Meta(Box::new(error))
+    }
 }

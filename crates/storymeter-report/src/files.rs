@@ -5,19 +5,26 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use storymeter_core::{AtomicFile, Error as CoreError, Place};
+use storymeter_meta::view::unique_stems;
 
 use crate::error::Result;
 use crate::svg::Figure;
 
-/// Writes every figure into a folder, in every format this build knows; returns the paths.
+/// Writes every figure into a folder, in every format that this build knows. Returns the paths.
+///
+/// File names are made from the names of the figures by [`unique_stems`]: no name is refused by a
+/// file system, and no figure overwrites another.
+///
+/// # Errors
+/// Where a figure cannot be converted, or the file system refuses a file.
 pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
     fs::create_dir_all(folder).map_err(|e| CoreError::io(Place::file(folder), e))?;
     let mut paths = Vec::new();
+    let stems = unique_stems(figures.iter().map(|figure| figure.id.as_str()), &[]);
     #[cfg(feature = "figures")]
     let fonts = convert::fonts();
-    for figure in figures {
+    for (figure, stem) in figures.iter().zip(&stems) {
         let svg = figure.standalone();
-        let stem = file_stem(&figure.id);
         let mut save = |ending: &str, bytes: &[u8]| -> Result<()> {
             let path = folder.join(format!("{stem}.{ending}"));
             let mut file = AtomicFile::create(&path)?;
@@ -37,16 +44,9 @@ pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// A name no file system objects to: run names are folder names, but sheets may be named after criteria.
-fn file_stem(id: &str) -> String {
-    id.chars()
-        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
-        .collect()
-}
-
 #[cfg(feature = "figures")]
 mod convert {
-    //! One parsed drawing, two formats.
+    //! SVG to PNG and PDF. Both are made from one parsed drawing.
 
     use std::sync::Arc;
 
@@ -54,12 +54,14 @@ mod convert {
 
     use crate::error::{Error, Result};
 
-    /// DejaVu Sans, cut to Latin, Greek, Cyrillic and the signs figures use: labels look the same on every machine.
+    /// DejaVu Sans, reduced to Latin, Greek, Cyrillic and the signs that figures use, so that
+    /// labels look the same on every machine.
     const FONT: &[u8] = include_bytes!("../assets/DejaVuSans-subset.ttf");
-    /// Pixels a unit: 192 dots an inch, sharp in print at column width.
+    /// Pixels per unit of the drawing. Two give 192 dots per inch, which is sharp in print at the
+    /// width of a column.
     const ZOOM: f32 = 2.0;
 
-    /// Our font, then the machine's own for scripts ours lacks.
+    /// The embedded font, then the fonts of the machine for scripts that it lacks.
     pub fn fonts() -> Arc<usvg::fontdb::Database> {
         let mut fonts = usvg::fontdb::Database::new();
         fonts.load_font_data(FONT.to_vec());
@@ -85,7 +87,7 @@ mod convert {
         let size = tree.size();
         let (w, h) = ((size.width() * ZOOM).ceil() as u32, (size.height() * ZOOM).ceil() as u32);
         let mut pixels =
-            tiny_skia::Pixmap::new(w, h).ok_or_else(|| failed(id, "png", "too large"))?;
+            tiny_skia::Pixmap::new(w, h).ok_or_else(|| failed(id, "png", "it is too large"))?;
         resvg::render(tree, tiny_skia::Transform::from_scale(ZOOM, ZOOM), &mut pixels.as_mut());
         pixels.encode_png().map_err(|e| failed(id, "png", e))
     }

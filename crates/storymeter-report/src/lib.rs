@@ -1,31 +1,34 @@
-//! What a researcher shows to others: one self-contained HTML file, and figures for a paper.
+//! Reports: one self-contained HTML page, and figures for a paper.
 //!
-//! [`Inputs`] gathers the folders `storymeter meta` wrote, scores, stories and training logs. [`page::html`] makes one
-//! HTML file of them that needs no network; [`figures::all`] draws every figure as SVG, and [`files::write`] saves them
-//! as SVG, PNG and PDF.
+//! [`Inputs`] gathers the results of meta-evaluations, score tables, stories and training logs.
+//! [`page::html`] makes one HTML file of them that needs no network. [`figures::all`] draws every
+//! figure, and [`files::write`] saves figures as SVG, PNG and PDF.
 //!
 //! ```
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use storymeter_core::Catalogue;
+//! use storymeter_report::{Inputs, page};
 //! # let folder = tempfile::tempdir()?;
 //! # let scores = folder.path().join("scores.jsonl");
-//! std::fs::write(&scores, r#"{"id": "a", "system": "S", "scores": {"bleu": 0.5}, "human": {"plot": [4]}}"#)?;
-//! let inputs = storymeter_report::Inputs::read(&[scores], None)?;
-//! let html = storymeter_report::page::html(&inputs);
-//! assert!(html.contains("Stories: 1."));
-//! # Ok(())
-//! # }
+//! let line = r#"{"id": "a", "system": "S", "scores": {"bleu": 0.5}, "human": {"plot": [4]}}"#;
+//! std::fs::write(&scores, line)?;
+//! let inputs = Inputs::read(&[scores], None, &Catalogue::default())?;
+//! assert!(page::html(&inputs).contains("scores.jsonl: 1 stories"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Story texts are untrusted. They reach the page only inside a JSON block in which no `<` is left, and the page's
-//! script shows them as text, never as markup.
+//! Everything that a page says about a study comes from the types of [`storymeter_meta::Study`],
+//! never from a title or a file name.
+//!
+//! Texts and names from files are not trusted. They reach the page escaped, or inside a block of
+//! JSON in which no `<` is left, and its scripts show them as text and never as markup.
 #![forbid(unsafe_code)]
 
 pub mod compare;
 mod embed;
 mod error;
-mod facets;
 pub mod figures;
 pub mod files;
+mod heat;
 mod inputs;
 pub mod page;
 mod palette;
@@ -33,8 +36,12 @@ mod scatter;
 mod stories;
 mod summary;
 mod svg;
+#[cfg(test)]
+mod testing;
+mod training;
 
 pub use error::{Error, Result};
-pub use inputs::{Inputs, Run};
-pub use stories::{StoryColumn, StoryTable};
+pub use inputs::{Inputs, NamedTable, Run};
+pub use stories::{Details, StoryTable};
 pub use svg::Figure;
+pub use training::{Quantity, TrainingLog};

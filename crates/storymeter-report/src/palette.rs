@@ -1,9 +1,9 @@
-//! Colours that people with colour-vision deficiencies can tell apart.
+//! Colours that people with common forms of colour blindness can tell apart.
 
-/// One colour, red, green, blue.
+/// Red, green and blue, each from 0 to 255.
 type Rgb = [f64; 3];
 
-/// ColorBrewer's RdBu: safe for all common deficiencies, light in the middle where nothing is to be seen.
+/// ColorBrewer's RdBu, for correlations: the lightest colour stands for no correlation.
 const DIVERGING: [Rgb; 7] = [
     [33.0, 102.0, 172.0],
     [103.0, 169.0, 207.0],
@@ -14,7 +14,7 @@ const DIVERGING: [Rgb; 7] = [
     [178.0, 24.0, 43.0],
 ];
 
-/// Viridis, five of its stops.
+/// Five stops of Viridis, for percentages.
 const SEQUENTIAL: [Rgb; 5] = [
     [68.0, 1.0, 84.0],
     [59.0, 82.0, 139.0],
@@ -23,26 +23,27 @@ const SEQUENTIAL: [Rgb; 5] = [
     [253.0, 231.0, 37.0],
 ];
 
-/// Okabe and Ito's colours without black, then Tol's muted ones: enough for 16 systems before any comes again.
+/// The colours of Okabe and Ito without black, then Tol's muted ones. A 17th system gets the first
+/// colour again.
 const CATEGORIES: [&str; 16] = [
     "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8a7f00", "#332288",
     "#882255", "#44aa99", "#999933", "#aa4499", "#117733", "#cc6677", "#88ccee", "#777777",
 ];
 
-/// Dash patterns that tell lines apart in print without colour.
+/// Dash patterns, which tell lines apart in print without colour.
 const DASHES: [&str; 4] = ["", "6 3", "2 3", "8 3 2 3"];
 
-/// The colour of a number on a scale from -1 to 1.
+/// The colour of a number between -1 and 1. Numbers beyond get the colour of the nearest end.
 pub fn diverging(value: f64) -> String {
     hex(between(&DIVERGING, (value + 1.0) / 2.0))
 }
 
-/// The colour of a number on a scale from 0 to 1.
+/// The colour of a number between 0 and 1.
 pub fn sequential(value: f64) -> String {
     hex(between(&SEQUENTIAL, value))
 }
 
-/// The colour of a p-value: the steps readers look for, darker is surer.
+/// The colour of a p-value, in the usual three steps of significance. Darker is more significant.
 pub fn significance(p: f64) -> &'static str {
     match p {
         p if p < 0.001 => "#08306b",
@@ -62,7 +63,7 @@ pub fn dash(at: usize) -> &'static str {
     DASHES[at % DASHES.len()]
 }
 
-/// Black or white, whichever can be read on this `#rrggbb`.
+/// Black or white, whichever has the higher contrast on this `#rrggbb`.
 pub fn ink_on(background: &str) -> &'static str {
     let channel = |at: usize| {
         let value =
@@ -70,7 +71,7 @@ pub fn ink_on(background: &str) -> &'static str {
         let c = f64::from(value) / 255.0;
         if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
     };
-    // Relative luminance of WCAG 2; at 0.179 black and white have the same contrast.
+    // The relative luminance of WCAG 2. At 0.179, black and white have the same contrast.
     let luminance = 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
     if luminance > 0.179 { "#000000" } else { "#ffffff" }
 }

@@ -1,37 +1,30 @@
-//! A metric against a human criterion: points, density, regression.
+//! One metric against one human criterion: points, density and regression line.
 
-use storymeter_core::Role;
-use storymeter_stats::{Coefficient, drop_nan_pairs};
+use storymeter_core::{Role, ScoreTable};
+use storymeter_stats::drop_nan_pairs;
 
 use crate::figures::SystemColours;
 use crate::palette;
 use crate::stories::StoryTable;
 use crate::svg::{Anchor, Canvas, Datum, Figure, short, text_width, ticks};
 
-/// At most so many points are drawn; density and regression rest on all.
+/// The most points that are drawn. Density and regression always rest on all stories.
 const MOST_POINTS: usize = 1500;
 const SIZE: (f64, f64) = (420.0, 300.0);
-/// Cells of the density under the points.
+/// The cells of the density under the points, across and down.
 const GRID: (usize, usize) = (28, 20);
 
-/// For each criterion the metric of the strongest Pearson correlation over all stories.
-pub fn of_best(stories: &StoryTable, colours: &SystemColours) -> Vec<Figure> {
-    let columns =
-        |role| (0..stories.columns.len()).filter(move |&c| stories.columns[c].role == role);
-    columns(Role::Human)
-        .filter_map(|criterion| {
-            let strength = |metric: &usize| {
-                stories.correlation(*metric, criterion, Coefficient::Pearson).map_or(-1.0, f64::abs)
-            };
-            let metric =
-                columns(Role::Metric).max_by(|a, b| strength(a).total_cmp(&strength(b)))?;
-            draw(stories, metric, criterion, colours)
-        })
-        .collect()
+/// The criteria that a metric can be plotted against, by position of their columns.
+pub(crate) fn criteria(stories: &StoryTable) -> Vec<usize> {
+    let has_plot = |&criterion: &usize| {
+        let metric = stories.strongest_metric(criterion);
+        metric.is_some_and(|metric| stories.pearson(metric, criterion).is_some())
+    };
+    stories.scores().of_role(Role::Human).into_iter().filter(has_plot).collect()
 }
 
-/// Least squares: intercept and slope.
-pub fn regression(x: &[f64], y: &[f64]) -> (f64, f64) {
+/// Intercept and slope of the least-squares line.
+fn regression(x: &[f64], y: &[f64]) -> (f64, f64) {
     let n = x.len() as f64;
     let (mx, my) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
     let sxy: f64 = x.iter().zip(y).map(|(x, y)| (x - mx) * (y - my)).sum();
@@ -40,15 +33,18 @@ pub fn regression(x: &[f64], y: &[f64]) -> (f64, f64) {
     (my - slope * mx, slope)
 }
 
-fn draw(
+/// Plots the metric with the strongest correlation over all stories; `None` where there is none.
+pub(crate) fn draw(
     stories: &StoryTable,
-    metric: usize,
     criterion: usize,
     colours: &SystemColours,
 ) -> Option<Figure> {
-    let (human, scored) = (&stories.columns[criterion], &stories.columns[metric]);
-    let r = stories.correlation(metric, criterion, Coefficient::Pearson)?;
-    let pairs = drop_nan_pairs(&human.values, &scored.values).ok()?;
+    let scores = stories.scores();
+    let metric = stories.strongest_metric(criterion)?;
+    let r = stories.pearson(metric, criterion)?;
+    let (human, scored) = (stories.numbers(criterion), stories.numbers(metric));
+    let [metric, criterion] = [metric, criterion].map(|at| scores.columns()[at].key.as_str());
+    let pairs = drop_nan_pairs(&human, &scored).ok()?;
     let range = |values: &[f64]| {
         let (low, high) = values
             .iter()
@@ -70,24 +66,19 @@ fn draw(
         canvas.line([left, at_y(tick), left + SIZE.0, at_y(tick)], true);
         canvas.text(left - 6.0, at_y(tick) + 3.5, 10.0, Anchor::End, &short(tick));
     }
-    let present: Vec<usize> = (0..stories.len())
-        .filter(|&at| !human.values[at].is_nan() && !scored.values[at].is_nan())
+    let present: Vec<usize> = (0..scores.rows().len())
+        .filter(|&at| !human[at].is_nan() && !scored[at].is_nan())
         .collect();
     let stride = present.len().div_ceil(MOST_POINTS);
-    for system in stories.system_names().into_iter().chain([""]) {
-        let own =
-            present.iter().step_by(stride.max(1)).filter(|&&at| stories.systems[at] == system);
+    let drawn: Vec<usize> = present.iter().copied().step_by(stride.max(1)).collect();
+    for system in scores.systems().into_iter().map(Some).chain([None]) {
+        let is_own = |at: &&usize| scores.rows()[**at].system.as_deref() == system;
+        let system = system.unwrap_or_default();
         canvas.open(system);
-        for &at in own {
-            let column = format!("{}, {} {}", scored.name, human.name, short(human.values[at]));
-            let datum = Datum { value: scored.values[at], row: &stories.ids[at], column: &column };
-            canvas.dot(
-                at_x(human.values[at]),
-                at_y(scored.values[at]),
-                2.2,
-                colours.get(system),
-                datum,
-            );
+        for &at in drawn.iter().filter(is_own) {
+            let column = format!("{metric}, {criterion} {}", short(human[at]));
+            let datum = Datum { value: scored[at], row: &scores.rows()[at].id, column: &column };
+            canvas.dot(at_x(human[at]), at_y(scored[at]), 2.2, colours.get(system), datum);
         }
         canvas.close();
     }
@@ -98,33 +89,30 @@ fn draw(
     canvas.line([left, top + SIZE.1, left + SIZE.0, top + SIZE.1], false);
     let head = format!("Pearson {} over {} stories", short(r), pairs.x.len());
     canvas.text(left, top - 12.0, 12.0, Anchor::Start, &head);
-    canvas.text(left + SIZE.0 / 2.0, top + SIZE.1 + 34.0, 11.0, Anchor::Middle, &human.name);
-    canvas.turned_text(12.0, top + SIZE.1 / 2.0, 11.0, Anchor::Middle, -90.0, &scored.name);
-    let legend = legend(&mut canvas, stories, colours, (left, top + SIZE.1 + 48.0));
-    let title = format!("{} against {}", scored.name, human.name);
-    let id = format!(
-        "scatter-{}",
-        human.name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-")
-    );
-    let mut figure = canvas.finish(&id, &title, left + SIZE.0 + 14.0, top + SIZE.1 + 52.0 + legend);
-    if stride > 1 {
-        let drawn = present.len().div_ceil(stride);
+    canvas.text(left + SIZE.0 / 2.0, top + SIZE.1 + 34.0, 11.0, Anchor::Middle, criterion);
+    canvas.turned_text(12.0, top + SIZE.1 / 2.0, 11.0, Anchor::Middle, -90.0, metric);
+    let legend = legend(&mut canvas, scores, colours, (left, top + SIZE.1 + 48.0));
+    let title = format!("{metric} against {criterion}");
+    let mut figure = canvas.finish(&title, left + SIZE.0 + 14.0, top + SIZE.1 + 52.0 + legend);
+    if drawn.len() < present.len() {
         figure.notes.push(format!(
-            "{drawn} of {} stories are drawn, evenly taken; density and regression rest on all",
+            "An even sample of {} of the {} stories is drawn; density and regression rest on all",
+            drawn.len(),
             present.len()
         ));
     }
     Some(figure)
 }
 
+/// Names the systems beside their colours. Returns the height.
 fn legend(
     canvas: &mut Canvas,
-    stories: &StoryTable,
+    scores: &ScoreTable,
     colours: &SystemColours,
     (left, top): (f64, f64),
 ) -> f64 {
     let (mut x, mut y) = (left, top);
-    for system in stories.system_names() {
+    for system in scores.systems() {
         let wide = text_width(system, 10.5) + 22.0;
         if x > left && x + wide > left + SIZE.0 {
             x = left;
@@ -139,7 +127,7 @@ fn legend(
     y - top + 16.0
 }
 
-/// Counts in cells, smoothed by a 3 x 3 binomial kernel, as shades.
+/// Draws counts per cell, smoothed by a 3 x 3 binomial kernel, as shades.
 fn density(
     canvas: &mut Canvas,
     x: &[f64],
@@ -189,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_is_that_of_least_squares() {
+    fn the_line_has_least_squares() {
         let (intercept, slope) = regression(&[0.0, 1.0, 2.0, 3.0], &[1.0, 3.0, 5.0, 8.0]);
         // numpy.polyfit([0, 1, 2, 3], [1, 3, 5, 8], 1) -> 2.3, 0.8
         assert!((slope - 2.3).abs() < 1e-12 && (intercept - 0.8).abs() < 1e-12);

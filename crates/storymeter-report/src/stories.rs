@@ -1,271 +1,402 @@
-//! Scores, ratings and texts of single stories, by column.
+//! Single stories: their scores, their ratings and, where they are known, their texts.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read as _, Seek as _};
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde_json::Value;
-use storymeter_core::read::{self, ReadOptions, Scored};
-use storymeter_core::{Ratings, Role};
+use storymeter_core::read::{self, ReadOptions};
+use storymeter_core::{
+    Catalogue, Error as CoreError, Key, Place, Role, Row, ScoreTable, Story, Value,
+};
 use storymeter_stats::{Coefficient, drop_nan_pairs};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-/// One metric or criterion over all stories.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoryColumn {
-    /// Its name.
-    pub name: String,
-    /// Whether people or a metric gave the numbers.
-    pub role: Role,
-    /// One a story; NaN where there is none.
-    pub values: Vec<f64>,
-}
+/// The fewest stories over which a correlation says anything: any two points lie on a line.
+const LEAST_PAIRS: usize = 3;
 
-/// The stories of a report.
+/// A score table together with what a reader of single stories wants to see.
 #[derive(Debug, Clone, Default)]
 pub struct StoryTable {
-    /// Ids, in input order.
-    pub ids: Vec<String>,
-    /// Who wrote each; empty where unknown.
-    pub systems: Vec<String>,
-    /// What each belongs to; empty where unknown.
-    pub items: Vec<String>,
-    /// The text, where it is known.
-    pub texts: Vec<Option<String>>,
-    /// What the writer was given, where it is known.
-    pub prompts: Vec<Option<String>>,
-    /// What `score --explain` said of it.
-    pub explanations: Vec<Option<Value>>,
-    /// Criteria first, then metrics.
-    pub columns: Vec<StoryColumn>,
+    /// The file of the rows, which errors name.
+    source: PathBuf,
+    scores: ScoreTable,
+    details: Vec<Details>,
+    notes: Vec<String>,
+}
+
+/// What is known about one story besides its numbers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Details {
+    /// The text of the story.
+    pub text: Option<String>,
+    /// The prompt that the writer was given.
+    pub prompt: Option<String>,
+    /// The explanation that was written beside the scores, as it stands in the file.
+    pub explanation: Option<serde_json::Value>,
 }
 
 impl StoryTable {
-    /// Whether there is no story.
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-    }
-
-    /// How many stories there are.
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    /// The columns of a role.
-    pub fn of_role(&self, role: Role) -> impl Iterator<Item = &StoryColumn> {
-        self.columns.iter().filter(move |column| column.role == role)
-    }
-
-    /// Systems in order of appearance.
-    pub fn system_names(&self) -> Vec<&str> {
-        let mut seen = std::collections::HashSet::new();
-        self.systems
-            .iter()
-            .map(String::as_str)
-            .filter(|s| !s.is_empty() && seen.insert(*s))
-            .collect()
-    }
-
-    /// What `storymeter score -o` wrote.
-    pub(crate) fn of_scores(path: &Path) -> Result<Self> {
-        let mut table = Self::default();
-        let mut columns = Columns::default();
-        for record in read::scored(path)? {
-            let at = table.push(&record.id, record.system.as_deref(), record.item.as_deref());
-            columns.rate(at, &record.ratings);
-            let Scored { scores, .. } = record;
-            scores.iter().for_each(|(name, value)| columns.set(at, Role::Metric, name, *value));
-        }
-        table.columns = columns.finish(table.len());
+    /// Reads a score table and the explanations in it.
+    ///
+    /// # Errors
+    /// Where the file is not a score table.
+    pub fn read(path: &Path, catalogue: &Catalogue) -> Result<Self> {
+        let scores = read::scores(path, catalogue)?;
+        let mut table = Self {
+            source: path.to_owned(),
+            details: vec![Details::default(); scores.rows().len()],
+            notes: scores.notes().to_vec(),
+            scores,
+        };
         table.read_explanations(path)?;
         Ok(table)
     }
 
-    /// HANNA's score file, without the human stories: they are the references of the others, so that metrics compare
-    /// them with themselves, and the paper leaves them out as well (section 4).
-    pub(crate) fn of_hanna(path: &Path) -> Result<Self> {
-        let scores = read::hanna_scores(path)?.without_systems(&["Human"]);
-        let mut table = Self::default();
-        for system in scores.systems() {
-            for item in scores.items() {
-                table.push(&format!("{system}/{item}"), Some(system), Some(item));
-            }
+    /// Reads a file of stories that have ratings at most, and no scores.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or an id is there twice.
+    pub fn read_stories(path: &Path) -> Result<Self> {
+        let mut rows = Vec::new();
+        let mut details = Vec::new();
+        for record in read::open(&[path.to_owned()], &ReadOptions::default())? {
+            let record = record?;
+            let item = record.story.item().to_owned();
+            let Story { id, system, prompt, text, ratings, .. } = record.story;
+            rows.push(Row { id, system, item, ratings, line: record.place.line });
+            details.push(Details { text: Some(text), prompt, explanation: None });
         }
-        let column = |at: usize| StoryColumn {
-            name: scores.columns()[at].name.clone(),
-            role: scores.columns()[at].role,
-            values: scores.values(at).to_vec(),
-        };
-        table.columns = (0..scores.columns().len()).map(column).collect();
-        table.columns.sort_by_key(|column| column.role == Role::Metric);
-        Ok(table)
+        let scores = ScoreTable::new(rows).read_from(path);
+        scores.positions()?;
+        Ok(Self { source: path.to_owned(), scores, details, notes: Vec::new() })
     }
 
-    /// Adds texts, prompts and ratings from a file of stories, by id, or by system and item.
-    ///
-    /// Where the table is empty the file's stories become its rows.
-    pub(crate) fn join(&mut self, path: &Path) -> Result<()> {
-        let fresh = self.is_empty();
-        let ids: HashMap<String, usize> =
-            self.ids.iter().enumerate().map(|(at, id)| (id.clone(), at)).collect();
-        let pair = |at: usize| (self.systems[at].clone(), self.items[at].clone());
-        let pairs: HashMap<(String, String), usize> =
-            (0..self.len()).map(|at| (pair(at), at)).collect();
-        let mut columns = Columns::default();
-        columns.columns = std::mem::take(&mut self.columns);
-        let rated = columns.columns.iter().any(|column| column.role == Role::Human);
-        for record in read::open(&[path.to_owned()], &ReadOptions::default())? {
-            let story = record?.story;
-            let system = story.system.as_deref();
-            let at = if fresh {
-                self.push(&story.id, system, Some(story.item()))
-            } else {
-                let key = (system.unwrap_or_default().to_owned(), story.item().to_owned());
-                // An id that names another system's story is another file's numbering.
-                let own = ids.get(&story.id).copied();
-                let own = own.filter(|&at| {
-                    self.systems[at].is_empty() || system.is_none_or(|s| s == self.systems[at])
-                });
-                let Some(at) = own.or_else(|| pairs.get(&key).copied()) else { continue };
-                at
-            };
-            if !rated {
-                columns.rate(at, &story.ratings);
-            }
-            self.texts[at] = Some(story.text);
-            self.prompts[at] = story.prompt;
-        }
-        self.columns = columns.finish(self.len());
+    /// The scores and ratings.
+    pub fn scores(&self) -> &ScoreTable {
+        &self.scores
+    }
+
+    /// What is known about each story besides its numbers, in the order of the rows.
+    pub fn details(&self) -> &[Details] {
+        &self.details
+    }
+
+    /// Remarks about the files that a reader of the page should see.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// How many stories there are.
+    pub fn len(&self) -> usize {
+        self.scores.rows().len()
+    }
+
+    /// Whether there is no story.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Checks that no id is there twice.
+    pub(crate) fn check_ids(&self) -> Result<()> {
+        self.scores.positions()?;
         Ok(())
     }
 
-    /// The metric and criterion of the strongest correlation over all stories, by position of their columns.
-    pub fn strongest_pair(&self) -> Option<(usize, usize)> {
-        let positions =
-            |role| (0..self.columns.len()).filter(move |&c| self.columns[c].role == role);
-        let strength = |&(metric, criterion): &(usize, usize)| {
-            self.correlation(metric, criterion, Coefficient::Pearson).map_or(-1.0, f64::abs)
-        };
-        let criterion = positions(Role::Human).next()?;
-        positions(Role::Metric)
-            .map(|metric| (metric, criterion))
-            .max_by(|a, b| strength(a).total_cmp(&strength(b)))
+    /// Leaves out the stories of these systems.
+    pub(crate) fn without_systems(&mut self, systems: &[String]) {
+        let is_kept = |row: &Row| !row.system.as_ref().is_some_and(|name| systems.contains(name));
+        let kept: Vec<usize> =
+            (0..self.len()).filter(|&at| is_kept(&self.scores.rows()[at])).collect();
+        if kept.len() == self.len() {
+            return;
+        }
+        let left_out = self.len() - kept.len();
+        self.notes.push(format!(
+            "{left_out} stories of systems that the result leaves out are not shown: {}.",
+            systems.join(", ")
+        ));
+        self.details = kept.iter().map(|&at| std::mem::take(&mut self.details[at])).collect();
+        let rows = kept.iter().map(|&at| self.scores.rows()[at].clone()).collect();
+        let keep = |values: &[Value]| kept.iter().map(|&at| values[at].clone()).collect::<Vec<_>>();
+        self.rebuild(rows, keep);
     }
 
-    /// The correlation of two columns over all stories; `None` where it is not defined.
-    pub fn correlation(&self, a: usize, b: usize, coefficient: Coefficient) -> Option<f64> {
-        let pairs = drop_nan_pairs(&self.columns[a].values, &self.columns[b].values).ok()?;
-        if pairs.x.len() < 3 {
+    /// Adds texts, prompts and ratings from a file of stories.
+    ///
+    /// A story belongs to the row of its id. Where no row has its id, it belongs to the row of its
+    /// system and item. Stories without a row are passed over. Ratings are added only where the
+    /// table has none of its own.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, where an id is twice in the table, or where the row of a
+    /// story is not certain.
+    pub(crate) fn join(&mut self, path: &Path) -> Result<()> {
+        let has_ratings = !self.scores.of_role(Role::Human).is_empty();
+        let mut rows = self.scores.rows().to_vec();
+        let finder = RowFinder::new(&self.scores)?;
+        let mut joined: HashMap<usize, Place> = HashMap::new();
+        for record in read::open(&[path.to_owned()], &ReadOptions::default())? {
+            let record = record?;
+            let Some(at) = finder.find(&record.story, &record.place)? else { continue };
+            if let Some(first) = joined.insert(at, record.place.clone()) {
+                let (place, first) = (Box::new(record.place), Box::new(first));
+                let id = record.story.id;
+                return Err(Error::DuplicateStory { place, id, first });
+            }
+            if !has_ratings {
+                rows[at].ratings = record.story.ratings;
+            }
+            self.details[at].text = Some(record.story.text);
+            self.details[at].prompt = record.story.prompt;
+        }
+        if joined.len() < self.len() {
+            self.notes.push(format!(
+                "{} of {} scored stories are in {}; the texts of the others are not known.",
+                joined.len(),
+                self.len(),
+                path.display()
+            ));
+        }
+        if !has_ratings {
+            self.rebuild(rows, <[_]>::to_vec);
+        }
+        Ok(())
+    }
+
+    /// Replaces the rows. Criteria come from the ratings of the rows where these have any;
+    /// `values_of` makes the values of the other columns from their present ones.
+    fn rebuild(&mut self, rows: Vec<Row>, values_of: impl Fn(&[Value]) -> Vec<Value>) {
+        let mut scores = ScoreTable::new(rows).read_from(&self.source);
+        let known = scores.columns().len();
+        for (at, column) in self.scores.columns().iter().enumerate() {
+            let is_rebuilt =
+                |new: &storymeter_core::Column| new.role == column.role && new.key == column.key;
+            if !scores.columns()[..known].iter().any(is_rebuilt) {
+                scores.push(column.clone(), values_of(self.scores.values(at)));
+            }
+        }
+        self.scores = scores;
+    }
+
+    /// The position of a column.
+    pub(crate) fn column(&self, key: &Key, role: Role) -> Option<usize> {
+        self.scores.columns().iter().position(|column| column.role == role && column.key == *key)
+    }
+
+    /// For a criterion, the metric with the strongest Pearson correlation over all stories.
+    pub(crate) fn strongest_metric(&self, criterion: usize) -> Option<usize> {
+        let strength = |&metric: &usize| self.pearson(metric, criterion).map_or(-1.0, f64::abs);
+        let metrics = self.scores.of_role(Role::Metric).into_iter();
+        metrics.max_by(|a, b| strength(a).total_cmp(&strength(b)))
+    }
+
+    /// What the page shows first: the first criterion and its strongest metric.
+    pub(crate) fn default_pair(&self) -> Option<(usize, usize)> {
+        let criterion = *self.scores.of_role(Role::Human).first()?;
+        Some((self.strongest_metric(criterion)?, criterion))
+    }
+
+    /// Pearson's correlation of two columns over the stories that have both values.
+    ///
+    /// `None` where there are fewer than three such stories or a column is constant.
+    pub(crate) fn pearson(&self, a: usize, b: usize) -> Option<f64> {
+        let pairs = drop_nan_pairs(&self.numbers(a), &self.numbers(b)).ok()?;
+        if pairs.x.len() < LEAST_PAIRS {
             return None;
         }
-        coefficient.value(&pairs.x, &pairs.y).ok().filter(|r| r.is_finite())
+        Coefficient::Pearson.value(&pairs.x, &pairs.y).ok().filter(|r| r.is_finite())
     }
 
-    fn push(&mut self, id: &str, system: Option<&str>, item: Option<&str>) -> usize {
-        self.ids.push(id.into());
-        self.systems.push(system.unwrap_or_default().into());
-        self.items.push(item.unwrap_or_default().into());
-        self.texts.push(None);
-        self.prompts.push(None);
-        self.explanations.push(None);
-        self.ids.len() - 1
+    /// The values of a column as the statistics want them: NaN marks an absent value.
+    pub(crate) fn numbers(&self, column: usize) -> Vec<f64> {
+        let number = |value: &Value| *value.as_ref().unwrap_or(&f64::NAN);
+        self.scores.values(column).iter().map(number).collect()
     }
 
-    /// What `--explain` wrote beside the scores, of plain JSONL.
+    /// Reads the explanations that stand beside the scores in plain JSONL.
     fn read_explanations(&mut self, path: &Path) -> Result<()> {
         #[derive(Deserialize)]
         struct Explained {
-            #[serde(default, alias = "explain")]
-            explanation: Option<Value>,
+            explanation: Option<serde_json::Value>,
         }
-        let file = std::fs::File::open(path)
-            .map_err(|e| storymeter_core::Error::io(storymeter_core::Place::file(path), e))?;
-        let mut lines = BufReader::new(file).lines();
-        let mut at = 0;
-        // A gzipped file ends this at once: its bytes are no UTF-8. Its explanations are not shown.
-        while let Some(Ok(line)) = lines.next() {
-            if line.trim().is_empty() {
-                continue;
+        let io = |e: std::io::Error| CoreError::io(Place::file(path), e);
+        let mut file = std::fs::File::open(path).map_err(io)?;
+        let mut start = [0; 2];
+        let length = file.read(&mut start).map_err(io)?;
+        if start[..length] == *b"\x1f\x8b" {
+            let name = path.display();
+            self.notes.push(format!("{name} is compressed; explanations in it are not shown."));
+            return Ok(());
+        }
+        file.rewind().map_err(io)?;
+        let lines = BufReader::new(file).lines().map_while(|line| line.ok());
+        let lines = lines.filter(|line| !line.trim().is_empty());
+        for (details, line) in self.details.iter_mut().zip(lines) {
+            if line.contains("\"explanation\"") {
+                let found: Option<Explained> = serde_json::from_str(&line).ok();
+                details.explanation = found.and_then(|found| found.explanation);
             }
-            if at >= self.len() {
-                break;
-            }
-            if line.contains("\"expla") {
-                self.explanations[at] =
-                    serde_json::from_str::<Explained>(&line).ok().and_then(|e| e.explanation);
-            }
-            at += 1;
         }
         Ok(())
     }
 }
 
-/// Columns that come up as stories are read.
-#[derive(Default)]
-struct Columns {
-    columns: Vec<StoryColumn>,
+/// Finds the row of a score table that a story belongs to.
+struct RowFinder<'a> {
+    rows: &'a [Row],
+    by_id: HashMap<&'a str, usize>,
+    /// `None` where several rows have the same system and item.
+    by_system_and_item: HashMap<(&'a str, &'a str), Option<usize>>,
 }
 
-impl Columns {
-    fn set(&mut self, at: usize, role: Role, name: &str, value: f64) {
-        let known = self.columns.iter().position(|c| c.role == role && c.name == name);
-        let column = known.unwrap_or_else(|| {
-            self.columns.push(StoryColumn { name: name.into(), role, values: Vec::new() });
-            self.columns.len() - 1
-        });
-        let values = &mut self.columns[column].values;
-        if values.len() <= at {
-            values.resize(at + 1, f64::NAN);
-        }
-        values[at] = value;
-    }
-
-    /// The mean of each criterion's ratings.
-    fn rate(&mut self, at: usize, ratings: &Ratings) {
-        for (criterion, given) in ratings.iter() {
-            let present: Vec<f64> = given.iter().copied().filter(|r| !r.is_nan()).collect();
-            if !present.is_empty() {
-                let mean = present.iter().sum::<f64>() / present.len() as f64;
-                self.set(at, Role::Human, criterion, mean);
+impl<'a> RowFinder<'a> {
+    fn new(scores: &'a ScoreTable) -> Result<Self> {
+        let mut by_system_and_item = HashMap::new();
+        for (at, row) in scores.rows().iter().enumerate() {
+            if let Some(system) = &row.system {
+                by_system_and_item
+                    .entry((system.as_str(), row.item.as_str()))
+                    .and_modify(|known| *known = None)
+                    .or_insert(Some(at));
             }
         }
+        Ok(Self { rows: scores.rows(), by_id: scores.positions()?, by_system_and_item })
     }
 
-    fn finish(mut self, stories: usize) -> Vec<StoryColumn> {
-        self.columns.iter_mut().for_each(|column| column.values.resize(stories, f64::NAN));
-        self.columns.sort_by_key(|column| column.role == Role::Metric);
-        self.columns
+    fn find(&self, story: &Story, place: &Place) -> Result<Option<usize>> {
+        let system = story.system.as_deref();
+        // Where both know their systems and these differ, the two files number their stories
+        // independently, and equal ids mean nothing.
+        let fits = |&at: &usize| match (system, self.rows[at].system.as_deref()) {
+            (Some(own), Some(other)) => own == other,
+            _ => true,
+        };
+        if let Some(at) = self.by_id.get(story.id.as_str()).copied().filter(fits) {
+            return Ok(Some(at));
+        }
+        let Some(system) = system else { return Ok(None) };
+        match self.by_system_and_item.get(&(system, story.item())) {
+            None => Ok(None),
+            Some(Some(at)) => Ok(Some(*at)),
+            Some(None) => {
+                Err(Error::AmbiguousStory { place: Box::new(place.clone()), id: story.id.clone() })
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use storymeter_core::Absence;
+
+    /// Writes both files and joins them.
+    fn joined(scores: &str, stories: &str) -> Result<StoryTable> {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, content: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, content).unwrap();
+            path
+        };
+        let (scores, stories) = (write("scores.jsonl", scores), write("stories.jsonl", stories));
+        let mut table = StoryTable::read(&scores, &Catalogue::default())?;
+        table.join(&stories)?;
+        Ok(table)
+    }
+
+    fn message(scores: &str, stories: &str) -> String {
+        joined(scores, stories).unwrap_err().to_string()
+    }
 
     #[test]
     fn scores_and_stories_join_by_id_or_by_system_and_item() {
-        let folder = tempfile::tempdir().unwrap();
-        let scores = folder.path().join("scores.jsonl");
-        let stories = folder.path().join("stories.jsonl");
-        std::fs::write(
-            &scores,
+        let table = joined(
             "{\"id\":\"a\",\"system\":\"S\",\"item\":\"1\",\"scores\":{\"m\":0.5}}\n\
-             {\"id\":\"b\",\"system\":\"S\",\"item\":\"2\",\"scores\":{\"m\":null},\"explanation\":{\"edits\":[]}}\n",
-        )
-        .unwrap();
-        std::fs::write(
-            &stories,
+             {\"id\":\"b\",\"system\":\"S\",\"item\":\"2\",\"scores\":{\"m\":null},\
+             \"absent\":{\"m\":\"no word\"},\"explanation\":{\"edits\":[]}}\n",
             "{\"id\":\"a\",\"story\":\"One.\",\"human\":{\"plot\":[1,3]}}\n\
              {\"id\":\"9\",\"system\":\"S\",\"item\":\"2\",\"story\":\"Two.\"}\n",
         )
         .unwrap();
-        let mut table = StoryTable::of_scores(&scores).unwrap();
-        table.join(&stories).unwrap();
-        assert_eq!(table.texts, [Some("One.".into()), Some("Two.".into())]);
-        assert_eq!((table.columns[0].name.as_str(), table.columns[0].values[0]), ("plot", 2.0));
-        assert!(table.columns[1].values[1].is_nan());
-        assert!(table.explanations[1].is_some());
+        let texts: Vec<_> = table.details().iter().map(|d| d.text.as_deref().unwrap()).collect();
+        assert_eq!(texts, ["One.", "Two."]);
+        let scores = table.scores();
+        let keys: Vec<&str> = scores.columns().iter().map(|c| c.key.as_str()).collect();
+        assert_eq!(keys, ["plot", "m"]);
+        assert_eq!(scores.values(0), [Ok(2.0), Err(Absence::NotRated)]);
+        assert_eq!(scores.values(1), [Ok(0.5), Err(Absence::because("no word"))]);
+        assert!(table.details()[1].explanation.is_some());
+    }
+
+    #[test]
+    fn an_id_that_another_system_uses_is_another_story() {
+        let table = joined(
+            "{\"id\":\"0\",\"system\":\"S\",\"item\":\"1\",\"scores\":{\"m\":1}}\n\
+             {\"id\":\"1\",\"system\":\"T\",\"item\":\"1\",\"scores\":{\"m\":2}}\n",
+            "{\"id\":\"0\",\"system\":\"T\",\"item\":\"1\",\"story\":\"Of T.\"}\n",
+        )
+        .unwrap();
+        assert_eq!(table.details()[0].text, None);
+        assert_eq!(table.details()[1].text.as_deref(), Some("Of T."));
+    }
+
+    #[test]
+    fn duplicate_ids_are_errors_that_name_both_places() {
+        let one = "{\"id\":\"7\",\"system\":\"S\",\"item\":\"1\",\"scores\":{\"m\":1}}\n";
+        let story = "{\"id\":\"7\",\"story\":\"One.\"}\n";
+        let twice = message(&one.repeat(2), story);
+        assert!(
+            twice.ends_with(
+                "scores.jsonl:2: field \"id\": duplicate id \"7\": it was first used on line 1"
+            ),
+            "{twice}"
+        );
+        let twice = message(one, &story.repeat(2));
+        assert!(twice.contains("stories.jsonl:2: the story \"7\" has the same scores"), "{twice}");
+        assert!(twice.ends_with("stories.jsonl:1"), "{twice}");
+    }
+
+    #[test]
+    fn a_story_that_fits_several_rows_is_an_error() {
+        let row = |id| {
+            format!("{{\"id\":\"{id}\",\"system\":\"S\",\"item\":\"1\",\"scores\":{{\"m\":1}}}}\n")
+        };
+        let scores = row("a") + &row("b");
+        let told =
+            message(&scores, "{\"id\":\"9\",\"system\":\"S\",\"item\":\"1\",\"story\":\"?\"}");
+        assert!(told.contains("several rows have its system and its item"), "{told}");
+    }
+
+    #[test]
+    fn two_presets_of_one_metric_stand_side_by_side() {
+        let table = joined(
+            "{\"id\":\"a\",\"scores\":{\"rouge:google/rouge-1-r\":0.4,\
+             \"rouge:hanna/rouge-1-r\":0.5}}\n",
+            "{\"id\":\"a\",\"story\":\"One.\"}\n",
+        )
+        .unwrap();
+        let keys: Vec<_> = table.scores().columns().iter().map(|c| c.key.to_string()).collect();
+        assert_eq!(keys, ["rouge:google/rouge-1-r", "rouge:hanna/rouge-1-r"]);
+    }
+
+    #[test]
+    fn systems_that_are_left_out_take_their_numbers_with_them() {
+        let row = |id: &str, system: &str, value: u8| {
+            format!(
+                "{{\"id\":\"{id}\",\"system\":\"{system}\",\"scores\":{{\"m\":{value}}},\
+                 \"human\":{{\"plot\":[{value}]}}}}\n"
+            )
+        };
+        let scores = row("a", "Human", 1) + &row("b", "S", 2);
+        let mut table = joined(&scores, "{\"id\":\"b\",\"story\":\"Two.\"}\n").unwrap();
+        table.without_systems(&["Human".into()]);
+        assert_eq!((table.len(), table.scores().rows()[0].id.as_str()), (1, "b"));
+        assert_eq!(
+            (table.scores().values(0), table.scores().values(1)),
+            (&[Ok(2.0)][..], &[Ok(2.0)][..])
+        );
+        assert_eq!(table.details()[0].text.as_deref(), Some("Two."));
     }
 }

@@ -1,92 +1,103 @@
-//! The result in words: what a reader should take away before looking at any figure.
+//! A study in words: what a reader should know before looking at any figure.
 
-use storymeter_meta::{Document, Sheet};
-
-use crate::facets::{Facets, Kind};
+use storymeter_core::Key;
+use storymeter_meta::study::{Standing, SystemAverages, Test, TestMatrix};
+use storymeter_meta::{Agreement, Finding, Level, Study, WarningKind};
+use storymeter_stats::{Coefficient, Correction};
 
 /// A heading and the sentences under it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paragraph {
-    pub heading: String,
+    /// The heading.
+    pub heading: &'static str,
+    /// The sentences.
     pub sentences: Vec<String>,
 }
 
-/// Differences below this are called significant.
+/// p-values below this are called significant.
 const SIGNIFICANT: f64 = 0.05;
-/// So many names are listed before "and others".
-const NAMED: usize = 4;
+/// The most names that are listed before "and others".
+const MOST_NAMES: usize = 4;
 
-/// What a result says.
-pub fn of(document: &Document) -> Vec<Paragraph> {
-    let mut paragraphs = Vec::new();
-    let mut add = |heading: &str, sentences: Vec<String>| {
-        if !sentences.is_empty() {
-            paragraphs.push(Paragraph { heading: heading.into(), sentences });
-        }
-    };
-    let entries = correlations(document);
-    add("Best metrics", best_metrics(&entries));
-    add("What differs significantly", differences(document, &entries));
-    add("Systems", systems(document));
-    add("Warnings", warnings(document));
-    paragraphs
+/// The conclusions of a study.
+pub fn paragraphs(study: &Study) -> Vec<Paragraph> {
+    let all = [
+        ("Best metrics", best_metrics(study)),
+        ("What differs significantly", differences(study)),
+        ("Systems", systems(study)),
+        ("Warnings", warnings(study)),
+    ];
+    all.into_iter()
+        .filter(|(_, sentences)| !sentences.is_empty())
+        .map(|(heading, sentences)| Paragraph { heading, sentences })
+        .collect()
 }
 
-/// One metric's correlation with one criterion.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    pub metric: String,
-    pub criterion: String,
-    pub level: String,
-    pub coefficient: String,
-    pub value: f64,
-    pub n: f64,
-}
-
-/// All correlations of a result between metrics and people.
-pub fn correlations(document: &Document) -> Vec<Entry> {
-    let columns = |sheet: &Sheet, names: &[&str]| -> Option<Vec<usize>> {
-        names.iter().map(|name| sheet.columns.iter().position(|head| head.name == *name)).collect()
-    };
-    if let Some(sheet) = document.sheet("correlations") {
-        let Some(at) =
-            columns(sheet, &["metric", "criterion", "level", "coefficient", "value", "n"])
-        else {
-            return Vec::new();
+/// The metrics with the highest mean |Pearson| over the criteria, one sentence per level.
+///
+/// A metric that lacks a correlation with one of the criteria is not ranked: its mean would be over
+/// other criteria than those of its rivals.
+fn best_metrics(study: &Study) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for level in Level::ALL {
+        let here = || pearson_at(study, level);
+        let criteria = distinct(here().filter(|one| one.value.is_ok()).map(|one| &one.criterion));
+        let metrics = distinct(here().map(|one| &one.metric));
+        let mean = |metric: &Key| -> Option<f64> {
+            let strengths = criteria.iter().map(|&criterion| {
+                here().find(|one| one.metric == *metric && one.criterion == *criterion)?.strength()
+            });
+            let strengths = strengths.collect::<Option<Vec<f64>>>()?;
+            Some(strengths.iter().sum::<f64>() / strengths.len() as f64)
         };
-        let text = |row: &[storymeter_meta::Cell], c: usize| row[at[c]].text().to_owned();
-        return sheet
-            .rows
-            .iter()
-            .map(|row| Entry {
-                metric: text(row, 0),
-                criterion: text(row, 1),
-                level: text(row, 2),
-                coefficient: text(row, 3),
-                value: row[at[4]].value(),
-                n: row[at[5]].value(),
-            })
-            .collect();
+        let mut means: Vec<(&Key, f64)> =
+            metrics.iter().filter_map(|&metric| Some((metric, mean(metric)?))).collect();
+        means.retain(|(_, mean)| mean.is_finite());
+        means.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let Some(((best, value), others)) = means.split_first() else { continue };
+        let over = match criteria.as_slice() {
+            [only] => format!("with {only}"),
+            several => format!("over the {} criteria", several.len()),
+        };
+        let next: Vec<String> =
+            others.iter().take(2).map(|(metric, mean)| format!("{metric} ({mean:.3})")).collect();
+        let next = match next.is_empty() {
+            true => String::new(),
+            false => format!(", ahead of {}", next.join(" and ")),
+        };
+        let unranked = match metrics.len() - means.len() {
+            0 => String::new(),
+            count => format!(
+                " {count} of {} metrics lack a correlation with one of the criteria and are not \
+                 ranked.",
+                metrics.len()
+            ),
+        };
+        sentences.push(format!(
+            "{}: {best} has the highest mean |Pearson| {over}, {value:.3}{next}.{unranked}",
+            place(level)
+        ));
     }
-    // UNION's Table 5 has one criterion and one level.
-    let Some(sheet) = document.sheet("table-5") else { return Vec::new() };
-    let Some(at) = columns(sheet, &["metric", "n", "r", "rho", "tau"]) else { return Vec::new() };
-    let one = |row: &Vec<storymeter_meta::Cell>| {
-        [("pearson", 2), ("spearman", 3), ("kendall", 4)].map(|(coefficient, c)| Entry {
-            metric: row[at[0]].text().into(),
-            criterion: "human score".into(),
-            level: "pooled".into(),
-            coefficient: coefficient.into(),
-            value: row[at[c]].value(),
-            n: row[at[1]].value(),
-        })
-    };
-    sheet.rows.iter().flat_map(one).collect()
+    sentences
 }
 
-/// Values in order of appearance, each once.
-fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen: Vec<&str> = Vec::new();
+fn pearson_at(study: &Study, level: Level) -> impl Iterator<Item = &Agreement> {
+    let is_wanted =
+        move |one: &&Agreement| one.level == level && one.coefficient == Coefficient::Pearson;
+    study.agreements().filter(is_wanted)
+}
+
+fn place(level: Level) -> &'static str {
+    match level {
+        Level::Story => "At story level",
+        Level::System => "At system level",
+        Level::Pooled => "Over all stories in one pool",
+    }
+}
+
+/// Values in order of first appearance.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen: Vec<T> = Vec::new();
     for value in values {
         if !seen.contains(&value) {
             seen.push(value);
@@ -95,187 +106,179 @@ fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     seen
 }
 
-/// The mean |Pearson| over the criteria, strongest first.
-fn best_metrics(entries: &[Entry]) -> Vec<String> {
-    let mut sentences = Vec::new();
-    for level in distinct(entries.iter().map(|e| e.level.as_str())) {
-        let here: Vec<&Entry> = entries
-            .iter()
-            .filter(|e| e.level == level && e.coefficient == "pearson" && e.value.is_finite())
-            .collect();
-        let criteria = distinct(here.iter().map(|e| e.criterion.as_str()));
-        let mut means: Vec<(&str, f64)> = distinct(here.iter().map(|e| e.metric.as_str()))
-            .into_iter()
-            .map(|metric| {
-                let own: Vec<f64> =
-                    here.iter().filter(|e| e.metric == metric).map(|e| e.value.abs()).collect();
-                (metric, own.iter().sum::<f64>() / own.len() as f64)
-            })
-            .collect();
-        means.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let Some((best, value)) = means.first() else { continue };
-        let over = match criteria.len() {
-            1 => format!("with {}", criteria[0]),
-            n => format!("over the {n} criteria"),
-        };
-        let next: Vec<String> =
-            means[1..].iter().take(2).map(|(m, v)| format!("{m} ({v:.3})")).collect();
-        let after = if next.is_empty() {
-            String::new()
-        } else {
-            format!(", before {}", next.join(" and "))
-        };
+/// For each matrix of Williams' tests, the metrics that the strongest one beats.
+fn differences(study: &Study) -> Vec<String> {
+    let is_wanted = |matrix: &&TestMatrix| {
+        matrix.test == Test::Williams && matrix.coefficient == Coefficient::Pearson
+    };
+    let matrices: Vec<&TestMatrix> = study.tests().filter(is_wanted).collect();
+    let mut sentences: Vec<String> =
+        matrices.iter().filter_map(|matrix| strongest_metric(study, matrix)).collect();
+    if let (false, Some(matrix)) = (sentences.is_empty(), matrices.first()) {
         sentences.push(format!(
-            "{}: {best} has the highest mean |Pearson| {over}, {value:.3}{after}.",
-            place(level)
+            "These are Williams' tests, one-sided, with p < {SIGNIFICANT}. Numbers in brackets \
+             count the tests that are still below after {} for all pairs of metrics of the same \
+             criterion and level.",
+            correction(matrix.correction)
         ));
     }
     sentences
 }
 
-fn place(level: &str) -> String {
-    match level {
-        "pooled" => "Over all stories in one pool".into(),
-        level => format!("At {level} level"),
+fn correction(correction: Correction) -> &'static str {
+    match correction {
+        Correction::Holm => "Holm's correction",
+        Correction::BenjaminiHochberg => "the correction of Benjamini and Hochberg",
+        Correction::BenjaminiYekutieli => "the correction of Benjamini and Yekutieli",
     }
 }
 
-/// For each Williams matrix, whom the strongest metric beats.
-fn differences(document: &Document, entries: &[Entry]) -> Vec<String> {
-    let mut sentences = Vec::new();
-    for sheet in &document.sheets {
-        let Some(Facets {
-            kind: Kind::Williams,
-            level: Some(level),
-            criterion: Some(criterion),
-            ..
-        }) = Facets::of(sheet)
-        else {
-            continue;
-        };
-        let mut here: Vec<&Entry> = entries
+fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
+    let mut ranked: Vec<&Agreement> = pearson_at(study, matrix.level)
+        .filter(|one| one.criterion == matrix.criterion && one.value.is_ok())
+        .collect();
+    ranked.sort_by(|a, b| b.strength().unwrap_or(0.0).total_cmp(&a.strength().unwrap_or(0.0)));
+    let (best, others) = ranked.split_first()?;
+    let row = matrix.position(best.metric.as_str())?;
+    let (mut beaten, mut beaten_corrected, mut untested) = (0, 0, 0);
+    let mut unbeaten: Vec<&str> = Vec::new();
+    for other in others {
+        let column = matrix.position(other.metric.as_str())?;
+        match matrix.get(row, column).map(|comparison| comparison.p_value) {
+            Some(Ok(p)) if p.raw < SIGNIFICANT => {
+                beaten += 1;
+                beaten_corrected += usize::from(p.corrected < SIGNIFICANT);
+            }
+            Some(Err(_)) => untested += 1,
+            _ => unbeaten.push(other.metric.as_str()),
+        }
+    }
+    let exceptions = match unbeaten.len() {
+        0 => String::new(),
+        count if count <= MOST_NAMES => format!(", but not than {}", unbeaten.join(", ")),
+        count => {
+            let (named, more) = (&unbeaten[..MOST_NAMES - 1], count + 1 - MOST_NAMES);
+            format!(", but not than {} and {more} others", named.join(", "))
+        }
+    };
+    let untested = match untested {
+        0 => String::new(),
+        count => format!("; {count} could not be tested"),
+    };
+    let value = best.value.as_ref().ok()?.value;
+    Some(format!(
+        "{}, {} level: {} (r = {value:.3}) is significantly stronger than {beaten} \
+         ({beaten_corrected}) of {} other metrics{exceptions}{untested}.",
+        matrix.criterion,
+        matrix.level,
+        best.metric,
+        others.len()
+    ))
+}
+
+fn systems(study: &Study) -> Vec<String> {
+    let averages = study.findings.iter().filter_map(|finding| match finding {
+        Finding::SystemAverages(averages) => Some(averages),
+        _ => None,
+    });
+    averages.filter_map(best_system).collect()
+}
+
+fn best_system(averages: &SystemAverages) -> Option<String> {
+    // The last average of a system is the one over all criteria.
+    let overall =
+        || averages.systems.iter().filter_map(|(system, own)| Some((system.as_str(), own.last()?)));
+    let (best, average) = overall().find(|(_, own)| own.standing == Standing::Best)?;
+    let mean = average.mean.ok()?;
+    let Ok(half_width) = average.half_width else {
+        return Some(format!("{best} is rated best on average, {mean:.2}."));
+    };
+    let near: Vec<&str> = overall()
+        .filter(|(_, own)| own.standing == Standing::Near)
+        .map(|(system, _)| system)
+        .collect();
+    let near = match near.is_empty() {
+        true => "no other system lies inside its 95% interval".to_owned(),
+        false => format!("inside its 95% interval: {}", near.join(", ")),
+    };
+    Some(format!("{best} is rated best on average, {mean:.2} ± {half_width:.2}; {near}."))
+}
+
+/// One sentence per kind of warning, with the first subjects.
+fn warnings(study: &Study) -> Vec<String> {
+    let kinds: Vec<WarningKind> = distinct(study.warnings.iter().map(|warning| warning.kind));
+    let sentence = |kind: WarningKind| {
+        let own: Vec<&str> = study
+            .warnings
             .iter()
-            .filter(|e| {
-                e.level == level
-                    && e.criterion == criterion
-                    && e.coefficient == "pearson"
-                    && e.value.is_finite()
-            })
+            .filter(|warning| warning.kind == kind)
+            .map(|warning| warning.subject.as_str())
             .collect();
-        here.sort_by(|a, b| b.value.abs().total_cmp(&a.value.abs()));
-        // Those next in strength are named first.
-        let Some((best, others)) = here.split_first() else { continue };
-        let beats = |other: &str| sheet.value(&best.metric, other) < SIGNIFICANT;
-        let (beaten, not): (Vec<&str>, Vec<&str>) =
-            others.iter().map(|other| other.metric.as_str()).partition(|other| beats(other));
-        let rest = match not.len() {
-            0 => String::new(),
-            n if n <= NAMED => format!(", but not than {}", not.join(", ")),
-            n => format!(
-                ", but not than {} and {} others",
-                not[..NAMED - 1].join(", "),
-                n + 1 - NAMED
-            ),
+        let named = own[..own.len().min(3)].join(", ");
+        let more = match own.len() {
+            0..=3 => String::new(),
+            count => format!(" and {} more", count - 3),
         };
-        sentences.push(format!(
-            "{criterion}, {level} level: {} (r = {:.3}) is significantly stronger than {} of {} other metrics{rest}.",
-            best.metric,
-            best.value,
-            beaten.len(),
-            others.len()
-        ));
-    }
-    if !sentences.is_empty() {
-        sentences.push(
-            "Williams' tests, one-sided, p < 0.05, each on its own: of twenty comparisons without any difference one \
-             comes out so by chance."
-                .into(),
-        );
-    }
-    sentences
-}
-
-fn systems(document: &Document) -> Vec<String> {
-    let averages = ["table-4", "systems"].iter().find_map(|id| document.sheet(id));
-    let Some(sheet) = averages.filter(|s| s.columns.last().is_some_and(|h| h.name == "Average *"))
-    else {
-        return Vec::new();
+        format!("{kind} ({}): {named}{more}.", own.len())
     };
-    let last = sheet.columns.len() - 1;
-    let marked = |mark: &str| -> Vec<&[storymeter_meta::Cell]> {
-        sheet.rows.iter().map(Vec::as_slice).filter(|row| row[last].text() == mark).collect()
-    };
-    let Some(best) = marked("*").first().copied() else { return Vec::new() };
-    let near: Vec<&str> = marked("+").iter().map(|row| row[0].text()).collect();
-    let rest = match near.len() {
-        0 => "no other system lies inside its 95% interval".to_owned(),
-        _ => format!("inside its 95% interval: {}", near.join(", ")),
-    };
-    let (mean, reach) = (best[last - 2].value(), best[last - 1].value());
-    vec![format!("{} is rated best on average, {mean:.2} ± {reach:.2}; {rest}.", best[0].text())]
-}
-
-/// How many warnings of each kind, and what the kind means for the numbers.
-fn warnings(document: &Document) -> Vec<String> {
-    let kinds = distinct(document.warnings.iter().map(|w| w.kind.as_str()));
-    kinds
-        .into_iter()
-        .map(|kind| {
-            let own: Vec<_> = document.warnings.iter().filter(|w| w.kind == kind).collect();
-            let subjects: Vec<&str> = own.iter().map(|w| w.subject.as_str()).take(3).collect();
-            let more =
-                if own.len() > 3 { format!(" and {} more", own.len() - 3) } else { String::new() };
-            format!("{kind} ({}): {}{more}.", own.len(), subjects.join(", "))
-        })
-        .collect()
+    kinds.into_iter().map(sentence).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use storymeter_meta::{Form, Warning};
+    use crate::testing::{agreement, study};
+    use storymeter_meta::study::{Comparison, PValue, Side};
+    use storymeter_meta::{Gap, Warning};
 
-    fn document() -> Document {
-        let mut correlations = Sheet::new("correlations", "", Form::Table)
-            .columns(["metric", "criterion", "level", "coefficient", "value", "n"], 4);
-        for (metric, value) in [("good", -0.9), ("fair", 0.5), ("poor", 0.1)] {
-            correlations.push(vec![
-                metric.into(),
-                "plot".into(),
-                "system".into(),
-                "pearson".into(),
-                value.into(),
-                10usize.into(),
-            ]);
-        }
-        let mut williams = Sheet::new(
-            "w",
-            "Williams tests between metrics for plot, system-level Pearson",
-            Form::Heatmap,
-        )
-        .columns(["metric", "good", "fair", "poor"], 3);
-        williams.push(vec!["good".into(), "".into(), 0.2.into(), 0.01.into()]);
-        Document {
-            kind: "table".into(),
-            signature: String::new(),
-            warnings: vec![Warning::new("constant", "flat", "always 1")],
-            sheets: vec![correlations, williams],
-        }
+    fn example() -> Study {
+        let pearson = |metric: &str, criterion: &str, value| {
+            agreement(metric, criterion, Level::System, Coefficient::Pearson, value, 10)
+        };
+        let mut study = study(vec![
+            pearson("good", "story-level flow", Some(-0.9)),
+            pearson("fair", "story-level flow", Some(0.5)),
+            pearson("poor", "story-level flow", Some(0.1)),
+            pearson("flat", "story-level flow", None),
+        ]);
+        let test = |p_value| Comparison { stronger: Some(Side::First), p_value, n: 10 };
+        let p = |raw, corrected| Ok(PValue { raw, corrected });
+        study.findings.push(Finding::Tests(TestMatrix {
+            test: Test::Williams,
+            criterion: Key::new("story-level flow"),
+            level: Level::System,
+            coefficient: Coefficient::Pearson,
+            correction: Correction::Holm,
+            metrics: ["good", "fair", "poor", "flat"].map(Key::new).to_vec(),
+            pairs: vec![
+                test(p(0.2, 0.4)),
+                test(p(0.03, 0.09)),
+                test(p(0.4, 0.4)),
+                test(Err(Gap::Constant)),
+                test(Err(Gap::Constant)),
+                test(Err(Gap::Constant)),
+            ],
+        }));
+        study.warnings.push(Warning::new(WarningKind::Constant, "flat", "always 1"));
+        study
     }
 
     #[test]
-    fn the_summary_names_the_best_and_whom_it_beats() {
-        let told = of(&document());
-        let text: Vec<&str> =
+    fn the_summary_names_the_best_metric_and_those_it_beats() {
+        let told = paragraphs(&example());
+        let sentences: Vec<&str> =
             told.iter().flat_map(|p| p.sentences.iter().map(String::as_str)).collect();
         assert_eq!(
-            text[0],
-            "At system level: good has the highest mean |Pearson| with plot, 0.900, before fair (0.500) and poor (0.100)."
+            sentences[0],
+            "At system level: good has the highest mean |Pearson| with story-level flow, 0.900, \
+             ahead of fair (0.500) and poor (0.100). 1 of 4 metrics lack a correlation with one of \
+             the criteria and are not ranked."
         );
         assert_eq!(
-            text[1],
-            "plot, system level: good (r = -0.900) is significantly stronger than 1 of 2 other metrics, but not than fair."
+            sentences[1],
+            "story-level flow, system level: good (r = -0.900) is significantly stronger than 1 \
+             (0) of 2 other metrics, but not than fair."
         );
-        assert_eq!(text.last(), Some(&"constant (1): flat."));
+        assert_eq!(sentences.last(), Some(&"constant (1): flat."));
     }
 }

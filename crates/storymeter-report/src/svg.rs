@@ -1,18 +1,21 @@
-//! A drawing: SVG that shows the same alone and inside a page.
+//! Drawings in SVG, for a page and as files of their own.
 
 use std::fmt::Write as _;
 
-/// One figure. Every mark that stands for a number carries it in full precision as `data-v`, with the names of its
-/// row and column, so that a page can show it on hover and a test can read it back.
+/// One figure.
+///
+/// Every mark that stands for a number carries it in full precision as `data-v`, with the names of
+/// its row and column as `data-r` and `data-c`. The page shows these under the pointer, and tests
+/// read them back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// A file name without its ending.
+    /// The name, which is also the name of the file without its ending.
     pub id: String,
-    /// What it shows.
+    /// What the figure shows.
     pub title: String,
-    /// What the reader should know beside the numbers.
+    /// What a reader should know besides the numbers.
     pub notes: Vec<String>,
-    /// How the numbers came about.
+    /// How the numbers were computed.
     pub signature: String,
     width: f64,
     height: f64,
@@ -20,22 +23,24 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The drawing for a page: text takes the page's colour and font.
+    /// The drawing inside a page. Its text has the colour and the font of the page.
     pub fn inline(&self) -> String {
         let (w, h) = (xy(self.width), xy(self.height));
         format!(
-            "<svg class=\"figure\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {w} {h}\" style=\"max-width:{w}px\">{}</svg>",
+            "<svg class=\"figure\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {w} {h}\" \
+             style=\"max-width:{w}px\">{}</svg>",
             escape(&self.title),
             self.body,
         )
     }
 
-    /// The drawing as a file of its own: on white, with its title.
+    /// The drawing as a file of its own, on a white ground and with its title.
     pub fn standalone(&self) -> String {
         let (w, h) = (xy(self.width), xy(self.height));
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
-             font-family=\"DejaVu Sans, Verdana, sans-serif\" color=\"#1a1a1a\"><title>{}</title><desc>{}</desc>\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" \
+             viewBox=\"0 0 {w} {h}\" font-family=\"DejaVu Sans, Verdana, sans-serif\" \
+             color=\"#1a1a1a\"><title>{}</title><desc>{}</desc>\
              <rect width=\"{w}\" height=\"{h}\" fill=\"#ffffff\"/>{}</svg>\n",
             escape(&self.title),
             escape(&self.signature),
@@ -44,7 +49,7 @@ impl Figure {
     }
 }
 
-/// Where text stands relative to its point.
+/// Which part of a text stands at its point.
 #[derive(Debug, Clone, Copy)]
 pub enum Anchor {
     Start,
@@ -52,13 +57,13 @@ pub enum Anchor {
     End,
 }
 
-/// Collects marks.
+/// Collects the marks of a drawing.
 #[derive(Debug, Default)]
 pub struct Canvas {
     body: String,
 }
 
-/// The number a mark stands for, and its names.
+/// The number that a mark stands for, and the names of its row and column.
 #[derive(Debug, Clone, Copy)]
 pub struct Datum<'a> {
     pub value: f64,
@@ -78,10 +83,10 @@ impl Datum<'_> {
 }
 
 impl Canvas {
-    /// Ends the drawing.
-    pub fn finish(self, id: &str, title: &str, width: f64, height: f64) -> Figure {
+    /// Makes the figure, which has no name yet.
+    pub fn finish(self, title: &str, width: f64, height: f64) -> Figure {
         Figure {
-            id: id.into(),
+            id: String::new(),
             title: title.into(),
             notes: Vec::new(),
             signature: String::new(),
@@ -91,12 +96,12 @@ impl Canvas {
         }
     }
 
-    /// Text in the colour of its surroundings.
+    /// Writes text in the colour of its surroundings.
     pub fn text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str) {
         self.raw_text(x, y, size, anchor, "", text);
     }
 
-    /// Text in a colour of its own.
+    /// Writes text in a colour of its own.
     pub fn coloured_text(
         &mut self,
         x: f64,
@@ -109,7 +114,7 @@ impl Canvas {
         self.raw_text(x, y, size, anchor, &format!(" style=\"fill:{colour}\""), text);
     }
 
-    /// Text turned by an angle around its point.
+    /// Writes text that is turned around its point by an angle in degrees.
     pub fn turned_text(
         &mut self,
         x: f64,
@@ -132,12 +137,13 @@ impl Canvas {
         let (x, y, size) = (xy(x), xy(y), xy(size));
         let _ = write!(
             self.body,
-            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"currentColor\"{anchor}{more}>{}</text>",
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"currentColor\"{anchor}{more}>\
+             {}</text>",
             escape(text)
         );
     }
 
-    /// A filled rectangle, which stands for a number where there is one.
+    /// Draws a filled rectangle, which may stand for a number.
     pub fn rect(&mut self, [x, y, w, h]: [f64; 4], fill: &str, datum: Option<Datum<'_>>) {
         let data = datum.map(|d| d.attributes()).unwrap_or_default();
         let (x, y, w, h) = (xy(x), xy(y), xy(w), xy(h));
@@ -147,7 +153,16 @@ impl Canvas {
         );
     }
 
-    /// A thin line in the colour of the text.
+    /// Marks a number that is absent: a stroke through an area that tells the reason.
+    pub fn absent(&mut self, [x, y, w, h]: [f64; 4], row: &str, column: &str, reason: &str) {
+        let tip = escape(&format!("{row} · {column}: absent ({reason})"));
+        let _ = write!(self.body, "<g data-tip=\"{tip}\">");
+        self.rect([x, y, w, h], "transparent", None);
+        self.line([x + 3.0, y + h - 3.0, x + w - 3.0, y + 3.0], true);
+        self.close();
+    }
+
+    /// Draws a thin line in the colour of the text.
     pub fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], faint: bool) {
         let opacity = if faint { " stroke-opacity=\"0.15\"" } else { "" };
         let _ = write!(
@@ -160,7 +175,7 @@ impl Canvas {
         );
     }
 
-    /// A path with the attributes given.
+    /// Draws a path. The attributes must be valid markup.
     pub fn path(&mut self, points: &[(f64, f64)], closed: bool, attributes: &str) {
         self.body.push_str("<path d=\"");
         for (at, &(x, y)) in points.iter().enumerate() {
@@ -169,7 +184,7 @@ impl Canvas {
         let _ = write!(self.body, "{}\" {attributes}/>", if closed { "Z" } else { "" });
     }
 
-    /// A dot that stands for a number.
+    /// Draws a dot that stands for a number.
     pub fn dot(&mut self, x: f64, y: f64, radius: f64, fill: &str, datum: Datum<'_>) {
         let (x, y, radius) = (xy(x), xy(y), xy(radius));
         let data = datum.attributes();
@@ -179,24 +194,25 @@ impl Canvas {
         );
     }
 
-    /// Opens a group that a page can highlight: all marks of one system or curve.
+    /// Opens a group of all marks of one system or curve, which the page can highlight.
     pub fn open(&mut self, name: &str) {
         let _ = write!(self.body, "<g class=\"series\" data-series=\"{}\">", escape(name));
     }
 
-    /// Closes the group.
+    /// Closes the group that was opened last.
     pub fn close(&mut self) {
         self.body.push_str("</g>");
     }
 }
 
-/// A coordinate with at most two decimals: a hundredth of a pixel is beyond any eye.
+/// A coordinate with at most two decimals; nobody sees a hundredth of a pixel.
 pub fn xy(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Text inside markup or an attribute. Control characters that XML forbids become U+FFFD.
+/// Text that can stand inside an element or a quoted attribute. Control characters, which XML
+/// forbids, become U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -214,12 +230,13 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// About how wide a text is, for margins: DejaVu Sans is at most 0.64 of its size wide on average.
+/// An upper estimate of the width of a text: letters of DejaVu Sans are on average at most 0.64 of
+/// the font size wide.
 pub fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.64
 }
 
-/// Round numbers that cut a range into about so many parts.
+/// Round numbers that divide a range into about so many parts.
 pub fn ticks(low: f64, high: f64, parts: usize) -> Vec<f64> {
     let span = high - low;
     if !span.is_finite() || span <= 0.0 {
@@ -236,7 +253,7 @@ pub fn ticks(low: f64, high: f64, parts: usize) -> Vec<f64> {
     (first..).map(|i| i as f64 * step).take_while(|&t| t <= high + step * 1e-9).take(50).collect()
 }
 
-/// A number short enough for an axis.
+/// A number with at most four significant digits, for an axis.
 pub fn short(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -271,7 +288,7 @@ mod tests {
     fn markup_in_names_stays_text() {
         let mut canvas = Canvas::default();
         canvas.text(0.0, 0.0, 10.0, Anchor::Start, "</text><script>\u{0}\"'");
-        let svg = canvas.finish("f", "<b>", 1.0, 1.0).standalone();
+        let svg = canvas.finish("<b>", 1.0, 1.0).standalone();
         assert!(!svg.contains("<script") && !svg.contains("<b>") && !svg.contains('\u{0}'));
     }
 }

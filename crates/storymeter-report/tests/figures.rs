@@ -1,84 +1,196 @@
-//! The numbers in a figure are those of the result, bit for bit.
+//! Figures and pages of whole studies: every figure is there, with the numbers of the result, under
+//! a file name of its own, whatever the criteria and metrics are called.
 
+mod common;
+
+use std::collections::HashSet;
 use std::fs;
+use std::path::Path;
 
-use storymeter_meta::{Document, Form, Sheet, folder};
+use common::{CRITERIA, METRICS, page_data, study_folder};
+use storymeter_core::Catalogue;
+use storymeter_meta::view::{self, Cell, Form, Sheet, Subject};
+use storymeter_meta::{Level, folder};
 use storymeter_report::{Inputs, figures, files, page};
 
-fn document() -> Document {
-    let mut against = Sheet::new(
-        "against",
-        "story-level kendall correlations between metrics and criteria",
-        Form::Heatmap,
-    )
-    .column("metric", 0)
-    .columns(["plot", "<style>"], 4);
-    against.push(vec!["BLEU \u{39e}".into(), (1.0 / 3.0).into(), (-0.1).into()]);
-    against.push(vec!["chr\"F".into(), 0.7.into(), f64::NAN.into()]);
-    let mut curves = Sheet::new("drift", "Biased sets", Form::Lines)
-        .column("metric", 0)
-        .columns(["#1", "#2", "#3"], 4)
-        .column("variance", 4);
-    curves.push(vec!["BLEU".into(), 0.1.into(), 0.25.into(), (1.0 / 7.0).into(), 9.0.into()]);
-    let mut bars = Sheet::new("counts", "Stories by human score", Form::Bars)
-        .columns(["score", "mean", "stories"], 0);
-    bars.push(vec!["0/7".into(), 0.0.into(), 18usize.into()]);
-    bars.push(vec!["1/7".into(), 0.14.into(), 48usize.into()]);
-    let sheets = vec![against, curves, bars];
-    Document { kind: "table".into(), signature: "test".into(), warnings: vec![], sheets }
-}
-
-/// Every mark of an SVG that stands for a number: row, column, number.
+/// Every mark of an SVG that stands for a number: row, column and number.
 fn read_back(svg: &str) -> Vec<(String, String, f64)> {
     let attribute = |mark: &str, name: &str| {
-        let rest = mark.split_once(&format!("{name}=\"")).unwrap().1;
-        let text = rest.split_once('"').unwrap().0;
-        text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+        let (_, after) = mark.split_once(&format!("{name}=\"")).unwrap();
+        let (text, _) = after.split_once('"').unwrap();
+        let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+        text.replace("&#39;", "'").replace("&amp;", "&")
     };
     let marks = svg.split('<').filter(|mark| mark.contains("data-v="));
     marks
-        .map(|m| {
-            (
-                attribute(m, "data-r"),
-                attribute(m, "data-c"),
-                attribute(m, "data-v").parse().unwrap(),
-            )
+        .map(|mark| {
+            let value = attribute(mark, "data-v").parse().unwrap();
+            (attribute(mark, "data-r"), attribute(mark, "data-c"), value)
         })
         .collect()
 }
 
-fn inputs() -> (tempfile::TempDir, Inputs) {
-    let temporary = tempfile::tempdir().unwrap();
-    folder::write(&document(), &temporary.path().join("run")).unwrap();
-    let inputs = Inputs::read(&[temporary.path().join("run")], None).unwrap();
-    (temporary, inputs)
+fn read(path: &Path) -> Inputs {
+    Inputs::read(&[path.to_owned()], None, &Catalogue::default()).unwrap()
+}
+
+/// The sheets that are drawn as figures.
+fn drawn(sheets: &[Sheet]) -> Vec<&Sheet> {
+    let is_drawn =
+        |sheet: &&Sheet| sheet.form != Form::Table && sheet.subject != Subject::RatingDensities;
+    sheets.iter().filter(is_drawn).collect()
 }
 
 #[test]
-fn every_number_of_a_figure_is_the_one_in_the_result() {
-    let (temporary, inputs) = inputs();
+fn every_sheet_has_its_figure_in_three_formats() {
+    let temporary = tempfile::tempdir().unwrap();
+    let run = study_folder(temporary.path());
+    let sheets = view::sheets(&folder::read(&run).unwrap());
     let out = temporary.path().join("figures");
-    files::write(&figures::all(&inputs), &out).unwrap();
-    let result: Document = serde_json::from_str(
-        &fs::read_to_string(temporary.path().join("run/result.json")).unwrap(),
-    )
-    .unwrap();
-    for (id, expected) in [("against", 3), ("drift", 3), ("counts", 2)] {
-        let marks = read_back(&fs::read_to_string(out.join(format!("{id}.svg"))).unwrap());
-        assert_eq!(marks.len(), expected, "{id}: one mark a number, none for a gap or a summary");
-        for (row, column, value) in marks {
-            let real = result.sheet(id).unwrap().value(&row, &column);
-            assert_eq!(value.to_bits(), real.to_bits(), "{id}, {row}, {column}");
+    let paths = files::write(&figures::all(&read(&run)), &out).unwrap();
+    let wanted = drawn(&sheets);
+    assert!(wanted.len() > 40, "{} figures", wanted.len());
+    assert_eq!(paths.len(), 3 * wanted.len());
+    for sheet in wanted {
+        for (ending, magic) in [("svg", &b"<svg"[..]), ("png", b"\x89PNG"), ("pdf", b"%PDF")] {
+            let bytes = fs::read(out.join(format!("{}.{ending}", sheet.id))).unwrap();
+            assert!(bytes.starts_with(magic), "{}.{ending}", sheet.id);
         }
     }
 }
 
 #[test]
-fn the_page_shows_the_same_drawings() {
-    let (_temporary, inputs) = inputs();
+fn every_number_of_a_heat_map_is_the_one_in_the_result() {
+    let temporary = tempfile::tempdir().unwrap();
+    let run = study_folder(temporary.path());
+    let sheets = view::sheets(&folder::read(&run).unwrap());
+    let mut numbers = 0;
+    let mut heatmaps = 0;
+    for figure in figures::all(&read(&run)) {
+        let sheet = sheets.iter().find(|sheet| sheet.id == figure.id).unwrap();
+        if sheet.form != Form::Heatmap {
+            continue;
+        }
+        heatmaps += 1;
+        for (row, column, value) in read_back(&figure.standalone()) {
+            let real = sheet.value(&row, &column);
+            assert_eq!(value.to_bits(), real.to_bits(), "{}: {row}, {column}", sheet.id);
+            numbers += 1;
+        }
+    }
+    assert!(heatmaps > 30 && numbers > 300, "{heatmaps} heat-maps, {numbers} numbers");
+}
+
+#[test]
+fn hostile_criteria_land_in_the_right_facet() {
+    let temporary = tempfile::tempdir().unwrap();
+    let run = study_folder(temporary.path());
+    let data = page_data(&page::html(&read(&run)));
+    let heats: Vec<&serde_json::Value> = data["runs"][0]["sheets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|sheet| &sheet["heat"])
+        .filter(|heat| !heat.is_null())
+        .collect();
+    let mut found = 0;
+    for level in Level::ALL.map(Level::name) {
+        for criterion in CRITERIA {
+            let is_wanted = |heat: &&&serde_json::Value| {
+                heat["kind"] == "tests" && heat["level"] == level && heat["criterion"] == criterion
+            };
+            let count = heats.iter().filter(is_wanted).count();
+            assert_eq!(count, 1, "tests for {criterion} at {level} level");
+            found += count;
+        }
+        for coefficient in ["pearson", "spearman", "kendall"] {
+            for kind in ["against", "metrics", "criteria"] {
+                let is_wanted = |heat: &&&serde_json::Value| {
+                    heat["kind"] == kind
+                        && heat["level"] == level
+                        && heat["coefficient"] == coefficient
+                };
+                let count = heats.iter().filter(is_wanted).count();
+                assert_eq!(count, 1, "{kind}, {level}, {coefficient}");
+                found += count;
+            }
+        }
+    }
+    assert_eq!(found, 3 * (CRITERIA.len() + 9));
+}
+
+#[test]
+fn two_presets_of_one_metric_stand_side_by_side() {
+    let temporary = tempfile::tempdir().unwrap();
+    let run = study_folder(temporary.path());
+    let scores = temporary.path().join("scores.jsonl");
+    let inputs = Inputs::read(&[run, scores], None, &Catalogue::default()).unwrap();
+    let data = page_data(&page::html(&inputs));
+    let columns = data["stories"]["columns"].as_array().unwrap();
+    let names: Vec<&str> = columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
+    assert_eq!(names, [CRITERIA.as_slice(), METRICS.as_slice()].concat());
+    let against = data["runs"][0]["sheets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|sheet| sheet["heat"]["kind"] == "against")
+        .unwrap();
+    let rows: Vec<&str> =
+        against["rows"].as_array().unwrap().iter().map(|row| row[0].as_str().unwrap()).collect();
+    assert!(METRICS.iter().all(|metric| rows.contains(metric)), "{rows:?}");
+}
+
+#[test]
+fn figures_of_several_runs_have_names_of_their_own() {
+    let temporary = tempfile::tempdir().unwrap();
+    let run = study_folder(temporary.path());
+    let inputs = Inputs::read(&[run.clone(), run], None, &Catalogue::default()).unwrap();
+    let figures = figures::all(&inputs);
+    let names: HashSet<String> = figures.iter().map(|figure| figure.id.to_lowercase()).collect();
+    assert_eq!(names.len(), figures.len());
     let page = page::html(&inputs);
-    let own = read_back(page.split("<script").next().unwrap());
-    assert_eq!(own.len(), 8);
-    assert!(own.contains(&("BLEU \u{39e}".into(), "plot".into(), 1.0 / 3.0)));
-    assert!(page.matches("<style>").count() == 1, "names stay text");
+    let ids: Vec<&str> =
+        page.split(" id=\"").skip(1).filter_map(|after| after.split('"').next()).collect();
+    let distinct: HashSet<&&str> = ids.iter().collect();
+    assert!(ids.len() > 40, "{} ids", ids.len());
+    assert_eq!(distinct.len(), ids.len(), "no id is twice in the page");
+}
+
+#[test]
+fn absent_values_are_shown_with_their_reasons_and_never_as_nan() {
+    let temporary = tempfile::tempdir().unwrap();
+    let run = study_folder(temporary.path());
+    let scores = temporary.path().join("scores.jsonl");
+    let inputs = Inputs::read(&[run.clone(), scores], None, &Catalogue::default()).unwrap();
+    let page = page::html(&inputs);
+    let data = page_data(&page);
+    let column = data["stories"]["columns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|column| column["name"] == common::WITH_GAPS)
+        .unwrap();
+    assert_eq!(column["absent"], serde_json::json!([["the story has no word", [0, 5]]]));
+    assert!(column["values"][0].is_null() && column["values"][1].is_number());
+    // The constant metric has no correlation anywhere, and every table says why.
+    let sheets = data["runs"][0]["sheets"].as_array().unwrap();
+    let against = sheets.iter().find(|sheet| sheet["heat"]["kind"] == "against").unwrap();
+    let flat = against["rows"].as_array().unwrap().iter();
+    let flat = flat.clone().find(|row| row[0] == common::CONSTANT).unwrap();
+    assert!(flat[1]["absent"].is_string(), "{flat}");
+    let markup = page.split("<script").next().unwrap();
+    assert!(!markup.contains("NaN") && !markup.contains("&gt;NaN"));
+    let sheets = view::sheets(&folder::read(&run).unwrap());
+    let missing = sheets.iter().flat_map(|sheet| sheet.rows.iter().flatten());
+    assert!(missing.filter(|cell| matches!(cell, Cell::Missing { .. })).count() > 10);
+}
+
+#[test]
+fn names_never_become_markup() {
+    let temporary = tempfile::tempdir().unwrap();
+    let run = study_folder(temporary.path());
+    let scores = temporary.path().join("scores.jsonl");
+    let page = page::html(&Inputs::read(&[run, scores], None, &Catalogue::default()).unwrap());
+    assert!(page.contains("&lt;img src=x&gt;"), "the hostile metric is on the page");
+    assert!(!page.contains("<img"));
 }

@@ -2,18 +2,28 @@
 
 use crate::sandbox::Sandbox;
 
-/// Scores of four systems on six items by two metrics, with ratings; `shift` changes one metric.
-fn scores(shift: f64) -> String {
+/// Criteria whose names look like parts of a title, are no file names, or differ from another only
+/// in a separator.
+const CRITERIA: [&str; 4] = ["story-level flow", "plot/pace", "plot-pace", "lexical-density"];
+
+/// Scores of four systems on six items by two metrics, with ratings. `noise` blurs one metric.
+fn scores(noise: f64) -> String {
     let mut lines = String::new();
     for system in 0..4 {
         for item in 0..6 {
             let quality = f64::from((system * 7 + item * 5) % 11);
-            let (plot, other) = (quality / 3.0 + 1.0, f64::from((system + item * item) % 5));
+            let other = f64::from((system + item * item) % 5);
+            let human: Vec<String> = CRITERIA
+                .iter()
+                .enumerate()
+                .map(|(at, name)| format!("\"{name}\":[{}]", quality / (at as f64 + 3.0) + 1.0))
+                .collect();
             lines += &format!(
-                "{{\"id\":\"{system}-{item}\",\"system\":\"S{system}\",\"item\":\"{item}\",\"scores\":{{\"near\":{},\"far\":{}}},\
-                 \"human\":{{\"plot\":[{plot}]}}}}\n",
-                quality + shift * other,
-                other - quality / 9.0
+                "{{\"id\":\"{system}-{item}\",\"system\":\"S{system}\",\"item\":\"{item}\",\
+                 \"scores\":{{\"near\":{},\"far\":{}}},\"human\":{{{}}}}}\n",
+                quality + noise * other,
+                other - quality / 9.0,
+                human.join(",")
             );
         }
     }
@@ -30,23 +40,40 @@ fn analysed() -> Sandbox {
 }
 
 #[test]
-fn one_page_and_three_files_a_figure() {
+fn one_page_and_three_files_per_figure() {
     let sandbox = analysed();
     let said = sandbox.run("report a a.jsonl --figures figures -o report.html").succeeds();
     assert!(said.stdout().is_empty() && said.stderr().contains("report.html"), "{}", said.stderr());
     let page = sandbox.read("report.html");
-    assert!(
-        page.starts_with("<!doctype html>") && page.contains("near has the highest mean |Pearson|")
-    );
-    assert!(
-        !page.contains("http://")
-            || page.matches("http://").count() == page.matches("http://www.w3.org/").count()
-    );
+    assert!(page.starts_with("<!doctype html>"));
+    assert!(page.contains("near has the highest mean |Pearson|"));
+    let elsewhere = page.matches("http://").count() + page.matches("https://").count();
+    assert_eq!(elsewhere, page.matches("http://www.w3.org/").count(), "no address but namespaces");
     for (ending, magic) in [("svg", &b"<svg"[..]), ("png", b"\x89PNG"), ("pdf", b"%PDF")] {
-        let bytes = std::fs::read(sandbox.path(&format!("figures/against-story-pearson.{ending}")))
-            .unwrap();
-        assert!(bytes.starts_with(magic), "{ending}");
+        let path = sandbox.path(&format!("figures/against-story-pearson.{ending}"));
+        assert!(std::fs::read(path).unwrap().starts_with(magic), "{ending}");
     }
+}
+
+#[test]
+fn every_criterion_has_its_files_whatever_its_name_is() {
+    let sandbox = analysed();
+    sandbox.run("report a a.jsonl --figures figures -o report.html").succeeds();
+    let mut names: Vec<String> = std::fs::read_dir(sandbox.path("figures"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("scatter-") && name.ends_with(".svg"))
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "scatter-lexical-density.svg",
+            "scatter-plot-pace-2.svg",
+            "scatter-plot-pace.svg",
+            "scatter-story-level-flow.svg"
+        ]
+    );
 }
 
 #[test]
@@ -58,22 +85,47 @@ fn the_same_input_gives_the_same_page() {
 }
 
 #[test]
-fn two_runs_are_compared_with_tests_for_the_same_stories() {
+fn two_runs_on_the_same_stories_get_a_paired_test() {
     let sandbox = analysed();
     sandbox.run("report a b a.jsonl b.jsonl -o both.html").succeeds();
     let page = sandbox.read("both.html");
-    assert!(page.contains("What changed from a to b") && page.contains("p (Williams)"));
+    let summary = page.split("</section>").next().unwrap();
+    assert!(summary.contains("What changed from a to b"), "{summary}");
+    let test = "Williams&#39; test for dependent correlations on the 24 stories";
+    assert!(summary.contains(test), "{summary}");
+    sandbox.run("report a b -o both.html").succeeds();
+    let page = sandbox.read("both.html");
+    assert!(page.contains("No test was made") && !page.contains("Fisher"));
 }
 
 #[test]
-fn what_is_no_result_is_said_and_leaves_no_page() {
+fn a_folder_without_a_result_is_named_and_leaves_no_page() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("empty")).unwrap();
-    sandbox.run("report empty -o report.html").fails_with("no result.json in this folder");
+    let report = || sandbox.run("report empty -o report.html");
+    report().fails_with("no study.json in this folder");
+    report().fails_with("`storymeter meta ... -o empty` makes one");
     sandbox.run("report nothing.jsonl -o report.html").fails_with("nothing.jsonl");
-    sandbox.write("empty/result.json", "{\"kind\": 3}");
-    sandbox.run("report empty -o report.html").fails_with("result.json:1");
+    sandbox.write("empty/result.json", "{}");
+    report().fails_with("written by an older version");
+    sandbox.write("empty/study.json", "{\"kind\": 3}");
+    report().fails_with("study.json:1");
     assert_eq!(sandbox.names(), ["empty"]);
+}
+
+#[test]
+fn a_story_that_is_there_twice_is_an_error() {
+    let sandbox = analysed();
+    let story = "{\"id\":\"0-0\",\"story\":\"A door opened.\"}\n";
+    sandbox.write("stories.jsonl", story.repeat(2));
+    sandbox
+        .run("report a.jsonl --stories stories.jsonl -o report.html")
+        .fails_with("stories.jsonl:2: the story \"0-0\"");
+    sandbox
+        .write("twice.jsonl", scores(0.5).lines().next().unwrap().to_owned() + "\n" + &scores(0.5));
+    sandbox
+        .run("report twice.jsonl --stories stories.jsonl -o report.html")
+        .fails_with("duplicate id \"0-0\"");
 }
 
 #[test]

@@ -1,14 +1,14 @@
-//! Counts under categories: stories by human score (UNION Figure 3).
+//! Counts per category: stories by human score (UNION, Figure 3).
 
-use storymeter_meta::{Cell, Sheet};
+use storymeter_meta::view::{Cell, Sheet};
 
 use crate::palette;
 use crate::svg::{Anchor, Canvas, Datum, Figure, short, ticks};
 
 const HEIGHT: f64 = 200.0;
 
-/// Bars of the last column, the first naming them.
-pub fn draw(sheet: &Sheet) -> Figure {
+/// Draws the last column of a sheet as bars; the first column names them.
+pub(crate) fn draw(sheet: &Sheet) -> Figure {
     let last = sheet.columns.len() - 1;
     let values: Vec<f64> = sheet.rows.iter().map(|row| row[last].value()).collect();
     let most = values.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
@@ -33,7 +33,7 @@ pub fn draw(sheet: &Sheet) -> Figure {
     canvas.line([left, top + HEIGHT, left + values.len() as f64 * step, top + HEIGHT], false);
     canvas.text(left, top + HEIGHT + 34.0, 11.0, Anchor::Start, &sheet.columns[0].name);
     let width = left + values.len() as f64 * step + 12.0;
-    canvas.finish(&sheet.id, &sheet.title, width.max(200.0), top + HEIGHT + 44.0)
+    canvas.finish(&sheet.title, width.max(200.0), top + HEIGHT + 44.0)
 }
 
 fn label(row: &[Cell]) -> String {

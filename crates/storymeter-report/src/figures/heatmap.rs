@@ -1,38 +1,16 @@
-//! A matrix under a colour scale: correlations, F1, p-values (HANNA Figures 1 to 7, 10 to 38).
+//! A matrix under a colour scale: correlations, F1 or p-values (HANNA, Figures 1 to 7 and 10 to
+//! 38).
 
-use storymeter_meta::{Cell, Sheet};
+use storymeter_meta::view::{Cell, Sheet};
 
-use crate::facets::{Facets, Kind};
+use crate::heat::{Heat, Scale};
 use crate::palette;
 use crate::svg::{Anchor, Canvas, Datum, Figure, short, text_width};
 
-/// Numbers are written into cells only where they can be read.
+/// Numbers are written into the cells of matrices with at most this many columns.
 const MOST_NUMBERED_COLUMNS: usize = 20;
 
-/// What the colours mean.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Scale {
-    /// -1 to 1.
-    Correlation,
-    /// 0 to 100.
-    Percent,
-    /// p-values in steps.
-    Significance,
-}
-
 impl Scale {
-    fn of(sheet: &Sheet, facets: &Facets) -> Self {
-        let largest =
-            sheet.rows.iter().flat_map(|row| shown_columns(sheet).map(|c| row[c].value().abs()));
-        match facets.kind {
-            Kind::Williams => Self::Significance,
-            Kind::Bootstrap => Self::Percent,
-            // The published edition prints percents without a sign.
-            _ if largest.fold(0.0, f64::max) > 1.5 => Self::Percent,
-            _ => Self::Correlation,
-        }
-    }
-
     fn colour(self, value: f64) -> String {
         match self {
             Self::Correlation => palette::diverging(value),
@@ -52,7 +30,7 @@ impl Scale {
         }
     }
 
-    /// Where the legend samples the scale, with the label of each sample.
+    /// The samples of the legend, with their labels.
     fn legend(self) -> Vec<(f64, String)> {
         let ends = |low: f64, high: f64, parts: usize| -> Vec<(f64, String)> {
             (0..=parts)
@@ -72,14 +50,9 @@ impl Scale {
     }
 }
 
-/// All columns but the names and the number of observations.
-fn shown_columns(sheet: &Sheet) -> impl Iterator<Item = usize> + '_ {
-    (1..sheet.columns.len()).filter(|&c| sheet.columns[c].name != "n")
-}
-
-pub fn draw(sheet: &Sheet, facets: &Facets) -> Figure {
-    let scale = Scale::of(sheet, facets);
-    let columns: Vec<usize> = shown_columns(sheet).collect();
+/// Draws the shown columns of a sheet; its first column names the rows.
+pub(crate) fn draw(sheet: &Sheet, heat: &Heat) -> Figure {
+    let (scale, columns) = (heat.scale, &heat.shown);
     let numbered = columns.len() <= MOST_NUMBERED_COLUMNS;
     let (cell_w, cell_h) = if numbered { (36.0, 20.0) } else { (13.0, 13.0) };
     let label = if numbered { 11.0 } else { 9.5 };
@@ -103,35 +76,30 @@ pub fn draw(sheet: &Sheet, facets: &Facets) -> Figure {
         for (place, &column) in columns.iter().enumerate() {
             let value = row[column].value();
             let x = left + place as f64 * cell_w;
+            let area = [x, y, cell_w - 1.0, cell_h - 1.0];
+            let head = &sheet.columns[column].name;
+            if let Cell::Missing { nan: reason } = &row[column] {
+                canvas.absent(area, name, head, reason);
+            }
+            // A matrix of tests has an empty cell where the row is not the stronger metric.
             if !value.is_finite() {
-                // An empty cell of Williams' matrix says "not higher"; a missing number is struck out.
-                if matches!(row[column], Cell::Missing { .. }) {
-                    canvas.line([x + 3.0, y + cell_h - 3.0, x + cell_w - 3.0, y + 3.0], true);
-                }
                 continue;
             }
             let fill = scale.colour(value);
-            let datum = Datum { value, row: name, column: &sheet.columns[column].name };
-            canvas.rect([x, y, cell_w - 1.0, cell_h - 1.0], &fill, Some(datum));
+            canvas.rect(area, &fill, Some(Datum { value, row: name, column: head }));
             if numbered {
                 let (x, y) = (x + (cell_w - 1.0) / 2.0, y + cell_h / 2.0 + 3.5);
-                canvas.coloured_text(
-                    x,
-                    y,
-                    10.0,
-                    Anchor::Middle,
-                    palette::ink_on(&fill),
-                    &scale.print(value),
-                );
+                let (ink, text) = (palette::ink_on(&fill), scale.print(value));
+                canvas.coloured_text(x, y, 10.0, Anchor::Middle, ink, &text);
             }
         }
     }
     let legend = draw_legend(&mut canvas, scale, left, top + height + 14.0);
     let right = (left + width + overhang).max(left + legend) + 10.0;
-    canvas.finish(&sheet.id, &sheet.title, right, top + height + 50.0)
+    canvas.finish(&sheet.title, right, top + height + 50.0)
 }
 
-/// A strip of the scale's colours; returns its width.
+/// Draws samples of the scale with their labels. Returns the width.
 fn draw_legend(canvas: &mut Canvas, scale: Scale, left: f64, top: f64) -> f64 {
     let step = if scale == Scale::Significance { 58.0 } else { 34.0 };
     let samples = scale.legend();

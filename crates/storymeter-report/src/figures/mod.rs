@@ -1,17 +1,21 @@
-//! The figures of both papers, from any data.
+//! The figures of a report: those of both papers, on any data.
 
 mod bars;
 mod heatmap;
 mod lines;
 mod violin;
 
-use storymeter_meta::{Document, Form, Sheet};
+use storymeter_meta::study::RatingDistribution;
+use storymeter_meta::view::{BiasedSetsPart, Cell, Form, Sheet, Subject, unique_stems};
+use storymeter_meta::{Finding, Study};
 
-use crate::facets::Facets;
-use crate::inputs::Inputs;
+use crate::heat::Heat;
+use crate::inputs::{Inputs, Run};
 use crate::palette;
 use crate::scatter;
 use crate::svg::Figure;
+use crate::training::{Quantity, TrainingLog};
+use lines::{Axis, Chart, Curve, Panel, PanelScale};
 
 /// The colour of every system, the same in all figures of a report.
 #[derive(Debug, Clone, Default)]
@@ -20,17 +24,14 @@ pub struct SystemColours {
 }
 
 impl SystemColours {
-    /// Systems in order of appearance, over everything a report shows.
-    pub fn of(inputs: &Inputs) -> Self {
+    /// Gives a colour to every system of the inputs, in order of appearance.
+    pub fn new(inputs: &Inputs) -> Self {
         let mut names: Vec<String> = Vec::new();
-        let rated = inputs
-            .runs
-            .iter()
-            .flat_map(|run| &run.document.sheets)
-            .filter(|sheet| names_systems(sheet));
-        let rated = rated.flat_map(|sheet| sheet.rows.iter().map(|row| row[0].text()));
-        for name in rated.chain(inputs.stories.system_names()) {
-            if !name.is_empty() && !names.iter().any(|known| known == name) {
+        let rated = inputs.runs.iter().flat_map(|run| rated_systems(&run.study));
+        let compared = inputs.runs.iter().flat_map(|run| &run.study.systems).map(String::as_str);
+        let scored = inputs.stories().map(|stories| stories.scores().systems());
+        for name in rated.chain(compared).chain(scored.into_iter().flatten()) {
+            if !names.iter().any(|known| known == name) {
                 names.push(name.into());
             }
         }
@@ -42,67 +43,158 @@ impl SystemColours {
         &self.names
     }
 
-    /// A system's colour.
+    /// The colour of a system.
     pub fn get(&self, system: &str) -> &'static str {
         palette::category(self.names.iter().position(|name| name == system).unwrap_or(0))
     }
 }
 
-fn names_systems(sheet: &Sheet) -> bool {
-    sheet.columns.first().is_some_and(|head| head.name == "system")
-}
-
-/// Every figure of a report, in reading order. Where there are several runs, ids begin with the run's name.
-pub fn all(inputs: &Inputs) -> Vec<Figure> {
-    let colours = SystemColours::of(inputs);
-    let mut figures = Vec::new();
-    for run in &inputs.runs {
-        let mut own = of_document(&run.document, &colours);
-        if inputs.runs.len() > 1 {
-            own.iter_mut().for_each(|figure| figure.id = format!("{}-{}", run.name, figure.id));
+/// The systems that people rated, which may be more than those that a study compares.
+fn rated_systems(study: &Study) -> impl Iterator<Item = &str> {
+    study.findings.iter().flat_map(|finding| match finding {
+        Finding::SystemAverages(averages) => {
+            averages.systems.iter().map(|(system, _)| system.as_str()).collect()
         }
-        figures.append(&mut own);
+        _ => Vec::new(),
+    })
+}
+
+/// A figure that can be drawn, and the name that it has on the page and as a file.
+pub(crate) struct Planned<'a> {
+    /// A name that no other figure of the report has.
+    pub id: String,
+    pub source: Source<'a>,
+}
+
+/// What a figure is drawn from.
+pub(crate) enum Source<'a> {
+    /// A sheet of the run at this position.
+    Sheet { run: usize, sheet: &'a Sheet },
+    /// A training log.
+    Log(&'a TrainingLog),
+    /// The best metric for a criterion of the stories, given by the position of its column.
+    Scatter { criterion: usize },
+}
+
+/// All figures of a report in reading order, with unique names.
+///
+/// Where there are several runs, the names begin with that of the run.
+pub(crate) fn plan(inputs: &Inputs) -> Vec<Planned<'_>> {
+    let mut sources = Vec::new();
+    let mut names = Vec::new();
+    for (at, run) in inputs.runs.iter().enumerate() {
+        let drawn = run.shown_sheets().filter(|s| s.form != Form::Table && !s.rows.is_empty());
+        for sheet in drawn {
+            names.push(match inputs.runs.len() {
+                1 => sheet.id.clone(),
+                _ => format!("{}-{}", run.name, sheet.id),
+            });
+            sources.push(Source::Sheet { run: at, sheet });
+        }
     }
-    figures.extend(of_logs(inputs));
-    figures.extend(scatter::of_best(&inputs.stories, &colours));
-    figures
-}
-
-/// The training curves.
-pub fn of_logs(inputs: &Inputs) -> Vec<Figure> {
-    inputs
-        .logs
-        .iter()
-        .filter(|log| !log.rows.is_empty())
-        .map(|log| labelled(log, lines::draw(log)))
-        .collect()
-}
-
-/// Every figure of one result.
-pub fn of_document(document: &Document, colours: &SystemColours) -> Vec<Figure> {
-    document.sheets.iter().filter_map(|sheet| of_sheet(document, sheet, colours)).collect()
-}
-
-/// The figure of a sheet; `None` where it is a table to read, or belongs to another sheet's figure.
-pub fn of_sheet(document: &Document, sheet: &Sheet, colours: &SystemColours) -> Option<Figure> {
-    if sheet.rows.is_empty() {
-        return None;
+    for log in &inputs.logs {
+        names.push(format!("training-{}", log.name.split('.').next().unwrap_or_default()));
+        sources.push(Source::Log(log));
     }
-    let figure = match sheet.form {
-        Form::Table => return None,
-        Form::Heatmap => heatmap::draw(sheet, &Facets::of(sheet)?),
-        Form::Lines if sheet.id.ends_with("-density") => return None,
-        Form::Lines => lines::draw(sheet),
-        Form::Bars => match document.sheet(&format!("{}-density", sheet.id)) {
-            Some(outline) if names_systems(sheet) => violin::draw(sheet, outline, colours),
-            _ => bars::draw(sheet),
-        },
+    if let Some(stories) = inputs.stories() {
+        for criterion in scatter::criteria(stories) {
+            names.push(format!("scatter-{}", stories.scores().columns()[criterion].key));
+            sources.push(Source::Scatter { criterion });
+        }
+    }
+    let ids = unique_stems(names.iter().map(String::as_str), &[]);
+    ids.into_iter().zip(sources).map(|(id, source)| Planned { id, source }).collect()
+}
+
+/// Draws a figure of the plan; `None` where its numbers cannot be drawn.
+pub(crate) fn draw(
+    planned: &Planned<'_>,
+    inputs: &Inputs,
+    colours: &SystemColours,
+) -> Option<Figure> {
+    let mut figure = match planned.source {
+        Source::Sheet { run, sheet } => from_sheet(&inputs.runs[run], sheet, colours)?,
+        Source::Log(log) => from_log(log),
+        Source::Scatter { criterion } => scatter::draw(inputs.stories()?, criterion, colours)?,
     };
-    Some(labelled(sheet, figure))
+    figure.id.clone_from(&planned.id);
+    Some(figure)
 }
 
-fn labelled(sheet: &Sheet, mut figure: Figure) -> Figure {
-    figure.notes = sheet.notes.clone();
-    figure.signature = sheet.signature.clone();
+/// Every figure of a report, in reading order. Their ids are unique file names.
+pub fn all(inputs: &Inputs) -> Vec<Figure> {
+    let colours = SystemColours::new(inputs);
+    plan(inputs).iter().filter_map(|planned| draw(planned, inputs, &colours)).collect()
+}
+
+fn from_sheet(run: &Run, sheet: &Sheet, colours: &SystemColours) -> Option<Figure> {
+    let mut figure = match sheet.form {
+        Form::Heatmap => heatmap::draw(sheet, &Heat::new(&run.study, sheet)?),
+        Form::Lines => lines::draw(&chart(sheet)?, &sheet.title),
+        Form::Bars if sheet.subject == Subject::Ratings => {
+            violin::draw(ratings(&run.study)?, &sheet.title, colours)
+        }
+        Form::Bars => bars::draw(sheet),
+        Form::Table => return None,
+    };
+    figure.notes.clone_from(&sheet.notes);
+    figure.signature.clone_from(&sheet.signature);
+    Some(figure)
+}
+
+/// The distribution of single ratings.
+fn ratings(study: &Study) -> Option<&RatingDistribution> {
+    study.findings.iter().find_map(|finding| match finding {
+        Finding::Ratings(ratings) => Some(ratings),
+        _ => None,
+    })
+}
+
+/// The curves of a sheet, by what it shows.
+fn chart(sheet: &Sheet) -> Option<Chart> {
+    let width = sheet.columns.len();
+    // Names first, then the points, then a summary of the points.
+    let (names, points) = match &sheet.subject {
+        Subject::TopSystems => (2, 2..width),
+        Subject::BiasedSets { part, .. } => match part {
+            BiasedSetsPart::Stories => (1, 1..width),
+            BiasedSetsPart::Means => (1, 1..width - 1),
+            BiasedSetsPart::Variances => (1, 1..1 + (width - 1) / 2),
+        },
+        _ => return None,
+    };
+    let mut panels: Vec<Panel> = Vec::new();
+    for row in &sheet.rows {
+        let title = if names == 2 { row[0].text() } else { "" };
+        let curve = Curve {
+            name: row[names - 1].text().to_owned(),
+            values: row[points.clone()].iter().map(number).collect(),
+        };
+        match panels.iter_mut().find(|panel| panel.title == title) {
+            Some(panel) => panel.curves.push(curve),
+            None => panels.push(Panel { title: title.to_owned(), curves: vec![curve] }),
+        }
+    }
+    let labels = sheet.columns[points].iter().map(|head| head.name.clone()).collect();
+    Some(Chart { axis: Axis::even(labels), panels, scale: PanelScale::Shared })
+}
+
+fn number(cell: &Cell) -> Option<f64> {
+    Some(cell.value()).filter(|value| value.is_finite())
+}
+
+/// Training curves: one panel per quantity.
+fn from_log(log: &TrainingLog) -> Figure {
+    let panel = |quantity: &Quantity| Panel {
+        title: quantity.name.clone(),
+        curves: vec![Curve { name: quantity.name.clone(), values: quantity.values.clone() }],
+    };
+    let chart = Chart {
+        axis: Axis::numeric(log.steps.clone()),
+        panels: log.quantities.iter().map(panel).collect(),
+        scale: PanelScale::PerPanel,
+    };
+    let mut figure = lines::draw(&chart, &format!("Training curves: {}", log.name));
+    figure.notes.clone_from(&log.notes);
     figure
 }

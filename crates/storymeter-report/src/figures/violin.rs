@@ -1,31 +1,34 @@
-//! Ratings by system as violins (HANNA Figure 9): outline, quartiles, median and mean, one panel a criterion.
+//! Ratings by system as violins (HANNA, Figure 9): outline, quartiles, median and mean, with one
+//! panel per criterion.
 
-use storymeter_meta::{Cell, Sheet};
+use storymeter_meta::study::{RatingDistribution, RatingSummary};
 
 use super::SystemColours;
 use crate::svg::{Anchor, Canvas, Datum, Figure, short, text_width, ticks};
 
 const HEIGHT: f64 = 170.0;
+/// The width of one violin with the space around it.
 const SLOT: f64 = 46.0;
+/// Wider panels stand below each other instead of side by side.
+const WIDEST_OF_TWO: f64 = 560.0;
 
-pub fn draw(summary: &Sheet, outline: &Sheet, colours: &SystemColours) -> Figure {
+pub(crate) fn draw(ratings: &RatingDistribution, title: &str, colours: &SystemColours) -> Figure {
     let mut systems: Vec<&str> = Vec::new();
     let mut criteria: Vec<&str> = Vec::new();
-    for row in &summary.rows {
-        if !systems.contains(&row[0].text()) {
-            systems.push(row[0].text());
+    for row in &ratings.rows {
+        if !systems.contains(&row.system.as_str()) {
+            systems.push(&row.system);
         }
-        if !criteria.contains(&row[1].text()) {
-            criteria.push(row[1].text());
+        if !criteria.contains(&row.criterion.as_str()) {
+            criteria.push(row.criterion.as_str());
         }
     }
-    let grid: Vec<f64> =
-        outline.columns[2..].iter().filter_map(|head| head.name.parse().ok()).collect();
-    let (low, high) = (grid.first().copied().unwrap_or(0.0), grid.last().copied().unwrap_or(1.0));
+    let low = ratings.grid.first().copied().unwrap_or(0.0);
+    let high = ratings.grid.last().copied().unwrap_or(1.0);
     let (left, head) = (40.0, 26.0);
     let labels = systems.iter().map(|s| text_width(s, 10.5)).fold(0.0, f64::max) * 0.71 + 14.0;
     let panel_width = systems.len() as f64 * SLOT;
-    let across = if panel_width > 560.0 { 1 } else { 2 }.min(criteria.len());
+    let across = if panel_width > WIDEST_OF_TWO { 1 } else { 2 }.min(criteria.len()).max(1);
     let mut canvas = Canvas::default();
     for (at, criterion) in criteria.iter().enumerate() {
         let x = left + (at % across) as f64 * (panel_width + left + labels / 2.0);
@@ -38,32 +41,12 @@ pub fn draw(summary: &Sheet, outline: &Sheet, colours: &SystemColours) -> Figure
         }
         for (place, system) in systems.iter().enumerate() {
             let centre = x + (place as f64 + 0.5) * SLOT;
-            let density = row_of(outline, system, criterion);
-            let numbers = |name: &str| {
-                let column = summary.columns.iter().position(|head| head.name == name)?;
-                row_of(summary, system, criterion)
-                    .map(|row| row[column].value())
-                    .filter(|v| v.is_finite())
+            let is_own = |row: &&RatingSummary| {
+                row.system == *system && row.criterion.as_str() == *criterion
             };
             canvas.open(system);
-            if let Some(density) = density {
-                violin(&mut canvas, centre, &grid, &density[2..], at_y, colours.get(system));
-            }
-            if let (Some(q1), Some(q3)) = (numbers("quartile 1"), numbers("quartile 3")) {
-                let box_ = [centre - 2.5, at_y(q3), 5.0, (at_y(q1) - at_y(q3)).max(1.0)];
-                canvas.rect(box_, "#222222", None);
-            }
-            for (name, colour, radius) in [("median", "#ffffff", 2.6), ("mean", "#d55e00", 2.2)] {
-                if let Some(value) = numbers(name) {
-                    let column = format!("{criterion}, {name}");
-                    canvas.dot(
-                        centre,
-                        at_y(value),
-                        radius,
-                        colour,
-                        Datum { value, row: system, column: &column },
-                    );
-                }
+            if let Some(row) = ratings.rows.iter().find(is_own) {
+                draw_violin(&mut canvas, centre, &ratings.grid, row, at_y, colours.get(system));
             }
             canvas.turned_text(centre, y + HEIGHT + 14.0, 10.5, Anchor::End, -45.0, system);
             canvas.close();
@@ -71,36 +54,55 @@ pub fn draw(summary: &Sheet, outline: &Sheet, colours: &SystemColours) -> Figure
         canvas.line([x, y + HEIGHT, x + panel_width, y + HEIGHT], false);
     }
     let width = left + across as f64 * (panel_width + left + labels / 2.0);
-    let height = head + criteria.len().div_ceil(across.max(1)) as f64 * (HEIGHT + head + labels);
-    canvas.finish(&summary.id, &summary.title, width, height)
+    let height = head + criteria.len().div_ceil(across) as f64 * (HEIGHT + head + labels);
+    canvas.finish(title, width, height)
 }
 
-fn row_of<'a>(sheet: &'a Sheet, system: &str, criterion: &str) -> Option<&'a Vec<Cell>> {
-    sheet.rows.iter().find(|row| row[0].text() == system && row[1].text() == criterion)
-}
-
-/// The outline, scaled so that its widest part fills the slot.
-fn violin(
+fn draw_violin(
     canvas: &mut Canvas,
     centre: f64,
     grid: &[f64],
-    density: &[Cell],
+    row: &RatingSummary,
     at_y: impl Fn(f64) -> f64,
     colour: &str,
 ) {
-    let widest = density.iter().map(Cell::value).filter(|v| v.is_finite()).fold(0.0, f64::max);
+    if let Ok(density) = &row.density {
+        draw_outline(canvas, centre, grid, density, &at_y, colour);
+    }
+    let Ok([mean, quartile1, median, quartile3]) = row.summary else { return };
+    let height = (at_y(quartile1) - at_y(quartile3)).max(1.0);
+    canvas.rect([centre - 2.5, at_y(quartile3), 5.0, height], "#222222", None);
+    for (name, value, colour, radius) in
+        [("median", median, "#ffffff", 2.6), ("mean", mean, "#d55e00", 2.2)]
+    {
+        let column = format!("{}, {name}", row.criterion);
+        let datum = Datum { value, row: &row.system, column: &column };
+        canvas.dot(centre, at_y(value), radius, colour, datum);
+    }
+}
+
+/// Draws the outline, scaled so that its widest part fills the slot.
+fn draw_outline(
+    canvas: &mut Canvas,
+    centre: f64,
+    grid: &[f64],
+    density: &[f64],
+    at_y: impl Fn(f64) -> f64,
+    colour: &str,
+) {
+    let widest = density.iter().copied().fold(0.0, f64::max);
     if widest <= 0.0 {
         return;
     }
-    let half = |cell: &Cell| cell.value().max(0.0) / widest * SLOT * 0.44;
-    let side = |sign: f64| grid.iter().zip(density).map(move |(&g, cell)| (g, sign * half(cell)));
-    let right = side(1.0).map(|(g, w)| (centre + w, at_y(g)));
-    let points: Vec<(f64, f64)> = right
-        .chain(side(-1.0).collect::<Vec<_>>().into_iter().rev().map(|(g, w)| (centre + w, at_y(g))))
-        .collect();
-    canvas.path(
-        &points,
-        true,
-        &format!("fill=\"{colour}\" fill-opacity=\"0.75\" stroke=\"{colour}\""),
-    );
+    let side = |sign: f64| {
+        let half = move |density: &f64| sign * density.max(0.0) / widest * SLOT * 0.44;
+        grid.iter().zip(density).map(move |(&value, density)| (value, half(density)))
+    };
+    let place = |(value, half): (f64, f64)| (centre + half, at_y(value));
+    let mut points: Vec<(f64, f64)> = side(1.0).map(place).collect();
+    let mut back: Vec<(f64, f64)> = side(-1.0).map(place).collect();
+    back.reverse();
+    points.append(&mut back);
+    let style = format!("fill=\"{colour}\" fill-opacity=\"0.75\" stroke=\"{colour}\"");
+    canvas.path(&points, true, &style);
 }

@@ -1,0 +1,127 @@
+//! What a heat-map shows, from the typed subject of its sheet.
+
+use serde::Serialize;
+use storymeter_core::{Key, Role};
+use storymeter_meta::view::{Form, Sheet, Subject};
+use storymeter_meta::{Edition, Level, Study};
+use storymeter_stats::Coefficient;
+
+/// What the numbers of a heat-map are, by which a reader of the page chooses one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Correlations of metrics with criteria.
+    Against,
+    /// Correlations of metrics with metrics.
+    Metrics,
+    /// Correlations of criteria with criteria.
+    Criteria,
+    /// p-values of tests between metrics.
+    Tests,
+    /// p-values of tests between metrics, corrected for their number.
+    CorrectedTests,
+    /// How well metrics judge between systems.
+    Pairwise,
+    /// Anything else.
+    Other,
+}
+
+/// What the rows or the columns of a heat-map are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axis {
+    Metrics,
+    Criteria,
+    Other,
+}
+
+/// What the colours of a heat-map mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// Correlations between -1 and 1.
+    Correlation,
+    /// Percentages between 0 and 100.
+    Percent,
+    /// p-values, in steps.
+    Significance,
+}
+
+/// What a heat-map shows and how it is drawn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Heat {
+    /// What the numbers are.
+    pub kind: Kind,
+    /// What one observation is, where the numbers belong to one level.
+    pub level: Option<Level>,
+    /// The coefficient, where there is one.
+    pub coefficient: Option<Coefficient>,
+    /// The criterion, where all numbers belong to one.
+    pub criterion: Option<Key>,
+    /// What the rows are.
+    pub rows: Axis,
+    /// What the columns are.
+    pub columns: Axis,
+    /// What the colours mean.
+    pub scale: Scale,
+    /// The columns of the sheet that are drawn, by position.
+    pub shown: Vec<usize>,
+}
+
+impl Heat {
+    /// What a sheet of a study shows; `None` where it is not a heat-map.
+    pub fn new(study: &Study, sheet: &Sheet) -> Option<Self> {
+        if sheet.form != Form::Heatmap {
+            return None;
+        }
+        // The published figures have percentages without a sign.
+        let correlations = match study.edition {
+            Edition::Corrected => Scale::Correlation,
+            Edition::Published => Scale::Percent,
+        };
+        let mut heat = Self {
+            kind: Kind::Other,
+            level: None,
+            coefficient: None,
+            criterion: None,
+            rows: Axis::Other,
+            columns: Axis::Other,
+            scale: Scale::Correlation,
+            shown: (1..sheet.columns.len()).collect(),
+        };
+        match &sheet.subject {
+            Subject::Against { level, coefficient } => {
+                heat.kind = Kind::Against;
+                (heat.level, heat.coefficient) = (Some(*level), Some(*coefficient));
+                (heat.rows, heat.columns) = (Axis::Metrics, Axis::Criteria);
+                heat.scale = correlations;
+                // The last column is the number of observations.
+                heat.shown.pop();
+            }
+            Subject::Between { role, level, coefficient } => {
+                let (kind, axis) = match role {
+                    Role::Metric => (Kind::Metrics, Axis::Metrics),
+                    Role::Human => (Kind::Criteria, Axis::Criteria),
+                };
+                heat.kind = kind;
+                (heat.level, heat.coefficient) = (Some(*level), Some(*coefficient));
+                (heat.rows, heat.columns) = (axis, axis);
+                heat.scale = correlations;
+            }
+            Subject::Tests { criterion, level, coefficient, correction, .. } => {
+                heat.kind = if correction.is_some() { Kind::CorrectedTests } else { Kind::Tests };
+                (heat.level, heat.coefficient) = (Some(*level), Some(*coefficient));
+                heat.criterion = Some(criterion.clone());
+                (heat.rows, heat.columns) = (Axis::Metrics, Axis::Metrics);
+                heat.scale = Scale::Significance;
+            }
+            Subject::Pairwise => {
+                heat.kind = Kind::Pairwise;
+                (heat.rows, heat.columns) = (Axis::Metrics, Axis::Criteria);
+                heat.scale = Scale::Percent;
+            }
+            _ => {}
+        }
+        Some(heat)
+    }
+}
