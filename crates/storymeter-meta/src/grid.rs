@@ -1,6 +1,7 @@
 //! The dense arrangement of a score table: systems by items.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
 use storymeter_core::{Column, Direction, Role, ScoreTable};
 
@@ -145,6 +146,12 @@ impl Grid {
     }
 }
 
+/// The file that a table was read from, where it was read from one.
+pub(crate) fn file_of(table: &ScoreTable) -> Option<PathBuf> {
+    let first = (!table.rows().is_empty()).then(|| table.place(0).file);
+    first.filter(|file| !file.as_os_str().is_empty())
+}
+
 /// Systems, items and the cell of each row.
 fn arrange(table: &ScoreTable) -> Result<(Vec<String>, Vec<String>, Vec<usize>)> {
     let rows = table.rows();
@@ -199,8 +206,8 @@ pub(crate) mod tests {
     use super::*;
     use storymeter_core::{Absence, Row};
 
-    /// A table of systems `s0`, `s1`, ... and items `i0`, `i1`, ...: the first column is a criterion,
-    /// the others are metrics. A NaN is an absent value.
+    /// A table of systems `s0`, `s1`, ... and items `i0`, `i1`, ...: the first column is a
+    /// criterion, the others are metrics. A NaN is an absent value.
     pub fn grid(systems: usize, items: usize, columns: &[&[f64]]) -> Grid {
         let row = |system: usize, item: usize| Row {
             id: format!("s{system}-i{item}"),

@@ -11,7 +11,7 @@ use storymeter_stats::Coefficient;
 
 use crate::analysis::{ErrorTypes, agreement_of, associate};
 use crate::error::{Error, Result};
-use crate::grid::Grid;
+use crate::grid::{Grid, file_of};
 use crate::level::Level;
 use crate::outcome::Gap;
 use crate::study::{Agreement, Drift, DriftRow, Finding, Warning, WarningKind};
@@ -28,8 +28,8 @@ fn positions(grid: &Grid) -> HashMap<&str, usize> {
     grid.cells().iter().map(|(id, cell)| (id.as_str(), *cell)).collect()
 }
 
-/// Error types from JSONL, `{"id", "errors": [type or null, one per rater]}`: UNION's Tables 2 and 7
-/// on a user's own stories.
+/// Error types from JSONL, `{"id", "errors": [type or null, one per rater]}`: UNION's Tables 2 and
+/// 7 on a user's own stories.
 pub(super) fn error_types(
     path: &Path,
     grid: &Grid,
@@ -83,14 +83,14 @@ pub(super) fn error_types(
     Ok(findings)
 }
 
-/// UNION's Table 6 on a user's own stories: scores of metrics that were trained on other data, beside
-/// those of the table.
+/// UNION's Table 6 on a user's own stories: scores of metrics that were trained on other data,
+/// beside those of the table.
 pub(super) fn drift(drifted: &ScoreTable, grid: &Grid) -> Result<Drift> {
     let cells = positions(grid);
     let row_cell = |row: usize| cells.get(drifted.rows()[row].id.as_str()).copied();
     let joined = (0..drifted.rows().len()).filter(|&row| row_cell(row).is_some()).count();
     if joined == 0 {
-        let file = drifted.place(0).file;
+        let file = file_of(drifted).unwrap_or_else(|| "the other scores".into());
         return Err(Error::NothingShared { file, other: "the table of scores".into() });
     }
     let size = grid.systems().len() * grid.items().len();
@@ -120,8 +120,8 @@ pub(super) fn drift(drifted: &ScoreTable, grid: &Grid) -> Result<Drift> {
             });
         }
     }
-    let file = drifted.place(0).file;
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name =
+        file_of(drifted).and_then(|file| Some(file.file_name()?.to_string_lossy().into_owned()));
     Ok(Drift {
         scores: name.unwrap_or_else(|| "other scores".into()),
         rated: "the table".into(),
