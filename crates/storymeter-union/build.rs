@@ -1,5 +1,9 @@
-//! Finds the model that becomes part of the program: `models/union-compact.smq` of the repository, or the file that
-//! `STORYMETER_EMBEDDED_MODEL` names. Without one the library builds too, and says so when it is asked for the model.
+//! Finds the model file that becomes part of the program.
+//!
+//! With the feature `embedded` it is the file that the environment variable
+//! `STORYMETER_EMBEDDED_MODEL` names, or else `models/union-compact.smq` in the repository. The
+//! published crate has no such file. It then builds without the model, which `src/installed.rs`
+//! looks for when the program runs.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +11,15 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(embedded_model)");
     println!("cargo::rerun-if-env-changed=STORYMETER_EMBEDDED_MODEL");
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
-    // The folder, not the file: a file that is not there yet would make every build run this again.
+    // Cargo would run this script in every build if it watched a path that does not exist. So the
+    // folder is watched for a file that is not there yet.
     if models.is_dir() {
         println!("cargo::rerun-if-changed={}", models.display());
     } else {
         println!("cargo::rerun-if-changed=build.rs");
+    }
+    if std::env::var_os("CARGO_FEATURE_EMBEDDED").is_none() {
+        return;
     }
     let file = match std::env::var_os("STORYMETER_EMBEDDED_MODEL") {
         Some(path) => PathBuf::from(path),

@@ -6,6 +6,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use storymeter::core::Story;
 use storymeter::core::read::{ReadOptions, open};
+use storymeter::core::rng::StreamId;
 use storymeter::perturb::negation::alterations;
 use storymeter::perturb::{
     Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturber, Preset, Tally, Technique, apply, undo,
@@ -16,6 +17,10 @@ use storymeter::text::{Span, sentence, treebank};
 use storymeter_checks::shared;
 
 const SEED: u64 = 20;
+
+fn first_draw(record: usize) -> StreamId {
+    StreamId::Draw { record: record as u64, draw: 0 }
+}
 
 fn read(path: &Path) -> Vec<Story> {
     open(&[path.to_owned()], &ReadOptions::default())
@@ -45,7 +50,7 @@ fn roc_negatives_have_the_shares_asked_for_and_can_be_undone() {
             .par_iter()
             .enumerate()
             .map(|(record, story)| {
-                let outcome = perturber.perturb(story, SEED, record as u64, 0);
+                let outcome = perturber.perturb(story, SEED, first_draw(record));
                 let mut tally = Tally::default();
                 tally.add(&outcome);
                 if let Ok(sample) = outcome {
@@ -99,7 +104,7 @@ fn five_sentences_stay_five() {
         .par_iter()
         .enumerate()
         .filter_map(|(record, story)| {
-            let sample = perturber.perturb(story, SEED, record as u64, 0).ok()?;
+            let sample = perturber.perturb(story, SEED, first_draw(record)).ok()?;
             Some((sentence::split(&story.text).len(), sentence::split(&sample.story).len()))
         })
         .collect();
@@ -123,7 +128,7 @@ fn long_stories_can_be_damaged_too() {
     let made = stories
         .par_iter()
         .enumerate()
-        .filter(|(record, story)| match perturber.perturb(story, SEED, *record as u64, 0) {
+        .filter(|(record, story)| match perturber.perturb(story, SEED, first_draw(*record)) {
             Ok(sample) => {
                 assert_eq!(undo(&sample.story, &sample.edits).unwrap(), story.text);
                 true

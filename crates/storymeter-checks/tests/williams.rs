@@ -17,8 +17,13 @@ use storymeter_stats::{
 
 /// The mean of a column for each system but the human one.
 fn system_means(table: &ScoreTable, column: usize) -> Vec<f64> {
-    let systems = (0..table.systems().len()).filter(|&s| table.systems()[s] != "Human");
-    systems.map(|s| mean(table.row(column, s))).collect()
+    let of_system = |system: &str| -> Vec<f64> {
+        let own = table.rows().iter().zip(table.values(column));
+        let own = own.filter(|(row, _)| row.system.as_deref() == Some(system));
+        own.map(|(_, value)| value.clone().unwrap()).collect()
+    };
+    let systems = table.systems().into_iter().filter(|system| *system != "Human");
+    systems.map(|system| mean(&of_system(system))).collect()
 }
 
 fn table() -> Option<ScoreTable> {
@@ -29,7 +34,7 @@ fn table() -> Option<ScoreTable> {
 fn the_inferred_sign_rule_gives_the_counts_reported_for_relevance() {
     let Some(table) = table() else { return };
     let means = |name: &str| {
-        let named = |c: &usize| hanna_metric_name(&table.columns()[*c].name) == name;
+        let named = |c: &usize| hanna_metric_name(table.columns()[*c].key.as_str()) == name;
         system_means(&table, (0..table.columns().len()).find(named).unwrap())
     };
     let relevance = means("Relevance");

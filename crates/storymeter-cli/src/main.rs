@@ -1,9 +1,10 @@
 //! The `storymeter` binary: one verb, one file under `commands/`.
 //!
-//! Exit codes are part of the interface: 0 fine, 1 a check the user asked for did not hold, 2 an error.
-//! A reader that goes away (`| head`) is not an error.
+//! Exit codes are part of the interface: 0 fine, 1 a check that the user asked for did not hold, 2
+//! an error. A reader that goes away (`| head`) is not an error.
 #![forbid(unsafe_code)]
 
+mod advice;
 mod args;
 mod commands;
 mod input;
@@ -16,8 +17,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Stories are read on one thread, parsed on another and let go on a third: an allocator whose threads do not wait for each
-/// other over that. glibc's do, thousands of times a second.
+/// Stories are read on one thread, parsed on another and freed on a third. With glibc's allocator
+/// the threads wait for each other over that, thousands of times per second; with this one not.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -36,26 +37,27 @@ fn main() -> ExitCode {
         Ok(Outcome::CheckFailed) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            note(&message(&error));
+            let advice = advice::advice(&error).map(|advice| format!(" ({advice})"));
+            note(&format!("{}{}", message(&error), advice.unwrap_or_default()));
             ExitCode::from(2)
         }
     }
 }
 
-/// The error and its causes on one line; a cause that the error already tells is not told twice.
+/// The error and its causes on one line. A cause that the error already names is not repeated.
 fn message(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| {
-        if told.ends_with(&cause) {
-            told
-        } else if told.is_empty() {
+    error.chain().map(ToString::to_string).fold(String::new(), |message, cause| {
+        if message.ends_with(&cause) {
+            message
+        } else if message.is_empty() {
             cause
         } else {
-            format!("{told}: {cause}")
+            format!("{message}: {cause}")
         }
     })
 }
 
-/// Says something on stderr. Where stderr itself is gone, nothing sensible is left to do.
+/// Says something on stderr. Where stderr is gone, nobody can be told.
 fn note(text: &str) {
     let _ = writeln!(io::stderr(), "storymeter: {text}");
 }

@@ -36,8 +36,8 @@ pub use header::Header;
 pub use key::Key;
 pub use metric::{
     Batching, Catalogue, Choice, Depth, Description, Device, DeviceProblem, Entry, Explained,
-    Explanation, Metric, MetricError, Needs, PRESET, Pooling, Precision, Request, Resources, Rows,
-    ScoreColumn, Span, SpanKind, Survey,
+    Metric, MetricError, Needs, PRESET, Pooling, Precision, Rationale, Request, Resources, Rows,
+    ScoreColumn, Settings, Span, SpanKind, Survey,
 };
 pub use nearest::nearest;
 pub use prepared::{Prepared, TextCache, View};

@@ -1,27 +1,221 @@
-//! Random streams that belong to an item, never to a thread.
+//! Random streams that belong to an item and never to a thread.
 //!
-//! A stream is named by `(seed, record, draw)`: the user's seed, the 0-based number of the record in the whole
-//! input, and which of the record's draws this is. Whoever works on the record, in whatever order, sees the
-//! same numbers, so results do not depend on threads, batches or how a file was cut up.
+//! A stream follows from the user's seed and a [`StreamId`], which says what the random numbers are
+//! for: "draw 2 of record 41", "the split of record 41". Every worker that asks for the same stream
+//! sees the same numbers, so results do not depend on the number of threads, on the size of batches
+//! or on how a file was cut up.
+//!
+//! All ids of the workspace are listed in this module, so that two uses cannot meet in one stream
+//! without anyone noticing. Their numbers are part of the file formats: changing one changes the
+//! published samples of every seed.
 
 pub use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// The stream of one draw of one record.
+/// What a stream of random numbers is for.
 ///
 /// ```
 /// use rand_chacha::rand_core::Rng;
-/// let mut a = storymeter_core::rng::stream(7, 41, 0);
-/// let mut b = storymeter_core::rng::stream(7, 41, 0);
-/// let mut c = storymeter_core::rng::stream(7, 41, 1);
-/// let first = a.next_u64();
-/// assert_eq!(first, b.next_u64());
-/// assert_ne!(first, c.next_u64());
+/// use storymeter_core::rng::StreamId;
+///
+/// let first_number = |draw| StreamId::Draw { record: 41, draw }.rng(7).next_u64();
+/// assert_eq!(first_number(0), first_number(0));
+/// assert_ne!(first_number(0), first_number(1));
 /// ```
-pub fn stream(seed: u64, record: u64, draw: u64) -> ChaCha8Rng {
-    let mut key = [0u8; 32];
-    key[..8].copy_from_slice(&seed.to_le_bytes());
-    key[8..16].copy_from_slice(&record.to_le_bytes());
-    key[16..24].copy_from_slice(&draw.to_le_bytes());
-    ChaCha8Rng::from_seed(key)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StreamId {
+    /// Draw number `draw` of the record with the 0-based number `record`: one negative sample.
+    /// Training uses the number of the epoch as `draw`.
+    Draw {
+        /// Number of the record in the whole input.
+        record: u64,
+        /// Which of the record's draws this is.
+        draw: u64,
+    },
+    /// Which part of the 90/5/5 split a record belongs to.
+    Split {
+        /// Number of the record in the whole input.
+        record: u64,
+    },
+    /// The negative sample of a record of the dev part, the same in every epoch of training.
+    DevNegative {
+        /// Number of the record in the whole input.
+        record: u64,
+    },
+    /// The negative sample of a record that calibration is fitted on. Training never sees it.
+    CalibrationNegative {
+        /// Number of the record in the whole input.
+        record: u64,
+    },
+    /// Whether self-BLEU compares with this record. These are the numbers of the record's draw 0;
+    /// the two never work on the same task.
+    SelfBleuSample {
+        /// Number of the record in the whole input.
+        record: u64,
+    },
+    /// The order of the records in an epoch of training.
+    EpochOrder {
+        /// The epoch, from 0.
+        epoch: u64,
+    },
+    /// The order of the batches that one chunk of an epoch's records gives.
+    BatchOrder {
+        /// The epoch, from 0.
+        epoch: u64,
+        /// The chunk of the epoch, from 0.
+        chunk: u64,
+    },
+    /// The resamples in which a pair of systems is compared.
+    SystemPair {
+        /// Number of the pair, from 0.
+        pair: u64,
+    },
+    /// One draw of a set of stories that is biased towards one level of quality.
+    BiasedSet {
+        /// Number of the set.
+        set: u64,
+        /// Which of the set's draws this is.
+        draw: u64,
+    },
+}
+
+/// Where the reserved draws of a record begin. No story is drawn from nearly as often.
+const FIRST_RESERVED_DRAW: u64 = u64::MAX - 3;
+
+impl StreamId {
+    /// The generator of this stream under `seed`.
+    pub fn rng(self, seed: u64) -> ChaCha8Rng {
+        let [first, second] = self.numbers();
+        let mut key = [0u8; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[8..16].copy_from_slice(&first.to_le_bytes());
+        key[16..24].copy_from_slice(&second.to_le_bytes());
+        ChaCha8Rng::from_seed(key)
+    }
+
+    /// The two numbers that name the stream within its seed: in most streams a record and a draw.
+    ///
+    /// Numbers at the upper end of the range are reserved, because neither records nor draws ever
+    /// count up to them.
+    pub fn numbers(self) -> [u64; 2] {
+        match self {
+            Self::Draw { record, draw } => {
+                debug_assert!(draw < FIRST_RESERVED_DRAW, "draw {draw} is reserved");
+                [record, draw]
+            }
+            Self::Split { record } => [record, u64::MAX],
+            Self::DevNegative { record } => [record, u64::MAX - 1],
+            Self::CalibrationNegative { record } => [record, FIRST_RESERVED_DRAW],
+            Self::SelfBleuSample { record } => [record, 0],
+            Self::EpochOrder { epoch } => [u64::MAX, epoch],
+            Self::BatchOrder { epoch, chunk } => [u64::MAX - 1 - chunk, epoch],
+            Self::SystemPair { pair } => [pair, 0],
+            Self::BiasedSet { set, draw } => [set, draw],
+        }
+    }
+}
+
+/// What a counter-based stream of training is for.
+///
+/// Training draws dropout masks, weights and views from generators that compute number `i` directly
+/// (`storymeter_encoder::Stream`). They form a tree: every stream has numbered children.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CounterId {
+    /// Dropout in one step of an epoch.
+    Dropout {
+        /// The epoch, from 0.
+        epoch: u64,
+        /// The step within the epoch, from 0.
+        step: u64,
+    },
+    /// How a record is shown to the model: with or without its names, and which window of it.
+    View(StreamId),
+    /// The first weights of the heads.
+    NewHeads,
+}
+
+impl CounterId {
+    /// Walks from the stream `root` of a seed down to this one; `child` gives the numbered child of
+    /// a stream.
+    ///
+    /// ```
+    /// use storymeter_core::rng::CounterId;
+    ///
+    /// let child = |path: String, number: u64| format!("{path}/{number}");
+    /// let dropout = CounterId::Dropout { epoch: 1, step: 30 };
+    /// assert_eq!(dropout.descend("seed".to_owned(), child), "seed/1/30");
+    /// ```
+    pub fn descend<S>(self, root: S, child: impl Fn(S, u64) -> S) -> S {
+        let below = |numbers: &[u64]| numbers.iter().copied().fold(root, child);
+        match self {
+            Self::Dropout { epoch, step } => below(&[epoch, step]),
+            Self::View(stream) => {
+                let [record, draw] = stream.numbers();
+                below(&[u64::MAX - 2, record, draw])
+            }
+            Self::NewHeads => below(&[u64::MAX]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use rand_chacha::rand_core::Rng;
+
+    use super::*;
+
+    /// The samples of a seed are published, so the numbers behind the names must never move.
+    #[test]
+    fn every_stream_keeps_its_numbers() {
+        let (record, epoch) = (41, 3);
+        for (id, numbers) in [
+            (StreamId::Draw { record, draw: 2 }, [41, 2]),
+            (StreamId::Split { record }, [41, u64::MAX]),
+            (StreamId::DevNegative { record }, [41, u64::MAX - 1]),
+            (StreamId::CalibrationNegative { record }, [41, u64::MAX - 3]),
+            (StreamId::SelfBleuSample { record }, [41, 0]),
+            (StreamId::EpochOrder { epoch }, [u64::MAX, 3]),
+            (StreamId::BatchOrder { epoch, chunk: 0 }, [u64::MAX - 1, 3]),
+            (StreamId::BatchOrder { epoch, chunk: 5 }, [u64::MAX - 6, 3]),
+            (StreamId::SystemPair { pair: 8 }, [8, 0]),
+            (StreamId::BiasedSet { set: 4, draw: 9 }, [4, 9]),
+        ] {
+            assert_eq!(id.numbers(), numbers, "{id:?}");
+        }
+        let path = |id: CounterId| {
+            id.descend(Vec::new(), |mut path, number| {
+                path.push(number);
+                path
+            })
+        };
+        let view = |stream| path(CounterId::View(stream));
+        assert_eq!(view(StreamId::Draw { record, draw: 2 }), [u64::MAX - 2, 41, 2]);
+        assert_eq!(view(StreamId::DevNegative { record }), [u64::MAX - 2, 41, u64::MAX - 1]);
+        assert_eq!(path(CounterId::NewHeads), [u64::MAX]);
+        assert_eq!(path(CounterId::Dropout { epoch, step: 6 }), [3, 6]);
+    }
+
+    #[test]
+    fn streams_of_one_run_of_training_never_meet() {
+        let records = (0..50).flat_map(|record| {
+            let draws = (0..20).map(move |draw| StreamId::Draw { record, draw });
+            draws.chain([
+                StreamId::Split { record },
+                StreamId::DevNegative { record },
+                StreamId::CalibrationNegative { record },
+            ])
+        });
+        let orders = (0..20).flat_map(|epoch| {
+            let chunks = (0..20).map(move |chunk| StreamId::BatchOrder { epoch, chunk });
+            chunks.chain([StreamId::EpochOrder { epoch }])
+        });
+        let mut seen = HashMap::new();
+        for id in records.chain(orders) {
+            let twin = seen.insert(id.rng(7).next_u64(), id);
+            assert_eq!(twin, None, "{id:?}");
+        }
+        assert_eq!(seen.len(), 50 * 23 + 20 * 21);
+    }
 }

@@ -1,4 +1,4 @@
-//! The 90/5/5 split into training, validation and test stories (UNION, section 4.1).
+//! The 90/5/5 split into training, validation and test stories (UNION, section 4.2).
 //!
 //! Each record draws its own part from the seed and its record number, so the split is made while streaming, the
 //! same whatever the number of threads or how the file is cut up, and a story that is appended changes no
@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use rand_chacha::rand_core::Rng;
 
-use crate::rng;
+use crate::rng::StreamId;
 
 /// What a story is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,8 +29,7 @@ pub enum Split {
 /// assert_eq!(assign(7, 41), assign(7, 41));
 /// ```
 pub fn assign(seed: u64, record: u64) -> Split {
-    // A draw that no other use of the record's streams counts up to.
-    let draw = rng::stream(seed, record, u64::MAX).next_u32();
+    let draw = StreamId::Split { record }.rng(seed).next_u32();
     // 2^32 / 20, to a part in 10^9.
     let part = draw / (u32::MAX / 20 + 1);
     match part {

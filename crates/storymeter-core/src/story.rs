@@ -43,6 +43,20 @@ impl Story {
     }
 }
 
+/// A story of which only the text is known.
+impl From<&str> for Story {
+    fn from(text: &str) -> Self {
+        Self { text: text.to_owned(), ..Self::default() }
+    }
+}
+
+/// A story of which only the text is known.
+impl From<String> for Story {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
 /// Human ratings: for each criterion, in input order, what each rater said.
 ///
 /// A rater who skipped a criterion has `None` there, so that the n-th entry always belongs to the

@@ -85,8 +85,7 @@ struct Checkpoint {
 
 impl Checkpoint {
     fn read(path: &Path) -> Result<Checkpoint> {
-        let bytes =
-            std::fs::read(path).map_err(|source| Error::Io { path: path.into(), source })?;
+        let bytes = std::fs::read(path).map_err(|source| Error::reading(path, source))?;
         Ok(Checkpoint { path: path.into(), bytes })
     }
 
@@ -140,7 +139,8 @@ impl Checkpoint {
             .tensor(&format!("{prefix}{name}"))
             .or_else(|_| file.tensor(&format!("{prefix}{old}")));
         let Ok(view) = view else {
-            return Err(self.error(name, format!("is missing (expected shape {shape:?})")));
+            let (path, name) = (self.path.clone(), name.into());
+            return Err(Error::MissingTensor { path, name, shape: Some(shape.into()) });
         };
         if view.shape() != shape {
             let problem =

@@ -57,8 +57,7 @@ impl Config {
     /// Reads `config.json` of a model folder.
     pub fn load(folder: &Path) -> Result<Config> {
         let path = folder.join("config.json");
-        let text =
-            std::fs::read(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
+        let text = std::fs::read(&path).map_err(|source| Error::reading(&path, source))?;
         let source: Map<String, Value> = serde_json::from_slice(&text)
             .map_err(|source| Error::Json { path: path.clone(), source })?;
         Config::from_fields(source, path)

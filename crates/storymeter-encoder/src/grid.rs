@@ -113,6 +113,7 @@ impl Parameters {
 }
 
 /// Rounds weights where they are.
+#[cfg(any(test, feature = "train"))]
 pub(crate) fn round(weights: &mut [f32], width: usize, step: f32) {
     weights.par_chunks_mut(width).for_each(|row| snap(row, row_step(row, step)));
 }

@@ -41,12 +41,13 @@ mod random;
 mod rans;
 mod relative;
 mod tokenizer;
+#[cfg(feature = "train")]
 pub mod train;
 
 pub use batch::Batch;
 pub use checkpoint::{load_parameters, save_parameters};
 pub use config::{Config, Family};
-pub use error::{Error, Result};
+pub use error::{DeviceError, Error, Result};
 pub use grid::{Grid, Rounded};
 pub use infer::{Encoder, Hidden, Precision, Workspace};
 pub use kernel::{Activation, Isa};

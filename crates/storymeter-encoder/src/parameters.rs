@@ -153,6 +153,7 @@ impl Layout {
 
     /// The order in which a device keeps the tensors (and those that follow them, up to `count`): a layer's weights of
     /// query, key and value together, so that the three are one matrix, and their biases likewise.
+    #[cfg(feature = "train")]
     pub(crate) fn memory_order(&self, count: usize) -> Vec<usize> {
         let mut order = Vec::with_capacity(count);
         let together = self.layers.iter().flat_map(|LayerPlaces { query, key, value, .. }| {

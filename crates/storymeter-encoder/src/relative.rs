@@ -33,6 +33,7 @@ pub(crate) fn bias_table(weights: &[f32], heads: usize, longest: usize) -> Vec<f
 }
 
 /// Adds the gradient of one story's biases, by head and distance, to that of the buckets x heads table.
+#[cfg(feature = "train")]
 pub(crate) fn add_to_buckets(by_distance: &[f32], heads: usize, len: usize, d_weights: &mut [f32]) {
     let buckets = d_weights.len() / heads;
     for (head, by_distance) in

@@ -5,9 +5,9 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use storymeter_core::read::Record;
-use storymeter_core::rng::stream;
+use storymeter_core::rng::StreamId;
 use storymeter_core::{Place, Story};
-use storymeter_metrics::{Options, Scorer};
+use storymeter_metrics::{MetricSet, catalogue};
 
 const STORIES: u64 = 64;
 
@@ -40,7 +40,7 @@ fn text(seed: u64) -> String {
         "home.",
         "again...",
     ];
-    let mut random = stream(1, seed, 0);
+    let mut random = StreamId::Draw { record: seed, draw: 0 }.rng(1);
     let mut word = || {
         let (a, b) = (random.next_u64() % 24, random.next_u64() % 24);
         WORDS[a.min(b) as usize]
@@ -87,10 +87,11 @@ fn metrics(criterion: &mut Criterion) {
         group.bench_function(id, |bencher| {
             bencher.iter(|| {
                 pool.install(|| {
-                    let scorer = Scorer::new(&[id], &Options::default()).expect("a known metric");
+                    let scorer = MetricSet::new(&[id], &catalogue(), Default::default())
+                        .expect("a known metric");
                     let survey = scorer.survey();
                     if scorer.needs_survey() {
-                        survey.batch(&records);
+                        survey.batch(&records).expect("fits in memory");
                     }
                     scorer
                         .surveyed(survey)

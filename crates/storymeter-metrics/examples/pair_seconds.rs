@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use storymeter_core::read::{ReadOptions, open};
-use storymeter_metrics::{Options, Scorer};
+use storymeter_core::{Resources, Settings};
+use storymeter_metrics::{MetricSet, catalogue};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -21,7 +22,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let records =
         open(&[PathBuf::from(file)], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
     let meteor_data = std::env::var_os("STORYMETER_METEOR_DATA").map(PathBuf::from);
-    let scorer = Scorer::new(&[id], &Options { meteor_data, ..Options::default() })?;
+    let scorer = {
+        let weights = meteor_data.map(|folder| ("meteor".to_owned(), folder)).into_iter().collect();
+        let resources = Resources::new(Settings { weights, ..Settings::default() });
+        MetricSet::new(&[id], &catalogue(), resources.into())?
+    };
     let length = |texts: &[String]| texts.iter().map(String::len).sum::<usize>();
     let bytes: usize =
         records.iter().map(|r| r.story.text.len() + length(&r.story.references)).sum();

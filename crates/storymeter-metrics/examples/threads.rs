@@ -13,8 +13,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use storymeter_core::MetricError;
 use storymeter_core::read::{ReadOptions, Record, open};
-use storymeter_metrics::{Options, Scorer, in_order};
+use storymeter_metrics::{MetricSet, catalogue, in_order};
 
 const ROUNDS: usize = 9;
 /// As in `storymeter score`.
@@ -46,12 +47,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn score(id: &str, records: &[Record]) -> storymeter_metrics::Result<()> {
-    let mut scorer = Scorer::new(&[id], &Options::default())?;
+fn score(id: &str, records: &[Record]) -> Result<(), MetricError> {
+    let mut scorer = MetricSet::new(&[id], &catalogue(), Default::default())?;
     if scorer.needs_survey() {
         let survey = scorer.survey();
-        let counted = |()| storymeter_metrics::Result::Ok(());
-        in_order(records.chunks(BATCH), AHEAD, |batch| survey.batch(batch), counted)?;
+        in_order(records.chunks(BATCH), AHEAD, |batch| survey.batch(batch), |counted| counted)?;
         scorer = scorer.surveyed(survey)?;
     }
     in_order(records.chunks(BATCH), AHEAD, |batch| scorer.batch(batch), |rows| rows.map(drop))
@@ -61,8 +61,8 @@ fn report(
     name: &str,
     pools: &[ThreadPool; 2],
     threads: usize,
-    round: impl Fn() -> storymeter_metrics::Result<()> + Sync,
-) -> storymeter_metrics::Result<()> {
+    round: impl Fn() -> Result<(), MetricError> + Sync,
+) -> Result<(), MetricError> {
     let seconds = |pool: &ThreadPool| {
         // All threads awake, each on a processor of its own as soon as one is free.
         pool.broadcast(|_| {

@@ -8,8 +8,9 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use storymeter_core::MetricError;
 use storymeter_core::read::{ReadOptions, open};
-use storymeter_metrics::{Options, Scorer};
+use storymeter_metrics::{MetricSet, catalogue};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
@@ -26,15 +27,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .sum();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     for id in args {
-        let round = || -> storymeter_metrics::Result<()> {
-            let scorer = Scorer::new(&[&id], &Options::default())?;
+        let round = || -> Result<(), MetricError> {
+            let scorer = MetricSet::new(&[&id], &catalogue(), Default::default())?;
             let survey = scorer.survey();
             if scorer.needs_survey() {
-                survey.batch(&records);
+                survey.batch(&records)?;
             }
             scorer.surveyed(survey)?.batch(&records).map(drop)
         };
-        let best = pool.install(|| -> storymeter_metrics::Result<f64> {
+        let best = pool.install(|| -> Result<f64, MetricError> {
             let first = Instant::now();
             round()?;
             // The system counts processor time in ticks of some milliseconds: many rounds make one reading.

@@ -1,35 +1,49 @@
 //! Metrics of stories that need no trained weights, one file each.
 //!
-//! A metric is a type behind [`storymeter_core::Metric`] with an [`Entry`] in the [`registry`]; the documentation
-//! at the top of its file is the catalogue page that `storymeter metrics show ID` prints. Texts are looked at
-//! through views ([`tokenize`]), each built once a text. [`Scorer`] runs any set of metrics over batches of stories.
+//! [`entries`] lists them for a [`Catalogue`]. The documentation at the top of a metric's file is
+//! its manual page, which `storymeter metrics show ID` prints. Texts are looked at through views
+//! ([`tokenize`]), each built once per text. A [`MetricSet`] runs any set of metrics over batches
+//! of stories, whether they are from here or from elsewhere.
 //!
 //! ```
+//! use std::sync::Arc;
 //! use storymeter_core::read::Record;
 //! use storymeter_core::{Place, Story};
-//! use storymeter_metrics::{Options, Scorer};
+//! use storymeter_metrics::{MetricSet, catalogue};
 //!
 //! let story = Story { text: "The lamp went out.".into(), ..Story::default() };
-//! let scorer = Scorer::new(&["text-length"], &Options::default())?;
-//! assert_eq!(scorer.columns(), ["text-length"]);
-//! let rows = scorer.batch(&[Record { story, number: 0, place: Place::default() }])?;
-//! assert_eq!(rows.scores(0), [5.0]);
-//! # Ok::<(), storymeter_metrics::Error>(())
+//! let metrics = MetricSet::new(&["text-length"], &catalogue(), Arc::default())?;
+//! let batch = metrics.batch(&[Record { story, number: 0, place: Place::default() }])?;
+//! assert_eq!(batch.values(0), [Ok(5.0)]);
+//! # Ok::<(), storymeter_core::MetricError>(())
 //! ```
 #![forbid(unsafe_code)]
 
-mod catalogue;
 mod document_frequency;
-mod error;
 mod in_order;
 mod meteor;
+mod metric_set;
 mod metrics;
-pub mod registry;
+mod per_story;
 mod rouge;
-mod scorer;
 pub mod tokenize;
 
-pub use error::{Error, Result};
+use storymeter_core::{Catalogue, Entry};
+
 pub use in_order::in_order;
-pub use registry::{Entry, Options, Request};
-pub use scorer::{CorpusSurvey, Part, Rows, Scorer};
+pub use metric_set::{Batch, CorpusSurvey, MetricSet, Part, mean};
+
+/// All metrics of this crate, in the order of the catalogue.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    metrics::ENTRIES.iter().copied()
+}
+
+/// The catalogue of the metrics of this crate.
+///
+/// ```
+/// let error = storymeter_metrics::catalogue().find("text-lenght").err().unwrap();
+/// assert!(error.to_string().ends_with("did you mean \"text-length\"?"));
+/// ```
+pub fn catalogue() -> Catalogue {
+    Catalogue::new(entries())
+}

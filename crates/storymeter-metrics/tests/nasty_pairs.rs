@@ -2,11 +2,12 @@
 #![allow(missing_docs)]
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::Value;
 use storymeter_core::read::Record;
-use storymeter_core::{Place, Story};
-use storymeter_metrics::{Options, Scorer};
+use storymeter_core::{Place, Resources, Settings, Story};
+use storymeter_metrics::{MetricSet, catalogue};
 
 fn cases() -> Vec<Value> {
     let fixture: Value =
@@ -23,12 +24,13 @@ fn record(case: &Value) -> Record {
 }
 
 /// Compares every case with the numbers of one peer; where the peer has none, all of ours must be 0.
-fn check(id: &str, options: &Options) {
-    let scorer = Scorer::new(&[id], options).expect("a known metric");
+fn check(id: &str, resources: Resources) {
+    let scorer = MetricSet::new(&[id], &catalogue(), Arc::new(resources)).expect("a known metric");
     let mut checked = 0;
     for case in cases() {
         let rows = scorer.batch(&[record(&case)]).expect("all have references");
-        let ours = rows.scores(0);
+        let ours: Vec<f64> =
+            rows.values(0).iter().map(|value| value.clone().expect("present")).collect();
         let theirs: Vec<f64> = match &case[id] {
             Value::Array(numbers) => {
                 numbers.iter().map(|number| number.as_f64().expect("a number")).collect()
@@ -40,7 +42,8 @@ fn check(id: &str, options: &Options) {
         for (column, (ours, theirs)) in scorer.columns().iter().zip(ours.iter().zip(&theirs)) {
             assert!(
                 (ours - theirs).abs() < 1e-9,
-                "{column}, {}: {ours} and {theirs}",
+                "{}, {}: {ours} and {theirs}",
+                column.key,
                 case["name"]
             );
         }
@@ -51,18 +54,18 @@ fn check(id: &str, options: &Options) {
 
 #[test]
 fn rouge_155_prints_what_the_perl_program_prints() {
-    check("rouge:155", &Options::default());
+    check("rouge:155", Resources::default());
 }
 
 #[test]
 fn google_rouge_equals_rouge_score() {
-    check("rouge:google", &Options::default());
-    check("rouge:google-stem", &Options::default());
+    check("rouge:google", Resources::default());
+    check("rouge:google-stem", Resources::default());
 }
 
 #[test]
 fn meteor_1_0_equals_nltk() {
-    check("meteor:nltk", &Options::default());
+    check("meteor:nltk", Resources::default());
 }
 
 #[test]
@@ -74,5 +77,6 @@ fn meteor_1_5_equals_the_jar() {
         );
         return;
     };
-    check("meteor:1.5", &Options { meteor_data: Some(folder), ..Options::default() });
+    let weights = [("meteor".to_owned(), folder)].into();
+    check("meteor:1.5", Resources::new(Settings { weights, ..Settings::default() }));
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use storymeter_core::read::Record;
 use storymeter_core::{Place, Story};
 use storymeter_metrics::tokenize::{Spacy, Tokenizer};
-use storymeter_metrics::{Options, Scorer};
+use storymeter_metrics::{MetricSet, catalogue};
 
 fn fixture() -> Value {
     serde_json::from_str(include_str!("fixtures/nasty.json")).expect("the fixture is JSON")
@@ -47,9 +47,10 @@ fn every_value_equals_the_peers_to_a_billionth() {
                 Record { story, number, place: Place::default() }
             })
             .collect();
-        let scorer = Scorer::new(&keys, &Options::default()).expect("known metrics");
+        let scorer =
+            MetricSet::new(&keys, &catalogue(), Default::default()).expect("known metrics");
         let survey = scorer.survey();
-        survey.batch(&records);
+        survey.batch(&records).expect("fits in memory");
         let scorer = scorer.surveyed(survey).expect("no files needed");
         let rows = scorer.batch(&records).expect("all have references");
         let mut agree = |what: &str, key: &str, ours: f64, theirs: &Value| {
@@ -62,12 +63,14 @@ fn every_value_equals_the_peers_to_a_billionth() {
         };
         for (at, pair) in pairs.iter().enumerate() {
             let what: String = format!("{:?}", pair["story"]).chars().take(60).collect();
-            for (key, &ours) in keys.iter().zip(rows.scores(at)) {
+            for (key, ours) in keys.iter().zip(rows.values(at)) {
+                let ours = ours.clone().expect("present");
                 agree(&what, key, ours, &pair["expected"][key]);
             }
         }
         let stats: Vec<&[f64]> = (0..records.len()).map(|at| rows.stats(at)).collect();
         for (key, ours) in keys.iter().zip(scorer.aggregate(&stats)) {
+            let ours = ours.expect("present");
             agree("the corpus", key, ours, &group["corpus"][key]);
         }
     }

@@ -8,6 +8,7 @@ use std::path::Path;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use storymeter_core::Story;
 use storymeter_core::read::{ReadOptions, open};
+use storymeter_core::rng::StreamId;
 use storymeter_perturb::{Config, DonorSampler, Donors, Perturber};
 use storymeter_text::lexicon::Lexicon;
 use storymeter_text::tagger::Tagger;
@@ -43,7 +44,12 @@ fn bench(criterion: &mut Criterion) {
             bencher.iter(|| {
                 draw += 1;
                 for (record, story) in stories.iter().enumerate() {
-                    black_box(perturber.perturb(story, 1, record as u64, draw)).ok();
+                    black_box(perturber.perturb(
+                        story,
+                        1,
+                        StreamId::Draw { record: record as u64, draw },
+                    ))
+                    .ok();
                 }
             });
         });

@@ -106,6 +106,7 @@ pub fn rearrange(draft: &mut Draft, slots: &[usize], order: &[usize]) -> bool {
 mod tests {
     use super::*;
     use storymeter_core::Story;
+    use storymeter_core::rng::StreamId;
 
     #[test]
     fn words_move_inside_a_sentence_or_are_lost_and_short_sentences_stay() {
@@ -117,7 +118,7 @@ mod tests {
         let (mut moved, mut lost) = (0, 0);
         for number in 0..200 {
             let mut draft = Draft::new(&story);
-            let mut draw = Draw::new(storymeter_core::rng::stream(1, number, 0));
+            let mut draw = Draw::new(StreamId::Draw { record: number, draw: 0 }.rng(1));
             if !garble(&mut draft, &mut draw, Tagger::embedded()) {
                 continue;
             }

@@ -118,6 +118,7 @@ pub fn repeat_ngram(draft: &mut Draft, sentence: usize, gram: &[Span]) -> bool {
 mod tests {
     use super::*;
     use storymeter_core::Story;
+    use storymeter_core::rng::StreamId;
 
     fn draft(text: &str) -> Draft {
         Draft::new(&Story { text: text.into(), ..Story::default() })
@@ -134,7 +135,7 @@ mod tests {
     #[test]
     fn a_repeated_sentence_replaces_the_following_one() {
         let mut draft = draft("One came. Two went. Three sat.");
-        let mut draw = Draw::new(storymeter_core::rng::stream(1, 0, 0));
+        let mut draw = Draw::new(StreamId::Draw { record: 0, draw: 0 }.rng(1));
         assert!(repeat_some_sentence(&mut draft, &mut draw));
         assert_eq!(draft.text(), "One came. Two went. Two went.");
     }

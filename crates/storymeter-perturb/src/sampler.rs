@@ -1,7 +1,8 @@
 //! Which techniques, in which order, on which story (section 3.2, last paragraph).
 
 use serde::Serialize;
-use storymeter_core::{Story, rng};
+use storymeter_core::Story;
+use storymeter_core::rng::StreamId;
 use storymeter_text::lexicon::Lexicon;
 use storymeter_text::tagger::Tagger;
 
@@ -44,7 +45,7 @@ pub enum Unchanged {
 /// Makes negative samples.
 ///
 /// ```
-/// use storymeter_core::Story;
+/// use storymeter_core::{Story, rng::StreamId};
 /// use storymeter_perturb::{Config, DonorSampler, Perturber, undo};
 /// use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 ///
@@ -55,7 +56,8 @@ pub enum Unchanged {
 /// let donors = sampler.finish(tagger, lexicon);
 ///
 /// let perturber = Perturber::new(Config::default(), &donors, lexicon, tagger);
-/// let negative = perturber.perturb(&story, 7, 0, 0).expect("four sentences can be damaged");
+/// let stream = StreamId::Draw { record: 0, draw: 0 };
+/// let negative = perturber.perturb(&story, 7, stream).expect("four sentences can be damaged");
 /// assert_ne!(negative.story, story.text);
 /// assert!(negative.story.starts_with("Ken woke up."));
 /// assert_eq!(undo(&negative.story, &negative.edits)?, story.text);
@@ -82,7 +84,7 @@ impl<'a> Perturber<'a> {
         &self.config
     }
 
-    /// Draw number `draw` of the story that is record number `record`: the same whoever asks, and when.
+    /// A negative sample of `story`. The same seed and stream always give the same sample.
     ///
     /// # Errors
     /// [`Unchanged`] where the story cannot be damaged.
@@ -90,10 +92,9 @@ impl<'a> Perturber<'a> {
         &self,
         story: &Story,
         seed: u64,
-        record: u64,
-        draw: u64,
+        stream: StreamId,
     ) -> Result<Perturbation, Unchanged> {
-        let mut draw = Draw::new(rng::stream(seed, record, draw));
+        let mut draw = Draw::new(stream.rng(seed));
         let techniques = self.draw_techniques(&mut draw);
         let mut best: Option<Perturbation> = None;
         for attempt in 1..=ATTEMPTS {

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use storymeter_core::Story;
+use storymeter_core::rng::StreamId;
 use storymeter_perturb::{
     Config, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally, Technique, Unchanged,
     apply, undo,
@@ -28,8 +29,11 @@ fn donors() -> Donors {
 
 fn perturb(config: Config, story: &Story, draw: u64) -> Result<Perturbation, Unchanged> {
     let donors = donors();
-    Perturber::new(config, &donors, Lexicon::embedded(), Tagger::embedded())
-        .perturb(story, 3, 0, draw)
+    Perturber::new(config, &donors, Lexicon::embedded(), Tagger::embedded()).perturb(
+        story,
+        3,
+        StreamId::Draw { record: 0, draw },
+    )
 }
 
 fn preset(preset: Preset) -> Config {
@@ -79,7 +83,7 @@ fn a_spliced_sentence_begins_as_it_did_and_ends_as_a_donor_s() {
     let donors = sampler.finish(Tagger::embedded(), Lexicon::embedded());
     let perturber = Perturber::new(spliced, &donors, Lexicon::embedded(), Tagger::embedded());
     for draw in 0..100 {
-        let sample = perturber.perturb(&story(KEN), 3, 0, draw).unwrap();
+        let sample = perturber.perturb(&story(KEN), 3, StreamId::Draw { record: 0, draw }).unwrap();
         assert!(!sample.edits.is_empty() && sample.edits.len() <= 2);
         for edit in &sample.edits {
             let end = ends
@@ -102,7 +106,7 @@ fn a_story_is_not_spliced_with_itself() {
     let unspliced = Config::default().only("substitution").unwrap();
     let words_alone = Perturber::new(unspliced, &donors, Lexicon::embedded(), Tagger::embedded());
     let lengths = |perturber: &Perturber<'_>, draw: u64| -> Vec<usize> {
-        let sample = perturber.perturb(&story(KEN), 3, 0, draw).unwrap();
+        let sample = perturber.perturb(&story(KEN), 3, StreamId::Draw { record: 0, draw }).unwrap();
         sample.story.split(". ").map(|sentence| sentence.split(' ').count()).collect()
     };
     for draw in 0..100 {
@@ -205,7 +209,9 @@ fn a_prepared_donor_file_gives_the_same_samples_and_damage_is_noticed() {
     let sample = |donors: &Donors| {
         let perturber =
             Perturber::new(Config::default(), donors, Lexicon::embedded(), Tagger::embedded());
-        (0..50).map(|draw| perturber.perturb(&story(KEN), 9, 4, draw)).collect::<Vec<_>>()
+        (0..50)
+            .map(|draw| perturber.perturb(&story(KEN), 9, StreamId::Draw { record: 4, draw }))
+            .collect::<Vec<_>>()
     };
     assert_eq!(sample(&original), sample(&read));
 

@@ -1,69 +1,70 @@
-//! What a released model says of itself: the model card that `storymeter model show` prints.
+//! The model card of a released model, which `storymeter model show` prints.
 
 use serde::{Deserialize, Serialize};
 
-/// The model card.
+/// The model card: what the model was made from, how good it is, and what it is not for.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct About {
-    /// The name by which it is asked for.
+    /// The name under which users ask for the model.
     pub name: String,
-    /// One sentence.
+    /// A description in one sentence.
     pub summary: String,
-    /// Under which licence the weights may be used.
+    /// The licence of the weights.
     pub licence: String,
-    /// How it was trained: the recipe's name, and what matters of it.
+    /// How the model was trained: the name of the recipe, and its main choices.
     pub recipe: String,
-    /// What it was trained on and started from.
-    pub sources: Vec<Source>,
-    /// How well it agrees with human readers.
+    /// The data it was trained on, and the weights that training started from.
+    pub sources: Vec<ModelSource>,
+    /// How well its scores agree with human readers.
     pub agreement: Vec<Agreement>,
-    /// How well its diagnosis fits what readers found wrong.
+    /// How well its diagnosis agrees with what readers found wrong.
     pub diagnosis: Vec<DiagnosisFigure>,
-    /// How those figures came about, and how many choices were made before.
+    /// How these figures were obtained, and how many choices were made before them.
     pub notes: Vec<String>,
-    /// What it cannot do, as far as known.
+    /// What the model is known to do badly.
     pub limits: Vec<String>,
-    /// What it must not be used for.
+    /// What the model must not be used for.
     pub not_for: Vec<String>,
 }
 
-/// Data or weights that went into a model.
+/// Data or weights that a model was made from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Source {
-    /// What it is.
+pub struct ModelSource {
+    /// The name of the data or weights.
     pub name: String,
     /// Its licence.
     pub licence: String,
-    /// How much of it, and what for.
+    /// How much of it was used, and what for.
     #[serde(default)]
     pub note: String,
 }
 
-/// A figure and its 95% interval.
+/// A figure with its 95% interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,
-    /// Lower end of the interval.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Upper end of the interval.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
-/// The correlation of a metric with one criterion of one rated set.
+/// The correlation of a metric with one criterion of one set of rated stories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// The set, and which part of it.
+    /// The set, and the part of it that was used.
     pub set: String,
     /// The criterion.
     pub criterion: String,
-    /// `pooled`: all stories together; `story`: within items, then the mean.
+    /// `pooled` correlates all stories together. `story` correlates within each item and takes the
+    /// mean.
     pub level: String,
-    /// The metric: `union`, or one to compare it with.
+    /// The metric: `union`, or another one for comparison.
     pub metric: String,
-    /// Number of stories.
+    /// The number of stories.
     pub n: usize,
     /// Pearson's r.
     pub pearson: Estimate,
@@ -76,14 +77,14 @@ pub struct Agreement {
 /// The area under the ROC curve of one diagnosis output against one error type that readers named.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DiagnosisFigure {
-    /// What the model says.
+    /// The output of the model.
     pub output: String,
-    /// What at least three of seven readers said.
+    /// The error that at least three of seven readers named.
     pub error: String,
-    /// Stories with that error.
+    /// The number of stories with that error.
     pub positives: usize,
-    /// Against all other stories.
+    /// The area, with all other stories as negatives.
     pub auc: f64,
-    /// Against the stories that all readers found reasonable.
+    /// The area, with only those stories as negatives that all readers found reasonable.
     pub auc_reasonable: f64,
 }

@@ -1,20 +1,27 @@
-//! The mean of models: runs from one encoder that differ in their seed alone mostly lie in one valley, and its middle
-//! generalises better than its sides ("model soups": Wortsman et al. 2022).
+//! Averages the weights of several models.
+//!
+//! Runs that start from one encoder and differ only in their seed mostly end in the same valley of
+//! the loss. The middle of the valley generalises better than its sides ("model soups", Wortsman et
+//! al. 2022).
 
 use serde_json::{Map, Value};
 
 use crate::{Error, Heads, Model, Result};
 
 impl Model {
-    /// The mean of all weights, heads and calibrations of the score; the diagnosis is to be calibrated anew. The card is the first model's; its record of training lists
-    /// the signatures of all.
+    /// Averages the weights, the heads and the calibration of the score.
+    ///
+    /// The calibration of the diagnosis is reset to its default, so the result must be calibrated
+    /// again. The card is that of the first model; its record of training lists the signatures of
+    /// all models.
     ///
     /// # Errors
-    /// If there is no model, or they are not of one shape and one way of reading.
+    /// [`Error::Average`] if there is no model, or if the models differ in shape or in how they
+    /// read stories.
     pub fn average(models: &[Model]) -> Result<Model> {
-        let wrong = |problem: &str| Error::Training(problem.to_owned());
+        let wrong = |problem: &str| Error::Average { problem: problem.to_owned() };
         let Some((first, others)) = models.split_first() else {
-            return Err(wrong("no model to average"));
+            return Err(wrong("there is no model"));
         };
         let mut mean = first.clone();
         for other in others {
@@ -71,11 +78,11 @@ impl Model {
         for (own, part) in own.into_iter().zip(parts) {
             average_into(own, models.iter().map(|model| part(&model.heads)));
         }
-        let of = |number: fn(&Model) -> f64| models.iter().map(number).sum::<f64>() / count;
-        mean.heads.score_bias = of(|model| f64::from(model.heads.score_bias)) as f32;
-        mean.card.temperature = of(|model| model.card.temperature);
-        mean.card.bias = of(|model| model.card.bias);
-        mean.card.repetition = of(|model| model.card.repetition);
+        let mean_of = |number: fn(&Model) -> f64| models.iter().map(number).sum::<f64>() / count;
+        mean.heads.score_bias = mean_of(|model| f64::from(model.heads.score_bias)) as f32;
+        mean.card.temperature = mean_of(|model| model.card.temperature);
+        mean.card.bias = mean_of(|model| model.card.bias);
+        mean.card.repetition = mean_of(|model| model.card.repetition);
         mean.card.diagnosis_calibration = Default::default();
         let signature =
             |model: &Model| model.card.training.get("signature").cloned().unwrap_or(Value::Null);
@@ -85,7 +92,7 @@ impl Model {
     }
 }
 
-/// In double precision and in the order given.
+/// Sums in double precision and in the order given, so that the mean is always the same.
 fn average_into<'a>(mean: &mut [f32], parts: impl ExactSizeIterator<Item = &'a [f32]>) {
     let count = parts.len() as f64;
     let mut sums = vec![0f64; mean.len()];

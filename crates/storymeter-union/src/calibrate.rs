@@ -1,8 +1,9 @@
-//! Calibration: what the score must be divided and moved by so that it is a probability, and the diagnosis likewise.
+//! Fits the numbers that turn logits into probabilities, for the score and for the diagnosis.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use storymeter_core::Story;
+use storymeter_core::rng::StreamId;
 use storymeter_core::split::{Split, assign};
 use storymeter_perturb::{Config, DEFAULT_SAMPLE, DonorSampler, Perturber, Technique};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
@@ -10,32 +11,32 @@ use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 use crate::logistic::{fit, sigmoid};
 use crate::{Error, Result, Score, Scorer, normalise};
 
-/// A draw of negatives that training does not use.
-const DRAW: u64 = u64::MAX - 3;
-
-/// What was fitted.
+/// A fitted calibration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    /// See [`crate::Card::temperature`].
+    /// The temperature of the score; see [`crate::Card::temperature`].
     pub temperature: f64,
-    /// See [`crate::Card::bias`].
+    /// The bias of the score; see [`crate::Card::temperature`].
     pub bias: f64,
-    /// See [`crate::Card::diagnosis_calibration`]; the default for a model without that head.
+    /// See [`crate::Card::diagnosis_calibration`]. A model without a diagnosis head has the
+    /// default.
     pub diagnosis: [DamageCalibration; 4],
-    /// Human stories, and as many damaged ones, it was fitted on.
+    /// The number of pairs of a human and a damaged story on which it was fitted.
     pub pairs: usize,
 }
 
-/// The probability of one kind of damage is sigmoid(scale * logit + overlap * found + bias), where `found` is
+/// The calibration of one kind of damage.
+///
+/// The probability is sigmoid(scale * logit + overlap * found + bias), where `found` is
 /// [`Score::overlap`]. The default is the plain sigmoid of the logit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DamageCalibration {
-    /// Weight of the head's logit.
+    /// The weight of the head's logit.
     pub scale: f64,
-    /// Weight of the largest share of word pairs that two sentences of a window have in common. Only the repetition
-    /// output is fitted with it.
+    /// The weight of the largest share of word pairs that two sentences of a window have in common.
+    /// It is fitted for repetition only, and 0 for the other kinds.
     pub overlap: f64,
-    /// Added to both.
+    /// A number that is added.
     pub bias: f64,
 }
 
@@ -55,13 +56,16 @@ impl DamageCalibration {
     }
 }
 
-/// Fits a calibration on the dev part of human stories, by the seed, and fresh negatives of them (Platt scaling: Platt 1999).
+/// Fits a calibration on the dev part of human stories and new negatives made from them (Platt
+/// scaling, Platt 1999). The seed decides which stories are in the dev part.
 ///
-/// Averaged models need it: the mean of several heads is shorter than each of them. An output of the diagnosis is to say
-/// which negatives its technique damaged, among all negatives and human stories.
+/// Averaged models need this, because the mean of several heads is shorter than each of them. An
+/// output of the diagnosis is fitted to tell the negatives that its technique damaged from all
+/// other stories.
 ///
 /// # Errors
-/// With too few stories, and where the model does not tell human stories from damaged ones at all.
+/// [`Error::Calibration`] if there are too few stories, or if the model does not score human
+/// stories higher than damaged ones.
 pub fn calibrate(scorer: &Scorer, stories: &[Story], seed: u64) -> Result<Calibration> {
     let numbered = stories.iter().enumerate().map(|(i, story)| (i as u64, story));
     let dev: Vec<(u64, Story)> = numbered
@@ -76,7 +80,8 @@ pub fn calibrate(scorer: &Scorer, stories: &[Story], seed: u64) -> Result<Calibr
     let pairs: Vec<([Story; 2], Vec<Technique>)> = dev
         .par_iter()
         .filter_map(|(number, story)| {
-            let negative = perturber.perturb(story, seed, *number, DRAW).ok()?;
+            let stream = StreamId::CalibrationNegative { record: *number };
+            let negative = perturber.perturb(story, seed, stream).ok()?;
             let damaged = Story { text: negative.story, sentences: Vec::new(), ..story.clone() };
             Some(([story.clone(), damaged], negative.techniques))
         })
@@ -94,22 +99,20 @@ pub fn calibrate(scorer: &Scorer, stories: &[Story], seed: u64) -> Result<Calibr
             damaged.iter().zip(techniques).map(|(score, by)| Example { score, damage: Some(by) }),
         )
         .collect();
-    let (temperature, bias) = score_calibration(&examples).ok_or_else(|| {
-        let problem =
-            "cannot be calibrated: too few stories, or no difference between human and damaged ones";
-        Error::Training(format!("{} pairs of stories: the model {problem}", pairs.len()))
-    })?;
+    let (temperature, bias) =
+        score_calibration(&examples).ok_or(Error::Calibration { pairs: pairs.len() })?;
     let diagnosis = Technique::ALL.map(|technique| damage_calibration(&examples, technique));
     Ok(Calibration { temperature, bias, diagnosis, pairs: pairs.len() })
 }
 
-/// A story that was scored, and what damaged it; `None` for a human's.
+/// A scored story and the techniques that damaged it, or `None` for a human story.
 struct Example<'a> {
     score: &'a Score,
     damage: Option<&'a [Technique]>,
 }
 
-/// Temperature and bias of the score, if it tells human stories from damaged ones.
+/// The temperature and the bias of the score, or `None` if it does not tell human stories from
+/// damaged ones.
 fn score_calibration(examples: &[Example<'_>]) -> Option<(f64, f64)> {
     let labelled =
         examples.iter().map(|example| ([example.score.logit, 1.0], example.damage.is_none()));
@@ -117,7 +120,8 @@ fn score_calibration(examples: &[Example<'_>]) -> Option<(f64, f64)> {
     (slope > 1e-3 && slope < 1e3).then(|| (1.0 / slope, -offset / slope))
 }
 
-/// The calibration of one output of the diagnosis; as it is for a model without that head.
+/// The calibration of one output of the diagnosis, or the default if the model has no diagnosis
+/// head.
 fn damage_calibration(examples: &[Example<'_>], technique: Technique) -> DamageCalibration {
     let logit = |example: &Example<'_>| Some(example.score.damage_logits?[technique.index()]);
     let label = |example: &Example<'_>| example.damage.is_some_and(|by| by.contains(&technique));
@@ -141,7 +145,7 @@ fn damage_calibration(examples: &[Example<'_>], technique: Technique) -> DamageC
 mod tests {
     use super::*;
 
-    /// A story with these logits and this overlap.
+    /// The score of a story with these logits and this overlap.
     fn score(logit: f64, damage: f64, overlap: f64) -> Score {
         let damage = Some([damage; 4]);
         Score {
@@ -156,16 +160,16 @@ mod tests {
     }
 
     fn examples<'a>(scores: &'a [(Score, Option<Technique>)]) -> Vec<Example<'a>> {
-        let of = |(score, by): &'a (Score, Option<Technique>)| Example {
+        let example = |(score, by): &'a (Score, Option<Technique>)| Example {
             score,
             damage: by.as_ref().map(std::slice::from_ref),
         };
-        scores.iter().map(of).collect()
+        scores.iter().map(example).collect()
     }
 
     #[test]
     fn logits_that_were_shrunk_and_moved_are_put_back() {
-        // Labels drawn from sigmoid(3 z - 2), exactly in proportion.
+        // The shares of the labels are exactly sigmoid(3 z - 2).
         let mut scores = Vec::new();
         for i in -20..=20 {
             let z = f64::from(i) / 10.0;
@@ -191,7 +195,7 @@ mod tests {
 
     #[test]
     fn overlap_counts_for_repetition_alone() {
-        // Repetition and reordering alike come with a logit of 1 rather than 0; both have an overlap half of the time.
+        // Both techniques mostly have a logit of 1, and an overlap in half of the stories.
         let mut scores = Vec::new();
         for technique in [Technique::Repetition, Technique::Reordering] {
             for n in 0..40 {

@@ -1,4 +1,4 @@
-//! `storymeter.json`: what a model folder says beyond its weights.
+//! The card of a model, `storymeter.json`: everything about the model besides its weights.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use storymeter_encoder::{Config, Grid};
 use crate::about::About;
 use crate::{DamageCalibration, logistic};
 
-/// How the vectors of a story's tokens become one.
+/// How the vectors of a story's tokens are combined into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
-    /// The first token's, as in the paper.
+    /// The vector of the first token, as in the paper.
     #[default]
     Cls,
-    /// The mean over all tokens, special ones included.
+    /// The mean over all tokens, including the special ones.
     Mean,
 }
 
@@ -26,58 +26,63 @@ pub enum Pooling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reconstruction {
-    /// No such head (`-Recon` of Table 5).
+    /// There is no such head (`-Recon` in Table 5 of the paper).
     None,
-    /// The word embeddings, as in the released code.
+    /// The matrix of the word embeddings, as in the released code.
     #[default]
     Tied,
-    /// A matrix of its own, as in equation 4.
+    /// A separate matrix, as in equation 4.
     Own,
 }
 
-/// What is written to `storymeter.json`.
+/// How a model reads stories, how its scores are calibrated, and how it was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Card {
-    /// Version of this layout.
+    /// The version of the layout; see [`Card::FORMAT`].
     pub format: u32,
-    /// How the story's vector is made.
+    /// How the vectors of the tokens are combined.
     pub pooling: Pooling,
-    /// Which reconstruction head there is.
+    /// Which reconstruction head the model has.
     pub reconstruction: Reconstruction,
-    /// Whether there is a diagnosis head.
+    /// Whether the model has a diagnosis head.
     pub diagnosis: bool,
-    /// Calibration: the probability is sigmoid((logit - bias) / temperature - repetition * repeated), where `repeated` is
+    /// The temperature of the calibrated score. The score is
+    /// sigmoid((logit - bias) / temperature - repetition * repeated), where `repeated` is
     /// [`crate::Score::repeated`].
     pub temperature: f64,
-    /// See [`Card::temperature`].
+    /// The bias of the calibrated score; see [`Card::temperature`].
     pub bias: f64,
-    /// What unusual repetition of words costs; see [`Card::temperature`].
+    /// How much repeated words lower the calibrated logit; see [`Card::temperature`].
     #[serde(default, skip_serializing_if = "is_default")]
     pub repetition: f64,
-    /// Calibration of each output of the diagnosis, in the order of `Technique::ALL`; absent is the head's plain sigmoid.
+    /// The calibration of each output of the diagnosis, in the order of `Technique::ALL`. The
+    /// default is the plain sigmoid of the logit.
     #[serde(default, skip_serializing_if = "is_default")]
     pub diagnosis_calibration: [DamageCalibration; 4],
-    /// Texts that are one token: the placeholders of masked names.
+    /// Texts that are one token, with the number of the token: the placeholders of masked names.
     pub name_tokens: BTreeMap<String, u32>,
-    /// Whether quotes, cut words and placeholders are made alike before the tokeniser; see [`crate::normalise`].
+    /// Whether different forms of quotes, split words and placeholders are made alike before the
+    /// text is tokenised; see [`crate::normalise`].
     #[serde(default)]
     pub normalise: bool,
-    /// Whether names are masked before the tokeniser.
+    /// Whether person names are masked before the text is tokenised.
     pub delexicalise: bool,
-    /// Most tokens of a window, special ones included.
+    /// The largest number of tokens in a window, including the special ones.
     pub max_tokens: usize,
-    /// Whether a story's prompt is read before it: only by models that were trained on stories with prompts. To others a
-    /// prompt is a strange first sentence, and costs agreement with readers.
+    /// Whether the model reads the prompt of a story before the story. It is what the setting
+    /// `prompts` of `train::Settings` was in training. A model that was trained without
+    /// prompts takes a prompt for a strange first sentence, and then agrees less with readers.
     #[serde(default)]
     pub prompts: bool,
-    /// The grid its weights are kept on where it is one file, and rounded to where it is a folder; absent is eight bits, and
-    /// full precision in a folder.
+    /// The grid to which the weights are rounded. Without it, a model file keeps its weights in
+    /// eight bits, and a folder keeps them in full precision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
-    /// The model card of a released model; empty for one that is nobody's business yet.
+    /// The model card of a released model. It is empty for a model that was not released.
     #[serde(default, skip_serializing_if = "is_default")]
     pub about: About,
-    /// How the model was trained: full configuration, data hashes, preset, signature. For people and for the record.
+    /// How the model was trained: all settings, hashes of the data, and the signature. Nothing is
+    /// computed from it.
     pub training: Map<String, Value>,
 }
 
@@ -109,20 +114,25 @@ impl Default for Card {
 }
 
 impl Card {
-    /// The layout this version writes and reads.
+    /// The version of the layout that this release writes and reads.
     pub const FORMAT: u32 = 1;
 
-    /// The calibrated probability of a logit, given how much the story repeats its words.
+    /// The smallest window in tokens. A smaller one would have little room beside the special
+    /// tokens.
+    pub const SMALLEST_WINDOW: usize = 8;
+
+    /// The calibrated score for a logit and the story's [`crate::Score::repeated`].
     pub fn probability(&self, logit: f64, repeated: f64) -> f64 {
         logistic::sigmoid((logit - self.bias) / self.temperature - self.repetition * repeated)
     }
 
-    /// The calibrated probability of each kind of damage, given the story's overlap.
+    /// The calibrated probability of each kind of damage, for logits and the story's overlap.
     pub(crate) fn damage(&self, logits: [f64; 4], overlap: f64) -> [f64; 4] {
         std::array::from_fn(|i| self.diagnosis_calibration[i].probability(logits[i], overlap))
     }
 
-    /// Takes up all numbers that calibration sets, those of a diagnosis without one aside.
+    /// Adds all numbers of the calibration to a hash. Those that have no effect are left out, so
+    /// that models from before these numbers existed keep their fingerprint.
     pub(crate) fn hash_calibration(&self, hash: &mut Sha256) {
         let counts = self.repetition != 0.0;
         let score =
@@ -133,29 +143,32 @@ impl Card {
         score.chain(diagnosis).for_each(|number| hash.update(number.to_le_bytes()));
     }
 
-    /// What is wrong with the card, if anything.
+    /// What is wrong with the card for this encoder, if anything.
     pub(crate) fn problem(&self, config: &Config) -> Option<String> {
         let longest = config.max_tokens();
         if self.format != Self::FORMAT {
             return Some(format!(
-                "format {} is not known; this version reads {}",
+                "format {} is unknown; this version reads format {}",
                 self.format,
                 Self::FORMAT
             ));
         }
         if !(self.temperature.is_finite() && self.temperature > 0.0 && self.bias.is_finite()) {
-            return Some("temperature must be positive, and bias a number".to_owned());
+            return Some(
+                "temperature must be positive, and bias must be a finite number".to_owned(),
+            );
         }
         if !(self.repetition.is_finite() && self.repetition >= 0.0) {
             return Some("repetition must be 0 or more".to_owned());
         }
         if !self.diagnosis_calibration.iter().all(DamageCalibration::is_finite) {
-            return Some("diagnosis_calibration must be of numbers".to_owned());
+            return Some("diagnosis_calibration must hold finite numbers".to_owned());
         }
-        if self.max_tokens < 8 || self.max_tokens > longest {
+        if !(Self::SMALLEST_WINDOW..=longest).contains(&self.max_tokens) {
             return Some(format!(
-                "max_tokens is {}, and the encoder takes 8 to {longest}",
-                self.max_tokens
+                "max_tokens is {}, but the encoder reads {} to {longest} tokens",
+                self.max_tokens,
+                Self::SMALLEST_WINDOW
             ));
         }
         self.grid.and_then(|grid| grid.problem().map(str::to_owned))

@@ -1,40 +1,55 @@
-//! What a model computes with: this machine's processor, or a GPU.
+//! Runs the encoder of a model on the CPU or on a GPU.
 
 use std::borrow::Cow;
+#[cfg(feature = "cuda")]
 use std::sync::Arc;
 
+#[cfg(feature = "cuda")]
 use half::{bf16, f16};
+#[cfg(feature = "cuda")]
 use rayon::prelude::*;
+#[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Vectors};
-use storymeter_encoder::{Batch, Config, Encoder, Isa, Parameters, Precision, Workspace};
+use storymeter_encoder::{Batch, Config, Encoder, Precision, Workspace};
+#[cfg(feature = "cuda")]
+use storymeter_encoder::{Isa, Parameters};
 
-use crate::{Pooling, Result};
+use crate::Result;
+#[cfg(feature = "cuda")]
+use crate::{Error, Pooling};
 
-/// How a GPU multiplies when it scores.
+/// The precision in which a GPU computes scores.
+#[cfg(feature = "cuda")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GpuPrecision {
-    /// Eight-bit integers, rounded as the CPU rounds them: the CPU's scores, byte for byte.
+    /// Eight-bit integers, rounded as on the CPU: the scores are the CPU's, byte for byte.
     #[default]
     Int8,
-    /// Sixteen bits, eleven of them for precision: as fast as bf16 and eight times as exact.
+    /// Sixteen bits with eleven bits of precision: as fast as bf16 and eight times as exact.
     F16,
-    /// Sixteen bits, eight of them for precision, with single precision's range.
+    /// Sixteen bits with eight bits of precision and the range of single precision.
     Bf16,
     /// Single precision.
     F32,
 }
 
-/// An encoder where it is.
+/// An encoder on the device on which it computes.
 pub(crate) enum Engine {
     Cpu(Encoder, Precision),
-    Cuda { encoder: CudaEncoder, precision: GpuPrecision, words: Words },
+    #[cfg(feature = "cuda")]
+    Cuda {
+        encoder: CudaEncoder,
+        precision: GpuPrecision,
+        words: Words,
+    },
 }
 
-/// The word embeddings on the host, for a reconstruction head that is tied to them.
+/// The word embeddings in the memory of the host, for a reconstruction head that is tied to them.
+#[cfg(feature = "cuda")]
 pub(crate) enum Words {
-    /// One row a word; empty without such a head.
+    /// One row per word. It is empty if there is no such head.
     Floats(Vec<f32>),
-    /// Those of the encoder that was taken to the GPU.
+    /// The int8 encoder that was copied to the GPU.
     Int8(Arc<Encoder>),
 }
 
@@ -46,7 +61,7 @@ pub(crate) struct States<'a> {
 }
 
 impl States<'_> {
-    /// Those of one story's tokens.
+    /// The states of the tokens of one story.
     pub fn story(&self, story: usize) -> &[f32] {
         let span = self.batch.span(story);
         &self.numbers[span.start * self.width..span.end * self.width]
@@ -54,8 +69,9 @@ impl States<'_> {
 }
 
 impl Engine {
-    /// Takes an int8 encoder to a GPU, as it is or, in other precisions, as the numbers its weights stand for; `tied` keeps
-    /// the word embeddings here too.
+    /// Copies an int8 encoder to a GPU. In other precisions the numbers are copied that its weights
+    /// stand for. With `tied`, the word embeddings are kept in the host's memory too.
+    #[cfg(feature = "cuda")]
     pub fn cuda_of(
         encoder: Encoder,
         tied: bool,
@@ -65,19 +81,20 @@ impl Engine {
         if precision == GpuPrecision::Int8 {
             return Self::int8_on_gpu(encoder, gpu);
         }
-        // An int8 encoder has them.
+        // Every int8 encoder has parameters.
         let parameters = encoder.parameters().unwrap_or_default();
         Self::cuda((encoder.config().clone(), parameters), tied, gpu, precision)
     }
 
-    /// Takes weights to a GPU; `tied` keeps the word embeddings here too.
+    /// Copies weights to a GPU. With `tied`, the word embeddings are kept in the host's memory too.
+    #[cfg(feature = "cuda")]
     pub fn cuda(
         (config, parameters): (Config, Parameters),
         tied: bool,
         gpu: usize,
         precision: GpuPrecision,
     ) -> Result<Self> {
-        // The table of words is an encoder's first tensor.
+        // The first tensor of an encoder holds the word embeddings.
         let table = parameters.tensors.first().filter(|_| tied && precision != GpuPrecision::Int8);
         let words = table.map_or(Vec::new(), |words| words.data.clone());
         let encoder = match precision {
@@ -92,7 +109,8 @@ impl Engine {
         Ok(Self::Cuda { encoder, precision, words: Words::Floats(words) })
     }
 
-    /// Takes an int8 encoder to a GPU as it is.
+    /// Copies an int8 encoder to a GPU without changes.
+    #[cfg(feature = "cuda")]
     fn int8_on_gpu(encoder: Encoder, gpu: usize) -> Result<Self> {
         let words = Arc::new(encoder);
         let encoder = CudaEncoder::int8(gpu, Arc::clone(&words))?;
@@ -102,6 +120,7 @@ impl Engine {
     pub fn config(&self) -> &Config {
         match self {
             Self::Cpu(encoder, _) => encoder.config(),
+            #[cfg(feature = "cuda")]
             Self::Cuda { encoder, .. } => encoder.config(),
         }
     }
@@ -110,6 +129,7 @@ impl Engine {
     pub fn states<'a>(&self, batch: &'a Batch, workspace: &'a mut Workspace) -> Result<States<'a>> {
         let numbers = match self {
             Self::Cpu(encoder, _) => Cow::Borrowed(encoder.encode(batch, workspace)?.states()),
+            #[cfg(feature = "cuda")]
             Self::Cuda { encoder, .. } => {
                 Cow::Owned(self.finite(encoder.submit(batch.clone(), Vectors::States)?.wait()?)?)
             }
@@ -117,47 +137,69 @@ impl Engine {
         Ok(States { numbers, batch, width: self.config().hidden })
     }
 
-    /// What came from a GPU, unless its precision was too small for the model.
+    /// Checks the numbers that came from a GPU.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] if one of them is not finite: the precision was too small for the model.
+    #[cfg(feature = "cuda")]
     pub fn finite(&self, numbers: Vec<f32>) -> Result<Vec<f32>> {
         if numbers.iter().all(|x| x.is_finite()) {
             return Ok(numbers);
         }
-        let [precision, _] = self.names();
-        let problem = format!("{precision} on the GPU overflows with this model: try bf16 or f32");
-        Err(storymeter_encoder::Error::Device(problem).into())
+        Err(Error::Overflow { precision: self.precision() })
     }
 
-    /// For each of some states its products with the embeddings of all vocabulary entries.
+    /// The products of each state with the embeddings of all vocabulary entries: one vector per
+    /// state.
     pub fn word_products(&self, states: &[f32]) -> Vec<Vec<f32>> {
         match self {
             Self::Cpu(encoder, _) => encoder.word_products(states),
+            #[cfg(feature = "cuda")]
             Self::Cuda { words: Words::Int8(encoder), .. } => encoder.word_products(states),
+            #[cfg(feature = "cuda")]
             Self::Cuda { words: Words::Floats(words), .. } => {
                 let width = self.config().hidden;
                 let product =
                     |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
-                let of = |state: &[f32]| {
+                let products = |state: &[f32]| {
                     words.chunks_exact(width).map(|row| product(row, state)).collect()
                 };
-                states.par_chunks_exact(width).map(of).collect()
+                states.par_chunks_exact(width).map(products).collect()
             }
         }
     }
 
-    /// Precision and kind of instructions, as a signature names them.
-    pub fn names(&self) -> [&'static str; 2] {
+    /// The precision, as a signature names it.
+    pub fn precision(&self) -> &'static str {
         match self {
-            Self::Cpu(encoder, Precision::F32) => ["f32", encoder.isa().name()],
-            Self::Cpu(encoder, Precision::Int8) => ["int8", encoder.isa().name()],
-            Self::Cuda { precision: GpuPrecision::Int8, .. } => ["int8", "cuda"],
-            Self::Cuda { precision: GpuPrecision::F16, .. } => ["f16", "cuda"],
-            Self::Cuda { precision: GpuPrecision::Bf16, .. } => ["bf16", "cuda"],
-            Self::Cuda { precision: GpuPrecision::F32, .. } => ["f32", "cuda"],
+            Self::Cpu(_, Precision::F32) => "f32",
+            Self::Cpu(_, Precision::Int8) => "int8",
+            #[cfg(feature = "cuda")]
+            Self::Cuda { precision: GpuPrecision::Int8, .. } => "int8",
+            #[cfg(feature = "cuda")]
+            Self::Cuda { precision: GpuPrecision::F16, .. } => "f16",
+            #[cfg(feature = "cuda")]
+            Self::Cuda { precision: GpuPrecision::Bf16, .. } => "bf16",
+            #[cfg(feature = "cuda")]
+            Self::Cuda { precision: GpuPrecision::F32, .. } => "f32",
+        }
+    }
+
+    /// The instruction set, if the last digits of a score depend on it. In int8 they do not.
+    pub fn instructions(&self) -> Option<&'static str> {
+        match self {
+            Self::Cpu(_, Precision::Int8) => None,
+            #[cfg(feature = "cuda")]
+            Self::Cuda { precision: GpuPrecision::Int8, .. } => None,
+            Self::Cpu(encoder, Precision::F32) => Some(encoder.isa().name()),
+            #[cfg(feature = "cuda")]
+            Self::Cuda { .. } => Some("cuda"),
         }
     }
 }
 
-/// The vectors a GPU pools by itself.
+/// Which vectors the GPU returns for this pooling.
+#[cfg(feature = "cuda")]
 pub(crate) fn pooled_by(pooling: Pooling) -> Vectors {
     match pooling {
         Pooling::Cls => Vectors::Firsts,

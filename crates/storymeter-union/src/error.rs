@@ -1,18 +1,18 @@
-//! What can go wrong.
+//! The errors of this crate: one variant for each thing that can go wrong.
 
 use std::path::PathBuf;
 
-/// Errors of this crate.
+/// Everything that can go wrong while a model is found, loaded, used or trained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The encoder's part of a model folder.
+    /// The encoder reported a problem: with its files, with a batch, or with the device it runs on.
     #[error(transparent)]
     Encoder(#[from] storymeter_encoder::Error),
-    /// Reading or writing a file of a model folder.
+    /// A file could not be read or written, or its content is wrong at a known place.
     #[error(transparent)]
     File(#[from] storymeter_core::Error),
-    /// `storymeter.json` or `heads.safetensors` is not what it should be.
+    /// A file of a model folder, or a model file, is not what it should be.
     #[error("{}: {problem}", path.display())]
     Model {
         /// The file.
@@ -20,32 +20,158 @@ pub enum Error {
         /// What is wrong with it, and what was expected.
         problem: String,
     },
-    /// The program was built without a model.
-    #[error(
-        "this build has no embedded model (models/union-compact.smq was absent when it was built)"
-    )]
-    NoEmbedded,
-    /// A model of this name is neither a path nor installed.
-    #[error("there is no model {name:?}: no such folder or file, and {known}")]
-    UnknownModel {
-        /// What was asked for.
+    /// No model of this name was found.
+    #[error("{}", missing(name, searched, installed))]
+    MissingModel {
+        /// The name or path that was asked for.
         name: String,
-        /// What there is instead, in words.
-        known: String,
+        /// The folders in which the file `NAME.smq` and the folder `NAME` were looked for, in
+        /// order.
+        searched: Vec<PathBuf>,
+        /// The names of the models that are installed.
+        installed: Vec<String>,
     },
-    /// A model file can only compute as it was stored.
+    /// A model file was asked to compute in f32 on the CPU. Its weights are stored in eight bits.
     #[error("{}: its weights are stored in int8, so it cannot compute in f32", path.display())]
     OnlyInt8 {
         /// The file.
         path: PathBuf,
     },
-    /// A model cannot read windows of this size.
-    #[error("the window: {0}")]
-    Window(String),
-    /// A training run cannot start or go on.
-    #[error("training: {0}")]
-    Training(String),
+    /// The encoder cannot read windows of this size.
+    #[error("a window of {tokens} tokens is not possible: the encoder reads 8 to {longest}")]
+    Window {
+        /// The size that was asked for, in tokens.
+        tokens: usize,
+        /// The largest size that the encoder can read.
+        longest: usize,
+    },
+    /// A number became infinite on a GPU because the precision is too small for the model.
+    #[error("{precision} on the GPU overflows with this model: use bf16 or f32 instead")]
+    Overflow {
+        /// The precision, as signatures name it.
+        precision: &'static str,
+    },
+    /// The models cannot be averaged.
+    #[error("cannot average: {problem}")]
+    Average {
+        /// How the models differ.
+        problem: String,
+    },
+    /// The model cannot be calibrated on these stories.
+    #[error(
+        "the model cannot be calibrated on {pairs} pairs of a human and a damaged story: there are \
+         too few, or it does not score human stories higher"
+    )]
+    Calibration {
+        /// The number of pairs.
+        pairs: usize,
+    },
+    /// A training setting has a value that cannot be used.
+    #[error("training: {field} {problem}")]
+    Setting {
+        /// The field of `train::Settings`.
+        field: &'static str,
+        /// What is wrong with its value.
+        problem: String,
+    },
+    /// There are too few stories to train on.
+    #[error(
+        "training: {stories} stories give {train} to learn from and {dev_examples} examples to \
+         choose the best epoch by; both must be more than 0"
+    )]
+    TooFewStories {
+        /// All stories that were given.
+        stories: usize,
+        /// Those in the training part.
+        train: usize,
+        /// Examples made from the dev part.
+        dev_examples: usize,
+    },
+    /// No training story could be damaged, so there is nothing to tell apart.
+    #[error("training: none of the {stories} training stories can be damaged")]
+    NothingToLearn {
+        /// The number of training stories.
+        stories: usize,
+    },
+    /// The loss is infinite or not a number.
+    #[error(
+        "training: the loss of epoch {epoch} near step {step} is {loss}; try a smaller learning \
+         rate"
+    )]
+    Diverged {
+        /// The epoch, from 1.
+        epoch: u64,
+        /// The step within the epoch.
+        step: u64,
+        /// The loss.
+        loss: f64,
+    },
+    /// The checkpoint in the output folder belongs to another run, so this run cannot go on from
+    /// it.
+    #[error("training: the checkpoint in {} belongs to a run with {difference}", folder.display())]
+    OtherRun {
+        /// The output folder.
+        folder: PathBuf,
+        /// What the other run has: "other settings", "other stories" and so on.
+        difference: String,
+    },
+    /// A thread that makes training examples panicked. The epoch it worked on is not finished, and
+    /// nothing of it was saved.
+    #[error("training: the thread that {work} panicked: {message}")]
+    LostThread {
+        /// What the thread does: "damages stories" or "makes batches".
+        work: &'static str,
+        /// The message of the panic.
+        message: String,
+    },
+    /// Whoever watches the run stopped it.
+    #[error("training was stopped: {reason}")]
+    Stopped {
+        /// Why.
+        reason: String,
+    },
 }
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The message for a model that was not found: where it was looked for, and what there is instead.
+fn missing(name: &str, searched: &[PathBuf], installed: &[String]) -> String {
+    let folders: Vec<String> = searched.iter().map(|path| path.display().to_string()).collect();
+    let place = match folders.as_slice() {
+        [] => "this system has no folder for installed models".to_owned(),
+        folders => format!("{name}.smq is not in {}", folders.join(" or ")),
+    };
+    let others = match installed {
+        [] => "no model is installed".to_owned(),
+        names => format!("installed models: {}", names.join(", ")),
+    };
+    format!("there is no model {name:?}: it is not a path, and {place}; {others}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_model_is_named_with_the_folders_and_the_alternatives() {
+        let error = |searched: &[&str], installed: &[&str]| {
+            Error::MissingModel {
+                name: "tiny".to_owned(),
+                searched: searched.iter().map(PathBuf::from).collect(),
+                installed: installed.iter().map(|name| (*name).to_owned()).collect(),
+            }
+            .to_string()
+        };
+        assert_eq!(
+            error(&["cache", "bin"], &["small", "base"]),
+            "there is no model \"tiny\": it is not a path, and tiny.smq is not in cache or bin; \
+             installed models: small, base"
+        );
+        assert_eq!(
+            error(&[], &[]),
+            "there is no model \"tiny\": it is not a path, and this system has no folder for \
+             installed models; no model is installed"
+        );
+    }
+}

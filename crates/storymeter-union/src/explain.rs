@@ -1,4 +1,5 @@
-//! Why a story got its score: what the model would change, which sentences weigh, which damage it looks like.
+//! Explains a score: which sentences raise or lower it, what kind of damage the story seems to
+//! have, and what the model would write instead.
 
 use serde::Serialize;
 use storymeter_core::Story;
@@ -9,94 +10,112 @@ use crate::scorer::Reading;
 use crate::weigh::Part;
 use crate::{Reconstruction, Result, Scorer};
 
-/// Least probability for a suggested edit to be worth telling.
-const LEAST: f64 = 0.5;
+/// A suggested edit with a smaller probability is not reported.
+const SMALLEST_PROBABILITY: f64 = 0.5;
 
-/// Positions whose vocabularies are worked on together: bounds the memory.
-const AT_A_TIME: usize = 64;
+/// The number of positions for which logits over the vocabulary are computed together. It bounds
+/// the memory.
+const POSITIONS: usize = 64;
 
-/// An explanation of one story's score. Byte offsets count in [`Explanation::text`].
+/// An explanation of the score of one story. Byte offsets refer to [`Explanation::text`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The story as the model read it: names masked where the model wants that.
+    /// The story as the model read it, for example with masked names.
     pub text: String,
     /// The UNION score.
     pub union: f64,
     /// The logit before calibration.
     pub logit: f64,
-    /// What words that come over and over take from the calibrated logit; see [`crate::Card::repetition`]. The sentences' shares
-    /// do not contain it.
+    /// How much repeated words lower the calibrated logit; see [`crate::Card::repetition`]. It is
+    /// not part of the contributions of the sentences.
     pub repetition_cost: f64,
-    /// What kind of damage it looks like; `None` without a diagnosis head.
+    /// The kind of damage that the story seems to have. `None` if the model has no diagnosis head,
+    /// or the story has no letter or digit.
     pub diagnosis: Option<Diagnosis>,
-    /// What each sentence adds to the logit.
+    /// What each sentence adds to the logit. It is empty for a story of one sentence.
     pub sentences: Vec<SentenceShare>,
-    /// What the reconstruction head would write instead (appendix D); empty without that head.
+    /// What the reconstruction head would write instead (appendix D of the paper). It is empty if
+    /// the model has no such head.
     pub edits: Vec<Suggestion>,
 }
 
-/// The calibrated probability of each kind of damage, named as readers would; the model's card says with which numbers
-/// ([`crate::Card::diagnosis_calibration`]).
+/// The calibrated probability of each kind of damage, under names that readers would use.
+///
+/// [`crate::Card::diagnosis_calibration`] holds the numbers of the calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Diagnosis {
-    /// Something is said again (technique: repetition). A calibrated model also counts the words that two sentences of a
-    /// window have in common.
+    /// Something is said again (the technique repetition). A calibrated model also counts the word
+    /// pairs that two sentences of a window have in common.
     pub repetition: f64,
-    /// Something does not belong: a word, a sentence, or half of one (technique: substitution).
+    /// A word, a sentence or half of a sentence does not belong here (the technique substitution).
     pub incoherence: f64,
-    /// Sentences stand in the wrong order or, for models trained with garbled sentences, words inside them (technique:
-    /// reordering).
+    /// Sentences are in the wrong order (the technique reordering). Models that were trained with
+    /// garbled sentences also mean words in the wrong order.
     pub wrong_order: f64,
-    /// A statement is turned round (technique: negation).
+    /// A statement says the opposite of what it should (the technique negation).
     pub contradiction: f64,
 }
 
 impl Diagnosis {
     fn new(damage: [f64; 4]) -> Self {
-        let of = |technique: Technique| damage[technique.index()];
+        let probability = |technique: Technique| damage[technique.index()];
         Self {
-            repetition: of(Technique::Repetition),
-            incoherence: of(Technique::Substitution),
-            wrong_order: of(Technique::Reordering),
-            contradiction: of(Technique::Negation),
+            repetition: probability(Technique::Repetition),
+            incoherence: probability(Technique::Substitution),
+            wrong_order: probability(Technique::Reordering),
+            contradiction: probability(Technique::Negation),
         }
     }
 }
 
-/// What a sentence adds: the story's logit less the logit without it, the other windows of a long story as they are.
-/// Negative: the story would be better without it.
+/// What a sentence adds to the logit of its story.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SentenceShare {
-    /// First byte.
+    /// The first byte.
     pub start: usize,
-    /// One past the last byte.
+    /// The byte after the last one.
     pub end: usize,
-    /// The difference of logits; `None` for a sentence of a long story that was not weighed ([`Scorer::explain`]).
+    /// The logit of the story minus its logit without the sentence. It is negative if the story
+    /// would score higher without it. `None` if the sentence belongs to a long story and was not
+    /// weighed; see [`Scorer::explain`].
     pub contribution: Option<f64>,
 }
 
-/// A piece the reconstruction head would write differently.
+/// A piece of the story that the reconstruction head would write differently.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Suggestion {
-    /// First byte.
+    /// The first byte.
     pub start: usize,
-    /// One past the last byte.
+    /// The byte after the last one.
     pub end: usize,
-    /// What stands there.
+    /// The text of the story at this place.
     pub text: String,
-    /// What the model would write: a piece of the vocabulary, `##` before what continues a word.
+    /// What the model would write: an entry of the vocabulary. It begins with `##` if it continues
+    /// a word.
     pub suggestion: String,
-    /// How sure it is.
+    /// The probability that the model gives to the suggestion.
     pub probability: f64,
 }
 
 impl Scorer {
-    /// Explains one story's score, which comes with it: there is no need to score the story as well.
+    /// Scores one story and explains the score. There is no need to score the story as well.
     ///
-    /// A window of n sentences is read n times more, each time without one of them, so that a short story takes about as many
-    /// times as long as its score alone. Of a long story only the sentences of its weakest windows, those with the lowest
-    /// logits, are weighed, as many as can be without reading more tokens again than the story has (or than 65,536, where
-    /// it has fewer): about twice the time of its score. A story that fits into one window is always weighed as a whole.
+    /// A window of n sentences is read n more times, each time without one of them. So a short
+    /// story of n sentences takes about n times as long as its score alone. Of a long story, only
+    /// the sentences of the windows with the lowest logits are weighed: as many as possible without
+    /// reading more tokens again than the story has, or than 65,536 if it has fewer. This takes
+    /// about twice the time of the score. All sentences of a story that fits into one window are
+    /// weighed.
+    ///
+    /// ```
+    /// # if !storymeter_union::HAS_EMBEDDED { return Ok(()); }
+    /// let scorer = storymeter_union::Scorer::embedded()?;
+    /// let text = "Ken lost his kite. He looked in the barn. Ken lost his kite.".into();
+    /// let explanation = scorer.explain(&storymeter_core::Story { text, ..Default::default() })?;
+    /// assert!(explanation.sentences.iter().all(|sentence| sentence.contribution.is_some()));
+    /// assert!(explanation.diagnosis.is_some_and(|diagnosis| diagnosis.repetition > 0.5));
+    /// # Ok::<(), storymeter_union::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Scorer::score`].
@@ -104,7 +123,8 @@ impl Scorer {
         self.explained(story, false)
     }
 
-    /// Explains one story's score as [`Scorer::explain`] does, and weighs every sentence however long the story is.
+    /// Explains a score as [`Scorer::explain`] does, but weighs every sentence, however long the
+    /// story is.
     ///
     /// # Errors
     /// As [`Scorer::score`].
@@ -137,7 +157,8 @@ impl Scorer {
         })
     }
 
-    /// Pieces for which the reconstruction head prefers another, each once even where windows overlap.
+    /// The pieces for which the reconstruction head prefers another one. A piece that is in two
+    /// windows is reported once.
     fn suggestions<'a>(
         &self,
         reading: &Reading,
@@ -148,18 +169,18 @@ impl Scorer {
         }
         let width = self.engine.config().hidden;
         let mut found: Vec<Suggestion> = Vec::new();
-        let mut told = 0;
+        // The end of the text that the windows before have covered.
+        let mut covered = 0;
         for (w, window) in reading.windows.iter().enumerate() {
-            // Windows overlap: what the one before has told is not told again.
-            let news = window.pieces.partition_point(|piece| piece.start < told);
+            let first_new = window.pieces.partition_point(|piece| piece.start < covered);
             let (pieces, rows) =
-                (&window.pieces[news..], &states(w)[(window.offset + news) * width..]);
-            told = pieces.last().map_or(told, |piece| piece.end);
-            for (pieces, rows) in pieces.chunks(AT_A_TIME).zip(rows.chunks(AT_A_TIME * width)) {
+                (&window.pieces[first_new..], &states(w)[(window.offset + first_new) * width..]);
+            covered = pieces.last().map_or(covered, |piece| piece.end);
+            for (pieces, rows) in pieces.chunks(POSITIONS).zip(rows.chunks(POSITIONS * width)) {
                 let rows = &rows[..pieces.len() * width];
                 for (piece, logits) in pieces.iter().zip(self.reconstruction_logits(rows, width)) {
                     let (id, probability) = most_likely(&logits);
-                    if id != piece.id && probability >= LEAST {
+                    if id != piece.id && probability >= SMALLEST_PROBABILITY {
                         found.push(Suggestion {
                             start: piece.start,
                             end: piece.end,
@@ -174,7 +195,7 @@ impl Scorer {
         found
     }
 
-    /// For each position the logits of all vocabulary entries (equation 4).
+    /// The logits of all vocabulary entries for each position (equation 4).
     fn reconstruction_logits(&self, states: &[f32], width: usize) -> Vec<Vec<f32>> {
         let own = self.heads.reconstruction.as_slice();
         let mut logits: Vec<Vec<f32>> = if own.is_empty() {
@@ -182,9 +203,9 @@ impl Scorer {
         } else {
             let product =
                 |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
-            let of =
+            let products =
                 |state: &[f32]| own.chunks_exact(width).map(|row| product(row, state)).collect();
-            states.chunks_exact(width).map(of).collect()
+            states.chunks_exact(width).map(products).collect()
         };
         for logits in &mut logits {
             logits
@@ -196,7 +217,7 @@ impl Scorer {
     }
 }
 
-/// The vocabulary entry with the largest logit, and its probability.
+/// The vocabulary entry with the largest logit and its probability.
 fn most_likely(logits: &[f32]) -> (u32, f64) {
     let (best, top) = logits
         .iter()

@@ -1,4 +1,4 @@
-//! The linear heads on the encoder's last hidden states, for inference.
+//! The linear heads on the last hidden states of the encoder, as scoring uses them.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,24 +8,26 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use crate::card::{Card, Pooling, Reconstruction};
 use crate::{Error, Result};
 
-/// Weights of the heads, row-major, one row an output.
+/// The weights of the heads. Matrices are row-major and have one row per output.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Heads {
     /// `score.weight` \[1, H\]: the logit of "written by a human" (equation 2).
     pub score: Vec<f32>,
     /// `score.bias` \[1\].
     pub score_bias: f32,
-    /// `diagnosis.weight` \[4, H\]: one logit a technique, in the order of `Technique::ALL`; empty without that head.
+    /// `diagnosis.weight` \[4, H\]: one logit per technique, in the order of `Technique::ALL`. It
+    /// is empty if there is no such head.
     pub diagnosis: Vec<f32>,
     /// `diagnosis.bias` \[4\].
     pub diagnosis_bias: Vec<f32>,
-    /// `reconstruction.weight` \[V, H\] (equation 4); empty where it is tied to the word embeddings or absent.
+    /// `reconstruction.weight` \[V, H\] (equation 4). It is empty if the head is tied to the word
+    /// embeddings or absent.
     pub reconstruction: Vec<f32>,
-    /// `reconstruction.bias` \[V\]; empty without that head.
+    /// `reconstruction.bias` \[V\]. It is empty if there is no such head.
     pub reconstruction_bias: Vec<f32>,
 }
 
-/// The tensors a card asks for: name and shape.
+/// The names and shapes of the tensors that a model with this card has.
 fn expected(card: &Card, hidden: usize, vocabulary: usize) -> Vec<(&'static str, Vec<usize>)> {
     let mut tensors = vec![("score.weight", vec![1, hidden]), ("score.bias", vec![1])];
     if card.diagnosis {
@@ -120,7 +122,7 @@ impl Heads {
         safetensors::serialize(views, None).map_err(|e| wrong(e.to_string()))
     }
 
-    /// The story's vector from the states of its tokens.
+    /// Combines the states of a story's tokens into one vector.
     pub(crate) fn pool(pooling: Pooling, states: &[f32], width: usize) -> Vec<f32> {
         match pooling {
             Pooling::Cls => states[..width].to_vec(),
@@ -140,7 +142,7 @@ impl Heads {
         dot(&self.score, pooled) + f64::from(self.score_bias)
     }
 
-    /// The logit of each kind of damage; `None` without that head.
+    /// The logit of each kind of damage, or `None` if there is no diagnosis head.
     pub(crate) fn damage(&self, pooled: &[f32]) -> Option<[f64; 4]> {
         if self.diagnosis.is_empty() {
             return None;
@@ -153,7 +155,8 @@ impl Heads {
     }
 }
 
-/// In double precision and in order, so that the sum does not depend on the machine's vector width.
+/// The scalar product. It is summed in double precision and in order, so that it does not depend on
+/// the machine's vector width.
 fn dot(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
 }

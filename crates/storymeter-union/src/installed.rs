@@ -1,33 +1,48 @@
-//! Which models there are: the embedded one, and those in the folder of installed models.
+//! Finds models: the embedded one, and those in the folders where model files are kept.
 
 use std::path::{Path, PathBuf};
 
 use storymeter_encoder::Precision;
 
+#[cfg(feature = "cuda")]
 use crate::engine::GpuPrecision;
 use crate::{Card, Error, Model, Result, Scorer, StoredModel};
 
 /// The name of the embedded model.
 pub const EMBEDDED_NAME: &str = "union-compact";
 
-/// The ending of a model file.
-const ENDING: &str = "smq";
+/// Whether the model [`EMBEDDED_NAME`] is part of this build.
+///
+/// The model takes 29.7 MB, and a crate on crates.io may have 10 MB. So the model is not in the
+/// package `storymeter-union`:
+///
+/// - A build inside the repository finds `models/union-compact.smq` and makes it part of the
+///   program. This is the cargo feature `embedded`, which is on by default. The environment
+///   variable `STORYMETER_EMBEDDED_MODEL` names another file at build time.
+/// - A build of the published crate finds no such file and embeds nothing. [`Scorer::embedded`]
+///   then reads `union-compact.smq` from one of the [`search_folders`] when it is called.
+/// - If the file is in none of them, the error is [`Error::MissingModel`], which holds the folders.
+pub const HAS_EMBEDDED: bool = cfg!(embedded_model);
+
+/// The extension of a model file.
+const EXTENSION: &str = "smq";
 
 /// Where a model is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
-    /// In the program.
+    /// In the program, or in its own file if the build has no embedded model ([`HAS_EMBEDDED`]).
     Embedded,
-    /// A file or a folder.
+    /// In a file or a folder.
     Path(PathBuf),
 }
 
 impl Location {
-    /// Finds a model by what a user typed: a path, `union-compact`, or the name of an installed model.
+    /// Finds a model by what a user typed: a path, `union-compact`, or the name of a model in one
+    /// of the [`search_folders`].
     ///
     /// # Errors
-    /// Where there is none; the error says which there are.
-    pub fn of(typed: &str) -> Result<Self> {
+    /// [`Error::MissingModel`] if there is none.
+    pub fn find(typed: &str) -> Result<Self> {
         let path = Path::new(typed);
         if path.exists() {
             return Ok(Self::Path(path.to_owned()));
@@ -35,22 +50,12 @@ impl Location {
         if typed == EMBEDDED_NAME {
             return Ok(Self::Embedded);
         }
-        let found = installed_paths().into_iter().find(|(name, _)| name == typed);
-        found.map(|(_, path)| Self::Path(path)).ok_or_else(|| Error::UnknownModel {
-            name: typed.to_owned(),
-            known: {
-                let names: Vec<String> =
-                    installed_paths().into_iter().map(|(name, _)| name).collect();
-                if names.is_empty() {
-                    "none is installed".to_owned()
-                } else {
-                    format!("installed are {}", names.join(", "))
-                }
-            },
-        })
+        let folders = search_folders();
+        let found = folders.iter().find_map(|folder| model_in(folder, typed));
+        found.map(Self::Path).ok_or_else(|| missing(typed, folders))
     }
 
-    /// Gets the model ready to score.
+    /// Loads the model to score on the CPU.
     ///
     /// # Errors
     /// As [`Scorer::load`] and [`Scorer::embedded`].
@@ -64,10 +69,11 @@ impl Location {
         }
     }
 
-    /// Gets the model ready to score on an NVIDIA GPU, by its number.
+    /// Loads the model to score on the NVIDIA GPU with this number.
     ///
     /// # Errors
     /// As [`Scorer::load_on_gpu`].
+    #[cfg(feature = "cuda")]
     pub fn scorer_on_gpu(&self, gpu: usize, precision: GpuPrecision) -> Result<Scorer> {
         match self {
             Self::Path(path) => Scorer::load_on_gpu(path, gpu, precision),
@@ -75,10 +81,10 @@ impl Location {
         }
     }
 
-    /// What is known of the model without getting it ready.
+    /// Reads the model's card, size and fingerprint without making it ready to score.
     ///
     /// # Errors
-    /// Where it is not a complete model.
+    /// If it is not a complete model.
     pub fn describe(&self) -> Result<Description> {
         let stored = match self {
             Self::Embedded => StoredModel::embedded()?,
@@ -102,21 +108,22 @@ impl Location {
     }
 }
 
-/// What is known of a model.
+/// What is known about a model before it is loaded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Description {
     /// Where it is.
     pub location: Location,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Its name in signatures.
+    /// The hash of its weights, as signatures name it.
     pub fingerprint: String,
-    /// What it says of itself.
+    /// Its card.
     pub card: Card,
 }
 
-/// The folder of installed models: `STORYMETER_MODELS`, or `storymeter/models` in the user's cache; `None` where the
-/// system has no place for a user's files.
+/// The folder into which models are installed: the one that the environment variable
+/// `STORYMETER_MODELS` names, or else `storymeter/models` in the user's cache folder. `None` if the
+/// system has no folder for a user's files.
 pub fn models_folder() -> Option<PathBuf> {
     let variable =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -133,7 +140,16 @@ pub fn models_folder() -> Option<PathBuf> {
     cache.map(|cache| cache.join("storymeter/models"))
 }
 
-/// The installed models by name, in the order of their names: files `NAME.smq` and folders that training wrote.
+/// The folders in which a model is looked for by its name, in this order: the [`models_folder`],
+/// and the folder of the running program.
+pub fn search_folders() -> Vec<PathBuf> {
+    let program = std::env::current_exe().ok();
+    let beside = program.as_deref().and_then(Path::parent).map(Path::to_owned);
+    models_folder().into_iter().chain(beside).collect()
+}
+
+/// The names and paths of the models in the [`models_folder`], sorted by name: the files `NAME.smq`
+/// and the folders that training wrote.
 pub fn installed_paths() -> Vec<(String, PathBuf)> {
     let Some(entries) = models_folder().and_then(|folder| folder.read_dir().ok()) else {
         return Vec::new();
@@ -141,14 +157,45 @@ pub fn installed_paths() -> Vec<(String, PathBuf)> {
     let mut found: Vec<(String, PathBuf)> = entries
         .filter_map(|entry| {
             let path = entry.ok()?.path();
-            let file = path.is_file() && path.extension().is_some_and(|ending| ending == ENDING);
-            let folder = path.join("storymeter.json").is_file();
-            let name = if file { path.file_stem()? } else { path.file_name()? };
-            (file || folder).then(|| (name.to_string_lossy().into_owned(), path.clone()))
+            let is_file = path.is_file() && path.extension().is_some_and(|end| end == EXTENSION);
+            let name = if is_file { path.file_stem()? } else { path.file_name()? };
+            let name = name.to_string_lossy().into_owned();
+            (is_file || is_model_folder(&path)).then_some((name, path))
         })
         .collect();
     found.sort();
     found
+}
+
+/// The file of the embedded model in one of these folders.
+///
+/// # Errors
+/// [`Error::MissingModel`] if none of them has it.
+pub(crate) fn embedded_file(folders: Vec<PathBuf>) -> Result<PathBuf> {
+    let found = folders.iter().map(|folder| file_in(folder, EMBEDDED_NAME)).find(|f| f.is_file());
+    found.ok_or_else(|| missing(EMBEDDED_NAME, folders))
+}
+
+/// The model of this name in a folder: a file, or else a folder that training wrote.
+fn model_in(folder: &Path, name: &str) -> Option<PathBuf> {
+    let file = file_in(folder, name);
+    if file.is_file() {
+        return Some(file);
+    }
+    Some(folder.join(name)).filter(|path| is_model_folder(path))
+}
+
+fn file_in(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.{EXTENSION}"))
+}
+
+fn is_model_folder(path: &Path) -> bool {
+    path.join("storymeter.json").is_file()
+}
+
+fn missing(name: &str, searched: Vec<PathBuf>) -> Error {
+    let installed = installed_paths().into_iter().map(|(name, _)| name).collect();
+    Error::MissingModel { name: name.to_owned(), searched, installed }
 }
 
 fn folder_size(folder: &Path) -> u64 {
@@ -158,4 +205,44 @@ fn folder_size(folder: &Path) -> u64 {
         .filter(|data| data.is_file())
         .map(|data| data.len())
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_looked_for_as_a_file_and_then_as_a_folder_of_training() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(model_in(folder.path(), "tiny"), None);
+        std::fs::create_dir(folder.path().join("tiny")).unwrap();
+        assert_eq!(model_in(folder.path(), "tiny"), None, "a folder without a card");
+        std::fs::write(folder.path().join("tiny/storymeter.json"), "{}").unwrap();
+        assert_eq!(model_in(folder.path(), "tiny"), Some(folder.path().join("tiny")));
+        std::fs::write(folder.path().join("tiny.smq"), "").unwrap();
+        assert_eq!(model_in(folder.path(), "tiny"), Some(folder.path().join("tiny.smq")));
+    }
+
+    #[test]
+    fn the_file_of_the_embedded_model_is_taken_from_the_first_folder_that_has_it() {
+        let [first, second] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+        let folders = || vec![first.path().to_owned(), second.path().to_owned()];
+        match embedded_file(folders()).unwrap_err() {
+            Error::MissingModel { name, searched, .. } => {
+                assert_eq!((name.as_str(), searched), ("union-compact", folders()));
+            }
+            other => panic!("{other}"),
+        }
+        for folder in [&second, &first] {
+            let file = folder.path().join("union-compact.smq");
+            std::fs::write(&file, "").unwrap();
+            assert_eq!(embedded_file(folders()).unwrap(), file);
+        }
+    }
+
+    #[test]
+    fn the_folder_of_the_program_is_searched() {
+        let program = std::env::current_exe().unwrap();
+        assert!(search_folders().iter().any(|folder| Some(folder.as_path()) == program.parent()));
+    }
 }

@@ -1,16 +1,18 @@
-//! UNION (Guan & Huang, EMNLP 2020): a learned story metric that needs no reference.
+//! UNION (Guan and Huang, EMNLP 2020): a learned metric for stories that needs no reference.
 //!
-//! An encoder reads the story; a linear head on its pooled vector gives the probability that it is a human story and no damaged one
-//! (equation 2). Beside it, as in the paper, a reconstruction head says what the story might have read before it was damaged
-//! (equation 4), and, beyond the paper, a diagnosis head says which kind of damage it looks like.
+//! An encoder reads the story. A linear head on its vector gives the probability that this is a
+//! human story that nobody damaged (equation 2). A second head suggests what the story said before
+//! it was damaged (equation 4). A third head, which the paper does not have, tells which kind of
+//! damage the story seems to have.
 //!
-//! [`train`] makes a model folder from human stories; a [`Scorer`] reads it:
+//! A [`Scorer`] scores stories with the embedded model or with another one. The module `train`
+//! makes a model folder from human stories, and a scorer reads that folder:
 //!
 //! ```
 //! use storymeter_core::Story;
 //! use storymeter_union::{Precision, Scorer};
 //!
-//! # // A tiny model with random weights, where a trained one would be.
+//! # // A tiny model with random weights takes the place of a trained one.
 //! # use storymeter_union::{Card, Heads, Model};
 //! # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
 //! # let encoder = root.join("../storymeter-encoder/tests/fixtures/bert");
@@ -39,6 +41,8 @@
 //! assert_eq!(explanation.sentences.len(), 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! How the embedded model gets into a program is explained at [`HAS_EMBEDDED`].
 #![forbid(unsafe_code)]
 
 mod about;
@@ -57,21 +61,31 @@ mod normalise;
 mod overlap;
 mod scorer;
 mod stored;
+#[cfg(feature = "train")]
 pub mod train;
 mod weigh;
 mod window;
 
-pub use about::{About, Agreement, DiagnosisFigure, Estimate, Source};
+pub use about::{About, Agreement, DiagnosisFigure, Estimate, ModelSource};
 pub use calibrate::{Calibration, DamageCalibration, calibrate};
 pub use card::{Card, Pooling, Reconstruction};
+#[cfg(feature = "cuda")]
 pub use engine::GpuPrecision;
 pub use error::{Error, Result};
 pub use explain::{Diagnosis, Explanation, SentenceShare, Suggestion};
 pub use heads::Heads;
-pub use installed::{Description, EMBEDDED_NAME, Location, installed_paths, models_folder};
-pub use metric::UnionMetric;
+pub use installed::{
+    Description, EMBEDDED_NAME, HAS_EMBEDDED, Location, installed_paths, models_folder,
+    search_folders,
+};
+pub use metric::ENTRY;
 pub use model::Model;
 pub use normalise::normalise;
 pub use scorer::{Score, Scorer};
 pub use stored::StoredModel;
 pub use storymeter_encoder::Precision;
+
+/// Compiles and runs the example of the README.
+#[cfg(all(doctest, embedded_model))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,16 +1,18 @@
-//! Logistic regression with a few coefficients, for calibrations.
+//! Logistic regression with a few coefficients, which fits calibrations.
 
-/// Weight of the squared coefficients beside the loss. So little that it only matters where the loss alone has no
-/// smallest value: where the labels can be told apart without an error, or an input is always the same.
+/// The weight of the squared coefficients in the loss. It is so small that it matters only if the
+/// loss has no minimum without it: if the labels can be separated without errors, or if an input is
+/// constant.
 const RIDGE: f64 = 1e-6;
 
-/// Steps at most. None is longer than 1, and the mean of several heads may need to be made longer thirtyfold or more.
+/// The largest number of steps. A step is at most 1 long, and the mean of several heads may have to
+/// be scaled by 30 or more.
 const STEPS: usize = 1000;
 
-/// The coefficients c with which sigmoid(c . input) fits the labels best, by Newton's method. `None` where the inputs are
-/// not numbers.
+/// Finds the coefficients c for which sigmoid(c . input) fits the labels best, by Newton's method.
 ///
-/// Give a constant input of 1 for an intercept.
+/// A constant input of 1 gives an intercept. The result is `None` if an input is not a finite
+/// number.
 pub fn fit<const K: usize>(examples: &[([f64; K], bool)]) -> Option<[f64; K]> {
     let mut coefficients = [0.0; K];
     for _ in 0..STEPS {
@@ -27,7 +29,7 @@ pub fn fit<const K: usize>(examples: &[([f64; K], bool)]) -> Option<[f64; K]> {
         }
         let step = solve(hessian, gradient)?;
         let longest = step.iter().fold(0f64, |longest, s| longest.max(s.abs()));
-        // A long step may overshoot where the two kinds are far apart.
+        // A long step may overshoot if the two kinds are far apart.
         let shorter = (1.0 / longest.max(1e-300)).min(1.0);
         coefficients.iter_mut().zip(step).for_each(|(c, s)| *c -= shorter * s);
         if longest < 1e-12 {
@@ -46,7 +48,7 @@ fn dot<const K: usize>(a: &[f64; K], b: &[f64; K]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// The x with a x = b, for a symmetric positive definite: such need no pivots.
+/// Solves a x = b for a symmetric positive definite matrix, which needs no pivoting.
 fn solve<const K: usize>(mut a: [[f64; K]; K], mut b: [f64; K]) -> Option<[f64; K]> {
     for i in 0..K {
         let row = a[i];
@@ -77,7 +79,7 @@ mod tests {
         for i in -10..=10 {
             for j in 0..=10 {
                 let input = [f64::from(i) / 5.0, f64::from(j) / 10.0, 1.0];
-                // Labels exactly in proportion.
+                // The shares of the labels are exactly p and 1 - p.
                 let p = sigmoid(input.iter().zip(wanted).map(|(x, c)| x * c).sum());
                 let ones = (1000.0 * p).round() as usize;
                 examples.extend((0..1000).map(|n| (input, n < ones)));
@@ -96,7 +98,7 @@ mod tests {
             (0..20).map(|i| ([f64::from(i), 1.0], i >= 10)).collect();
         let [slope, offset] = fit(&apart).unwrap();
         assert!(slope > 1.0 && (-offset / slope - 9.5).abs() < 0.1, "{slope} {offset}");
-        // Three of four, whatever the input that never changes.
+        // Three of four labels are true, and the first input is constant.
         let same: Vec<([f64; 2], bool)> = (0..4).map(|i| ([0.0, 1.0], i > 0)).collect();
         let found = fit(&same).unwrap();
         assert!(found[0] == 0.0 && (sigmoid(found[1]) - 0.75).abs() < 1e-5, "{found:?}");

@@ -1,107 +1,267 @@
-//! `union`: how likely the story is a whole one, by a model trained to tell human stories from damaged ones.
+//! `union`: how likely the story is a whole human story, by a model that was trained to tell human
+//! stories from damaged ones.
 //!
-//! **Definition.** An encoder of the BERT family reads `[CLS] story [SEP]`; a linear layer on the story's vector gives a
-//! logit, and its calibrated sigmoid is the score (Guan & Huang, EMNLP 2020, equations 1 and 2):
+//! Definition: an encoder of the BERT family reads `[CLS] story [SEP]`. A linear layer on the
+//! vector of the story gives a logit, and its calibrated sigmoid is the score (Guan and Huang,
+//! EMNLP 2020, equations 1 and 2):
 //!
 //! ```text
 //! union = sigmoid((w . h + b - bias) / temperature - repetition * repeated)
 //! ```
 //!
-//! Temperature and bias are fitted on held-out stories after training, because the raw sigmoid saturates (the embedded model's
-//! temperature is twice the fitted one: `storymeter model pack --soften`). `repeated` is the
-//! share of a window's pieces that occur in it before, beyond 0.25; what it costs stands in the model's card (0 unless `storymeter model
-//! pack --repetition` says otherwise; 2 for the embedded model). Stories longer
-//! than the model's window are read in overlapping windows that end at sentence ends; the logit is their mean, weighted by
-//! tokens.
+//! Temperature and bias are fitted on held-out stories after training, because the raw sigmoid
+//! saturates. The temperature of the embedded model is twice the fitted one. `repeated` is the
+//! share of a window's word pieces that occurred in it before, beyond 0.25. The card of the model
+//! says what it costs: 0 unless the model was packed with another value, and 2 for the embedded
+//! model.
 //!
-//! **Direction** higher is better. **Range** 0 to 1. **Needs** the story; its prompt is read too, before it, by models that were trained on
-//! stories with prompts; the embedded one was not, and agrees better with readers without (docs/experiments.md, section 6).
+//! Stories longer than the model's window are read in overlapping windows that end at sentence
+//! ends. The logit is their mean, weighted by tokens.
 //!
-//! A story without a letter or digit scores 0.
+//! Needs: the story. Its prompt is read before it by models that were trained on stories with
+//! prompts. The embedded model was not, and agrees better with readers without a prompt
+//! (docs/experiments.md, section 6).
 //!
-//! The story is made alike before it is read, as far as the model's card says so: quotes, words cut by tokenisers, names.
+//! Before a story is read, quotes, words cut by tokenisers and names are made alike, as far as the
+//! card of the model says so. A story without a letter or digit scores 0.
 //!
-//! **Model** the one that is part of the program (`storymeter model show union-compact`), or `--model`: a folder written by
-//! `storymeter train`, a model file, or the name of an installed model.
+//! Model: the one that is part of the program (`storymeter model show union-compact`), or one that
+//! the user names: a folder written by `storymeter train`, a model file, or an installed model.
+//!
+//! Direction: higher is better. Range: 0 to 1.
 
-use std::sync::{Arc, OnceLock};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
 
-use storymeter_core::{Direction, Metric, Needs, Prepared, Signature, Story};
+use rayon::prelude::*;
+use storymeter_core::{
+    Depth, Description, Device, DeviceProblem, Direction, Entry, Explained, Metric, MetricError,
+    Needs, Precision, Prepared, Range, Rationale, Request, Resources, Rows, Span, SpanKind, Story,
+    Value, finite_or,
+};
 
-use crate::{Error, Explanation, Score, Scorer};
+#[cfg(feature = "cuda")]
+use crate::GpuPrecision;
+use crate::{Error, Explanation, Location, Scorer};
 
-/// The learned metric behind the [`Metric`] trait.
-pub struct UnionMetric {
+/// The entry of the learned metric in the catalogue.
+///
+/// Its model is the one that [`Settings::weights`](storymeter_core::Settings::weights) names under
+/// `union` (a path, or the name of an installed model), and the embedded one where none is named.
+pub static ENTRY: Entry = Entry {
+    ids: &["union"],
+    choices: &[],
+    direction: Direction::Higher,
+    range: Range::UNIT,
+    needs: Needs::STORY,
+    source: include_str!("metric.rs"),
+    build: |request| {
+        let scorer = open(request)?;
+        let description = request.describe().in_batches().explains();
+        let description = description.signature(scorer.signature());
+        Ok(Box::new(UnionMetric { scorer, description }))
+    },
+};
+
+/// The learned metric as a [`Metric`] like any other.
+struct UnionMetric {
     scorer: Arc<Scorer>,
-    columns: Vec<String>,
-    failure: Arc<OnceLock<Error>>,
+    description: Description,
+}
+
+/// Opens the model once, whoever asks for it.
+fn open(request: &Request<'_>) -> Result<Arc<Scorer>, MetricError> {
+    let settings = request.resources.settings();
+    request.resources.shared("union", || {
+        let failed = |error| metric_error(request.key, error);
+        let location = match settings.weights.get("union") {
+            Some(named) => named_model(named).map_err(failed)?,
+            None => Location::Embedded,
+        };
+        let precision = settings.precision.unwrap_or(Precision::Int8);
+        let scorer = match (settings.device, precision) {
+            (Device::Cpu, Precision::Int8) => location.scorer(crate::Precision::Int8),
+            (Device::Cpu, Precision::F32) => location.scorer(crate::Precision::F32),
+            (Device::Cpu, Precision::F16 | Precision::Bf16) => {
+                return Err(MetricError::Device {
+                    metric: request.key.to_owned(),
+                    problem: DeviceProblem::Missing,
+                    message: "f16 and bf16 are computed on a GPU only".to_owned(),
+                });
+            }
+            #[cfg(feature = "cuda")]
+            (Device::Cuda(gpu), precision) => location.scorer_on_gpu(gpu, on_gpu(precision)),
+            #[cfg(not(feature = "cuda"))]
+            (Device::Cuda(_), _) => {
+                return Err(MetricError::Device {
+                    metric: request.key.to_owned(),
+                    problem: DeviceProblem::Missing,
+                    message: "this build cannot compute on a GPU".to_owned(),
+                });
+            }
+        };
+        scorer.map_err(failed)
+    })
+}
+
+fn named_model(named: &Path) -> Result<Location, Error> {
+    match named.to_str() {
+        Some(typed) => Location::find(typed),
+        None => Ok(Location::Path(named.to_owned())),
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn on_gpu(precision: Precision) -> GpuPrecision {
+    match precision {
+        Precision::Int8 => GpuPrecision::Int8,
+        Precision::F16 => GpuPrecision::F16,
+        Precision::Bf16 => GpuPrecision::Bf16,
+        Precision::F32 => GpuPrecision::F32,
+    }
+}
+
+fn metric_error(metric: &str, error: Error) -> MetricError {
+    match error {
+        Error::File(error) => error.into(),
+        error => MetricError::Failed { metric: metric.to_owned(), source: Box::new(error) },
+    }
 }
 
 impl UnionMetric {
-    /// This file's documentation, which is the metric's page.
-    pub const PAGE: &'static str = include_str!("metric.rs");
-
-    /// The metric under the key its user typed.
-    pub fn new(key: &str, scorer: impl Into<Arc<Scorer>>) -> Self {
-        Self { scorer: scorer.into(), columns: vec![key.to_owned()], failure: Arc::default() }
-    }
-
-    /// Where the first error of a device is kept; the scores since then are NaN.
-    pub fn failure(&self) -> Arc<OnceLock<Error>> {
-        Arc::clone(&self.failure)
-    }
-
-    fn probabilities(&self, stories: &[&Story]) -> Vec<f64> {
-        self.scorer.score(stories).map_or_else(
-            |error| {
-                let _ = self.failure.set(error);
-                vec![f64::NAN; stories.len()]
-            },
-            |scores: Vec<Score>| scores.iter().map(|score| score.probability).collect(),
-        )
-    }
-
-    /// The rows of statistics of stories that were explained: their scores are known.
-    pub fn stats_of_explained(explanations: &[Explanation]) -> Vec<f64> {
-        explanations.iter().map(|explanation| explanation.union).collect()
-    }
-
-    /// The scorer behind it.
-    pub fn scorer(&self) -> &Scorer {
-        &self.scorer
+    fn failed(&self, error: Error) -> MetricError {
+        metric_error(&self.description.key, error)
     }
 }
 
 impl Metric for UnionMetric {
-    fn columns(&self) -> &[String] {
-        &self.columns
+    fn description(&self) -> &Description {
+        &self.description
     }
 
-    fn direction(&self) -> Direction {
-        Direction::Higher
+    fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
+        let stories: Vec<&Story> = stories.iter().map(|story| story.story).collect();
+        let scores = self.scorer.score(&stories).map_err(|error| self.failed(error))?;
+        let probabilities = scores.iter().map(|score| score.probability).collect();
+        Ok(Rows::from_values(1, probabilities))
     }
 
-    fn needs(&self) -> Needs {
-        Needs::STORY
+    fn values(&self, row: &[f64], values: &mut [Value]) {
+        values[0] = finite_or(row[0], "the model gives no finite number");
     }
 
-    fn signature(&self) -> Signature {
-        self.scorer.signature()
+    /// An explanation contains the score, so the model does not read the stories again for it.
+    fn explain(
+        &self,
+        stories: &[Prepared<'_>],
+        depth: Depth,
+        _: &Resources,
+    ) -> Result<Option<Explained>, MetricError> {
+        let explain = |story: &Prepared<'_>| match depth {
+            Depth::Weakest => self.scorer.explain(story.story),
+            Depth::All => self.scorer.explain_every_sentence(story.story),
+        };
+        let explanations: Vec<Explanation> = stories
+            .par_iter()
+            .map(explain)
+            .collect::<Result<_, _>>()
+            .map_err(|error| self.failed(error))?;
+        let scores = explanations.iter().map(|explanation| explanation.union).collect();
+        Ok(Some(Explained {
+            rows: Rows::from_values(1, scores),
+            rationales: explanations
+                .into_iter()
+                .map(|explanation| Box::new(explanation) as Box<dyn Rationale>)
+                .collect(),
+        }))
+    }
+}
+
+impl Rationale for Explanation {
+    fn to_json(&self) -> serde_json::Value {
+        // Every field is a number, a text or a list of them: it cannot fail.
+        serde_json::to_value(self).unwrap_or_default()
     }
 
-    fn width(&self) -> usize {
-        1
+    /// The score, the diagnosis, then one line per sentence with what it adds and the edits in it.
+    fn spans(&self) -> Vec<Span> {
+        let mut spans = Spans::default();
+        spans.plain(&self.summary());
+        let whole = [(0, self.text.len(), None)];
+        let sentences: Vec<(usize, usize, Option<f64>)> = if self.sentences.is_empty() {
+            whole.to_vec()
+        } else {
+            self.sentences.iter().map(|s| (s.start, s.end, s.contribution)).collect()
+        };
+        for (start, end, contribution) in sentences {
+            let share = contribution.map_or(String::new(), |share| format!("{share:+.2}"));
+            spans.plain(&format!("  {share:>7}  "));
+            self.sentence(start, end, &mut spans);
+            spans.plain("\n");
+        }
+        spans.0
+    }
+}
+
+impl Explanation {
+    /// What is said about the story as a whole.
+    fn summary(&self) -> String {
+        let mut text = format!("union {:.4}\n", self.union);
+        if let Some(diagnosis) = &self.diagnosis {
+            let _ = writeln!(
+                text,
+                "  repetition {:.2}  incoherence {:.2}  wrong order {:.2}  contradiction {:.2}",
+                diagnosis.repetition,
+                diagnosis.incoherence,
+                diagnosis.wrong_order,
+                diagnosis.contradiction
+            );
+        }
+        if self.repetition_cost >= 0.005 {
+            let cost = self.repetition_cost;
+            let _ =
+                writeln!(text, "  repeated words lower the score ({cost:.2} on the logit scale)");
+        }
+        let weighed = self.sentences.iter().filter(|s| s.contribution.is_some()).count();
+        if weighed < self.sentences.len() {
+            let all = self.sentences.len();
+            let _ = writeln!(
+                text,
+                "  {weighed} of {all} sentences were weighed: those of the weakest windows"
+            );
+        }
+        text
     }
 
-    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
-        row[0] = self.probabilities(&[story.story])[0];
+    /// A sentence with the suggested edits, `{old -> new 80%}`.
+    fn sentence(&self, start: usize, end: usize, spans: &mut Spans) {
+        let mut from = start;
+        for edit in self.edits.iter().filter(|edit| edit.start >= start && edit.end <= end) {
+            spans.plain(&self.text[from..edit.start]);
+            spans.plain("{");
+            spans.push(&edit.text, SpanKind::Old);
+            spans.plain(" -> ");
+            spans.push(&edit.suggestion, SpanKind::New);
+            spans.plain(&format!(" {:.0}%}}", 100.0 * edit.probability));
+            from = edit.end;
+        }
+        spans.plain(&self.text[from..end]);
+    }
+}
+
+#[derive(Default)]
+struct Spans(Vec<Span>);
+
+impl Spans {
+    fn plain(&mut self, text: &str) {
+        self.push(text, SpanKind::Plain);
     }
 
-    fn stats_of_all(&self, stories: &[Prepared<'_>]) -> Option<Vec<f64>> {
-        Some(self.probabilities(&stories.iter().map(|story| story.story).collect::<Vec<_>>()))
-    }
-
-    fn score(&self, row: &[f64], scores: &mut [f64]) {
-        scores[0] = row[0];
+    fn push(&mut self, text: &str, kind: SpanKind) {
+        match self.0.last_mut() {
+            Some(last) if last.kind == kind => last.text.push_str(text),
+            _ => self.0.push(Span { text: text.to_owned(), kind }),
+        }
     }
 }

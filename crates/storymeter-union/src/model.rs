@@ -1,8 +1,9 @@
-//! A model as a folder: what `train` writes and `score` reads.
+//! A model as a folder: training writes it, and scoring reads it.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `config.json`, `model.safetensors`, `tokenizer.json` or `vocab.txt`, `tokenizer_config.json` | the encoder, as Hugging Face lays it out |
+//! | `config.json`, `model.safetensors` | the encoder, in the layout of Hugging Face |
+//! | `tokenizer.json` or `vocab.txt`, `tokenizer_config.json` | the tokeniser, in the same layout |
 //! | `heads.safetensors` | the heads ([`Heads`]) |
 //! | `storymeter.json` | everything else ([`Card`]) |
 
@@ -16,30 +17,30 @@ use storymeter_encoder::{Config, Parameters, load_parameters, save_parameters};
 
 use crate::{Card, Error, Heads, Result};
 
-/// Files of a folder that belong to the tokeniser; copied as they are.
+/// The files that belong to the tokeniser. They are copied without changes.
 const TOKENIZER_FILES: [&str; 4] =
     ["tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json"];
 
 /// A model in memory.
 #[derive(Debug, Clone)]
 pub struct Model {
-    /// The encoder's configuration.
+    /// The configuration of the encoder.
     pub config: Config,
-    /// The encoder's weights.
+    /// The weights of the encoder.
     pub parameters: Parameters,
     /// The heads.
     pub heads: Heads,
-    /// Everything else.
+    /// The card, which holds everything else.
     pub card: Card,
-    /// The tokeniser's files, by name.
+    /// The names and contents of the tokeniser's files.
     pub tokenizer_files: Vec<(&'static str, Vec<u8>)>,
 }
 
 impl Model {
-    /// Reads a folder.
+    /// Reads a model from a folder.
     ///
     /// # Errors
-    /// Where a file is missing, cut short, damaged, or does not fit the others.
+    /// If a file is missing, incomplete or damaged, or does not fit the others.
     pub fn load(folder: &Path) -> Result<Self> {
         let path = folder.join("storymeter.json");
         let bytes = read(&path)?;
@@ -55,13 +56,15 @@ impl Model {
         Ok(Self { config, parameters, heads, card, tokenizer_files: tokenizer_files(folder)? })
     }
 
-    /// Writes a folder, which must exist. Each file is complete or not there, and `storymeter.json` comes last.
+    /// Writes the model into an existing folder. Every file is either complete or not there, and
+    /// `storymeter.json` comes last.
     ///
-    /// Heads and card are written before the encoder takes its place, and only get their names after it: a full disk
-    /// leaves the model that was there, and there is hardly a moment in which a kill could leave parts of two.
+    /// The heads and the card are written to temporary files before the encoder is replaced, and
+    /// are renamed after it. So a full disk leaves the previous model as it was, and an
+    /// interruption can hardly leave parts of two models.
     ///
     /// # Errors
-    /// What the system says: a full disk, a missing folder.
+    /// If a file cannot be written, for example because the disk is full or the folder is missing.
     pub fn save(&self, folder: &Path) -> Result<()> {
         for (name, bytes) in &self.tokenizer_files {
             written(&folder.join(name), bytes)?.commit()?;
@@ -79,7 +82,7 @@ impl Model {
         Ok(card.commit()?)
     }
 
-    /// The encoder's weights as they are to be computed with: rounded where the card says so.
+    /// The weights of the encoder as scoring uses them: rounded to the grid if the card has one.
     pub(crate) fn scoring_parameters(&self) -> Cow<'_, Parameters> {
         match self.card.grid {
             Some(grid) => Cow::Owned(self.parameters.rounded(&self.config, grid)),
@@ -87,10 +90,11 @@ impl Model {
         }
     }
 
-    /// The first 12 hexadecimal digits of the SHA-256 of all weights: the model's name in signatures.
+    /// The first 12 hexadecimal digits of the SHA-256 of all weights and the calibration.
+    /// Signatures name the model by it.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
-        // Many numbers at a time: a hash is slow to start.
+        // Many numbers are hashed together, because every call of the hash has a cost.
         let numbers = |hash: &mut Sha256, data: &[f32]| {
             for chunk in data.chunks(1 << 14) {
                 hash.update(chunk.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
@@ -112,20 +116,20 @@ impl Model {
     }
 }
 
-/// The tokeniser's files of a folder.
+/// Reads the tokeniser's files in a folder.
 ///
 /// # Errors
-/// Where one is there and cannot be read.
+/// If a file is there but cannot be read.
 pub(crate) fn tokenizer_files(folder: &Path) -> Result<Vec<(&'static str, Vec<u8>)>> {
-    let there = TOKENIZER_FILES.into_iter().filter(|name| folder.join(name).exists());
-    there.map(|name| Ok((name, read(&folder.join(name))?))).collect()
+    let existing = TOKENIZER_FILES.into_iter().filter(|name| folder.join(name).exists());
+    existing.map(|name| Ok((name, read(&folder.join(name))?))).collect()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|e| storymeter_core::Error::io(Place::file(path), e).into())
 }
 
-/// A file with all its content, which has yet to get its name.
+/// Writes a temporary file with this content. It gets its name when it is committed.
 fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
     let mut file = AtomicFile::create(path)?;
     let done = file.write_all(bytes).and_then(|()| file.flush());

@@ -35,8 +35,9 @@ pub fn normalise(story: &Story, card: &Card) -> Story {
         // In small letters while names are sought: capitals say that names in small letters are none.
         let placeholders = if card.delexicalise { Case::Lower } else { Case::Upper };
         let edits = edits(&story.text, placeholders);
+        let mut mover = Mover::new(&edits);
         for sentence in &mut story.sentences {
-            *sentence = moved(&edits, sentence.start)..moved(&edits, sentence.end);
+            *sentence = mover.moved_range(sentence);
         }
         story.text = rewritten(&story.text, &edits);
         if let Some(prompt) = &mut story.prompt {
@@ -167,14 +168,41 @@ fn rewritten(text: &str, edits: &[Edit]) -> String {
     out
 }
 
-/// Where a place of the old text is in the new one; a place inside an edit is moved behind it.
-fn moved(edits: &[Edit], place: usize) -> usize {
-    let before = edits.partition_point(|edit| edit.old.start < place);
-    let (removed, added) = edits[..before]
-        .iter()
-        .fold((0, 0), |(removed, added), edit| (removed + edit.old.len(), added + edit.new.len()));
-    let place = edits[..before].last().map_or(place, |edit| place.max(edit.old.end));
-    place + added - removed
+/// Finds where places of the old text are in the new one.
+///
+/// Places that come in order cost one pass over the edits, however many places there are.
+struct Mover<'a> {
+    edits: &'a [Edit],
+    /// How many of the edits begin before the last place.
+    passed: usize,
+    last_place: usize,
+    removed: usize,
+    added: usize,
+}
+
+impl<'a> Mover<'a> {
+    fn new(edits: &'a [Edit]) -> Self {
+        Self { edits, passed: 0, last_place: 0, removed: 0, added: 0 }
+    }
+
+    fn moved_range(&mut self, range: &Range<usize>) -> Range<usize> {
+        self.moved(range.start)..self.moved(range.end)
+    }
+
+    /// A place inside an edit is moved to the end of it.
+    fn moved(&mut self, place: usize) -> usize {
+        if place < self.last_place {
+            *self = Self::new(self.edits);
+        }
+        self.last_place = place;
+        while let Some(edit) = self.edits.get(self.passed).filter(|edit| edit.old.start < place) {
+            self.removed += edit.old.len();
+            self.added += edit.new.len();
+            self.passed += 1;
+        }
+        let last_edit = self.edits[..self.passed].last();
+        last_edit.map_or(place, |edit| place.max(edit.old.end)) + self.added - self.removed
+    }
 }
 
 fn capital_placeholders(text: &str) -> String {
@@ -263,5 +291,43 @@ mod tests {
             read.sentences.iter().map(|range| &read.text[range.clone()]).collect();
         assert_eq!(sentences, ["\" [MALE] didn't go .", "He cannot ...", "\"So\" said [FEMALE] ."]);
         assert_eq!(read.prompt.as_deref(), Some("\" [FEMALE] 's door \""));
+    }
+    /// One scan of the edits for every place.
+    fn moved_by_scan(edits: &[Edit], place: usize) -> usize {
+        let before = edits.iter().filter(|edit| edit.old.start < place);
+        let end = before.clone().map(|edit| edit.old.end).max().unwrap_or(0).max(place);
+        let added: usize = before.clone().map(|edit| edit.new.len()).sum();
+        let removed: usize = before.map(|edit| edit.old.len()).sum();
+        end + added - removed
+    }
+
+    #[test]
+    fn places_move_as_one_scan_for_each_says_also_out_of_order() {
+        let text = "`` [male] did n't -LRB- go -RRB- … '' «can not» …";
+        let edits = edits(text, Case::Upper);
+        assert_eq!(edits.len(), 11);
+        let mut mover = Mover::new(&edits);
+        let forwards = 0..=text.len();
+        for place in forwards.clone().chain(forwards.clone().rev()).chain(forwards.step_by(7)) {
+            assert_eq!(mover.moved(place), moved_by_scan(&edits, place), "{place}");
+        }
+    }
+
+    #[test]
+    fn a_story_of_many_sentences_and_marks_is_normalised_in_linear_time() {
+        let story = |sentences: usize| {
+            let mut story = Story::default();
+            (0..sentences).for_each(|_| story.push_sentence("“Susan did n't … go .”"));
+            story
+        };
+        let time = |story: &Story| {
+            let start = std::time::Instant::now();
+            assert_eq!(normalise(story, &card(true)).sentences.len(), story.sentences.len());
+            start.elapsed().as_secs_f64()
+        };
+        // Ten times the text may take thirty times as long; quadratic work takes a hundred times. A
+        // busy machine gets several attempts.
+        let (short, long) = (story(2_000), story(20_000));
+        assert!((0..8).any(|_| time(&long) < 30.0 * time(&short).max(1e-3)));
     }
 }

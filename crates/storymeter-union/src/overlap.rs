@@ -1,27 +1,31 @@
-//! How much a story says again in the same words: the evidence beside the model's own verdict on repetition.
+//! Measures how much a story repeats its own words, which the model itself hardly notices.
 //!
-//! The head sees one vector of the whole story, in which a sentence that comes twice leaves little trace. That two
-//! sentences share their words is plain to see, and readers who mark "repeated plots" do see it: [`overlap`] goes into the
-//! repetition output ([`crate::DamageCalibration`]). And no negative repeats one word over and over, as machines do that got
-//! stuck: [`repeated`] lowers the score ([`crate::Card::repetition`]).
+//! The heads see one vector of a whole window, in which a repeated sentence leaves little trace.
+//! But it is easy to count the words that two sentences share, and readers who mark "repeated
+//! plots" notice them. So [`overlap`] is an input of the repetition output
+//! ([`crate::DamageCalibration`]).
+//!
+//! Machines that got stuck repeat one word again and again. No negative in training does that, so
+//! the model does not mind it. So [`repeated`] lowers the score ([`crate::Card::repetition`]).
 
 use storymeter_encoder::Token;
 use storymeter_text::Span;
 
-/// A share of pieces that occurred before which costs nothing.
-const USUAL: f64 = 0.25;
+/// The share of repeated pieces that is usual in human stories and does not lower the score.
+const USUAL_SHARE: f64 = 0.25;
 
-/// Two pieces that stand next to each other.
+/// Two neighbouring pieces.
 type Bigram = [u32; 2];
 
-/// The largest share of common bigrams between two sentences of a window, of the smaller number of different bigrams
-/// of the two: 1 where one sentence says the other again, 0 where there is only one.
+/// The largest share of bigrams that two sentences of a window have in common. The share counts
+/// different bigrams and is taken of the sentence that has fewer of them. It is 1 if one sentence
+/// repeats the other, and 0 if there is only one.
 ///
-/// Words are the tokeniser's pieces, as the model reads them: case is folded and names are masked where the model
-/// wants that. A sentence of one piece has no bigram, and is like no other.
+/// The words are the pieces of the tokeniser, as the model reads them: with folded case, and with
+/// masked names if the model masks them. A sentence of one piece has no bigram, so it shares none.
 ///
-/// A window and not the whole story, so that the work grows with the story's length, and so that a long story, which has
-/// many pairs of sentences, does not seem to repeat itself by chance.
+/// Only sentences of one window are compared. So the work grows linearly with the length of the
+/// story, and a long story with many pairs of sentences does not seem to repeat itself by chance.
 pub fn overlap(pieces: &[Token], sentences: &[Span]) -> f64 {
     let sentence =
         |piece: &Token| sentences.partition_point(|sentence| sentence.end <= piece.start);
@@ -32,8 +36,11 @@ pub fn overlap(pieces: &[Token], sentences: &[Span]) -> f64 {
     shares.fold(0.0, f64::max)
 }
 
-/// The share of a window's pieces that occur in it before, beyond a quarter: 0 or little for human stories (of five
-/// sentences half repeat less than 0.30 of their words, and one in twenty more than 0.40), near 0.75 where one word is all there is.
+/// The share of a window's pieces that occur earlier in it, as far as it exceeds a quarter.
+///
+/// It is near 0 for human stories: half of those with five sentences repeat less than 0.30 of their
+/// words, and one in twenty repeats more than 0.40. It is near 0.75 for a text that repeats one
+/// word only.
 pub fn repeated(pieces: &[Token]) -> f64 {
     if pieces.is_empty() {
         return 0.0;
@@ -41,7 +48,7 @@ pub fn repeated(pieces: &[Token]) -> f64 {
     let mut different: Vec<u32> = pieces.iter().map(|piece| piece.id).collect();
     different.sort_unstable();
     different.dedup();
-    (1.0 - different.len() as f64 / pieces.len() as f64 - USUAL).max(0.0)
+    (1.0 - different.len() as f64 / pieces.len() as f64 - USUAL_SHARE).max(0.0)
 }
 
 /// The different bigrams of a sentence, sorted.
@@ -52,7 +59,7 @@ fn bigrams(sentence: &[Token]) -> Vec<Bigram> {
     found
 }
 
-/// The share of the shorter sentence's bigrams that the longer has too.
+/// The share of bigrams of the shorter list that the longer one has too.
 fn share(one: &[Bigram], two: &[Bigram]) -> f64 {
     let (short, long) = if one.len() < two.len() { (one, two) } else { (two, one) };
     if short.is_empty() {
@@ -70,7 +77,8 @@ mod tests {
 
     use super::*;
 
-    /// A text's words and full stops as pieces, by number of first occurrence.
+    /// The words and full stops of a text as pieces. They are numbered in the order of their first
+    /// occurrence.
     fn pieces(text: &str) -> Vec<Token> {
         let (mut seen, mut pieces, mut start) = (BTreeMap::new(), Vec::new(), 0);
         for piece in
@@ -89,37 +97,37 @@ mod tests {
         pieces
     }
 
-    fn of(text: &str) -> f64 {
+    fn overlap_of(text: &str) -> f64 {
         overlap(&pieces(text), &sentence::split(text))
     }
 
     #[test]
     fn only_unusual_repetition_of_words_counts() {
         assert_eq!(repeated(&pieces("")), 0.0);
-        // "the", "kite" and "." of twelve come again: a quarter.
+        // Three of the twelve pieces are repeated: "the", "kite" and ".". That is a quarter.
         assert_eq!(repeated(&pieces("Mira lost the red kite. Ken found the kite today.")), 0.0);
         assert_eq!(repeated(&pieces(&"the ".repeat(20))), 0.7);
     }
 
     #[test]
     fn a_sentence_that_comes_again_is_all_overlap() {
-        assert_eq!(of("Mira lost her kite. She cried. Mira lost her kite."), 1.0);
-        assert_eq!(of("Mira lost her kite. She cried. Today Mira lost her kite."), 1.0);
+        assert_eq!(overlap_of("Mira lost her kite. She cried. Mira lost her kite."), 1.0);
+        assert_eq!(overlap_of("Mira lost her kite. She cried. Today Mira lost her kite."), 1.0);
     }
 
     #[test]
     fn the_share_is_of_the_shorter_sentence_and_the_largest_counts() {
-        // "the kite", "kite flew", "flew home", "home ." and "the kite", "kite was", "was red", "red and", "and new", "new .".
-        assert_eq!(of("The kite flew home. The kite was red and new."), 0.25);
-        // "lost the", "the kite", "kite ." of four; the first and the last sentence share one of three.
-        assert_eq!(of("Ken lost the kite. Mira lost the kite. We lost it."), 0.75);
+        // The first sentence has four bigrams. The second one has "the kite" of these.
+        assert_eq!(overlap_of("The kite flew home. The kite was red and new."), 0.25);
+        // The first two sentences share three of four bigrams: "lost the", "the kite" and "kite .".
+        assert_eq!(overlap_of("Ken lost the kite. Mira lost the kite. We lost it."), 0.75);
     }
 
     #[test]
     fn sentences_without_a_common_word_pair_have_none_nor_has_one_sentence() {
-        assert_eq!(of("Mira lost her kite. It was her last one of all."), 0.0);
-        assert_eq!(of("the kite the kite the kite"), 0.0);
-        assert_eq!(of("No No No"), 0.0);
-        assert_eq!(of(""), 0.0);
+        assert_eq!(overlap_of("Mira lost her kite. It was her last one of all."), 0.0);
+        assert_eq!(overlap_of("the kite the kite the kite"), 0.0);
+        assert_eq!(overlap_of("No No No"), 0.0);
+        assert_eq!(overlap_of(""), 0.0);
     }
 }

@@ -1,53 +1,78 @@
-//! From stories to scores.
+//! Scores stories with a loaded model.
 
+#[cfg(feature = "cuda")]
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
+#[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Pending};
 use storymeter_encoder::{Batch, Encoder, Isa, Precision, Tokenizer, Workspace};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
-use crate::engine::{Engine, GpuPrecision, States, pooled_by};
+#[cfg(feature = "cuda")]
+use crate::Reconstruction;
+use crate::engine::{Engine, States};
+#[cfg(feature = "cuda")]
+use crate::engine::{GpuPrecision, pooled_by};
 use crate::overlap::{overlap, repeated};
 use crate::window::{Window, prompt_of, windows};
-use crate::{Card, Error, Heads, Model, Reconstruction, Result, StoredModel, normalise};
+use crate::{Card, Error, Heads, Model, Result, StoredModel, normalise};
 
-/// Tokens that go through the encoder together on the CPU. Scores do not depend on it.
-const TOKENS_A_BATCH: usize = 1 << 14;
-/// The same on a GPU, which wants more at a time.
-const TOKENS_A_GPU_BATCH: usize = 1 << 15;
-/// Stories that are read together while a GPU works on those before.
-const STORIES_A_PART: usize = 256;
-/// Batches whose scores have not been asked for yet; the GPU's own queue is within.
+/// The largest number of tokens in a batch on the CPU. Scores do not depend on it.
+const TOKENS_PER_BATCH: usize = 1 << 14;
+/// The largest number of tokens in a batch on a GPU, which works better on larger batches.
+#[cfg(feature = "cuda")]
+const TOKENS_PER_GPU_BATCH: usize = 1 << 15;
+/// The number of stories that are tokenised together while a GPU works on earlier ones.
+#[cfg(feature = "cuda")]
+const STORIES_PER_PART: usize = 256;
+/// The largest number of batches that a GPU has been given and whose scores are not collected yet.
+#[cfg(feature = "cuda")]
 const AHEAD: usize = 4;
 
-/// What the model says of a story.
+/// The score of one story, and what it was computed from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// The calibrated probability that it is a human story and no damaged one: the UNION score; 0 for a story without a letter
-    /// or digit.
+    /// The UNION score: the calibrated probability that this is a human story that nobody damaged.
+    /// It is 0 for a story without a letter or digit.
     pub probability: f64,
     /// The logit before calibration.
     pub logit: f64,
-    /// The calibrated probability of each kind of damage, in the order of `Technique::ALL`; `None` without that head.
+    /// The calibrated probability of each kind of damage, in the order of `Technique::ALL`. `None`
+    /// if the model has no diagnosis head, or the story has no letter or digit.
     pub damage: Option<[f64; 4]>,
     /// The logits of [`Score::damage`] before calibration.
     pub damage_logits: Option<[f64; 4]>,
-    /// How much two sentences of a window at most have in common, from 0 to 1, as the mean of the windows weighted by
-    /// tokens; see [`crate::DamageCalibration::overlap`].
+    /// The largest share of word pairs that two sentences of a window have in common, from 0 to 1:
+    /// the mean over the windows, weighted by tokens. See [`crate::DamageCalibration::overlap`].
     pub overlap: f64,
-    /// The share of a window's pieces that occur in it before, beyond what is usual, as the mean of the windows weighted by
-    /// tokens; see [`Card::repetition`].
+    /// The share of a window's word pieces that occur earlier in it, as far as it exceeds a
+    /// quarter: the mean over the windows, weighted by tokens. See [`Card::repetition`].
     pub repeated: f64,
-    /// Number of windows the story was cut into.
+    /// The number of windows in which the story was read. A text is never cut off: a story that
+    /// does not fit into one window is read in several that overlap.
     pub windows: usize,
 }
 
-/// A model ready to score.
+/// A loaded model that scores stories.
+///
+/// ```
+/// use storymeter_core::Story;
+/// use storymeter_union::Scorer;
+///
+/// # if !storymeter_union::HAS_EMBEDDED { return Ok(()); }
+/// let scorer = Scorer::embedded()?;
+/// let text = "Ken lost his kite. He looked in the barn. It hung there.";
+/// let story = Story { text: text.into(), ..Story::default() };
+/// let scores = scorer.score(&[&story])?;
+/// assert!(scores[0].probability > 0.0 && scores[0].windows == 1);
+/// assert!(scorer.signature().to_string().starts_with("union|model:"));
+/// # Ok::<(), storymeter_union::Error>(())
+/// ```
 pub struct Scorer {
     pub(crate) engine: Engine,
     pub(crate) tokenizer: Tokenizer,
@@ -58,7 +83,7 @@ pub struct Scorer {
     tokens_read: AtomicU64,
 }
 
-/// A story as the model reads it.
+/// A story in the form in which the model reads it.
 pub(crate) struct Reading {
     pub text: String,
     pub sentences: Vec<Span>,
@@ -66,29 +91,31 @@ pub(crate) struct Reading {
     pub measures: Vec<Measure>,
 }
 
-/// What counts of a window besides its vector.
+/// What a window contributes to the score besides its vector.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measure {
     pub tokens: usize,
-    /// Whether no letter or digit of the story is in it.
+    /// Whether it has no letter or digit.
     pub wordless: bool,
     pub overlap: f64,
     pub repeated: f64,
 }
 
 impl Scorer {
-    /// The model that is part of the program.
+    /// Loads the model that is part of the program. If the program was built without it
+    /// ([`crate::HAS_EMBEDDED`]), the file `union-compact.smq` is read from one of the
+    /// [`crate::search_folders`].
     ///
     /// # Errors
-    /// [`Error::NoEmbedded`] where it was built without one.
+    /// [`Error::MissingModel`] if the program has no embedded model and no folder has its file.
     pub fn embedded() -> Result<Self> {
         Self::from_stored(&StoredModel::embedded()?)
     }
 
-    /// Loads a model: a folder that training wrote, or a model file.
+    /// Loads a model from a folder that training wrote, or from a model file.
     ///
     /// # Errors
-    /// Where it is not a complete model, or a model file is to compute in f32.
+    /// If it is not a complete model, or if a model file is asked to compute in f32.
     pub fn load(path: &Path, precision: Precision) -> Result<Self> {
         if path.is_file() {
             let stored = StoredModel::open(path)?;
@@ -110,16 +137,18 @@ impl Scorer {
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
     }
 
-    /// Loads a model to score on an NVIDIA GPU, by its number: a folder that training wrote, or a model file.
+    /// Loads a model from a folder that training wrote, or from a model file, to score on the
+    /// NVIDIA GPU with this number.
     ///
-    /// In int8 the GPU rounds weights, activations and attention as the CPU does, and the scores are those of
-    /// [`Scorer::load`] in int8, byte for byte. In the other precisions a model file's weights are taken as the numbers their
-    /// eight bits stand for there and nothing else is rounded to eight bits: such scores differ from the CPU's by up to some
-    /// hundredths, though neither is further from the model as it was trained.
+    /// In int8 the GPU rounds weights, activations and attention as the CPU does, so its scores are
+    /// the CPU's, byte for byte. In the other precisions only the weights of a model file are
+    /// rounded to eight bits, and nothing else is. Such scores differ from those in int8 by up to a
+    /// few hundredths; neither of the two is closer to the model as it was trained.
     ///
     /// # Errors
-    /// Where it is not a complete model, where there is no such GPU or no driver, and where the model does not fit into
-    /// its memory.
+    /// If it is not a complete model, if there is no such GPU or no driver, or if the model does
+    /// not fit into the GPU's memory.
+    #[cfg(feature = "cuda")]
     pub fn load_on_gpu(path: &Path, gpu: usize, precision: GpuPrecision) -> Result<Self> {
         if path.is_file() {
             return Self::from_stored_on_gpu(&StoredModel::open(path)?, gpu, precision);
@@ -133,10 +162,11 @@ impl Scorer {
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
     }
 
-    /// Gets a model file ready to score on an NVIDIA GPU, as [`Scorer::load_on_gpu`] does.
+    /// Makes a model file ready to score on an NVIDIA GPU, as [`Scorer::load_on_gpu`] does.
     ///
     /// # Errors
     /// As [`Scorer::load_on_gpu`].
+    #[cfg(feature = "cuda")]
     pub fn from_stored_on_gpu(
         model: &StoredModel,
         gpu: usize,
@@ -152,10 +182,10 @@ impl Scorer {
         ))
     }
 
-    /// Gets a model file ready to score.
+    /// Makes a model file ready to score.
     ///
     /// # Errors
-    /// Where its parts do not fit together.
+    /// If its parts do not fit together.
     pub fn from_stored(model: &StoredModel) -> Result<Self> {
         let fingerprint = model.fingerprint().to_owned();
         let (encoder, tokenizer, heads) = model.open_parts()?;
@@ -174,32 +204,38 @@ impl Scorer {
         Self { engine, tokenizer, heads, card, fingerprint, tokens_read: AtomicU64::new(0) }
     }
 
-    /// The same model with windows of another size.
+    /// The same model with windows of another size, in tokens.
     ///
     /// # Errors
-    /// Where its encoder does not take as many tokens.
+    /// [`Error::Window`] if the encoder cannot read windows of this size.
     pub fn with_window(mut self, max_tokens: usize) -> Result<Self> {
-        self.card.max_tokens = max_tokens;
-        match self.card.problem(self.engine.config()) {
-            Some(problem) => Err(Error::Window(problem)),
-            None => Ok(self),
+        let longest = self.engine.config().max_tokens();
+        if !(Card::SMALLEST_WINDOW..=longest).contains(&max_tokens) {
+            return Err(Error::Window { tokens: max_tokens, longest });
         }
+        self.card.max_tokens = max_tokens;
+        Ok(self)
     }
 
-    /// What the model says of itself.
+    /// The model's card.
     pub fn card(&self) -> &Card {
         &self.card
     }
 
-    /// Scores stories. On the CPU, and in int8 on a GPU, the result does not depend on how they are put together or on
-    /// threads; in other precisions on a GPU its last digits may depend on which stories share a batch, and are the same from
-    /// run to run.
+    /// Scores stories, and returns one score per story in the same order.
+    ///
+    /// On the CPU, and in int8 on a GPU, a story's score does not depend on the other stories or on
+    /// the number of threads. In other precisions on a GPU, the last digits may depend on which
+    /// stories share a batch; the same call gives the same scores every time.
     ///
     /// # Errors
-    /// Never on the CPU for text the tokeniser made, an inconsistent model is noticed at loading; what a GPU says.
+    /// Fails only on a GPU: [`Error::Encoder`] holds what the device reported, and
+    /// [`Error::Overflow`] says that the precision is too small for the model. On the CPU, an
+    /// inconsistent model is already rejected when it is loaded.
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Score>> {
         match &self.engine {
             Engine::Cpu(encoder, _) => self.score_on_cpu(encoder, stories),
+            #[cfg(feature = "cuda")]
             Engine::Cuda { encoder, .. } => self.score_on_gpu(encoder, stories),
         }
     }
@@ -208,9 +244,9 @@ impl Scorer {
         let readings: Vec<Reading> = stories.par_iter().map(|story| self.read(story)).collect();
         let mut workspace = Workspace::new();
         let mut scores = Vec::with_capacity(stories.len());
-        let mut rest = readings.as_slice();
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(batch_size(rest, TOKENS_A_BATCH));
+        let mut remaining = readings.as_slice();
+        while !remaining.is_empty() {
+            let (now, later) = remaining.split_at(batch_size(remaining, TOKENS_PER_BATCH));
             let batch = batch_of(now);
             self.count(&batch);
             let hidden = encoder.encode(&batch, &mut workspace)?;
@@ -222,20 +258,21 @@ impl Scorer {
                     self.combine(windows.map(|w| self.pool(hidden.story(w))), &reading.measures),
                 );
             }
-            rest = later;
+            remaining = later;
         }
         Ok(scores)
     }
 
-    /// Reads stories on all threads while the GPU works on those before.
+    /// Tokenises stories on all threads while the GPU works on earlier ones.
+    #[cfg(feature = "cuda")]
     fn score_on_gpu(&self, encoder: &CudaEncoder, stories: &[&Story]) -> Result<Vec<Score>> {
         let mut scores = Vec::with_capacity(stories.len());
         let mut under_way: VecDeque<(Vec<Vec<Measure>>, Pending)> = VecDeque::new();
-        for part in stories.chunks(STORIES_A_PART) {
+        for part in stories.chunks(STORIES_PER_PART) {
             let readings: Vec<Reading> = part.par_iter().map(|story| self.read(story)).collect();
-            let mut rest = readings.as_slice();
-            while !rest.is_empty() {
-                let (now, later) = rest.split_at(batch_size(rest, TOKENS_A_GPU_BATCH));
+            let mut remaining = readings.as_slice();
+            while !remaining.is_empty() {
+                let (now, later) = remaining.split_at(batch_size(remaining, TOKENS_PER_GPU_BATCH));
                 let batch = batch_of(now);
                 self.count(&batch);
                 let pending = encoder.submit(batch, pooled_by(self.card.pooling))?;
@@ -243,7 +280,7 @@ impl Scorer {
                     now.iter().map(|reading| reading.measures.clone()).collect(),
                     pending,
                 ));
-                rest = later;
+                remaining = later;
                 if under_way.len() > AHEAD {
                     self.collect(&mut under_way, &mut scores)?;
                 }
@@ -255,7 +292,9 @@ impl Scorer {
         Ok(scores)
     }
 
-    /// The scores of the oldest batch under way, given each story's windows by their measures.
+    /// Waits for the oldest batch under way and adds its scores. The measures tell how many windows
+    /// each of its stories has.
+    #[cfg(feature = "cuda")]
     fn collect(
         &self,
         under_way: &mut VecDeque<(Vec<Vec<Measure>>, Pending)>,
@@ -271,7 +310,7 @@ impl Scorer {
         Ok(())
     }
 
-    /// The last hidden states of some windows.
+    /// The last hidden states of the tokens of a batch.
     pub(crate) fn states<'a>(
         &self,
         batch: &'a Batch,
@@ -285,19 +324,19 @@ impl Scorer {
         self.tokens_read.fetch_add(batch.ids().len() as u64, Ordering::Relaxed);
     }
 
-    /// How many tokens have gone through the encoder so far, for scores and explanations together: what the work is
-    /// proportional to.
+    /// The number of tokens that have gone through the encoder so far, for scores and explanations
+    /// together. The work is proportional to it.
     pub fn tokens_read(&self) -> u64 {
         self.tokens_read.load(Ordering::Relaxed)
     }
 
-    /// A window's vector.
+    /// The vector of a window.
     pub(crate) fn pool(&self, states: &[f32]) -> Vec<f32> {
         Heads::pool(self.card.pooling, states, self.engine.config().hidden)
     }
 
-    /// A story's score from the vectors of its windows: the means of their logits, overlaps and repetitions, weighted by
-    /// tokens.
+    /// The score of a story from the vectors of its windows: their logits, overlaps and repetitions
+    /// are averaged, weighted by tokens.
     pub(crate) fn combine(
         &self,
         windows: impl Iterator<Item = Vec<f32>>,
@@ -316,7 +355,7 @@ impl Scorer {
         }
         let (logit, overlap, repeated) = (logit / tokens, overlap / tokens, repeated / tokens);
         let damage_logits = self.card.diagnosis.then(|| damage.map(|total| total / tokens));
-        // A model that never saw a page without a word has no opinion on it.
+        // The model was never trained on a text without words, so its logit means nothing there.
         let wordless = measures.iter().all(|measure| measure.wordless);
         Score {
             probability: if wordless { 0.0 } else { self.card.probability(logit, repeated) },
@@ -331,7 +370,7 @@ impl Scorer {
         }
     }
 
-    /// Writes the story down as the model wants it, finds sentences and cuts windows.
+    /// Normalises a story as the model's card asks, finds its sentences, and cuts it into windows.
     pub(crate) fn read(&self, story: &Story) -> Reading {
         let story = normalise(story, &self.card);
         let sentences = sentences_of(&story);
@@ -351,15 +390,19 @@ impl Scorer {
         Reading { text: story.text, sentences, windows, measures }
     }
 
-    /// How its numbers come about.
+    /// Everything that a score depends on besides the story: the model, the precision and how the
+    /// text is read. In int8 the instruction set is left out, because it changes nothing.
     pub fn signature(&self) -> Signature {
-        let [precision, instructions] = self.engine.names();
         let name = if self.card.about.name.is_empty() { "unnamed" } else { &self.card.about.name };
-        Signature::new("union")
+        let signature = Signature::new("union")
             .with("model", "m", name)
             .with("weights", "w", &self.fingerprint)
-            .with("precision", "p", precision)
-            .with("isa", "isa", instructions)
+            .with("precision", "p", self.engine.precision());
+        let signature = match self.engine.instructions() {
+            Some(instructions) => signature.with("isa", "isa", instructions),
+            None => signature,
+        };
+        signature
             .with("text", "t", if self.card.normalise { "normalised" } else { "as-is" })
             .with("names", "n", if self.card.delexicalise { "masked" } else { "kept" })
             .with("prompt", "pr", if self.card.prompts { "read" } else { "left-out" })
@@ -367,7 +410,7 @@ impl Scorer {
     }
 }
 
-/// All windows of some stories, packed.
+/// A batch of all windows of these stories.
 fn batch_of(readings: &[Reading]) -> Batch {
     readings
         .iter()
@@ -376,7 +419,7 @@ fn batch_of(readings: &[Reading]) -> Batch {
         .collect()
 }
 
-/// How many stories go into the next batch: one at least.
+/// The number of stories in the next batch: as many as fit into `limit` tokens, and at least one.
 fn batch_size(readings: &[Reading], limit: usize) -> usize {
     let mut tokens = 0;
     let fits = readings.iter().take_while(|reading| {

@@ -1,17 +1,19 @@
-//! A model in one file: its weights (int8 as the kernels read them, or on a grid: [`Card::grid`]), tokeniser, heads
-//! and card.
+//! A model in one file: its weights, tokeniser, heads and card.
 //!
-//! | bytes | what |
+//! The weights are int8 in the order in which the kernels read them, or multiples of a step
+//! ([`Card::grid`]). The file scores exactly like the folder it was made from does in int8.
+//!
+//! | bytes | content |
 //! |---|---|
-//! | 0..8 | `89 53 4D 51 0D 0A 1A 0A`: a transfer that changes line ends is noticed |
-//! | 8..12 | version of the layout, 1 |
-//! | 12..16 | length of the header |
-//! | 16..24 | length of the file |
-//! | 24..56 | SHA-256 of all that follows |
-//! | 56.. | the header, JSON: card, the encoder's `config.json`, fingerprint, where the parts are |
-//! | | the parts, each at a multiple of 64 |
+//! | 0..8 | `89 53 4D 51 0D 0A 1A 0A`, which reveals a transfer that changed line ends |
+//! | 8..12 | the version of the layout, 1 |
+//! | 12..16 | the length of the header |
+//! | 16..24 | the length of the file |
+//! | 24..56 | the SHA-256 of everything after it |
+//! | 56.. | the header in JSON: card, the encoder's `config.json`, fingerprint, parts and places |
+//! | | the parts, each at a multiple of 64 bytes |
 //!
-//! All numbers are little-endian. The file scores exactly like the folder it was made from with `--precision int8`.
+//! All numbers are little-endian.
 
 use std::borrow::Cow;
 use std::io::{Read, Write};
@@ -27,18 +29,19 @@ use sha2::{Digest, Sha256};
 use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::{Config, Encoder, Isa, Precision, Tokenizer};
 
+use crate::installed::{embedded_file, search_folders};
 use crate::{Card, Error, Heads, Model, Reconstruction, Result};
 
 const MAGIC: [u8; 8] = *b"\x89SMQ\r\n\x1a\n";
 const VERSION: u32 = 1;
-/// Where the header begins.
+/// The byte at which the header begins.
 const FIXED: usize = 56;
-/// Parts begin at multiples of a cache line.
+/// Parts begin at multiples of this number of bytes, which is a cache line.
 const ALIGN: usize = 64;
-/// Bytes of a tokeniser's file at most: no vocabulary comes near it.
+/// The largest size of a tokeniser's file in bytes, which no vocabulary comes near.
 const LARGEST_FILE: u64 = 1 << 26;
 
-/// The model that is part of the program, where the build had one; see `build.rs`.
+/// The model file that is part of the program, if the build had one; see `build.rs`.
 #[cfg(embedded_model)]
 const EMBEDDED: Option<&[u8]> = Some(include_bytes!(env!("STORYMETER_EMBEDDED_FILE")));
 #[cfg(not(embedded_model))]
@@ -47,13 +50,13 @@ const EMBEDDED: Option<&[u8]> = None;
 /// A file's name and its bytes.
 type File<'a> = (&'a str, Cow<'static, [u8]>);
 
-/// A model file, its header read.
+/// A model file in memory. Its header has been read; its weights have not.
 #[derive(Debug, Clone)]
 pub struct StoredModel {
     path: PathBuf,
     bytes: Cow<'static, [u8]>,
     header: Header,
-    /// Where the parts begin.
+    /// The byte at which the parts begin.
     start: usize,
 }
 
@@ -62,25 +65,34 @@ struct Header {
     fingerprint: String,
     card: Card,
     config: Map<String, Value>,
-    /// Name and place of every part, counted from the first.
+    /// The name of every part, and its bytes counted from the beginning of the first part.
     parts: Vec<(String, Range<usize>)>,
 }
 
 impl StoredModel {
-    /// The model that is part of the program.
+    /// The model that is part of the program. If the program was built without it
+    /// ([`crate::HAS_EMBEDDED`]), its file is read from one of the [`crate::search_folders`].
     ///
     /// # Errors
-    /// [`Error::NoEmbedded`] where the program was built without one.
+    /// [`Error::MissingModel`] if the program has no embedded model and no folder has its file.
     pub fn embedded() -> Result<Self> {
-        let bytes = EMBEDDED.ok_or(Error::NoEmbedded)?;
-        // The tests compare its checksum; a program that was damaged since has other problems.
-        Self::read(bytes.into(), PathBuf::from("the embedded model"), false)
+        Self::embedded_or_in(EMBEDDED, search_folders())
+    }
+
+    /// The embedded model from the bytes in the program, or else from its file in one of the
+    /// folders.
+    fn embedded_or_in(bytes: Option<&'static [u8]>, folders: Vec<PathBuf>) -> Result<Self> {
+        match bytes {
+            // The tests compare its checksum, so that loading it need not.
+            Some(bytes) => Self::read(bytes.into(), PathBuf::from("the embedded model"), false),
+            None => Self::open(&embedded_file(folders)?),
+        }
     }
 
     /// Reads a model file and compares its checksum.
     ///
     /// # Errors
-    /// Where it cannot be read, is something else, or is damaged.
+    /// If it cannot be read, is not a model file, or is damaged.
     pub fn open(path: &Path) -> Result<Self> {
         let bytes =
             std::fs::read(path).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
@@ -89,7 +101,7 @@ impl StoredModel {
 
     fn read(bytes: Cow<'static, [u8]>, path: PathBuf, compare: bool) -> Result<Self> {
         let wrong = |problem: String| Error::Model { path: path.clone(), problem };
-        let Some((fixed, rest)) =
+        let Some((fixed, content)) =
             bytes.split_first_chunk::<FIXED>().filter(|(f, _)| f[..8] == MAGIC)
         else {
             return Err(wrong("not a model file of storymeter".to_owned()));
@@ -99,54 +111,58 @@ impl StoredModel {
         };
         if number(8) != VERSION {
             let problem =
-                format!("layout {} is not known; this version reads {VERSION}", number(8));
+                format!("layout {} is unknown; this version reads layout {VERSION}", number(8));
             return Err(wrong(problem));
         }
         let length = u64::from(number(16)) | u64::from(number(20)) << 32;
         if length != bytes.len() as u64 {
             return Err(wrong(format!(
-                "has {} bytes of {length}: cut short, or changed",
+                "it has {} bytes and should have {length}: it was cut short or changed",
                 bytes.len()
             )));
         }
-        if compare && Sha256::digest(rest)[..] != fixed[24..] {
+        if compare && Sha256::digest(content)[..] != fixed[24..] {
             return Err(wrong(
                 "damaged: its SHA-256 is not the one it was written with".to_owned(),
             ));
         }
         let header_len = number(12) as usize;
-        let header = rest
+        let header = content
             .get(..header_len)
-            .ok_or_else(|| wrong("its header is longer than it".to_owned()))?;
+            .ok_or_else(|| wrong("its header is longer than the file".to_owned()))?;
         let header: Header =
             serde_json::from_slice(header).map_err(|e| wrong(format!("its header: {e}")))?;
         let start = FIXED + header_len;
         if header.parts.iter().any(|(_, r)| r.start > r.end || r.end > bytes.len() - start) {
-            return Err(wrong("a part lies beyond its end".to_owned()));
+            return Err(wrong("a part lies beyond the end of the file".to_owned()));
         }
         Ok(Self { path, bytes, header, start })
     }
 
-    /// What the model says of itself.
+    /// The model's card.
     pub fn card(&self) -> &Card {
         &self.header.card
     }
 
-    /// The model's name in signatures: that of the folder it was made from.
+    /// The hash of the weights, as signatures name it. It is that of the folder the file was made
+    /// from.
     pub fn fingerprint(&self) -> &str {
         &self.header.fingerprint
     }
 
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Writes the same weights with another calibration, window or description; returns the file's size. Another calibration
-    /// makes another fingerprint, since it makes other scores; the window stands in signatures by itself.
+    /// Writes the same weights with another calibration, window or description, and returns the
+    /// size of the new file.
+    ///
+    /// A new calibration changes the fingerprint, because it changes the scores. A new window does
+    /// not: signatures name the window themselves.
     ///
     /// # Errors
-    /// If the card asks for other heads or another way of reading, and what the system says of the file.
+    /// If the card differs in anything else, or if the file cannot be written.
     pub fn store_with(&self, card: Card, path: &Path) -> Result<usize> {
         let old = self.card();
         let calibrated = Card {
@@ -177,7 +193,7 @@ impl StoredModel {
         write(path, &header, &self.bytes[self.start..])
     }
 
-    /// A part's bytes: borrowed where the file is part of the program.
+    /// The bytes of a part. They are borrowed if the file is part of the program.
     fn part(&self, name: &str) -> Option<Cow<'static, [u8]>> {
         let (_, range) = self.header.parts.iter().find(|(known, _)| known == name)?;
         let range = self.start + range.start..self.start + range.end;
@@ -187,7 +203,7 @@ impl StoredModel {
         })
     }
 
-    /// The tokeniser's files, which are kept compressed.
+    /// The tokeniser's files, decompressed.
     fn inflated(&self) -> Result<Vec<File<'_>>> {
         let mut files = Vec::new();
         for (part, _) in &self.header.parts {
@@ -205,7 +221,7 @@ impl StoredModel {
         Ok(files)
     }
 
-    /// The pieces a scorer needs.
+    /// Reads the encoder, the tokeniser and the heads.
     pub(crate) fn open_parts(&self) -> Result<(Encoder, Tokenizer, Heads)> {
         let config = Config::from_fields(self.header.config.clone(), self.path.clone())?;
         let card = self.card();
@@ -234,19 +250,21 @@ impl StoredModel {
 }
 
 impl Model {
-    /// Writes the model as one file; returns its size.
+    /// Writes the model as one file, and returns its size in bytes.
     ///
-    /// A reconstruction matrix of the model's own is half as large as everything else, and refused: leave it out by
-    /// setting [`Card::reconstruction`] to [`Reconstruction::None`] (scores do not change, `--explain` has no edits).
+    /// A model with its own reconstruction matrix ([`Reconstruction::Own`]) is refused, because
+    /// that matrix is half as large as everything else. Set [`Card::reconstruction`] to
+    /// [`Reconstruction::None`] to leave the matrix out: scores stay the same, and explanations
+    /// suggest no edits.
     ///
     /// # Errors
-    /// For such a matrix, and what the system says of the file.
+    /// If the model has such a matrix, or if the file cannot be written.
     pub fn store(&self, path: &Path) -> Result<usize> {
         let wrong =
             |problem: &str| Error::Model { path: path.to_owned(), problem: problem.to_owned() };
         if self.card.reconstruction == Reconstruction::Own {
             return Err(wrong(
-                "the model has a reconstruction matrix of its own, which a model file does not hold",
+                "the model has its own reconstruction matrix, which a model file cannot hold",
             ));
         }
         if let Some(problem) = self.card.problem(&self.config) {
@@ -267,7 +285,7 @@ impl Model {
         let heads =
             self.heads.to_bytes(path, &self.card, self.config.hidden, self.config.vocabulary)?;
         parts.push(("heads".to_owned(), heads));
-        // A tokenizer.json holds all that a vocab.txt does.
+        // tokenizer.json has everything that vocab.txt has.
         let json = self.tokenizer_files.iter().any(|(name, _)| *name == "tokenizer.json");
         for (name, bytes) in
             self.tokenizer_files.iter().filter(|(name, _)| !json || *name != "vocab.txt")
@@ -293,22 +311,66 @@ impl Model {
     }
 }
 
-/// Writes a model file; returns its size.
+/// Writes a model file, and returns its size in bytes.
 fn write(path: &Path, header: &Header, payload: &[u8]) -> Result<usize> {
     let mut header = serde_json::to_vec(header)
         .map_err(|e| Error::Model { path: path.to_owned(), problem: e.to_string() })?;
-    // Blanks behind JSON are nothing.
+    // Trailing spaces after the JSON value are ignored.
     header.resize((FIXED + header.len()).next_multiple_of(ALIGN) - FIXED, b' ');
-    let rest = [header.as_slice(), payload].concat();
-    let mut bytes = Vec::with_capacity(FIXED + rest.len());
+    let content = [header.as_slice(), payload].concat();
+    let mut bytes = Vec::with_capacity(FIXED + content.len());
     bytes.extend(MAGIC);
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend((header.len() as u32).to_le_bytes());
-    bytes.extend(((FIXED + rest.len()) as u64).to_le_bytes());
-    bytes.extend(Sha256::digest(&rest));
-    bytes.extend(rest);
+    bytes.extend(((FIXED + content.len()) as u64).to_le_bytes());
+    bytes.extend(Sha256::digest(&content));
+    bytes.extend(content);
     let mut file = AtomicFile::create(path)?;
     file.write_all(&bytes).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
     file.commit()?;
     Ok(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use storymeter_core::Story;
+    use storymeter_encoder::load_parameters;
+
+    use super::*;
+    use crate::Scorer;
+
+    /// A tiny model with constant heads.
+    fn tiny_model() -> Model {
+        let encoder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert");
+        let config = Config::load(&encoder).unwrap();
+        let parameters = load_parameters(&encoder, &config).unwrap();
+        let heads = Heads { score: vec![0.1; config.hidden], ..Heads::default() };
+        let card = Card {
+            max_tokens: 32,
+            diagnosis: false,
+            reconstruction: Reconstruction::None,
+            ..Card::default()
+        };
+        let vocabulary = std::fs::read(encoder.join("vocab.txt")).unwrap();
+        Model { config, parameters, heads, card, tokenizer_files: vec![("vocab.txt", vocabulary)] }
+    }
+
+    #[test]
+    fn a_build_without_the_embedded_model_scores_with_its_file() {
+        let [empty, folder] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+        let folders = || [&empty, &folder].map(|folder| folder.path().to_owned()).to_vec();
+        let load = || StoredModel::embedded_or_in(None, folders());
+        let error = load().unwrap_err();
+        assert!(matches!(&error, Error::MissingModel { searched, .. } if *searched == folders()));
+        assert!(error.to_string().contains("union-compact.smq is not in "), "{error}");
+
+        let model = tiny_model();
+        model.store(&folder.path().join("union-compact.smq")).unwrap();
+        let stored = load().unwrap();
+        assert_eq!(stored.fingerprint(), model.fingerprint());
+        let story = Story { text: "the kite was red.".into(), ..Story::default() };
+        let scores = Scorer::from_stored(&stored).unwrap().score(&[&story]).unwrap();
+        assert!(scores[0].probability > 0.0);
+    }
 }

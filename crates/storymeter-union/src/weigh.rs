@@ -1,9 +1,11 @@
-//! What each sentence adds to a story's logit: the story is read again without it.
+//! Weighs the sentences of a story: the story is read again without each of them.
 //!
-//! The encoder looks at all tokens of a window together, so that nothing of a window can be kept when a sentence is left out
-//! of it. The other windows need not be read again; still a window of n sentences is read n times more, for thousands of
-//! sentences that each weigh next to nothing in a long story. So there is a limit to what is read again, and the sentences of
-//! the windows with the lowest logits, where the story loses most, come first. A sentence that spoils a good window is missed.
+//! The encoder looks at all tokens of a window together, so a window must be read again as a whole
+//! when a sentence is left out of it. The other windows need not be read again. Still, a window of
+//! n sentences is read n more times, and in a long story thousands of sentences would be weighed
+//! that hardly matter. So the number of tokens that are read again is limited. The sentences of the
+//! windows with the lowest logits come first, because the story loses most there. A sentence that
+//! spoils a good window may be missed.
 
 use std::ops::Range;
 
@@ -12,14 +14,14 @@ use storymeter_encoder::{Batch, Workspace};
 use crate::scorer::Reading;
 use crate::{Result, Scorer, SentenceShare};
 
-/// Tokens that are read again at most to weigh sentences, unless the story has more: about as many as all sentences of 10,000
-/// words take in the embedded model's windows.
+/// The largest number of tokens that are read again, unless the story itself has more. It is about
+/// what weighing all sentences of a story of 10,000 words takes with the embedded model.
 const LIMIT: usize = 1 << 16;
 
-/// Windows that are read together: bounds the memory.
-const AT_A_TIME: usize = 64;
+/// The number of windows that are read together. It bounds the memory.
+const WINDOWS: usize = 64;
 
-/// What one window says, and how much it counts.
+/// The logit of one window, and the number of its tokens, by which it is weighted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
     logit: f64,
@@ -35,12 +37,12 @@ struct Cut {
 }
 
 impl Cut {
-    /// How many tokens are read.
+    /// The number of tokens that are read.
     fn tokens(&self, reading: &Reading) -> usize {
         reading.windows[self.window].ids.len() - self.pieces.len()
     }
 
-    /// What is read.
+    /// The tokens that are read.
     fn ids(&self, reading: &Reading) -> Vec<u32> {
         let window = &reading.windows[self.window];
         let (before, after) = (window.offset + self.pieces.start, window.offset + self.pieces.end);
@@ -49,12 +51,12 @@ impl Cut {
 }
 
 impl Scorer {
-    /// A window's part, from its vector.
+    /// The part of a window in the story's logit, from the vector of the window.
     pub(crate) fn part(&self, vector: &[f32], tokens: usize) -> Part {
         Part { logit: self.heads.logit(vector), tokens: tokens as f64 }
     }
 
-    /// Leaves out the sentences in turn: all of them, or as many as the limit allows.
+    /// Leaves out one sentence after the other: all of them, or as many as the limit allows.
     pub(crate) fn shares(
         &self,
         reading: &Reading,
@@ -74,19 +76,19 @@ impl Scorer {
         cuts.retain(|cut| weighed[cut.sentence]);
         let mut changed: Vec<Vec<(usize, Part)>> = vec![Vec::new(); reading.sentences.len()];
         let mut workspace = Workspace::new();
-        for some in cuts.chunks(AT_A_TIME) {
-            let ids: Vec<Vec<u32>> = some.iter().map(|cut| cut.ids(reading)).collect();
+        for together in cuts.chunks(WINDOWS) {
+            let ids: Vec<Vec<u32>> = together.iter().map(|cut| cut.ids(reading)).collect();
             let batch: Batch = ids.iter().map(Vec::as_slice).collect();
             let hidden = self.states(&batch, &mut workspace)?;
-            for (at, cut) in some.iter().enumerate() {
+            for (at, cut) in together.iter().enumerate() {
                 let part = self.part(&self.pool(hidden.story(at)), ids[at].len());
                 changed[cut.sentence].push((cut.window, part));
             }
         }
         let without = without(parts, &changed);
         let shares = reading.sentences.iter().zip(without).zip(weighed).map(
-            |((sentence, rest), weighed)| {
-                let contribution = weighed.then(|| rest.map_or(0.0, |rest| logit - rest));
+            |((sentence, without), weighed)| {
+                let contribution = weighed.then(|| without.map_or(0.0, |without| logit - without));
                 SentenceShare { start: sentence.start, end: sentence.end, contribution }
             },
         );
@@ -113,38 +115,40 @@ fn cuts(reading: &Reading) -> Vec<Cut> {
     cuts
 }
 
-/// Which sentences are weighed: those of the windows with the lowest logits, as long as no more tokens are read again than the
-/// limit or the story's own. A sentence that two windows share is read again in both.
+/// Chooses the sentences that are weighed: those of the windows with the lowest logits, until as
+/// many tokens are read again as the limit allows or the story has. For a sentence that is in two
+/// windows, both are read again.
 fn of_the_weakest_windows(reading: &Reading, cuts: &[Cut], parts: &[Part]) -> Vec<bool> {
     let mut costs = vec![0; reading.sentences.len()];
     for cut in cuts {
         costs[cut.sentence] += cut.tokens(reading);
     }
     let mut order: Vec<&Cut> = cuts.iter().collect();
-    // Stable: of windows alike, the first in the story comes first.
+    // The sort is stable: of windows with the same logit, the first in the story comes first.
     order.sort_by(|one, two| parts[one.window].logit.total_cmp(&parts[two.window].logit));
     let mut left = LIMIT.max(reading.windows.iter().map(|window| window.ids.len()).sum());
-    // A sentence without a token is in no window, and adds nothing.
+    // A sentence without tokens is in no window and adds nothing.
     let mut weighed: Vec<bool> = costs.iter().map(|cost| *cost == 0).collect();
     for cut in order {
         if weighed[cut.sentence] {
             continue;
         }
-        let Some(rest) = left.checked_sub(costs[cut.sentence]) else { break };
-        left = rest;
+        let Some(remaining) = left.checked_sub(costs[cut.sentence]) else { break };
+        left = remaining;
         weighed[cut.sentence] = true;
     }
     weighed
 }
 
-/// The story's logit without each sentence, given the windows that are then others; `None` where none is.
+/// The logit of the story without each sentence, from the windows that change. `None` if no window
+/// changes.
 fn without(parts: &[Part], changed: &[Vec<(usize, Part)>]) -> Vec<Option<f64>> {
-    // Of all windows, so that a long story's shares cost no more than its windows.
+    // The sums over all windows are computed once, so that the work stays linear in their number.
     let total = |weight: fn(&Part) -> f64| parts.iter().map(weight).sum::<f64>();
     let (logits, tokens) = (total(|part| part.tokens * part.logit), total(|part| part.tokens));
-    let rest = |changed: &Vec<(usize, Part)>| match (changed.as_slice(), parts.len()) {
+    let logit = |changed: &Vec<(usize, Part)>| match (changed.as_slice(), parts.len()) {
         ([], _) => None,
-        // One window's own logit exactly, not a product divided again.
+        // The logit of the only window is taken as it is: multiplying and dividing would round it.
         ([(_, only)], 1) => Some(only.logit),
         (changed, _) => {
             let (mut logits, mut tokens) = (logits, tokens);
@@ -155,7 +159,7 @@ fn without(parts: &[Part], changed: &[Vec<(usize, Part)>]) -> Vec<Option<f64>> {
             Some(logits / tokens)
         }
     };
-    changed.iter().map(rest).collect()
+    changed.iter().map(logit).collect()
 }
 
 #[cfg(test)]
@@ -167,7 +171,8 @@ mod tests {
 
     #[test]
     fn the_sentences_of_the_weakest_windows_come_first_until_the_limit_is_reached() {
-        // Three windows of 30,000 tokens; the first and the second share the sentence 2, and sentence 5 is in none.
+        // There are three windows of 30,000 tokens. The first two share sentence 2, and sentence 5
+        // is in none.
         let window = || Window { ids: vec![0; 30_000], pieces: Vec::new(), offset: 1 };
         let reading = Reading {
             text: String::new(),
@@ -181,7 +186,7 @@ mod tests {
             let parts = logits.map(|logit| Part { logit, tokens: 30_000.0 });
             of_the_weakest_windows(&reading, &cuts, &parts)
         };
-        // 90,000 tokens may be read again: three windows without a sentence.
+        // 90,000 tokens may be read again, which is enough for three windows without a sentence.
         assert_eq!(weighed([0.3, 0.2, 0.1]), [false, false, true, false, true, true]);
         assert_eq!(weighed([0.1, 0.2, 0.3]), [true, true, false, false, false, true]);
     }

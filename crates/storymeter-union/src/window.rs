@@ -1,27 +1,30 @@
-//! Stories longer than the encoder's window: overlapping windows that end where sentences end.
+//! Cuts a story that is longer than the encoder's window into overlapping windows of whole
+//! sentences.
 //!
-//! A window holds as many whole sentences as fit, and the next window begins with the last sentence of the one before
-//! (so that every pair of neighbours is seen together). A sentence that is too long for a window by itself is cut. The
-//! prompt, where the model reads prompts ([`crate::Card::prompts`]), stands before the story in every window, cut to a quarter of it.
+//! A window holds as many whole sentences as fit. The next window begins with the last sentence of
+//! the one before, so that every sentence is read together with the one after it. A sentence that
+//! does not fit into a window is cut. If the model reads prompts ([`crate::Card::prompts`]), the
+//! prompt stands before the story in every window, and takes at most a quarter of it.
 //!
-//! The story's logit is the mean of its windows' logits, weighted by their tokens.
+//! The logit of the story is the mean of the logits of its windows, weighted by their tokens.
 
 use storymeter_core::Story;
 use storymeter_encoder::{Token, Tokenizer};
 use storymeter_text::Span;
 
-/// The ids of one window and where its pieces stand in the story.
+/// The tokens of one window, and their places in the story.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
     /// `[CLS] prompt story [SEP]`.
     pub ids: Vec<u32>,
-    /// The story's pieces in this window; the first stands at `offset` in `ids`.
+    /// The pieces of the story in this window. The first of them is at `offset` in `ids`.
     pub pieces: Vec<Token>,
-    /// Where the story begins in `ids`.
+    /// The place in `ids` at which the story begins.
     pub offset: usize,
 }
 
-/// Cuts a story, given by its text and the spans of its sentences, into windows of at most `limit` tokens.
+/// Cuts a story into windows of at most `limit` tokens. The story is given by its text and the
+/// spans of its sentences.
 pub fn windows(
     tokenizer: &Tokenizer,
     prompt: Option<&str>,
@@ -44,7 +47,7 @@ pub fn windows(
     }
     let ends = sentence_ends(&pieces, sentences, room);
     let mut windows = Vec::new();
-    // `first` and `last` count sentences; `ends[i]` is where sentence i ends in `pieces`.
+    // `first` and `last` are numbers of sentences. Sentence i ends at `ends[i]` in `pieces`.
     let begin = |sentence: usize| if sentence == 0 { 0 } else { ends[sentence - 1] };
     let mut first = 0;
     loop {
@@ -56,7 +59,7 @@ pub fn windows(
         if last + 1 == ends.len() {
             return windows;
         }
-        // The last sentence again, unless it alone keeps the next one out.
+        // The last sentence is repeated, unless the next one would not fit beside it.
         let overlap = ends[last + 1] - begin(last) <= room && last > first;
         first = if overlap { last } else { last + 1 };
     }
@@ -67,7 +70,7 @@ pub fn prompt_of(story: &Story) -> Option<&str> {
     story.prompt.as_deref().filter(|prompt| !story.text.trim_start().starts_with(prompt.trim()))
 }
 
-/// What stands before the story in a window: `[CLS]` and the prompt.
+/// The tokens before the story in a window: `[CLS]` and the prompt.
 pub fn lead(tokenizer: &Tokenizer, prompt: Option<&str>, limit: usize) -> Vec<u32> {
     let mut lead: Vec<u32> = vec![tokenizer.start()];
     if let Some(prompt) = prompt.filter(|prompt| !prompt.trim().is_empty()) {
@@ -76,7 +79,8 @@ pub fn lead(tokenizer: &Tokenizer, prompt: Option<&str>, limit: usize) -> Vec<u3
     lead
 }
 
-/// Where sentences end, counted in pieces; a sentence of more than `room` pieces ends every `room` pieces.
+/// The places in `pieces` at which sentences end. A sentence of more than `room` pieces is cut into
+/// parts of `room` pieces.
 pub fn sentence_ends(pieces: &[Token], sentences: &[Span], room: usize) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut start = 0;
@@ -110,7 +114,7 @@ mod tests {
         Tokenizer::load(&folder, &Config::load(&folder).unwrap()).unwrap()
     }
 
-    /// The windows as text.
+    /// The texts of the windows.
     fn cut(text: &str, prompt: Option<&str>, limit: usize) -> Vec<String> {
         let windows = windows(&tokenizer(), prompt, text, &sentence::split(text), limit);
         assert!(windows.iter().all(|window| window.ids.len() <= limit));

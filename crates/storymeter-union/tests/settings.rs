@@ -1,4 +1,5 @@
-//! Settings files that no one would write on purpose: each is read, or refused with its file and line.
+//! Reads settings files that no one would write on purpose. Each is accepted, or refused with an error
+//! that names the file and the line.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use storymeter_union::train::{Preset, Settings};
 
 const PRESETS: [Preset; 3] = [Preset::Default, Preset::Paper, Preset::ReleasedCode];
 
-/// Values of every kind that TOML has, and some that it has not.
+/// Values of every kind that TOML has, and some that are not TOML.
 const VALUES: [&str; 35] = [
     "0",
     "1",
@@ -47,37 +48,39 @@ const VALUES: [&str; 35] = [
     "",
 ];
 
-/// Reads a text as a file; the complaint has lost the folder's name.
+/// Reads bytes as a settings file. An error is given without the path of the file.
 fn read(bytes: &[u8]) -> Result<Settings, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.toml");
     std::fs::write(&path, bytes).unwrap();
     let shown = path.display().to_string();
     Settings::read(&path, None).map_err(|error| {
-        let told = error.to_string();
-        told.strip_prefix(&shown).unwrap_or_else(|| panic!("no file in {told:?}")).to_owned()
+        let message = error.to_string();
+        message.strip_prefix(&shown).unwrap_or_else(|| panic!("no file in {message:?}")).to_owned()
     })
 }
 
-/// The line a complaint names.
-fn line(told: &str) -> Option<usize> {
-    told.strip_prefix(':')?.split_once(':')?.0.parse().ok()
+/// The line that an error names.
+fn line(message: &str) -> Option<usize> {
+    message.strip_prefix(':')?.split_once(':')?.0.parse().ok()
 }
 
-/// What holds for every text: settings that are written and read again are the same, or a complaint about a line it has.
+/// Checks what holds for every text: it is read, and reads the same after it was written again, or it
+/// is refused with an error that names one of its lines.
 fn read_or_refused(bytes: &[u8]) {
     match read(bytes) {
         Ok(settings) => assert_eq!(read(settings.to_toml().as_bytes()), Ok(settings)),
-        Err(told) => {
+        Err(message) => {
             let lines = 1 + bytes.iter().filter(|byte| **byte == b'\n').count();
-            let problem = told.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit());
-            assert!(problem.len() > 4, "no reason in {told:?}");
-            match line(&told) {
-                Some(line) => assert!((1..=lines).contains(&line), "{told:?} of {lines} lines"),
-                // A field that no line names does not go with one that a line does; or there are tables in tables without an end.
+            let problem = message.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit());
+            assert!(problem.len() > 4, "no reason in {message:?}");
+            match line(&message) {
+                Some(line) => assert!((1..=lines).contains(&line), "{message:?} of {lines} lines"),
+                // A field that no line names can clash with one that a line names, and tables that
+                // are nested too deeply have no line.
                 None => assert!(
-                    told.contains("tokens_a_batch") || told == ": recursion limit",
-                    "no line in {told:?}"
+                    message.contains("tokens_a_batch") || message == ": recursion limit",
+                    "no line in {message:?}"
                 ),
             }
         }
@@ -88,7 +91,7 @@ fn presets() -> impl Strategy<Value = String> {
     select(PRESETS.as_slice()).prop_map(|preset| Settings::of(preset).to_toml())
 }
 
-/// The lines that set something, without the comments.
+/// The lines of a file that are neither empty nor comments.
 fn fields(text: &str) -> Vec<&str> {
     text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect()
 }
@@ -129,9 +132,9 @@ proptest! {
         lines[at] = format!("{name} = {value}");
         let text = lines.join("\n");
         read_or_refused(text.as_bytes());
-        if let Err(told) = read(text.as_bytes()) {
+        if let Err(message) = read(text.as_bytes()) {
             let place = |name: &str| lines.iter().position(|line| line.starts_with(name)).unwrap();
-            // Where fields must go together one of them is named.
+            // If two fields do not go together, the error names one of them.
             let other = match name.as_str() {
                 "max_tokens" => place("tokens_a_batch"),
                 "word_step" => place("weight_step"),
@@ -139,7 +142,7 @@ proptest! {
                 _ if at > place("[perturb]") => place("[perturb]"),
                 _ => at,
             };
-            prop_assert!([at, other].map(|line| Some(line + 1)).contains(&line(&told)), "{}: {}", lines[at], told);
+            prop_assert!([at, other].map(|line| Some(line + 1)).contains(&line(&message)), "{}: {}", lines[at], message);
         }
     }
 
@@ -174,8 +177,8 @@ fn huge_files_are_refused_in_no_time() {
         assert!(read(text.as_bytes()).is_err());
         read_or_refused(text.as_bytes());
     }
-    let told = read(&vec![b'\n'; 2_000_000]).unwrap_err();
-    assert_eq!(told, ": has more than 1048576 bytes, which no file of settings needs");
+    let message = read(&vec![b'\n'; 2_000_000]).unwrap_err();
+    assert_eq!(message, ": has more than 1048576 bytes, which no settings file needs");
 }
 
 #[test]

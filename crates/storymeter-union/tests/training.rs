@@ -1,5 +1,5 @@
-//! A tiny encoder trained from random weights on stories made from a few patterns: it must learn, and a run that was
-//! cut off must end like one that was not.
+//! Trains a tiny encoder from random weights on stories that are made from a few patterns. It must
+//! learn, and a run that was interrupted must end like one that was not.
 #![allow(clippy::print_stdout)]
 
 use std::collections::BTreeSet;
@@ -7,16 +7,17 @@ use std::fs;
 use std::path::Path;
 
 use storymeter_core::Story;
+use storymeter_core::rng::StreamId;
 use storymeter_core::split::{Split, assign};
 use storymeter_encoder::{Config, Parameters, Stream, save_parameters};
 use storymeter_perturb::{DonorSampler, Perturber};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
-use storymeter_union::train::{
-    Activations, Device, EpochReport, Event, Job, Preset, Settings, train,
-};
+#[cfg(feature = "cuda")]
+use storymeter_union::train::Activations;
+use storymeter_union::train::{Device, EpochReport, Event, Job, Preset, Settings, train};
 use storymeter_union::{Error, Model, Pooling, Precision, Reconstruction, Scorer};
 
-/// Five sentences with an order: want, search, trouble, help, end.
+/// Stories of five sentences in a fixed order: wish, search, trouble, help, end.
 fn stories(from: u64, count: u64) -> Vec<Story> {
     let pick =
         |stream: Stream, i: u64, list: &[&'static str]| list[stream.bits(i) as usize % list.len()];
@@ -56,7 +57,8 @@ fn stories(from: u64, count: u64) -> Vec<Story> {
     (from..from + count).map(story).collect()
 }
 
-/// An encoder of two layers, 64 wide, with random weights. Letters are pieces too, so that no word is unknown.
+/// Writes an encoder of two layers and width 64 with random weights. Its vocabulary has all letters, so
+/// that no word is unknown.
 fn write_encoder(folder: &Path) {
     let mut pieces: Vec<String> =
         ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec();
@@ -127,7 +129,10 @@ fn share_won(model: &Path) -> f64 {
         .iter()
         .enumerate()
         .map(|(i, story)| {
-            let text = perturber.perturb(story, 99, i as u64, 0).unwrap().story;
+            let text = perturber
+                .perturb(story, 99, StreamId::Draw { record: i as u64, draw: 0 })
+                .unwrap()
+                .story;
             Story { text, ..Story::default() }
         })
         .collect();
@@ -156,7 +161,7 @@ fn a_tiny_model_learns_to_tell_held_out_negatives_with_and_without_reconstructio
         let out = tempfile::tempdir().unwrap();
         let reports = run(init.path(), out.path(), &variant, 400, false);
         assert_eq!(reports.len(), 12);
-        // Of 150 pairs, chance wins 75 and four in five by luck once in more than 10^12 times.
+        // Chance wins 75 of the 150 pairs, and four fifths of them less than once in 10^12 times.
         let won = share_won(out.path());
         assert!(won >= 0.8, "{:?}: wins {won} of the pairs", variant.reconstruction);
         let best = reports.iter().rev().find(|report| report.best).unwrap();
@@ -193,21 +198,22 @@ fn one_layer_on_a_grid_learns_too_and_its_file_scores_exactly_like_its_folder() 
     let larger = in_eight_bits.store(&whole).unwrap();
     assert!(size * 3 < larger * 2, "{size} bytes, {larger} in eight bits");
     let scorers = [out.path(), &packed].map(|path| Scorer::load(path, Precision::Int8).unwrap());
-    let told = stories(20_000, 20);
-    let [folder, file] =
-        scorers.each_ref().map(|scorer| scorer.score(&told.iter().collect::<Vec<_>>()).unwrap());
+    let held_out = stories(20_000, 20);
+    let [folder, file] = scorers
+        .each_ref()
+        .map(|scorer| scorer.score(&held_out.iter().collect::<Vec<_>>()).unwrap());
     assert_eq!(folder, file);
     assert_eq!(scorers[0].signature().to_string(), scorers[1].signature().to_string());
-    // Rounding the same weights only now is another model.
+    // The same weights without the grid are another model.
     let exact = Scorer::load(&whole, Precision::Int8).unwrap();
-    assert_ne!(exact.score(&told.iter().collect::<Vec<_>>()).unwrap(), file);
+    assert_ne!(exact.score(&held_out.iter().collect::<Vec<_>>()).unwrap(), file);
 }
 
 #[test]
 fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     let init = tempfile::tempdir().unwrap();
     write_encoder(init.path());
-    // Stories of about forty tokens, so that most are seen through windows.
+    // The stories have about forty tokens, so most of them are read in windows.
     let settings = Settings {
         epochs: 4,
         max_tokens: 32,
@@ -218,7 +224,7 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     let (whole, cut) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let stories = stories(0, 120);
     let job = job(init.path(), &stories, whole.path(), &settings, false);
-    // What the folder holds after the second epoch is what a killed run leaves behind.
+    // The folder after the second epoch is what an interrupted run leaves behind.
     let reports = train(&job, &mut |event| {
         if matches!(event, Event::Epoch(report) if report.epoch == 2) {
             for entry in fs::read_dir(whole.path()).unwrap() {
@@ -237,13 +243,16 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
         let read = |folder: &Path| fs::read(folder.join(file)).unwrap();
         assert!(read(whole.path()) == read(cut.path()), "{file} differs");
     }
-    // With other settings it is another run.
+    // A run with other settings cannot continue from this checkpoint.
     let other = Settings { seed: 2, ..settings.clone() };
     let error = train(&Job { settings: &other, ..job }, &mut |_| Ok(())).unwrap_err();
+    assert!(matches!(error, Error::OtherRun { .. }), "{error}");
     assert!(error.to_string().contains("a run with other settings"), "{error}");
 }
 
 #[test]
+#[cfg(feature = "cuda")]
+#[ignore = "needs an NVIDIA GPU; run with --ignored"]
 fn two_runs_on_a_gpu_give_the_same_bytes() {
     let init = tempfile::tempdir().unwrap();
     write_encoder(init.path());
@@ -253,17 +262,8 @@ fn two_runs_on_a_gpu_give_the_same_bytes() {
         for out in &folders {
             let device = Device::Cuda { gpu: 0, activations, team: None };
             let job = Job { device, ..job(init.path(), &stories, out.path(), &settings, false) };
-            match train(&job, &mut |_| Ok(())) {
-                Ok(reports) => println!("{activations:?}: dev loss {:.6}", reports[1].dev.all.loss),
-                Err(error) => {
-                    println!("skipped: {error}");
-                    assert!(
-                        matches!(error, Error::Encoder(storymeter_encoder::Error::Device(_))),
-                        "{error:?}"
-                    );
-                    return;
-                }
-            }
+            let reports = train(&job, &mut |_| Ok(())).unwrap();
+            println!("{activations:?}: dev loss {:.6}", reports[1].dev.all.loss);
         }
         for file in ["model.safetensors", "heads.safetensors", "storymeter.json"] {
             let [first, second] =
@@ -291,11 +291,49 @@ fn a_model_reads_masked_names_as_one_token_and_its_card_says_how_it_came_about()
     assert_eq!(card.training["settings"]["delexicalise"], 0.5);
     let signature = card.training["signature"].as_str().unwrap();
     assert!(signature.starts_with("union-training|preset:default|settings:"), "{signature}");
-    // Where all stories were masked, scoring masks too.
+    // If all stories were masked in training, names are masked in scoring too.
     let (_out, scorer) = train_with(1.0);
     let story = |text: &str| Story { text: text.into(), ..Story::default() };
     let scores = scorer.score(&[&story("Tom ran."), &story("[MALE] ran.")]).unwrap();
     assert_eq!(scores[0], scores[1]);
+}
+
+#[test]
+fn a_model_reads_prompts_if_its_settings_say_so_and_not_because_a_story_has_one() {
+    let init = tempfile::tempdir().unwrap();
+    write_encoder(init.path());
+    let without = stories(0, 60);
+    let mut with = without.clone();
+    with[7].prompt = Some("the old boat".into());
+    let trained = |stories: &[Story], prompts: bool| {
+        let out = tempfile::tempdir().unwrap();
+        let settings = Settings { epochs: 1, prompts, ..settings() };
+        let mut counted = None;
+        train(&job(init.path(), stories, out.path(), &settings, false), &mut |event| {
+            if let Event::Start(start) = event {
+                counted = Some((start.settings.prompts, start.stories_with_prompts));
+            }
+            Ok(())
+        })
+        .unwrap();
+        let model = Model::load(out.path()).unwrap();
+        assert_eq!(model.card.training["settings"]["prompts"], prompts);
+        (
+            model.card.prompts,
+            counted.unwrap(),
+            fs::read(out.path().join("model.safetensors")).unwrap(),
+        )
+    };
+    let (reads, counted, weights) = trained(&without, false);
+    assert_eq!((reads, counted), (false, (false, 0)));
+    // The prompt of one story changes nothing: neither what the model reads nor what it learns.
+    let (reads, counted, same) = trained(&with, false);
+    assert_eq!((reads, counted), (false, (false, 1)));
+    assert!(same == weights);
+    let (reads, counted, other) = trained(&with, true);
+    assert_eq!((reads, counted), (true, (true, 1)));
+    assert!(other != weights, "the prompt was read");
+    assert!(trained(&without, true).0, "the card keeps what was set");
 }
 
 #[test]
@@ -305,7 +343,7 @@ fn the_released_code_s_preset_trains_its_own_way() {
     let released = Settings::of(Preset::ReleasedCode);
     let settings = Settings { epochs: 6, learning_rate: 1e-3, max_tokens: 96, ..released };
     let reports = run(init.path(), out.path(), &settings, 300, false);
-    // Ten examples a batch: five stories and their negatives.
+    // A batch has ten examples: five stories and their negatives.
     let (steps, left_out) = (reports[0].steps as usize, reports[0].left_out);
     let stories = (0..300).filter(|i| assign(settings.seed, *i) == Split::Train).count();
     assert_eq!(steps, (stories - left_out).div_ceil(5));
@@ -326,12 +364,15 @@ fn settings_and_stories_that_do_not_work_are_errors() {
         train(&job, &mut |_| Ok(())).unwrap_err()
     };
     let error = attempt(&Settings { max_tokens: 97, ..settings() }, 50);
-    assert_eq!(error.to_string(), "training: max_tokens is 97, and the encoder takes 8 to 96");
+    assert_eq!(
+        error.to_string(),
+        "training: max_tokens is 97, but the encoder reads 8 to 96 tokens"
+    );
     let error = attempt(&settings(), 1);
-    assert!(error.to_string().contains("1 stories give"), "{error}");
+    assert!(matches!(error, Error::TooFewStories { stories: 1, .. }), "{error}");
     let error =
         attempt(&Settings { learning_rate: 1.0, weight_decay: 1e6, epochs: 8, ..settings() }, 60);
-    assert!(error.to_string().contains("try a smaller learning rate"), "{error}");
+    assert!(matches!(error, Error::Diverged { .. }), "{error}");
     let wrong: Result<Settings, _> = serde_json::from_str("{\"epoch\": 3}");
     assert!(wrong.unwrap_err().to_string().contains("unknown field `epoch`"));
 }
@@ -353,12 +394,12 @@ fn a_student_learns_its_teacher_s_judgement_as_far_as_it_is_told_to() {
         out
     };
 
-    // A teacher nobody listens to changes nothing.
+    // A teacher with a share of 0 changes nothing.
     let weights =
         |folder: &tempfile::TempDir| fs::read(folder.path().join("model.safetensors")).unwrap();
     assert!(weights(&taught(0.0, &teachers, 1)) == weights(&taught(1.0, &[], 1)));
 
-    // One that is listened to is agreed with on stories neither has seen, more than without it.
+    // With a share of 1, the student agrees more with its teacher on new stories than without it.
     let held_out = self::stories(10_000, 150);
     let logits = |folder: &Path| -> Vec<f64> {
         let scorer = Scorer::load(folder, Precision::F32).unwrap();

@@ -1,17 +1,135 @@
 //! Measure how good a story is, and how good a measure of stories is.
 //!
-//! This crate is the front door: it re-exports the parts, each of which has one job.
+//! ```
+//! # let stories = ["Ada lost her keys. She looked under the bed. There they were.",
+//! #     "Ada lost her keys. A whale sang. The tax was blue.", "Rain. Rain. Rain. Rain."];
+//! # let (hypotheses, references) = (["the cat sat on the mat"], ["the cat sat on a mat"]);
+//! # let ratings = [5.0, 2.0, 1.0];
+//! let scores = storymeter::score(stories)?;                                // the embedded model
+//! let bleu = storymeter::metric("bleu")?.corpus_score(&hypotheses, &references)?;
+//! println!("{bleu}  {}", bleu.signature());
+//! let tau = storymeter::correlate(&scores, &ratings)?.kendall;             // value, interval, p, n
+//! # assert_eq!((scores.rows().len(), tau.n), (3, 3));
+//! # Ok::<(), storymeter::Error>(())
+//! ```
+//!
+//! - [`score`] and [`Scorer`]: stories in, a [`ScoreTable`] out, which is written to and read from
+//!   files with [`ScoreTable::write`] and [`read`].
+//! - [`metric`]: one metric on plain strings. [`catalogue`]: all metrics by name; a metric from
+//!   outside the workspace joins with [`Scorer::register`].
+//! - [`correlate`]: how strongly scores agree with ratings. [`meta`]: the whole meta-evaluation.
+//! - [`ledger`]: scores of systems with intervals, and one system against another.
+//! - [`input`]: stories from files, in bounded memory.
+//!
+//! The parts are crates of their own, and each is here under its name: [`core`], [`text`],
+//! [`perturb`], [`encoder`], [`union`], [`metrics`], [`stats`], [`meta`] and, with the feature
+//! `report`, `report`. The features `train`, `cuda` and `parquet` add training, GPUs and Parquet.
 #![forbid(unsafe_code)]
 
+mod corpus;
+mod correlate;
+mod error;
+pub mod input;
+pub mod ledger;
+mod scorer;
+
+use std::path::Path;
+
 pub use storymeter_core as core;
+pub use storymeter_core::{Catalogue, Depth, Device, Precision, ScoreTable, Story};
 pub use storymeter_encoder as encoder;
-pub use storymeter_meta as meta;
+//TMP pub use storymeter_meta as meta;
 pub use storymeter_metrics as metrics;
 pub use storymeter_perturb as perturb;
-pub use storymeter_report as report;
+//TMP #[cfg(feature = "report")]
+//TMP pub use storymeter_report as report;
 pub use storymeter_stats as stats;
 pub use storymeter_text as text;
 pub use storymeter_union as union;
 
-pub mod catalogue;
-pub mod summary;
+pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
+pub use correlate::{Agreement, Agreements, Numbers};
+pub use error::{Error, Result};
+pub use scorer::{LEARNED, Pass, ReadyScorer, Run, Scored, Scorer, Watch};
+
+/// For metrics that compare a story with nothing: a list of no references.
+pub const NO_REFERENCE: [&str; 0] = [];
+
+/// Scores stories with the embedded model.
+///
+/// The score is a probability: 1 for a story that reads like a whole human story.
+///
+/// ```
+/// let scores = storymeter::score(["Ada lost her keys. She looked under the bed."])?;
+/// let value = scores.values(scores.find("union")?)[0].clone().unwrap();
+/// assert!((0.0..=1.0).contains(&value));
+/// # Ok::<(), storymeter::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the program was built without the model and no file of it is found.
+pub fn score<I>(stories: I) -> Result<ScoreTable>
+where
+    I: IntoIterator,
+    I::Item: Into<Story>,
+{
+    Scorer::new().run(stories)
+}
+
+/// A metric by its name, such as `bleu`, `rouge:hanna` or `chrf:plus-plus`.
+///
+/// ```
+/// let error = storymeter::metric("blue").err().unwrap();
+/// assert_eq!(error.to_string(), "there is no metric \"blue\"; did you mean \"bleu\"?");
+/// ```
+///
+/// # Errors
+/// Where there is no such metric or option, or what it needs cannot be opened.
+pub fn metric(typed: &str) -> Result<NamedMetric> {
+    NamedMetric::new(typed, catalogue())
+}
+
+/// Correlates scores with ratings, story by story, where both are there.
+///
+/// ```
+/// let found = storymeter::correlate(&[0.3, 0.1, 0.4, 0.6], &[3.0, 1.0, 2.0, 5.0])?;
+/// assert!((found.kendall.value - 2.0 / 3.0).abs() < 1e-12);
+/// assert_eq!(found.kendall.n, 4);
+/// # Ok::<(), storymeter::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the lists have different lengths, fewer than two stories have both numbers, or one list
+/// is constant.
+pub fn correlate(scores: &impl Numbers, ratings: &impl Numbers) -> Result<Agreements> {
+    correlate::correlate(scores, ratings)
+}
+
+/// All metrics by name, the learned one first.
+///
+/// ```
+/// let catalogue = storymeter::catalogue();
+/// let mut ids = catalogue.entries().flat_map(|entry| entry.ids.iter().copied());
+/// assert_eq!(ids.next(), Some("union"));
+/// assert!(ids.any(|id| id == "bleu"));
+/// ```
+pub fn catalogue() -> Catalogue {
+    Catalogue::new(std::iter::once(&storymeter_union::ENTRY).chain(storymeter_metrics::entries()))
+}
+
+/// Reads a score table that `score` or [`ScoreTable::write`] wrote, or HANNA's published scores.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("scores.jsonl");
+/// storymeter::Scorer::new().metrics(["text-length"]).run(["Rain."])?.write(&path)?;
+/// let table = storymeter::read(&path)?;
+/// assert_eq!(table.values(0), [Ok(2.0)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Where the file is not such a table.
+pub fn read(path: impl AsRef<Path>) -> Result<ScoreTable> {
+    Ok(storymeter_core::read::scores(path.as_ref(), &catalogue())?)
+}

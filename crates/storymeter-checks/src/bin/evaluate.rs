@@ -58,7 +58,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
         Multiply::Int8 => Precision::Int8,
         Multiply::F32 => Precision::F32,
     };
-    let scorer = Location::of(&arguments.model)?.scorer(precision)?;
+    let scorer = Location::find(&arguments.model)?.scorer(precision)?;
     let evaluation = if arguments.selection { selection(&scorer)? } else { report(&scorer)? };
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&evaluation)?);

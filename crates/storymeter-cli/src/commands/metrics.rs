@@ -5,8 +5,7 @@ use std::io::{self, Write as _};
 
 use clap::{Args, Subcommand};
 use storymeter::catalogue;
-use storymeter::core::{Direction, Needs};
-use storymeter::metrics::Entry;
+use storymeter::core::{Direction, Entry, Needs};
 
 use crate::Outcome;
 
@@ -19,9 +18,9 @@ pub struct MetricsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// All metrics, one a line (the default)
+    /// All metrics, one per line (the default)
     List,
-    /// One metric: definition, presets, source, direction, range
+    /// One metric: definition, options, source, direction, range
     Show {
         /// Its id, such as bleu
         #[arg(value_name = "ID")]
@@ -33,14 +32,14 @@ enum Action {
 pub fn run(args: &MetricsArgs) -> anyhow::Result<Outcome> {
     let text = match &args.action {
         None | Some(Action::List) => list(),
-        Some(Action::Show { id }) => page(catalogue::find(id)?),
+        Some(Action::Show { id }) => catalogue().find(id)?.manual(),
     };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(Outcome::Done)
 }
 
 fn list() -> String {
-    let entries: Vec<&Entry> = catalogue::entries().collect();
+    let entries: Vec<&Entry> = catalogue().entries().collect();
     let ids: Vec<String> = entries.iter().copied().map(ids).collect();
     let width = ids.iter().map(String::len).max().unwrap_or(0);
     let mut text = String::new();
@@ -86,28 +85,4 @@ fn needs(needs: Needs) -> &'static str {
         (false, true) => "prompt",
         (false, false) => "-",
     }
-}
-
-fn page(entry: &Entry) -> String {
-    let mut text = entry.page();
-    let _ = writeln!(text, "\nIds: {}", entry.ids.join(", "));
-    let presets: Vec<String> =
-        entry.presets.iter().map(|(name, meaning)| format!("{name} ({meaning})")).collect();
-    if !presets.is_empty() {
-        let _ = writeln!(text, "Presets: {}", presets.join(", "));
-    }
-    let _ = writeln!(
-        text,
-        "Better: {}. Range: {}. Needs: {}.",
-        direction(entry),
-        entry.range,
-        needs(entry.needs)
-    );
-    if entry.needs.corpus {
-        let _ = writeln!(
-            text,
-            "Reads the input twice: its scores depend on all stories scored together."
-        );
-    }
-    text
 }

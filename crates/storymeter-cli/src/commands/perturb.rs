@@ -9,6 +9,7 @@ use clap::Args;
 use rayon::prelude::*;
 use serde::Serialize;
 use storymeter::core::read::{RawRecord, Record, Skipped};
+use storymeter::core::rng::StreamId;
 use storymeter::core::{AtomicFile, Error, Place};
 use storymeter::perturb::{
     Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally,
@@ -19,7 +20,7 @@ use storymeter::text::tagger::Tagger;
 
 use crate::Outcome;
 use crate::args::Common;
-use crate::input::{InputArgs, Inputs, report_skipped};
+use crate::input::{InputArgs, report_skipped};
 use crate::output::Output;
 use crate::progress;
 use crate::side_by_side;
@@ -138,8 +139,9 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     let lexicon = own_lexicon.as_ref().unwrap_or_else(|| Lexicon::embedded());
     let tagger = Tagger::embedded();
 
-    let inputs = if args.donors.is_none() { args.input.repeatable()? } else { args.input.once() };
-    let inputs = inputs.with_record_offset(args.record_offset);
+    let options = ReadOptions { record_offset: args.record_offset, ..args.input.options() };
+    let inputs = Inputs::new(args.input.files.clone(), options);
+    let inputs = if args.donors.is_none() { inputs.repeatable()? } else { inputs };
     let donors = read_donors(args, common, &inputs, tagger, lexicon)?;
     if let Some(path) = &args.save_donors {
         let mut file = AtomicFile::create(path)?;
@@ -152,7 +154,7 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     let wanted = args.output.is_some() || (args.show.is_none() && !args.stats);
     let mut output = wanted.then(|| Output::open(args.output.as_deref())).transpose()?;
     let worker =
-        Worker { args, perturber: &perturber, writes: wanted, skip_bad: inputs.skip_bad() };
+        Worker { args, perturber: &perturber, writes: wanted, skip_bad: inputs.skips_bad() };
     let bar = progress::bar(common, "damaging stories", None);
     let mut whole = Part::default();
     for batch in inputs.batches()? {
@@ -208,7 +210,8 @@ impl Worker<'_> {
     fn draw_all(&self, record: &Record, part: &mut Part) -> storymeter::core::Result<()> {
         let Record { story, number, place } = record;
         for draw in 0..self.args.per_story {
-            let outcome = self.perturber.perturb(story, self.args.seed, *number, draw);
+            let stream = StreamId::Draw { record: *number, draw };
+            let outcome = self.perturber.perturb(story, self.args.seed, stream);
             part.tally.add(&outcome);
             match outcome {
                 Ok(perturbation) => {
@@ -315,7 +318,7 @@ fn read_donors(
         for record in parsed {
             match record {
                 Ok(record) => sampler.offer(record.number, &record.story),
-                Err(_) if args.donors.is_none() || from.skip_bad() => {}
+                Err(_) if args.donors.is_none() || from.skips_bad() => {}
                 Err(error) => return Err(error.into()),
             }
         }

@@ -1,82 +1,110 @@
 //! `storymeter score`: any set of metrics in one pass over the stories.
 
+mod bound;
 mod explain;
-mod learned;
-mod lines;
-mod references;
-mod report;
+mod sink;
+mod table;
 
-use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
-use storymeter::core::Direction;
-use storymeter::core::read::{Format, RawRecord, Record, Skipped};
-use storymeter::metrics::{Options, Rows, Scorer, in_order};
-use storymeter::summary::{Ledger, Resampling, Summary};
-use storymeter::union::UnionMetric;
+use storymeter::core::read::Format;
+use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
+use storymeter::core::{Header, Key};
+use storymeter::input::ReferenceFiles;
+use storymeter::ledger::Resampling;
+use storymeter::{Depth, Device, LEARNED, Pass, Precision, Run, Scored, Scorer, Watch};
 
 use crate::Outcome;
 use crate::args::Common;
-use crate::input::{AHEAD, InputArgs, Inputs, report_skipped};
+use crate::input::{InputArgs, report_skipped};
 use crate::output::Output;
 use crate::progress;
-use explain::{Explainer, Sentences};
-use learned::{Learned, UNION};
-use lines::Lines;
-use references::{Given, References};
-use report::Report;
+use bound::Bound;
+use explain::Shown;
+use sink::Sink;
+use table::Table;
 
 /// Score stories with any set of metrics, in one pass.
 ///
-/// Prints a table: for each metric the score of all stories together and of each system, with a bootstrap interval,
-/// and how each number came about. With -o the scores of every story are written as well, in input order.
-/// `storymeter metrics list` names the metrics.
+/// Prints a table: for each metric the score of all stories together and of each system, with a
+/// bootstrap interval, and how each number came about. With -o the scores of every story are
+/// written as well, in input order, with a header beside them (OUT.meta.json) that says what the
+/// columns are. `storymeter metrics list` names the metrics.
 #[derive(Debug, Args)]
 pub struct ScoreArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// Metrics, separated by commas: ids such as bleu or rouge:hanna; the default is union, the learned metric
+    /// Metrics, separated by commas: ids such as bleu, rouge:hanna or bleu:intl+floor. The default
+    /// is union, the learned metric
     #[arg(short, long = "metric", value_name = "ID", value_delimiter = ',')]
     metrics: Vec<String>,
-    #[command(flatten)]
-    learned: learned::LearnedArgs,
-    /// Say why: what the learned metric would change, which sentences weigh, which damage it sees. On the terminal, or
-    /// as the field "explanation" of -o X.jsonl. Each sentence is weighed by reading its part of the story again without it, which
-    /// takes some five times as long as the score with the embedded model. Of a story beyond about 10,000 words only the sentences of the parts that
-    /// score lowest are weighed, in about the time of the score again; --explain=all weighs them all. How far each kind of damage can
-    /// be trusted stands in `storymeter model show`
-    #[arg(long, value_name = "SENTENCES", num_args = 0..=1, require_equals = true, default_missing_value = "weakest")]
+    /// The model of the metric union: a folder written by storymeter train, a model file, or the
+    /// name of a model (`storymeter model list`). The default is part of the program
+    #[arg(long, value_name = "DIR|FILE|NAME")]
+    model: Option<PathBuf>,
+    /// A folder of weights or tables. NAME is a metric id (meteor) or the usual name of a model. May
+    /// be given several times
+    #[arg(long, value_name = "NAME=DIR", value_parser = name_and_folder)]
+    weights: Vec<(String, PathBuf)>,
+    /// How networks multiply. int8, the default, gives the same scores on the CPU and on a GPU, to
+    /// the last digit. f32 is exact and slower; a model file has it on a GPU only. f16 and bf16 are
+    /// for a GPU
+    #[arg(long, value_name = "PRECISION")]
+    precision: Option<PrecisionArg>,
+    /// Where networks compute: cpu, or cuda for an NVIDIA GPU (the first one that
+    /// CUDA_VISIBLE_DEVICES names)
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceArg,
+    /// Say why: what the learned metric would change, how much each sentence adds, and which kind of
+    /// damage it sees. On the terminal, or as the field "explanation" of -o X.jsonl. Each sentence is
+    /// weighed by reading its part of the story again without it, which takes about five times as
+    /// long as the score. Of a story beyond about 10,000 words only the sentences of the weakest
+    /// parts are weighed; --explain=all weighs them all. `storymeter model show` says how far each
+    /// kind of damage can be trusted
+    #[arg(
+        long,
+        value_name = "SENTENCES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "weakest"
+    )]
     explain: Option<Sentences>,
-    /// Reference stories, one a story and in the same order, from a file like the input; may be given several times
-    /// for several references
+    /// Reference stories, one per story and in the same order, from a file like the input. May be
+    /// given several times for several references
     #[arg(long, value_name = "FILE")]
     references: Vec<PathBuf>,
-    /// The format of the references, where it cannot be told or is told wrongly
+    /// The format of the references, where it cannot be told from name and content
     #[arg(long, value_name = "FORMAT", requires = "references")]
     references_format: Option<Format>,
-    /// Compare every other system with this one, on the items both have (approximate randomisation)
+    /// Compare every other system with this one, on the items that both have (approximate
+    /// randomisation)
     #[arg(long, value_name = "SYSTEM")]
     against: Option<String>,
-    /// Exit with 1 if the score of all stories is worse than X; with several scores, name one: bleu=20
+    /// Exit with 1 if the score of all stories is worse than X. With several scores, name one:
+    /// bleu=20
     #[arg(long, value_name = "[KEY=]X")]
     fail_under: Vec<String>,
     /// Seed of everything that is drawn: intervals, tests, the sample of self-bleu
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Number of resamples of intervals and tests
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
     resamples: u32,
-    /// Folder with the tables of METEOR 1.5
+    /// Folder with the tables of METEOR 1.5; the same as --weights meteor=DIR
     #[arg(long, value_name = "DIR")]
     meteor_data: Option<PathBuf>,
     /// Write the scores of every story here (.jsonl or .csv)
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// What to write: to -o the scores of every story (jsonl, csv) or the table; without -o, to standard output
+    /// What to write: to -o the scores of every story (jsonl, csv) or the table; without -o, to
+    /// standard output
     #[arg(long, value_name = "FORMAT")]
     format: Option<OutputFormat>,
 }
@@ -86,118 +114,141 @@ pub struct ScoreArgs {
 enum OutputFormat {
     /// Scores of systems, for people
     Table,
-    /// Scores of stories, one JSON object a line
+    /// Scores of stories, one JSON object per line
     Jsonl,
     /// Scores of stories, for spreadsheets
     Csv,
 }
 
+/// The values of `--precision`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PrecisionArg {
+    /// Eight-bit integers
+    Int8,
+    /// Sixteen bits, on a GPU
+    F16,
+    /// Sixteen bits with a larger range and fewer digits, on a GPU
+    Bf16,
+    /// Single precision
+    F32,
+}
+
+/// The values of `--device`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DeviceArg {
+    /// This machine's processor
+    Cpu,
+    /// An NVIDIA GPU
+    Cuda,
+}
+
+/// The values of `--explain`: which sentences of a long story are weighed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sentences {
+    /// Those of the windows that score lowest
+    Weakest,
+    /// Every one
+    All,
+}
+
+fn name_and_folder(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, folder)) if !name.is_empty() && !folder.is_empty() => {
+            Ok((name.to_owned(), folder.into()))
+        }
+        _ => Err(format!("\"{text}\" is not of the form NAME=DIR")),
+    }
+}
+
 /// Scores the stories.
 pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let format = output_format(args)?;
-    let options = Options { seed: args.seed, meteor_data: args.meteor_data.clone() };
-    let (mut scorer, learned) = learned::scorer(&args.learned, &metric_ids(args), &options)?;
-    let explainer = explainer(args, &learned, format)?;
-    let bounds = Bound::parse_all(&args.fail_under, &scorer)?;
+    let scorer = scorer(args).build()?;
+    let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
+    let inputs = args.input.allowing_empty_stories();
+    let inputs = if scorer.reads_twice() { inputs.repeatable()? } else { inputs };
+    let references =
+        ReferenceFiles { files: args.references.clone(), format: args.references_format };
 
-    let inputs = if scorer.needs_survey() { args.input.repeatable()? } else { args.input.once() };
-    let inputs = inputs.allowing_empty_stories();
-    if scorer.needs_survey() {
-        scorer = survey(args, common, &inputs, scorer)?;
-    }
-    let mut ledger = Ledger::new(scorer.width());
+    let keys: Vec<Key> =
+        scorer.metrics().columns().iter().map(|column| column.key.clone()).collect();
     let to_file = args.output.as_deref();
-    let mut lines = match format {
+    let layout = match format {
         OutputFormat::Table => None,
-        OutputFormat::Jsonl => Some(Lines::jsonl(to_file, scorer.columns())?),
-        OutputFormat::Csv => Some(Lines::csv(to_file, scorer.columns())?),
+        OutputFormat::Jsonl => Some(Layout::Jsonl),
+        OutputFormat::Csv => Some(Layout::Csv),
     };
-    let layout = lines.as_ref().map(Lines::layout);
-    let work = |records: &[Record]| -> anyhow::Result<Done> {
-        if explainer.is_some() {
-            // Before the time for the explanations is spent; the scores are checked anyway.
-            scorer.check_all(records)?;
-        }
-        let explained =
-            explainer.as_ref().map(|explainer| explainer.explain(records)).transpose()?;
-        let explanations = explained.as_ref().map(|explained| explained.explanations.as_slice());
-        // An explanation contains the score: the model need not read the stories for it again.
-        let known =
-            |key: &str| explanations.filter(|_| key == UNION).map(UnionMetric::stats_of_explained);
-        let rows = scorer.batch_knowing(records, known)?;
-        learned.check()?;
-        let lines =
-            layout.as_ref().map(|layout| layout.lines(records, &rows, explanations)).transpose()?;
-        Ok(Done {
-            lines: lines.unwrap_or_default(),
-            ledger: entries(records, &rows, scorer.width()),
-            empty: rows.empty_stories(),
-            shown: explained.map(|explained| explained.shown).unwrap_or_default(),
-        })
+    let lines = layout.map(|layout| ScoreLines::new(layout, keys));
+    let mut sink = lines.as_ref().map(|lines| Sink::open(to_file, lines)).transpose()?;
+    // Explanations are for people unless they are written as JSON.
+    let show = args.explain.is_some() && format != OutputFormat::Jsonl;
+    let shown = Shown::new(show);
+    let mut shown_to = show.then(|| Output::open(None)).transpose()?;
+
+    let work = |scored: Scored<'_>| -> anyhow::Result<Done> {
+        let lines = lines.as_ref().map(|lines| format_lines(lines, &scored)).transpose()?;
+        Ok(Done { lines: lines.unwrap_or_default(), shown: shown.batch(&scored) })
     };
-    let mut empty = 0;
-    let mut shown = explainer.as_ref().map(|_| Output::open(None)).transpose()?;
-    // The learned metric has a batch to itself: it uses all threads as it is.
-    let ahead = if learned.is_on() || args.explain.is_some() { 1 } else { AHEAD };
-    let skipped = for_each_batch(args, common, &inputs, ("scoring", ahead), work, |done| {
-        ledger.append(done.ledger);
-        empty += done.empty;
-        shown.as_mut().map_or(Ok(()), |shown| shown.write_all(&done.shown))?;
-        lines.as_mut().map_or(Ok(()), |lines| lines.write(&done.lines))
+    let mut bar = Bar::new(common);
+    let run = scorer.over(&inputs, &references, &mut bar, work, |done| {
+        shown_to.as_mut().map_or(Ok(()), |out| std::io::Write::write_all(out, &done.shown))?;
+        sink.as_mut().map_or(Ok(()), |sink| sink.write(&done.lines))
     })?;
 
-    let resampling =
-        Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
-    let all = ledger.all(&scorer, &resampling);
-    let passed = Bound::all_hold(&bounds, &all, common);
-    shown.map_or(Ok(()), Output::finish)?;
-    let table_wanted = format == OutputFormat::Table || args.output.is_some();
-    if table_wanted {
-        let report = Report {
-            scorer: &scorer,
-            systems: if ledger.systems().is_empty() {
-                Vec::new()
-            } else {
-                ledger.by_system(&scorer, &resampling)
-            },
-            comparisons: compare(args, &ledger, &scorer, &resampling)?,
-            against: args.against.as_deref(),
-            all,
-            resampling,
-        };
+    let passed = Bound::all_hold(&bounds, &run, common);
+    shown_to.map_or(Ok(()), Output::finish)?;
+    // The file with the scores gets its name before the table is shown: a closed pipe must not
+    // undo it.
+    if let Some(sink) = sink {
+        let stories = run.ledger().len() as u64;
+        sink.finish(&Header::new(stories, run.skipped.count, run.columns()))?;
+    }
+    // Intervals and tests are drawn only where somebody sees them.
+    if format == OutputFormat::Table || args.output.is_some() {
         let table_to = if format == OutputFormat::Table { to_file } else { None };
-        // The file with the scores gets its name before the table is shown: a closed pipe must not undo it.
-        lines.take().map_or(Ok(()), Lines::finish)?;
-        report.write(table_to)?;
-    } else {
-        lines.take().map_or(Ok(()), Lines::finish)?;
+        print_table(args, &run, table_to)?;
     }
-    if empty > 0 && !common.quiet {
-        crate::note(&format!(
-            "{empty} of {} stories have no text; they are scored as they are",
-            ledger.len()
-        ));
-    }
-    report_skipped(common, &skipped);
+    report_counts(common, &run);
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
 }
 
-/// What explains the stories, where that is asked for: the metric's model, or one of its own.
-fn explainer(
-    args: &ScoreArgs,
-    learned: &Learned,
-    format: OutputFormat,
-) -> anyhow::Result<Option<Explainer>> {
-    let Some(sentences) = args.explain else { return Ok(None) };
-    let model = learned.model().map_or_else(|| args.learned.load().map(Arc::new), Ok)?;
-    Ok(Some(Explainer::new(model, sentences, format)))
+/// What comes of a batch of stories.
+struct Done {
+    lines: Vec<u8>,
+    shown: Vec<u8>,
 }
 
-/// The metrics asked for; the learned one where none was.
-fn metric_ids(args: &ScoreArgs) -> Vec<String> {
-    let ids: Vec<String> =
+/// What the user asked for.
+fn scorer(args: &ScoreArgs) -> Scorer {
+    let typed: Vec<String> =
         args.metrics.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
-    if ids.is_empty() { vec![UNION.to_owned()] } else { ids }
+    let typed = if typed.is_empty() { vec![LEARNED.to_owned()] } else { typed };
+    let mut scorer = Scorer::new().metrics(typed).seed(args.seed);
+    if let Some(folder) = &args.meteor_data {
+        scorer = scorer.weights("meteor", folder);
+    }
+    for (name, folder) in &args.weights {
+        scorer = scorer.weights(name, folder);
+    }
+    if let Some(model) = &args.model {
+        scorer = scorer.model(model);
+    }
+    if args.device == DeviceArg::Cuda {
+        scorer = scorer.device(Device::Cuda(0));
+    }
+    if let Some(precision) = args.precision {
+        scorer = scorer.precision(match precision {
+            PrecisionArg::Int8 => Precision::Int8,
+            PrecisionArg::F16 => Precision::F16,
+            PrecisionArg::Bf16 => Precision::Bf16,
+            PrecisionArg::F32 => Precision::F32,
+        });
+    }
+    match args.explain {
+        Some(Sentences::Weakest) => scorer.explain(Depth::Weakest),
+        Some(Sentences::All) => scorer.explain(Depth::All),
+        None => scorer,
+    }
 }
 
 fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
@@ -213,171 +264,99 @@ fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
     }
 }
 
-/// What comes of a batch of stories.
-struct Done {
-    ledger: Ledger,
-    lines: Vec<u8>,
-    empty: usize,
-    shown: Vec<u8>,
-}
-
-/// The first pass, for metrics that must know the corpus.
-fn survey(
-    args: &ScoreArgs,
-    common: &Common,
-    inputs: &Inputs,
-    scorer: Scorer,
-) -> anyhow::Result<Scorer> {
-    let survey = scorer.survey();
-    let work = |records: &[Record]| {
-        scorer.check_all(records)?;
-        survey.batch(records);
-        Ok(())
-    };
-    // Bad records are reported by the second pass.
-    for_each_batch(args, common, inputs, ("reading the corpus", AHEAD), work, |()| Ok(()))?;
-    Ok(scorer.surveyed(survey)?)
-}
-
-/// Reads the input, batch by batch, with the references of the reference files. `work` is done on all threads, on so many
-/// batches at once; what comes of it is for `take`, in input order.
-fn for_each_batch<R: Send>(
-    args: &ScoreArgs,
-    common: &Common,
-    inputs: &Inputs,
-    (what, ahead): (&'static str, usize),
-    work: impl Fn(&[Record]) -> anyhow::Result<R> + Sync,
-    mut take: impl FnMut(R) -> anyhow::Result<()>,
-) -> anyhow::Result<Skipped> {
-    let mut references = References::open(&args.references, args.references_format)?;
-    let mut skipped = Skipped::default();
-    let bar = progress::bar(common, what, None);
-    let batches = inputs.batches()?.map(|batch| -> anyhow::Result<_> {
-        let batch = batch?;
-        let given = references.next(&batch)?;
-        Ok((batch, given))
-    });
-    let skip_bad = inputs.skip_bad();
-    let work = |batch: anyhow::Result<(Vec<RawRecord>, Given)>| -> anyhow::Result<_> {
-        let (batch, given) = batch?;
-        let mut skipped = Skipped::default();
-        let records = parse(batch, given, &mut skipped, skip_bad)?;
-        Ok((work(&records)?, records.len() as u64, skipped))
-    };
-    in_order(batches, ahead, work, |done| {
-        let (result, stories, passed_over) = done?;
-        skipped.merge(passed_over);
-        bar.inc(stories);
-        take(result)
-    })?;
-    references.finish()?;
-    bar.finish_and_clear();
-    Ok(skipped)
-}
-
-/// The good records of a batch, with their references.
-fn parse(
-    batch: Vec<RawRecord>,
-    given: Given,
-    skipped: &mut Skipped,
-    skip_bad: bool,
-) -> storymeter::core::Result<Vec<Record>> {
-    let mut given = given.parse()?;
-    let parsed: Vec<_> = batch.into_par_iter().map(RawRecord::parse).collect();
-    let mut records = Vec::with_capacity(parsed.len());
-    for record in parsed {
-        let references: Vec<String> = given.iter_mut().filter_map(Iterator::next).collect();
-        if let Some(mut record) = skipped.admit(record, skip_bad)? {
-            record.story.references.extend(references);
-            records.push(record);
-        }
-    }
-    Ok(records)
-}
-
-/// What is kept of a batch.
-fn entries(records: &[Record], rows: &Rows, width: usize) -> Ledger {
-    let mut ledger = Ledger::new(width);
-    for (at, record) in records.iter().enumerate() {
-        ledger.push(&record.story, rows.stats(at));
-    }
-    ledger
-}
-
-fn compare(
-    args: &ScoreArgs,
-    ledger: &Ledger,
-    scorer: &Scorer,
-    resampling: &Resampling,
-) -> anyhow::Result<Vec<storymeter::summary::Comparison>> {
-    let Some(system) = &args.against else { return Ok(Vec::new()) };
-    ledger.against(system, scorer, resampling).with_context(|| match ledger.systems() {
-        [] => format!("--against {system}: no story says which system wrote it"),
-        known => {
-            format!("--against {system}: there is no such system; there are {}", known.join(", "))
-        }
-    })
-}
-
-/// A score that must be reached.
-struct Bound {
-    column: usize,
-    key: String,
-    direction: Direction,
-    limit: f64,
-}
-
-impl Bound {
-    fn parse_all(typed: &[String], scorer: &Scorer) -> anyhow::Result<Vec<Self>> {
-        typed.iter().map(|typed| Self::parse(typed, scorer)).collect()
-    }
-
-    fn parse(typed: &str, scorer: &Scorer) -> anyhow::Result<Self> {
-        let columns = scorer.columns();
-        let (key, limit) = match (typed.rsplit_once('='), columns) {
-            (Some((key, limit)), _) => (key, limit),
-            (None, [only]) => (only.as_str(), typed),
-            (None, _) => {
-                bail!(
-                    "--fail-under {typed}: there are several scores; name one: {}={typed}",
-                    columns[0]
-                )
-            }
+/// The lines of a batch, made by the thread that scored it.
+fn format_lines(lines: &ScoreLines, scored: &Scored<'_>) -> anyhow::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for (at, record) in scored.records.iter().enumerate() {
+        let story = &record.story;
+        let line = ScoreLine {
+            id: &story.id,
+            system: story.system.as_deref(),
+            item: story.item(),
+            values: scored.batch.values(at),
+            ratings: &story.ratings,
+            explanation: scored.rationales.map(|rationales| rationales[at].to_json()),
         };
-        let limit: f64 =
-            limit.parse().map_err(|_| anyhow!("--fail-under {typed}: {limit} is not a number"))?;
-        let column = columns.iter().position(|column| column == key).with_context(|| {
-            format!(
-                "--fail-under {typed}: there is no score {key}; there are {}",
-                columns.join(", ")
-            )
-        })?;
-        let direction = scorer
-            .parts()
-            .find(|part| part.scores.contains(&column))
-            .map(|part| part.metric.direction());
-        Ok(Self { column, key: key.to_owned(), direction: direction.unwrap_or_default(), limit })
+        lines.line(&mut out, &line)?;
     }
+    Ok(out)
+}
 
-    /// Whether all bounds hold; says which do not.
-    fn all_hold(bounds: &[Self], all: &Summary, common: &Common) -> bool {
-        let mut hold = true;
-        for bound in bounds {
-            let score = all.columns[bound.column].score;
-            let (good, word) = match bound.direction {
-                Direction::Lower => (score <= bound.limit, "above"),
-                Direction::Higher | Direction::None => (score >= bound.limit, "below"),
-            };
-            if !good {
-                hold = false;
-                if !common.quiet {
-                    crate::note(&format!(
-                        "{} is {score:.4}, {word} the limit of {}",
-                        bound.key, bound.limit
-                    ));
-                }
+fn print_table(args: &ScoreArgs, run: &Run, path: Option<&std::path::Path>) -> anyhow::Result<()> {
+    let resampling =
+        Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
+    let (ledger, metrics) = (run.ledger(), run.metrics());
+    let comparisons = match &args.against {
+        Some(system) => ledger.against(system, metrics, &resampling)?,
+        None => Vec::new(),
+    };
+    Table {
+        columns: metrics.columns(),
+        all: ledger.all(metrics, &resampling),
+        systems: ledger.by_system(metrics, &resampling),
+        comparisons,
+        against: args.against.as_deref(),
+        signatures: run.signatures(&resampling),
+        confidence: resampling.confidence,
+    }
+    .write(path)
+}
+
+/// Says on stderr what a user should know about the stories.
+fn report_counts(common: &Common, run: &Run) {
+    if !common.quiet {
+        let stories = run.ledger().len();
+        if run.empty_stories() > 0 {
+            let empty = run.empty_stories();
+            crate::note(&format!("{empty} of {stories} stories have no text; they are scored too"));
+        }
+        let mut told: Vec<&str> = Vec::new();
+        let columns = run.columns();
+        for column in &columns {
+            let metric = column.key.metric();
+            if told.contains(&metric) {
+                continue;
+            }
+            told.push(metric);
+            if column.counts.truncated > 0 {
+                let cut = column.counts.truncated;
+                crate::note(&format!("{metric}: {cut} of {stories} stories were read in part"));
+            }
+            if column.counts.absent > 0 {
+                let absent = column.counts.absent;
+                crate::note(&format!("{metric}: {absent} of {stories} stories have no value"));
             }
         }
-        hold
+    }
+    report_skipped(common, &run.skipped);
+}
+
+/// A progress bar per pass.
+struct Bar<'a> {
+    common: &'a Common,
+    bar: Option<indicatif::ProgressBar>,
+}
+
+impl<'a> Bar<'a> {
+    fn new(common: &'a Common) -> Self {
+        Self { common, bar: None }
+    }
+}
+
+impl Watch for Bar<'_> {
+    fn begins(&mut self, pass: Pass) {
+        let what = match pass {
+            Pass::Survey => "reading the corpus",
+            Pass::Score => "scoring",
+        };
+        self.bar = Some(progress::bar(self.common, what, None));
+    }
+
+    fn advances(&mut self, stories: u64) {
+        self.bar.iter().for_each(|bar| bar.inc(stories));
+    }
+
+    fn ends(&mut self) {
+        self.bar.take().iter().for_each(indicatif::ProgressBar::finish_and_clear);
     }
 }

@@ -35,7 +35,7 @@ use watcher::Watcher;
 /// run); and the log, `train.jsonl`, which `storymeter report` plots.
 #[derive(Debug, Args)]
 pub struct TrainArgs {
-    /// Human stories: files, folders, or - for standard input, in any format `score` reads; where one has a prompt, the model reads prompts
+    /// Human stories: files, folders, or - for standard input, in any format `score` reads
     #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present = "print_config")]
     stories: Vec<PathBuf>,
     /// The encoder to start from: a Hugging Face style folder (config.json, model.safetensors, tokenizer.json or vocab.txt) of

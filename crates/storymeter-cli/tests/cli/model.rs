@@ -123,7 +123,7 @@ fn a_damaged_model_file_is_refused_by_score() {
     let sandbox = with_shop();
     let file = bytes(&sandbox, "shop/tiny.smq");
     sandbox.write("cut.smq", &file[..file.len() / 2]);
-    sandbox.run("score in.jsonl --model cut.smq").fails_with("cut short, or changed");
+    sandbox.run("score in.jsonl --model cut.smq").fails_with("it was cut short or changed");
     sandbox.write(
         "other.smq",
         "something else entirely, which is no model at all, and long enough to have a head",
@@ -332,7 +332,7 @@ fn a_model_file_can_be_packed_again_and_calibrated_on_stories() {
     );
     sandbox
         .run("model pack small.smq --window 9999 -o none.smq")
-        .fails_with("the encoder takes 8 to 512");
+        .fails_with("the encoder reads 8 to 512 tokens");
     sandbox
         .run("model pack small.smq --calibrate in.jsonl -o none.smq")
         .fails_with("cannot be calibrated");

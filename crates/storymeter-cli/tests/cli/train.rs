@@ -64,6 +64,8 @@ fn a_model_is_trained_logged_reported_and_scores() {
     let sandbox = with_stories(120);
     let run = sandbox.run(&format!("{TRAIN} -o model --seed 3")).succeeds();
     assert!(run.stdout().contains("model holds epoch"), "{}", run.stdout());
+    let prompts = "prompts are not read (prompts = false), although 8 stories have one";
+    assert!(run.stderr().contains(prompts), "{}", run.stderr());
     let log = log(&sandbox, "model/train.jsonl");
     let (start, end) = (&log[0], log.last().unwrap());
     assert_eq!((&start["event"], &end["event"]), (&Value::from("start"), &Value::from("end")));
@@ -138,10 +140,11 @@ fn settings_are_printed_with_their_meaning_and_read_back() {
     let sandbox = with_stories(0);
     let printed = sandbox.run("train --print-config --preset released-code --epochs 9").succeeds();
     assert!(
-        printed.stdout().contains("# Passes over the training stories"),
+        printed.stdout().contains("# The number of passes over the training stories"),
         "{}",
         printed.stdout()
     );
+    assert!(printed.stdout().contains("\nprompts = false\n"), "{}", printed.stdout());
     sandbox.write("again.toml", printed.stdout());
     let again = sandbox.run("train --print-config --config again.toml").succeeds();
     assert_eq!(again.stdout(), printed.stdout());
@@ -165,7 +168,7 @@ fn what_is_wrong_with_the_settings_is_named() {
     };
     fails("seed = 1\nepoch = 3\n", "run.toml:2: field \"epoch\": unknown field `epoch`");
     fails("learning_rate = \"fast\"\n", "run.toml:1: field \"learning_rate\": invalid type");
-    fails("max_tokens = 300\n", "max_tokens is 300, and the encoder takes 8 to 96");
+    fails("max_tokens = 300\n", "max_tokens is 300, but the encoder reads 8 to 96 tokens");
     fails(
         "max_tokens = 48\ndelexicalise = 2.0\n",
         "run.toml:2: field \"delexicalise\": must be from 0 to 1",
@@ -184,17 +187,17 @@ fn numbers_that_cannot_be_end_the_run_before_any_work() {
     let cases = [
         (
             "learning_rate = nan",
-            "run.toml:2: field \"learning_rate\": must be from 1e-30 to 1, and is NaN",
+            "run.toml:2: field \"learning_rate\": must be from 1e-30 to 1, but is NaN",
         ),
-        ("clip = -1", "run.toml:2: field \"clip\": must be from 1e-30 to 1000000, and is -1"),
+        ("clip = -1", "run.toml:2: field \"clip\": must be from 1e-30 to 1000000, but is -1"),
         (
             "weight_decay = 1e300",
-            "run.toml:2: field \"weight_decay\": must be from 0 to 1000000, and is 1000",
+            "run.toml:2: field \"weight_decay\": must be from 0 to 1000000, but is 1000",
         ),
         ("epochs = 9223372036854775807", "run.toml:2: field \"epochs\": must be from 1 to 1000000"),
         ("epochs = -3", "run.toml:2: field \"epochs\": invalid value: integer `-3`"),
         ("seed = 99999999999999999999", "run.toml:2: field \"seed\": "),
-        ("[perturb]\nweights = [inf, 0, 0, 0]", "run.toml:2: field \"perturb\": makes no sense"),
+        ("[perturb]\nweights = [inf, 0, 0, 0]", "run.toml:2: field \"perturb\": is impossible"),
     ];
     for (line, message) in cases {
         sandbox.write("run.toml", format!("# A slip.\n{line}\n"));

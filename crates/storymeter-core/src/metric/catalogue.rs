@@ -79,6 +79,39 @@ impl Entry {
         page
     }
 
+    /// The page with what the catalogue knows beside it: ids, options, direction, range and needs.
+    pub fn manual(&self) -> String {
+        let mut text = self.page();
+        text.push_str(&format!("\nIds: {}\n", self.ids.join(", ")));
+        if !self.choices.is_empty() {
+            text.push_str(
+                "\nOptions (after a colon, joined by `+`, at most one of each kind):\n\n",
+            );
+            for choice in self.choices {
+                let Choice { name, kind, about } = choice;
+                text.push_str(&format!("- `{name}` ({kind}): {about}\n"));
+            }
+        }
+        let better = match self.direction {
+            Direction::Higher => "higher",
+            Direction::Lower => "lower",
+            Direction::None => "neither",
+        };
+        let needs = match (self.needs.reference, self.needs.prompt) {
+            (true, true) => "a reference and the prompt",
+            (true, false) => "a reference",
+            (false, true) => "the prompt",
+            (false, false) => "only the story",
+        };
+        text.push_str(&format!("\nBetter: {better}. Range: {}. Needs: {needs}.\n", self.range));
+        if self.needs.corpus {
+            text.push_str(
+                "\nThe input is read twice: scores depend on all stories that are scored together.\n",
+            );
+        }
+        text
+    }
+
     /// The first sentence of the page.
     pub fn summary(&self) -> String {
         let page = self.page();
@@ -172,6 +205,7 @@ impl<'a> Request<'a> {
             width: 1,
             pooling: crate::Pooling::default(),
             batching: crate::Batching::default(),
+            explains: false,
             signature: Signature::new(self.id),
         }
     }

@@ -71,6 +71,8 @@ pub struct Description {
     pub pooling: Pooling,
     /// How many stories it wants at once.
     pub batching: Batching,
+    /// Whether it can explain its scores ([`Metric::explain`](crate::Metric::explain)).
+    pub explains: bool,
     /// Every parameter that shapes its numbers, without the version.
     pub signature: Signature,
 }
@@ -94,6 +96,13 @@ impl Description {
     #[must_use]
     pub fn in_batches(mut self) -> Self {
         self.batching = Batching::Whole;
+        self
+    }
+
+    /// The same metric, which can explain its scores.
+    #[must_use]
+    pub fn explains(mut self) -> Self {
+        self.explains = true;
         self
     }
 

@@ -21,8 +21,8 @@ pub enum MetricError {
     },
     /// The metric has no option of that name.
     #[error(
-        "metric \"{metric}\" has no option \"{option}\"{}; it has {}",
-        did_you_mean(.nearest), known.join(", ")
+        "metric \"{metric}\" has no option \"{option}\"; it has {}{}",
+        known.join(", "), did_you_mean(.nearest)
     )]
     UnknownOption {
         /// The metric.
@@ -77,7 +77,7 @@ pub enum MetricError {
         metric: String,
     },
     /// The weights or tables of a metric are not where they are looked for.
-    #[error("metric \"{metric}\" needs {files}, which is not in {}", places(.searched))]
+    #[error("metric \"{metric}\" needs {files}{}", places(.searched))]
     NoWeights {
         /// The metric as typed.
         metric: String,
@@ -135,11 +135,11 @@ fn did_you_mean(nearest: &Option<String>) -> String {
 
 fn places(searched: &[PathBuf]) -> String {
     match searched {
-        [] => "any known folder".to_owned(),
+        [] => ", and no folder with them was named".to_owned(),
         _ => {
             let names: Vec<String> =
                 searched.iter().map(|folder| folder.display().to_string()).collect();
-            names.join(", ")
+            format!(", looked for in {}", names.join(", "))
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::{Prepared, Value};
 pub use catalogue::{Catalogue, Choice, Entry, PRESET, Request};
 pub use description::{Batching, Description, Needs, Pooling, ScoreColumn};
 pub use error::{DeviceProblem, MetricError};
-pub use resources::{Device, Precision, Resources};
+pub use resources::{Device, Precision, Resources, Settings};
 pub use rows::Rows;
 
 /// A metric with all its parameters fixed.
@@ -79,11 +79,11 @@ pub struct Explained {
     /// The rows, as [`Metric::rows`] would give them.
     pub rows: Rows,
     /// One explanation per story.
-    pub explanations: Vec<Box<dyn Explanation>>,
+    pub rationales: Vec<Box<dyn Rationale>>,
 }
 
 /// Why a story got its score, for people and for programs.
-pub trait Explanation: Send {
+pub trait Rationale: Send {
     /// Plain text of a few lines, without colours.
     fn to_text(&self) -> String {
         self.spans().into_iter().map(|span| span.text).collect()

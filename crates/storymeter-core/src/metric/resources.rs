@@ -30,6 +30,22 @@ pub enum Precision {
     F32,
 }
 
+/// What a user may set for all metrics together.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settings {
+    /// The seed of metrics that draw a sample.
+    pub seed: u64,
+    /// Where networks compute.
+    pub device: Device,
+    /// How networks multiply; each metric has its own default.
+    pub precision: Option<Precision>,
+    /// Folders or files of weights and tables that the user named, by metric id or by the usual
+    /// name of a model.
+    pub weights: BTreeMap<String, PathBuf>,
+    /// Folders in which models are looked for by their usual names.
+    pub folders: Vec<PathBuf>,
+}
+
 /// What metrics are lent while they are made and while they work.
 ///
 /// Models and tables are opened once and shared by all metrics that name the same one
@@ -49,17 +65,7 @@ pub enum Precision {
 /// ```
 #[derive(Default)]
 pub struct Resources {
-    /// The seed of metrics that draw a sample.
-    pub seed: u64,
-    /// Where networks compute.
-    pub device: Device,
-    /// How networks multiply; each metric has its own default.
-    pub precision: Option<Precision>,
-    /// Folders or files of weights and tables that the user named, by metric id or by the usual
-    /// name of a model.
-    pub weights: BTreeMap<String, PathBuf>,
-    /// Folders in which models are looked for by their usual names.
-    pub folders: Vec<PathBuf>,
+    settings: Settings,
     opened: Mutex<Vec<Opened>>,
 }
 
@@ -72,6 +78,16 @@ struct Opened {
 }
 
 impl Resources {
+    /// Resources with these settings, nothing opened yet.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, opened: Mutex::default() }
+    }
+
+    /// What the user set.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// The thing of this type and name, opened by the first who asks.
     ///
     /// # Errors

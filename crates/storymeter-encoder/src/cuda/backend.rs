@@ -1,25 +1,27 @@
 //! The operations of training on the GPU.
 
-use super::device::{Buffer, Size, launch};
-use super::inputs::{Drop, Shape};
-use super::pieces::{kind, on_tensor_cores, one_map, variant};
-use super::{Cuda, CudaStore, Lookups, Number, Numbers, Projected, Stories};
+use super::device::{Size, launch, word};
+use super::inputs::Drop;
+use super::memory::Buffer;
+use super::pieces::{kind, one_map, variant};
+use super::{Cuda, CudaStore, Indices, Lookups, Number, Numbers, Projected, Stories};
 use crate::Result;
+use crate::error::DeviceError;
 use crate::grid::Rounded;
 use crate::kernel::Activation;
 use crate::train::{
     AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables,
 };
 
-/// Rows whose logits over a whole vocabulary are in memory at one time.
+/// The rows whose logits over a whole vocabulary are in memory at one time.
 const ROWS_AT_ONCE: usize = 2048;
-/// Outputs of a softmax whose logits a block can hold in registers.
+/// The most outputs of a softmax whose logits a block can hold in registers.
 const MOST_HELD: usize = 32_768;
 
 impl<N: Number> Backend for Cuda<N> {
     type Numbers = Numbers<N>;
     type Floats = Numbers<f32>;
-    type Indices = Numbers<u32>;
+    type Indices = Indices;
     type Lookups = Lookups;
     type Stories = Stories;
     type Projected = Projected<N>;
@@ -27,18 +29,14 @@ impl<N: Number> Backend for Cuda<N> {
     type Softmax = Numbers<f32>;
     type Store = CudaStore<N>;
 
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn upload(&self, numbers: &[f32]) -> Numbers<N> {
         let (device, floats) = (self.device(), self.device().upload(numbers));
-        let out = self.alloc(numbers.len());
-        let size = Size::of(numbers.len(), 256);
-        launch!(
-            device,
-            "to_activations",
-            size,
-            floats.pointer(),
-            numbers.len() as u64,
-            out.0.pointer()
-        );
+        let (len, out) = (numbers.len(), self.alloc(numbers.len()));
+        let size = Size::of(len, 256);
+        let (from, to) = (floats.first(len), out.0.first(len));
+        // SAFETY: both buffers have `len` numbers.
+        unsafe { launch!(device, "to_activations", size, from, len as u64, to) };
         out
     }
 
@@ -54,8 +52,8 @@ impl<N: Number> Backend for Cuda<N> {
         Numbers(self.device().upload(numbers))
     }
 
-    fn indices(&self, numbers: &[u32]) -> Numbers<u32> {
-        Numbers(self.device().upload(numbers))
+    fn indices(&self, numbers: &[u32]) -> Indices {
+        Indices::new(self.device(), numbers)
     }
 
     fn lookups(&self, rows: &[u32]) -> Lookups {
@@ -108,6 +106,7 @@ impl<N: Number> Backend for Cuda<N> {
         store.take_losses(self.device())
     }
 
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn embed(
         &self,
         store: &CudaStore<N>,
@@ -118,26 +117,33 @@ impl<N: Number> Backend for Cuda<N> {
         dropout: Dropout,
     ) -> [Numbers<N>; 2] {
         let (rows, width) = (ids.count, norm.width);
+        assert_eq!(places.count, rows, "one position per token");
         self.check_norm(width);
         let (sum, out) = (self.alloc(rows * width), self.alloc(rows * width));
-        launch!(
-            self.device(),
-            variant(["embed_1", "embed_2", "embed_3", "embed_4"], width),
-            Size::of(rows * 32, 256),
-            ids.rows(),
-            places.rows(),
-            store.weight(tables.words),
-            store.weight(tables.positions),
-            tables.segments.map_or(0, |segments| store.weight(segments)),
-            store.weight(norm.gain),
-            store.weight(norm.shift),
-            norm.eps,
-            sum.0.pointer(),
-            out.0.pointer(),
-            rows as u32,
-            width as u32,
-            Drop::from(dropout)
-        );
+        let table = |tensor, bound: usize| store.weight(tensor, bound * width).first(bound * width);
+        // SAFETY: there is an id and a place for each of `rows` rows, and the tables have all rows
+        // that these name; the segments have one row, gain and shift `width` numbers, and `sum` and
+        // `out` `rows` rows. `check_norm` knows a variant for the width.
+        unsafe {
+            launch!(
+                self.device(),
+                variant(["embed_1", "embed_2", "embed_3", "embed_4"], width),
+                Size::of(rows * 32, 256),
+                ids.rows(),
+                places.rows(),
+                table(tables.words, ids.bound),
+                table(tables.positions, places.bound),
+                tables.segments.map_or(0, |segments| table(segments, 1)),
+                table(norm.gain, 1),
+                table(norm.shift, 1),
+                norm.eps,
+                sum.0.first(rows * width),
+                out.0.first(rows * width),
+                word(rows),
+                word(width),
+                Drop::from(dropout)
+            );
+        }
         [sum, out]
     }
 
@@ -153,16 +159,19 @@ impl<N: Number> Backend for Cuda<N> {
         dropout: Dropout,
     ) {
         let drops = (dropout, Dropout::none());
-        let d = self.norm_backward(store, norm, (sum, d_out.0.pointer(), 0), drops);
+        let d = self.norm_backward(store, norm, (sum, &d_out, None), drops);
         let (device, width) = (self.device(), norm.width);
-        self.scatter_gradients(&d, ids, store.gradient(device, tables.words), width);
-        self.scatter_gradients(&d, places, store.gradient(device, tables.positions), width);
+        for (table, rows) in [(tables.words, ids), (tables.positions, places)] {
+            let to = store.gradient(device, table, rows.bound * width);
+            self.scatter_gradients(&d, rows, to, width);
+        }
         if let Some(segments) = tables.segments {
-            let to = store.gradient(device, segments);
-            self.column_sums((d.0.pointer(), ids.count), (width, width), None, to);
+            let to = store.gradient(device, segments, width);
+            self.column_sums((d.0.view(), ids.count), width, None, to);
         }
     }
 
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn add_norm(
         &self,
         store: &CudaStore<N>,
@@ -174,20 +183,25 @@ impl<N: Number> Backend for Cuda<N> {
         let (rows, width) = (branch.0.len() / norm.width, norm.width);
         self.check_norm(width);
         let out = self.alloc(branch.0.len());
-        launch!(
-            self.device(),
-            variant(["add_norm_1", "add_norm_2", "add_norm_3", "add_norm_4"], width),
-            Size::of(rows * 32, 256),
-            branch.0.pointer(),
-            residual.0.pointer(),
-            store.weight(norm.gain),
-            store.weight(norm.shift),
-            norm.eps,
-            out.0.pointer(),
-            rows as u32,
-            width as u32,
-            Drop::from(dropout)
-        );
+        let all = rows * width;
+        // SAFETY: `branch`, `residual` and `out` have `rows` rows of `width` numbers, gain and shift
+        // one, and `check_norm` knows a variant for the width.
+        unsafe {
+            launch!(
+                self.device(),
+                variant(["add_norm_1", "add_norm_2", "add_norm_3", "add_norm_4"], width),
+                Size::of(rows * 32, 256),
+                branch.0.first(all),
+                residual.0.first(all),
+                store.weight(norm.gain, width).first(width),
+                store.weight(norm.shift, width).first(width),
+                norm.eps,
+                out.0.first(all),
+                word(rows),
+                word(width),
+                Drop::from(dropout)
+            );
+        }
         [branch, out]
     }
 
@@ -200,14 +214,14 @@ impl<N: Number> Backend for Cuda<N> {
         dropout: Dropout,
     ) -> [Numbers<N>; 2] {
         let d_branch = self.alloc(sum.0.len());
-        let from = (sum, d_out.0.pointer(), d_branch.0.pointer());
+        let from = (sum, d_out, Some(&d_branch));
         let d_residual = self.norm_backward(store, norm, from, (Dropout::none(), dropout));
         [d_residual, d_branch]
     }
 
     fn linear(&self, store: &CudaStore<N>, map: Linear, x: &Numbers<N>, rows: usize) -> Numbers<N> {
         let out = self.alloc(rows * map.outputs);
-        self.forward(store, map, (x.0.pointer(), rows), out.0.pointer(), map.outputs);
+        self.forward(store, map, (x.0.view(), rows), (out.0.view(), map.outputs));
         out
     }
 
@@ -219,19 +233,15 @@ impl<N: Number> Backend for Cuda<N> {
         rows: usize,
         d_out: &Numbers<N>,
     ) -> Numbers<N> {
-        let (d_x, d_y) = (self.alloc(rows * map.inputs), d_out.0.pointer());
-        self.backward(
-            store,
-            map,
-            (x.0.pointer(), rows),
-            (d_y, map.outputs),
-            (d_x.0.pointer(), false),
-        );
-        let to = store.gradient(self.device(), map.bias);
-        self.column_sums((d_y, rows), (map.outputs, map.outputs), None, to);
+        let (d_x, d_y) = (self.alloc(rows * map.inputs), d_out.0.view());
+        let to_input = (d_x.0.view(), false);
+        self.backward(store, map, (x.0.view(), rows), (d_y, map.outputs), to_input);
+        let to = store.gradient(self.device(), map.bias, map.outputs);
+        self.column_sums((d_y, rows), map.outputs, None, to);
         d_x
     }
 
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn linear_activate(
         &self,
         store: &CudaStore<N>,
@@ -242,10 +252,13 @@ impl<N: Number> Backend for Cuda<N> {
     ) -> [Numbers<N>; 2] {
         self.check_width(map.outputs);
         let before = self.linear(store, map, x, rows);
-        let out = self.alloc(rows * map.outputs);
-        let vectors = rows * map.outputs / 8;
+        let len = rows * map.outputs;
+        let out = self.alloc(len);
+        let vectors = len / 8;
         let (size, count, which) = (Size::of(vectors, 256), vectors as u64, kind(activation));
-        launch!(self.device(), "activate", size, before.0.pointer(), out.0.pointer(), count, which);
+        let (from, to) = (before.0.first(len), out.0.first(len));
+        // SAFETY: both buffers have `count` times eight numbers.
+        unsafe { launch!(self.device(), "activate", size, from, to, count, which) };
         [before, out]
     }
 
@@ -260,16 +273,12 @@ impl<N: Number> Backend for Cuda<N> {
         d_out: Numbers<N>,
         d_x: &mut Numbers<N>,
     ) {
-        let (d_y, to) = (d_out.0.pointer(), store.gradient(self.device(), map.bias));
-        let before = Some((before.0.pointer(), activation));
-        self.column_sums((d_y, rows), (map.outputs, map.outputs), before, to);
-        self.backward(
-            store,
-            map,
-            (x.0.pointer(), rows),
-            (d_y, map.outputs),
-            (d_x.0.pointer(), true),
-        );
+        let d_y = d_out.0.view();
+        let to = store.gradient(self.device(), map.bias, map.outputs);
+        let before = Some((before.0.view(), activation));
+        self.column_sums((d_y, rows), map.outputs, before, to);
+        let to_input = (d_x.0.view(), true);
+        self.backward(store, map, (x.0.view(), rows), (d_y, map.outputs), to_input);
     }
 
     fn project(
@@ -279,12 +288,13 @@ impl<N: Number> Backend for Cuda<N> {
         x: &Numbers<N>,
         rows: usize,
     ) -> Projected<N> {
+        let map = one_map(maps);
         if !store.together(maps) {
-            self.device().fail(
-                "the weights of query, key and value are not one matrix: is the width a multiple of 8?",
-            );
+            let problem = "needs the weights of query, key and value as one matrix: is the width a multiple of 8?";
+            self.device().fail(DeviceError::Unsupported(problem.into()));
+            return Projected(self.alloc(rows * map.outputs));
         }
-        Projected(self.linear(store, one_map(maps), x, rows))
+        Projected(self.linear(store, map, x, rows))
     }
 
     fn project_backward(
@@ -296,16 +306,14 @@ impl<N: Number> Backend for Cuda<N> {
         d: Projected<N>,
         d_x: &mut Numbers<N>,
     ) {
-        let (map, d_y) = (one_map(maps), d.0.0.pointer());
-        self.backward(
-            store,
-            map,
-            (x.0.pointer(), rows),
-            (d_y, map.outputs),
-            (d_x.0.pointer(), true),
-        );
-        let to = store.gradient(self.device(), map.bias);
-        self.column_sums((d_y, rows), (map.outputs, map.outputs), None, to);
+        if self.device().failed() {
+            return;
+        }
+        let (map, d_y) = (one_map(maps), d.0.0.view());
+        let to_input = (d_x.0.view(), true);
+        self.backward(store, map, (x.0.view(), rows), (d_y, map.outputs), to_input);
+        let to = store.gradient(self.device(), map.bias, map.outputs);
+        self.column_sums((d_y, rows), map.outputs, None, to);
     }
 
     fn attention(
@@ -315,28 +323,7 @@ impl<N: Number> Backend for Cuda<N> {
         stories: &Stories,
         projected: &Projected<N>,
     ) -> (Numbers<N>, Numbers<f32>) {
-        let device = self.device();
-        self.check_attention(attention, stories);
-        let out = self.alloc(stories.rows * attention.width);
-        let sums: Buffer<f32> = device.alloc(stories.rows * attention.heads);
-        let relative = self.relative(store, attention);
-        let (name, shared) = match on_tensor_cores::<N>(attention) {
-            Some(32) => ("attention_mma_32", 0),
-            Some(_) => ("attention_mma_64", 0),
-            None => ("attention", Self::plain_shared(attention, 0)),
-        };
-        launch!(
-            device,
-            name,
-            Size::blocks(stories.tiles, attention.heads, 128, shared),
-            projected.0.0.pointer(),
-            stories.tiles_at(),
-            relative.table(),
-            Shape::from(attention),
-            out.0.pointer(),
-            sums.pointer()
-        );
-        (out, Numbers(sums))
+        self.attend(store, attention, stories, projected)
     }
 
     fn attention_backward(
@@ -349,90 +336,40 @@ impl<N: Number> Backend for Cuda<N> {
         out: &Numbers<N>,
         d_out: &Numbers<N>,
     ) -> Projected<N> {
-        let (device, heads, shape) = (self.device(), attention.heads, Shape::from(attention));
-        let d = self.alloc(3 * stories.rows * attention.width);
-        let delta: Buffer<f32> = device.alloc(stories.rows * heads);
-        let size = Size::of(stories.rows * heads, 128);
-        let (rows, d_y) = (stories.rows as u32, d_out.0.pointer());
-        launch!(
-            device,
-            "attention_delta",
-            size,
-            out.0.pointer(),
-            d_y,
-            rows,
-            shape,
-            delta.pointer()
-        );
-        let relative = self.relative(store, attention);
-        let partial: Buffer<f32> = device.alloc(stories.tiles * heads * relative.buckets);
-        let shared = Self::plain_shared(attention, relative.buckets);
-        let (of_query, of_key_value, shared) = match on_tensor_cores::<N>(attention) {
-            Some(32) => ("attention_d_query_mma_32", "attention_d_key_value_mma_32", 0),
-            Some(_) => ("attention_d_query_mma_64", "attention_d_key_value_mma_64", 0),
-            None => ("attention_d_query", "attention_d_key_value", shared),
-        };
-        let size = Size::blocks(stories.tiles, heads, 128, shared);
-        let (qkv, tiles, table) = (projected.0.0.pointer(), stories.tiles_at(), relative.table());
-        let (sums, delta_at, d_at) = (softmax.0.pointer(), delta.pointer(), d.0.pointer());
-        launch!(
-            device,
-            of_query,
-            size,
-            qkv,
-            d_y,
-            tiles,
-            table,
-            relative.bucket_of,
-            relative.buckets as u32,
-            shape,
-            sums,
-            delta_at,
-            d_at,
-            partial.pointer()
-        );
-        launch!(device, of_key_value, size, qkv, d_y, tiles, table, shape, sums, delta_at, d_at);
-        if let Some(tensor) = attention.relative {
-            let size = Size::blocks(relative.buckets, heads, 128, 0);
-            let (tiles, heads, buckets) =
-                (stories.tiles as u32, heads as u32, relative.buckets as u32);
-            let to = store.gradient(device, tensor);
-            launch!(device, "add_relative", size, partial.pointer(), tiles, heads, buckets, to);
-        }
-        Projected(d)
+        self.attend_backward(store, attention, stories, projected, softmax, [out, d_out])
     }
 
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn gather(&self, x: &Numbers<N>, rows: &Lookups, width: usize) -> Numbers<N> {
         self.check_width(width);
         let out = self.alloc(rows.count * width);
         let size = Size::of(rows.count * width / 8, 256);
-        let (count, columns) = (rows.count as u32, width as u32);
-        launch!(
-            self.device(),
-            "gather_rows",
-            size,
-            x.0.pointer(),
-            rows.rows(),
-            count,
-            columns,
-            out.0.pointer()
-        );
+        let (from, to) = (x.0.first(rows.bound * width), out.0.first(rows.count * width));
+        let (count, columns) = (word(rows.count), word(width));
+        // SAFETY: `from` has every row that `rows` names, and `to` a row for each of `count`.
+        unsafe {
+            launch!(self.device(), "gather_rows", size, from, rows.rows(), count, columns, to)
+        };
         out
     }
 
     fn scatter(&self, what: &Numbers<N>, rows: &Lookups, to: &mut Numbers<N>, width: usize) {
-        self.scatter_with("scatter_rows", what, rows, to.0.pointer(), width);
+        self.scatter_rows(what, rows, to, width);
     }
 
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn story_means(&self, x: &Numbers<N>, stories: &Stories, width: usize) -> Numbers<N> {
         self.check_width(width);
         let out = self.alloc(stories.count * width);
         let size = Size::blocks(stories.count, 1, 128, 0);
-        let (from, bounds) = (x.0.pointer(), stories.bounds());
-        launch!(self.device(), "story_means", size, from, bounds, width as u32, out.0.pointer());
+        let (from, to) = (x.0.first(stories.rows * width), out.0.first(stories.count * width));
+        let (bounds, width) = (stories.bounds(), word(width));
+        // SAFETY: `from` has the rows of all stories, and `to` one row per story.
+        unsafe { launch!(self.device(), "story_means", size, from, bounds, width, to) };
         out
     }
 
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn story_means_backward(
         &self,
         d_means: &Numbers<N>,
@@ -440,63 +377,64 @@ impl<N: Number> Backend for Cuda<N> {
         d_x: &mut Numbers<N>,
         width: usize,
     ) {
+        self.check_width(width);
         let size = Size::blocks(stories.count, 1, 128, 0);
-        let (from, bounds) = (d_means.0.pointer(), stories.bounds());
-        launch!(
-            self.device(),
-            "story_means_backward",
-            size,
-            from,
-            bounds,
-            width as u32,
-            d_x.0.pointer()
-        );
+        let from = d_means.0.first(stories.count * width);
+        let to = d_x.0.first(stories.rows * width);
+        let (bounds, width) = (stories.bounds(), word(width));
+        // SAFETY: `from` has one row per story, and `to` the rows of all stories.
+        unsafe { launch!(self.device(), "story_means_backward", size, from, bounds, width, to) };
     }
 
+    #[expect(unsafe_code, reason = "launches kernels")]
     fn softmax_loss(
         &self,
         store: &mut CudaStore<N>,
         map: Linear,
         x: &Numbers<N>,
         rows: usize,
-        targets: &Numbers<u32>,
+        targets: &Indices,
         weights: &Numbers<f32>,
         loss: usize,
     ) -> Numbers<N> {
-        let device = self.device();
-        let d_x = self.alloc(rows * map.inputs);
+        let (device, Linear { inputs, outputs, .. }) = (self.device(), map);
+        assert!(targets.bound <= outputs, "targets are outputs");
+        let d_x = self.alloc(rows * inputs);
         let losses: Buffer<f32> = device.alloc(rows);
-        let stride = map.outputs.next_multiple_of(8);
+        let stride = outputs.next_multiple_of(8);
         let logits = self.alloc(rows.min(ROWS_AT_ONCE) * stride);
+        let name = if outputs <= MOST_HELD { "softmax_loss_held" } else { "softmax_loss" };
         for first in (0..rows).step_by(ROWS_AT_ONCE) {
             let part = ROWS_AT_ONCE.min(rows - first);
-            let (x, d_x) = (x.0.at(first * map.inputs), d_x.0.at(first * map.inputs));
-            let at = logits.0.pointer();
-            self.forward(store, map, (x, part), at, stride);
-            launch!(
-                device,
-                if map.outputs <= MOST_HELD { "softmax_loss_held" } else { "softmax_loss" },
-                Size::blocks(part, 1, 512, 0),
-                at,
-                stride as u32,
-                map.outputs as u32,
-                targets.0.at(first),
-                weights.0.at(first),
-                losses.at(first)
-            );
-            self.backward(store, map, (x, part), (at, stride), (d_x, false));
-            self.column_sums(
-                (at, part),
-                (stride, map.outputs),
-                None,
-                store.gradient(device, map.bias),
-            );
+            let columns = first * inputs..(first + part) * inputs;
+            let (x, d_x) = (x.0.slice(columns.clone()), d_x.0.slice(columns));
+            let logits = logits.0.slice(0..part * stride);
+            self.forward(store, map, (x, part), (logits, stride));
+            let of_part = first..first + part;
+            // SAFETY: there are `part` rows of logits, `stride` numbers apart, and as many targets
+            // (all below `outputs`), weights and losses. Behind `outputs` a row is padded to eight.
+            unsafe {
+                launch!(
+                    device,
+                    name,
+                    Size::blocks(part, 1, 512, 0),
+                    logits.first(part * stride),
+                    word(stride),
+                    word(outputs),
+                    targets.numbers.slice(of_part.clone()).first(part),
+                    weights.0.slice(of_part.clone()).first(part),
+                    losses.slice(of_part).first(part)
+                );
+            }
+            self.backward(store, map, (x, part), (logits, stride), (d_x, false));
+            let to = store.gradient(device, map.bias, outputs);
+            self.column_sums((logits, part), stride, None, to);
         }
-        let size = Size::blocks(1, 1, 256, 0);
-        launch!(device, "sum_losses", size, losses.pointer(), rows as u32, store.losses.at(loss));
+        self.sum_losses(store, &losses, loss);
         d_x
     }
 
+    #[expect(unsafe_code, reason = "launches kernels")]
     fn sigmoid_loss(
         &self,
         store: &mut CudaStore<N>,
@@ -507,47 +445,66 @@ impl<N: Number> Backend for Cuda<N> {
         weights: &Numbers<f32>,
         loss: usize,
     ) -> Numbers<N> {
-        let device = self.device();
-        self.check_width(map.inputs);
-        let d_x = self.alloc(rows * map.inputs);
-        let count = rows * map.outputs;
+        let (device, Linear { inputs, outputs, .. }) = (self.device(), map);
+        self.check_width(inputs);
+        let d_x = self.alloc(rows * inputs);
+        let count = rows * outputs;
         let (losses, d_logits): (Buffer<f32>, Buffer<f32>) =
             (device.alloc(count), device.alloc(count));
-        let (height, width, outputs) = (rows as u32, map.inputs as u32, map.outputs as u32);
-        launch!(
-            device,
-            "sigmoid_loss",
-            Size::of(rows * 32, 256),
-            x.0.pointer(),
-            store.weight(map.weight),
-            store.weight(map.bias),
-            labels.0.pointer(),
-            weights.0.pointer(),
-            height,
-            width,
-            outputs,
-            losses.pointer(),
-            d_logits.pointer(),
-            d_x.0.pointer()
-        );
-        let [d_weight, d_bias] =
-            [map.weight, map.bias].map(|tensor| store.gradient(device, tensor));
-        let size = Size::blocks(map.inputs.div_ceil(32), map.outputs, 256, 0);
-        let d_at = d_logits.pointer();
-        launch!(
-            device,
-            "sigmoid_gradients",
-            size,
-            x.0.pointer(),
-            d_at,
-            height,
-            width,
-            outputs,
-            d_weight,
-            d_bias
-        );
-        let size = Size::blocks(1, 1, 256, 0);
-        launch!(device, "sum_losses", size, losses.pointer(), count as u32, store.losses.at(loss));
+        let (x_at, d_logits_at) = (x.0.first(rows * inputs), d_logits.first(count));
+        let (height, width, columns) = (word(rows), word(inputs), word(outputs));
+        // SAFETY: `x` and `d_x` have `rows` rows of `inputs` numbers, a multiple of 8; labels, weights,
+        // losses and `d_logits` have one number per row and output, the map's weight one per output
+        // and input, and its bias one per output.
+        unsafe {
+            launch!(
+                device,
+                "sigmoid_loss",
+                Size::of(rows * 32, 256),
+                x_at,
+                store.weight(map.weight, outputs * inputs).first(outputs * inputs),
+                store.weight(map.bias, outputs).first(outputs),
+                labels.0.first(count),
+                weights.0.first(count),
+                height,
+                width,
+                columns,
+                losses.first(count),
+                d_logits_at,
+                d_x.0.first(rows * inputs)
+            );
+        }
+        let weight_numbers = outputs * inputs;
+        let d_weight = store.gradient(device, map.weight, weight_numbers).first(weight_numbers);
+        let d_bias = store.gradient(device, map.bias, outputs).first(outputs);
+        let size = Size::blocks(inputs.div_ceil(32), outputs, 256, 0);
+        // SAFETY: `x` and `d_logits` are as above, and the gradients have the map's shapes.
+        unsafe {
+            launch!(
+                device,
+                "sigmoid_gradients",
+                size,
+                x_at,
+                d_logits_at,
+                height,
+                width,
+                columns,
+                d_weight,
+                d_bias
+            );
+        }
+        self.sum_losses(store, &losses, loss);
         d_x
+    }
+}
+
+impl<N: Number> Cuda<N> {
+    /// Adds losses to sum number `loss` of the store.
+    #[expect(unsafe_code, reason = "launches a kernel")]
+    fn sum_losses(&self, store: &CudaStore<N>, losses: &Buffer<f32>, loss: usize) {
+        let (size, count) = (Size::blocks(1, 1, 256, 0), losses.len());
+        let (from, to) = (losses.first(count), store.losses.slice(loss..loss + 1).first(1));
+        // SAFETY: there are `count` losses and one sum.
+        unsafe { launch!(self.device(), "sum_losses", size, from, word(count), to) };
     }
 }

@@ -3,10 +3,12 @@
 //! What lives on a GPU belongs to one thread, so the network has a thread of its own: batches go there through a channel,
 //! and while one batch's vectors travel back the next one is computed.
 
-use super::device::{Buffer, Device, Size, launch};
+use super::device::{Device, Size, launch, word};
 use super::int8::Int8;
 use super::landing::Landing;
+use super::memory::Buffer;
 use super::{Cuda, Number};
+use crate::error::DeviceError;
 use crate::train::{Backend, Network};
 use crate::{Batch, Config, Encoder, Error, Parameters, Result};
 use std::rc::Rc;
@@ -26,6 +28,19 @@ pub enum Vectors {
     Firsts,
     /// The mean over each story's tokens.
     Means,
+}
+
+impl Vectors {
+    /// A story without a token has neither a first one nor a mean.
+    pub(super) fn check(self, batch: &Batch) -> Result<()> {
+        let empty = batch.bounds().windows(2).position(|story| story[0] == story[1]);
+        match empty {
+            Some(story) if self != Vectors::States => {
+                Err(Error::Batch { story, problem: "it has no tokens".into() })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// An encoder on a GPU.
@@ -61,7 +76,7 @@ impl Pending {
 }
 
 fn gone() -> Error {
-    Error::Device("the thread that works with the GPU has ended".into())
+    DeviceError::Ended.into()
 }
 
 impl CudaEncoder {
@@ -175,35 +190,48 @@ fn serve(
     }
 }
 
+#[expect(unsafe_code, reason = "launches a kernel")]
 fn compute<N: Number>(
     network: &Network<Cuda<N>>,
     batch: &Batch,
     vectors: Vectors,
 ) -> Result<Buffer<f32>> {
+    vectors.check(batch)?;
     let (cuda, width) = (network.backend(), network.config().hidden);
     let hidden = network.encode(batch)?;
     Ok(match vectors {
         Vectors::States => cuda.to_floats(&hidden),
         Vectors::Firsts => {
             let firsts: Vec<u32> =
-                batch.bounds()[..batch.len()].iter().map(|at| *at as u32).collect();
+                batch.bounds()[..batch.len()].iter().map(|at| word(*at)).collect();
             cuda.to_floats(&cuda.gather(&hidden, &cuda.lookups(&firsts), width))
         }
         Vectors::Means => {
             let stories = cuda.stories(batch.bounds());
             let out: Buffer<f32> = cuda.device().alloc(stories.count * width);
             let size = Size::blocks(stories.count, 1, 128, 0);
-            let (from, bounds) = (hidden.0.pointer(), stories.bounds());
-            launch!(
-                cuda.device(),
-                "story_means_out",
-                size,
-                from,
-                bounds,
-                width as u32,
-                out.pointer()
-            );
+            let from = hidden.0.first(stories.rows * width);
+            let to = out.first(stories.count * width);
+            let (bounds, width) = (stories.bounds(), word(width));
+            // SAFETY: `from` has the rows of all stories, and `to` one row per story.
+            unsafe { launch!(cuda.device(), "story_means_out", size, from, bounds, width, to) };
             out
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Vectors;
+    use crate::Batch;
+
+    #[test]
+    fn a_story_without_tokens_has_states_but_no_vector() {
+        let batch: Batch = [&[1u32, 2][..], &[]].into_iter().collect();
+        assert!(Vectors::States.check(&batch).is_ok());
+        for vectors in [Vectors::Firsts, Vectors::Means] {
+            let error = vectors.check(&batch).unwrap_err().to_string();
+            assert_eq!(error, "story 1 of the batch: it has no tokens");
+        }
+    }
 }

@@ -1,50 +1,83 @@
-//! Matrix products by cuBLASLt. The algorithm is looked up once for a bucket of rows and kept: asking takes longer than
-//! many a product, and packed batches hardly ever have the same number of rows.
+//! Matrix products by cuBLASLt.
+//!
+//! The algorithm of a product is looked up once for each bucket of row counts and kept: asking for it
+//! takes longer than many a product, and packed batches hardly ever have the same number of rows.
 
-use super::Format;
 use super::device::Device;
-use crate::{Error, Result};
+use super::driver::{Block, Context, failed};
+use super::memory::View;
+use super::{Format, Number};
+use crate::Result;
+use crate::error::DeviceError;
 use cudarc::cublaslt::{result, sys};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::rc::Rc;
 
-/// Bytes cuBLASLt may use beside a product (what NVIDIA recommends for Hopper).
+/// The bytes that cuBLASLt may use beside a product (what NVIDIA recommends for Hopper).
 const WORKSPACE: usize = 32 << 20;
+/// Matrices begin at multiples of this many bytes, which cuBLASLt is told when it picks an algorithm.
+const ALIGNMENT: u32 = 16;
 
-/// cuBLASLt and what it was asked before.
+/// cuBLASLt, and the answers it gave before.
 pub(super) struct Gemm {
-    handle: sys::cublasLtHandle_t,
-    workspace: u64,
+    handle: Handle,
+    workspace: Block,
     found: RefCell<HashMap<Key, sys::cublasLtMatmulAlgo_t>>,
 }
 
-impl Drop for Gemm {
-    fn drop(&mut self) {
-        // SAFETY: the device waits for all work before it drops this.
-        unsafe {
-            let _ = result::destroy_handle(self.handle);
-            let _ = cudarc::driver::result::free_sync(self.workspace);
+/// Declares a handle of cuBLASLt that is destroyed when it is dropped.
+macro_rules! handle {
+    ($name:ident, $raw:ty, $destroy:path) => {
+        struct $name($raw);
+
+        impl Drop for $name {
+            #[expect(unsafe_code, reason = "calls cuBLASLt")]
+            fn drop(&mut self) {
+                // SAFETY: whoever made the handle gave it up to this value, its only owner.
+                let _ = unsafe { $destroy(self.0) };
+            }
         }
+    };
+}
+handle!(Handle, sys::cublasLtHandle_t, result::destroy_handle);
+handle!(Operation, sys::cublasLtMatmulDesc_t, result::destroy_matmul_desc);
+handle!(Layout, sys::cublasLtMatrixLayout_t, result::destroy_matrix_layout);
+handle!(Preference, sys::cublasLtMatmulPreference_t, result::destroy_matmul_pref);
+
+/// A matrix in the GPU's memory, row by row.
+#[derive(Clone, Copy)]
+pub(super) struct Matrix {
+    address: u64,
+    /// The numbers from the address on.
+    len: usize,
+    /// The numbers from the beginning of a row to that of the next.
+    stride: usize,
+    format: Format,
+}
+
+impl Matrix {
+    pub(super) fn new<N: Number>(numbers: View<'_, N>, stride: usize) -> Matrix {
+        Matrix { address: numbers.first(0), len: numbers.len(), stride, format: N::FORMAT }
+    }
+
+    /// Whether the matrix has this many rows and columns.
+    fn holds(&self, (rows, columns): (usize, usize)) -> bool {
+        let end = rows.saturating_sub(1).checked_mul(self.stride);
+        let end = end.and_then(|start| start.checked_add(columns));
+        self.stride >= columns && end.is_some_and(|end| end <= self.len)
     }
 }
 
-/// A matrix: its address, the numbers between two rows, what they are.
-#[derive(Clone, Copy)]
-pub(super) struct Matrix {
-    pub(super) pointer: u64,
-    pub(super) stride: usize,
-    pub(super) format: Format,
-}
-
-/// Which product of a linear map `y = x w^T + b` with `rows` rows, `inputs` and `outputs` columns.
+/// A product of a linear map `y = x w^T + b` with `rows` rows, `inputs` and `outputs` columns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Which {
-    /// `y`, from `x` and `w`.
+    /// `y`, from `w` and `x`.
     Forward,
-    /// `d_x`, from `d_y` and `w`.
+    /// `d_x`, from `w` and `d_y`.
     Input,
-    /// `d_w`, from `d_y` and `x`.
+    /// `d_w`, from `x` and `d_y`.
     Weight,
 }
 
@@ -56,9 +89,27 @@ impl Which {
             Which::Weight => "product of the weight's gradient",
         }
     }
+
+    /// The rows and columns of the first and second matrix and of the result.
+    fn shapes(self, Extent { rows, inputs, outputs }: Extent) -> [(usize, usize); 3] {
+        match self {
+            Which::Forward => [(outputs, inputs), (rows, inputs), (rows, outputs)],
+            Which::Input => [(outputs, inputs), (rows, outputs), (rows, inputs)],
+            Which::Weight => [(rows, inputs), (rows, outputs), (outputs, inputs)],
+        }
+    }
+
+    /// Which of the first two matrices is transposed in cuBLASLt's eyes.
+    fn transposed(self) -> [bool; 2] {
+        match self {
+            Which::Forward => [true, false],
+            Which::Input => [false, false],
+            Which::Weight => [false, true],
+        }
+    }
 }
 
-/// The size of a linear map's products.
+/// The size of the products of a linear map.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Extent {
     pub(super) rows: usize,
@@ -76,22 +127,10 @@ struct Key {
     bias: bool,
 }
 
-/// Descriptors of one product, destroyed with it.
+/// The descriptors of one product.
 struct Plan {
-    operation: sys::cublasLtMatmulDesc_t,
-    layouts: [sys::cublasLtMatrixLayout_t; 3],
-}
-
-impl Drop for Plan {
-    fn drop(&mut self) {
-        // SAFETY: made in `Plan::new`, destroyed only here.
-        unsafe {
-            let _ = result::destroy_matmul_desc(self.operation);
-            for layout in self.layouts {
-                let _ = result::destroy_matrix_layout(layout);
-            }
-        }
-    }
+    operation: Operation,
+    layouts: [Layout; 3],
 }
 
 fn data_type(format: Format) -> sys::cudaDataType {
@@ -102,94 +141,122 @@ fn data_type(format: Format) -> sys::cudaDataType {
     }
 }
 
-impl Plan {
-    /// cuBLASLt is column-major, so that our matrices are transposed in its eyes, and so is every product.
-    fn new(key: &Key, bias: Option<u64>) -> Result<Plan, result::CublasError> {
-        use sys::cublasLtMatmulDescAttributes_t as Attribute;
-        let Extent { rows, inputs, outputs } = key.extent;
-        // First and second matrix and result as column-major rows x columns, and which of the first two is turned.
-        let (shapes, turned) = match key.which {
-            Which::Forward => ([(inputs, outputs), (inputs, rows), (outputs, rows)], [true, false]),
-            Which::Input => ([(inputs, outputs), (outputs, rows), (inputs, rows)], [false, false]),
-            Which::Weight => ([(inputs, rows), (outputs, rows), (inputs, outputs)], [false, true]),
-        };
-        let compute = sys::cublasComputeType_t::CUBLAS_COMPUTE_32F;
-        let operation = result::create_matmul_desc(compute, sys::cudaDataType::CUDA_R_32F)?;
-        let mut plan = Plan { operation, layouts: [std::ptr::null_mut(); 3] };
-        for (i, layout) in plan.layouts.iter_mut().enumerate() {
-            let (rows, columns) = shapes[i];
-            let kind = data_type(key.formats[i]);
-            *layout = result::create_matrix_layout(
-                kind,
-                rows as u64,
-                columns as u64,
-                key.strides[i] as i64,
-            )?;
-        }
-        let set = |attribute, value: *const c_void, size| {
-            // SAFETY: value points to as many bytes as the attribute has.
-            unsafe { result::set_matmul_desc_attribute(operation, attribute, value, size) }
-        };
-        for (attribute, turn) in
-            [Attribute::CUBLASLT_MATMUL_DESC_TRANSA, Attribute::CUBLASLT_MATMUL_DESC_TRANSB]
-                .into_iter()
-                .zip(turned)
-        {
-            let turn = i32::from(turn);
-            set(attribute, (&raw const turn).cast(), size_of::<i32>())?;
-        }
-        if let Some(bias) = bias {
-            let epilogue = sys::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS;
-            set(
-                Attribute::CUBLASLT_MATMUL_DESC_EPILOGUE,
-                (&raw const epilogue).cast(),
-                size_of_val(&epilogue),
-            )?;
-            set(
-                Attribute::CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-                (&raw const bias).cast(),
-                size_of::<u64>(),
-            )?;
-        }
-        Ok(plan)
+impl Operation {
+    /// Sets an attribute of the operation.
+    ///
+    /// # Safety
+    /// `V` must be the type of the attribute.
+    #[expect(unsafe_code, reason = "calls cuBLASLt")]
+    unsafe fn set<V>(
+        &self,
+        attribute: sys::cublasLtMatmulDescAttributes_t,
+        value: V,
+    ) -> Result<(), result::CublasError> {
+        let pointer: *const c_void = (&raw const value).cast();
+        // SAFETY: cuBLASLt copies as many bytes as the value has.
+        unsafe { result::set_matmul_desc_attribute(self.0, attribute, pointer, size_of::<V>()) }
     }
 }
 
-/// Rows rounded up so that there are few buckets and none is more than an eighth too large.
+impl Preference {
+    /// Sets an attribute of the preference.
+    ///
+    /// # Safety
+    /// `V` must be the type of the attribute.
+    #[expect(unsafe_code, reason = "calls cuBLASLt")]
+    unsafe fn set<V>(
+        &self,
+        attribute: sys::cublasLtMatmulPreferenceAttributes_t,
+        value: V,
+    ) -> Result<(), result::CublasError> {
+        let pointer: *const c_void = (&raw const value).cast();
+        // SAFETY: cuBLASLt copies as many bytes as the value has.
+        unsafe { result::set_matmul_pref_attribute(self.0, attribute, pointer, size_of::<V>()) }
+    }
+}
+
+impl Plan {
+    /// cuBLASLt reads matrices column by column: it sees ours transposed, and so is every product.
+    #[expect(unsafe_code, reason = "calls cuBLASLt")]
+    fn new(key: &Key, bias: Option<u64>) -> Result<Plan, result::CublasError> {
+        use sys::cublasLtMatmulDescAttributes_t as Attribute;
+        let compute = sys::cublasComputeType_t::CUBLAS_COMPUTE_32F;
+        let scale = sys::cudaDataType::CUDA_R_32F;
+        let operation = Operation(result::create_matmul_desc(compute, scale)?);
+        let shapes = key.which.shapes(key.extent);
+        let layout = |i: usize| {
+            let ((rows, columns), kind) = (shapes[i], data_type(key.formats[i]));
+            let stride = key.strides[i] as i64;
+            result::create_matrix_layout(kind, columns as u64, rows as u64, stride).map(Layout)
+        };
+        let layouts = [layout(0)?, layout(1)?, layout(2)?];
+        let [first, second] = key.which.transposed().map(i32::from);
+        // SAFETY: cuBLASLt documents both attributes as 32-bit integers, the epilogue as this enum,
+        // and the address of the bias as a pointer of 64 bits.
+        unsafe {
+            operation.set(Attribute::CUBLASLT_MATMUL_DESC_TRANSA, first)?;
+            operation.set(Attribute::CUBLASLT_MATMUL_DESC_TRANSB, second)?;
+            if let Some(bias) = bias {
+                let epilogue = sys::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS;
+                operation.set(Attribute::CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue)?;
+                operation.set(Attribute::CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias)?;
+            }
+        }
+        Ok(Plan { operation, layouts })
+    }
+}
+
+/// The number of rows rounded up, so that there are few buckets and none is more than an eighth too
+/// large.
 fn bucket(rows: usize) -> usize {
     rows.next_multiple_of((rows.next_power_of_two() / 16).max(16))
 }
 
 impl Gemm {
-    pub(super) fn new() -> Result<Gemm> {
-        // SAFETY: loading a library by name; the context is current.
-        unsafe {
-            if !sys::is_culib_present() {
-                let problem = "libcublasLt (cuBLAS of CUDA 12 or 13) was not found; add its folder to LD_LIBRARY_PATH";
-                return Err(Error::Device(problem.into()));
-            }
-            let handle =
-                result::create_handle().map_err(|e| Error::Device(format!("cuBLASLt: {e}")))?;
-            let workspace = cudarc::driver::result::malloc_sync(WORKSPACE)
-                .map_err(|error| super::device::driver_error("memory for cuBLASLt", error))?;
-            Ok(Gemm { handle, workspace, found: RefCell::default() })
+    #[expect(unsafe_code, reason = "loads cuBLASLt")]
+    pub(super) fn new(context: &Rc<Context>) -> Result<Gemm> {
+        // SAFETY: this only tries to load the library by its name.
+        if !unsafe { sys::is_culib_present() } {
+            let library = "libcublasLt (cuBLAS of CUDA 12 or 13)";
+            return Err(DeviceError::MissingLibrary { library }.into());
         }
+        let handle = result::create_handle().map(Handle).map_err(|error| DeviceError::Driver {
+            action: "starting cuBLASLt".into(),
+            message: error.to_string(),
+        })?;
+        let workspace = Block::new(context, WORKSPACE).map_err(failed("memory for cuBLASLt"))?;
+        Ok(Gemm { handle, workspace, found: RefCell::default() })
     }
 
-    /// One product of a linear map: first and second matrix and result are `w, x, y`, `w, d_y, d_x` or `x, d_y, d_w`.
-    /// The result is added to what is there with `add`; a bias is added to every row of `y`.
-    pub(super) fn product(
+    /// One product of a linear map. The first and second matrix and the result are `w, x, y`,
+    /// `w, d_y, d_x` or `x, d_y, d_w`. With `add`, the result is added to what is there; a bias is
+    /// added to every row of `y`.
+    ///
+    /// Matrices that are too small for the product make the device fail.
+    pub(super) fn product<N: Number>(
         &self,
         device: &Device,
         which: Which,
         extent: Extent,
         matrices: [Matrix; 3],
         add: bool,
-        bias: Option<u64>,
+        bias: Option<View<'_, N>>,
     ) {
         if device.failed() || extent.rows == 0 {
             return;
         }
+        let shapes = which.shapes(extent);
+        let bias_fits =
+            bias.is_none_or(|bias| bias.len() >= extent.outputs && N::FORMAT == matrices[2].format);
+        let aligned = |matrix: &Matrix| matrix.address.is_multiple_of(u64::from(ALIGNMENT));
+        if !bias_fits
+            || !matrices.iter().all(aligned)
+            || !matrices.iter().zip(shapes).all(|(matrix, shape)| matrix.holds(shape))
+        {
+            let problem = format!("the matrices do not fit the {} of {extent:?}", which.label());
+            return device.fail(DeviceError::Mismatch(problem));
+        }
+        let bias = bias.map(|bias| bias.first(extent.outputs));
         let key = Key {
             which,
             extent,
@@ -201,16 +268,18 @@ impl Gemm {
         let about = Key { extent: Extent { rows: bucket(extent.rows), ..extent }, ..key };
         let outcome = self.algorithm(about, bias).and_then(|algorithm| {
             self.run(device, &key, matrices, bias, &algorithm).or_else(|_| {
-                // What suits the bucket does not suit this number of rows.
+                // What suits the bucket does not always suit this number of rows.
                 let algorithm = self.algorithm(key, bias)?;
                 self.run(device, &key, matrices, bias, &algorithm)
             })
         });
         if let Err(error) = outcome {
-            device.fail(format!("cuBLASLt: {} of {extent:?}: {error}", which.label()));
+            let action = format!("cuBLASLt: {} of {extent:?}", which.label());
+            device.fail(DeviceError::Driver { action, message: error.to_string() });
         }
     }
 
+    #[expect(unsafe_code, reason = "calls cuBLASLt")]
     fn algorithm(
         &self,
         key: Key,
@@ -220,50 +289,40 @@ impl Gemm {
         if let Some(algorithm) = self.found.borrow().get(&key) {
             return Ok(*algorithm);
         }
-        let plan = Plan::new(&key, bias)?;
-        let preference = result::create_matmul_pref()?;
-        let set = |attribute, value: *const c_void, size| {
-            // SAFETY: value points to as many bytes as the attribute has.
-            unsafe { result::set_matmul_pref_attribute(preference, attribute, value, size) }
-        };
-        let alignment = 16u32;
-        let settings = || {
-            let workspace = WORKSPACE;
-            set(
-                Attribute::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                (&raw const workspace).cast(),
-                size_of::<usize>(),
-            )?;
+        let Plan { operation, layouts: [a, b, c] } = Plan::new(&key, bias)?;
+        let preference = Preference(result::create_matmul_pref()?);
+        // SAFETY: cuBLASLt documents the size of the workspace as a `size_t` and the alignments as
+        // 32-bit integers.
+        unsafe {
+            preference.set(Attribute::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, WORKSPACE)?;
             for attribute in [
                 Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
                 Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
                 Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
                 Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
             ] {
-                set(attribute, (&raw const alignment).cast(), size_of::<u32>())?;
+                preference.set(attribute, ALIGNMENT)?;
             }
-            let [a, b, c] = plan.layouts;
-            // SAFETY: all descriptors are alive.
-            unsafe {
-                result::get_matmul_algo_heuristic(
-                    self.handle,
-                    plan.operation,
-                    a,
-                    b,
-                    c,
-                    c,
-                    preference,
-                )
-            }
+        }
+        // SAFETY: all handles are alive.
+        let found = unsafe {
+            result::get_matmul_algo_heuristic(
+                self.handle.0,
+                operation.0,
+                a.0,
+                b.0,
+                c.0,
+                c.0,
+                preference.0,
+            )
         };
-        let found = settings();
-        // SAFETY: made above, destroyed once.
-        unsafe { result::destroy_matmul_pref(preference)? };
         let algorithm = found?.algo;
         self.found.borrow_mut().insert(key, algorithm);
         Ok(algorithm)
     }
 
+    /// Starts a product whose matrices [`Gemm::product`] has checked.
+    #[expect(unsafe_code, reason = "calls cuBLASLt")]
     fn run(
         &self,
         device: &Device,
@@ -272,31 +331,32 @@ impl Gemm {
         bias: Option<u64>,
         algorithm: &sys::cublasLtMatmulAlgo_t,
     ) -> Result<(), result::CublasError> {
-        let plan = Plan::new(key, bias)?;
+        let Plan { operation, layouts: [a, b, c] } = Plan::new(key, bias)?;
         let (one, beta) = (1f32, if key.add { 1f32 } else { 0f32 });
-        let [a, b, c] = plan.layouts;
-        let [first, second, third] = matrices.map(|m| m.pointer as *mut c_void);
+        let [first, second, third] = matrices.map(|m| m.address as *mut c_void);
         let mut outcome = Ok(());
         device.timed(key.which.label(), || {
-            // SAFETY: the matrices have the sizes of their layouts, and the workspace its; all work is on one stream.
+            // SAFETY: the matrices and the bias have the sizes of their layouts and the alignment
+            // that the algorithm was asked for, the workspace has its size, and all handles are
+            // alive. All work is on one stream, so that no two products share the workspace.
             outcome = unsafe {
                 result::matmul(
-                    self.handle,
-                    plan.operation,
+                    self.handle.0,
+                    operation.0,
                     (&raw const one).cast(),
                     (&raw const beta).cast(),
                     first,
-                    a,
+                    a.0,
                     second,
-                    b,
+                    b.0,
                     third,
-                    c,
+                    c.0,
                     third,
-                    c,
+                    c.0,
                     algorithm,
-                    self.workspace as *mut c_void,
+                    self.workspace.address() as *mut c_void,
                     WORKSPACE,
-                    device.stream.cast(),
+                    device.stream.raw().cast(),
                 )
             };
         });
@@ -306,14 +366,32 @@ impl Gemm {
 
 #[cfg(test)]
 mod tests {
+    use super::{Extent, Format, Matrix, Which, bucket};
+
     #[test]
     fn buckets_of_rows_are_few_and_close() {
-        let buckets: std::collections::BTreeSet<usize> = (1..40_000).map(super::bucket).collect();
+        let buckets: std::collections::BTreeSet<usize> = (1..40_000).map(bucket).collect();
         assert!(buckets.len() < 120, "{}", buckets.len());
         assert!(
-            (1..40_000)
-                .all(|rows| super::bucket(rows) >= rows
-                    && super::bucket(rows) <= rows + rows / 8 + 16)
+            (1..40_000).all(|rows| bucket(rows) >= rows && bucket(rows) <= rows + rows / 8 + 16)
         );
+    }
+
+    #[test]
+    fn a_matrix_holds_a_shape_if_its_last_row_ends_within_it() {
+        let matrix = |len, stride| Matrix { address: 0, len, stride, format: Format::F32 };
+        assert!(matrix(2 * 10 + 7, 10).holds((3, 7)));
+        assert!(!matrix(2 * 10 + 6, 10).holds((3, 7)), "one number is missing");
+        assert!(!matrix(100, 6).holds((3, 7)), "rows would overlap");
+        assert!(!matrix(100, 10).holds((usize::MAX, 7)), "no overflow");
+    }
+
+    #[test]
+    fn the_shapes_of_all_products_are_those_of_one_linear_map() {
+        let extent = Extent { rows: 5, inputs: 3, outputs: 2 };
+        let [w, x, y] = Which::Forward.shapes(extent);
+        assert_eq!([w, x, y], [(2, 3), (5, 3), (5, 2)]);
+        assert_eq!(Which::Input.shapes(extent), [w, y, x]);
+        assert_eq!(Which::Weight.shapes(extent), [x, y, w]);
     }
 }

@@ -1,29 +1,33 @@
-//! The encoder in eight bits on a GPU: the CPU's arithmetic operation by operation, and so its bytes.
+//! The encoder in eight bits on a GPU: the arithmetic of the CPU operation by operation, and so its
+//! bytes.
 //!
-//! Activations are rounded row by row and attention story by story, products are integers, and every float is rounded as on
-//! the CPU (`kernels/int8.cu`): hidden states do not depend on the batch, and differ from those of [`Encoder::encode`] in no
-//! bit. Only inference: training rounds nothing to eight bits.
+//! Activations are rounded row by row and attention story by story, products are sums of integers, and
+//! every float is rounded as on the CPU (`kernels/int8.cu`). Hidden states therefore do not depend on
+//! the batch, and do not differ from those of [`Encoder::encode`] in a single bit. This is for
+//! inference only: training rounds nothing to eight bits.
 
 use super::compile::Program;
-use super::device::{Buffer, Device, Size, launch};
+use super::device::{Argument, Device, Size, launch, word};
 use super::encoder::Vectors;
 use super::inputs::Stories;
+use super::memory::{Buffer, Plain};
 use super::pieces::kind;
+use crate::error::DeviceError;
 use crate::infer::eight_bits::{self, EightBits};
-use crate::{Activation, Batch, Config, Encoder, Error, Result};
+use crate::{Activation, Batch, Config, Encoder, Result};
 use std::rc::Rc;
 
-/// Rows of bytes are as long as whole steps of the product kernel.
+/// Rows of bytes are padded to whole steps of the product kernel.
 const STEP: usize = 64;
-/// The widest head the attention kernel takes, and the step in which its variants grow.
+/// The widest head that the attention kernel takes, and the step in which its variants grow.
 const WIDEST_HEAD: usize = 128;
 const HEAD_STEP: usize = 32;
 /// No activation, as the product kernel takes it.
 const NO_ACTIVATION: u32 = 3;
-/// Rows and columns of a block of the product kernel.
+/// The rows and the columns that a block of the product kernel computes.
 const TILE: usize = 128;
 
-/// An int8 encoder's weights on a GPU.
+/// The weights of an int8 encoder on a GPU.
 pub(super) struct Int8 {
     device: Rc<Device>,
     config: Config,
@@ -55,7 +59,7 @@ struct Linear {
     bias: Buffer<f32>,
 }
 
-/// Rows of activations in bytes (`Rows` of the kernels).
+/// Rows of activations in bytes: `count` rows, `stride` bytes apart.
 struct Bytes {
     q: Buffer<u8>,
     scale: Buffer<f32>,
@@ -64,6 +68,7 @@ struct Bytes {
     count: usize,
 }
 
+/// `Rows` of the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct RowsAt {
@@ -72,6 +77,8 @@ struct RowsAt {
     minimum: u64,
     stride: u32,
 }
+
+impl Argument for RowsAt {}
 
 /// `Columns` of the kernels.
 #[derive(Clone, Copy)]
@@ -82,6 +89,8 @@ struct ColumnsAt {
     offset: u64,
     bias: u64,
 }
+
+impl Argument for ColumnsAt {}
 
 /// `Heads` of the kernels.
 #[derive(Clone, Copy)]
@@ -100,10 +109,16 @@ struct HeadsAt {
     padded: u32,
 }
 
+impl Argument for HeadsAt {}
+
 impl Bytes {
     fn at(&self) -> RowsAt {
-        let [scale, minimum] = [&self.scale, &self.minimum].map(Buffer::pointer);
-        RowsAt { q: self.q.pointer(), scale, minimum, stride: self.stride as u32 }
+        RowsAt {
+            q: self.q.first(self.count * self.stride),
+            scale: self.scale.first(self.count),
+            minimum: self.minimum.first(self.count),
+            stride: word(self.stride),
+        }
     }
 }
 
@@ -118,15 +133,15 @@ impl Int8 {
             || head > WIDEST_HEAD
         {
             let problem = format!(
-                "int8 on the GPU needs widths that are multiples of 4 and heads of at most {WIDEST_HEAD} columns, and this \
-                 encoder has {} and {} and heads of {head} (f32 takes wider heads)",
+                "needs widths that are multiples of 4 and heads of at most {WIDEST_HEAD} columns for \
+                 int8, and this encoder has {} and {} and heads of {head} (f32 takes wider heads)",
                 config.hidden, config.intermediate
             );
-            return Err(Error::Device(problem));
+            return Err(DeviceError::Unsupported(problem).into());
         }
-        let weights = encoder.eight_bits(STEP);
+        let no_int8 = || DeviceError::Mismatch("the encoder's weights are not int8".into());
         let EightBits { words, word_scales, positions, norm, relative, layers } =
-            weights.ok_or_else(|| Error::Device("the encoder's weights are not int8".into()))?;
+            encoder.eight_bits(STEP).ok_or_else(no_int8)?;
         let d = &device;
         let layer = |layer: eight_bits::Layer<'_>| Layer {
             qkv: linear(d, &layer.qkv),
@@ -155,8 +170,10 @@ impl Int8 {
     }
 
     /// The vectors of a batch's stories.
+    #[expect(unsafe_code, reason = "launches a kernel")]
     pub(super) fn vectors(&self, batch: &Batch, vectors: Vectors) -> Result<Buffer<f32>> {
         batch.check(&self.config)?;
+        vectors.check(batch)?;
         let stories = Stories::new(&self.device, batch.bounds());
         let states = self.encode(batch, &stories);
         let mean = match vectors {
@@ -166,39 +183,49 @@ impl Int8 {
         };
         let width = self.config.hidden;
         let out: Buffer<f32> = self.device.alloc(stories.count * width);
-        let (size, from, bounds) =
-            (Size::blocks(stories.count, 1, 128, 0), states.pointer(), stories.bounds());
-        launch!(self.device, "pool_rows", size, from, bounds, width as u32, mean, out.pointer());
+        let size = Size::blocks(stories.count, 1, 128, 0);
+        let (from, to) = (states.first(stories.rows * width), out.first(stories.count * width));
+        let (bounds, width) = (stories.bounds(), word(width));
+        // SAFETY: `from` has the rows of all stories, none of which is empty, and `to` one row per
+        // story.
+        unsafe { launch!(self.device, "pool_rows", size, from, bounds, width, mean, to) };
         Ok(out)
     }
 
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn encode(&self, batch: &Batch, stories: &Stories) -> Buffer<f32> {
         let (device, width, rows) = (&self.device, self.config.hidden, stories.rows);
         let first = self.config.first_position;
         let places =
             batch.bounds().windows(2).flat_map(|story| (0..story[1] - story[0]).map(|i| first + i));
-        let places: Vec<u32> = places.map(|place| place as u32).collect();
+        let places: Vec<u32> = places.map(word).collect();
         let (ids, places) = (device.upload(batch.ids()), device.upload(&places));
         let x: Buffer<f32> = device.alloc(rows * width);
         let mut bytes = self.bytes(rows, width);
-        let [gain, shift] = self.norm.each_ref().map(Buffer::pointer);
-        launch!(
-            device,
-            "embed_bytes",
-            Size::of(rows * 16, 256),
-            ids.pointer(),
-            places.pointer(),
-            self.words.pointer(),
-            self.word_scales.pointer(),
-            self.positions.pointer(),
-            gain,
-            shift,
-            self.config.norm_eps,
-            x.pointer(),
-            rows as u32,
-            width as u32,
-            bytes.at()
-        );
+        let [gain, shift] = self.norm.each_ref().map(|numbers| numbers.first(width));
+        let Config { vocabulary, positions, .. } = self.config;
+        // SAFETY: there is an id and a place for each row, which `Batch::check` has found to be in the
+        // tables; these have `vocabulary` and `positions` rows of `width` numbers, gain and shift one,
+        // and `x` and `bytes` `rows` rows.
+        unsafe {
+            launch!(
+                device,
+                "embed_bytes",
+                Size::of(rows * 16, 256),
+                ids.first(rows),
+                places.first(rows),
+                self.words.first(vocabulary * width),
+                self.word_scales.first(vocabulary),
+                self.positions.first(positions * width),
+                gain,
+                shift,
+                self.config.norm_eps,
+                x.first(rows * width),
+                word(rows),
+                word(width),
+                bytes.at()
+            );
+        }
         for layer in &self.layers {
             let qkv = self.product(&bytes, &layer.qkv, None);
             let attention = self.attention(&qkv, stories);
@@ -220,44 +247,45 @@ impl Int8 {
         Bytes { q: device.alloc(count * stride), scale, minimum, stride, count }
     }
 
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn quantise(&self, x: &Buffer<f32>, width: usize) -> Bytes {
         let rows = x.len() / width;
         let bytes = self.bytes(rows, width);
-        let size = Size::of(rows * 32, 256);
-        launch!(
-            self.device,
-            "quantise_rows",
-            size,
-            x.pointer(),
-            rows as u32,
-            width as u32,
-            bytes.at()
-        );
+        let (size, from) = (Size::of(rows * 32, 256), x.first(rows * width));
+        let (rows, width, to) = (word(rows), word(width), bytes.at());
+        // SAFETY: `x` has `rows` rows of `width` numbers, a multiple of 4, and `bytes` as many rows,
+        // at least as wide.
+        unsafe { launch!(self.device, "quantise_rows", size, from, rows, width, to) };
         bytes
     }
 
-    /// `x` becomes the layer norm of itself plus `branch`; also in bytes.
+    /// `x` becomes the layer norm of itself plus `branch`, which is also returned in bytes.
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn add_norm(&self, x: &Buffer<f32>, branch: &Buffer<f32>, norm: &Norm) -> Bytes {
         let width = self.config.hidden;
         let rows = x.len() / width;
         let bytes = self.bytes(rows, width);
-        let [gain, shift] = norm.each_ref().map(Buffer::pointer);
-        launch!(
-            self.device,
-            "add_norm_bytes",
-            Size::of(rows * 16, 256),
-            x.pointer(),
-            branch.pointer(),
-            gain,
-            shift,
-            self.config.norm_eps,
-            rows as u32,
-            width as u32,
-            bytes.at()
-        );
+        let [gain, shift] = norm.each_ref().map(|numbers| numbers.first(width));
+        // SAFETY: `x`, `branch` and `bytes` have `rows` rows of `width` numbers, gain and shift one.
+        unsafe {
+            launch!(
+                self.device,
+                "add_norm_bytes",
+                Size::of(rows * 16, 256),
+                x.first(rows * width),
+                branch.first(rows * width),
+                gain,
+                shift,
+                self.config.norm_eps,
+                word(rows),
+                word(width),
+                bytes.at()
+            );
+        }
         bytes
     }
 
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn product(
         &self,
         rows: &Bytes,
@@ -265,32 +293,39 @@ impl Int8 {
         activation: Option<Activation>,
     ) -> Buffer<f32> {
         let Linear { outputs, rows: weights, scales, offsets, bias } = linear;
+        let outputs = *outputs;
         let out: Buffer<f32> = self.device.alloc(rows.count * outputs);
         let columns = ColumnsAt {
-            q: weights.pointer(),
-            scale: scales.pointer(),
-            offset: offsets.pointer(),
-            bias: bias.pointer(),
+            q: weights.first(outputs * rows.stride),
+            scale: scales.first(outputs),
+            offset: offsets.first(outputs),
+            bias: bias.first(outputs),
         };
-        launch!(
-            self.device,
-            "product_bytes",
-            Size::blocks(outputs.div_ceil(TILE), rows.count.div_ceil(TILE), 256, 0),
-            rows.at(),
-            rows.count as u32,
-            columns,
-            *outputs as u32,
-            activation.map_or(NO_ACTIVATION, kind),
-            out.pointer()
-        );
+        // SAFETY: both sides have rows of `stride` bytes, a multiple of `STEP`: `count` on the left and
+        // `outputs`, an even number, on the right, each with its scales; `out` has a number for each
+        // pair.
+        unsafe {
+            launch!(
+                self.device,
+                "product_bytes",
+                Size::blocks(outputs.div_ceil(TILE), rows.count.div_ceil(TILE), 256, 0),
+                rows.at(),
+                word(rows.count),
+                columns,
+                word(outputs),
+                activation.map_or(NO_ACTIVATION, kind),
+                out.first(rows.count * outputs)
+            );
+        }
         out
     }
 
     /// Attention within each story, in bytes.
+    #[expect(unsafe_code, reason = "launches kernels")]
     fn attention(&self, qkv: &Buffer<f32>, stories: &Stories) -> Buffer<f32> {
         let (device, rows) = (&self.device, stories.rows);
         let Config { heads, hidden, .. } = self.config;
-        let width = hidden / heads;
+        let (width, longest) = (hidden / heads, self.config.max_tokens());
         let padded = width.next_multiple_of(HEAD_STEP);
         let floats = |len: usize| -> Buffer<f32> { device.alloc(len) };
         let [query_scale, query_minimum, key_scale, key_offset] =
@@ -298,47 +333,59 @@ impl Int8 {
         let value_scale = floats(stories.count * heads * padded);
         let queries: Buffer<u8> = device.alloc(rows * heads * padded);
         let keys: Buffer<i8> = device.alloc(rows * heads * padded);
-        // Each story's values have room for whole 32 tokens.
+        // The values of each story have room for whole 32 tokens.
         let values: Buffer<i8> = device.alloc((rows + 32 * (stories.count + 1)) * heads * padded);
         let at = HeadsAt {
-            queries: queries.pointer(),
-            keys: keys.pointer(),
-            query_scale: query_scale.pointer(),
-            query_minimum: query_minimum.pointer(),
-            key_scale: key_scale.pointer(),
-            key_offset: key_offset.pointer(),
-            values: values.pointer(),
-            value_scale: value_scale.pointer(),
-            heads: heads as u32,
-            width: width as u32,
-            padded: padded as u32,
+            queries: queries.first(queries.len()),
+            keys: keys.first(keys.len()),
+            query_scale: query_scale.first(rows * heads),
+            query_minimum: query_minimum.first(rows * heads),
+            key_scale: key_scale.first(rows * heads),
+            key_offset: key_offset.first(rows * heads),
+            values: values.first(values.len()),
+            value_scale: value_scale.first(value_scale.len()),
+            heads: word(heads),
+            width: word(width),
+            padded: word(padded),
         };
-        let from = qkv.pointer();
-        launch!(device, "quantise_heads", Size::of(rows * heads * 8, 256), from, rows as u32, at);
+        let (from, count, bounds) = (qkv.first(3 * rows * hidden), word(rows), stories.bounds());
+        let size = Size::of(rows * heads * 8, 256);
+        // SAFETY: `qkv` has three parts of `hidden` numbers per row, queries and keys `padded` bytes
+        // and one of each scale per row and head.
+        unsafe { launch!(device, "quantise_heads", size, from, count, at) };
         let size = Size::blocks(stories.count, heads, 128, 0);
-        launch!(device, "quantise_values", size, from, stories.bounds(), at);
+        // SAFETY: `qkv` has the rows of all stories, the values `padded` bytes per head and token with
+        // each story rounded up to 32 tokens, and their scales one number per story and channel.
+        unsafe { launch!(device, "quantise_values", size, from, bounds, at) };
         let out = floats(rows * hidden);
-        // Powers of two instead of e, in the CPU's order of operations.
+        let span = heads * (2 * longest - 1);
+        let table = self.relative.as_ref().map_or(0, |table| table.first(span));
+        // Powers of two instead of e, in the order of operations of the CPU.
         let scale = 1.0 / (width as f32).sqrt() * std::f32::consts::LOG2_E;
-        launch!(
-            device,
-            ["attend_1", "attend_2", "attend_3", "attend_4"][padded / HEAD_STEP - 1],
-            Size::blocks(stories.tiles, heads, 128, 0),
-            at,
-            stories.tiles_at(),
-            self.relative.as_ref().map_or(0, Buffer::pointer),
-            self.config.max_tokens() as u32,
-            scale,
-            out.pointer()
-        );
+        // SAFETY: the two kernels above have filled what `at` points to; the table, if there is one,
+        // has all distances up to `longest`, and no story is longer (`Batch::check`); `out` has
+        // `hidden` numbers per row. The variant is that of `padded`, at most `WIDEST_HEAD`.
+        unsafe {
+            launch!(
+                device,
+                ["attend_1", "attend_2", "attend_3", "attend_4"][padded / HEAD_STEP - 1],
+                Size::blocks(stories.tiles, heads, 128, 0),
+                at,
+                stories.tiles_at(),
+                table,
+                word(longest),
+                scale,
+                out.first(rows * hidden)
+            );
+        }
         out
     }
 }
 
 /// Numbers that stay on the device.
-fn kept<N: Copy>(device: &Rc<Device>, numbers: &[N]) -> Buffer<N> {
+fn kept<N: Plain>(device: &Rc<Device>, numbers: &[N]) -> Buffer<N> {
     let buffer = device.upload(numbers);
-    device.keep(&buffer);
+    device.usage.keep(&buffer);
     buffer
 }
 

@@ -1,69 +1,75 @@
-//! Where numbers from the GPU arrive: pinned memory, so that the copy is part of the stream and only its own end is
-//! waited for.
+//! Where numbers from the GPU arrive: pinned memory, so that the copy is a part of the stream and only
+//! the end of the copy itself is waited for.
 
-use super::device::{Buffer, Device, driver_error};
+use super::device::Device;
+use super::driver::{Event, Pinned, failed};
+use super::memory::Buffer;
 use crate::Result;
-use cudarc::driver::{result, sys};
-use std::ffi::c_void;
+use cudarc::driver::result;
 
-/// Pinned memory that grows to what the largest copy needs, and an event after the copy.
+/// Pinned memory that grows to what the largest copy needs, and the event behind the last copy.
 #[derive(Default)]
 pub(super) struct Landing {
-    memory: Option<(*mut c_void, sys::CUevent)>,
+    memory: Option<(Pinned, Event)>,
+    /// The numbers that the memory has room for, and those of the last copy.
     room: usize,
     len: usize,
 }
 
 impl Landing {
-    /// Starts to copy a buffer here; what was here before is lost.
+    /// Starts to copy a buffer here. What was here before is lost.
+    #[expect(unsafe_code, reason = "calls the CUDA driver")]
     pub(super) fn start(&mut self, device: &Device, buffer: &Buffer<f32>) -> Result<()> {
         device.check()?;
-        let fail = |error| driver_error("a copy from the GPU", error);
-        if self.room < buffer.len() || self.memory.is_none() {
-            self.free();
-            let room = buffer.len().max(1).next_power_of_two();
-            // SAFETY: the thread's context is the device's; both are given back in `free`.
-            let memory =
-                unsafe { result::malloc_host(room * size_of::<f32>(), 0) }.map_err(fail)?;
-            let event =
-                result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).map_err(fail)?;
-            (self.memory, self.room) = (Some((memory, event)), room);
-        }
+        self.grow(device, buffer.len())?;
+        let Some((memory, event)) = &self.memory else { return Ok(()) };
         self.len = buffer.len();
-        if let Some((memory, event)) = self.memory {
-            // SAFETY: the pinned memory has room for the buffer's numbers, nobody else looks at it before the event,
-            // and the buffer's memory is used again only by later work on the same stream.
-            unsafe {
-                let to = std::slice::from_raw_parts_mut(memory.cast::<f32>(), self.len);
-                result::memcpy_dtoh_async(to, buffer.pointer(), device.stream).map_err(fail)?;
-                result::event::record(event, device.stream).map_err(fail)?;
-            }
+        let arrived = memory.at(0, self.len * size_of::<f32>()).cast::<f32>();
+        // SAFETY: the pinned memory has room for `len` numbers, is aligned for any of them, and is
+        // looked at by nobody before the copy has ended. Any bits are a float.
+        let target = unsafe { std::slice::from_raw_parts_mut(arrived, self.len) };
+        let source = buffer.first(self.len);
+        // SAFETY: `source` has `len` numbers, and its memory is used again only by later work on the
+        // same stream. `target` is pinned, and is dropped or read only after the copy (`wait`).
+        let outcome = unsafe { result::memcpy_dtoh_async(target, source, device.stream.raw()) };
+        let recorded = outcome.and_then(|()| event.record(&device.stream));
+        recorded.map_err(|error| {
+            // Without the event only the end of all work tells that nothing writes here any more.
+            let _ = device.stream.wait();
+            failed("a copy from the GPU")(error)
+        })
+    }
+
+    /// Waits for the copy and returns what arrived.
+    #[expect(unsafe_code, reason = "reads pinned memory")]
+    pub(super) fn finish(&mut self, device: &Device) -> Result<Vec<f32>> {
+        device.check()?;
+        let Some((memory, event)) = &self.memory else { return Ok(Vec::new()) };
+        event.wait().map_err(failed("work on the GPU"))?;
+        let arrived = memory.at(0, self.len * size_of::<f32>()).cast::<f32>();
+        // SAFETY: the event was recorded behind the copy of `len` numbers to this memory.
+        Ok(unsafe { std::slice::from_raw_parts(arrived, self.len) }.to_vec())
+    }
+
+    /// Makes room for `len` numbers.
+    fn grow(&mut self, device: &Device, len: usize) -> Result<()> {
+        if self.memory.is_none() || self.room < len {
+            self.free();
+            let room = len.max(1).next_power_of_two();
+            let memory = Pinned::new(&device.context, room * size_of::<f32>())?;
+            self.memory = Some((memory, Event::new(&device.context)?));
+            (self.room, self.len) = (room, 0);
         }
         Ok(())
     }
 
-    /// Waits for the copy; what arrived.
-    pub(super) fn finish(&mut self, device: &Device) -> Result<Vec<f32>> {
-        device.check()?;
-        let Some((memory, event)) = self.memory else { return Ok(Vec::new()) };
-        // SAFETY: the event was recorded after the copy of `len` numbers to this memory.
-        unsafe {
-            result::event::synchronize(event)
-                .map_err(|error| driver_error("work on the GPU", error))?;
-            Ok(std::slice::from_raw_parts(memory.cast::<f32>(), self.len).to_vec())
-        }
-    }
-
+    /// Waits for a copy that is still under way, then drops the memory.
     fn free(&mut self) {
         if let Some((memory, event)) = self.memory.take() {
-            // SAFETY: made in `start`; a copy that is still under way is waited for.
-            unsafe {
-                let _ = result::event::synchronize(event);
-                let _ = result::free_host(memory);
-                let _ = result::event::destroy(event);
-            }
+            let _ = event.wait();
+            drop(memory);
         }
-        self.room = 0;
+        (self.room, self.len) = (0, 0);
     }
 }
 

@@ -4,16 +4,18 @@
 //! Matrix products are cuBLASLt's, everything else is a kernel of our own (`kernels/`). Nothing waits for the GPU but what
 //! brings numbers back. No kernel adds floats in an order that could change, and the algorithm of every product follows
 //! from its shape: the same bytes from run to run on one kind of GPU.
-#![allow(unsafe_code)]
 
+mod attention;
 mod backend;
 mod compile;
 mod device;
+mod driver;
 mod encoder;
 mod gemm;
 mod inputs;
 mod int8;
 mod landing;
+mod memory;
 mod nccl;
 mod pieces;
 mod store;
@@ -25,7 +27,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 pub use encoder::{CudaEncoder, Pending, Vectors};
-pub use inputs::{Lookups, Projected, Stories};
+pub use inputs::{Indices, Lookups, Projected, Stories};
 pub use nccl::{Nccl, NcclId};
 pub use store::CudaStore;
 
@@ -41,7 +43,7 @@ pub enum Format {
 }
 
 /// A precision of activations: `f32`, or [`half::bf16`] or [`half::f16`] with weights, gradients and sums in `f32`.
-pub trait Number: Copy + Default + 'static + sealed::Sealed {
+pub trait Number: sealed::Sealed {
     /// Which it is.
     const FORMAT: Format;
     /// Whether it has sixteen bits.
@@ -49,7 +51,10 @@ pub trait Number: Copy + Default + 'static + sealed::Sealed {
 }
 
 mod sealed {
-    pub trait Sealed {}
+    use super::memory::Plain;
+
+    #[expect(private_bounds, reason = "the trait is sealed")]
+    pub trait Sealed: Plain {}
     impl Sealed for f32 {}
     impl Sealed for half::bf16 {}
     impl Sealed for half::f16 {}
@@ -68,7 +73,7 @@ impl Number for half::f16 {
 }
 
 /// Numbers in a GPU's memory.
-pub struct Numbers<N>(device::Buffer<N>);
+pub struct Numbers<N>(memory::Buffer<N>);
 
 /// A GPU as a device for training, with activations of `N`.
 pub struct Cuda<N: Number> {
@@ -95,7 +100,10 @@ impl<N: Number> Cuda<N> {
     /// # Errors
     /// If there is no driver or no such GPU, if it or the driver is too old, and if NVRTC or cuBLASLt is not found.
     pub fn open(ordinal: usize) -> Result<Cuda<N>> {
-        Ok(Cuda { device: Device::open(ordinal, Program::Of(N::FORMAT))?, precision: PhantomData })
+        Ok(Cuda {
+            device: Device::open(ordinal, Program::Floats(N::FORMAT))?,
+            precision: PhantomData,
+        })
     }
 
     /// What the GPU is called.

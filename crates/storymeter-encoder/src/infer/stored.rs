@@ -111,7 +111,11 @@ impl Source<'_> {
 
     /// A part of any length.
     pub(super) fn bytes(&self, name: &str) -> Result<Cow<'static, [u8]>> {
-        (self.find)(name).ok_or_else(|| self.error(name, "is missing".into()))
+        (self.find)(name).ok_or_else(|| Error::MissingTensor {
+            path: self.path.into(),
+            name: name.into(),
+            shape: None,
+        })
     }
 
     pub(super) fn part(&self, name: &str, len: usize) -> Result<Cow<'static, [u8]>> {

@@ -107,8 +107,19 @@ pub(crate) struct SidesF32<'a> {
     pub(crate) bias: &'a [f32],
 }
 
+/// Whether `rows` rows of `width` numbers, `stride` numbers apart, are within `len` numbers. What the
+/// kernels that read through pointers rest on.
+#[inline(always)]
+pub(super) fn rows_fit(len: usize, rows: usize, stride: usize, width: usize) -> bool {
+    let last = rows.checked_sub(1).and_then(|before| before.checked_mul(stride));
+    last.and_then(|last| last.checked_add(width)).is_some_and(|end| end <= len)
+}
+
 /// `a * b + bias`.
-#[allow(unsafe_code)]
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calls functions for instructions that were found")
+)]
 pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mut E) {
     #[inline(always)]
     fn drive<E: Epilogue>(
@@ -142,10 +153,10 @@ pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mu
         });
     }
     match isa.level() {
-        // SAFETY: an `Isa` of this level exists only where the processor has these instructions.
+        // SAFETY: an `Isa` of this level exists only if the processor has AVX-512 VNNI and FMA.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { avx512(sides, epilogue) },
-        // SAFETY: as above.
+        // SAFETY: an `Isa` of this level exists only if the processor has AVX2 and FMA.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2(sides, epilogue) },
         _ => drive(sides, epilogue, super::portable::f32_tile),
@@ -153,7 +164,10 @@ pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mu
 }
 
 /// `a * b + bias` for `m` quantised rows and quantised weights.
-#[allow(unsafe_code)]
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calls functions for instructions that were found")
+)]
 pub(crate) fn gemm_i8<E: Epilogue>(
     isa: Isa,
     a: QuantisedRows<'_>,
@@ -200,10 +214,10 @@ pub(crate) fn gemm_i8<E: Epilogue>(
     }
     let sides = (a, m, b, bias);
     match isa.level() {
-        // SAFETY: an `Isa` of this level exists only where the processor has these instructions.
+        // SAFETY: an `Isa` of this level exists only if the processor has AVX-512 VNNI and FMA.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { avx512(sides, epilogue) },
-        // SAFETY: as above.
+        // SAFETY: an `Isa` of this level exists only if the processor has AVX2 and FMA.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2(sides, epilogue) },
         #[cfg(target_arch = "aarch64")]
@@ -264,6 +278,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn rows_fit_if_the_last_one_ends_in_time_and_nothing_overflows() {
+        assert!(rows_fit(27, 3, 10, 7) && !rows_fit(26, 3, 10, 7));
+        assert!(rows_fit(7, 1, usize::MAX, 7), "one row needs no stride");
+        assert!(!rows_fit(usize::MAX, 3, usize::MAX, 7) && !rows_fit(100, 0, 10, 7));
+    }
+
+    #[test]
+    #[should_panic(expected = "rows_fit")]
+    #[cfg(target_arch = "x86_64")]
+    fn a_left_side_that_is_too_short_panics_before_it_is_read() {
+        let Some(isa) = Isa::named("avx2") else {
+            panic!("rows_fit cannot be tested without AVX2")
+        };
+        let (k, packed) = (40, vec![0.0; packed_len(40, 32)]);
+        let a = vec![0.0; 3 * k - 1];
+        let sides = SidesF32 { a: &a, lda: k, m: 3, k, n: 32, b: &packed, bias: &[] };
+        let mut out = vec![0.0; 3 * 32];
+        gemm_f32(isa, sides, &mut Store { out: &mut out, stride: 32, activation: None });
     }
 
     #[test]

@@ -1,13 +1,14 @@
-//! Which instructions this processor has, found once at run time.
+//! Which instructions this processor has, as found at run time.
 //!
-//! An [`Isa`] exists only for instructions that were found, so holding one is the proof a kernel needs. The
-//! [`vectorised!`] macro compiles one safe function body for each level and picks the right copy.
+//! An [`Isa`] can only be made for instructions that were found, so that holding one is the proof that a
+//! kernel needs. The [`vectorised!`] macro compiles one safe function body for each level and picks the
+//! right copy.
 
 /// A set of vector instructions that this processor is known to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Isa(Level);
 
-/// The levels we have kernels for. Private construction: see [`Isa`].
+/// The levels that there are kernels for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Level {
     /// Plain Rust, vectorised by the compiler for the target's baseline (SSE2, NEON).
@@ -29,7 +30,7 @@ impl Isa {
         *Isa::available().last().expect("the portable level is always there")
     }
 
-    /// Every level of this processor, slowest first.
+    /// Every level of this processor, the slowest first.
     pub fn available() -> Vec<Isa> {
         let mut levels = vec![Isa(Level::Portable)];
         #[cfg(target_arch = "x86_64")]
@@ -55,7 +56,7 @@ impl Isa {
         levels
     }
 
-    /// The level called `name` (`portable`, `avx2`, `avx512-vnni`, `neon`), where this processor has it.
+    /// The level called `name` (`portable`, `avx2`, `avx512-vnni` or `neon`), if this processor has it.
     pub fn named(name: &str) -> Option<Isa> {
         Isa::available().into_iter().find(|isa| isa.name() == name)
     }
@@ -80,14 +81,19 @@ impl Isa {
     }
 }
 
-/// Defines a function whose body is compiled once for each instruction level and chosen by its first argument.
+/// Defines a function whose body is compiled once for each instruction level. The first argument of the
+/// function, an [`Isa`], picks the copy.
 ///
-/// The body is plain safe Rust: the compiler vectorises its loops for each level. No level contracts `a * b + c`
-/// into one rounding, so all levels give the same bytes.
+/// The body is plain safe Rust, whose loops the compiler vectorises for each level. No level contracts
+/// `a * b + c` into one rounding, so that all levels give the same bytes.
 macro_rules! vectorised {
     ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
-        #[allow(unsafe_code, clippy::too_many_arguments)]
+        #[allow(clippy::too_many_arguments)]
+        #[cfg_attr(
+            target_arch = "x86_64",
+            expect(unsafe_code, reason = "calls functions for instructions that were found")
+        )]
         $vis fn $name(isa: $crate::kernel::Isa, $($arg: $ty),*) {
             #[inline(always)]
             fn body($($arg: $ty),*) $body
@@ -98,10 +104,10 @@ macro_rules! vectorised {
             #[target_feature(enable = "avx2,fma")]
             fn avx2($($arg: $ty),*) { body($($arg),*) }
             match isa.level() {
-                // SAFETY: an `Isa` of this level exists only where the processor has these instructions.
+                // SAFETY: an `Isa` of this level exists only if the processor has AVX-512 VNNI and FMA.
                 #[cfg(target_arch = "x86_64")]
                 $crate::kernel::Level::Avx512 => unsafe { avx512($($arg),*) },
-                // SAFETY: as above.
+                // SAFETY: an `Isa` of this level exists only if the processor has AVX2 and FMA.
                 #[cfg(target_arch = "x86_64")]
                 $crate::kernel::Level::Avx2 => unsafe { avx2($($arg),*) },
                 _ => body($($arg),*),

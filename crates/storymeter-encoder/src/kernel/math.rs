@@ -98,6 +98,7 @@ pub(crate) fn gelu_tanh(x: f32) -> f32 {
 }
 
 /// The derivative of [`gelu_erf`]: the normal distribution function plus `x` times the normal density.
+#[cfg(feature = "train")]
 #[inline(always)]
 pub(crate) fn gelu_erf_slope(x: f32) -> f32 {
     const DENSITY: f32 = 0.398_942_3;
@@ -106,6 +107,7 @@ pub(crate) fn gelu_erf_slope(x: f32) -> f32 {
 }
 
 /// The derivative of [`gelu_tanh`].
+#[cfg(feature = "train")]
 #[inline(always)]
 pub(crate) fn gelu_tanh_slope(x: f32) -> f32 {
     let t = tanh(TANH_SCALE * (x + TANH_CUBE * x * x * x));

@@ -1,7 +1,8 @@
 //! The arithmetic: matrix products and the vector steps between them, for each instruction level.
 //!
-//! `unsafe` lives here alone: in `x86` and `neon` (the inner loops) and where an [`Isa`] proves that a function
-//! compiled for more instructions may be called.
+//! There are two kinds of `unsafe` code here: the inner loops in `x86` and `neon`, which read through
+//! pointers, and the calls of functions that were compiled for more instructions than every processor
+//! has, which an [`Isa`] allows.
 
 pub(crate) mod gemm;
 pub(crate) mod heads;

@@ -1,15 +1,17 @@
 //! The inner loops of the matrix products with AVX2 and AVX-512 VNNI.
 //!
-//! One of the two modules with `unsafe` code. A call computes one tile: up to [`ROWS`] rows of the left side times one
-//! packed panel of [`COLS`] columns, each element one unbroken chain of multiply-adds along `k`. So an element's
-//! bytes depend on its row and column alone, never on how many rows the call has.
-#![allow(unsafe_code)]
+//! A call computes one tile: up to [`ROWS`] rows of the left side times one packed panel of [`COLS`]
+//! columns. Each element is one unbroken chain of multiply-adds along `k`, so that its bytes depend on
+//! its row and column alone, and never on how many rows the call has.
+//!
+//! The loops read through raw pointers. Each function first asserts that all rows and steps it will
+//! read are within its slices.
 
-use super::gemm::{COLS, Columns, PanelI8, ROWS, TileF32};
+use super::gemm::{COLS, Columns, PanelI8, ROWS, TileF32, rows_fit};
 use super::quantised::QuantisedRows;
 use std::arch::x86_64::*;
 
-/// Calls `$f::<R>` for the number of rows at hand.
+/// Calls `$f::<R>` for the number of rows at hand, so that the loop over rows is unrolled.
 macro_rules! by_rows {
     ($rows:expr, $f:ident $args:tt, [$($n:literal)*]) => {
         match $rows { $($n => $f::<$n>$args,)* _ => unreachable!("a tile has 1 to ROWS rows") }
@@ -29,6 +31,7 @@ pub(super) fn f32_avx512(
     by_rows!(rows, f32_avx512_rows(a, lda, panel, bias, out), [1 2 3 4 5 6 7 8 9 10 11 12])
 }
 
+#[expect(unsafe_code, reason = "reads and writes whole registers through pointers")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
 fn f32_avx512_rows<const R: usize>(
     a: &[f32],
@@ -38,13 +41,14 @@ fn f32_avx512_rows<const R: usize>(
     out: &mut TileF32,
 ) {
     let k = panel.len() / COLS;
-    assert!(R <= ROWS && a.len() >= (R - 1) * lda + k);
-    // SAFETY: there are COLS = 32 biases.
+    assert!(R <= ROWS && rows_fit(a.len(), R, lda, k));
+    // SAFETY: there are COLS = 32 biases, two registers of 16.
     let start = unsafe { [_mm512_loadu_ps(bias.as_ptr()), _mm512_loadu_ps(bias.as_ptr().add(16))] };
     let mut acc = [start; R];
     let (a, b) = (a.as_ptr(), panel.as_ptr());
     for p in 0..k {
-        // SAFETY: the assertion above bounds every row r < R and step p < k of both sides.
+        // SAFETY: by the assertion above, row r < R of the left side has k numbers; the panel has
+        // k rows of COLS.
         unsafe {
             let b0 = _mm512_loadu_ps(b.add(p * COLS));
             let b1 = _mm512_loadu_ps(b.add(p * COLS + 16));
@@ -56,7 +60,7 @@ fn f32_avx512_rows<const R: usize>(
         }
     }
     for (out, acc) in out.iter_mut().zip(&acc) {
-        // SAFETY: a tile row has COLS = 32 elements.
+        // SAFETY: a row of a tile has COLS = 32 numbers.
         unsafe {
             _mm512_storeu_ps(out.as_mut_ptr(), acc[0]);
             _mm512_storeu_ps(out.as_mut_ptr().add(16), acc[1]);
@@ -70,18 +74,17 @@ pub(super) fn i8_avx512(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, 
     by_rows!(rows, i8_avx512_rows(a, panel, out), [1 2 3 4 5 6 7 8 9 10 11 12])
 }
 
+#[expect(unsafe_code, reason = "reads and writes whole registers through pointers")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
 fn i8_avx512_rows<const R: usize>(rows: QuantisedRows<'_>, panel: &PanelI8<'_>, out: &mut TileF32) {
     let (lda, steps) = (rows.stride, panel.steps);
-    assert!(
-        R <= ROWS
-            && rows.q.len() >= (R - 1) * lda + 4 * steps
-            && panel.data.len() >= steps * COLS * 4
-    );
+    assert!(panel.data.len() / (4 * COLS) >= steps);
+    assert!(R <= ROWS && rows_fit(rows.q.len(), R, lda, 4 * steps));
     let mut acc = [[_mm512_setzero_si512(); 2]; R];
     let (a, b) = (rows.q.as_ptr(), panel.data.as_ptr());
     for p in 0..steps {
-        // SAFETY: the assertion above bounds every row r < R and step p < steps of both sides.
+        // SAFETY: by the assertions above, row r < R of the left side has four bytes for each step
+        // p < steps, and the panel 4 * COLS.
         unsafe {
             let b0 = _mm512_loadu_si512(b.add(p * COLS * 4).cast());
             let b1 = _mm512_loadu_si512(b.add(p * COLS * 4 + 64).cast());
@@ -93,7 +96,7 @@ fn i8_avx512_rows<const R: usize>(rows: QuantisedRows<'_>, panel: &PanelI8<'_>, 
         }
     }
     for half in 0..2 {
-        // SAFETY: columns and tile rows have COLS = 32 elements, of which a half is 16.
+        // SAFETY: columns and rows of a tile have COLS = 32 numbers, of which a half is 16.
         unsafe {
             let scales = _mm512_loadu_ps(panel.scales.as_ptr().add(16 * half));
             let offsets = _mm512_loadu_ps(panel.offsets.as_ptr().add(16 * half));
@@ -110,7 +113,7 @@ fn i8_avx512_rows<const R: usize>(rows: QuantisedRows<'_>, panel: &PanelI8<'_>, 
     }
 }
 
-/// Rows and columns of the sub-tiles that fit the sixteen registers of AVX2.
+/// The rows and columns of the sub-tiles that fit into the sixteen registers of AVX2.
 const ROWS_AVX2: usize = 6;
 const COLS_AVX2: usize = 16;
 
@@ -132,6 +135,7 @@ pub(super) fn f32_avx2(
     }
 }
 
+#[expect(unsafe_code, reason = "reads and writes whole registers through pointers")]
 #[target_feature(enable = "avx2,fma")]
 fn f32_avx2_rows<const R: usize>(
     a: &[f32],
@@ -142,15 +146,16 @@ fn f32_avx2_rows<const R: usize>(
     out: &mut [Columns],
 ) {
     let k = panel.len() / COLS;
-    assert!(a.len() >= (R - 1) * lda + k && col + COLS_AVX2 <= COLS);
+    assert!(rows_fit(a.len(), R, lda, k) && col + COLS_AVX2 <= COLS);
     let start = &bias[col..col + COLS_AVX2];
-    // SAFETY: the slice above has 16 elements.
+    // SAFETY: the slice has 16 numbers.
     let start =
         unsafe { [_mm256_loadu_ps(start.as_ptr()), _mm256_loadu_ps(start.as_ptr().add(8))] };
     let mut acc = [start; R];
     let (a, b) = (a.as_ptr(), panel.as_ptr());
     for p in 0..k {
-        // SAFETY: the assertion above bounds every row r < R and step p < k of both sides.
+        // SAFETY: by the assertion above, row r < R of the left side has k numbers; the panel has
+        // k rows of COLS.
         unsafe {
             let b0 = _mm256_loadu_ps(b.add(p * COLS + col));
             let b1 = _mm256_loadu_ps(b.add(p * COLS + col + 8));
@@ -163,7 +168,7 @@ fn f32_avx2_rows<const R: usize>(
     }
     for (out, acc) in out.iter_mut().zip(&acc) {
         let out = &mut out[col..col + COLS_AVX2];
-        // SAFETY: the slice above has 16 elements.
+        // SAFETY: the slice has 16 numbers.
         unsafe {
             _mm256_storeu_ps(out.as_mut_ptr(), acc[0]);
             _mm256_storeu_ps(out.as_mut_ptr().add(8), acc[1]);
@@ -182,9 +187,11 @@ pub(super) fn i8_avx2(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, ou
     }
 }
 
-/// `vpmaddubsw` saturates at 16 bits, so the left side is moved to -128..=127 and its sign given to the weights:
-/// two products of at most 128 * 127 stay below 32,768 and every sum is exact. The move is undone with the
-/// columns' sums, and the result is the one of `vpdpbusd` to the bit.
+/// `vpmaddubsw` saturates at 16 bits. The left side is therefore moved to -128..=127, and its sign is
+/// given to the weights: the sum of two products of at most 128 * 127 stays below 32,768, so that
+/// every sum is exact. The move is undone with the sums of the columns, and the result is that of
+/// `vpdpbusd` to the bit.
+#[expect(unsafe_code, reason = "reads and writes whole registers through pointers")]
 #[target_feature(enable = "avx2,fma")]
 fn i8_avx2_rows<const R: usize>(
     rows: QuantisedRows<'_>,
@@ -193,13 +200,14 @@ fn i8_avx2_rows<const R: usize>(
     out: &mut [Columns],
 ) {
     let (lda, steps) = (rows.stride, panel.steps);
-    assert!(rows.q.len() >= (R - 1) * lda + 4 * steps && panel.data.len() >= steps * COLS * 4);
-    assert!(col + COLS_AVX2 <= COLS);
+    assert!(panel.data.len() / (4 * COLS) >= steps);
+    assert!(rows_fit(rows.q.len(), R, lda, 4 * steps) && col + COLS_AVX2 <= COLS);
     let mut acc = [[_mm256_setzero_si256(); 2]; R];
     let (a, b) = (rows.q.as_ptr(), panel.data.as_ptr());
     let (ones, middle) = (_mm256_set1_epi16(1), _mm256_set1_epi8(-128));
     for p in 0..steps {
-        // SAFETY: the assertions above bound every row r < R and step p < steps of both sides.
+        // SAFETY: by the assertions above, row r < R of the left side has four bytes for each step
+        // p < steps, and the panel 4 * COLS, of which 64 from `col` on are read.
         unsafe {
             let b0 = _mm256_loadu_si256(b.add((p * COLS + col) * 4).cast());
             let b1 = _mm256_loadu_si256(b.add((p * COLS + col) * 4 + 32).cast());
@@ -216,7 +224,8 @@ fn i8_avx2_rows<const R: usize>(
     }
     for half in 0..2 {
         let at = col + 8 * half;
-        // SAFETY: columns and tile rows have COLS = 32 elements, and at + 8 is at most col + 16.
+        // SAFETY: columns and rows of a tile have COLS = 32 numbers, and at + 8 is at most
+        // col + 16, which the assertion above compares with COLS.
         unsafe {
             let shift =
                 _mm256_slli_epi32(_mm256_loadu_si256(panel.sums.as_ptr().add(at).cast()), 7);

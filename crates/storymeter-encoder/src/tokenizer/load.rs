@@ -1,6 +1,6 @@
 //! The tokeniser from `tokenizer.json` or `vocab.txt`, checked against the configuration.
 
-use super::{Normaliser, Tokenizer};
+use super::{AddedTokens, Normaliser, Tokenizer};
 use crate::config::{Config, Family};
 use crate::{Error, Result};
 use serde_json::Value;
@@ -121,6 +121,8 @@ impl Parts {
                 file.error(format!("the vocabulary has no {name:?}, which every story needs"))
             })
         };
+        let pieces = heads.keys().chain(tails.keys());
+        let longest_piece = pieces.map(|piece: &Box<str>| piece.chars().count()).max().unwrap_or(0);
         Ok(Tokenizer {
             unknown: special(&self.unknown)?,
             start: special(&settings.start)?,
@@ -130,9 +132,10 @@ impl Parts {
             heads,
             tails,
             names,
-            added: self.added,
+            added: AddedTokens::new(self.added),
             normaliser: self.normaliser,
             longest_word: self.longest_word,
+            longest_piece,
         })
     }
 }

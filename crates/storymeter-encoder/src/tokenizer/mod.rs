@@ -1,8 +1,10 @@
 //! WordPiece as BERT does it: text to the ids of pieces, each with the bytes of the text it stands for.
 
+mod added;
 mod load;
 mod normalise;
 
+use added::{AddedTokens, Found};
 use normalise::{Normaliser, Word};
 use std::collections::HashMap;
 
@@ -25,8 +27,8 @@ pub struct Tokenizer {
     /// Pieces that continue a word, without the `##`.
     tails: HashMap<Box<str>, u32>,
     names: Vec<Option<Box<str>>>,
-    /// Texts that are one token wherever they occur, longest first.
-    added: Vec<(String, u32)>,
+    /// Texts that are one token wherever they occur.
+    added: AddedTokens,
     normaliser: Normaliser,
     unknown: u32,
     start: u32,
@@ -34,6 +36,8 @@ pub struct Tokenizer {
     padding: u32,
     mask: Option<u32>,
     longest_word: usize,
+    /// Characters of the longest piece: no longer one is tried.
+    longest_piece: usize,
 }
 
 impl Tokenizer {
@@ -42,7 +46,7 @@ impl Tokenizer {
         let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
         let mut word = Word::default();
         let mut from = 0;
-        while let Some((start, end, id)) = self.next_added(text, from) {
+        while let Some(Found { start, end, id }) = self.added.find(text, from) {
             self.tokenize_plain(text, from, start, &mut word, &mut tokens);
             tokens.push(Token { id, start, end });
             from = end;
@@ -70,9 +74,7 @@ impl Tokenizer {
         if text.is_empty() || id as usize >= self.names.len() {
             return false;
         }
-        self.added.retain(|(known, _)| known != text);
-        self.added.push((text.to_owned(), id));
-        self.added.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
+        self.added = self.added.with(text, id);
         true
     }
 
@@ -119,15 +121,6 @@ impl Tokenizer {
         self.mask
     }
 
-    /// The leftmost (longest, where several begin there) added token at or after `from`.
-    fn next_added(&self, text: &str, from: usize) -> Option<(usize, usize, u32)> {
-        let found = self.added.iter().filter_map(|(added, id)| {
-            let start = from + text[from..].find(added.as_str())?;
-            Some((start, start + added.len(), *id))
-        });
-        found.min_by_key(|&(start, end, _)| (start, usize::MAX - end))
-    }
-
     fn tokenize_plain(
         &self,
         text: &str,
@@ -151,7 +144,9 @@ impl Tokenizer {
         let (mut at, mut chars) = (0, 0);
         while at < text.len() {
             let table = if at == 0 { &self.heads } else { &self.tails };
-            let (mut end, mut count) = (text.len(), spans.len() - chars);
+            let longest = text[at..].char_indices().nth(self.longest_piece);
+            let mut end = longest.map_or(text.len(), |(length, _)| at + length);
+            let mut count = self.longest_piece.min(spans.len() - chars);
             let found = loop {
                 if let Some(&id) = table.get(&text[at..end]) {
                     break Some(id);

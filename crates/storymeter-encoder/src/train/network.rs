@@ -105,7 +105,7 @@ impl<B: Backend> Network<B> {
         let lengths = layout.expected.iter().map(|(_, shape)| shape.iter().product::<usize>());
         let found = parameters.tensors.iter().map(|tensor| tensor.data.len());
         if !lengths.eq(found) {
-            return Err(Error::Device("the weights are not those of the configuration".into()));
+            return Err(Error::Mismatch("the weights are not those of the configuration".into()));
         }
         let given = |tensor| {
             let Tensor { shape, data, .. }: &Tensor = tensor;

@@ -66,7 +66,7 @@ impl Optimiser {
         state: &OptimiserState,
     ) -> Result<Optimiser> {
         if state.means.len() != network.tensor_count() {
-            return Err(Error::Device(
+            return Err(Error::Mismatch(
                 "the optimiser's state has another number of tensors".into(),
             ));
         }

@@ -1,21 +1,24 @@
-//! Every operation on the GPU against its twin on the CPU, the whole network too, and PyTorch's losses.
+//! Compares every operation on the GPU with its twin on the CPU, and whole networks with the CPU and
+//! with PyTorch.
 //!
-//! One test goes through everything and fails at the end, so that one run tells all; another compares runs:
+//!     cargo test --release -p storymeter-encoder --features cuda --test cuda -- --include-ignored
 //!
-//!     cargo test --release -p storymeter-encoder --test cuda -- --nocapture
-//!
-//! Without a GPU it says so and passes.
+//! The tests need an NVIDIA GPU, so that they are ignored unless they are asked for. Each makes all of
+//! its comparisons before it fails; `--nocapture` shows them.
 #![allow(clippy::print_stdout)]
 
 mod int8;
 #[path = "../loss/mod.rs"]
 mod loss;
+mod report;
 #[path = "../shape/mod.rs"]
 mod shape;
+#[allow(dead_code, reason = "some of it is for tests/pytorch_steps.rs")]
 mod steps;
 
 use half::{bf16, f16};
 use loss::{head_tensors, learn};
+use report::{Report, Results};
 use shape::config;
 use steps::{Leeway, fixture, pytorchs_losses};
 use storymeter_encoder::cuda::{Cuda, Number};
@@ -23,40 +26,9 @@ use storymeter_encoder::train::{
     AdamStep, AdamW, Attention, Backend, Cpu, Dropout, ForwardOptions, Given, Linear, Network,
     Norm, Optimiser, Part, Tables,
 };
-use storymeter_encoder::{Activation, Config, Family, Parameters, Rounded, Stream};
-
-/// Named results of something that was done on a device.
-type Results = Vec<(&'static str, Vec<f32>)>;
-
-/// What went wrong so far.
-struct Report {
-    precision: &'static str,
-    tolerance: f64,
-    failures: Vec<String>,
-}
-
-impl Report {
-    /// Compares by the length of the difference, relative to that of the truth; prints the largest difference too.
-    fn compare(&mut self, case: &str, truth: &Results, found: &Results) {
-        for ((name, truth), (_, found)) in truth.iter().zip(found) {
-            let length = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
-            let pairs = || truth.iter().zip(found).map(|(a, b)| f64::from(*a) - f64::from(*b));
-            let size = length(&mut truth.iter().map(|x| f64::from(*x)));
-            let error = length(&mut pairs()) / size.max(1e-6 * (truth.len() as f64).sqrt());
-            let largest = pairs().fold(0f64, |most, d| most.max(d.abs()));
-            let fine = truth.len() == found.len() && error < self.tolerance;
-            let mark = if fine { "ok  " } else { "FAIL" };
-            let line = format!(
-                "{mark} {} {case}: {name}: relative {error:.2e}, largest {largest:.2e}",
-                self.precision
-            );
-            println!("{line}");
-            if !fine {
-                self.failures.push(line);
-            }
-        }
-    }
-}
+use storymeter_encoder::{
+    Activation, Config, DeviceError, Error, Family, Parameters, Rounded, Stream,
+};
 
 fn numbers(count: usize, seed: u64) -> Vec<f32> {
     let stream = Stream::new(seed);
@@ -413,24 +385,10 @@ fn all_of<N: Number>(
     report.failures
 }
 
-/// Whether there is a GPU; says so where there is none.
-fn is_there() -> bool {
-    match Cuda::<f32>::open(0) {
-        Ok(cuda) => println!("on {}", cuda.name()),
-        Err(error) => {
-            println!("skipped: {error}");
-            return false;
-        }
-    }
-    true
-}
-
-/// Small enough for a memory checker: `compute-sanitizer TEST_BINARY small_run`.
+/// Small enough for a memory checker: `compute-sanitizer TEST_BINARY --ignored small_run`.
 #[test]
+#[ignore = "needs an NVIDIA GPU; run with --ignored"]
 fn a_small_run_gives_the_same_bytes_twice_and_recomputing() {
-    if !is_there() {
-        return;
-    }
     for (name, config) in &small_configs() {
         let bf16 = |recompute| network(Cuda::<bf16>::open(0).unwrap(), config, recompute);
         let once = bf16(false);
@@ -443,10 +401,8 @@ fn a_small_run_gives_the_same_bytes_twice_and_recomputing() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU; run with --ignored"]
 fn the_gpu_does_what_the_cpu_does() {
-    if !is_there() {
-        return;
-    }
     let mut failures = all_of::<f32>("f32", 1e-4, 5e-4);
     failures.extend(all_of::<bf16>("bf16", 2e-2, 6e-2));
     // Scoring's format: three more bits than bf16, and nothing but the forward pass.
@@ -460,4 +416,37 @@ fn the_gpu_does_what_the_cpu_does() {
     println!("{} failures", failures.len());
     failures.iter().for_each(|failure| println!("{failure}"));
     assert!(failures.is_empty(), "{} comparisons failed", failures.len());
+}
+
+/// What does not fit together never reaches the GPU: it would read or write beyond its buffers.
+#[test]
+#[ignore = "needs an NVIDIA GPU; run with --ignored"]
+fn arguments_that_do_not_fit_together_are_refused() {
+    let cuda = || Cuda::<f32>::open(0).unwrap();
+    let refused = |work: &dyn Fn()| {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).expect_err("a panic")
+    };
+    let b = cuda();
+    let x = b.upload(&numbers(4 * 8, 1));
+    refused(&|| drop(b.gather(&x, &b.lookups(&[0, 4]), 8)));
+    refused(&|| drop(b.gather(&x, &b.lookups(&[3]), 16)));
+    refused(&|| drop(b.stories(&[0, 5, 3])));
+    refused(&|| drop(b.story_means(&x, &b.stories(&[0, 5]), 8)));
+    let mut store = store(&b, &[numbers(8 * 8, 2), numbers(8, 3)]);
+    let map = Linear { weight: 0, bias: 1, inputs: 8, outputs: 8 };
+    refused(&|| drop(b.linear(&store, Linear { outputs: 16, ..map }, &x, 4)));
+    let (targets, weights) = (b.indices(&[0, 8, 1, 2]), b.floats(&[1.0; 4]));
+    let loss = std::panic::AssertUnwindSafe(|| {
+        drop(b.softmax_loss(&mut store, map, &x, 4, &targets, &weights, 0));
+    });
+    std::panic::catch_unwind(loss).expect_err("target 8 of 8 outputs");
+    b.wait().expect("nothing of this has reached the GPU");
+    assert_eq!(b.download(&x).unwrap(), numbers(4 * 8, 1));
+
+    // A product is checked when it is started, which makes the device fail instead.
+    let b = cuda();
+    let store = self::store(&b, &[numbers(8 * 8, 2), numbers(8, 3)]);
+    let y = b.linear(&store, map, &b.upload(&numbers(3 * 8, 1)), 4);
+    let error = b.download(&y).unwrap_err();
+    assert!(matches!(error, Error::Device(DeviceError::Mismatch(_))), "{error}");
 }

@@ -44,13 +44,11 @@ impl Analysis {
         let mut found = (Vec::new(), Vec::new());
         for &criterion in &self.criteria {
             let f1 = weighted_f1_of_present(&say(criterion), &predicted)?;
-            found.0.push(match f1.undefined {
-                None => Ok(100.0 * f1.value),
-                Some(_) if f1.n > 0 => Err(Gap::NoDifference),
-                Some(_) if self.share_an_item(metric, criterion) => {
-                    Err(Gap::FewSharedItems(fewest))
-                }
-                Some(_) => Err(Gap::NoSharedItem),
+            found.0.push(match f1.informative() {
+                Ok(value) => Ok(100.0 * value),
+                Err(_) if f1.n > 0 => Err(Gap::NoDifference),
+                Err(_) if self.share_an_item(metric, criterion) => Err(Gap::FewSharedItems(fewest)),
+                Err(_) => Err(Gap::NoSharedItem),
             });
             found.1.push(f1.n);
         }
@@ -204,9 +202,9 @@ impl Analysis {
         let design = Design {
             coefficient,
             level: match level {
-                Level::Story => storymeter_stats::Level::Item,
-                Level::System => storymeter_stats::Level::System,
-                Level::Pooled => storymeter_stats::Level::Pooled,
+                Level::Story => storymeter_stats::CorrelationLevel::Item,
+                Level::System => storymeter_stats::CorrelationLevel::System,
+                Level::Pooled => storymeter_stats::CorrelationLevel::Pooled,
             },
             exchange: Exchange::Both,
         };
@@ -274,7 +272,7 @@ pub(crate) fn compare_columns(
         .into_par_iter()
         .map(three)
         .collect::<storymeter_stats::Result<Vec<_>>>()?;
-    let level = storymeter_stats::Level::Pooled;
+    let level = storymeter_stats::CorrelationLevel::Pooled;
     let permutation = Permutation {
         systems: 1,
         items: ratings.len(),

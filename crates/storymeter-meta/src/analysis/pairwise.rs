@@ -7,7 +7,8 @@
 
 use rand::RngExt;
 use rayon::prelude::*;
-use storymeter_core::{Direction, rng};
+use storymeter_core::Direction;
+use storymeter_core::rng::StreamId;
 
 use crate::grid::Grid;
 
@@ -126,7 +127,7 @@ fn duel(grid: &Grid, systems: (usize, usize), number: u64, options: DuelOptions)
     if items.is_empty() {
         return Duel { systems, wins, shared, draws: options.draws };
     }
-    let mut rng = rng::stream(options.seed, number, 0);
+    let mut rng = StreamId::SystemPair { pair: number }.rng(options.seed);
     let (mut weights, mut sums) = (vec![0u32; items.len()], vec![0.0; columns]);
     for _ in 0..options.draws {
         weights.fill(0);

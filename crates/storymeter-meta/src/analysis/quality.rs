@@ -8,7 +8,7 @@
 
 use rand::RngExt;
 use rayon::prelude::*;
-use storymeter_core::rng;
+use storymeter_core::rng::StreamId;
 use storymeter_stats::Coefficient;
 
 use super::associate;
@@ -69,7 +69,8 @@ pub fn biased_sets(sample: &Sample<'_>, options: DrawOptions) -> Result<Vec<Bias
     }
     let Sample { levels, top, human, metrics } = *sample;
     let one = |set: usize, draw: usize| -> Result<(Vec<usize>, Vec<Outcome<f64>>)> {
-        let mut rng = rng::stream(options.seed, set as u64, draw as u64);
+        let stream = StreamId::BiasedSet { set: set as u64, draw: draw as u64 };
+        let mut rng = stream.rng(options.seed);
         let taken: Vec<usize> = (0..levels.len())
             .filter(|&i| rng.random::<f64>() < probability(set, levels[i]))
             .collect();

@@ -21,35 +21,39 @@
 //!
 //! Direction: higher is better. Range: 0 to 100 (`union`: 0 to 1). An empty story scores 0.
 
-use storymeter_core::{Direction, Metric, Needs, Pooling, Prepared, Signature};
+use storymeter_core::{
+    Choice, Description, Direction, Entry, Needs, Prepared, Range, Request, Signature,
+};
 
-use crate::Result;
-use crate::registry::{Entry, Request};
+use crate::per_story::{Measure, PerStory};
 use crate::tokenize::{
     Characters, International, Lower, Mteval13a, NgramIndex, Numbered, Tokenised, Tokenizer,
     Tokens, Whitespace,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["bleu"],
-    presets: &[
-        ("13a", "tokens of mteval-v13a"),
-        ("intl", "tokens of mteval-v14, international"),
-        ("char", "single characters"),
-        ("none", "tokens between white space"),
-        ("exp", "smoothing: half of the last precision"),
-        ("floor", "smoothing: 0.1 matches"),
-        ("add-k", "smoothing: one match more for n > 1"),
-        ("unsmoothed", "no smoothing"),
-        ("lc", "lower-cased"),
-        ("hanna", "as HANNA's published values"),
-        ("union", "NLTK's, as UNION used it"),
+    choices: &[
+        Choice::new("tokeniser", "13a", "tokens of mteval-v13a (the default)"),
+        Choice::new("tokeniser", "intl", "tokens of mteval-v14, international"),
+        Choice::new("tokeniser", "char", "single characters"),
+        Choice::new("tokeniser", "none", "tokens between white space"),
+        Choice::new("smoothing", "exp", "half of the last precision (the default)"),
+        Choice::new("smoothing", "floor", "0.1 matches"),
+        Choice::new("smoothing", "add-k", "one match more for n > 1"),
+        Choice::new("smoothing", "unsmoothed", "no smoothing"),
+        Choice::new("case", "lc", "lower-cased"),
+        Choice::preset("hanna", "as HANNA's published values"),
+        Choice::preset("union", "NLTK's sentence BLEU, as UNION used it"),
     ],
     direction: Direction::Higher,
-    range: "0 to 100 (union: 0 to 1)",
+    range: Range::PERCENT,
     needs: Needs::REFERENCE,
     source: include_str!("bleu.rs"),
-    build: |request| Ok(Box::new(Bleu::new(request)?)),
+    build: |request| {
+        let bleu = Bleu::new(request);
+        PerStory::boxed(bleu.description(request), bleu)
+    },
 };
 
 /// The highest order of n-grams.
@@ -73,32 +77,45 @@ enum Smoothing {
 }
 
 struct Bleu {
-    columns: [String; 1],
     tokeniser: &'static str,
     lower: bool,
     smoothing: Smoothing,
 }
 
 impl Bleu {
-    fn new(request: &Request<'_>) -> Result<Self> {
-        let whole = request.one_of(&["hanna", "union"])?;
-        let with_whole = |part: &[&str]| -> Result<Option<&'static str>> {
-            let choices: Vec<&str> = whole.iter().copied().chain(part.iter().copied()).collect();
-            Ok(request.one_of(&choices)?.filter(|_| whole.is_none()))
-        };
-        let tokeniser = with_whole(&["13a", "intl", "char", "none"])?;
-        let smoothing = with_whole(&["exp", "floor", "add-k", "unsmoothed"])?;
-        let lower = with_whole(&["lc"])?.is_some();
-        let union = whole == Some("union");
-        let smoothing = match smoothing {
+    fn new(request: &Request<'_>) -> Self {
+        let union = request.has("union");
+        let smoothing = match request.chosen("smoothing") {
             _ if union => Smoothing::Smallest,
             Some("floor") => Smoothing::Floor,
             Some("add-k") => Smoothing::AddK,
             Some("unsmoothed") => Smoothing::Unsmoothed,
             _ => Smoothing::Exp,
         };
-        let tokeniser = if union { "none" } else { tokeniser.unwrap_or("13a") };
-        Ok(Self { columns: [request.key.to_owned()], tokeniser, lower, smoothing })
+        let default = if union { "none" } else { "13a" };
+        let tokeniser = request.chosen("tokeniser").unwrap_or(default);
+        Self { tokeniser, lower: request.has("lc"), smoothing }
+    }
+
+    fn description(&self, request: &Request<'_>) -> Description {
+        let (smoothing, effective) = match self.smoothing {
+            Smoothing::Exp => ("exp", "story"),
+            Smoothing::Floor => ("floor[0.10]", "story"),
+            Smoothing::AddK => ("add-k[1.00]", "story"),
+            Smoothing::Unsmoothed => ("none", "story"),
+            Smoothing::Smallest => ("nltk-method0", "no"),
+        };
+        let signature = Signature::new("bleu")
+            .with("case", "c", if self.lower { "lc" } else { "mixed" })
+            .with("eff", "e", effective)
+            .with("tok", "tok", self.tokeniser)
+            .with("smooth", "s", smoothing);
+        let description = request.describe().width(WIDTH).signature(signature);
+        match self.smoothing {
+            // NLTK's sentence BLEU is a score of single texts: UNION averages it.
+            Smoothing::Smallest => description.range(Range::UNIT),
+            _ => description.pooled(),
+        }
     }
 
     fn stats_by<T: Tokenizer>(story: &Prepared<'_>, row: &mut [f64]) {
@@ -144,39 +161,8 @@ fn closest(length: usize, references: &[usize]) -> usize {
     references.iter().copied().min_by_key(|&r| (r.abs_diff(length), r)).unwrap_or(0)
 }
 
-impl Metric for Bleu {
-    fn columns(&self) -> &[String] {
-        &self.columns
-    }
-
-    fn direction(&self) -> Direction {
-        ENTRY.direction
-    }
-
-    fn needs(&self) -> Needs {
-        ENTRY.needs
-    }
-
-    fn signature(&self) -> Signature {
-        let (smoothing, effective) = match self.smoothing {
-            Smoothing::Exp => ("exp", "story"),
-            Smoothing::Floor => ("floor[0.10]", "story"),
-            Smoothing::AddK => ("add-k[1.00]", "story"),
-            Smoothing::Unsmoothed => ("none", "story"),
-            Smoothing::Smallest => ("nltk-method0", "no"),
-        };
-        Signature::new("bleu")
-            .with("case", "c", if self.lower { "lc" } else { "mixed" })
-            .with("eff", "e", effective)
-            .with("tok", "tok", self.tokeniser)
-            .with("smooth", "s", smoothing)
-    }
-
-    fn width(&self) -> usize {
-        WIDTH
-    }
-
-    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
+impl Measure for Bleu {
+    fn fill(&self, story: &Prepared<'_>, row: &mut [f64]) {
         match (self.tokeniser, self.lower) {
             ("intl", false) => Self::stats_by::<International>(story, row),
             ("intl", true) => Self::stats_by::<Lower<International>>(story, row),
@@ -189,19 +175,14 @@ impl Metric for Bleu {
         }
     }
 
-    fn score(&self, row: &[f64], scores: &mut [f64]) {
+    fn scores(&self, row: &[f64], scores: &mut [f64]) {
         scores[0] = match self.smoothing {
             Smoothing::Smallest => nltk(row),
             smoothing => sacrebleu(row, smoothing, true),
         };
     }
 
-    fn pooling(&self) -> Pooling {
-        // NLTK's sentence BLEU is a score of sentences only: UNION averages it.
-        if self.smoothing == Smoothing::Smallest { Pooling::Mean } else { Pooling::Sum }
-    }
-
-    fn pooled_score(&self, sum: &[f64], scores: &mut [f64]) {
+    fn pooled_scores(&self, sum: &[f64], scores: &mut [f64]) {
         scores[0] = sacrebleu(sum, self.smoothing, false);
     }
 }

@@ -18,25 +18,31 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use storymeter_core::{Direction, Metric, Needs, Pooling, Prepared, Signature, TextCache, View};
+use storymeter_core::{
+    Choice, Description, Direction, Entry, Needs, Prepared, Range, Request, Signature, TextCache,
+    View,
+};
 
-use crate::registry::{Entry, Request};
+use crate::per_story::{Measure, PerStory};
 use crate::tokenize::{
     CharNgrams, Indexed, NgramIndex, Tokenised, Tokenizer, Tokens, Whitespace, is_python_space,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["chrf"],
-    presets: &[
-        ("chrf", "sacrebleu's chrF"),
-        ("plus-plus", "sacrebleu's chrF++"),
-        ("hanna", "as HANNA's published values"),
+    choices: &[
+        Choice::preset("chrf", "sacrebleu's chrF (the default)"),
+        Choice::preset("plus-plus", "sacrebleu's chrF++"),
+        Choice::preset("hanna", "as HANNA's published values"),
     ],
     direction: Direction::Higher,
-    range: "0 to 100",
+    range: Range::PERCENT,
     needs: Needs::REFERENCE,
     source: include_str!("chrf.rs"),
-    build: |request| Ok(Box::new(Chrf::new(request))),
+    build: |request| {
+        let chrf = Chrf::new(request);
+        PerStory::boxed(chrf.description(request), chrf)
+    },
 };
 
 /// The highest order of character n-grams.
@@ -45,23 +51,30 @@ const CHARS: usize = CharNgrams::ORDER;
 const WORDS: usize = 2;
 
 struct Chrf {
-    columns: [String; 1],
     words: usize,
     beta: f64,
-    /// White space and trailing newline kept, as HANNA did.
+    /// White space and a trailing newline are kept, as HANNA did.
     hanna: bool,
 }
 
 impl Chrf {
     fn new(request: &Request<'_>) -> Self {
-        let hanna = request.preset == "hanna";
-        let words = if request.preset == "plus-plus" { WORDS } else { 0 };
-        Self {
-            columns: [request.key.to_owned()],
-            words,
-            beta: if hanna { 3.0 } else { 2.0 },
-            hanna,
-        }
+        let hanna = request.has("hanna");
+        let words = if request.has("plus-plus") { WORDS } else { 0 };
+        Self { words, beta: if hanna { 3.0 } else { 2.0 }, hanna }
+    }
+
+    fn description(&self, request: &Request<'_>) -> Description {
+        let yes_no = |yes| if yes { "yes" } else { "no" };
+        let signature = Signature::new("chrf")
+            .with("case", "c", "mixed")
+            .with("eff", "e", "yes")
+            .with("nc", "nc", CHARS)
+            .with("nw", "nw", self.words)
+            .with("beta", "b", self.beta)
+            .with("space", "s", yes_no(self.hanna))
+            .with("newline", "nl", yes_no(self.hanna));
+        request.describe().width(3 * (CHARS + self.words)).pooled().signature(signature)
     }
 
     fn chars(&self, text: &TextCache<'_>) -> Arc<dyn AsRef<CharNgrams>> {
@@ -131,36 +144,8 @@ impl Tokenizer for ChrfWords {
     }
 }
 
-impl Metric for Chrf {
-    fn columns(&self) -> &[String] {
-        &self.columns
-    }
-
-    fn direction(&self) -> Direction {
-        ENTRY.direction
-    }
-
-    fn needs(&self) -> Needs {
-        ENTRY.needs
-    }
-
-    fn signature(&self) -> Signature {
-        let yes_no = |yes| if yes { "yes" } else { "no" };
-        Signature::new("chrf")
-            .with("case", "c", "mixed")
-            .with("eff", "e", "yes")
-            .with("nc", "nc", CHARS)
-            .with("nw", "nw", self.words)
-            .with("beta", "b", self.beta)
-            .with("space", "s", yes_no(self.hanna))
-            .with("newline", "nl", yes_no(self.hanna))
-    }
-
-    fn width(&self) -> usize {
-        3 * (CHARS + self.words)
-    }
-
-    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
+impl Measure for Chrf {
+    fn fill(&self, story: &Prepared<'_>, row: &mut [f64]) {
         let chars = self.chars(&story.text);
         let words = (self.words > 0).then(|| story.text.view::<Tokenised<ChrfWords>>());
         let mut best = f64::NEG_INFINITY;
@@ -179,12 +164,8 @@ impl Metric for Chrf {
         }
     }
 
-    fn score(&self, row: &[f64], scores: &mut [f64]) {
+    fn scores(&self, row: &[f64], scores: &mut [f64]) {
         scores[0] = self.f_score(row);
-    }
-
-    fn pooling(&self) -> Pooling {
-        Pooling::Sum
     }
 }
 

@@ -19,17 +19,23 @@
 
 use std::sync::Arc;
 
-use storymeter_core::{Direction, Metric, Needs, Prepared, Signature, Survey};
+use storymeter_core::{
+    Choice, Description, Direction, Entry, Metric, MetricError, Needs, Prepared, Range, Request,
+    Resources, Rows, Signature, Survey, Value,
+};
 
 use crate::document_frequency::{DocumentCounter, DocumentFrequency};
-use crate::registry::{Entry, Request};
+use crate::per_story::fill_values;
 use crate::tokenize::{Indexed, NgramIndex, Tokenised, Tokenizer, Tokens, Whitespace, WordRuns};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["cider-d"],
-    presets: &[("words", "runs of word characters"), ("split", "tokens between white space")],
+    choices: &[
+        Choice::new("tokeniser", "words", "runs of word characters (the default)"),
+        Choice::new("tokeniser", "split", "tokens between white space"),
+    ],
     direction: Direction::Higher,
-    range: "0 to 10",
+    range: Range::between(0.0, 10.0),
     needs: Needs { corpus: true, ..Needs::REFERENCE },
     source: include_str!("cider_d.rs"),
     build: |request| Ok(Box::new(CiderD::new(request))),
@@ -41,59 +47,48 @@ const SIGMA: f64 = 6.0;
 
 #[derive(Clone)]
 struct CiderD {
-    columns: [String; 1],
+    description: Description,
     split: bool,
-    /// Known after the first pass.
+    /// How often each n-gram occurs; known after the first pass.
     frequency: Option<Arc<DocumentFrequency>>,
 }
 
 impl CiderD {
     fn new(request: &Request<'_>) -> Self {
-        Self {
-            columns: [request.key.to_owned()],
-            split: request.preset == "split",
-            frequency: None,
-        }
+        let split = request.has("split");
+        let description = request.describe().signature(signature(split, 0));
+        Self { description, split, frequency: None }
     }
 }
 
+fn signature(split: bool, documents: u64) -> Signature {
+    Signature::new("cider-d")
+        .with("order", "o", ORDER)
+        .with("sigma", "s", SIGMA)
+        .with("tok", "tok", if split { "split" } else { "words" })
+        .with("df", "df", format!("references[{documents}]"))
+}
+
 impl Metric for CiderD {
-    fn columns(&self) -> &[String] {
-        &self.columns
+    fn description(&self) -> &Description {
+        &self.description
     }
 
-    fn direction(&self) -> Direction {
-        ENTRY.direction
-    }
-
-    fn needs(&self) -> Needs {
-        ENTRY.needs
-    }
-
-    fn signature(&self) -> Signature {
-        let documents = self.frequency.as_ref().map_or(0, |frequency| frequency.documents());
-        Signature::new("cider-d")
-            .with("order", "o", ORDER)
-            .with("sigma", "s", SIGMA)
-            .with("tok", "tok", if self.split { "split" } else { "words" })
-            .with("df", "df", format!("references[{documents}]"))
-    }
-
-    fn width(&self) -> usize {
-        1
-    }
-
-    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
-        let Some(frequency) = &self.frequency else { return };
-        row[0] = if self.split {
-            score::<Whitespace>(story, frequency)
-        } else {
-            score::<WordRuns>(story, frequency)
+    fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
+        let Some(frequency) = &self.frequency else {
+            return Err(MetricError::NoCorpus { metric: self.description.key.clone() });
         };
+        Ok(Rows::each(stories, 1, |story, row| {
+            row[0] = if self.split {
+                score::<Whitespace>(story, frequency)
+            } else {
+                score::<WordRuns>(story, frequency)
+            };
+        }))
     }
 
-    fn score(&self, row: &[f64], scores: &mut [f64]) {
-        scores[0] = row[0];
+    fn values(&self, row: &[f64], values: &mut [Value]) {
+        fill_values(values, |scores| scores[0] = row[0]);
     }
 
     fn survey(&self) -> Option<Box<dyn Survey>> {
@@ -108,17 +103,22 @@ struct References {
 }
 
 impl Survey for References {
-    fn add(&self, story: &Prepared<'_>) {
-        self.counter.add(&if self.metric.split {
-            reference_hashes::<Whitespace>(story)
-        } else {
-            reference_hashes::<WordRuns>(story)
-        });
+    fn add(&self, stories: &[Prepared<'_>]) -> Result<(), MetricError> {
+        for story in stories {
+            self.counter.add(&if self.metric.split {
+                reference_hashes::<Whitespace>(story)
+            } else {
+                reference_hashes::<WordRuns>(story)
+            });
+        }
+        Ok(())
     }
 
-    fn finish(self: Box<Self>) -> storymeter_core::Result<Box<dyn Metric>> {
-        let frequency = Some(Arc::new(self.counter.finish()?));
-        Ok(Box::new(CiderD { frequency, ..self.metric }))
+    fn finish(self: Box<Self>) -> Result<Box<dyn Metric>, MetricError> {
+        let frequency = Arc::new(self.counter.finish()?);
+        let signature = signature(self.metric.split, frequency.documents());
+        let description = self.metric.description.clone().signature(signature);
+        Ok(Box::new(CiderD { description, frequency: Some(frequency), ..self.metric }))
     }
 }
 

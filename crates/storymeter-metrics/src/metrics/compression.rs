@@ -11,26 +11,22 @@
 //!
 //! Direction: none. Range: 0 and up. An empty story scores 0 (`hanna`: its only token is the newline).
 
-use storymeter_core::{Direction, Needs, Prepared};
+use storymeter_core::{Direction, Entry, Needs, Prepared, Range};
 
-use super::ratio::{Ratio, SPACY_PRESETS};
-use crate::registry::Entry;
+use super::ratio::{SPACY_CHOICES, ratio};
 use crate::tokenize::{Spacy, Tokenised, Tokenizer, WithNewline};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["compression"],
-    presets: SPACY_PRESETS,
+    choices: SPACY_CHOICES,
     direction: Direction::None,
-    range: "0 and up",
+    range: Range::NOT_NEGATIVE,
     needs: Needs::PROMPT,
     source: include_str!("compression.rs"),
     build: |request| {
-        let measure = if request.preset == "hanna" {
-            lengths::<WithNewline<Spacy>>
-        } else {
-            lengths::<Spacy>
-        };
-        Ok(Box::new(Ratio::new(request, &ENTRY, measure)))
+        let measure =
+            if request.has("hanna") { lengths::<WithNewline<Spacy>> } else { lengths::<Spacy> };
+        ratio(request, measure)
     },
 };
 

@@ -11,20 +11,19 @@
 //!
 //! Direction: higher is better. Range: 0 to 1. A story without n-grams of that order scores 0.
 
-use storymeter_core::{Direction, Needs, Prepared};
+use storymeter_core::{Choice, Direction, Entry, Needs, Prepared, Range};
 
-use super::ratio::Ratio;
-use crate::registry::Entry;
+use super::ratio::ratio;
 use crate::tokenize::{Indexed, Spacy, Tokenised};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["distinct-1", "distinct-2", "distinct-3", "distinct-4"],
-    presets: &[("spacy", "the text as it is")],
+    choices: &[Choice::preset("spacy", "the text as it is (the default)")],
     direction: Direction::Higher,
-    range: "0 to 1",
+    range: Range::UNIT,
     needs: Needs::STORY,
     source: include_str!("distinct.rs"),
-    build: |request| Ok(Box::new(Ratio::new(request, &ENTRY, different))),
+    build: |request| ratio(request, different),
 };
 
 fn different(story: &Prepared<'_>, order: usize) -> (f64, f64) {

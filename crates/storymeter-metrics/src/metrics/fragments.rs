@@ -16,27 +16,26 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use storymeter_core::{Direction, Needs, Prepared, TextCache, View};
+use storymeter_core::{Direction, Entry, Needs, Prepared, Range, TextCache, View};
 
-use super::ratio::{Ratio, SPACY_PRESETS};
-use crate::registry::Entry;
+use super::ratio::{SPACY_CHOICES, ratio};
 use crate::tokenize::{NgramIndex, Spacy, Tokenised, Tokenizer, Tokens, WithNewline};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["coverage", "density"],
-    presets: SPACY_PRESETS,
+    choices: SPACY_CHOICES,
     direction: Direction::None,
-    range: "0 to 1; density 0 and up",
+    range: Range::NOT_NEGATIVE,
     needs: Needs::PROMPT,
     source: include_str!("fragments.rs"),
     build: |request| {
-        let measure = match (request.id, request.preset) {
-            ("coverage", "hanna") => coverage::<WithNewline<Spacy>>,
-            ("coverage", _) => coverage::<Spacy>,
-            (_, "hanna") => density::<WithNewline<Spacy>>,
-            (_, _) => density::<Spacy>,
+        let measure = match (request.id, request.has("hanna")) {
+            ("coverage", true) => coverage::<WithNewline<Spacy>>,
+            ("coverage", false) => coverage::<Spacy>,
+            (_, true) => density::<WithNewline<Spacy>>,
+            (_, false) => density::<Spacy>,
         };
-        Ok(Box::new(Ratio::new(request, &ENTRY, measure)))
+        ratio(request, measure)
     },
 };
 

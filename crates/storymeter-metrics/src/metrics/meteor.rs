@@ -23,85 +23,74 @@
 //! Direction: higher is better. Range: 0 to 1. An empty story scores 0.
 
 use storymeter_core::{
-    Direction, Error as DataError, Metric, Needs, Place, Pooling, Prepared, Signature,
+    Choice, Direction, Entry, Metric, MetricError, Needs, Prepared, Range, Request, Signature,
 };
 
-use crate::Result;
 use crate::meteor::nltk::{self, NltkWords};
 use crate::meteor::score::{ALPHA, BETA, Counts, DELTA, GAMMA, WIDTH};
 use crate::meteor::tables::Tables;
 use crate::meteor::words::MeteorWords;
-use crate::registry::{Entry, Request};
+use crate::per_story::{Measure, PerStory};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["meteor"],
-    presets: &[
-        ("1.5", "METEOR 1.5, English, normalised; with --meteor-data the program's tables"),
-        ("hanna", "METEOR 1.5 with the program's tables, as HANNA's published values"),
-        ("nltk", "METEOR 1.0 as in NLTK 3.10, words between white space"),
+    choices: &[
+        Choice::preset("1.5", "METEOR 1.5, English, normalised (the default)"),
+        Choice::preset(
+            "hanna",
+            "METEOR 1.5 with the program's tables, as HANNA's published values",
+        ),
+        Choice::preset("nltk", "METEOR 1.0 as in NLTK 3.10, words between white space"),
     ],
     direction: Direction::Higher,
-    range: "0 to 1",
+    range: Range::UNIT,
     needs: Needs::REFERENCE,
     source: include_str!("meteor.rs"),
     build,
 };
 
-fn build(request: &Request<'_>) -> Result<Box<dyn Metric>> {
-    let columns = [request.key.to_owned()];
-    if request.preset == "nltk" {
-        return Ok(Box::new(NltkMeteor { columns }));
+fn build(request: &Request<'_>) -> Result<Box<dyn Metric>, MetricError> {
+    if request.has("nltk") {
+        let parameters = format!("{}/{}/{}", nltk::ALPHA, nltk::BETA, nltk::GAMMA);
+        let signature = Signature::new("meteor")
+            .with("like", "l", "nltk-3.10")
+            .with("tok", "tok", "words")
+            .with("stages", "st", "exact+stem+synonym")
+            .with("tables", "t", "wordnet-3.0")
+            .with("parameters", "p", parameters)
+            .with("refs", "r", "best");
+        return PerStory::boxed(request.describe().signature(signature), NltkMeteor);
     }
-    let (tables, given) = match &request.options.meteor_data {
-        Some(folder) => (Tables::load(folder)?, true),
-        None if request.preset == "hanna" => {
-            let problem = "meteor:hanna needs METEOR's tables: give the folder that holds meteor-1.5.jar and paraphrase-en.gz";
-            return Err(DataError::invalid(Place::file("--meteor-data"), problem).into());
+    let folder = request.resources.settings().weights.get(request.id);
+    let (tables, stages, named) = match folder {
+        Some(folder) => (Tables::load(folder)?, "exact+stem+synonym+paraphrase", "meteor-1.5"),
+        None if request.has("hanna") => {
+            return Err(MetricError::NoWeights {
+                metric: request.key.to_owned(),
+                files: "METEOR's tables (meteor-1.5.jar and paraphrase-en.gz)".to_owned(),
+                searched: Vec::new(),
+            });
         }
-        None => (Tables::built_in(), false),
+        None => (Tables::built_in(), "exact+stem+synonym", "wordnet-3.0"),
     };
-    Ok(Box::new(Meteor { columns, tables, given }))
+    let signature = Signature::new("meteor")
+        .with("like", "l", "1.5")
+        .with("norm", "n", "yes")
+        .with("stages", "st", stages)
+        .with("tables", "t", named)
+        .with("parameters", "p", format!("{ALPHA}/{BETA}/{GAMMA}/{DELTA}"))
+        .with("refs", "r", "best");
+    let description = request.describe().width(WIDTH).pooled().signature(signature);
+    PerStory::boxed(description, Meteor { tables })
 }
 
+/// METEOR 1.5.
 struct Meteor {
-    columns: [String; 1],
     tables: Tables,
-    /// Whether the tables are the program's.
-    given: bool,
 }
 
-impl Metric for Meteor {
-    fn columns(&self) -> &[String] {
-        &self.columns
-    }
-
-    fn direction(&self) -> Direction {
-        ENTRY.direction
-    }
-
-    fn needs(&self) -> Needs {
-        ENTRY.needs
-    }
-
-    fn signature(&self) -> Signature {
-        let (stages, tables) = match self.given {
-            true => ("exact+stem+synonym+paraphrase", "meteor-1.5"),
-            false => ("exact+stem+synonym", "wordnet-3.0"),
-        };
-        Signature::new("meteor")
-            .with("like", "l", "1.5")
-            .with("norm", "n", "yes")
-            .with("stages", "st", stages)
-            .with("tables", "t", tables)
-            .with("parameters", "p", format!("{ALPHA}/{BETA}/{GAMMA}/{DELTA}"))
-            .with("refs", "r", "best")
-    }
-
-    fn width(&self) -> usize {
-        WIDTH
-    }
-
-    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
+impl Measure for Meteor {
+    fn fill(&self, story: &Prepared<'_>, row: &mut [f64]) {
         let view = story.text.view::<MeteorWords>();
         let words = view.resolve(&self.tables.abbreviations);
         let mut best: Option<(f64, Counts)> = None;
@@ -119,55 +108,23 @@ impl Metric for Meteor {
         }
     }
 
-    fn score(&self, row: &[f64], scores: &mut [f64]) {
+    fn scores(&self, row: &[f64], scores: &mut [f64]) {
         scores[0] = Counts::read(row).score();
-    }
-
-    fn pooling(&self) -> Pooling {
-        Pooling::Sum
     }
 }
 
 /// METEOR 1.0.
-struct NltkMeteor {
-    columns: [String; 1],
-}
+struct NltkMeteor;
 
-impl Metric for NltkMeteor {
-    fn columns(&self) -> &[String] {
-        &self.columns
-    }
-
-    fn direction(&self) -> Direction {
-        ENTRY.direction
-    }
-
-    fn needs(&self) -> Needs {
-        ENTRY.needs
-    }
-
-    fn signature(&self) -> Signature {
-        Signature::new("meteor")
-            .with("like", "l", "nltk-3.10")
-            .with("tok", "tok", "words")
-            .with("stages", "st", "exact+stem+synonym")
-            .with("tables", "t", "wordnet-3.0")
-            .with("parameters", "p", format!("{}/{}/{}", nltk::ALPHA, nltk::BETA, nltk::GAMMA))
-            .with("refs", "r", "best")
-    }
-
-    fn width(&self) -> usize {
-        1
-    }
-
-    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
+impl Measure for NltkMeteor {
+    fn fill(&self, story: &Prepared<'_>, row: &mut [f64]) {
         let words = story.text.view::<NltkWords>();
         let scores =
             story.references.iter().map(|other| nltk::score(&words, &other.view::<NltkWords>()));
         row[0] = scores.fold(0.0, f64::max);
     }
 
-    fn score(&self, row: &[f64], scores: &mut [f64]) {
+    fn scores(&self, row: &[f64], scores: &mut [f64]) {
         scores[0] = row[0];
     }
 }
@@ -175,29 +132,34 @@ impl Metric for NltkMeteor {
 #[cfg(test)]
 mod tests {
     use storymeter_core::read::Record;
-    use storymeter_core::{Place, Story};
+    use storymeter_core::{MetricError, Place, Story};
 
-    use crate::{Options, Scorer};
+    use std::sync::Arc;
+
+    use crate::{MetricSet, catalogue};
 
     #[test]
     fn the_best_reference_counts() {
-        let scorer = Scorer::new(&["meteor"], &Options::default()).expect("needs no tables");
+        let scorer =
+            MetricSet::new(&["meteor"], &catalogue(), Arc::default()).expect("needs no tables");
         let references = vec!["Nothing alike here".to_owned(), "The lamps went out.".to_owned()];
         let story = Story { text: "The lamp went out.".into(), references, ..Story::default() };
         let alone = Story { references: vec![story.references[1].clone()], ..story.clone() };
         let records =
             [story, alone].map(|story| Record { story, number: 0, place: Place::default() });
         let rows = scorer.batch(&records).expect("references are there");
-        assert_eq!(rows.scores(0), rows.scores(1));
-        assert!(rows.scores(0)[0] > 0.8, "{:?}", rows.scores(0));
+        assert_eq!(rows.values(0), rows.values(1));
+        assert!(rows.values(0)[0].clone().expect("present") > 0.8, "{:?}", rows.values(0));
     }
 
     #[test]
     fn hannas_preset_asks_for_the_tables() {
-        let error = Scorer::new(&["meteor:hanna"], &Options::default())
+        let error = MetricSet::new(&["meteor:hanna"], &catalogue(), Arc::default())
             .err()
-            .expect("no tables")
-            .to_string();
-        assert!(error.starts_with("--meteor-data: meteor:hanna needs METEOR's tables"), "{error}");
+            .expect("no tables");
+        assert!(
+            matches!(&error, MetricError::NoWeights { metric, .. } if metric == "meteor:hanna"),
+            "{error}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! One file a metric. The documentation at the top of each is its page in the catalogue.
+//! One file per metric. The documentation at the top of each is its page in the catalogue.
 
 mod bleu;
 mod chrf;
@@ -15,21 +15,21 @@ mod self_bleu;
 mod ter;
 mod text_length;
 
-use crate::Entry;
+use storymeter_core::Entry;
 
 /// The catalogue, in its order.
-pub(crate) const ENTRIES: &[Entry] = &[
-    bleu::ENTRY,
-    chrf::ENTRY,
-    ter::ENTRY,
-    rouge::ENTRY,
-    meteor::ENTRY,
-    cider_d::ENTRY,
-    fragments::ENTRY,
-    compression::ENTRY,
-    text_length::ENTRY,
-    novelty::ENTRY,
-    repetition::ENTRY,
-    distinct::ENTRY,
-    self_bleu::ENTRY,
+pub(crate) static ENTRIES: &[&Entry] = &[
+    &bleu::ENTRY,
+    &chrf::ENTRY,
+    &ter::ENTRY,
+    &rouge::ENTRY,
+    &meteor::ENTRY,
+    &cider_d::ENTRY,
+    &fragments::ENTRY,
+    &compression::ENTRY,
+    &text_length::ENTRY,
+    &novelty::ENTRY,
+    &repetition::ENTRY,
+    &distinct::ENTRY,
+    &self_bleu::ENTRY,
 ];

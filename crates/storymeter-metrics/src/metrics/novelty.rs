@@ -11,23 +11,22 @@
 //!
 //! Direction: none. Range: 0 to 1. A story without n-grams of that order scores 0.
 
-use storymeter_core::{Direction, Needs, Prepared};
+use storymeter_core::{Direction, Entry, Needs, Prepared, Range};
 
-use super::ratio::{Ratio, SPACY_PRESETS};
-use crate::registry::Entry;
+use super::ratio::{SPACY_CHOICES, ratio};
 use crate::tokenize::{Indexed, Spacy, Tokenised, Tokenizer, WithNewline};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["novelty-1", "novelty-2", "novelty-3"],
-    presets: SPACY_PRESETS,
+    choices: SPACY_CHOICES,
     direction: Direction::None,
-    range: "0 to 1",
+    range: Range::UNIT,
     needs: Needs::PROMPT,
     source: include_str!("novelty.rs"),
     build: |request| {
         let measure =
-            if request.preset == "hanna" { novel::<WithNewline<Spacy>> } else { novel::<Spacy> };
-        Ok(Box::new(Ratio::new(request, &ENTRY, measure)))
+            if request.has("hanna") { novel::<WithNewline<Spacy>> } else { novel::<Spacy> };
+        ratio(request, measure)
     },
 };
 

@@ -11,26 +11,22 @@
 //!
 //! Direction: lower is better. Range: 0 to 1. A story without n-grams of that order scores 0.
 
-use storymeter_core::{Direction, Needs, Prepared};
+use storymeter_core::{Direction, Entry, Needs, Prepared, Range};
 
-use super::ratio::{Ratio, SPACY_PRESETS};
-use crate::registry::Entry;
+use super::ratio::{SPACY_CHOICES, ratio};
 use crate::tokenize::{Indexed, Spacy, Tokenizer, WithNewline};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["repetition-1", "repetition-2", "repetition-3"],
-    presets: SPACY_PRESETS,
+    choices: SPACY_CHOICES,
     direction: Direction::Lower,
-    range: "0 to 1",
+    range: Range::UNIT,
     needs: Needs::STORY,
     source: include_str!("repetition.rs"),
     build: |request| {
-        let measure = if request.preset == "hanna" {
-            repeated::<WithNewline<Spacy>>
-        } else {
-            repeated::<Spacy>
-        };
-        Ok(Box::new(Ratio::new(request, &ENTRY, measure)))
+        let measure =
+            if request.has("hanna") { repeated::<WithNewline<Spacy>> } else { repeated::<Spacy> };
+        ratio(request, measure)
     },
 };
 

@@ -23,37 +23,45 @@
 //!   `-lsum` (one sentence a line), in full precision.
 //! - `google-stem`: the same with `use_stemmer=True` (NLTK's Porter stemmer for words of more than three letters).
 //!
-//! Keys: `rouge-{1,2,3,4,l,w-1.2,s*,su*}-{r,p,f}`, for google's `rouge-{1,2,l,lsum}-{r,p,f}`.
+//! Columns: `rouge/rouge-{1,2,3,4,l,w-1.2,s*,su*}-{r,p,f}`, and
+//! `rouge:google/rouge-{1,2,l,lsum}-{r,p,f}` for Google's.
 //!
 //! Several references: the Perl's default (`-f A`) sums hits and units over the references; google's takes for each
 //! variant the reference of the best F.
 //!
 //! Direction: higher is better. Range: 0 to 1. An empty story scores 0. Many stories: the mean of their scores.
 
-use storymeter_core::{Direction, Metric, Needs, Prepared, Signature};
+use storymeter_core::{
+    Choice, Description, Direction, Entry, Needs, PRESET, Prepared, Range, Request, Signature,
+};
 
-use crate::registry::{Entry, Request};
+use crate::per_story::{Measure, PerStory};
 use crate::rouge::words::{GoogleStems, GoogleWords, HannaStems, PerlBases};
 use crate::rouge::{Count, google, perl};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["rouge"],
-    presets: &[
-        ("155", "ROUGE-1.5.5 with Porter stemming and WordNet's exceptions"),
-        ("hanna", "ROUGE-1.5.5 with Porter stemming, no exceptions, as HANNA's published values"),
-        ("google", "rouge-score 0.1.2"),
-        ("google-stem", "rouge-score 0.1.2 with use_stemmer=True"),
+    choices: &[
+        Choice::preset(
+            "155",
+            "ROUGE-1.5.5 with Porter's stemmer and WordNet's exceptions (the default)",
+        ),
+        Choice::preset("hanna", "ROUGE-1.5.5 without exceptions, as HANNA's published values"),
+        Choice::preset("google", "rouge-score 0.1.2"),
+        Choice::preset("google-stem", "rouge-score 0.1.2 with use_stemmer=True"),
     ],
     direction: Direction::Higher,
-    range: "0 to 1",
+    range: Range::UNIT,
     needs: Needs::REFERENCE,
     source: include_str!("rouge.rs"),
-    build: |request| Ok(Box::new(Rouge::new(request))),
+    build: |request| {
+        let rouge = Rouge::new(request);
+        PerStory::boxed(rouge.description(request), rouge)
+    },
 };
 
 struct Rouge {
     flavour: Flavour,
-    columns: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,15 +81,36 @@ impl Flavour {
 
 impl Rouge {
     fn new(request: &Request<'_>) -> Self {
-        let flavour = match request.preset {
-            "hanna" => Flavour::Perl { hanna: true },
-            "google" => Flavour::Google { stems: false },
-            "google-stem" => Flavour::Google { stems: true },
+        let flavour = match request.chosen(PRESET) {
+            Some("hanna") => Flavour::Perl { hanna: true },
+            Some("google") => Flavour::Google { stems: false },
+            Some("google-stem") => Flavour::Google { stems: true },
             _ => Flavour::Perl { hanna: false },
         };
-        let keys = |variant: &&str| ["r", "p", "f"].map(|part| format!("rouge-{variant}-{part}"));
-        let columns = flavour.variants().iter().flat_map(keys).collect();
-        Self { flavour, columns }
+        Self { flavour }
+    }
+
+    fn description(&self, request: &Request<'_>) -> Description {
+        let signature = Signature::new("rouge");
+        let signature = match self.flavour {
+            Flavour::Perl { hanna } => signature
+                .with("like", "l", if hanna { "pyrouge+ROUGE-1.5.5" } else { "ROUGE-1.5.5" })
+                .with("stem", "s", "porter")
+                .with("exceptions", "e", if hanna { "none" } else { "wordnet-2.0" })
+                .with("alpha", "a", "0.5")
+                .with("w", "w", "1.2")
+                .with("gap", "g", "unlimited")
+                .with("refs", "r", "average")
+                .with("decimals", "d", "5"),
+            Flavour::Google { stems } => signature
+                .with("like", "l", "rouge-score-0.1.2")
+                .with("stem", "s", if stems { "nltk-porter" } else { "none" })
+                .with("refs", "r", "best"),
+        };
+        let members =
+            |variant: &&str| ["r", "p", "f"].map(|part| format!("rouge-{variant}-{part}"));
+        let members: Vec<String> = self.flavour.variants().iter().flat_map(members).collect();
+        request.describe().width(members.len()).family(members).signature(signature)
     }
 
     fn perl(&self, story: &Prepared<'_>, hanna: bool) -> [Count; 8] {
@@ -126,43 +155,8 @@ impl Rouge {
     }
 }
 
-impl Metric for Rouge {
-    fn columns(&self) -> &[String] {
-        &self.columns
-    }
-
-    fn direction(&self) -> Direction {
-        ENTRY.direction
-    }
-
-    fn needs(&self) -> Needs {
-        ENTRY.needs
-    }
-
-    fn signature(&self) -> Signature {
-        let signature = Signature::new("rouge");
-        match self.flavour {
-            Flavour::Perl { hanna } => signature
-                .with("like", "l", if hanna { "pyrouge+ROUGE-1.5.5" } else { "ROUGE-1.5.5" })
-                .with("stem", "s", "porter")
-                .with("exceptions", "e", if hanna { "none" } else { "wordnet-2.0" })
-                .with("alpha", "a", "0.5")
-                .with("w", "w", "1.2")
-                .with("gap", "g", "unlimited")
-                .with("refs", "r", "average")
-                .with("decimals", "d", "5"),
-            Flavour::Google { stems } => signature
-                .with("like", "l", "rouge-score-0.1.2")
-                .with("stem", "s", if stems { "nltk-porter" } else { "none" })
-                .with("refs", "r", "best"),
-        }
-    }
-
-    fn width(&self) -> usize {
-        self.columns.len()
-    }
-
-    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
+impl Measure for Rouge {
+    fn fill(&self, story: &Prepared<'_>, row: &mut [f64]) {
         let mut fill = |counts: &[Count]| {
             for (count, out) in counts.iter().zip(row.chunks_exact_mut(3)) {
                 out.copy_from_slice(&[count.hit, count.reference, count.story]);
@@ -174,7 +168,7 @@ impl Metric for Rouge {
         }
     }
 
-    fn score(&self, row: &[f64], scores: &mut [f64]) {
+    fn scores(&self, row: &[f64], scores: &mut [f64]) {
         let counts = row.chunks_exact(3).map(|n| Count { hit: n[0], reference: n[1], story: n[2] });
         match self.flavour {
             Flavour::Perl { .. } => perl::scores(counts, scores),
@@ -192,15 +186,18 @@ mod tests {
     use storymeter_core::read::Record;
     use storymeter_core::{Place, Story};
 
-    use crate::{Options, Scorer};
+    use std::sync::Arc;
+
+    use crate::{MetricSet, catalogue};
 
     fn score(id: &str, story: &str, references: &[&str]) -> Vec<(String, f64)> {
-        let scorer = Scorer::new(&[id], &Options::default()).expect("a known metric");
+        let scorer = MetricSet::new(&[id], &catalogue(), Arc::default()).expect("a known metric");
         let references = references.iter().map(|&text| text.to_owned()).collect();
         let story = Story { text: story.into(), references, ..Story::default() };
         let record = Record { story, number: 0, place: Place::default() };
         let rows = scorer.batch(&[record]).expect("it has a reference");
-        scorer.columns().iter().cloned().zip(rows.scores(0).iter().copied()).collect()
+        let keys = scorer.columns().iter().map(|column| column.key.to_string());
+        keys.zip(rows.values(0).iter().map(|value| value.clone().expect("present"))).collect()
     }
 
     #[test]
@@ -208,9 +205,11 @@ mod tests {
         let scores = score("rouge:155", "a", &["a"]);
         let keys: Vec<&str> = scores.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys.len(), 24);
-        assert_eq!(keys[..4], ["rouge-1-r", "rouge-1-p", "rouge-1-f", "rouge-2-r"]);
-        assert_eq!(keys[15..18], ["rouge-w-1.2-r", "rouge-w-1.2-p", "rouge-w-1.2-f"]);
-        assert_eq!(keys[21], "rouge-su*-r");
+        let members: Vec<&str> =
+            keys.iter().filter_map(|key| key.strip_prefix("rouge:155/")).collect();
+        assert_eq!(members[..4], ["rouge-1-r", "rouge-1-p", "rouge-1-f", "rouge-2-r"]);
+        assert_eq!(members[15..18], ["rouge-w-1.2-r", "rouge-w-1.2-p", "rouge-w-1.2-f"]);
+        assert_eq!(members[21], "rouge-su*-r");
     }
 
     #[test]

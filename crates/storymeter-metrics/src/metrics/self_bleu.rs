@@ -16,17 +16,21 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rand_chacha::rand_core::Rng;
-use storymeter_core::{Direction, Metric, Needs, Prepared, Signature, Survey, rng};
+use storymeter_core::rng::StreamId;
+use storymeter_core::{
+    Choice, Description, Direction, Entry, Metric, MetricError, Needs, Prepared, Range, Request,
+    Resources, Rows, Signature, Survey, Value,
+};
 
 use super::bleu;
-use crate::registry::{Entry, Request};
+use crate::per_story::fill_values;
 use crate::tokenize::{Mteval13a, NgramIndex, Tokenised, Tokens};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["self-bleu"],
-    presets: &[("13a", "tokens of mteval-v13a")],
+    choices: &[Choice::preset("13a", "tokens of mteval-v13a (the default)")],
     direction: Direction::Lower,
-    range: "0 to 100",
+    range: Range::PERCENT,
     needs: Needs { corpus: true, ..Needs::STORY },
     source: include_str!("self_bleu.rs"),
     build: |request| Ok(Box::new(SelfBleu::new(request))),
@@ -37,71 +41,66 @@ const SAMPLE: usize = 100;
 
 #[derive(Clone)]
 struct SelfBleu {
-    columns: [String; 1],
+    description: Description,
     seed: u64,
-    sample: Arc<Sample>,
+    /// Known after the first pass.
+    sample: Option<Arc<Sample>>,
 }
 
 /// A story's tokens.
 type Text = Arc<Tokenised<Mteval13a>>;
 
 /// The stories of the sample by record number, and all their n-grams.
-#[derive(Default)]
 struct Sample {
     texts: BTreeMap<u64, Text>,
-    index: Option<NgramIndex>,
+    index: NgramIndex,
+}
+
+impl Sample {
+    /// Compares a story with the sample. A story is no reference of itself.
+    fn fill(&self, story: &Prepared<'_>, row: &mut [f64]) {
+        let tokens = story.text.view::<Tokenised<Mteval13a>>();
+        let others = self.texts.iter().filter(|(record, _)| **record != story.record);
+        let others: Vec<&Tokens> = others.map(|(_, text)| &***text).collect();
+        let lengths: Vec<usize> = others.iter().map(|text| text.len()).collect();
+        if others.len() == self.texts.len() {
+            bleu::fill_row(&tokens, &self.index, &lengths, row);
+        } else {
+            bleu::fill_row(&tokens, &NgramIndex::new(&others, bleu::ORDER), &lengths, row);
+        }
+    }
 }
 
 impl SelfBleu {
     fn new(request: &Request<'_>) -> Self {
-        Self {
-            columns: [request.key.to_owned()],
-            seed: request.options.seed,
-            sample: Arc::default(),
-        }
+        let seed = request.resources.settings().seed;
+        let description = request.describe().width(bleu::WIDTH).signature(signature(0, seed));
+        Self { description, seed, sample: None }
     }
 }
 
+fn signature(sample: usize, seed: u64) -> Signature {
+    Signature::new("self-bleu")
+        .with("tok", "tok", "13a")
+        .with("smooth", "s", "exp")
+        .with("sample", "n", sample)
+        .with("seed", "rs", seed)
+}
+
 impl Metric for SelfBleu {
-    fn columns(&self) -> &[String] {
-        &self.columns
+    fn description(&self) -> &Description {
+        &self.description
     }
 
-    fn direction(&self) -> Direction {
-        ENTRY.direction
+    fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
+        let Some(sample) = &self.sample else {
+            return Err(MetricError::NoCorpus { metric: self.description.key.clone() });
+        };
+        Ok(Rows::each(stories, bleu::WIDTH, |story, row| sample.fill(story, row)))
     }
 
-    fn needs(&self) -> Needs {
-        ENTRY.needs
-    }
-
-    fn signature(&self) -> Signature {
-        Signature::new("self-bleu")
-            .with("tok", "tok", "13a")
-            .with("smooth", "s", "exp")
-            .with("sample", "n", self.sample.texts.len())
-            .with("seed", "rs", self.seed)
-    }
-
-    fn width(&self) -> usize {
-        bleu::WIDTH
-    }
-
-    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
-        let tokens = story.text.view::<Tokenised<Mteval13a>>();
-        let others = self.sample.texts.iter().filter(|(record, _)| **record != story.record);
-        let others: Vec<&Tokens> = others.map(|(_, text)| &***text).collect();
-        let lengths: Vec<usize> = others.iter().map(|text| text.len()).collect();
-        match &self.sample.index {
-            Some(index) if others.len() == self.sample.texts.len() => {
-                bleu::fill_row(&tokens, index, &lengths, row);
-            }
-            _ => bleu::fill_row(&tokens, &NgramIndex::new(&others, bleu::ORDER), &lengths, row),
-        }
-    }
-
-    fn score(&self, row: &[f64], scores: &mut [f64]) {
-        scores[0] = bleu::sentence_score(row);
+    fn values(&self, row: &[f64], values: &mut [Value]) {
+        fill_values(values, |scores| scores[0] = bleu::sentence_score(row));
     }
 
     fn survey(&self) -> Option<Box<dyn Survey>> {
@@ -117,8 +116,28 @@ struct Draw {
 }
 
 impl Survey for Draw {
-    fn add(&self, story: &Prepared<'_>) {
-        let key = (rng::stream(self.metric.seed, story.record, 0).next_u64(), story.record);
+    fn add(&self, stories: &[Prepared<'_>]) -> Result<(), MetricError> {
+        stories.iter().for_each(|story| self.add_one(story));
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Box<dyn Metric>, MetricError> {
+        let drawn = self.drawn.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let texts: BTreeMap<_, _> =
+            drawn.into_iter().map(|((_, record), text)| (record, text)).collect();
+        let all: Vec<&Tokens> = texts.values().map(|text| &***text).collect();
+        let index = NgramIndex::new(&all, bleu::ORDER);
+        let signature = signature(texts.len(), self.metric.seed);
+        let description = self.metric.description.clone().signature(signature);
+        let sample = Some(Arc::new(Sample { texts, index }));
+        Ok(Box::new(SelfBleu { description, sample, ..self.metric }))
+    }
+}
+
+impl Draw {
+    fn add_one(&self, story: &Prepared<'_>) {
+        let stream = StreamId::SelfBleuSample { record: story.record };
+        let key = (stream.rng(self.metric.seed).next_u64(), story.record);
         let lock = || self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let drawn = lock();
@@ -134,14 +153,5 @@ impl Survey for Draw {
         if drawn.len() > SAMPLE {
             drawn.pop_last();
         }
-    }
-
-    fn finish(self: Box<Self>) -> storymeter_core::Result<Box<dyn Metric>> {
-        let drawn = self.drawn.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let texts: BTreeMap<_, _> =
-            drawn.into_iter().map(|((_, record), text)| (record, text)).collect();
-        let all: Vec<&Tokens> = texts.values().map(|text| &***text).collect();
-        let index = Some(NgramIndex::new(&all, bleu::ORDER));
-        Ok(Box::new(SelfBleu { sample: Arc::new(Sample { texts, index }), ..self.metric }))
     }
 }

@@ -18,59 +18,39 @@
 mod beam;
 mod shift;
 
-use storymeter_core::{Direction, Metric, Needs, Pooling, Prepared, Signature};
+use storymeter_core::{Choice, Direction, Entry, Needs, Prepared, Range, Signature};
 
-use crate::registry::{Entry, Request};
+use crate::per_story::{Measure, PerStory};
 use crate::tokenize::{Lower, NgramIndex, Tokenised, Tokenizer, Tokens, Whitespace};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["ter"],
-    presets: &[("tercom", "lower-cased words between white space"), ("cased", "not lower-cased")],
+    choices: &[
+        Choice::new("case", "tercom", "lower-cased words between white space (the default)"),
+        Choice::new("case", "cased", "words between white space, not lower-cased"),
+    ],
     direction: Direction::Lower,
-    range: "0 and up",
+    range: Range::NOT_NEGATIVE,
     needs: Needs::REFERENCE,
     source: include_str!("ter.rs"),
-    build: |request| Ok(Box::new(Ter::new(request))),
-};
-
-struct Ter {
-    columns: [String; 1],
-    cased: bool,
-}
-
-impl Ter {
-    fn new(request: &Request<'_>) -> Self {
-        Self { columns: [request.key.to_owned()], cased: request.preset == "cased" }
-    }
-}
-
-impl Metric for Ter {
-    fn columns(&self) -> &[String] {
-        &self.columns
-    }
-
-    fn direction(&self) -> Direction {
-        ENTRY.direction
-    }
-
-    fn needs(&self) -> Needs {
-        ENTRY.needs
-    }
-
-    fn signature(&self) -> Signature {
-        Signature::new("ter")
-            .with("case", "c", if self.cased { "mixed" } else { "lc" })
+    build: |request| {
+        let cased = request.has("cased");
+        let signature = Signature::new("ter")
+            .with("case", "c", if cased { "mixed" } else { "lc" })
             .with("tok", "t", "tercom")
             .with("norm", "nr", "no")
             .with("punct", "pn", "yes")
-            .with("asian", "as", "no")
-    }
+            .with("asian", "as", "no");
+        PerStory::boxed(request.describe().width(2).pooled().signature(signature), Ter { cased })
+    },
+};
 
-    fn width(&self) -> usize {
-        2
-    }
+struct Ter {
+    cased: bool,
+}
 
-    fn stats(&self, story: &Prepared<'_>, row: &mut [f64]) {
+impl Measure for Ter {
+    fn fill(&self, story: &Prepared<'_>, row: &mut [f64]) {
         if self.cased {
             fill_row::<Whitespace>(story, row);
         } else {
@@ -78,7 +58,7 @@ impl Metric for Ter {
         }
     }
 
-    fn score(&self, row: &[f64], scores: &mut [f64]) {
+    fn scores(&self, row: &[f64], scores: &mut [f64]) {
         let (edits, length) = (row[0], row[1]);
         scores[0] = if length > 0.0 {
             100.0 * (edits / length)
@@ -87,10 +67,6 @@ impl Metric for Ter {
         } else {
             0.0
         };
-    }
-
-    fn pooling(&self) -> Pooling {
-        Pooling::Sum
     }
 }
 

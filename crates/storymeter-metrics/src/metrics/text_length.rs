@@ -10,23 +10,22 @@
 //!
 //! Direction: none. Range: 0 and up. An empty story scores 0 (`hanna`: 1).
 
-use storymeter_core::{Direction, Needs, Prepared};
+use storymeter_core::{Direction, Entry, Needs, Prepared, Range};
 
-use super::ratio::{Ratio, SPACY_PRESETS};
-use crate::registry::Entry;
+use super::ratio::{SPACY_CHOICES, ratio};
 use crate::tokenize::{Spacy, Tokenised, Tokenizer, WithNewline};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) static ENTRY: Entry = Entry {
     ids: &["text-length"],
-    presets: SPACY_PRESETS,
+    choices: SPACY_CHOICES,
     direction: Direction::None,
-    range: "0 and up",
+    range: Range::NOT_NEGATIVE,
     needs: Needs::STORY,
     source: include_str!("text_length.rs"),
     build: |request| {
         let measure =
-            if request.preset == "hanna" { length::<WithNewline<Spacy>> } else { length::<Spacy> };
-        Ok(Box::new(Ratio::new(request, &ENTRY, measure)))
+            if request.has("hanna") { length::<WithNewline<Spacy>> } else { length::<Spacy> };
+        ratio(request, measure)
     },
 };
 

@@ -1,4 +1,4 @@
-//! Where a run is after an epoch, in one file that is complete or not there.
+//! The state of a run after an epoch, in one file that is either complete or not there.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -12,26 +12,27 @@ use storymeter_encoder::train::OptimiserState;
 use super::{EpochReport, Settings, Spent};
 use crate::{Error, Result};
 
-/// The file's name in the model folder.
+/// The name of the file in the model folder.
 pub(super) const FILE: &str = "training.safetensors";
 
-/// Everything a run needs to go on as if it had not stopped: random numbers need nothing, they follow from the seed.
+/// Everything that a run needs to continue as if it had not stopped. Random numbers follow from the
+/// seed, so they have no state.
 pub(super) struct Checkpoint {
     pub state: RunState,
-    /// All tensors in the optimiser's order: the encoder's, then the heads'.
+    /// All tensors in the order of the optimiser: those of the encoder, then those of the heads.
     pub weights: Vec<Vec<f32>>,
     pub optimiser: OptimiserState,
 }
 
-/// The part of a checkpoint that is not tensors.
+/// The part of a checkpoint that is not a tensor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RunState {
     pub settings: Settings,
-    /// SHA-256 of the stories.
+    /// The SHA-256 of the stories.
     pub data: String,
-    /// SHA-256 of the weights at the beginning.
+    /// The SHA-256 of the weights from which training started.
     pub init: String,
-    /// The teachers' fingerprints.
+    /// The fingerprints of the teachers.
     pub teachers: Vec<String>,
     pub reports: Vec<EpochReport>,
     pub steps: u64,
@@ -63,7 +64,7 @@ impl Checkpoint {
         Ok(file.commit()?)
     }
 
-    /// The checkpoint of a folder; `None` where there is none.
+    /// Reads the checkpoint in a folder, or returns `None` if there is none.
     pub fn load(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(FILE);
         if !path.exists() {

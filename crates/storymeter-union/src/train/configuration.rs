@@ -1,45 +1,50 @@
-//! Settings as a TOML file: read with line and field in every complaint, written with a comment a field.
+//! Reads and writes settings as TOML files.
+//!
+//! Every error names the line and the field. A written file explains every field in a comment.
 
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use storymeter_core::{Error as Complaint, Place};
+use storymeter_core::{Error as FileError, Place};
 use toml::de::DeTable;
 
 use super::limits::Fault;
 use super::settings::{Preset, Settings};
 use crate::Result;
 
-/// All settings with their comments take some thousand bytes.
+/// The largest size of a settings file in bytes. All settings with their comments take a few
+/// thousand.
 const LARGEST_FILE: u64 = 1 << 20;
 
 impl Settings {
-    /// The settings of a configuration file. A field it does not name is that of the preset: `preset` where given, else the
-    /// file's own, else the default.
+    /// Reads settings from a file. A field that the file does not name has the value of the preset:
+    /// that of `preset` if it is given, else of the preset that the file names, else of the default
+    /// one.
     ///
     /// # Errors
-    /// For a file that cannot be read, is too large, is no TOML, or has an unknown field or a value of the wrong kind or outside
-    /// what is possible.
+    /// If the file cannot be read, is too large or is not TOML, or if it has an unknown field or a
+    /// value that is not possible. The error names the line and the field.
     pub fn read(path: &Path, preset: Option<Preset>) -> Result<Self> {
         let text = read_text(path)?;
-        let settings = parse(&text, preset).map_err(|error| complaint(path, &text, &error))?;
+        let settings = parse(&text, preset).map_err(|error| reading_error(path, &text, &error))?;
         match settings.fault() {
             Some(fault) => Err(fault_in_file(path, &text, fault).into()),
             None => Ok(settings),
         }
     }
 
-    /// The settings as a configuration file, every field with what it means.
+    /// The settings as the text of a file that explains every field.
     pub fn to_toml(&self) -> String {
-        // Plain numbers, words and lists of them always have a TOML form.
+        // Numbers, words and lists of them can always be written as TOML.
         let plain = toml::to_string(self).unwrap_or_default();
         let mut text = String::new();
         let mut in_table = false;
         for line in plain.lines() {
             let name = line.trim_matches(['[', ']']).split(" = ").next().unwrap_or_default();
-            // A table's comment stands above it and tells of all its fields, one of which is named like one out here.
+            // The comment above a table explains all its fields. A field in it may have the name of
+            // a setting outside.
             let documented = Self::FIELDS.iter().find(|(field, _)| *field == name && !in_table);
             in_table |= line.starts_with('[');
             if documented.is_some() && !text.ends_with("\n\n") && !text.is_empty() {
@@ -54,24 +59,24 @@ impl Settings {
     }
 }
 
-/// A file's text, unless it is far larger than any settings: a device without an end, or a file of stories.
-fn read_text(path: &Path) -> Result<String, Complaint> {
+/// Reads the text of a file. A file that is far too large for settings is refused: it may be an
+/// endless device, or a file of stories.
+fn read_text(path: &Path) -> Result<String, FileError> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
-        .map_err(|error| Complaint::io(Place::file(path), error))?;
+        .map_err(|error| FileError::io(Place::file(path), error))?;
     if bytes.len() as u64 > LARGEST_FILE {
-        let problem =
-            format!("has more than {LARGEST_FILE} bytes, which no file of settings needs");
-        return Err(Complaint::invalid(Place::file(path), problem));
+        let problem = format!("has more than {LARGEST_FILE} bytes, which no settings file needs");
+        return Err(FileError::invalid(Place::file(path), problem));
     }
     String::from_utf8(bytes).map_err(|error| {
         let line = line_of(error.as_bytes(), error.utf8_error().valid_up_to());
-        Complaint::invalid(Place::file(path).at_line(line), "is not UTF-8")
+        FileError::invalid(Place::file(path).at_line(line), "is not UTF-8")
     })
 }
 
-/// Reads the file twice: by itself, so that complaints know their line, and over its preset.
+/// Reads the text twice: alone, so that errors know their line, and merged into its preset.
 fn parse(text: &str, preset: Option<Preset>) -> Result<Settings, toml::de::Error> {
     let alone: Settings = toml::from_str(text)?;
     let preset = preset.unwrap_or(alone.preset);
@@ -82,11 +87,12 @@ fn parse(text: &str, preset: Option<Preset>) -> Result<Settings, toml::de::Error
 }
 
 fn as_table(settings: &Settings) -> Result<toml::Table, toml::de::Error> {
-    // Through text, because a number of single precision must stay the number that was written.
+    // The settings pass through text, so that a number in single precision stays the number that
+    // was written.
     toml::from_str(&toml::to_string(settings).unwrap_or_default())
 }
 
-/// Puts `over` over `under`, table by table.
+/// Merges `over` into `under`, table by table. The values of `over` win.
 fn merge(under: &mut toml::Table, over: toml::Table) {
     for (name, value) in over {
         match (under.get_mut(&name), value) {
@@ -96,7 +102,7 @@ fn merge(under: &mut toml::Table, over: toml::Table) {
     }
 }
 
-fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> Complaint {
+fn reading_error(path: &Path, text: &str, error: &toml::de::Error) -> FileError {
     let mut place = Place::file(path);
     if let Some(start) = error.span().map(|span| span.start).or_else(|| refused_field(text)) {
         let line = line_of(text.as_bytes(), start);
@@ -106,10 +112,11 @@ fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> Complaint {
             place = place.in_field(name.trim());
         }
     }
-    Complaint::invalid(place, error.message().trim())
+    FileError::invalid(place, error.message().trim())
 }
 
-/// Where the first field that is refused by itself stands: the reader does not tell where a list is too long.
+/// The byte at which the first field begins that is refused even alone. The TOML reader does not
+/// tell the place of a list that is too long.
 fn refused_field(text: &str) -> Option<usize> {
     let refused = |table: toml::Table| table.try_into::<Settings>().is_err();
     let values: toml::Table = toml::from_str(text).ok()?;
@@ -134,8 +141,9 @@ fn refused_field(text: &str) -> Option<usize> {
     None
 }
 
-/// A fault at the line that names its field; what no line names follows from others.
-fn fault_in_file(path: &Path, text: &str, fault: Fault) -> Complaint {
+/// The error for a faulty setting, at the line that names the field. No line may name it, because a
+/// fault can follow from other fields.
+fn fault_in_file(path: &Path, text: &str, fault: Fault) -> FileError {
     let mut place = Place::file(path);
     let table = DeTable::parse(text);
     if let Ok(Some((name, _))) =
@@ -143,10 +151,10 @@ fn fault_in_file(path: &Path, text: &str, fault: Fault) -> Complaint {
     {
         place = place.at_line(line_of(text.as_bytes(), name.span().start));
     }
-    Complaint::invalid(place.in_field(fault.field), fault.problem)
+    FileError::invalid(place.in_field(fault.field), fault.problem)
 }
 
-/// The line of a byte, from 1.
+/// The number of the line in which a byte is, from 1.
 fn line_of(text: &[u8], byte: usize) -> u64 {
     1 + text[..byte.min(text.len())].iter().filter(|byte| **byte == b'\n').count() as u64
 }
@@ -181,38 +189,37 @@ mod tests {
     }
 
     #[test]
-    fn complaints_name_file_line_and_field() {
-        let complain = |text: &str| {
-            complaint(Path::new("run.toml"), text, &parse(text, None).unwrap_err()).to_string()
+    fn errors_name_file_line_and_field() {
+        let error = |text: &str| {
+            reading_error(Path::new("run.toml"), text, &parse(text, None).unwrap_err()).to_string()
         };
-        let unknown = complain("seed = 3\nepoch = 2\n");
+        let unknown = error("seed = 3\nepoch = 2\n");
         assert!(
             unknown.starts_with("run.toml:2: field \"epoch\": unknown field `epoch`"),
             "{unknown}"
         );
-        let kind = complain("\n\nlearning_rate = \"fast\"\n");
+        let kind = error("\n\nlearning_rate = \"fast\"\n");
         assert!(
             kind.starts_with("run.toml:3: field \"learning_rate\": invalid type: string"),
             "{kind}"
         );
-        let inner = complain("[perturb]\ncounts = [1.0]\n");
+        let inner = error("[perturb]\ncounts = [1.0]\n");
         assert!(inner.starts_with("run.toml:2: field \"counts\""), "{inner}");
-        let long =
-            complain("seed = 1\n\n[perturb]\nkeyword_share = 0.2\ncounts = [1, 2, 3, 4, 5]\n");
+        let long = error("seed = 1\n\n[perturb]\nkeyword_share = 0.2\ncounts = [1, 2, 3, 4, 5]\n");
         assert!(long.starts_with("run.toml:5: field \"counts\": invalid length 5"), "{long}");
-        let broken = complain("seed = \n");
+        let broken = error("seed = \n");
         assert!(broken.starts_with("run.toml:1: field \"seed\""), "{broken}");
     }
 
     proptest::proptest! {
         #[test]
-        fn no_file_is_too_odd_for_a_complaint(
+        fn no_file_is_too_odd_for_an_error(
             parts in proptest::collection::vec("[a-z_]{0,9}|\\PC{0,4}|seed = |\\[perturb\\]|[\"'=\n.#é0-9]{0,4}", 0..12)
         ) {
             let text = parts.concat();
             if let Err(error) = parse(&text, None) {
-                let told = complaint(Path::new("run.toml"), &text, &error).to_string();
-                proptest::prop_assert!(told.starts_with("run.toml"));
+                let message = reading_error(Path::new("run.toml"), &text, &error).to_string();
+                proptest::prop_assert!(message.starts_with("run.toml"));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! How well the model does on stories it does not learn from, and its calibration.
+//! Evaluates the model on the dev stories, and fits its temperature on them.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +11,30 @@ use super::example::Example;
 use super::objective::heads_of;
 use crate::{Heads, Pooling, Result};
 
-/// Mean loss (equation 3) and accuracy over some examples.
+/// The mean loss (equation 3) and the accuracy over some examples.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Quality {
-    /// Examples counted.
+    /// The number of examples.
     pub examples: usize,
-    /// Mean of equation 3.
+    /// The mean of equation 3.
     pub loss: f64,
-    /// Share on the right side of one half.
+    /// The share of examples whose probability is on the right side of one half.
     pub accuracy: f64,
 }
 
-/// What the dev stories say.
+/// The quality of the model on the dev stories.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DevReport {
-    /// Human stories and negatives.
+    /// Over human stories and negatives.
     pub all: Quality,
-    /// Human stories alone.
+    /// Over human stories only.
     pub human: Quality,
-    /// Negatives by the techniques that damaged them; one with two techniques counts for both.
+    /// Over the negatives of each technique. A negative with two techniques counts for both.
     pub by_technique: BTreeMap<String, Quality>,
 }
 
-/// The logit of each example, on the device the network is on; only the stories' vectors come back.
+/// The logit of each example. The network computes on its own device, and only one vector per story
+/// is copied back.
 pub(super) fn logits<B: Backend>(
     network: &Network<B>,
     pooling: Pooling,
@@ -42,22 +43,22 @@ pub(super) fn logits<B: Backend>(
 ) -> Result<Vec<f64>> {
     let heads = heads_of(network)?;
     let mut logits = Vec::with_capacity(examples.len());
-    let mut rest = examples;
-    while !rest.is_empty() {
+    let mut remaining = examples;
+    while !remaining.is_empty() {
         let mut tokens = 0;
-        let fits = rest.iter().take_while(|example| {
+        let fits = remaining.iter().take_while(|example| {
             tokens += example.ids.len();
             tokens <= tokens_a_batch
         });
-        let (now, later) = rest.split_at(fits.count().max(1));
+        let (now, later) = remaining.split_at(fits.count().max(1));
         let batch: Batch = now.iter().map(|example| example.ids.as_slice()).collect();
         logits.extend(batch_logits(network, &heads, pooling, &batch)?);
-        rest = later;
+        remaining = later;
     }
     Ok(logits)
 }
 
-/// The logit of each story of a batch.
+/// The logit of each story in a batch.
 pub(super) fn batch_logits<B: Backend>(
     network: &Network<B>,
     heads: &Heads,
@@ -78,7 +79,7 @@ pub(super) fn batch_logits<B: Backend>(
     Ok(vectors.chunks_exact(width).map(|vector| heads.logit(vector)).collect())
 }
 
-/// -log of the probability of the right label.
+/// The negative logarithm of the probability of the right label.
 fn loss(logit: f64, human: bool) -> f64 {
     let z = if human { logit } else { -logit };
     (-z).max(0.0) + (-z.abs()).exp().ln_1p()
@@ -111,7 +112,7 @@ pub(super) fn report(examples: &[Example], logits: &[f64]) -> DevReport {
     }
 }
 
-/// The temperature with the smallest loss on these logits, between a twentieth and twenty.
+/// The temperature between 0.05 and 20 that gives the smallest loss on these logits.
 pub(super) fn temperature(examples: &[Example], logits: &[f64]) -> f64 {
     let at = |log: f64| -> f64 {
         examples
@@ -120,7 +121,7 @@ pub(super) fn temperature(examples: &[Example], logits: &[f64]) -> f64 {
             .map(|(example, logit)| loss(logit / log.exp(), example.human))
             .sum()
     };
-    // The loss is unimodal in the log of the temperature: it is convex in its inverse.
+    // The loss is convex in the inverse of the temperature, so it has one minimum in its logarithm.
     let (mut low, mut high) = (0.05f64.ln(), 20f64.ln());
     for _ in 0..60 {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
@@ -146,7 +147,8 @@ mod tests {
             (found.by_technique["repetition"].examples, found.by_technique["negation"].examples),
             (1, 0)
         );
-        // Logits of +-1 that are right with probability sigmoid(1) are calibrated; ten times them need ten.
+        // Logits of 1 that are right with probability sigmoid(1) are calibrated. So logits of 10
+        // need a temperature of 10.
         let share = 1.0 / (1.0 + (-1f64).exp());
         let many: Vec<Example> =
             (0..1000).map(|i| example(f64::from(i) < 1000.0 * share, [false; 4])).collect();

@@ -1,4 +1,4 @@
-//! What a run tells whoever watches it.
+//! What a run reports while it trains.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::dev::DevReport;
 use super::objective::Losses;
 use super::settings::Settings;
 
-/// Something happened.
+/// A report from a run.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
-    /// All is read; the first step is next.
+    /// Everything is loaded, and the first step is next.
     Start(&'a Start),
     /// Some steps were taken.
     Steps(&'a StepReport),
@@ -21,121 +21,126 @@ pub enum Event<'a> {
     End(&'a End),
 }
 
-/// One file of stories.
+/// A file of training stories.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
-    /// The file's name.
+pub struct StoryFile {
+    /// The name of the file.
     pub name: String,
-    /// Stories in it.
+    /// The number of stories in it.
     pub stories: usize,
-    /// SHA-256 of their prompts and texts.
+    /// The SHA-256 of their prompts and texts.
     pub sha256: String,
 }
 
-/// What a run starts with.
+/// What a run starts from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Start {
-    /// The release that trains.
+    /// The version of this crate.
     pub version: &'static str,
-    /// Where it trains.
+    /// The device on which it trains.
     pub device: String,
-    /// The full configuration.
+    /// All settings.
     pub settings: Settings,
-    /// The stories by file.
-    pub files: Vec<Source>,
-    /// SHA-256 of all prompts and texts.
+    /// The files of stories.
+    pub files: Vec<StoryFile>,
+    /// The SHA-256 of all prompts and texts.
     pub stories_sha256: String,
-    /// SHA-256 of the weights it starts from.
+    /// The SHA-256 of the weights from which training starts.
     pub init_sha256: String,
-    /// The fingerprints of its teachers.
+    /// The fingerprints of the teachers.
     pub teachers: Vec<String>,
-    /// Stories to learn from, to choose by, and to report on (not used in the run).
+    /// The number of stories to learn from ("train"), to choose the best epoch by ("dev"), and to
+    /// report on ("test", not used in the run).
     pub split: BTreeMap<&'static str, usize>,
-    /// Examples by which epochs are compared: stories and negatives.
+    /// The number of stories that have a prompt which they do not begin with. It is read only if
+    /// [`Settings::prompts`] is set.
+    pub stories_with_prompts: usize,
+    /// The number of dev examples by which epochs are compared: stories and negatives.
     pub dev_examples: usize,
-    /// Numbers the encoder learns.
+    /// The number of weights of the encoder.
     pub parameters: usize,
-    /// Texts that are one token.
+    /// Texts that are one token, with the number of the token.
     pub name_tokens: BTreeMap<String, u32>,
-    /// Epochs that were already done, in a resumed run.
+    /// The number of epochs that were finished before this run resumed.
     pub epochs_done: u64,
 }
 
-/// Some steps of an epoch; losses are means over them.
+/// A report on the steps since the last such report. Losses are means over these steps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StepReport {
     /// The epoch, from 1.
     pub epoch: u64,
-    /// Steps taken since the very beginning.
+    /// The number of steps since the beginning of the first epoch.
     pub step: u64,
-    /// All losses together.
+    /// The sum of all losses.
     pub loss: f64,
-    /// The losses one by one.
+    /// The single losses.
     #[serde(flatten)]
     pub losses: Losses,
-    /// Learning rate of the last step.
+    /// The learning rate of the last step.
     pub learning_rate: f32,
-    /// Gradient norm of the last step, before clipping.
+    /// The norm of the gradients of the last step, before clipping.
     pub gradient_norm: f64,
-    /// Tokens a second over these steps.
+    /// The number of tokens per second.
     pub tokens_per_second: f64,
     /// The share of the whole run that is done.
     #[serde(skip)]
     pub progress: f64,
 }
 
-/// What an epoch brought.
+/// A report on one epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EpochReport {
-    /// Its number, from 1.
+    /// The number of the epoch, from 1.
     pub epoch: u64,
-    /// Steps taken in it.
+    /// The number of its steps.
     pub steps: u64,
-    /// Tokens read in it.
+    /// The number of its tokens.
     pub tokens: u64,
-    /// Stories without a negative that the model could tell apart, which were left out.
+    /// The number of stories that were left out because they have no negative that the model could
+    /// tell apart from them.
     pub left_out: usize,
-    /// Stories of which a window was used.
+    /// The number of stories of which a window was used.
     pub windows: usize,
-    /// Mean training losses over its steps.
+    /// The mean training losses over its steps.
     pub losses: Losses,
-    /// The dev stories after it.
+    /// The quality on the dev stories after it.
     pub dev: DevReport,
-    /// Whether the model folder now holds this epoch's weights.
+    /// Whether it is the best epoch so far. If it is, the model folder now holds its weights.
     pub best: bool,
 }
 
-/// Time and tokens, summed up over the parts of a run that was interrupted.
+/// The time and the tokens that a run took, including what it took before it was interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Spent {
-    /// From the start to the end of an epoch, all included.
+    /// All seconds from the start to the end of the last epoch.
     pub seconds: f64,
-    /// Making negatives, most of it while the device worked.
+    /// Seconds in which negatives were made, mostly while the device was busy.
     pub negatives_seconds: f64,
-    /// The device waited for batches.
+    /// Seconds in which the device waited for batches.
     pub waiting_seconds: f64,
-    /// Looking at the dev stories.
+    /// Seconds in which the dev stories were evaluated.
     pub dev_seconds: f64,
-    /// Tokens trained on.
+    /// The number of tokens in all batches.
     pub tokens: u64,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct End {
-    /// What it took.
+    /// The time and the tokens that it took.
     #[serde(flatten)]
     pub spent: Spent,
-    /// Steps taken.
+    /// The number of steps.
     pub steps: u64,
-    /// Epochs done.
+    /// The number of epochs.
     pub epochs: usize,
-    /// The epoch whose weights the folder holds.
+    /// The best epoch, whose weights the model folder holds.
     pub best_epoch: u64,
-    /// Its dev loss.
+    /// The loss of the best epoch on the dev stories.
     pub dev_loss: f64,
-    /// Its dev accuracy.
+    /// The accuracy of the best epoch on the dev stories.
     pub dev_accuracy: f64,
-    /// How the model came about.
+    /// The signature of the training: settings, data and version.
     pub signature: String,
 }

@@ -1,7 +1,8 @@
-//! From stories to what the network learns from.
+//! Makes the examples from which the network learns: stories and their negatives, as tokens.
 
 use rayon::prelude::*;
 use storymeter_core::Story;
+use storymeter_core::rng::StreamId;
 use storymeter_encoder::Tokenizer;
 use storymeter_perturb::{DEFAULT_SAMPLE, DonorSampler, Donors, Perturber, Technique};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
@@ -9,26 +10,27 @@ use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 use super::settings::Settings;
 use super::teacher::Reader;
 use super::view::{View, written_down};
-use crate::window::prompt_of;
 
-/// One input with everything it is asked.
+/// One input of the network, and everything that it is to predict.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Example {
     /// `[CLS] prompt story [SEP]`.
     pub ids: Vec<u32>,
-    /// Where in `ids` the first target belongs.
+    /// The place in `ids` to which the first target belongs.
     pub first: usize,
-    /// The human story's pieces, position by position from `first` on (r_i of equation 5): as many as both have.
+    /// The tokens of the human story from `first` on (r_i in equation 5), as far as both stories
+    /// have tokens.
     pub targets: Vec<u32>,
-    /// Whether a human wrote it: y of equation 3.
+    /// Whether a human wrote it: y in equation 3.
     pub human: bool,
     /// Which techniques damaged it, in the order of `Technique::ALL`.
     pub damage: [bool; 4],
-    /// `ids` as each teacher reads them.
+    /// The tokens of the same text for each teacher.
     pub taught: Vec<Vec<u32>>,
 }
 
-/// A human story and where it stood in the whole input: its record number decides its part and its negatives.
+/// A human story and its place in the whole input. The record number decides whether the story is
+/// for training, and which negatives are made of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     pub story: &'a Story,
@@ -38,17 +40,17 @@ pub(super) struct Record<'a> {
 /// A human story with its negative.
 pub(super) type Pair = [Example; 2];
 
-/// What some stories gave.
+/// The examples of some stories.
 #[derive(Default)]
 pub(super) struct Made {
     pub pairs: Vec<Pair>,
-    /// Stories that could not be damaged, or not so that the model could see it.
+    /// The number of stories that could not be damaged, or whose damage the model could not see.
     pub left_out: usize,
-    /// Pairs that are windows of longer stories.
+    /// The number of pairs that are windows of longer stories.
     pub windows: usize,
 }
 
-/// Makes examples.
+/// Makes examples on all threads.
 pub(super) struct Maker<'a> {
     pub settings: &'a Settings,
     pub tokenizer: &'a Tokenizer,
@@ -57,12 +59,22 @@ pub(super) struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The pairs of some stories, each with the negative of draw `draw`.
+    /// The pairs of some stories for an epoch, with negatives that are drawn anew in every epoch.
+    pub fn make_epoch(&self, records: &[Record<'_>], epoch: u64) -> Made {
+        self.make(records, |record| StreamId::Draw { record, draw: epoch })
+    }
+
+    /// The pairs of the dev stories, the same in every epoch.
+    pub fn make_dev(&self, records: &[Record<'_>]) -> Made {
+        self.make(records, |record| StreamId::DevNegative { record })
+    }
+
+    /// The pairs of some stories, each with the negative of the stream that belongs to its record.
     ///
-    /// A story that cannot be damaged has no pair and is left out, so that both labels are equally frequent.
-    pub fn make(&self, records: &[Record<'_>], draw: u64) -> Made {
+    /// A story that cannot be damaged is left out, so that both labels are equally frequent.
+    fn make(&self, records: &[Record<'_>], stream: impl Fn(u64) -> StreamId + Sync) -> Made {
         let pairs: Vec<Option<(Pair, bool)>> =
-            records.par_iter().map(|record| self.pair(*record, draw)).collect();
+            records.par_iter().map(|record| self.pair(*record, stream(record.number))).collect();
         let mut made = Made::default();
         for pair in pairs {
             match pair {
@@ -76,20 +88,19 @@ impl Maker<'_> {
         made
     }
 
-    fn pair(&self, record: Record<'_>, draw: u64) -> Option<(Pair, bool)> {
+    fn pair(&self, record: Record<'_>, stream: StreamId) -> Option<(Pair, bool)> {
         let (settings, tokenizer) = (self.settings, self.tokenizer);
-        let view = View::of(record, draw, tokenizer, settings);
-        let negative =
-            self.perturber.perturb(&view.story, settings.seed, record.number, draw).ok()?;
+        let view = View::of(record, stream, tokenizer, settings);
+        let negative = self.perturber.perturb(&view.story, settings.seed, stream).ok()?;
         let (human, _) = view.ids(&view.story.text, tokenizer, settings);
-        // Damage may bring back what was made alike: a tokenised "did n't".
+        // Damage may bring back what was normalised, such as a tokenised "did n't".
         let text = Story { text: negative.story, ..Story::default() };
         let text = &written_down(&text, settings, false).text;
         let (damaged, was_cut) = view.ids(text, tokenizer, settings);
         let undamaged =
             human == damaged || (was_cut && human.starts_with(&damaged[..damaged.len() - 1]));
         if undamaged {
-            // Cut off, or lost in normalisation: the model could not tell them apart either.
+            // The damage was cut off or undone by normalisation, so the model could not see it.
             return None;
         }
         let first = if settings.reconstruct_context { 1 } else { view.context(tokenizer) };
@@ -99,7 +110,7 @@ impl Maker<'_> {
         };
         let damage = Technique::ALL.map(|technique| negative.techniques.contains(&technique));
         let taught = |text: &str| {
-            self.readers.iter().map(|reader| reader.ids(prompt_of(&view.story), text)).collect()
+            self.readers.iter().map(|reader| reader.ids(view.prompt.as_deref(), text)).collect()
         };
         let negative = Example {
             targets: targets(&damaged),
@@ -121,8 +132,8 @@ impl Maker<'_> {
     }
 }
 
-/// The stories that foreign words and sentences come from. They are matched by how they are written down, so masked
-/// stories must be among them where stories are masked.
+/// The stories from which foreign words and sentences are taken. A masked story takes them from
+/// masked stories, so these must be among the donors if stories are masked.
 pub(super) fn donors(
     records: &[Record<'_>],
     settings: &Settings,
@@ -138,7 +149,7 @@ pub(super) fn donors(
     for record in records {
         offer(record.number, record.story, false);
         if settings.delexicalise > 0.0 {
-            // A record number of its own, so that it is drawn independently.
+            // The masked version has its own record number, so that it is drawn independently.
             offer(record.number | 1 << 63, record.story, true);
         }
     }

@@ -1,6 +1,5 @@
-//! What settings may be: a value that cannot be trained with is told before any work begins.
+//! Checks settings, so that an impossible value is reported before any work begins.
 
-use std::fmt;
 use std::path::Path;
 
 use storymeter_encoder::{Config, Grid};
@@ -8,71 +7,69 @@ use storymeter_encoder::{Config, Grid};
 use super::settings::Settings;
 use crate::{Error, Result};
 
-/// Training computes in single precision: what must be positive there must not round to 0, and products of the largest must stay
-/// numbers.
+/// The smallest positive number that is allowed. Training computes in single precision, in which it
+/// must not round to 0.
 const SMALLEST: f64 = 1e-30;
+/// The largest number that is allowed. Products of such numbers must stay finite in single
+/// precision.
 const LARGEST: f64 = 1e6;
 const MOST_EPOCHS: u64 = 1_000_000;
 const MOST_TOKENS_A_BATCH: usize = 1 << 24;
-/// What a TOML file can hold.
+/// The largest seed that a TOML file can hold.
 const LARGEST_SEED: u64 = i64::MAX as u64;
 
-/// A setting that cannot be, and what is wrong with it.
+/// A setting with an impossible value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fault {
     pub field: &'static str,
     pub problem: String,
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.field, self.problem)
-    }
-}
-
 impl Settings {
-    /// Whether a run can be started with them from the encoder in this folder.
+    /// Checks that a run can start with these settings from the encoder in this folder.
     ///
     /// # Errors
-    /// Where a value makes no sense or does not fit the encoder, and where the folder has no `config.json` of an encoder.
+    /// [`Error::Setting`] if a value is impossible or does not fit the encoder. [`Error::Encoder`]
+    /// if the folder has no valid `config.json`.
     pub fn check(&self, init: &Path) -> Result<()> {
         self.check_for(&Config::load(init)?)
     }
 
     pub(super) fn check_for(&self, config: &Config) -> Result<()> {
         match self.misfit(config).or_else(|| self.fault()) {
-            Some(fault) => Err(Error::Training(fault.to_string())),
+            Some(Fault { field, problem }) => Err(Error::Setting { field, problem }),
             None => Ok(()),
         }
     }
 
-    /// What does not fit this encoder, if anything.
+    /// The first setting that does not fit this encoder, if any.
     fn misfit(&self, config: &Config) -> Option<Fault> {
         let longest = config.max_tokens();
         if !(8..=longest).contains(&self.max_tokens) {
-            let problem = format!("is {}, and the encoder takes 8 to {longest}", self.max_tokens);
+            let problem =
+                format!("is {}, but the encoder reads 8 to {longest} tokens", self.max_tokens);
             return Some(Fault { field: "max_tokens", problem });
         }
         (self.layers > config.layers).then(|| Fault {
             field: "layers",
-            problem: format!("is {}, and the encoder has {}", self.layers, config.layers),
+            problem: format!("is {}, but the encoder has {} layers", self.layers, config.layers),
         })
     }
 
-    /// What makes no sense with any encoder, if anything.
+    /// The first setting that is impossible with any encoder, if any.
     pub(super) fn fault(&self) -> Option<Fault> {
         let within = |field, x: f64, low: f64, high: f64| {
-            let problem = || format!("must be from {low} to {high}, and is {x}");
+            let problem = || format!("must be from {low} to {high}, but is {x}");
             (!(low..=high).contains(&x)).then(|| Fault { field, problem: problem() })
         };
         let share = |field, x| within(field, x, 0.0, 1.0);
         let positive = |field, x: f64, most: f64| {
-            let problem = || format!("must be from {SMALLEST:e} to {most}, and is {x}");
+            let problem = || format!("must be from {SMALLEST:e} to {most}, but is {x}");
             (!(SMALLEST..=most).contains(&x)).then(|| Fault { field, problem: problem() })
         };
         let weight = |field, x| within(field, x, 0.0, LARGEST);
         let number = |field, n: u64, least: u64, most: u64| {
-            let problem = || format!("must be from {least} to {most}, and is {n}");
+            let problem = || format!("must be from {least} to {most}, but is {n}");
             (!(least..=most).contains(&n)).then(|| Fault { field, problem: problem() })
         };
         number("seed", self.seed, 0, LARGEST_SEED)
@@ -99,9 +96,9 @@ impl Settings {
         }
         let least = self.max_tokens.saturating_mul(2);
         let problem = if self.tokens_a_batch < least {
-            format!("is {}: {ROOM}, twice max_tokens or {least}", self.tokens_a_batch)
+            format!("is {}: {ROOM}, which is twice max_tokens or {least}", self.tokens_a_batch)
         } else if self.tokens_a_batch > MOST_TOKENS_A_BATCH {
-            format!("must be at most {MOST_TOKENS_A_BATCH}, and is {}", self.tokens_a_batch)
+            format!("must be at most {MOST_TOKENS_A_BATCH}, but is {}", self.tokens_a_batch)
         } else {
             return None;
         };
@@ -116,7 +113,7 @@ impl Settings {
             .chain(&self.perturb.counts)
             .find(|weight| **weight > LARGEST);
         let problem = match (self.perturb.clone().checked(), largest) {
-            (Err(problem), _) => format!("makes no sense: {problem}"),
+            (Err(problem), _) => format!("is impossible: {problem}"),
             (Ok(_), Some(weight)) => {
                 format!("has a weight of {weight}: at most {LARGEST} is possible")
             }
@@ -141,11 +138,11 @@ mod tests {
     use super::*;
     use crate::train::Preset;
 
-    /// A small BERT that takes 512 tokens.
+    /// The configuration of a small BERT that reads 512 tokens.
     fn bert() -> Config {
         let fields = serde_json::json!({
-            "model_type": "bert", "vocab_size": 99, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2,
-            "intermediate_size": 96, "max_position_embeddings": 512,
+            "model_type": "bert", "vocab_size": 99, "hidden_size": 64, "num_hidden_layers": 2,
+            "num_attention_heads": 2, "intermediate_size": 96, "max_position_embeddings": 512,
         });
         Config::from_fields(fields.as_object().cloned().unwrap(), "config.json".into()).unwrap()
     }
@@ -158,19 +155,21 @@ mod tests {
         let problem = |settings: Settings| settings.check_for(&bert()).unwrap_err().to_string();
         let default = Settings::default();
         let said = problem(Settings { delexicalise: 1.5, ..default.clone() });
-        assert_eq!(said, "training: delexicalise must be from 0 to 1, and is 1.5");
+        assert_eq!(said, "training: delexicalise must be from 0 to 1, but is 1.5");
         let said = problem(Settings { learning_rate: f64::NAN, ..default.clone() });
-        assert_eq!(said, "training: learning_rate must be from 1e-30 to 1, and is NaN");
+        assert_eq!(said, "training: learning_rate must be from 1e-30 to 1, but is NaN");
         assert!(
             problem(Settings { stories_a_batch: 1, ..default.clone() })
                 .contains("a batch needs room")
         );
-        assert!(problem(Settings { layers: 3, ..default.clone() }).contains("the encoder has 2"));
+        assert!(
+            problem(Settings { layers: 3, ..default.clone() }).contains("the encoder has 2 layers")
+        );
         let steps = |weight_step, word_step| Settings { weight_step, word_step, ..default.clone() };
         assert!(problem(steps(0.7, 0.0)).contains("word_step is 0: a step is from 0.25 to 2"));
         assert!(problem(steps(f64::NAN, 1.0)).contains("weight_step is NaN: a step is from"));
         let none = Technique::ALL.into_iter().fold(default, Settings::without_technique);
-        assert!(problem(none).contains("perturb makes no sense: no technique is left"));
+        assert!(problem(none).contains("perturb is impossible: no technique is left"));
     }
 
     #[test]

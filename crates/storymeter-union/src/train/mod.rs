@@ -1,8 +1,9 @@
-//! Training: human stories in, a model folder out.
+//! Training: makes a model folder from human stories.
 //!
-//! Every epoch makes fresh negatives, one for each human story, while the device works. All that is random follows from the
-//! seed, the record number and the epoch, so a run stopped after any epoch and resumed ends with the same weights, to the
-//! bit, as one that was not, for any number of threads.
+//! Every epoch makes new negatives, one per human story, while the device works. All random numbers
+//! follow from the seed, the record number and the epoch. So a run that was stopped after any epoch
+//! and resumed ends with the same weights, to the bit, as one that was not stopped, for any number
+//! of threads.
 
 mod checkpoint;
 mod configuration;
@@ -28,10 +29,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+#[cfg(feature = "cuda")]
 use half::bf16;
 use sha2::{Digest, Sha256};
+use storymeter_core::rng::CounterId;
 use storymeter_core::split::{Split, assign};
 use storymeter_core::{Place, Story};
+#[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{Cuda, Nccl, Number};
 use storymeter_encoder::train::{Alone, Backend, Cpu, Exchange};
 use storymeter_encoder::{Config, Stream, Tokenizer, load_parameters};
@@ -39,103 +43,121 @@ use storymeter_perturb::Perturber;
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
 use crate::card::Reconstruction;
+use crate::window::prompt_of;
 use crate::{Error, Heads, Result};
 use example::{Example, Maker, Record};
+use feed::{Feed, Make};
 use run::{Run, checkpoint_of};
 
 pub use dev::{DevReport, Quality};
-pub use event::{End, EpochReport, Event, Source, Spent, Start, StepReport};
+pub use event::{End, EpochReport, Event, Spent, Start, StepReport, StoryFile};
 pub use objective::Losses;
 pub use settings::{LongStories, Preset, Settings};
+#[cfg(feature = "cuda")]
 pub use storymeter_encoder::cuda::NcclId;
 pub use storymeter_encoder::train::Rank;
 
-/// The name of the checkpoint in a model folder: what a resumed run starts from.
+/// The name of the checkpoint file in a model folder, from which a resumed run continues.
 pub const CHECKPOINT: &str = checkpoint::FILE;
 
-/// Negatives of the dev stories: a draw that no epoch counts up to, the same in every epoch.
-const DEV_DRAW: u64 = u64::MAX - 1;
-
-/// Where a run computes.
+/// The device on which a run computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
-    /// This machine's processor, in single precision.
+    /// The CPU, in single precision.
     #[default]
     Cpu,
-    /// An NVIDIA GPU, by its number.
+    /// An NVIDIA GPU.
+    #[cfg(feature = "cuda")]
     Cuda {
-        /// Which one, from 0.
+        /// The number of the GPU, from 0.
         gpu: usize,
-        /// How activations are kept; weights, gradients and sums are in single precision.
+        /// The precision of activations. Weights, gradients and sums are in single precision.
         activations: Activations,
         /// The other GPUs that train the same model, if any.
         team: Option<Team>,
     },
 }
 
-/// One of several GPUs that train a model together, each in a process of its own with the same [`Job`]. Each takes a part of
-/// every batch; the first looks at the dev stories and writes the files. The result differs from that of one GPU by the rounding of
-/// sums only.
+/// One of several GPUs that train a model together.
+///
+/// Each GPU has its own process with the same [`Job`], and computes a part of every batch. The
+/// first one evaluates the dev stories and writes the files. The result differs from that of one
+/// GPU only by the rounding of sums.
+#[cfg(feature = "cuda")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Team {
-    /// Which one this is.
+    /// The number of this GPU in the team.
     pub rank: Rank,
-    /// Where they meet.
+    /// The identifier by which the processes find each other.
     pub id: NcclId,
 }
 
-/// How a GPU keeps activations.
+/// The precision of activations on a GPU.
+#[cfg(feature = "cuda")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Activations {
-    /// In bf16: several times as fast.
+    /// bf16, which is several times as fast.
     #[default]
     Bf16,
-    /// In single precision.
+    /// Single precision.
     F32,
 }
 
-/// A run: where it starts, what it reads, where its model goes.
+/// A training run: what it starts from, what it reads, and where it writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
-    /// A Hugging Face style folder with the encoder to start from.
+    /// The folder of the encoder to start from, in the layout of Hugging Face.
     pub init: &'a Path,
-    /// The human stories, in the order of their record numbers; split 90/5/5 by the seed.
+    /// The human stories, in the order of their record numbers. The seed splits them into 90% for
+    /// training, 5% for dev and 5% for test.
     pub stories: &'a [Story],
-    /// Names and sizes of the files they come from, in order; may be empty.
+    /// The names of the files from which the stories come, with the number of stories in each, in
+    /// order. It may be empty.
     pub files: &'a [(String, usize)],
-    /// An existing folder for model and checkpoint.
+    /// An existing folder for the model and the checkpoint.
     pub out: &'a Path,
     /// The settings.
     pub settings: &'a Settings,
-    /// Folders of trained models whose judgement is learnt instead of the plain label; may be empty.
+    /// The folders of trained models whose scores are learned instead of the plain labels. It may
+    /// be empty.
     pub teachers: &'a [PathBuf],
-    /// Where to compute.
+    /// The device on which to compute.
     pub device: Device,
-    /// Go on where the checkpoint in `out` stands, if there is one.
+    /// Whether to continue from the checkpoint in `out`, if there is one.
     pub resume: bool,
 }
 
-/// Hears of what happens; an error of its own ends the run.
+/// A function that is called with every event. If it returns an error, the run ends with that
+/// error.
 pub type Watch<'a> = &'a mut dyn FnMut(Event<'_>) -> Result<()>;
 
-/// Trains; `watch` hears of every event. The folder holds the epoch with the smallest dev loss.
+/// Trains a model, and returns one report per epoch. The output folder then holds the weights of
+/// the epoch with the smallest loss on the dev stories.
 ///
 /// # Errors
-/// For settings that do not fit, too few stories, a checkpoint of another run, a loss that is no longer a number, and
-/// what the system says of files.
+/// - [`Error::Setting`] if a setting is impossible or does not fit the encoder;
+/// - [`Error::TooFewStories`] and [`Error::NothingToLearn`] if the stories do not suffice;
+/// - [`Error::OtherRun`] if the checkpoint belongs to another run;
+/// - [`Error::Diverged`] if the loss is not finite any more;
+/// - [`Error::LostThread`] if a thread that makes examples panicked;
+/// - [`Error::Encoder`], [`Error::File`] and [`Error::Model`] for the device and for files;
+/// - the error that `watch` returned.
 pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     match job.device {
         Device::Cpu => train_on((&Cpu::default(), &Alone), "cpu", job, watch),
+        #[cfg(feature = "cuda")]
         Device::Cuda { gpu, activations: Activations::Bf16, team } => {
             train_on_gpu(Cuda::<bf16>::open(gpu)?, team, "cuda-bf16", job, watch)
         }
+        #[cfg(feature = "cuda")]
         Device::Cuda { gpu, activations: Activations::F32, team } => {
             train_on_gpu(Cuda::<f32>::open(gpu)?, team, "cuda-f32", job, watch)
         }
     }
 }
 
-/// The run on a GPU, alone or together with others.
+/// Runs on one GPU, alone or as part of a team.
+#[cfg(feature = "cuda")]
 fn train_on_gpu<N: Number>(
     cuda: Cuda<N>,
     team: Option<Team>,
@@ -152,12 +174,25 @@ fn train_on_gpu<N: Number>(
     }
 }
 
-/// The run on one device, or one rank's part of it.
+/// Runs on one device, or does one rank's part of a run.
 fn train_on<B: Backend + Clone>(
+    devices: (&B, &dyn Exchange<B>),
+    name: &str,
+    job: &Job<'_>,
+    watch: Watch<'_>,
+) -> Result<Vec<EpochReport>> {
+    train_making(devices, name, job, watch, &|maker, records, epoch| {
+        maker.make_epoch(records, epoch)
+    })
+}
+
+/// As [`train_on`], with a function that makes the examples of an epoch.
+fn train_making<B: Backend + Clone>(
     (backend, exchange): (&B, &dyn Exchange<B>),
     name: &str,
     job: &Job<'_>,
     watch: Watch<'_>,
+    make: Make<'_>,
 ) -> Result<Vec<EpochReport>> {
     let clock = Instant::now();
     let settings = job.settings;
@@ -184,6 +219,7 @@ fn train_on<B: Backend + Clone>(
         init_sha256: weights_hash(job.init)?,
         teachers: Vec::new(),
         split: BTreeMap::from([("train", train.len()), ("dev", dev.len()), ("test", test.len())]),
+        stories_with_prompts: job.stories.iter().filter(|s| prompt_of(s).is_some()).count(),
         dev_examples: 0,
         parameters: 0,
         name_tokens,
@@ -196,21 +232,19 @@ fn train_on<B: Backend + Clone>(
         readers.push(reader);
         start.teachers.push(fingerprint);
     }
-    // Before anything that takes long, so that a wrong folder is told at once.
+    // This comes before anything that takes long, so that a wrong folder is reported at once.
     let kept = checkpoint_of(job, &start)?;
     let (tagger, lexicon) = (Tagger::embedded(), Lexicon::embedded());
     let donors = example::donors(&train, settings, tagger, lexicon);
     let perturber = Perturber::new(settings.perturb.clone(), &donors, lexicon, tagger);
     let maker = Maker { settings, tokenizer: &tokenizer, perturber, readers };
-    let dev: Vec<Example> = maker.make(&dev, DEV_DRAW).pairs.into_iter().flatten().collect();
+    let dev: Vec<Example> = maker.make_dev(&dev).pairs.into_iter().flatten().collect();
     if train.is_empty() || dev.is_empty() {
-        let problem = format!(
-            "{} stories give {} to learn from and {} dev examples; both need some",
-            job.stories.len(),
-            train.len(),
-            dev.len()
-        );
-        return Err(Error::Training(problem));
+        return Err(Error::TooFewStories {
+            stories: job.stories.len(),
+            train: train.len(),
+            dev_examples: dev.len(),
+        });
     }
     start.dev_examples = dev.len();
     start.epochs_done = kept.as_ref().map_or(0, |kept| kept.state.reports.len() as u64);
@@ -230,25 +264,22 @@ fn train_on<B: Backend + Clone>(
     watch(Event::Start(&start))?;
     std::thread::scope(|scope| -> Result<()> {
         let epochs = start.epochs_done..settings.epochs;
-        let fed = feed::feed(scope, &maker, &train, epochs.clone(), exchange.rank());
-        for epoch in epochs {
-            if run.should_stop()? {
-                break;
-            }
-            run.epoch(epoch, &fed, &dev, watch)?;
-        }
-        Ok(())
+        let mut feed = Feed::start(scope, (&maker, make), &train, epochs.clone(), exchange.rank());
+        let trained = run.epochs(epochs, &mut feed, &dev, watch);
+        // The first error is the cause of the second, if there are two.
+        trained.and(feed.finish())
     })?;
     watch(Event::End(&run.end()))?;
     Ok(run.reports)
 }
 
-/// New heads: small random scores, and a reconstruction matrix of its own that starts from the words' embeddings.
+/// The heads before training: small random weights, and a reconstruction matrix that starts as a
+/// copy of the word embeddings.
 ///
-/// They are the same for every seed: the mean of runs with several seeds ([`crate::Model::average`]) is then one of heads that
-/// lie in one place, too.
+/// They are the same for every seed. So the heads of runs with different seeds stay close to each
+/// other, and their mean ([`crate::Model::average`]) makes sense.
 fn new_heads(settings: &Settings, config: &Config, words: &[f32]) -> Heads {
-    let stream = Stream::new(0).child(u64::MAX);
+    let stream = CounterId::NewHeads.descend(Stream::new(0), Stream::child);
     let random = |part: u64, count: usize| -> Vec<f32> {
         (0..count as u64).map(|i| 0.02 * stream.child(part).normal(i)).collect()
     };
@@ -267,19 +298,23 @@ fn new_heads(settings: &Settings, config: &Config, words: &[f32]) -> Heads {
     }
 }
 
-/// The files of a job, each with the hash of its stories.
-fn sources(job: &Job<'_>) -> Vec<Source> {
-    let mut rest = job.stories;
+/// The files of a job with the hash of the stories in each.
+fn sources(job: &Job<'_>) -> Vec<StoryFile> {
+    let mut remaining = job.stories;
     let mut sources = Vec::new();
     for (name, stories) in job.files {
-        let (here, later) = rest.split_at((*stories).min(rest.len()));
-        sources.push(Source { name: name.clone(), stories: here.len(), sha256: fingerprint(here) });
-        rest = later;
+        let (here, later) = remaining.split_at((*stories).min(remaining.len()));
+        sources.push(StoryFile {
+            name: name.clone(),
+            stories: here.len(),
+            sha256: fingerprint(here),
+        });
+        remaining = later;
     }
     sources
 }
 
-/// SHA-256 of prompts and texts.
+/// The SHA-256 of the prompts and texts of stories.
 fn fingerprint(stories: &[Story]) -> String {
     let mut digest = Sha256::new();
     for story in stories {
@@ -291,7 +326,7 @@ fn fingerprint(stories: &[Story]) -> String {
     hexadecimal(&digest.finalize())
 }
 
-/// SHA-256 of an encoder's file of weights.
+/// The SHA-256 of the file with the weights of an encoder.
 fn weights_hash(folder: &Path) -> Result<String> {
     let path = folder.join("model.safetensors");
     let bytes =

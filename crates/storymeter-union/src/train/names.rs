@@ -1,21 +1,23 @@
-//! Masked names as single tokens.
+//! Makes the placeholders of masked names single tokens.
 //!
-//! `[MALE]`, `[FEMALE]` and `[NEUTRAL]` would be three pieces each. BERT's vocabularies, and MPNet's after them, keep entries
-//! `[unusedN]` for such needs; the first three of them are taken, and start as the mean of some names they stand for.
+//! `[MALE]`, `[FEMALE]` and `[NEUTRAL]` would be three pieces each. The vocabularies of BERT and
+//! MPNet have entries `[unusedN]` for such needs. The first three of them are taken, and start as
+//! the mean of some names for which they stand.
 
 use std::collections::BTreeMap;
 
 use storymeter_encoder::Tokenizer;
 use storymeter_text::names::Gender;
 
-/// Names that every vocabulary made from English text has as one piece.
+/// Names that are one piece in every vocabulary made from English text.
 const KNOWN: [(Gender, [&str; 6]); 3] = [
     (Gender::Male, ["john", "james", "tom", "robert", "michael", "david"]),
     (Gender::Female, ["mary", "anna", "sarah", "jane", "emily", "lisa"]),
     (Gender::Neutral, ["alex", "sam", "taylor", "jordan", "chris", "pat"]),
 ];
 
-/// The texts that are one token, and their entries; empty where the vocabulary has too few unused ones.
+/// The placeholders and their vocabulary entries. The map is empty if the vocabulary has too few
+/// unused entries.
 pub(super) fn entries(tokenizer: &Tokenizer) -> BTreeMap<String, u32> {
     let unused = (0..tokenizer.vocabulary() as u32)
         .filter(|id| tokenizer.piece(*id).is_some_and(|piece| piece.starts_with("[unused")));
@@ -27,7 +29,7 @@ pub(super) fn entries(tokenizer: &Tokenizer) -> BTreeMap<String, u32> {
     if found.len() == KNOWN.len() { found } else { BTreeMap::new() }
 }
 
-/// Sets the entries' embeddings to the mean of the names they stand for.
+/// Sets the embeddings of the placeholders to the mean of the names for which they stand.
 pub(super) fn start(
     entries: &BTreeMap<String, u32>,
     tokenizer: &Tokenizer,
@@ -75,7 +77,7 @@ mod tests {
         assert_eq!(found, expected.map(|(name, id)| (name.to_owned(), id)).into());
         let mut words: Vec<f32> = (0..24).map(|i| i as f32).collect();
         start(&found, &tokenizer, &mut words, 2);
-        // Of male names the vocabulary has tom (9) and john (10), of neutral ones none.
+        // The vocabulary has the male names tom (9) and john (10), and no neutral name.
         assert_eq!(
             (&words[10..12], &words[12..14], &words[16..18]),
             (&[19.0, 20.0][..], &[22.0, 23.0][..], &[16.0, 17.0][..])

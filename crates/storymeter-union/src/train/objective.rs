@@ -1,4 +1,4 @@
-//! The loss of equations 3, 5 and 6, with the diagnosis beside it.
+//! The loss of equations 3, 5 and 6, and the loss of the diagnosis, which the paper does not have.
 
 use std::ops::{Add, AddAssign};
 
@@ -12,19 +12,19 @@ use crate::Result;
 use crate::card::{Pooling, Reconstruction};
 use crate::heads::Heads;
 
-/// The losses of some examples: sums of what one example contributes to equation 6.
+/// The parts of the loss in equation 6, summed over batches or averaged over steps.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Losses {
-    /// Equation 3.
+    /// The loss of equation 3.
     pub score: f64,
-    /// Equation 5, times its weight.
+    /// The loss of equation 5 times its weight.
     pub reconstruction: f64,
-    /// The diagnosis loss, times its weight.
+    /// The diagnosis loss times its weight.
     pub diagnosis: f64,
 }
 
 impl Losses {
-    /// All together.
+    /// The sum of all losses.
     pub fn total(&self) -> f64 {
         self.score + self.reconstruction + self.diagnosis
     }
@@ -56,7 +56,7 @@ impl AddAssign for Losses {
     }
 }
 
-// The heads' tensors in a network, and the losses' sums.
+// The places of the heads' tensors in a network, and of the sums of their losses.
 const SCORE: usize = 0;
 const SCORE_BIAS: usize = 1;
 const DIAGNOSIS: usize = 2;
@@ -64,7 +64,7 @@ const DIAGNOSIS_BIAS: usize = 3;
 const RECONSTRUCTION: usize = 4;
 const RECONSTRUCTION_BIAS: usize = 5;
 
-/// The heads as a network takes them; those that are absent are empty.
+/// The heads as tensors of a network. A head that the model does not have is an empty tensor.
 pub(super) fn head_tensors(heads: &Heads, width: usize) -> Vec<Tensor> {
     let weight = |name: &str, data: &[f32]| {
         (name.to_owned(), vec![data.len() / width, width], data.to_vec())
@@ -81,7 +81,7 @@ pub(super) fn head_tensors(heads: &Heads, width: usize) -> Vec<Tensor> {
     tensors.into_iter().map(|(name, shape, data)| Tensor { name, shape, data }).collect()
 }
 
-/// The heads of a network made with [`head_tensors`].
+/// The heads of a network that was made with [`head_tensors`].
 pub(super) fn heads_of<B: Backend>(network: &Network<B>) -> Result<Heads> {
     let mut tensors = network.heads()?.into_iter().map(|tensor| tensor.data);
     let mut next = || tensors.next().unwrap_or_default();
@@ -95,7 +95,8 @@ pub(super) fn heads_of<B: Backend>(network: &Network<B>) -> Result<Heads> {
     })
 }
 
-/// The losses since they were last taken: sums over batches of each batch's means. Waits for the devices.
+/// Takes the losses since the last call, as sums over batches of the means of each batch. It waits
+/// for the device.
 pub(super) fn take_losses<B: Backend>(
     network: &mut Network<B>,
     exchange: &dyn Exchange<B>,
@@ -109,8 +110,8 @@ pub(super) fn take_losses<B: Backend>(
     })
 }
 
-/// Adds the gradients of a batch's mean loss (equation 6), or of a part's share in it, to the network's, and the losses' means
-/// to its sums.
+/// Adds the gradients of the mean loss of a batch (equation 6), or of one rank's share in it, to
+/// those of the network, and the mean losses to its sums.
 pub(super) fn learn<B: Backend>(
     network: &mut Network<B>,
     settings: &Settings,

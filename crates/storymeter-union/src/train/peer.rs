@@ -1,4 +1,5 @@
-//! The whole loss, every head of it, against PyTorch (`tools/union_objective_fixture.py`).
+//! Compares the loss of every head and its gradients with PyTorch
+//! (`tools/union_objective_fixture.py`).
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,9 @@ fn losses_and_gradients_of_every_pooling_and_head_are_pytorch_s() {
     let examples: Vec<Example> =
         expected["examples"].as_array().unwrap().iter().map(example).collect();
     let given = |name: &str| numbers(&expected["heads"][name]);
-    for case in expected["cases"].as_array().unwrap() {
+    let cases = expected["cases"].as_array().unwrap();
+    assert!(!cases.is_empty());
+    for case in cases {
         let own = case["reconstruction"] == "own";
         let settings = Settings {
             pooling: if case["pooling"] == "mean" { Pooling::Mean } else { Pooling::Cls },
@@ -82,11 +85,12 @@ fn losses_and_gradients_of_every_pooling_and_head_are_pytorch_s() {
         for tensor in gradients.tensors.iter().filter(|tensor| !tensor.data.is_empty()) {
             let expected = &case["gradients"][&tensor.name];
             let norm = expected["norm"].as_f64().unwrap();
-            // That of a key's bias is nothing but rounding: softmax does not see it.
+            // The gradient of a key's bias is rounding only, because softmax does not depend on
+            // that bias.
             let allowed = 1e-4 * norm.max(1e-2);
             let squares: f64 = tensor.data.iter().map(|x| f64::from(*x).powi(2)).sum();
             assert!((squares.sqrt() - norm).abs() < allowed, "{}: {}", tensor.name, squares.sqrt());
-            // Sums with cosines have a part of every number.
+            // A sum with cosines depends on every number and on its place.
             let mixed: f64 = tensor
                 .data
                 .iter()

@@ -1,32 +1,31 @@
-//! The run itself, on any device: steps, epochs, the best model, checkpoints.
+//! The run itself, on any device: takes steps, evaluates epochs, and saves the best model and
+//! checkpoints.
 
-use std::path::Path;
-use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use serde_json::json;
 use storymeter_core::Signature;
+use storymeter_core::rng::CounterId;
 use storymeter_encoder::train::{Backend, Exchange, Network, Optimiser, warm_up_then_linear};
 use storymeter_encoder::{Config, Parameters, Stream, Tokenizer};
 
 use super::checkpoint::{Checkpoint, RunState};
 use super::event::{End, EpochReport, Event, Spent, Start, StepReport};
 use super::example::Example;
-use super::feed::{EpochEnd, Fed};
+use super::feed::{EpochEnd, Fed, Feed};
 use super::objective::{Losses, head_tensors, heads_of, learn, take_losses};
 use super::teacher::{Teacher, advise};
 use super::{Job, Watch, dev, hash, names, new_heads};
 use crate::model::tokenizer_files;
-use crate::window::prompt_of;
 use crate::{Card, Error, Model, Result};
 
-/// The learning rate's way is cut into this many steps, whatever the number of batches.
+/// The number of steps in the schedule of the learning rate, for any number of batches.
 const SCHEDULE: u64 = 1_000_000;
 
-/// Steps between two looks at the losses, each of which waits for the device.
-const LOOK: u64 = 20;
+/// The number of steps between two reports of the losses. Each report waits for the device.
+const STEPS_PER_REPORT: u64 = 20;
 
-/// The run's moving parts.
+/// The state of a run.
 pub(super) struct Run<'a, B: Backend> {
     job: &'a Job<'a>,
     start: &'a Start,
@@ -41,7 +40,7 @@ pub(super) struct Run<'a, B: Backend> {
     clock: Instant,
 }
 
-/// Where an epoch is.
+/// How far an epoch is.
 #[derive(Default)]
 struct Pass {
     steps: u64,
@@ -50,7 +49,7 @@ struct Pass {
 }
 
 impl<'a, B: Backend> Run<'a, B> {
-    /// Weights from the folder to start from, or from the checkpoint.
+    /// Starts with the given weights, or with those of the checkpoint.
     pub fn start(
         (backend, exchange, teachers): (B, &'a dyn Exchange<B>, Vec<Teacher<B>>),
         job: &'a Job<'a>,
@@ -68,18 +67,13 @@ impl<'a, B: Backend> Run<'a, B> {
         if let Some(kept) = kept {
             let tensors = parameters.tensors.iter_mut().chain(&mut heads);
             if tensors.count() != kept.weights.len() {
-                return Err(Error::Training(
-                    "the checkpoint has another number of tensors".to_owned(),
-                ));
+                return Err(other_run(job, "another number of tensors"));
             }
             for (tensor, weight) in
                 parameters.tensors.iter_mut().chain(&mut heads).zip(kept.weights)
             {
                 if tensor.data.len() != weight.len() {
-                    return Err(Error::Training(format!(
-                        "the checkpoint has another {}",
-                        tensor.name
-                    )));
+                    return Err(other_run(job, format!("another size of {}", tensor.name)));
                 }
                 tensor.data = weight;
             }
@@ -96,7 +90,7 @@ impl<'a, B: Backend> Run<'a, B> {
             reconstruction: settings.reconstruction,
             diagnosis: settings.diagnosis,
             max_tokens: settings.max_tokens,
-            prompts: job.stories.iter().any(|story| prompt_of(story).is_some()),
+            prompts: settings.prompts,
             normalise: settings.normalise,
             delexicalise: settings.delexicalise >= 1.0,
             grid: settings.grid(),
@@ -118,20 +112,35 @@ impl<'a, B: Backend> Run<'a, B> {
         })
     }
 
-    /// One pass over what is fed; then the first rank looks at the dev stories, saves the model where it is the best so far, and
-    /// the checkpoint.
-    pub fn epoch(
+    /// Trains one epoch after the other, until the last one or until the patience runs out.
+    pub fn epochs(
         &mut self,
-        epoch: u64,
-        fed: &Receiver<Fed>,
+        epochs: std::ops::Range<u64>,
+        feed: &mut Feed<'_>,
         dev: &[Example],
         watch: Watch<'_>,
     ) -> Result<()> {
-        let (pass, end) = self.pass(epoch, fed, watch)?;
+        for epoch in epochs {
+            if self.should_stop()? {
+                break;
+            }
+            self.epoch(epoch, feed, dev, watch)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the steps of an epoch. After that the first rank evaluates the dev stories, and saves
+    /// the checkpoint and, if it is the best so far, the model.
+    fn epoch(
+        &mut self,
+        epoch: u64,
+        feed: &mut Feed<'_>,
+        dev: &[Example],
+        watch: Watch<'_>,
+    ) -> Result<()> {
+        let (pass, end) = self.pass(epoch, feed, watch)?;
         if pass.steps == 0 {
-            let problem =
-                format!("of the training stories, none of {} can be damaged", end.left_out);
-            return Err(Error::Training(problem));
+            return Err(Error::NothingToLearn { stories: end.left_out });
         }
         if !self.is_first() {
             return Ok(());
@@ -157,11 +166,11 @@ impl<'a, B: Backend> Run<'a, B> {
         self.reports.last().map_or(Ok(()), |report| watch(Event::Epoch(report)))
     }
 
-    /// The steps of an epoch.
+    /// Takes the steps of an epoch.
     fn pass(
         &mut self,
         epoch: u64,
-        fed: &Receiver<Fed>,
+        feed: &mut Feed<'_>,
         watch: Watch<'_>,
     ) -> Result<(Pass, EpochEnd)> {
         let settings = self.job.settings;
@@ -171,21 +180,16 @@ impl<'a, B: Backend> Run<'a, B> {
             (Instant::now(), 0.0, epoch as f64 / settings.epochs as f64);
         loop {
             let waiting = Instant::now();
-            // The feed ends only after its last epoch, or where its thread panicked, which the scope passes on.
-            let next = fed.recv().unwrap_or(Fed::End(EpochEnd::default()));
+            let next = feed.next()?;
             self.spent.waiting_seconds += waiting.elapsed().as_secs_f64();
             let is_last = matches!(next, Fed::End(_));
-            if pass.steps - seen.steps == LOOK || (is_last && pass.steps > seen.steps) {
+            if pass.steps - seen.steps == STEPS_PER_REPORT || (is_last && pass.steps > seen.steps) {
                 let count = (pass.steps - seen.steps) as f64;
                 let sums = take_losses(&mut self.network, self.exchange)?;
                 let losses = sums.scaled(1.0 / count);
                 if !losses.total().is_finite() {
-                    let problem =
-                        format!("the loss of epoch {} near step {}", epoch + 1, pass.steps);
-                    return Err(Error::Training(format!(
-                        "{problem} is {}; try a smaller learning rate",
-                        losses.total()
-                    )));
+                    let (epoch, step, loss) = (epoch + 1, pass.steps, losses.total());
+                    return Err(Error::Diverged { epoch, step, loss });
                 }
                 pass.losses += sums;
                 watch(Event::Steps(&StepReport {
@@ -216,7 +220,8 @@ impl<'a, B: Backend> Run<'a, B> {
             rate = warm_up_then_linear(settings.learning_rate as f32, now, warm_up, SCHEDULE);
             advise(&self.teachers, settings, &mut portion.task)?;
             self.network.clear_gradients();
-            let stream = Stream::new(settings.seed).child(epoch).child(pass.steps);
+            let dropout = CounterId::Dropout { epoch, step: pass.steps };
+            let stream = dropout.descend(Stream::new(settings.seed), Stream::child);
             self.rounded(|run| {
                 learn(&mut run.network, settings, &portion.task, settings.dropout.then_some(stream))
             })?;
@@ -228,7 +233,8 @@ impl<'a, B: Backend> Run<'a, B> {
         }
     }
 
-    /// Does something with the weights as they will be kept, and brings back the exact ones.
+    /// Does some work with the weights rounded to the grid, if there is one, and restores the exact
+    /// weights after it.
     fn rounded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let Some(grid) = self.card.grid else { return work(self) };
         self.network.round(grid);
@@ -237,7 +243,7 @@ impl<'a, B: Backend> Run<'a, B> {
         done
     }
 
-    /// Saves the model where it is the best so far, then the checkpoint.
+    /// Saves the model if it is the best so far, and then the checkpoint.
     fn save(&mut self, best: bool, temperature: f64) -> Result<()> {
         let mut model = Model {
             config: self.network.config().clone(),
@@ -281,7 +287,7 @@ impl<'a, B: Backend> Run<'a, B> {
         Spent { seconds: self.spent.seconds + self.clock.elapsed().as_secs_f64(), ..self.spent }
     }
 
-    /// How the model came about.
+    /// The signature of the training: settings, data and version.
     fn signature(&self) -> Signature {
         let short = |hash: &str| hash.chars().take(12).collect::<String>();
         let settings = serde_json::to_vec(self.job.settings).unwrap_or_default();
@@ -295,9 +301,9 @@ impl<'a, B: Backend> Run<'a, B> {
             .with_version()
     }
 
-    /// Whether the last epochs, as many as the patience, were all worse than an earlier one. The first rank, which alone has
-    /// seen them, tells the others.
-    pub fn should_stop(&self) -> Result<bool> {
+    /// Whether to stop because the last epochs, as many as the patience, were not better than an
+    /// earlier one. The first rank alone has evaluated them, so it tells the others.
+    fn should_stop(&self) -> Result<bool> {
         let patience = self.job.settings.patience as usize;
         if patience == 0 {
             return Ok(false);
@@ -308,12 +314,12 @@ impl<'a, B: Backend> Run<'a, B> {
         Ok(votes[0] > 0.0)
     }
 
-    /// Whether this rank looks at dev stories and writes files.
+    /// Whether this is the rank that evaluates the dev stories and writes files.
     fn is_first(&self) -> bool {
         self.exchange.rank().number == 0
     }
 
-    /// The end, as the log tells it.
+    /// The report on the whole run.
     pub fn end(&self) -> End {
         let best = self.reports.iter().rev().find(|report| report.best);
         End {
@@ -328,7 +334,10 @@ impl<'a, B: Backend> Run<'a, B> {
     }
 }
 
-/// The checkpoint to go on from, checked to be of this run.
+/// The checkpoint from which to continue, if there is one.
+///
+/// # Errors
+/// [`Error::OtherRun`] if it belongs to another run.
 pub(super) fn checkpoint_of(job: &Job<'_>, start: &Start) -> Result<Option<Checkpoint>> {
     let Some(kept) = (if job.resume { Checkpoint::load(job.out)? } else { None }) else {
         return Ok(None);
@@ -344,9 +353,10 @@ pub(super) fn checkpoint_of(job: &Job<'_>, start: &Start) -> Result<Option<Check
     } else {
         return Ok(Some(kept));
     };
-    let path: &Path = job.out;
-    Err(Error::Training(format!(
-        "the checkpoint in {} belongs to a run with {other}",
-        path.display()
-    )))
+    Err(other_run(job, other))
+}
+
+/// The error for a checkpoint that belongs to another run.
+fn other_run(job: &Job<'_>, difference: impl Into<String>) -> Error {
+    Error::OtherRun { folder: job.out.to_owned(), difference: difference.into() }
 }

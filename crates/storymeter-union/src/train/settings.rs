@@ -1,4 +1,4 @@
-//! What a training run can be told.
+//! The settings of a training run, and their presets.
 
 use serde::{Deserialize, Serialize};
 use storymeter_encoder::Grid;
@@ -7,21 +7,23 @@ use storymeter_perturb::Technique;
 
 use crate::card::{Pooling, Reconstruction};
 
-/// What the fields that a configuration does not name are set to.
+/// Where the settings come from that a configuration does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// What works best for us: the paper's losses and negatives, batches by tokens, and the diagnosis head.
+    /// What works best for us: the paper's losses and negatives, batches by tokens, and the
+    /// diagnosis head.
     #[default]
     Default,
-    /// What the paper says (sections 3.2, 3.3 and 4.1): a reconstruction matrix of its own, 10 stories a batch, 5e-5.
+    /// What the paper describes (sections 3.2, 3.3 and 4.1): a separate reconstruction matrix, 10
+    /// stories per batch, a learning rate of 5e-5.
     Paper,
     /// What the authors' released code does, as far as this network can: see [`Settings::of`].
     ReleasedCode,
 }
 
 impl Preset {
-    /// Its name on the command line and in files.
+    /// The name of the preset in settings files and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -31,21 +33,30 @@ impl Preset {
     }
 }
 
-/// What becomes of stories with more tokens than fit.
+/// What is read of a story that has more tokens than fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LongStories {
-    /// Whole sentences from a random place, another one every epoch.
+    /// Whole sentences from a random place, which is another one in every epoch.
     #[default]
     Window,
     /// The beginning.
     Cut,
 }
 
-/// Declares the settings once: their documentation is also the comment in a configuration file.
+/// Declares the settings. The documentation of a field is also its comment in a settings file.
 macro_rules! settings {
     ($($(#[doc = $doc:literal])+ $name:ident: $kind:ty = $default:expr;)+) => {
-        /// The settings of a run; a missing field has its default. They are written into the model's card.
+        /// The settings of a run. A field that a file does not name has its default. The settings
+        /// are written into the model's card.
+        ///
+        /// ```
+        /// use storymeter_union::train::{Preset, Settings};
+        ///
+        /// let settings = Settings { epochs: 3, ..Settings::of(Preset::Paper) };
+        /// assert!(!settings.prompts);
+        /// assert!(settings.to_toml().contains("epochs = 3"));
+        /// ```
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct Settings {
@@ -59,7 +70,7 @@ macro_rules! settings {
         }
 
         impl Settings {
-            /// Every field with its documentation, line by line.
+            /// The name of every field, and the lines of its documentation.
             pub(super) const FIELDS: &'static [(&'static str, &'static [&'static str])] =
                 &[$((stringify!($name), &[$($doc),+]),)+];
         }
@@ -67,86 +78,104 @@ macro_rules! settings {
 }
 
 settings! {
-    /// What fields that are not named here are set to: "default", "paper" (sections 3.2, 3.3 and 4.1 of the paper) or
-    /// "released-code" (what the authors' code does).
+    /// Where settings come from that this file does not name: "default", "paper" (sections 3.2, 3.3
+    /// and 4.1 of the paper) or "released-code" (what the authors' code does).
     preset: Preset = Preset::Default;
-    /// Everything random follows from it: the split, the negatives, the order, dropout, new weights.
+    /// Everything random follows from the seed: the split, the negatives, the order of the stories,
+    /// dropout and new weights.
     seed: u64 = 1;
-    /// Passes over the training stories, each with fresh negatives.
+    /// The number of passes over the training stories, each with new negatives.
     epochs: u64 = 2;
-    /// Stop after this many epochs without a better loss on the dev stories; 0 never stops early.
+    /// Stop after this number of epochs without a smaller loss on the dev stories. 0 never stops
+    /// early.
     patience: u64 = 0;
-    /// Most tokens of a batch, human stories and negatives together.
+    /// The largest number of tokens in a batch, human stories and negatives together.
     tokens_a_batch: usize = 4096;
-    /// Most stories of a batch, human stories and negatives together; 0 leaves it to the tokens.
+    /// The largest number of stories in a batch, human stories and negatives together. 0 sets no
+    /// limit besides tokens_a_batch.
     stories_a_batch: usize = 0;
-    /// Most tokens of a story, prompt and special ones included.
+    /// The largest number of tokens in a story, the prompt and special tokens included.
     max_tokens: usize = 200;
-    /// What becomes of longer stories: "window" takes whole sentences from a random place, another one every epoch;
-    /// "cut" takes the beginning.
+    /// What is read of a longer story: "window" takes whole sentences from a random place, which is
+    /// another one in every epoch; "cut" takes the beginning.
     long_stories: LongStories = LongStories::Window;
-    /// Whether quotes, words cut by tokenisers and placeholders are made alike before the tokeniser, here and in scoring.
+    /// Whether the model reads the prompt of a story before the story, in training and in scoring.
+    /// If not, prompts are ignored. The released models do not read prompts.
+    prompts: bool = false;
+    /// Whether different forms of quotes, split words and placeholders are made alike before the
+    /// text is tokenised, in training and in scoring.
     normalise: bool = true;
-    /// The share of stories whose person names are masked (`[MALE]`, `[FEMALE]`, `[NEUTRAL]`) before they are damaged, drawn anew
-    /// every epoch. With 1.0 the model masks names before scoring too.
+    /// The share of stories whose person names are masked (`[MALE]`, `[FEMALE]`, `[NEUTRAL]`)
+    /// before they are damaged. The stories are drawn anew in every epoch. With 1.0 the model masks
+    /// names in scoring too.
     delexicalise: f64 = 0.0;
-    /// Whether `[MALE]`, `[FEMALE]` and `[NEUTRAL]` are one token each, an unused entry of the vocabulary that starts from the mean of
-    /// some names. Without it they are three pieces, as in the released code.
+    /// Whether `[MALE]`, `[FEMALE]` and `[NEUTRAL]` are one token each: an unused entry of the
+    /// vocabulary that starts as the mean of some names. If not, they are three pieces each, as in
+    /// the released code.
     name_tokens: bool = true;
-    /// How many of the encoder's layers are kept, counted from the first; 0 keeps all.
+    /// The number of the encoder's layers that are kept, counted from the first. 0 keeps all.
     layers: usize = 0;
-    /// The grid the layers' matrices are kept on: every weight a whole multiple of this share of its row's root mean square (0.25 to
-    /// 2; 0.7 takes 2.6 bits a weight). Training computes with the rounded weights, so that it learns to live with them. 0 keeps
-    /// full precision.
+    /// The grid of the layers' matrices: every weight is rounded to a whole multiple of this share
+    /// of the root mean square of its row (0.25 to 2; with 0.7 a weight takes 2.6 bits). Training
+    /// computes with the rounded weights, so that the model adapts to them. 0 keeps full precision.
     weight_step: f64 = 0.0;
-    /// The same for the word embeddings; both are 0, or neither.
+    /// The same for the word embeddings. Either both steps are 0, or neither is.
     word_step: f64 = 0.0;
-    /// The learning rate at its peak.
+    /// The highest learning rate.
     learning_rate: f64 = 3e-5;
-    /// Share of all steps in which the learning rate rises; it falls in a straight line after.
+    /// The share of all steps in which the learning rate rises. After that it falls linearly.
     warm_up: f64 = 0.06;
-    /// Decay of weights; biases and layer norms have none.
+    /// The weight decay. Biases and layer norms do not decay.
     weight_decay: f64 = 0.01;
-    /// Gradients with a larger norm are scaled down to it.
+    /// Gradients with a larger norm than this are scaled down to it.
     clip: f64 = 1.0;
-    /// AdamW's epsilon, added to the root of the mean of squares.
+    /// The epsilon of AdamW, which is added to the root of the mean square.
     adam_epsilon: f64 = 1e-8;
-    /// Whether AdamW corrects its means for their start at zero; Google's BERT code does not.
+    /// Whether AdamW corrects its means for their start at zero. Google's BERT code does not.
     bias_correction: bool = true;
-    /// Whether the encoder's dropout is on.
+    /// Whether the encoder uses dropout.
     dropout: bool = true;
-    /// Lambda of equation 6: the weight of the reconstruction loss.
+    /// The weight of the reconstruction loss: lambda in equation 6.
     reconstruction_weight: f64 = 0.1;
     /// The weight of the diagnosis loss.
     diagnosis_weight: f64 = 0.1;
-    /// How the story's vector is made: "cls" (the first token's, as in the paper) or "mean" (over all tokens).
+    /// How the vectors of the tokens become one: "cls" takes that of the first token, as in the
+    /// paper; "mean" takes the mean over all tokens.
     pooling: Pooling = Pooling::Cls;
-    /// The reconstruction head: "tied" to the word embeddings, "own" matrix as in equation 4, or "none" (the paper's -Recon).
+    /// The matrix of the reconstruction head: "tied" is that of the word embeddings, "own" is a
+    /// separate one as in equation 4, and "none" leaves the head out (the paper's -Recon).
     reconstruction: Reconstruction = Reconstruction::Tied;
-    /// Whether the leading context (prompt or first sentence), which is never damaged, is reconstructed too.
+    /// Whether the leading context (the prompt or the first sentence) is reconstructed too,
+    /// although it is never damaged.
     reconstruct_context: bool = true;
-    /// Whether there is a diagnosis head, which tells the techniques apart.
+    /// Whether there is a diagnosis head, which tells the kinds of damage apart.
     diagnosis: bool = true;
-    /// How much of each label is what the teachers (--teacher) say instead of whether a human wrote it, from 0 to 1.
+    /// How much of each label comes from the teachers, if there are any, instead of from whether a
+    /// human wrote the story: from 0 to 1.
     teacher_share: f64 = 1.0;
-    /// The teachers' mean logit is divided by this before it becomes a label; more than 1 makes labels softer.
+    /// The mean logit of the teachers is divided by this before it becomes a label. More than 1
+    /// makes the labels softer.
     teacher_temperature: f64 = 2.0;
-    /// Compute activations again in the backward pass: about a tenth of the memory for a third more time.
+    /// Whether activations are computed again in the backward pass. This takes about a tenth of the
+    /// memory and a third more time.
     recompute: bool = false;
-    /// How negatives are made: whose rules ("paper" or "released-code"), the weights of 1, 2, 3 and 4 techniques in a story,
-    /// the weights of repetition, substitution, reordering and negation (0 leaves one out: Table 7), the share of keywords that
-    /// word-level substitution replaces, and, beyond the paper, the shares of reorderings that are words "garbled" inside
-    /// sentences and of substitutions that are halves of sentences "spliced" together.
+    /// How negatives are made. preset: whose rules ("paper" or "released-code"). counts: the
+    /// weights of 1, 2, 3 and 4 techniques in a story. weights: those of repetition, substitution,
+    /// reordering and negation (0 leaves a technique out, as in Table 7). keyword_share: the share
+    /// of keywords that word-level substitution replaces. Beyond the paper, garbled is the share of
+    /// reorderings that move words inside a sentence, and spliced is the share of substitutions
+    /// that join halves of two sentences.
     perturb: storymeter_perturb::Config = storymeter_perturb::Config::default();
 }
 
 impl Settings {
     /// The settings of a preset.
     ///
-    /// `released-code` follows the released code in its negatives, its optimiser (BERT's, without bias correction), batches of 10,
-    /// 200 tokens of a story's beginning, names in three pieces, and a reconstruction tied to the embeddings that
-    /// leaves the first sentence out. It does not have that code's tanh pooler before the classifier, nor its dense layer before the
-    /// reconstruction: both heads are the paper's equations 2 and 4.
+    /// [`Preset::ReleasedCode`] follows the released code in its negatives, its optimiser (that of
+    /// BERT, without bias correction), batches of 10 stories, the first 200 tokens of a story,
+    /// names in three pieces, and a reconstruction head that is tied to the embeddings and leaves
+    /// the first sentence out. It has neither that code's tanh pooler before the classifier nor its
+    /// dense layer before the reconstruction: both heads are those of equations 2 and 4.
     pub fn of(preset: Preset) -> Self {
         let default = Self { preset, ..Self::default() };
         let paper = || Self {
@@ -177,14 +206,14 @@ impl Settings {
         }
     }
 
-    /// The same settings without a technique (Table 7's ablations).
+    /// The same settings without one technique, for the ablations of Table 7.
     #[must_use]
     pub fn without_technique(mut self, technique: Technique) -> Self {
         self.perturb.weights[technique.index()] = 0.0;
         self
     }
 
-    /// The optimiser's settings.
+    /// The settings of the optimiser.
     pub(super) fn adam(&self) -> AdamW {
         AdamW {
             eps: self.adam_epsilon as f32,
@@ -195,7 +224,7 @@ impl Settings {
         }
     }
 
-    /// The grid weights are kept on; `None` is full precision.
+    /// The grid to which weights are rounded, or `None` for full precision.
     pub(super) fn grid(&self) -> Option<Grid> {
         (self.weight_step != 0.0 || self.word_step != 0.0)
             .then_some(Grid { layers: self.weight_step as f32, words: self.word_step as f32 })

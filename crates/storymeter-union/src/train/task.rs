@@ -1,4 +1,5 @@
-//! A batch as the device takes it: made on another thread, so that the device's own only hands it over.
+//! A batch in the form in which the device takes it. It is made on another thread, so that the
+//! thread of the device only passes it on.
 
 use storymeter_encoder::Batch;
 use storymeter_encoder::train::Rank;
@@ -7,33 +8,35 @@ use super::example::Example;
 use super::settings::Settings;
 use crate::card::Reconstruction;
 
-/// Examples and everything they are asked, in the arrays the losses take.
+/// A batch of examples, and what they are to predict, in the arrays that the losses take.
 pub(super) struct Task {
     pub batch: Batch,
-    /// Rows before these in the whole batch, of which this may be one rank's part.
+    /// The number of rows in the whole batch before those of this part.
     pub first_row: usize,
-    /// Tokens of the whole batch.
+    /// The number of tokens in the whole batch.
     pub tokens: usize,
-    /// The row of each story's first token.
+    /// The rows of the first tokens of the stories.
     pub firsts: Vec<u32>,
-    /// Whether a human wrote it (equation 3), or what teachers think of that.
+    /// Whether a human wrote each story (equation 3), or how likely the teachers find that.
     pub human: Labels,
-    /// Which techniques damaged it, four a story; empty without a diagnosis.
+    /// Which techniques damaged each story: four labels per story. It is empty if there is no
+    /// diagnosis head.
     pub damage: Labels,
-    /// What stood there before the damage (equation 5); empty without a reconstruction.
+    /// What the stories said before the damage (equation 5). It is empty if there is no
+    /// reconstruction head.
     pub repairs: Repairs,
     /// The batch as each teacher reads it.
     pub taught: Vec<Batch>,
 }
 
-/// Labels and what each weighs in the loss.
+/// Labels and their weights in the loss.
 #[derive(Default)]
 pub(super) struct Labels {
     pub values: Vec<f32>,
     pub weights: Vec<f32>,
 }
 
-/// Rows of the batch, the pieces that belong there, and what each weighs in the loss.
+/// Rows of the batch, the tokens that belong there, and their weights in the loss.
 #[derive(Default)]
 pub(super) struct Repairs {
     pub rows: Vec<u32>,
@@ -49,7 +52,8 @@ impl Labels {
 }
 
 impl Task {
-    /// The mean loss of these examples (equation 6), as arrays: what a rank's part contributes to it.
+    /// The arrays for one rank's part of a batch, weighted so that the parts sum up to the mean
+    /// loss of the batch (equation 6).
     pub fn new(settings: &Settings, examples: &[Example], rank: Rank) -> Self {
         let tokens = |examples: &[Example]| examples.iter().map(|example| example.ids.len()).sum();
         let (part, tokens_of_all) = (rank.part(examples.len()), tokens(examples));
@@ -59,7 +63,7 @@ impl Task {
         let mut repairs = Repairs::default();
         if settings.reconstruction != Reconstruction::None {
             for (story, example) in examples.iter().enumerate() {
-                // Equation 5 is a mean over the positions, equation 6 one over the stories.
+                // Equation 5 is a mean over positions, and equation 6 is a mean over stories.
                 let count = example.targets.len();
                 let weight = each * settings.reconstruction_weight as f32 / count.max(1) as f32;
                 let rows = batch.span(story).skip(example.first).take(count);

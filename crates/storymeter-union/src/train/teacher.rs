@@ -1,5 +1,7 @@
-//! Teachers: trained models whose judgement, instead of the plain label, a smaller model learns (distillation: Hinton,
-//! Vinyals and Dean 2015). A teacher tells a story that is hardly damaged from one in ruins; the label does not.
+//! Teachers: trained models whose scores a smaller model learns instead of the plain labels
+//! (distillation, Hinton, Vinyals and Dean 2015).
+//!
+//! A teacher's score tells a slightly damaged story from a badly damaged one. The label does not.
 
 use std::path::Path;
 
@@ -14,7 +16,7 @@ use crate::logistic::sigmoid;
 use crate::window::lead;
 use crate::{Error, Heads, Model, Pooling, Result};
 
-/// How a teacher reads, for the threads that make examples.
+/// How a teacher reads stories. The threads that make examples use it.
 pub(super) struct Reader {
     tokenizer: Tokenizer,
     limit: usize,
@@ -22,7 +24,8 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// `[CLS] prompt text [SEP]` in the teacher's pieces, without the prompt where the teacher does not read prompts.
+    /// The tokens `[CLS] prompt text [SEP]` for the teacher. The prompt is left out if the teacher
+    /// does not read prompts.
     pub fn ids(&self, prompt: Option<&str>, text: &str) -> Vec<u32> {
         let mut ids = lead(&self.tokenizer, prompt.filter(|_| self.prompts), self.limit);
         let room = self.limit - ids.len() - 1;
@@ -39,7 +42,7 @@ pub(super) struct Teacher<B: Backend> {
     pooling: Pooling,
 }
 
-/// A teacher from its folder, its way of reading, and its fingerprint.
+/// Loads a teacher from its folder. Returns the teacher, how it reads, and its fingerprint.
 pub(super) fn load<B: Backend>(
     folder: &Path,
     settings: &Settings,
@@ -49,16 +52,16 @@ pub(super) fn load<B: Backend>(
     let problem =
         |problem: &str| Error::Model { path: folder.to_owned(), problem: problem.to_owned() };
     if model.card.normalise != settings.normalise {
-        return Err(problem("the teacher writes stories down in another way: normalise differs"));
+        return Err(problem("the teacher reads stories in another way: normalise differs"));
     }
     if model.card.max_tokens < settings.max_tokens {
-        return Err(problem("the teacher reads fewer tokens of a story than max_tokens"));
+        return Err(problem("the teacher reads fewer tokens per story than max_tokens"));
     }
     let mut tokenizer = Tokenizer::load(folder, &model.config)?;
     for (text, id) in &model.card.name_tokens {
         tokenizer.add_token(text, *id);
     }
-    // A teacher may cut words into more pieces than the one who learns.
+    // The teacher's tokeniser may make more pieces of a text than that of the model.
     let limit = model.config.max_tokens();
     let fingerprint = model.fingerprint();
     let tensors = head_tensors(&model.heads, model.config.hidden);
@@ -68,7 +71,7 @@ pub(super) fn load<B: Backend>(
     Ok((teacher, Reader { tokenizer, limit, prompts: model.card.prompts }, fingerprint))
 }
 
-/// Mixes what the teachers say, on average, into a batch's labels.
+/// Mixes the mean score of the teachers into the labels of a batch.
 pub(super) fn advise<B: Backend>(
     teachers: &[Teacher<B>],
     settings: &Settings,

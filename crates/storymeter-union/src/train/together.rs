@@ -1,4 +1,5 @@
-//! Two ranks train together: threads on the CPU, which sum up through shared memory what GPUs sum up through NCCL.
+//! Tests that two ranks train together: two threads on the CPU exchange sums through shared memory,
+//! as GPUs do through NCCL.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Barrier, Mutex};
@@ -7,22 +8,22 @@ use storymeter_core::Story;
 use storymeter_encoder::train::{Alone, Backend, Cpu, CpuStore, Exchange, Part, Rank};
 
 use super::{Device, EpochReport, Job, Settings, train_on};
-use crate::Model;
+use crate::{Error, Model};
 
 const RANKS: usize = 2;
 
-/// What the threads have in common.
+/// What the threads share.
 struct Table {
     barrier: Barrier,
-    /// What each rank brings.
+    /// The numbers of each rank.
     brought: Mutex<[Vec<f64>; RANKS]>,
 }
 
-/// A thread at the table.
+/// One of the threads.
 struct Seat<'a> {
     rank: Rank,
     table: &'a Table,
-    /// The words' table at every step.
+    /// The word embeddings at every step.
     seen: Mutex<Vec<Vec<f32>>>,
 }
 
@@ -56,17 +57,17 @@ impl Exchange<Cpu> for Seat<'_> {
             *number = brought.iter().map(|list| list[i]).sum();
         }
         drop(brought);
-        // Nobody brings the next numbers before all have read these.
+        // No rank may write its next numbers before all have read these.
         self.table.barrier.wait();
         Ok(())
     }
 }
 
-fn encoder() -> PathBuf {
+pub(super) fn encoder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert")
 }
 
-fn stories() -> Vec<Story> {
+pub(super) fn stories() -> Vec<Story> {
     let story = |i: usize| {
         let pick = |list: [&'static str; 3], by: usize| list[i / by % 3];
         let (thing, place) =
@@ -85,14 +86,14 @@ fn stories() -> Vec<Story> {
     (0..120).map(story).collect()
 }
 
-/// One rank's run, and what it had seen of the weights.
+/// Runs one rank, and returns its reports and the weights that it saw.
 fn rank<'a>(job: &Job<'_>, number: usize, table: &'a Table) -> (Vec<EpochReport>, Vec<Vec<f32>>) {
     let seat: Seat<'a> = Seat { rank: Rank { number, of: RANKS }, table, seen: Mutex::default() };
     let reports = train_on((&Cpu::default(), &seat), "cpu", job, &mut |_| Ok(())).unwrap();
     (reports, seat.seen.into_inner().unwrap())
 }
 
-fn job<'a>(
+pub(super) fn job<'a>(
     (init, stories): (&'a Path, &'a [Story]),
     out: &'a Path,
     settings: &'a Settings,
@@ -101,7 +102,7 @@ fn job<'a>(
     Job { init, stories, files: &[], out, settings, teachers: &[], device: Device::Cpu, resume }
 }
 
-/// Both ranks' runs.
+/// Runs both ranks.
 fn two_ranks(job: &Job<'_>) -> [(Vec<EpochReport>, Vec<Vec<f32>>); RANKS] {
     let table = Table { barrier: Barrier::new(RANKS), brought: Mutex::default() };
     std::thread::scope(|scope| {
@@ -113,7 +114,7 @@ fn two_ranks(job: &Job<'_>) -> [(Vec<EpochReport>, Vec<Vec<f32>>); RANKS] {
 #[test]
 fn two_ranks_take_the_steps_of_one_dropout_included_and_their_weights_stay_alike() {
     let (init, stories) = (encoder(), stories());
-    // Batches of 2 to 6 stories, so that the parts are often unequal.
+    // The batches have 2 to 6 stories, so the parts are often unequal.
     let settings = Settings {
         epochs: 3,
         max_tokens: 40,
@@ -139,7 +140,7 @@ fn two_ranks_take_the_steps_of_one_dropout_included_and_their_weights_stay_alike
         near(a.dev.all.loss, b.dev.all.loss);
     }
     let [a, b] = [0, 1].map(|i: usize| Model::load(folders[i].path()).unwrap().parameters.tensors);
-    // The gradient of a key's bias is zero but for rounding, which AdamW makes whole steps of.
+    // The gradient of a key's bias is rounding only, and AdamW turns it into full steps.
     let pairs = a.iter().zip(&b).filter(|(a, _)| !a.name.ends_with("key.bias"));
     let pairs = pairs.flat_map(|(a, b)| a.data.iter().zip(&b.data));
     let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
@@ -156,10 +157,10 @@ fn two_ranks_go_on_where_one_stopped_and_end_as_if_nobody_had() {
     let job = |out, resume| job((&init, &stories), out, &settings, resume);
     two_ranks(&job(whole.path(), false));
     let stop = &mut |event: super::Event<'_>| match event {
-        super::Event::Epoch(_) => Err(crate::Error::Training("stopped".to_owned())),
+        super::Event::Epoch(_) => Err(Error::Stopped { reason: "a test".to_owned() }),
         _ => Ok(()),
     };
-    // One rank's checkpoint will do for two: they have the same weights.
+    // Both ranks have the same weights, so the checkpoint of one serves both.
     train_on((&Cpu::default(), &Alone), "cpu", &job(parts.path(), false), stop).unwrap_err();
     let [(reports, _), _] = two_ranks(&job(parts.path(), true));
     assert_eq!(reports.len(), 2);

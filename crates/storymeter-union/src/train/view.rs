@@ -1,8 +1,9 @@
-//! A story as one epoch sees it: its names masked or not, and of a long one a window.
+//! A story as one epoch sees it: with names masked or not, and as one window if it is long.
 
 use std::borrow::Cow;
 
 use storymeter_core::Story;
+use storymeter_core::rng::{CounterId, StreamId};
 use storymeter_encoder::{Stream, Tokenizer};
 use storymeter_perturb::sentences_of;
 use storymeter_text::{Span, sentence};
@@ -12,34 +13,44 @@ use super::settings::{LongStories, Settings};
 use crate::window::{lead, prompt_of, sentence_ends};
 use crate::{Card, normalise};
 
-/// Streams of the seed that nothing else counts up to.
-const VIEWS: u64 = u64::MAX - 2;
-
 /// A story as one epoch sees it.
 pub(super) struct View<'a> {
+    /// The text. Its prompt is there only if the model reads prompts, or the text begins with it.
     pub story: Cow<'a, Story>,
-    /// `[CLS]` and the prompt.
+    /// The prompt, unless the text begins with it. Teachers may read it even if the model does not.
+    pub prompt: Option<String>,
+    /// `[CLS]`, and the prompt if the model reads prompts.
     pub lead: Vec<u32>,
-    /// Whether it is a part of a longer story.
+    /// Whether the text is a part of a longer story.
     pub is_part: bool,
 }
 
 impl<'a> View<'a> {
-    /// The view of draw `draw`: the same whoever asks, and when.
-    pub fn of(record: Record<'a>, draw: u64, tokenizer: &Tokenizer, settings: &Settings) -> Self {
-        let chance = Stream::new(settings.seed).child(VIEWS).child(record.number).child(draw);
+    /// The view that goes with the negative sample of `stream`. The same stream always gives the same
+    /// view.
+    pub fn of(
+        record: Record<'a>,
+        stream: StreamId,
+        tokenizer: &Tokenizer,
+        settings: &Settings,
+    ) -> Self {
+        let chance = CounterId::View(stream).descend(Stream::new(settings.seed), Stream::child);
         let mask = f64::from(chance.uniform(0)) < settings.delexicalise;
-        let story = written_down(record.story, settings, mask);
+        let mut story = written_down(record.story, settings, mask);
+        let prompt = prompt_of(&story).map(str::to_owned);
+        if prompt.is_some() && !settings.prompts {
+            story.to_mut().prompt = None;
+        }
         let lead = lead(tokenizer, prompt_of(&story), settings.max_tokens);
-        let mut view = Self { story, lead, is_part: false };
+        let mut view = Self { story, prompt, lead, is_part: false };
         if settings.long_stories == LongStories::Window {
             view.narrow(tokenizer, settings.max_tokens, chance.bits(1));
         }
         view
     }
 
-    /// Takes a window of whole sentences where the story does not fit. Every first sentence from which the window can be
-    /// filled is as likely.
+    /// Takes a window of whole sentences if the story does not fit. Every sentence from which the
+    /// window can be filled is equally likely to be its first.
     fn narrow(&mut self, tokenizer: &Tokenizer, limit: usize, chance: u64) {
         let room = limit - self.lead.len() - 1;
         let pieces = tokenizer.tokenize(&self.story.text);
@@ -49,7 +60,7 @@ impl<'a> View<'a> {
         let ends = sentence_ends(&pieces, &sentences_of(&self.story), room);
         let begin = |sentence: usize| if sentence == 0 { 0 } else { ends[sentence - 1] };
         let starts = (0..ends.len()).take_while(|first| {
-            // The last start is the first one from which the rest of the story fits.
+            // The last possible start is the first sentence from which the story fits to its end.
             *first == 0 || pieces.len() - begin(first - 1) > room
         });
         let first = (chance % starts.count() as u64) as usize;
@@ -59,7 +70,7 @@ impl<'a> View<'a> {
         let (start, end) = (place(begin(first)), pieces[ends[last] - 1].end);
         let mut part = Story { prompt: self.story.prompt.clone(), ..Story::default() };
         if first > 0 && prompt_of(&self.story).is_none() {
-            // The prompt was the story's own beginning.
+            // The prompt was the beginning of the story, which is not in this window.
             part.prompt = None;
         }
         part.text = self.story.text[start..end].to_owned();
@@ -70,10 +81,11 @@ impl<'a> View<'a> {
         self.is_part = true;
     }
 
-    /// `[CLS] prompt text [SEP]` of the view's own text or a damaged one, and whether something had to be left out.
+    /// The tokens `[CLS] prompt text [SEP]` for the view's own text or a damaged version of it, and
+    /// whether some of the text had to be left out.
     ///
-    /// Of a window whole sentences are left out: an end in the middle of a sentence would tell a damaged story from a
-    /// human one.
+    /// From a window, whole sentences are left out: an end in the middle of a sentence would reveal
+    /// which story is the damaged one.
     pub fn ids(&self, text: &str, tokenizer: &Tokenizer, settings: &Settings) -> (Vec<u32>, bool) {
         let room = settings.max_tokens - self.lead.len() - 1;
         let pieces = tokenizer.tokenize(text);
@@ -91,7 +103,7 @@ impl<'a> View<'a> {
         (ids, kept < pieces.len())
     }
 
-    /// Where in the ids the part begins that may be damaged.
+    /// The place in the tokens at which the part begins that may be damaged.
     pub fn context(&self, tokenizer: &Tokenizer) -> usize {
         if self.lead.len() > 1 {
             return self.lead.len();
@@ -101,7 +113,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The story as scoring will write it down.
+/// The story in the form in which scoring will read it.
 pub(super) fn written_down<'a>(
     story: &'a Story,
     settings: &Settings,
@@ -134,15 +146,19 @@ mod tests {
         Tokenizer::load(&folder, &Config::load(&folder).unwrap()).unwrap()
     }
 
+    fn stream(record: u64, draw: u64) -> StreamId {
+        StreamId::Draw { record, draw }
+    }
+
     fn story(text: &str, prompt: Option<&str>) -> Story {
         Story { text: text.into(), prompt: prompt.map(Into::into), ..Story::default() }
     }
 
-    /// The texts that a hundred epochs see, and that each fits.
+    /// The different texts that a hundred epochs see. Each of them is checked to fit.
     fn seen(story: &Story, settings: &Settings) -> BTreeSet<String> {
         let tokenizer = tokenizer();
         let look = |draw: u64| {
-            let view = View::of(Record { story, number: 5 }, draw, &tokenizer, settings);
+            let view = View::of(Record { story, number: 5 }, stream(5, draw), &tokenizer, settings);
             let (ids, was_cut) = view.ids(&view.story.text, &tokenizer, settings);
             assert!(ids.len() <= settings.max_tokens && !was_cut);
             assert_eq!(view.is_part, view.story.text != story.text);
@@ -171,7 +187,7 @@ mod tests {
     fn a_story_that_fits_is_seen_whole_and_a_prompt_takes_its_room() {
         let settings = Settings { max_tokens: 40, ..Settings::default() };
         assert_eq!(seen(&story(TEXT, None), &settings).len(), 1);
-        let settings = Settings { max_tokens: 32, ..Settings::default() };
+        let settings = Settings { max_tokens: 32, prompts: true, ..Settings::default() };
         assert!(seen(&story(TEXT, Some("the old red kite hung in the barn")), &settings).len() > 1);
     }
 
@@ -180,7 +196,8 @@ mod tests {
         let settings = Settings { max_tokens: 8, ..Settings::default() };
         let tokenizer = tokenizer();
         let story = story(&"kite ".repeat(40), None);
-        let view = View::of(Record { story: &story, number: 0 }, 0, &tokenizer, &settings);
+        let view =
+            View::of(Record { story: &story, number: 0 }, stream(0, 0), &tokenizer, &settings);
         assert_eq!(view.ids(&view.story.text, &tokenizer, &settings).0.len(), 8);
     }
 
@@ -189,20 +206,46 @@ mod tests {
         let settings = Settings { delexicalise: 0.25, ..Settings::default() };
         let (tokenizer, story) = (tokenizer(), story("Robert lost her kite. Susan looked.", None));
         let masked = (0..2000).filter(|draw| {
-            let view = View::of(Record { story: &story, number: 1 }, *draw, &tokenizer, &settings);
+            let view = View::of(
+                Record { story: &story, number: 1 },
+                stream(1, *draw),
+                &tokenizer,
+                &settings,
+            );
             view.story.text == "[MALE] lost her kite. [FEMALE] looked."
         });
-        // Five standard deviations of a binomial count.
+        // 97 is five standard deviations of a binomial count.
         assert!(masked.count().abs_diff(500) < 97);
     }
 
     #[test]
     fn the_context_is_the_prompt_or_else_the_first_sentence() {
-        let (tokenizer, settings) = (tokenizer(), Settings::default());
-        let context = |story: &Story| {
-            View::of(Record { story, number: 0 }, 0, &tokenizer, &settings).context(&tokenizer)
+        let tokenizer = tokenizer();
+        let context = |story: &Story, prompts: bool| {
+            let settings = Settings { prompts, ..Settings::default() };
+            View::of(Record { story, number: 0 }, stream(0, 0), &tokenizer, &settings)
+                .context(&tokenizer)
         };
-        assert_eq!(context(&story("the old kite. it hung.", None)), 1 + 4);
-        assert_eq!(context(&story("the old kite. it hung.", Some("red barn"))), 1 + 2);
+        assert_eq!(context(&story("the old kite. it hung.", None), true), 1 + 4);
+        assert_eq!(context(&story("the old kite. it hung.", Some("red barn")), true), 1 + 2);
+        assert_eq!(context(&story("the old kite. it hung.", Some("red barn")), false), 1 + 4);
+    }
+
+    #[test]
+    fn a_prompt_is_read_only_if_the_settings_say_so() {
+        let tokenizer = tokenizer();
+        let view = |story: &Story, prompts: bool| {
+            let settings = Settings { prompts, ..Settings::default() };
+            let view = View::of(Record { story, number: 0 }, stream(0, 0), &tokenizer, &settings);
+            (view.lead.len(), view.story.prompt.clone(), view.prompt)
+        };
+        let prompt = Some("red barn".to_owned());
+        let with_prompt = story("the old kite. it hung.", prompt.as_deref());
+        assert_eq!(view(&with_prompt, true), (3, prompt.clone(), prompt.clone()));
+        assert_eq!(view(&with_prompt, false), (1, None, prompt.clone()));
+        // The text begins with its prompt, which is read as part of the text.
+        let continued = story("red barn. it hung.", prompt.as_deref());
+        assert_eq!(view(&continued, true), (1, prompt.clone(), None));
+        assert_eq!(view(&continued, false), (1, prompt, None));
     }
 }

@@ -10,7 +10,7 @@ use crate::Outcome;
 
 /// Prints the card of a model.
 pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<Outcome> {
-    let model = Location::of(name)?.describe()?;
+    let model = Location::find(name)?.describe()?;
     let text = if as_json {
         let value = json!({
             "bytes": model.bytes,

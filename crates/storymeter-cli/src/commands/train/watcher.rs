@@ -73,6 +73,16 @@ impl Watcher {
             1 => "; 1 epoch is done already".to_owned(),
             done => format!("; {done} epochs are done already"),
         };
+        let with_prompt = HumanCount(start.stories_with_prompts as u64);
+        let prompts = match (start.settings.prompts, start.stories_with_prompts) {
+            (true, _) => {
+                format!("prompts are read (prompts = true): {with_prompt} stories have one")
+            }
+            (false, 0) => "prompts are not read (prompts = false)".to_owned(),
+            (false, _) => format!(
+                "prompts are not read (prompts = false), although {with_prompt} stories have one"
+            ),
+        };
         self.bar.suspend(|| {
             crate::note(&format!(
                 "{} stories to learn from, {} to choose by, {} left alone; {} parameters on {}{begin}",
@@ -82,6 +92,7 @@ impl Watcher {
                 HumanCount(start.parameters as u64),
                 start.device
             ));
+            crate::note(&prompts);
         });
     }
 }

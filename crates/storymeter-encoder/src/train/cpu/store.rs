@@ -60,7 +60,7 @@ impl CpuStore {
         if old.len() != numbers.len() {
             let problem =
                 format!("tensor {tensor} has {} numbers, not {}", old.len(), numbers.len());
-            return Err(Error::Device(problem));
+            return Err(Error::Mismatch(problem));
         }
         old.copy_from_slice(numbers);
         Ok(())

@@ -26,9 +26,6 @@ pub(super) fn suffix(text: &str) -> usize {
     let Some(last) = text.chars().next_back() else { return 0 };
     let before = &text[..text.len() - last.len_utf8()];
     let previous = before.chars().next_back();
-    let after_digit = |suffix: &str| {
-        text.strip_suffix(suffix).is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_digit()))
-    };
     let single = match last {
         '.' => {
             let dots = text.len() - text.trim_end_matches('.').len();
@@ -43,21 +40,31 @@ pub(super) fn suffix(text: &str) -> usize {
             _ => 0,
         },
         '—' | '–' => last.len_utf8(),
-        '+' => usize::from(after_digit("+")),
+        '+' => usize::from(is_after_digit(text, "+")),
         _ if is_punctuation(last) || is_quote(last) || is_icon(last) => last.len_utf8(),
         _ => 0,
     };
-    if !before.contains(|c: char| c.is_ascii_digit()) {
-        return single;
-    }
-    let measures =
-        UNITS.iter().chain(&DOLLARS).filter(|unit| after_digit(unit)).map(|unit| unit.len());
-    let currency = if is_currency(last) && after_digit(last.encode_utf8(&mut [0; 4])) {
-        last.len_utf8()
-    } else {
-        0
-    };
-    measures.max().unwrap_or(0).max(currency).max(single)
+    unit(text).max(single)
+}
+
+/// The length in bytes of the unit of measure or currency at the end of a number, 0 for none: of all
+/// that fit, the longest.
+fn unit(text: &str) -> usize {
+    // A unit comes off only after a digit, so most words need no search. Looking no further back than
+    // the longest unit keeps the time of peeling a long word linear.
+    let tail = &text.as_bytes()[text.len().saturating_sub(LONGEST_UNIT + 1)..];
+    if tail.iter().any(u8::is_ascii_digit) { longest_unit(text) } else { 0 }
+}
+
+fn longest_unit(text: &str) -> usize {
+    let units = UNITS.iter().chain(&DOLLARS).filter(|unit| is_after_digit(text, unit));
+    let last = text.chars().next_back().filter(|last| is_currency(*last));
+    let currency = last.filter(|last| is_after_digit(text, last.encode_utf8(&mut [0; 4])));
+    units.map(|unit| unit.len()).chain(currency.map(char::len_utf8)).max().unwrap_or(0)
+}
+
+fn is_after_digit(text: &str, suffix: &str) -> bool {
+    text.strip_suffix(suffix).is_some_and(|number| number.ends_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Whether a full stop comes off a word: not after one capital letter, as in initials.
@@ -143,6 +150,9 @@ const UNITS: [&str; 87] = [
     "см³", "мм", "мм²", "мм³", "нм", "кг", "г", "мг", "м/с", "км/ч", "кПа", "Па", "мбар", "Кб",
     "КБ", "кб", "Мб", "МБ", "мб", "Гб", "ГБ", "гб", "Тб", "ТБ", "كم", "م", "سم", "مم",
 ];
+
+/// The length in bytes of the longest of the units and currencies that come off a number.
+const LONGEST_UNIT: usize = 8;
 
 /// Currencies of more than one character.
 const DOLLARS: [&str; 3] = ["US$", "C$", "A$"];
@@ -274,4 +284,28 @@ fn is_upper(c: char) -> bool {
 
 fn is_alpha(c: char) -> bool {
     is_lower(c) || is_upper(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn no_unit_is_longer_than_the_shortcut_looks_back() {
+        let longest = UNITS.iter().chain(&DOLLARS).map(|unit| unit.len()).max();
+        assert_eq!(longest, Some(LONGEST_UNIT));
+        for unit in UNITS.iter().chain(&DOLLARS) {
+            let word = format!("7{unit}");
+            assert!(suffix(&word) >= unit.len(), "{word}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_shortcut_misses_no_unit(text in "[0-9a-zкмбар²°$€\"'.%/]{0,12}") {
+            prop_assert_eq!(unit(&text), longest_unit(&text));
+        }
+    }
 }

@@ -105,8 +105,15 @@ impl Rules {
     ) {
         let special = |span: Range<usize>| specials && self.exceptions.contains(&text[span]);
         let mut suffixes = Vec::new();
+        // Everything from `rest.start` up to here is a letter. It only moves forward, so that a long word
+        // is read once and not once for every mark that comes off its end.
+        let mut letters = rest.start;
         while !rest.is_empty() && !special(rest.clone()) {
-            if text.as_bytes()[rest.clone()].iter().all(u8::is_ascii_alphabetic) {
+            letters = letters.max(rest.start);
+            while letters < rest.end && text.as_bytes()[letters].is_ascii_alphabetic() {
+                letters += 1;
+            }
+            if letters >= rest.end {
                 break;
             }
             let before = rest.len();

@@ -26,8 +26,10 @@ fn is_host_and_rest(text: &str) -> bool {
         return true;
     }
     let mut start = 0;
-    while let Some(dot) = text[start..].find('.') {
-        if !is_label(&text[start..start + dot]) {
+    // A host has no @ in it. Stopping there keeps the time linear for a word with many of them.
+    while let Some(dot) = text[start..].find(['.', '@']) {
+        let label = &text[start..start + dot];
+        if text.as_bytes()[start + dot] == b'@' || !is_label(label) {
             return false;
         }
         start += dot + 1;

@@ -1,26 +1,26 @@
-//! The table: for each score all stories together, then each system, and how the numbers came about.
+//! The table: for each score all stories together, then each system, and how the numbers came
+//! about.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use storymeter::core::Direction;
-use storymeter::metrics::Scorer;
-use storymeter::summary::{Comparison, Resampling, Summary};
+use storymeter::core::{Direction, ScoreColumn, Signature};
+use storymeter::ledger::{Comparison, Summary};
 
 use crate::output::Output;
 
-/// Everything the table shows.
-pub(super) struct Report<'a> {
-    pub scorer: &'a Scorer,
+/// Everything that the table shows.
+pub(super) struct Table<'a> {
+    pub columns: &'a [ScoreColumn],
     pub all: Summary,
     pub systems: Vec<Summary>,
     pub comparisons: Vec<Comparison>,
     pub against: Option<&'a str>,
-    pub resampling: Resampling,
+    pub signatures: Vec<Signature>,
+    pub confidence: f64,
 }
 
-impl Report<'_> {
+impl Table<'_> {
     /// Prints the table to a file or to standard output.
     pub(super) fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {
         let mut output = Output::open(path)?;
@@ -30,39 +30,25 @@ impl Report<'_> {
 
     fn to_text(&self) -> String {
         let mut rows = vec![self.header()];
-        for part in self.scorer.parts() {
-            let arrow = match part.metric.direction() {
+        for (at, column) in self.columns.iter().enumerate() {
+            let arrow = match column.direction {
                 Direction::Higher => " ↑",
                 Direction::Lower => " ↓",
                 Direction::None => "",
             };
-            for column in part.scores.clone() {
-                let name = format!("{}{arrow}", self.scorer.columns()[column]);
-                rows.push(self.row(name, &self.all, column));
-                rows.extend(
-                    self.systems.iter().map(|system| self.row(String::new(), system, column)),
-                );
-            }
+            rows.push(self.row(format!("{}{arrow}", column.key), &self.all, at));
+            rows.extend(self.systems.iter().map(|system| self.row(String::new(), system, at)));
         }
         let mut text = aligned(&rows);
         text.push('\n');
-        for part in self.scorer.parts() {
-            let mut signature = part
-                .metric
-                .signature()
-                .with("stories", "n", self.all.stories)
-                .with("bootstrap", "bs", self.resampling.resamples);
-            if signature.get("seed").is_none() {
-                signature = signature.with("seed", "rs", self.resampling.seed);
-            }
-            let signature = signature.with_version();
-            let _ = writeln!(text, "{signature}");
+        for signature in &self.signatures {
+            text.push_str(&format!("{signature}\n"));
         }
         text
     }
 
     fn header(&self) -> Vec<String> {
-        let percent = 100.0 * self.resampling.confidence;
+        let percent = 100.0 * self.confidence;
         let mut header: Vec<String> =
             ["metric", "system", "stories", "score"].map(str::to_owned).to_vec();
         header.push(format!("{percent}% interval"));
@@ -74,25 +60,23 @@ impl Report<'_> {
     }
 
     fn row(&self, name: String, summary: &Summary, column: usize) -> Vec<String> {
-        let own = summary.columns[column];
+        let own = &summary.columns[column];
         let system = summary.system.as_deref().unwrap_or("all").to_owned();
-        let interval = if own.interval.low.is_nan() {
-            String::new()
-        } else {
-            format!("[{:.4}, {:.4}]", own.interval.low, own.interval.high)
-        };
-        let mut row =
-            vec![name, system, summary.stories.to_string(), format!("{:.4}", own.score), interval];
+        let score = own.score.as_ref().map_or("absent".to_owned(), |score| format!("{score:.4}"));
+        let interval = own.interval.map_or(String::new(), |interval| {
+            format!("[{:.4}, {:.4}]", interval.low, interval.high)
+        });
+        let mut row = vec![name, system, summary.stories.to_string(), score, interval];
         if self.against.is_some() {
             let comparison = self
                 .comparisons
                 .iter()
                 .find(|other| Some(&other.system) == summary.system.as_ref());
-            match comparison.map(|comparison| comparison.columns[column]) {
-                Some(Some(test)) => {
+            match comparison.map(|comparison| &comparison.columns[column]) {
+                Some(Ok(test)) => {
                     row.extend([format!("{:+.4}", test.difference), format!("{:.4}", test.p_value)])
                 }
-                Some(None) => row.extend(["no common item".to_owned(), String::new()]),
+                Some(Err(absence)) => row.extend([absence.to_string(), String::new()]),
                 None => row.extend([String::new(), String::new()]),
             }
         }

@@ -1,0 +1,588 @@
+//! Any set of metrics over batches of stories. Each text is tokenised once, stories are spread over
+//! the threads, and rows come in input order.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use storymeter_core::read::Record;
+use storymeter_core::{
+    Absence, Batching, Catalogue, Depth, Metric, MetricError, Pooling, Prepared, Rationale,
+    Resources, Rows, ScoreColumn, Survey, TextCache, Value,
+};
+
+/// A set of metrics that score stories together.
+pub struct MetricSet {
+    slots: Vec<Slot>,
+    columns: Vec<ScoreColumn>,
+    width: usize,
+    resources: Arc<Resources>,
+}
+
+/// One metric of a [`MetricSet`].
+pub struct Part<'a> {
+    /// The metric.
+    pub metric: &'a dyn Metric,
+    /// Where its statistics stand in the row of a story.
+    pub stats: Range<usize>,
+    /// Which of [`MetricSet::columns`] are its own.
+    pub columns: Range<usize>,
+}
+
+impl Part<'_> {
+    /// The scores of many stories together, one per column of this metric, from the rows of the
+    /// whole set.
+    pub fn aggregate(&self, rows: &[&[f64]]) -> Vec<Value> {
+        let own = rows.iter().map(|row| &row[self.stats.clone()]);
+        let columns = self.columns.len();
+        let mut values: Vec<Value> = vec![Err(Absence::because("there is no story")); columns];
+        match self.metric.description().pooling {
+            _ if rows.is_empty() => {}
+            Pooling::Sum => {
+                let mut sum = vec![0.0; self.stats.len()];
+                own.for_each(|row| sum.iter_mut().zip(row).for_each(|(total, x)| *total += x));
+                self.metric.pooled_values(&sum, &mut values);
+            }
+            Pooling::Mean => {
+                let mut one = values.clone();
+                let mut sums = vec![(0.0, 0.0); columns];
+                for row in own {
+                    self.metric.values(row, &mut one);
+                    for ((sum, count), value) in sums.iter_mut().zip(&one) {
+                        if let Ok(value) = value {
+                            (*sum, *count) = (*sum + value, *count + 1.0);
+                        }
+                    }
+                }
+                for (value, (sum, count)) in values.iter_mut().zip(sums) {
+                    *value = mean(sum, count);
+                }
+            }
+        }
+        values
+    }
+}
+
+/// The mean of values that are there; absent where none is.
+pub fn mean(sum: f64, count: f64) -> Value {
+    if count > 0.0 { Ok(sum / count) } else { Err(Absence::because("no story has a value")) }
+}
+
+/// One metric, and where its numbers stand in the row and in the values of a story.
+struct Slot {
+    metric: Box<dyn Metric>,
+    stats: Range<usize>,
+    columns: Range<usize>,
+}
+
+impl MetricSet {
+    /// The metrics that were typed, in this order.
+    ///
+    /// # Errors
+    /// Where a metric cannot be built, or two of them write the same key.
+    pub fn new(
+        typed: &[impl AsRef<str>],
+        catalogue: &Catalogue,
+        resources: Arc<Resources>,
+    ) -> Result<Self, MetricError> {
+        let build = |typed: &_| catalogue.build(AsRef::<str>::as_ref(typed), &resources);
+        let metrics = typed.iter().map(build).collect::<Result<Vec<_>, _>>()?;
+        Self::from_metrics(metrics, resources)
+    }
+
+    /// These metrics, in this order.
+    ///
+    /// # Errors
+    /// Where two of them write the same key.
+    pub fn from_metrics(
+        metrics: Vec<Box<dyn Metric>>,
+        resources: Arc<Resources>,
+    ) -> Result<Self, MetricError> {
+        let mut set = Self { slots: Vec::new(), columns: Vec::new(), width: 0, resources };
+        for metric in metrics {
+            let description = metric.description();
+            for column in &description.columns {
+                if let Some(at) = set.columns.iter().position(|known| known.key == column.key) {
+                    let first = set.slots.iter().find(|slot| slot.columns.contains(&at));
+                    let name = |slot: &Slot| slot.metric.description().key.clone();
+                    return Err(MetricError::SameKey {
+                        first: first.map(name).unwrap_or_default(),
+                        second: description.key.clone(),
+                        key: column.key.to_string(),
+                    });
+                }
+            }
+            let (stats, columns) = (set.width, set.columns.len());
+            set.width += description.width;
+            set.columns.extend_from_slice(&description.columns);
+            let (stats, columns) = (stats..set.width, columns..set.columns.len());
+            set.slots.push(Slot { metric, stats, columns });
+        }
+        Ok(set)
+    }
+
+    /// The columns of all metrics, in order.
+    pub fn columns(&self) -> &[ScoreColumn] {
+        &self.columns
+    }
+
+    /// The metrics in order, each with where its numbers are.
+    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        self.slots.iter().map(|slot| Part {
+            metric: slot.metric.as_ref(),
+            stats: slot.stats.clone(),
+            columns: slot.columns.clone(),
+        })
+    }
+
+    /// How many statistics are kept of a story.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// What the metrics share.
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// Whether a metric wants whole batches, as networks do.
+    pub fn wants_batches(&self) -> bool {
+        self.slots.iter().any(|slot| slot.metric.description().batching == Batching::Whole)
+    }
+
+    /// Whether a first pass over the input must come before the scores.
+    pub fn needs_survey(&self) -> bool {
+        self.slots.iter().any(|slot| slot.metric.description().needs.corpus)
+    }
+
+    /// Starts the first pass.
+    pub fn survey(&self) -> CorpusSurvey {
+        CorpusSurvey { surveys: self.slots.iter().map(|slot| slot.metric.survey()).collect() }
+    }
+
+    /// The same metrics, knowing the corpus.
+    ///
+    /// # Errors
+    /// Where what was gathered could not be put aside or read back.
+    pub fn surveyed(mut self, survey: CorpusSurvey) -> Result<Self, MetricError> {
+        for (slot, survey) in self.slots.iter_mut().zip(survey.surveys) {
+            if let Some(survey) = survey {
+                slot.metric = survey.finish()?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Scores a batch of stories on all threads.
+    ///
+    /// # Errors
+    /// Where a story lacks what a metric needs, or a metric fails.
+    pub fn batch(&self, records: &[Record]) -> Result<Batch, MetricError> {
+        self.run(records, None)
+    }
+
+    /// Scores a batch of stories, with explanations by the first metric that can explain itself.
+    ///
+    /// # Errors
+    /// As [`MetricSet::batch`].
+    pub fn explained_batch(&self, records: &[Record], depth: Depth) -> Result<Batch, MetricError> {
+        self.run(records, Some(depth))
+    }
+
+    fn run(&self, records: &[Record], explain: Option<Depth>) -> Result<Batch, MetricError> {
+        self.check_all(records)?;
+        let prepared = prepare(records);
+        let mut explanations = None;
+        // Networks first, on all stories at once. Everything else follows story by story, so that
+        // the tokens of a story are let go before the next one needs memory.
+        let mut whole: Vec<Option<Rows>> = Vec::with_capacity(self.slots.len());
+        for slot in &self.slots {
+            if slot.metric.description().batching == Batching::Single {
+                whole.push(None);
+                continue;
+            }
+            if let Some(depth) = explain
+                && explanations.is_none()
+                && let Some(found) = slot.metric.explain(&prepared, depth, &self.resources)?
+            {
+                explanations = Some(found.rationales);
+                whole.push(Some(found.rows));
+            } else {
+                whole.push(Some(slot.metric.rows(&prepared, &self.resources)?));
+            }
+        }
+        let truncated = whole.iter().map(|rows| rows.as_ref().map_or(0, Rows::truncated_stories));
+        let mut batch = Batch {
+            stats: vec![0.0; records.len() * self.width],
+            values: vec![Ok(0.0); records.len() * self.columns.len()],
+            width: self.width,
+            columns: self.columns.len(),
+            empty: records.iter().filter(|record| record.story.text.trim().is_empty()).count(),
+            truncated: truncated.collect(),
+            references: spread(records.iter().map(|record| record.story.references.len())),
+            explanations,
+            built: Vec::new(),
+        };
+        let found = prepared
+            .into_par_iter()
+            .zip(batch.stats.par_chunks_exact_mut(self.width.max(1)))
+            .zip(batch.values.par_chunks_exact_mut(self.columns.len().max(1)))
+            .enumerate()
+            .try_fold(
+                || Found::new(self.slots.len()),
+                |mut found, (at, ((story, row), values))| {
+                    self.story(at, &story, &whole, row, values, &mut found)?;
+                    found.let_go(story);
+                    Ok::<_, MetricError>(found)
+                },
+            )
+            .try_reduce(|| Found::new(self.slots.len()), |a, b| Ok(a.with(b)))?;
+        batch.truncated.iter_mut().zip(&found.truncated).for_each(|(sum, more)| *sum += more);
+        batch.built = found.built.into_iter().collect();
+        Ok(batch)
+    }
+
+    /// Fills the row and the values of one story.
+    fn story(
+        &self,
+        at: usize,
+        story: &Prepared<'_>,
+        whole: &[Option<Rows>],
+        row: &mut [f64],
+        values: &mut [Value],
+        found: &mut Found,
+    ) -> Result<(), MetricError> {
+        for (number, (slot, known)) in self.slots.iter().zip(whole).enumerate() {
+            let row = &mut row[slot.stats.clone()];
+            match known {
+                Some(rows) => row.copy_from_slice(rows.row(at)),
+                None => {
+                    let one = std::slice::from_ref(story);
+                    let rows = slot.metric.rows(one, &self.resources)?;
+                    row.copy_from_slice(rows.row(0));
+                    found.truncated[number] += rows.truncated_stories();
+                }
+            }
+            slot.metric.values(row, &mut values[slot.columns.clone()]);
+        }
+        Ok(())
+    }
+
+    /// The scores of many stories together, one per column, from their rows of statistics.
+    pub fn aggregate(&self, rows: &[&[f64]]) -> Vec<Value> {
+        self.parts().flat_map(|part| part.aggregate(rows)).collect()
+    }
+
+    /// Checks that all these stories have what every metric needs.
+    ///
+    /// # Errors
+    /// Names the first story that lacks something.
+    pub fn check_all(&self, records: &[Record]) -> Result<(), MetricError> {
+        records.iter().try_for_each(|record| self.check(record))
+    }
+
+    fn check(&self, record: &Record) -> Result<(), MetricError> {
+        let story = &record.story;
+        for slot in &self.slots {
+            let description = slot.metric.description();
+            let needs = description.needs;
+            let what = if needs.prompt && story.prompt.is_none() {
+                "a prompt, and there is none"
+            } else if needs.reference && story.references.is_empty() {
+                "a reference, and there is none"
+            } else if needs.reference && story.references.iter().any(|text| text.trim().is_empty())
+            {
+                "a reference, and one is empty"
+            } else {
+                continue;
+            };
+            return Err(MetricError::Lacks {
+                place: Box::new(record.place.clone()),
+                story: story.id.clone(),
+                metric: description.key.clone(),
+                what,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A first pass over the whole input, for the metrics that need one.
+pub struct CorpusSurvey {
+    surveys: Vec<Option<Box<dyn Survey>>>,
+}
+
+impl CorpusSurvey {
+    /// Takes in a batch of stories.
+    ///
+    /// # Errors
+    /// Where what is gathered cannot be kept.
+    pub fn batch(&self, records: &[Record]) -> Result<(), MetricError> {
+        prepare(records).into_par_iter().try_for_each(|story| {
+            let one = std::slice::from_ref(&story);
+            self.surveys.iter().flatten().try_for_each(|survey| survey.add(one))
+        })
+    }
+}
+
+/// The smallest and the largest of some counts; `None` where there is none.
+pub(crate) fn spread(counts: impl Iterator<Item = usize>) -> Option<(usize, usize)> {
+    counts.fold(None, |spread, count| {
+        let (least, most) = spread.unwrap_or((count, count));
+        Some((least.min(count), most.max(count)))
+    })
+}
+
+/// What was found out about a batch of stories.
+pub struct Batch {
+    stats: Vec<f64>,
+    values: Vec<Value>,
+    width: usize,
+    columns: usize,
+    empty: usize,
+    truncated: Vec<u64>,
+    references: Option<(usize, usize)>,
+    explanations: Option<Vec<Box<dyn Rationale>>>,
+    built: Vec<(&'static str, u64)>,
+}
+
+impl Batch {
+    /// The sufficient statistics of the n-th story.
+    pub fn stats(&self, story: usize) -> &[f64] {
+        &self.stats[story * self.width..(story + 1) * self.width]
+    }
+
+    /// The values of the n-th story, in the order of [`MetricSet::columns`].
+    pub fn values(&self, story: usize) -> &[Value] {
+        &self.values[story * self.columns..(story + 1) * self.columns]
+    }
+
+    /// How many stories the batch has.
+    pub fn len(&self) -> usize {
+        self.values.len().checked_div(self.columns).unwrap_or(0)
+    }
+
+    /// Whether the batch has no story.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many stories of the batch have no text.
+    pub fn empty_stories(&self) -> usize {
+        self.empty
+    }
+
+    /// How many stories each metric read only in part, in the order of [`MetricSet::parts`].
+    pub fn truncated(&self) -> &[u64] {
+        &self.truncated
+    }
+
+    /// The smallest and the largest number of references of a story.
+    pub fn references(&self) -> Option<(usize, usize)> {
+        self.references
+    }
+
+    /// One explanation per story, where they were asked for and a metric gives them.
+    pub fn explanations(&self) -> Option<&[Box<dyn Rationale>]> {
+        self.explanations.as_deref()
+    }
+
+    /// How often each view was built, by name. No view is built twice for a text of the batch.
+    pub fn views_built(&self) -> &[(&'static str, u64)] {
+        &self.built
+    }
+}
+
+/// Gives each story its texts. Equal texts of the batch, such as a reference that eleven systems
+/// share, are one.
+fn prepare(records: &[Record]) -> Vec<Prepared<'_>> {
+    let mut known: FxHashMap<&str, Arc<TextCache<'_>>> = FxHashMap::default();
+    let mut share =
+        |text| Arc::clone(known.entry(text).or_insert_with(|| Arc::new(TextCache::new(text))));
+    records
+        .iter()
+        .map(|record| Prepared::with_texts(record.number, &record.story, &mut share))
+        .collect()
+}
+
+/// What one thread found out beside the numbers.
+struct Found {
+    /// How often each view was built, by name, for the texts that nobody needs any more.
+    built: BTreeMap<&'static str, u64>,
+    /// How many stories each metric read only in part.
+    truncated: Vec<u64>,
+}
+
+impl Found {
+    fn new(metrics: usize) -> Self {
+        Self { built: BTreeMap::new(), truncated: vec![0; metrics] }
+    }
+
+    /// Lets the texts of a story go, and counts the views of those that no other story of the batch
+    /// waits for.
+    ///
+    /// Their memory serves the next story while it is still in the processor's cache, and a batch
+    /// never holds the views of all its texts.
+    fn let_go(&mut self, story: Prepared<'_>) {
+        for text in story.references.into_iter().chain(story.prompt).chain([story.text]) {
+            let last = Arc::into_inner(text);
+            let names = last.iter().flat_map(TextCache::built);
+            names.for_each(|name| *self.built.entry(name).or_default() += 1);
+        }
+    }
+
+    fn with(mut self, other: Self) -> Self {
+        for (name, count) in other.built {
+            *self.built.entry(name).or_default() += count;
+        }
+        self.truncated.iter_mut().zip(other.truncated).for_each(|(sum, more)| *sum += more);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storymeter_core::{Place, Story};
+
+    use crate::catalogue;
+
+    fn set(typed: &[&str]) -> Result<MetricSet, MetricError> {
+        MetricSet::new(typed, &catalogue(), Arc::default())
+    }
+
+    fn record(text: &str, reference: &str) -> Record {
+        let story = Story {
+            id: "a".into(),
+            text: text.into(),
+            references: vec![reference.into()],
+            ..Story::default()
+        };
+        Record { story, number: 0, place: Place::file("stories.jsonl").at_line(7) }
+    }
+
+    #[test]
+    fn an_empty_story_is_scored_and_counted() {
+        let set = set(&["text-length"]).expect("known metric");
+        let rows =
+            set.batch(&[record("", "x"), record("One two.", "x")]).expect("nothing is needed");
+        assert_eq!(rows.empty_stories(), 1);
+        assert_eq!(rows.values(0), [Ok(0.0)]);
+    }
+
+    #[test]
+    fn the_same_metric_twice_is_refused() {
+        let error = set(&["text-length", "text-length"]).err().expect("refused");
+        assert!(error.to_string().contains("both write the key \"text-length\""), "{error}");
+    }
+
+    #[test]
+    fn equal_texts_of_a_batch_are_tokenised_once() {
+        let set = set(&["text-length"]).expect("known metric");
+        let rows = set.batch(&vec![record("The same words.", "x"); 20]).expect("nothing is needed");
+        assert!(
+            rows.views_built().iter().all(|&(_, count)| count == 1),
+            "{:?}",
+            rows.views_built()
+        );
+    }
+
+    #[test]
+    fn a_story_without_what_a_metric_needs_is_named() {
+        let set = set(&["bleu", "compression"]).expect("known metrics");
+        let lacks = |record| set.batch(&[record]).err().expect("refused").to_string();
+        assert_eq!(
+            lacks(record("A.", " ")),
+            "stories.jsonl:7: story \"a\": metric \"bleu\" needs a reference, and one is empty"
+        );
+        assert_eq!(
+            lacks(record("A.", "B.")),
+            "stories.jsonl:7: story \"a\": metric \"compression\" needs a prompt, and there is none"
+        );
+    }
+
+    /// Two options of one kind, and a preset beside anything else, are refused with the reason.
+    #[test]
+    fn options_that_cannot_go_together_are_refused() {
+        for (typed, why) in [
+            ("ter:tercom+cased", "both choose the case"),
+            ("cider-d:words+split", "both choose the tokeniser"),
+            ("rouge:hanna+google", "\"hanna\" settles everything"),
+            ("text-length:spacy+hanna", "\"spacy\" settles everything"),
+            ("bleu:intl+13a", "both choose the tokeniser"),
+            ("bleu:lc+hanna", "\"hanna\" settles everything"),
+        ] {
+            let error = set(&[typed]).err().expect(typed).to_string();
+            assert!(error.ends_with(why) && error.contains("exclude each other"), "{error}");
+        }
+    }
+
+    #[test]
+    fn options_of_different_kinds_go_together_in_any_order() {
+        let signature = |typed: &str| {
+            let set = set(&[typed]).expect("options of three kinds");
+            set.parts().next().expect("one metric").metric.description().signature.to_string()
+        };
+        assert_eq!(signature("bleu:intl+floor+lc"), signature("bleu:lc+floor+intl"));
+    }
+
+    #[test]
+    fn an_unknown_option_names_the_nearest_and_all_others() {
+        let error = set(&["text-length:hana"]).err().expect("no such option").to_string();
+        assert_eq!(
+            error,
+            "metric \"text-length\" has no option \"hana\"; it has spacy, hanna; did you \
+             mean \"hanna\"?"
+        );
+    }
+
+    #[test]
+    fn a_metric_of_the_corpus_without_its_first_pass_is_an_error() {
+        for typed in ["cider-d", "self-bleu"] {
+            let error = set(&[typed]).unwrap().batch(&[record("A.", "B.")]).err().expect(typed);
+            assert!(matches!(error, MetricError::NoCorpus { metric } if metric == typed));
+        }
+    }
+
+    #[test]
+    fn every_metric_has_a_page_and_a_summary() {
+        let mut seen = 0;
+        for entry in catalogue().entries() {
+            assert!(entry.page().lines().count() > 5, "{:?}", entry.ids);
+            assert!(!entry.summary().is_empty(), "{:?}", entry.ids);
+            seen += 1;
+        }
+        assert_eq!(seen, 13);
+    }
+
+    /// Every metric, each id with its default preset, and what they need: no view is built twice for any text.
+    #[test]
+    fn all_metrics_together_build_each_view_of_each_text_once() {
+        let ids: Vec<&str> = catalogue().entries().flat_map(|entry| entry.ids).copied().collect();
+        let set = set(&ids).expect("known metrics");
+        let records: Vec<Record> = (0..40u64)
+            .map(|number| {
+                // Forty stories, four different prompts, ten different references.
+                let mut record = record(
+                    &format!("Story {number} went on."),
+                    &format!("Reference {}.", number % 10),
+                );
+                record.story.prompt = Some(format!("Prompt {}.", number % 4));
+                record.number = number;
+                record
+            })
+            .collect();
+        let survey = set.survey();
+        survey.batch(&records).expect("fits in memory");
+        let rows =
+            set.surveyed(survey).expect("fits in memory").batch(&records).expect("nothing lacks");
+        assert!(rows.views_built().len() > 10, "{:?}", rows.views_built());
+        for &(view, count) in rows.views_built() {
+            assert!(count <= 40 + 4 + 10, "{view} was built {count} times for 54 texts");
+        }
+        // Kept of a story: at most 1 KB.
+        assert!(8 * rows.stats(0).len() <= 1024, "{} numbers a story", rows.stats(0).len());
+    }
+}

@@ -1,0 +1,69 @@
+//! What can go wrong in the facade.
+
+use storymeter_core::MetricError;
+use storymeter_stats::StatsError;
+
+/// What a function of this crate returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong, by its kind.
+///
+/// Each variant holds the error of the part that failed, whose variants have the facts: file, line
+/// and field of bad input, the metric that is unknown and the nearest known one, the weights that
+/// are missing, what the device said.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or a name is wrong.
+    #[error(transparent)]
+    Input(#[from] storymeter_core::Error),
+    /// A metric is unknown, cannot be built, or fails.
+    #[error(transparent)]
+    Metric(#[from] MetricError),
+    /// Numbers on which a statistic cannot be computed.
+    #[error(transparent)]
+    Statistics(#[from] StatsError),
+    /// The numbers have no correlation, for example because all of them are equal.
+    #[error("the {coefficient} correlation is not defined: {reason}")]
+    Undefined {
+        /// Which coefficient.
+        coefficient: storymeter_stats::Coefficient,
+        /// Why it is not defined.
+        reason: storymeter_stats::Undefined,
+    },
+    /// Two lists that must have one entry per story have different lengths.
+    #[error("{first} {what_first}, but {second} {what_second}")]
+    Lengths {
+        /// What the first list holds.
+        what_first: &'static str,
+        /// How many entries the first list has.
+        first: usize,
+        /// What the second list holds.
+        what_second: &'static str,
+        /// How many entries the second list has.
+        second: usize,
+    },
+    /// A story has no reference in a file of references.
+    #[error("{place}: the story has no reference: {file} has only {references}")]
+    NoReference {
+        /// Where the story stands.
+        place: storymeter_core::Place,
+        /// The file of references.
+        file: String,
+        /// How many references it has.
+        references: usize,
+    },
+    /// A file of references has more references than there are stories.
+    #[error("{file} has {references} references, but there are {stories} stories")]
+    TooManyReferences {
+        /// The file of references.
+        file: String,
+        /// How many references it has.
+        references: usize,
+        /// How many stories there are.
+        stories: usize,
+    },
+    /// No story says which system wrote it.
+    #[error("no story says which system wrote it")]
+    NoSystems,
+}

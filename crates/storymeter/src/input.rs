@@ -1,0 +1,228 @@
+//! Stories from files, read ahead on a thread of their own, with references from other files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use rayon::prelude::*;
+use storymeter_core::read::{Format, RawRecord, RawRecords, ReadOptions, Record, Skipped};
+use storymeter_core::{Error as InputError, Place, Story};
+use tempfile::NamedTempFile;
+
+use crate::{Error, Result};
+
+/// How many records travel together from the reader to the workers.
+const BATCH: usize = 1024;
+
+/// Files of stories, and how they are read.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("stories.jsonl");
+/// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
+/// use storymeter::core::read::{ReadOptions, Skipped};
+/// use storymeter::input::Inputs;
+/// let inputs = Inputs::new(vec![path], ReadOptions::default());
+/// let stories = inputs.stories(&mut Skipped::default(), |_| ())?;
+/// assert_eq!(stories[0].text, "A door opened.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Inputs {
+    files: Vec<PathBuf>,
+    options: ReadOptions,
+    /// Removed when dropped.
+    spool: Option<NamedTempFile>,
+}
+
+impl Inputs {
+    /// Inputs that can be read once, and several times where standard input is not among them.
+    pub fn new(files: Vec<PathBuf>, options: ReadOptions) -> Self {
+        Self { files, options, spool: None }
+    }
+
+    /// The same inputs, which can be read several times: standard input is put aside in a
+    /// temporary file.
+    ///
+    /// # Errors
+    /// Where standard input cannot be read or put aside.
+    pub fn repeatable(mut self) -> Result<Self> {
+        if self.files.iter().any(|file| file == Path::new("-")) {
+            let spool = || -> io::Result<NamedTempFile> {
+                let mut spool = NamedTempFile::new()?;
+                io::copy(&mut io::stdin().lock(), &mut spool)?;
+                Ok(spool)
+            };
+            let spool = spool().map_err(|e| InputError::io(Place::file("-"), e))?;
+            self.options.spooled_stdin = Some(spool.path().to_owned());
+            self.spool = Some(spool);
+        }
+        Ok(self)
+    }
+
+    /// All stories at once, for work that must hold them. `watch` is told how many there are so
+    /// far.
+    ///
+    /// # Errors
+    /// Where the input cannot be read, or a record is bad and bad records are not skipped.
+    pub fn stories(
+        self,
+        skipped: &mut Skipped,
+        mut watch: impl FnMut(usize),
+    ) -> Result<Vec<Story>> {
+        let skip_bad = self.skips_bad();
+        let mut stories = Vec::new();
+        for batch in self.batches()? {
+            let parsed: Vec<_> = batch?.into_par_iter().map(|raw| raw.parse()).collect();
+            for record in parsed {
+                stories.extend(skipped.admit(record, skip_bad)?.map(|record| record.story));
+            }
+            watch(stories.len());
+        }
+        Ok(stories)
+    }
+
+    /// Whether bad records are skipped.
+    pub fn skips_bad(&self) -> bool {
+        self.options.skip_bad
+    }
+
+    /// Cuts the input into records on a thread of its own, a few batches ahead of whoever takes
+    /// them. Parsing is left to the taker, who has more threads.
+    ///
+    /// # Errors
+    /// Where a file cannot be opened.
+    pub fn batches(&self) -> Result<Batches> {
+        Batches::open(&self.files, &self.options)
+    }
+}
+
+/// Batches of records in input order, all of the same size except the last. The first error is the
+/// last item.
+pub struct Batches(Receiver<storymeter_core::Result<Vec<RawRecord>>>);
+
+impl Batches {
+    fn open(files: &[PathBuf], options: &ReadOptions) -> Result<Self> {
+        let mut records = RawRecords::open(files, options)?;
+        let (sender, receiver) = sync_channel(2);
+        thread::spawn(move || {
+            loop {
+                let batch: storymeter_core::Result<Vec<RawRecord>> =
+                    records.by_ref().take(BATCH).collect();
+                let last = !matches!(&batch, Ok(batch) if batch.len() == BATCH);
+                let empty = matches!(&batch, Ok(batch) if batch.is_empty());
+                // Nobody listens any more when the taker met an error.
+                if (!empty && sender.send(batch).is_err()) || last {
+                    return;
+                }
+            }
+        });
+        Ok(Self(receiver))
+    }
+}
+
+impl Iterator for Batches {
+    type Item = storymeter_core::Result<Vec<RawRecord>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.recv().ok()
+    }
+}
+
+/// Files of references, one reference per story and in the same order.
+#[derive(Debug, Clone, Default)]
+pub struct ReferenceFiles {
+    /// The files. Several give each story several references.
+    pub files: Vec<PathBuf>,
+    /// Their format, where it cannot be told from name and content.
+    pub format: Option<Format>,
+}
+
+/// Reads files of references in step with the stories.
+pub(crate) struct References {
+    files: Vec<(PathBuf, Batches)>,
+    stories: usize,
+    /// By file: references of the last batch that no story is for.
+    left: Vec<usize>,
+}
+
+/// The references of a batch of stories: one list per file, one reference per story, not parsed
+/// yet.
+pub(crate) struct Given(Vec<Vec<RawRecord>>);
+
+impl References {
+    pub(crate) fn open(references: &ReferenceFiles) -> Result<Self> {
+        let options = ReadOptions { format: references.format, ..ReadOptions::default() };
+        let open = |file: &PathBuf| {
+            Ok((file.clone(), Batches::open(std::slice::from_ref(file), &options)?))
+        };
+        let files: Vec<_> = references.files.iter().map(open).collect::<Result<_>>()?;
+        Ok(Self { left: vec![0; files.len()], files, stories: 0 })
+    }
+
+    /// The references of the next batch of stories.
+    pub(crate) fn next(&mut self, batch: &[RawRecord]) -> Result<Given> {
+        let mut columns = Vec::with_capacity(self.files.len());
+        for ((file, batches), left) in self.files.iter_mut().zip(&mut self.left) {
+            // Batches of stories and of references have the same size, so both end in the same
+            // batch or never.
+            let mut column = batches.next().transpose()?.unwrap_or_default();
+            if let Some(story) = batch.get(column.len()) {
+                return Err(Error::NoReference {
+                    place: story.place(),
+                    file: file.display().to_string(),
+                    references: self.stories + column.len(),
+                });
+            }
+            *left = column.split_off(batch.len()).len();
+            columns.push(column);
+        }
+        self.stories += batch.len();
+        Ok(Given(columns))
+    }
+
+    /// Checks that no reference is left over.
+    pub(crate) fn finish(self) -> Result<()> {
+        for ((file, batches), left) in self.files.into_iter().zip(self.left) {
+            let lengths = batches.map(|batch| batch.map(|batch| batch.len()));
+            let more = lengths.sum::<storymeter_core::Result<usize>>()?;
+            if left + more > 0 {
+                return Err(Error::TooManyReferences {
+                    file: file.display().to_string(),
+                    references: self.stories + left + more,
+                    stories: self.stories,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Parses the records of a batch and gives them their references. Bad records are counted or are
+/// the error.
+pub(crate) fn parse(
+    batch: Vec<RawRecord>,
+    given: Given,
+    skipped: &mut Skipped,
+    skip_bad: bool,
+) -> Result<Vec<Record>> {
+    let text = |raw: RawRecord| Ok(raw.parse()?.story.text);
+    let mut references = Vec::with_capacity(given.0.len());
+    for column in given.0 {
+        let parsed: Vec<storymeter_core::Result<String>> =
+            column.into_par_iter().map(text).collect();
+        // Of several bad references the first one is the error.
+        let texts = parsed.into_iter().collect::<storymeter_core::Result<Vec<String>>>()?;
+        references.push(texts.into_iter());
+    }
+    let parsed: Vec<_> = batch.into_par_iter().map(RawRecord::parse).collect();
+    let mut records = Vec::with_capacity(parsed.len());
+    for record in parsed {
+        let own: Vec<String> = references.iter_mut().filter_map(Iterator::next).collect();
+        if let Some(mut record) = skipped.admit(record, skip_bad)? {
+            record.story.references.extend(own);
+            records.push(record);
+        }
+    }
+    Ok(records)
+}

@@ -1,0 +1,413 @@
+//! Scores of many stories together: of the whole input and of each system, with intervals, and
+//! one system against another.
+//!
+//! Metrics know nothing of resampling, and statistics know nothing of stories, so what needs both
+//! is here. It works on the stories' rows of sufficient statistics; the texts are long gone.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+use storymeter_core::{Absence, Pooling, Story, Value};
+use storymeter_metrics::{MetricSet, Part, mean};
+use storymeter_stats::{
+    Bootstrap, BootstrapMethod, BootstrapOptions, Interval, RandomisationTest, WeightedSums,
+    approximate_randomisation,
+};
+
+/// What is kept of the stories: their statistics, who wrote them and what for.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    width: usize,
+    stats: Vec<f64>,
+    systems: Vec<String>,
+    numbers: HashMap<String, u32>,
+    /// By story: the number of its system, if it has one.
+    system_of: Vec<Option<u32>>,
+    /// By story: a hash of its item, because the item may be a long prompt.
+    item_of: Vec<u64>,
+}
+
+/// How intervals and tests are drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resampling {
+    /// The number of resamples.
+    pub resamples: usize,
+    /// The confidence of the intervals.
+    pub confidence: f64,
+    /// The seed of the draws.
+    pub seed: u64,
+}
+
+impl Default for Resampling {
+    fn default() -> Self {
+        Self { resamples: 1000, confidence: 0.95, seed: 0 }
+    }
+}
+
+/// The scores of some stories together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The system; `None` for all stories.
+    pub system: Option<String>,
+    /// How many stories there are.
+    pub stories: usize,
+    /// One entry per column of the metrics.
+    pub columns: Vec<ColumnSummary>,
+}
+
+/// One column of a [`Summary`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnSummary {
+    /// The score of the stories together.
+    pub score: Value,
+    /// The percentile bootstrap interval over stories; `None` for fewer than two stories.
+    pub interval: Option<Interval>,
+}
+
+/// One system against another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The system that is compared.
+    pub system: String,
+    /// How many items both systems have a story for.
+    pub items: usize,
+    /// One entry per column of the metrics, on these items.
+    pub columns: Vec<Result<RandomisationTest, Absence>>,
+}
+
+impl Ledger {
+    /// An empty ledger for rows of this width.
+    pub fn new(width: usize) -> Self {
+        Self { width, ..Self::default() }
+    }
+
+    /// Adds the row of a story.
+    ///
+    /// # Panics
+    /// If the row has another width than the ledger.
+    pub fn push(&mut self, story: &Story, row: &[f64]) {
+        assert_eq!(row.len(), self.width, "a row of the ledger's width");
+        self.stats.extend_from_slice(row);
+        let system = story.system.as_deref().map(|name| self.number_of(name));
+        self.system_of.push(system);
+        self.item_of.push(BuildHasherDefault::<DefaultHasher>::new().hash_one(story.item()));
+    }
+
+    /// Adds a later part of the stories.
+    ///
+    /// # Panics
+    /// If its rows have another width.
+    pub fn append(&mut self, later: Self) {
+        assert_eq!(later.width, self.width, "rows of the ledger's width");
+        self.stats.extend_from_slice(&later.stats);
+        let numbers: Vec<u32> = later.systems.iter().map(|name| self.number_of(name)).collect();
+        let system = |number: Option<u32>| number.map(|number| numbers[number as usize]);
+        self.system_of.extend(later.system_of.into_iter().map(system));
+        self.item_of.extend(later.item_of);
+    }
+
+    /// The number of a system. A new system gets the next one.
+    fn number_of(&mut self, system: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(system) {
+            return number;
+        }
+        let number = self.systems.len() as u32;
+        self.systems.push(system.to_owned());
+        self.numbers.insert(system.to_owned(), number);
+        number
+    }
+
+    /// The number of stories.
+    pub fn len(&self) -> usize {
+        self.system_of.len()
+    }
+
+    /// Whether there are no stories.
+    pub fn is_empty(&self) -> bool {
+        self.system_of.is_empty()
+    }
+
+    /// The systems, in order of their first story.
+    pub fn systems(&self) -> &[String] {
+        &self.systems
+    }
+
+    /// The score of all stories together, one per column, without intervals.
+    pub fn scores(&self, metrics: &MetricSet) -> Vec<Value> {
+        let rows: Vec<&[f64]> = (0..self.len()).map(|story| self.row(story)).collect();
+        metrics.aggregate(&rows)
+    }
+
+    /// All stories together.
+    pub fn all(&self, metrics: &MetricSet, resampling: &Resampling) -> Summary {
+        self.summary(None, &(0..self.len()).collect::<Vec<_>>(), metrics, resampling)
+    }
+
+    /// Each system on its own.
+    pub fn by_system(&self, metrics: &MetricSet, resampling: &Resampling) -> Vec<Summary> {
+        (0..self.systems.len() as u32)
+            .map(|number| {
+                let name = self.systems[number as usize].clone();
+                self.summary(Some(name), &self.stories_of(number), metrics, resampling)
+            })
+            .collect()
+    }
+
+    /// Every other system against one of them, by approximate randomisation over the items that
+    /// both have.
+    ///
+    /// # Errors
+    /// Where there is no such system.
+    pub fn against(
+        &self,
+        system: &str,
+        metrics: &MetricSet,
+        resampling: &Resampling,
+    ) -> crate::Result<Vec<Comparison>> {
+        let Some(&base) = self.numbers.get(system) else {
+            if self.systems.is_empty() {
+                return Err(crate::Error::NoSystems);
+            }
+            let known = self.systems.iter().map(String::as_str);
+            return Err(storymeter_core::Error::unknown("system", system, known).into());
+        };
+        let base_stories = self.stories_of(base);
+        let others = (0..self.systems.len() as u32).filter(|&other| other != base);
+        let compare = |other| {
+            let pairs = self.pairs(&self.stories_of(other), &base_stories);
+            Comparison {
+                system: self.systems[other as usize].clone(),
+                items: pairs.len(),
+                columns: self.test(&pairs, metrics, resampling),
+            }
+        };
+        Ok(others.map(compare).collect())
+    }
+
+    fn row(&self, story: usize) -> &[f64] {
+        &self.stats[story * self.width..(story + 1) * self.width]
+    }
+
+    fn stories_of(&self, system: u32) -> Vec<usize> {
+        (0..self.len()).filter(|&story| self.system_of[story] == Some(system)).collect()
+    }
+
+    /// Stories of two systems on the same item. Where a system has several for an item, the first
+    /// one goes with the first of the other system, and so on.
+    fn pairs(&self, a: &[usize], b: &[usize]) -> Vec<(usize, usize)> {
+        let mut waiting: HashMap<u64, VecDeque<usize>> = HashMap::new();
+        for &story in b {
+            waiting.entry(self.item_of[story]).or_default().push_back(story);
+        }
+        let partner = |&story: &usize| {
+            let found = waiting.get_mut(&self.item_of[story])?.pop_front()?;
+            Some((story, found))
+        };
+        a.iter().filter_map(partner).collect()
+    }
+
+    fn summary(
+        &self,
+        system: Option<String>,
+        stories: &[usize],
+        metrics: &MetricSet,
+        resampling: &Resampling,
+    ) -> Summary {
+        let rows: Vec<&[f64]> = stories.iter().map(|&story| self.row(story)).collect();
+        let columns = metrics
+            .aggregate(&rows)
+            .into_iter()
+            .zip(intervals(&rows, metrics, resampling))
+            .map(|(score, interval)| ColumnSummary { score, interval })
+            .collect();
+        Summary { system, stories: stories.len(), columns }
+    }
+
+    /// Tests the difference between the two stories of each pair, column by column.
+    fn test(
+        &self,
+        pairs: &[(usize, usize)],
+        metrics: &MetricSet,
+        resampling: &Resampling,
+    ) -> Vec<Result<RandomisationTest, Absence>> {
+        let absent = || Err(Absence::because("the systems share no item"));
+        let mut tests = Vec::with_capacity(metrics.columns().len());
+        for part in metrics.parts() {
+            for column in 0..part.columns.len() {
+                if pairs.is_empty() {
+                    tests.push(absent());
+                    continue;
+                }
+                // What the two sides sum up: a draw then costs one pass over numbers, and not over
+                // the rows of all columns.
+                let terms = Terms::of_column(&part, column);
+                let of = |story: usize| terms.of(&self.row(story)[part.stats.clone()]);
+                let sides: Vec<[Vec<f64>; 2]> =
+                    pairs.iter().map(|&(a, b)| [of(a), of(b)]).collect();
+                let scores = |exchanged: &[bool]| {
+                    let side = |first: usize| {
+                        let mut sums = vec![0.0; terms.width];
+                        for (pair, &swap) in sides.iter().zip(exchanged) {
+                            let terms = &pair[first ^ usize::from(swap)];
+                            sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+                        }
+                        terms.scores(&sums)[0].clone().unwrap_or(f64::NAN)
+                    };
+                    (side(0), side(1))
+                };
+                let (draws, seed) = (resampling.resamples, resampling.seed);
+                let test = approximate_randomisation(pairs.len(), scores, draws, seed);
+                tests.push(match test {
+                    Ok(test) if test.difference.is_finite() => Ok(test),
+                    Ok(_) => Err(Absence::because("one of the systems has no value")),
+                    Err(error) => Err(Absence::because(error.to_string())),
+                });
+            }
+        }
+        tests
+    }
+}
+
+/// What must be summed over stories, so that any draw of them is scored by one sum: rows where a
+/// metric pools rows; values, and how many there are, where it averages values.
+struct Terms<'a, 'b> {
+    part: &'a Part<'b>,
+    /// The columns whose scores are wanted, counted within the metric.
+    columns: std::ops::Range<usize>,
+    width: usize,
+}
+
+impl<'a, 'b> Terms<'a, 'b> {
+    fn new(part: &'a Part<'b>, columns: std::ops::Range<usize>) -> Self {
+        let width = match part.metric.description().pooling {
+            Pooling::Sum => part.stats.len(),
+            Pooling::Mean => 2 * columns.len(),
+        };
+        Self { part, columns, width }
+    }
+
+    fn of_column(part: &'a Part<'b>, column: usize) -> Self {
+        Self::new(part, column..column + 1)
+    }
+
+    /// The terms of one story, given its row.
+    fn of(&self, row: &[f64]) -> Vec<f64> {
+        match self.part.metric.description().pooling {
+            Pooling::Sum => row.to_vec(),
+            Pooling::Mean => {
+                let mut values: Vec<Value> = vec![Ok(0.0); self.part.columns.len()];
+                self.part.metric.values(row, &mut values);
+                let term = |value: &Value| match value {
+                    Ok(value) => [*value, 1.0],
+                    Err(_) => [0.0, 0.0],
+                };
+                values[self.columns.clone()].iter().flat_map(term).collect()
+            }
+        }
+    }
+
+    /// The scores of the wanted columns, given sums of terms.
+    fn scores(&self, sums: &[f64]) -> Vec<Value> {
+        match self.part.metric.description().pooling {
+            Pooling::Sum => {
+                let mut values: Vec<Value> = vec![Ok(0.0); self.part.columns.len()];
+                self.part.metric.pooled_values(sums, &mut values);
+                values.drain(self.columns.clone()).collect()
+            }
+            Pooling::Mean => sums.chunks_exact(2).map(|pair| mean(pair[0], pair[1])).collect(),
+        }
+    }
+}
+
+/// Percentile bootstrap intervals of all columns of all metrics, from the same draws.
+fn intervals(
+    rows: &[&[f64]],
+    metrics: &MetricSet,
+    resampling: &Resampling,
+) -> Vec<Option<Interval>> {
+    let parts: Vec<Part<'_>> = metrics.parts().collect();
+    let terms: Vec<Terms<'_, '_>> =
+        parts.iter().map(|part| Terms::new(part, 0..part.columns.len())).collect();
+    let width = terms.iter().map(|terms| terms.width).sum();
+    let of_row = |row: &&[f64]| {
+        let of = |terms: &Terms<'_, '_>| terms.of(&row[terms.part.stats.clone()]);
+        terms.iter().flat_map(of).collect::<Vec<f64>>()
+    };
+    let values = rows.iter().flat_map(of_row).collect();
+    let score = |sums: &[f64], scores: &mut [f64]| {
+        let mut start = 0;
+        for terms in &terms {
+            let found = terms.scores(&sums[start..start + terms.width]);
+            start += terms.width;
+            for (score, value) in scores[terms.part.columns.clone()].iter_mut().zip(found) {
+                *score = value.unwrap_or(f64::NAN);
+            }
+        }
+    };
+    let options = BootstrapOptions {
+        resamples: resampling.resamples,
+        confidence: resampling.confidence,
+        seed: resampling.seed,
+        method: BootstrapMethod::Percentile,
+    };
+    let columns = metrics.columns().len();
+    let found =
+        WeightedSums::new(width, values).and_then(|sums| sums.bootstrap(columns, score, &options));
+    let interval = |found: Bootstrap| Some(found.interval).filter(Interval::is_defined);
+    match found {
+        Ok(found) => found.into_iter().map(interval).collect(),
+        // Fewer than two stories.
+        Err(_) => vec![None; columns],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn story(system: Option<&str>, item: &str) -> Story {
+        Story { system: system.map(str::to_owned), item: Some(item.to_owned()), ..Story::default() }
+    }
+
+    fn metrics(typed: &[&str]) -> MetricSet {
+        MetricSet::new(typed, &crate::catalogue(), Default::default()).expect("known metrics")
+    }
+
+    #[test]
+    fn stories_added_in_parts_are_summed_up_as_if_they_came_one_by_one() {
+        let metrics = metrics(&["text-length"]);
+        let systems =
+            [Some("rain"), None, Some("sun"), Some("rain"), Some("fog"), Some("sun"), None];
+        let (mut whole, mut parts) = (Ledger::new(2), Ledger::new(2));
+        for (start, part) in [(0, &systems[..1]), (1, &systems[1..5]), (5, &systems[5..])] {
+            let mut ledger = Ledger::new(2);
+            for (n, system) in (start..).zip(part) {
+                let story = story(*system, &format!("item {}", n % 3));
+                whole.push(&story, &[f64::from(n), 1.0]);
+                ledger.push(&story, &[f64::from(n), 1.0]);
+            }
+            parts.append(ledger);
+        }
+        assert_eq!(parts.systems(), ["rain", "sun", "fog"]);
+        let resampling = Resampling { resamples: 20, ..Resampling::default() };
+        assert_eq!(parts.all(&metrics, &resampling), whole.all(&metrics, &resampling));
+        assert_eq!(parts.system_of, whole.system_of);
+        assert_eq!(parts.item_of, whole.item_of);
+        let against = |ledger: &Ledger| ledger.against("rain", &metrics, &resampling).unwrap();
+        assert_eq!(against(&parts), against(&whole));
+    }
+
+    #[test]
+    fn systems_without_a_shared_item_are_not_compared() {
+        let metrics = metrics(&["text-length"]);
+        let mut ledger = Ledger::new(2);
+        ledger.push(&story(Some("rain"), "a"), &[1.0, 1.0]);
+        ledger.push(&story(Some("sun"), "b"), &[9.0, 1.0]);
+        let found = ledger.against("rain", &metrics, &Resampling::default()).unwrap();
+        assert_eq!(found[0].items, 0);
+        let reason = found[0].columns[0].clone().unwrap_err().to_string();
+        assert_eq!(reason, "the systems share no item");
+        let unknown = ledger.against("run", &metrics, &Resampling::default()).unwrap_err();
+        assert!(unknown.to_string().contains("did you mean \"sun\"?"), "{unknown}");
+    }
+}

@@ -1,0 +1,507 @@
+//! Stories in, a score table out.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use storymeter_core::read::{Record, Skipped};
+use storymeter_core::{
+    Catalogue, Column, Counts, Depth, Device, Entry, Metric, Place, Precision, Rationale,
+    Resources, Role, Row, ScoreTable, Settings, Signature, Story, Value,
+};
+use storymeter_metrics::{Batch, MetricSet, in_order};
+
+use crate::input::{Inputs, ReferenceFiles, References, parse};
+use crate::ledger::{Ledger, Resampling};
+use crate::{Error, Result, catalogue};
+
+/// The id of the learned metric, which scores where no other is named.
+pub const LEARNED: &str = "union";
+
+/// How many stories are scored together by [`Scorer::run`].
+const BATCH: usize = 1024;
+
+/// How many batches may be under way at once.
+const AHEAD: usize = 4;
+
+/// Scores stories with any set of metrics.
+///
+/// ```
+/// let table = storymeter::Scorer::new()
+///     .metrics(["text-length", "distinct-2"])
+///     .run(["The rain fell.", "It fell and fell."])?;
+/// assert_eq!(table.values(table.find("text-length")?), [Ok(4.0), Ok(5.0)]);
+/// let signature = table.columns()[0].signature.as_ref().unwrap();
+/// assert!(signature.to_string().starts_with("text-length|tok:spacy|newline:no|version:"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Scorer {
+    catalogue: Catalogue,
+    typed: Vec<String>,
+    settings: Settings,
+    explain: Option<Depth>,
+}
+
+impl Default for Scorer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scorer {
+    /// A scorer with the embedded model as its only metric.
+    pub fn new() -> Self {
+        Self {
+            catalogue: catalogue(),
+            typed: vec![LEARNED.to_owned()],
+            settings: Settings::default(),
+            explain: None,
+        }
+    }
+
+    /// The same scorer with these metrics, such as `bleu` or `rouge:hanna`.
+    #[must_use]
+    pub fn metrics(mut self, typed: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.typed = typed.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The same scorer, which also knows a metric from outside the workspace.
+    ///
+    /// `examples/own_metric.rs` of this crate shows one.
+    #[must_use]
+    pub fn register(mut self, entry: &'static Entry) -> Self {
+        self.catalogue = self.catalogue.with(entry);
+        self
+    }
+
+    /// The same scorer with another model for the learned metric: a folder, a model file, or the
+    /// name of an installed model.
+    #[must_use]
+    pub fn model(self, named: impl Into<PathBuf>) -> Self {
+        self.weights(LEARNED, named)
+    }
+
+    /// The same scorer with a folder of weights or tables for a metric or a model.
+    #[must_use]
+    pub fn weights(mut self, name: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
+        self.settings.weights.insert(name.into(), folder.into());
+        self
+    }
+
+    /// The same scorer, computing on this device.
+    #[must_use]
+    pub fn device(mut self, device: Device) -> Self {
+        self.settings.device = device;
+        self
+    }
+
+    /// The same scorer, computing in this precision.
+    #[must_use]
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.settings.precision = Some(precision);
+        self
+    }
+
+    /// The same scorer with this seed for metrics that draw a sample.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// The same scorer, which also explains its scores. Where no metric explains itself, the
+    /// learned one does, without adding a column.
+    #[must_use]
+    pub fn explain(mut self, depth: Depth) -> Self {
+        self.explain = Some(depth);
+        self
+    }
+
+    /// Opens models and tables, and gets ready to score.
+    ///
+    /// # Errors
+    /// Where a metric is unknown or cannot be built.
+    pub fn build(self) -> Result<ReadyScorer> {
+        let resources = Arc::new(Resources::new(self.settings));
+        let metrics = MetricSet::new(&self.typed, &self.catalogue, Arc::clone(&resources))?;
+        let explains = metrics.parts().any(|part| part.metric.description().explains);
+        let explainer = match self.explain {
+            Some(depth) if explains => Explainer::Among(depth),
+            Some(depth) => {
+                let metric = self.catalogue.build(LEARNED, &resources)?;
+                Explainer::Beside(MetricSet::from_metrics(vec![metric], resources)?, depth)
+            }
+            None => Explainer::None,
+        };
+        Ok(ReadyScorer { metrics, explainer })
+    }
+
+    /// Scores stories that are in memory.
+    ///
+    /// A story is anything that becomes a [`Story`], such as a text. Stories without an id get
+    /// their number.
+    ///
+    /// # Errors
+    /// Where a metric is unknown, cannot be built or fails, or a story lacks what a metric needs.
+    pub fn run<I>(self, stories: I) -> Result<ScoreTable>
+    where
+        I: IntoIterator,
+        I::Item: Into<Story>,
+    {
+        self.build()?.run(stories)
+    }
+}
+
+/// Who explains the scores.
+enum Explainer {
+    None,
+    /// One of the metrics.
+    Among(Depth),
+    /// A metric of its own, whose scores nobody asked for.
+    Beside(MetricSet, Depth),
+}
+
+/// A [`Scorer`] whose models and tables are open.
+pub struct ReadyScorer {
+    metrics: MetricSet,
+    explainer: Explainer,
+}
+
+/// A batch of scored stories.
+pub struct Scored<'a> {
+    /// The stories.
+    pub records: &'a [Record],
+    /// Their statistics and values.
+    pub batch: &'a Batch,
+    /// One explanation per story, where they were asked for.
+    pub rationales: Option<&'a [Box<dyn Rationale>]>,
+}
+
+/// What hears how the work goes on.
+pub trait Watch {
+    /// A pass over the input begins.
+    fn begins(&mut self, _pass: Pass) {}
+    /// So many more stories are done.
+    fn advances(&mut self, _stories: u64) {}
+    /// The pass is over.
+    fn ends(&mut self) {}
+}
+
+/// Hears nothing.
+impl Watch for () {}
+
+/// A pass over the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pass {
+    /// Metrics get to know the corpus.
+    Survey,
+    /// Stories are scored.
+    Score,
+}
+
+impl ReadyScorer {
+    /// The metrics.
+    pub fn metrics(&self) -> &MetricSet {
+        &self.metrics
+    }
+
+    /// Whether the input is read twice, because a metric must know the corpus first.
+    pub fn reads_twice(&self) -> bool {
+        self.metrics.needs_survey()
+    }
+
+    /// Scores stories that are in memory.
+    ///
+    /// # Errors
+    /// Where a metric fails, or a story lacks what a metric needs.
+    pub fn run<I>(mut self, stories: I) -> Result<ScoreTable>
+    where
+        I: IntoIterator,
+        I::Item: Into<Story>,
+    {
+        let records: Vec<Record> = (0u64..)
+            .zip(stories)
+            .map(|(number, story)| {
+                let mut story: Story = story.into();
+                if story.id.is_empty() {
+                    story.id = number.to_string();
+                }
+                Record { story, number, place: Place::file(format!("story {number}")) }
+            })
+            .collect();
+        if self.reads_twice() {
+            let survey = self.metrics.survey();
+            self.metrics.check_all(&records)?;
+            survey.batch(&records)?;
+            self.metrics = self.metrics.surveyed(survey)?;
+        }
+        let mut tally = Tally::new(&self.metrics);
+        let mut values: Vec<Vec<Value>> = vec![Vec::new(); self.metrics.columns().len()];
+        for part in records.chunks(BATCH) {
+            let batch = self.metrics.batch(part)?;
+            for story in 0..part.len() {
+                for (column, value) in values.iter_mut().zip(batch.values(story)) {
+                    column.push(value.clone());
+                }
+            }
+            tally.add(&batch);
+        }
+        let row = |Record { story, .. }: Record| Row {
+            item: story.item().to_owned(),
+            id: story.id,
+            system: story.system,
+            ratings: story.ratings,
+            line: None,
+        };
+        let mut table = ScoreTable::new(records.into_iter().map(row).collect());
+        for (column, values) in tally.columns(&self.metrics).into_iter().zip(values) {
+            table.push(column, values);
+        }
+        Ok(table)
+    }
+
+    /// Scores stories from files, batch by batch, in bounded memory.
+    ///
+    /// `work` is done on all threads, on several batches at once. What comes of it is handed to
+    /// `take` in input order. Metrics that must know the corpus first read the input twice.
+    ///
+    /// # Errors
+    /// Where the input is bad, a metric fails, or `work` or `take` does.
+    pub fn over<R: Send, E: From<Error> + Send>(
+        mut self,
+        inputs: &Inputs,
+        references: &ReferenceFiles,
+        watch: &mut dyn Watch,
+        work: impl Fn(Scored<'_>) -> Result<R, E> + Sync,
+        mut take: impl FnMut(R) -> Result<(), E>,
+    ) -> Result<Run, E> {
+        if self.reads_twice() {
+            let survey = self.metrics.survey();
+            let metrics = &self.metrics;
+            let gather = |records: &[Record]| -> Result<(), E> {
+                metrics.check_all(records).map_err(Error::from)?;
+                Ok(survey.batch(records).map_err(Error::from)?)
+            };
+            // Bad records are counted by the second pass.
+            each_batch((inputs, references), (watch, Pass::Survey), AHEAD, gather, |()| Ok(()))?;
+            self.metrics = self.metrics.surveyed(survey).map_err(Error::from)?;
+        }
+        let (metrics, explainer) = (&self.metrics, &self.explainer);
+        let score = |records: &[Record]| -> Result<_, E> {
+            let failed = |error| E::from(Error::from(error));
+            let (batch, beside) = match explainer {
+                Explainer::None => (metrics.batch(records), None),
+                Explainer::Among(depth) => (metrics.explained_batch(records, *depth), None),
+                Explainer::Beside(set, depth) => {
+                    // Before time is spent on explanations that nobody will see.
+                    metrics.check_all(records).map_err(failed)?;
+                    let beside = set.explained_batch(records, *depth).map_err(failed)?;
+                    (metrics.batch(records), Some(beside))
+                }
+            };
+            let batch = batch.map_err(failed)?;
+            let rationales = beside.as_ref().unwrap_or(&batch).explanations();
+            let result = work(Scored { records, batch: &batch, rationales })?;
+            let mut ledger = Ledger::new(metrics.width());
+            for (at, record) in records.iter().enumerate() {
+                ledger.push(&record.story, batch.stats(at));
+            }
+            let mut tally = Tally::new(metrics);
+            tally.add(&batch);
+            Ok((result, ledger, tally))
+        };
+        // A network uses all threads on one batch, so batches of it take turns.
+        let whole = metrics.wants_batches() || !matches!(explainer, Explainer::None);
+        let ahead = if whole { 1 } else { AHEAD };
+        let mut ledger = Ledger::new(metrics.width());
+        let mut tally = Tally::new(metrics);
+        let skipped = each_batch(
+            (inputs, references),
+            (watch, Pass::Score),
+            ahead,
+            score,
+            |(result, part, counted)| {
+                ledger.append(part);
+                tally.merge(counted);
+                take(result)
+            },
+        )?;
+        Ok(Run { metrics: self.metrics, ledger, tally, skipped })
+    }
+}
+
+/// Reads the input batch by batch, with the references of the reference files.
+fn each_batch<R: Send, E: From<Error> + Send>(
+    (inputs, references): (&Inputs, &ReferenceFiles),
+    (watch, pass): (&mut dyn Watch, Pass),
+    ahead: usize,
+    work: impl Fn(&[Record]) -> Result<R, E> + Sync,
+    mut take: impl FnMut(R) -> Result<(), E>,
+) -> Result<Skipped, E> {
+    let mut references = References::open(references)?;
+    let mut skipped = Skipped::default();
+    watch.begins(pass);
+    let batches = inputs.batches()?.map(|batch| -> Result<_> {
+        let batch = batch?;
+        let given = references.next(&batch)?;
+        Ok((batch, given))
+    });
+    let skip_bad = inputs.skips_bad();
+    let work = |batch: Result<(Vec<_>, _)>| -> Result<_, E> {
+        let (batch, given) = batch?;
+        let mut skipped = Skipped::default();
+        let records = parse(batch, given, &mut skipped, skip_bad)?;
+        Ok((work(&records)?, records.len() as u64, skipped))
+    };
+    in_order(batches, ahead, work, |done: Result<_, E>| {
+        let (result, stories, passed_over) = done?;
+        skipped.merge(passed_over);
+        watch.advances(stories);
+        take(result)
+    })?;
+    references.finish()?;
+    watch.ends();
+    Ok(skipped)
+}
+
+/// What is counted on the way.
+struct Tally {
+    stories: u64,
+    empty: u64,
+    references: Option<(usize, usize)>,
+    /// By metric: stories of which it read only a part.
+    truncated: Vec<u64>,
+    /// By column: stories with a value.
+    present: Vec<u64>,
+}
+
+impl Tally {
+    fn new(metrics: &MetricSet) -> Self {
+        Self {
+            stories: 0,
+            empty: 0,
+            references: None,
+            truncated: vec![0; metrics.parts().count()],
+            present: vec![0; metrics.columns().len()],
+        }
+    }
+
+    fn add(&mut self, batch: &Batch) {
+        self.stories += batch.len() as u64;
+        self.empty += batch.empty_stories() as u64;
+        self.references = joined(self.references, batch.references());
+        add_all(&mut self.truncated, batch.truncated());
+        for story in 0..batch.len() {
+            for (count, value) in self.present.iter_mut().zip(batch.values(story)) {
+                *count += u64::from(value.is_ok());
+            }
+        }
+    }
+
+    fn merge(&mut self, later: Self) {
+        self.stories += later.stories;
+        self.empty += later.empty;
+        self.references = joined(self.references, later.references);
+        add_all(&mut self.truncated, &later.truncated);
+        add_all(&mut self.present, &later.present);
+    }
+
+    /// The columns with their full signatures and counts.
+    fn columns(&self, metrics: &MetricSet) -> Vec<Column> {
+        let mut columns = Vec::with_capacity(metrics.columns().len());
+        for (part, &truncated) in metrics.parts().zip(&self.truncated) {
+            let signature = self.signature(part.metric).with_version();
+            for at in part.columns {
+                let column = &metrics.columns()[at];
+                columns.push(Column {
+                    key: column.key.clone(),
+                    role: Role::Metric,
+                    direction: column.direction,
+                    range: column.range,
+                    signature: Some(signature.clone()),
+                    counts: Counts {
+                        present: self.present[at],
+                        absent: self.stories - self.present[at],
+                        truncated,
+                        empty: self.empty,
+                    },
+                });
+            }
+        }
+        columns
+    }
+
+    /// The parameters of a metric with the number of references, without the version.
+    fn signature(&self, metric: &dyn Metric) -> Signature {
+        let description = metric.description();
+        let signature = description.signature.clone();
+        match self.references {
+            Some((least, most)) if description.needs.reference && least == most => {
+                signature.with("nrefs", "nr", least)
+            }
+            Some(_) if description.needs.reference => signature.with("nrefs", "nr", "var"),
+            _ => signature,
+        }
+    }
+}
+
+fn joined(a: Option<(usize, usize)>, b: Option<(usize, usize)>) -> Option<(usize, usize)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (a, b) => a.or(b),
+    }
+}
+
+fn add_all(sums: &mut [u64], more: &[u64]) {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}
+
+/// What is known after all stories were scored.
+pub struct Run {
+    metrics: MetricSet,
+    ledger: Ledger,
+    tally: Tally,
+    /// The bad records that were skipped.
+    pub skipped: Skipped,
+}
+
+impl Run {
+    /// The metrics, knowing the corpus where they need it.
+    pub fn metrics(&self) -> &MetricSet {
+        &self.metrics
+    }
+
+    /// The rows of all stories, for summaries and comparisons.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The columns with their full signatures and counts, as the header of a score file has them.
+    pub fn columns(&self) -> Vec<Column> {
+        self.tally.columns(&self.metrics)
+    }
+
+    /// How many stories have no text.
+    pub fn empty_stories(&self) -> u64 {
+        self.tally.empty
+    }
+
+    /// One signature per metric for the scores of all stories together: with the number of stories
+    /// and how intervals were drawn.
+    pub fn signatures(&self, resampling: &Resampling) -> Vec<Signature> {
+        self.metrics
+            .parts()
+            .map(|part| {
+                let signature = self
+                    .tally
+                    .signature(part.metric)
+                    .with("stories", "n", self.ledger.len())
+                    .with("bootstrap", "bs", resampling.resamples);
+                let seeded = signature.get("seed").is_some();
+                let signature =
+                    if seeded { signature } else { signature.with("seed", "rs", resampling.seed) };
+                signature.with_version()
+            })
+            .collect()
+    }
+}
