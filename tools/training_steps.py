@@ -1,7 +1,7 @@
 """The losses of PyTorch's first training steps with a real encoder on real stories, for the GPU tests to follow.
 
     python3 tools/training_steps.py MODEL STORIES.tsv.gz OUT [--stories 512] [--peak 5e-5] [--warm-up 86] [--total 1433] [--nudge]
-    STORYMETER_STEPS=OUT cargo test --release -p storymeter-encoder --test cuda -- --nocapture steps
+    STORYMETER_STEPS=OUT cargo test --release -p storymeter-encoder --features cuda --test pytorch_steps -- --include-ignored --nocapture
 
 MODEL is a Hugging Face style folder (MiniLM, MPNet), STORIES a table with a header and a sentence a column after the first.
 OUT becomes a folder with links to the model, `expected.json` (token numbers, no text), `training.json` (losses without dropout)

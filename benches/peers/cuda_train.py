@@ -8,7 +8,7 @@ token before at every second one. Real tokens are counted, padding is not.
 
     # once, where the stories and a tokenizer are: 16-bit numbers, no text
     python3 benches/peers/cuda_train.py --make-stories roc.u16 --roc ../shared/data/roc/stories.tsv.gz --tokenizer minilm-l6
-    cargo build --release -p storymeter-encoder --example cuda_bench
+    cargo build --release -p storymeter-encoder --features cuda --example cuda_bench
     python3 benches/peers/cuda_train.py --stories roc.u16 [--steps 30] [--tokens 8192,32768]
         [--bench target/release/examples/cuda_bench]
 

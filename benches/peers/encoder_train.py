@@ -6,7 +6,7 @@
 backward, clipping, AdamW; f32, no dropout. PyTorch gets them sorted by length as two padded half-batches whose gradients
 add up; we get them packed, as they come. Prints the median time, the processor time of all threads (on a busy machine,
 with THREADS 1, its ratio is the one to trust) and the largest difference of the losses. Needs torch, transformers and
-`cargo build --release --example train_step -p storymeter-encoder`.
+`cargo build --release --example train_step -p storymeter-encoder --features train`.
 """
 
 import gzip

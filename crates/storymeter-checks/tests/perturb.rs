@@ -9,7 +9,8 @@ use storymeter::core::read::{ReadOptions, open};
 use storymeter::core::rng::StreamId;
 use storymeter::perturb::negation::alterations;
 use storymeter::perturb::{
-    Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturber, Preset, Tally, Technique, apply, undo,
+    CheckedConfig, Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturber, Preset, Tally,
+    Technique, apply, undo,
 };
 use storymeter::text::lexicon::Lexicon;
 use storymeter::text::tagger::Tagger;
@@ -44,7 +45,7 @@ fn roc_negatives_have_the_shares_asked_for_and_can_be_undone() {
     assert_eq!(stories.len(), 60_802);
     let donors = donors(&stories);
     for preset in [Preset::Paper, Preset::ReleasedCode] {
-        let config = Config { preset, ..Config::default() };
+        let config = Config { preset, ..Config::default() }.checked().unwrap();
         let perturber = Perturber::new(config, &donors, Lexicon::embedded(), Tagger::embedded());
         let tally = stories
             .par_iter()
@@ -63,7 +64,7 @@ fn roc_negatives_have_the_shares_asked_for_and_can_be_undone() {
                         "sentence 1 changed: {}",
                         sample.story
                     );
-                    assert!(sample.edits.iter().all(|edit| (1..5).contains(&edit.sentence)));
+                    assert!(sample.edits.iter().all(|edit| (1..5).contains(&edit.sentence())));
                 }
                 tally
             })
@@ -80,7 +81,7 @@ fn roc_negatives_have_the_shares_asked_for_and_can_be_undone() {
 }
 
 /// Within one point of what was asked for.
-fn assert_shares(tally: &Tally, config: &Config) {
+fn assert_shares(tally: &Tally, config: &CheckedConfig) {
     let all = tally.samples as f64;
     for (asked, came) in config.expected_counts().iter().zip(tally.counts) {
         assert!((asked - came as f64 / all).abs() < 0.01, "number of techniques: {asked} {came}");
@@ -99,7 +100,7 @@ fn five_sentences_stay_five() {
     let stories = read(&path);
     let donors = donors(&stories);
     let perturber =
-        Perturber::new(Config::default(), &donors, Lexicon::embedded(), Tagger::embedded());
+        Perturber::new(CheckedConfig::default(), &donors, Lexicon::embedded(), Tagger::embedded());
     let counts: Vec<(usize, usize)> = stories
         .par_iter()
         .enumerate()
@@ -124,7 +125,7 @@ fn long_stories_can_be_damaged_too() {
     let stories: Vec<Story> = read(&path).into_iter().take(3_000).collect();
     let donors = donors(&stories);
     let perturber =
-        Perturber::new(Config::default(), &donors, Lexicon::embedded(), Tagger::embedded());
+        Perturber::new(CheckedConfig::default(), &donors, Lexicon::embedded(), Tagger::embedded());
     let made = stories
         .par_iter()
         .enumerate()

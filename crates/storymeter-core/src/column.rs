@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{Key, Signature};
 
@@ -118,7 +119,7 @@ impl Counts {
 
 /// One column of a [`ScoreTable`](crate::ScoreTable), with everything that a reader needs to
 /// interpret its values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Column {
     /// What the user typed, plus the member of a family; the name of a human criterion.
     pub key: Key,
@@ -131,7 +132,7 @@ pub struct Column {
     pub range: Range,
     /// Every parameter that can change a value, where it is known. Columns with equal signatures
     /// can be compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub signature: Option<Signature>,
     /// What happened to the texts.
     #[serde(default)]
@@ -151,5 +152,25 @@ impl Column {
 
     fn new(key: Key, role: Role, direction: Direction) -> Self {
         Self { key, role, direction, range: Range::ANY, signature: None, counts: Counts::default() }
+    }
+}
+
+/// The fields, and for readers of the file the parts of the key: the id of the metric, its options
+/// and the member of a family.
+impl Serialize for Column {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("key", &self.key)?;
+        if self.role == Role::Metric {
+            map.serialize_entry("metric", self.key.id())?;
+            map.serialize_entry("preset", &self.key.options())?;
+            map.serialize_entry("member", &self.key.family_member())?;
+        }
+        map.serialize_entry("role", &self.role)?;
+        map.serialize_entry("direction", &self.direction)?;
+        map.serialize_entry("range", &self.range)?;
+        map.serialize_entry("signature", &self.signature)?;
+        map.serialize_entry("counts", &self.counts)?;
+        map.end()
     }
 }

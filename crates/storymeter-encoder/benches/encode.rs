@@ -1,7 +1,7 @@
-//! Tokens per second of a MiniLM-sized encoder with random weights, in f32 and int8, many stories and one; weights a second
-//! that are read from a grid.
+//! How many tokens per second a MiniLM-sized encoder with random weights encodes, in f32 and int8,
+//! for many stories and for one; and how many weights per second are read from a grid.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::path::Path;
 use storymeter_encoder::{
     Batch, Config, Encoder, Grid, Isa, Parameters, Precision, Tokenizer, Workspace,
@@ -73,6 +73,19 @@ fn tokenize(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("tokenize");
     group.throughput(Throughput::Bytes(story.len() as u64));
     group.bench_function("plain English", |bencher| bencher.iter(|| tokenizer.tokenize(&story)));
+    // The bytes per second of 10, 100 and 1,000 KB are the same: the time is linear in the text.
+    group.sample_size(10);
+    let kinds =
+        [("names", "[MASK] met Susan. "), ("quotes", "\"'"), ("ordinary text", story.as_str())];
+    for (kind, unit) in kinds {
+        for kilobytes in [10, 100, 1000] {
+            let text: String = unit.chars().cycle().take(1000 * kilobytes).collect();
+            group.throughput(Throughput::Bytes(text.len() as u64));
+            group.bench_function(BenchmarkId::new(format!("{kind}, KB"), kilobytes), |bencher| {
+                bencher.iter(|| tokenizer.tokenize(&text));
+            });
+        }
+    }
     group.finish();
 }
 

@@ -1,11 +1,15 @@
-//! Times training and scoring on a GPU: MiniLM-L6 and MPNet-base shapes with random weights, packed stories,
-//! reconstruction at every second token, AdamW. Training in bf16, scoring in f16.
+//! Times training and scoring on a GPU: random weights in the shapes of MiniLM-L6 and MPNet-base,
+//! packed stories, reconstruction at every second token, AdamW. Training is in bf16, scoring in
+//! f16.
 //!
-//!     cargo run --release --example cuda_bench -- [STEPS] [TOKENS,TOKENS...] [STORIES]
+//!     cargo run --release --features cuda --example cuda_bench -- [STEPS] [TOKENS,...] [STORIES]
 //!
-//! STORIES is a file of tokenised stories, 16-bit little-endian numbers: how many tokens a story has, then the tokens. Without
-//! it there are made-up stories of 40 to 75 tokens. Whole steps are timed first; then each operation by events, whose sum is
-//! how long the GPU was busy, and the rest of a step is idle. `benches/peers/cuda_train.py` does the same in PyTorch.
+//! STORIES is a file of tokenised stories as 16-bit little-endian numbers: for each story the
+//! number of its tokens, then the tokens. Without it, stories of 40 to 75 tokens are made up.
+//!
+//! Whole steps are timed first. Then each operation is timed by events: their sum is how long the
+//! GPU was busy, and for the rest of a step it was idle. `benches/peers/cuda_train.py` does the
+//! same in PyTorch.
 #![allow(clippy::print_stdout)]
 
 #[path = "../tests/shape/mod.rs"]
@@ -22,7 +26,8 @@ use storymeter_encoder::train::{
 };
 use storymeter_encoder::{Batch, Config, Family, Parameters, Stream, Tensor};
 
-/// Batches that are used in turn, so that no step finds the numbers of rows of the one before.
+/// The number of batches that are used in turn, so that no step has the same number of rows as the
+/// one before.
 const BATCHES: u64 = 8;
 
 /// The shapes of MiniLM-L6 and MPNet-base.
@@ -33,18 +38,18 @@ fn shapes() -> [(&'static str, Config); 2] {
     ]
 }
 
-/// Batches of real stories one after the other, from the first again where there are no more.
+/// Batches of real stories, one after the other. After the last story the first one follows again.
 fn real_batches(file: &str, tokens: usize) -> Result<Vec<Batch>, Box<dyn Error>> {
     let bytes = std::fs::read(file)?;
     let numbers: Vec<u32> =
         bytes.chunks_exact(2).map(|two| u32::from(u16::from_le_bytes([two[0], two[1]]))).collect();
     let mut stories: Vec<&[u32]> = Vec::new();
-    let mut rest = numbers.as_slice();
-    while let [length, more @ ..] = rest {
+    let mut unread = numbers.as_slice();
+    while let [length, more @ ..] = unread {
         let (story, later) =
             more.split_at_checked(*length as usize).ok_or("the file of stories is cut off")?;
         stories.push(story);
-        rest = later;
+        unread = later;
     }
     let mut turn = stories.iter().cycle().peekable();
     let mut batches = Vec::new();
@@ -58,7 +63,7 @@ fn real_batches(file: &str, tokens: usize) -> Result<Vec<Batch>, Box<dyn Error>>
     Ok(batches)
 }
 
-/// Made-up stories of 40 to 75 tokens, `tokens` in all at most.
+/// Made-up stories of 40 to 75 tokens, with at most `tokens` tokens in all.
 fn batch(seed: u64, tokens: usize, vocabulary: usize) -> Batch {
     let (lengths, words) = (Stream::new(seed).child(0), Stream::new(seed).child(1));
     let mut batch = Batch::new();
@@ -68,7 +73,7 @@ fn batch(seed: u64, tokens: usize, vocabulary: usize) -> Batch {
             break;
         }
         let first = batch.ids().len() as u64;
-        // Words by Zipf's law, roughly: a few are everywhere.
+        // Roughly Zipf's law: a few words are everywhere.
         let word = |i: u64| {
             let share = f64::from(words.uniform(first + i)).mul_add(0.999, 0.0005);
             ((vocabulary as f64).powf(share) as u32).min(vocabulary as u32 - 1)
@@ -100,19 +105,20 @@ fn learn(
     Ok(())
 }
 
-/// Floating-point operations of a training step's matrix products: encoder, and reconstruction at half of the tokens.
+/// The floating-point operations of the matrix products of a training step: the encoder, and
+/// reconstruction at half of the tokens.
 fn operations(config: &Config, tokens: usize) -> f64 {
     let (h, i) = (config.hidden as f64, config.intermediate as f64);
     let encoder = config.layers as f64 * (4.0 * h * h + 2.0 * h * i);
     6.0 * tokens as f64 * (encoder + 0.5 * h * config.vocabulary as f64)
 }
 
-/// Operations a second of a large bf16 product.
+/// How many operations per second a large bf16 product reaches.
 fn peak(cuda: &Cuda<bf16>) -> Result<f64, Box<dyn Error>> {
     let n = 8192;
     let random = |seed| -> Vec<f32> {
-        let some: Vec<f32> = (0..65_521).map(|i| 0.02 * Stream::new(seed).normal(i)).collect();
-        some.iter().copied().cycle().take(n * n).collect()
+        let period: Vec<f32> = (0..65_521).map(|i| 0.02 * Stream::new(seed).normal(i)).collect();
+        period.iter().copied().cycle().take(n * n).collect()
     };
     let (weight, bias) = (random(1), vec![0.0; n]);
     let given = [Given { data: &weight, decays: false }, Given { data: &bias, decays: false }];
@@ -129,8 +135,8 @@ fn peak(cuda: &Cuda<bf16>) -> Result<f64, Box<dyn Error>> {
     Ok(2.0 * (n as f64).powi(3) / time(20)?)
 }
 
-/// What some steps took: seconds in all, tokens, mean losses, seconds the host spent on giving work away (it waits where it
-/// is too far ahead).
+/// What some steps took: seconds in all, tokens, mean losses, and the seconds that the host spent
+/// on handing out work (it waits if it is too far ahead).
 struct Timing {
     seconds: f64,
     read: usize,
@@ -194,7 +200,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let Timing { seconds, read, losses, host } = train(steps)?;
             let share = operations(&config, read) / seconds / peak;
             network.backend().start_profile();
-            // The closure borrows the network, so that the profiled steps are written out.
+            // The closure borrows the network, so that the profiled steps are written out here.
             for (step, batch) in batches.iter().enumerate() {
                 network.clear_gradients();
                 learn(&mut network, batch, step as u64)?;
@@ -204,8 +210,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             let busy = profile.iter().map(|(_, time, _)| time).sum::<f64>() / batches.len() as f64;
             let each = 1e3 * seconds / steps as f64;
             println!(
-                "{name} {tokens:6} training: {:10.0} tokens/s, {each:6.2} ms a step (host {:.2}), {:4.1}% of the peak, \
-                 GPU idle {:.1}%, losses {:.3} {:.3}",
+                "{name} {tokens:6} training: {:10.0} tokens/s, {each:6.2} ms per step (host {:.2}), \
+                 {:4.1}% of the peak, GPU idle {:.1}%, losses {:.3} {:.3}",
                 read as f64 / seconds,
                 1e3 * host / steps as f64,
                 100.0 * share,
@@ -234,7 +240,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             score(2 * batches.len())?;
             let (seconds, read) = score(steps)?;
             println!(
-                "{name} {tokens:6} scoring:  {:10.0} tokens/s, {:6.2} ms a batch",
+                "{name} {tokens:6} scoring:  {:10.0} tokens/s, {:6.2} ms per batch",
                 read as f64 / seconds,
                 1e3 * seconds / steps as f64
             );

@@ -1,10 +1,12 @@
-//! Encodes stories given as token ids, again and again: what `benches/peers/encoder.py` times and compares.
+//! Encodes stories given as token ids, again and again. `benches/peers/encoder.py` times it and
+//! compares it.
 //!
 //!     cargo run --release --example encode -- MODEL_FOLDER f32|int8 IDS.jsonl [DUMP.f32]
 //!
-//! `IDS.jsonl` has one list of token ids a line. Every line on standard input is one run over all stories, answered
-//! by its seconds. With `DUMP.f32` the hidden states of a first run are written there, row by row, little-endian.
-//! The number of threads is rayon's (`RAYON_NUM_THREADS`).
+//! `IDS.jsonl` has one list of token ids per line. Every line on standard input asks for one run
+//! over all stories, and the answer is the seconds it took. With `DUMP.f32`, the hidden states of a
+//! first run are written there, row by row and little-endian. The number of threads is that of
+//! rayon (`RAYON_NUM_THREADS`).
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;

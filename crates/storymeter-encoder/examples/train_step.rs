@@ -1,10 +1,13 @@
-//! Takes training steps on stories given as token ids: what `benches/peers/encoder_train.py` times and compares.
+//! Takes training steps on stories given as token ids. `benches/peers/encoder_train.py` times it
+//! and compares it.
 //!
-//!     cargo run --release --example train_step -- MODEL_FOLDER IDS.jsonl
+//!     cargo run --release --features train --example train_step -- MODEL_FOLDER IDS.jsonl
 //!
-//! `IDS.jsonl` has one list of token ids a line. Every line on standard input is one step over all stories, answered by
-//! its seconds and its loss: a label on the first token (every second story is "human"), and every token as its own
-//! target over the vocabulary with weight 0.1, tied to the word embeddings; AdamW at 1e-5; no dropout.
+//! `IDS.jsonl` has one list of token ids per line. Every line on standard input asks for one step
+//! over all stories, and the answer is its seconds and its loss. The loss has a label on the first
+//! token (every second story is "human"), and every token as its own target over the vocabulary,
+//! with weight 0.1 and tied to the word embeddings. The optimiser is AdamW at 1e-5, without
+//! dropout.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;

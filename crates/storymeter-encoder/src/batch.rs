@@ -1,10 +1,10 @@
-//! Stories as packed tokens: one after the other, no padding.
+//! A batch: the tokens of several stories, packed one after the other without padding.
 
 use crate::config::Config;
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// Token ids of several stories, packed.
+/// The token ids of several stories, packed one after the other.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Batch {
     ids: Vec<u32>,
@@ -19,44 +19,44 @@ impl Default for Batch {
 }
 
 impl Batch {
-    /// An empty batch.
+    /// Makes an empty batch.
     pub fn new() -> Batch {
         Batch::default()
     }
 
-    /// Adds a story, special tokens included.
+    /// Adds a story. Its ids include the special tokens.
     pub fn push(&mut self, ids: &[u32]) {
         self.ids.extend_from_slice(ids);
         self.bounds.push(self.ids.len());
     }
 
-    /// Takes all stories out and keeps the memory.
+    /// Removes all stories. The memory is kept for the next ones.
     pub fn clear(&mut self) {
         self.ids.clear();
         self.bounds.truncate(1);
     }
 
-    /// Number of stories.
+    /// The number of stories.
     pub fn len(&self) -> usize {
         self.bounds.len() - 1
     }
 
-    /// Whether there is no story.
+    /// Whether there are no stories.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Tokens of all stories.
+    /// The token ids of all stories.
     pub fn ids(&self) -> &[u32] {
         &self.ids
     }
 
-    /// Where the tokens of a story are.
+    /// Where the tokens of a story are in [`Batch::ids`].
     pub fn span(&self, story: usize) -> Range<usize> {
         self.bounds[story]..self.bounds[story + 1]
     }
 
-    /// Whether the model has an entry for every token and position.
+    /// Checks that the model has an entry for every token and position.
     pub(crate) fn check(&self, config: &Config) -> Result<()> {
         let longest = config.max_tokens();
         for story in 0..self.len() {

@@ -1,4 +1,4 @@
-//! Weights from and to `model.safetensors`.
+//! Reads and writes the weights in `model.safetensors`.
 
 use crate::config::Config;
 use crate::parameters::{Layout, Parameters, Tensor};
@@ -9,10 +9,14 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What may stand before a name where the file holds a model with heads.
+/// What may stand before a name if the file holds a model with heads.
 const PREFIXES: [&str; 4] = ["", "bert.", "distilbert.", "mpnet."];
 
-/// Reads the encoder's tensors of a model folder (`model.safetensors`, in f32, f16 or bf16).
+/// Reads the tensors of the encoder from a model folder (`model.safetensors`, in f32, f16 or bf16).
+///
+/// # Errors
+/// If the file is missing or not a complete safetensors file, or if a tensor is missing, has the
+/// wrong shape or type, or holds NaN or infinity.
 pub fn load_parameters(folder: &Path, config: &Config) -> Result<Parameters> {
     let file = Checkpoint::read(&folder.join("model.safetensors"))?;
     let layout = Layout::of(config);
@@ -27,10 +31,15 @@ pub fn load_parameters(folder: &Path, config: &Config) -> Result<Parameters> {
     Ok(Parameters { tensors })
 }
 
-/// Writes `config.json` and `model.safetensors` (f32) of a model folder, which `transformers` reads too.
+/// Writes `config.json` and `model.safetensors` (f32) of a model folder, which `transformers` can
+/// read too.
 ///
-/// Each file is written beside its place, flushed to the disk and then moved there: after a full disk or a kill the
-/// folder holds the last good file or none, never half of one.
+/// Each file is written beside its place, flushed to the disk and then moved there. If the disk is
+/// full or the process is killed, the folder holds the last good file or none, but never half of
+/// one.
+///
+/// # Errors
+/// If a file cannot be written.
 pub fn save_parameters(folder: &Path, config: &Config, parameters: &Parameters) -> Result<()> {
     let bytes: Vec<Vec<u8>> = parameters
         .tensors
@@ -65,19 +74,19 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         std::fs::rename(&new, path)
     };
     write().map_err(|source| {
-        // What is left of the new file is of no use; the error that matters is the first one.
+        // The rest of the new file is of no use. The error that matters is the first one.
         let _ = std::fs::remove_file(&new);
         Error::Io { path: path.into(), source }
     })
 }
 
-/// The prefix under which the file holds the word embeddings.
+/// The prefix of the names, found by looking for the word embeddings.
 fn prefix(tensors: &SafeTensors<'_>, layout: &Layout) -> Option<&'static str> {
     let words = &layout.expected[layout.words].0;
     PREFIXES.into_iter().find(|prefix| tensors.tensor(&format!("{prefix}{words}")).is_ok())
 }
 
-/// A file of tensors, read whole.
+/// A file of tensors, read as a whole.
 struct Checkpoint {
     path: PathBuf,
     bytes: Vec<u8>,
@@ -100,7 +109,7 @@ impl Checkpoint {
         Error::Tensor { path: self.path.clone(), name: name.into(), problem }
     }
 
-    /// A file with more layers than the configuration belongs to another configuration.
+    /// Refuses a file with more layers than the configuration: it belongs to another one.
     fn check_layers(
         &self,
         tensors: &SafeTensors<'_>,
@@ -109,9 +118,9 @@ impl Checkpoint {
         config: &Config,
     ) -> Result<()> {
         for name in tensors.names() {
-            let rest =
+            let numbered =
                 name.strip_prefix(prefix).and_then(|name| name.strip_prefix(layout.layer_prefix));
-            let number = rest.and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
+            let number = numbered.and_then(|name| name.split('.').next()?.parse::<usize>().ok());
             if number.is_some_and(|number| number >= config.layers) {
                 let problem = format!(
                     "config.json has only {} layers (0 to {})",
@@ -131,7 +140,8 @@ impl Checkpoint {
         name: &str,
         shape: &[usize],
     ) -> Result<Tensor> {
-        // Files converted from the first TensorFlow code call gain and shift of a layer norm gamma and beta.
+        // Files that were converted from the first TensorFlow code call the gain and shift of a
+        // layer norm gamma and beta.
         let old = name
             .replace("LayerNorm.weight", "LayerNorm.gamma")
             .replace("LayerNorm.bias", "LayerNorm.beta");

@@ -1,18 +1,18 @@
-//! `config.json`: which architecture, how large.
+//! `config.json`: the architecture and the sizes of an encoder.
 
 use crate::kernel::Activation;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// The architectures of the BERT family that differ in names and details.
+/// The architectures of the BERT family, which differ in names and details.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
     /// BERT and MiniLM.
     Bert,
-    /// DistilBERT: no segments, other names.
+    /// DistilBERT, which has no segments and other names.
     DistilBert,
-    /// MPNet: positions start at 2, relative position bias in the attention.
+    /// MPNet, whose positions start at 2 and whose attention has a relative position bias.
     Mpnet,
 }
 
@@ -21,40 +21,44 @@ pub enum Family {
 pub struct Config {
     /// The architecture.
     pub family: Family,
-    /// Entries of the vocabulary.
+    /// The number of entries of the vocabulary.
     pub vocabulary: usize,
-    /// Width of the hidden states.
+    /// The width of the hidden states.
     pub hidden: usize,
-    /// Number of layers.
+    /// The number of layers.
     pub layers: usize,
-    /// Attention heads of a layer.
+    /// The number of attention heads of a layer.
     pub heads: usize,
-    /// Width of the feed-forward part.
+    /// The width of the feed-forward part.
     pub intermediate: usize,
-    /// Rows of the table of positions.
+    /// The number of rows of the table of positions.
     pub positions: usize,
-    /// Row of the first token's position.
+    /// The row of the position of the first token.
     pub first_position: usize,
-    /// Segments (token types); 0 where the architecture has none.
+    /// The number of segments (token types); 0 if the architecture has none.
     pub segments: usize,
-    /// Buckets of the relative position bias; 0 where the architecture has none.
+    /// The number of buckets of the relative position bias; 0 if the architecture has none.
     pub relative_buckets: usize,
-    /// The non-linear step of the feed-forward part.
+    /// The activation function of the feed-forward part.
     pub activation: Activation,
-    /// Added to the variance in layer norm.
+    /// What layer norm adds to the variance.
     pub norm_eps: f32,
-    /// Id of the padding token.
+    /// The id of the padding token.
     pub padding: usize,
-    /// Dropout of hidden states, used in training only.
+    /// The dropout of hidden states, which only training uses.
     pub hidden_dropout: f32,
-    /// Dropout of attention probabilities, used in training only.
+    /// The dropout of attention probabilities, which only training uses.
     pub attention_dropout: f32,
-    /// The file's fields as they were read, for writing the model back.
+    /// The fields of the file as they were read, for writing the model back.
     pub source: Map<String, Value>,
 }
 
 impl Config {
     /// Reads `config.json` of a model folder.
+    ///
+    /// # Errors
+    /// If the file is missing or is not JSON, or if a field is missing, is not supported or
+    /// contradicts another one.
     pub fn load(folder: &Path) -> Result<Config> {
         let path = folder.join("config.json");
         let text = std::fs::read(&path).map_err(|source| Error::reading(&path, source))?;
@@ -63,7 +67,10 @@ impl Config {
         Config::from_fields(source, path)
     }
 
-    /// The configuration of these fields of a `config.json`; `path` is what errors name.
+    /// Reads a configuration from the fields of a `config.json`. Errors name `path`.
+    ///
+    /// # Errors
+    /// If a field is missing, is not supported or contradicts another one.
     pub fn from_fields(source: Map<String, Value>, path: PathBuf) -> Result<Config> {
         let fields = Fields { source: &source, path };
         let family = match fields.text("model_type")? {
@@ -114,7 +121,8 @@ impl Config {
             heads,
             intermediate: fields.size(name("intermediate_size", "hidden_dim"), None)?,
             positions: fields.size("max_position_embeddings", None)?,
-            // MPNet follows RoBERTa: the padding token's own id is also the padding row of the positions.
+            // MPNet follows RoBERTa: the id of the padding token is also the row of padding among
+            // the positions.
             first_position: if mpnet { padding + 1 } else { 0 },
             segments: if family == Family::Bert {
                 fields.size("type_vocab_size", Some(2))?
@@ -146,12 +154,12 @@ impl Config {
         Ok(Config { source, ..config })
     }
 
-    /// The most tokens a story may have, special tokens included.
+    /// The most tokens that a story may have, including the special tokens.
     pub fn max_tokens(&self) -> usize {
         self.positions - self.first_position
     }
 
-    /// The same encoder with its first `layers` layers alone.
+    /// The configuration of the first `layers` layers of the same encoder.
     #[must_use]
     pub fn with_layers(mut self, layers: usize) -> Config {
         let field =
@@ -161,13 +169,13 @@ impl Config {
         self
     }
 
-    /// Width of one attention head.
+    /// The width of one attention head.
     pub fn head_width(&self) -> usize {
         self.hidden / self.heads
     }
 }
 
-/// Reads fields with errors that name them.
+/// Reads fields, with errors that name them.
 struct Fields<'a> {
     source: &'a Map<String, Value>,
     path: PathBuf,
@@ -186,7 +194,8 @@ impl Fields<'_> {
         }
     }
 
-    /// A positive whole number of at most 2^24: nothing real is larger, and no size overflows.
+    /// A positive whole number of at most 2^24. No real model has a larger one, and no product of
+    /// sizes overflows.
     fn size(&self, field: &str, default: Option<usize>) -> Result<usize> {
         match (self.source.get(field), default) {
             (None | Some(Value::Null), Some(default)) => Ok(default),

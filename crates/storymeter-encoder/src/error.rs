@@ -97,7 +97,10 @@ pub enum Error {
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// The hidden states of a model left the range of the precision it was computed in.
-    #[error("{precision} on the GPU overflows with this model: try bf16 or f32")]
+    #[error(
+        "{precision} on the GPU overflows with this model: use a precision with a larger range \
+         (bf16 or f32)"
+    )]
     Overflow {
         /// The precision.
         precision: &'static str,
@@ -217,8 +220,8 @@ mod tests {
         });
         assert_eq!(
             error.to_string(),
-            "H200: out of memory: 1.50 GiB more asked for with 138.00 of 139.00 GiB in use; a batch \
-             of 5000 tokens is too large, at most about 2500 would fit"
+            "H200: out of memory: 1.50 GiB more asked for with 138.00 of 139.00 GiB in use; a \
+             batch of 5000 tokens is too large, at most about 2500 would fit"
         );
     }
 }

@@ -1,14 +1,17 @@
-//! Weights on a grid: every weight of a row a whole multiple of the row's step, so that ten layers of MPNet and its words fit
-//! into 30 MB.
+//! Weights on a grid: every weight of a row is a whole multiple of the step of that row. In this
+//! form ten layers of MPNet and its word embeddings fit into 30 MB.
 //!
-//! A row's step is a share of its root mean square. Most weights of trained rows are then -1, 0 or 1 steps, and an entropy
-//! coder ([`crate::rans`]) keeps them in two or three bits each: at the same error about half a bit less than levels of equal
-//! length do (Gish & Pierce 1968, "Asymptotically efficient quantizing").
+//! The step of a row is a share of its root mean square. Most weights of a trained row are then -1,
+//! 0 or 1 steps, and an entropy coder ([`crate::rans`]) keeps them in two or three bits each. At
+//! the same error this is about half a bit less than what levels of equal length need (Gish &
+//! Pierce 1968, "Asymptotically efficient quantizing").
 //!
-//! Rounding a trained network so much hurts it; training it rounded does much less (`train` computes with the rounded
-//! weights, and its gradients move the exact ones: Courbariaux et al. 2015, "BinaryConnect").
+//! Rounding a trained network this much hurts it. Training it in rounded form hurts much less:
+//! forward and backward pass compute with the rounded weights, and the gradients move the exact
+//! ones (Courbariaux et al. 2015, "BinaryConnect").
 //!
-//! A tensor's bytes are its code, a step (f16) a row, the length (u32) of every block of 64 rows, and the blocks.
+//! The bytes of a tensor are its code, the step of each row (f16), the length of every block of 64
+//! rows (u32), and the blocks.
 
 use half::f16;
 use rayon::prelude::*;
@@ -18,31 +21,31 @@ use crate::config::Config;
 use crate::parameters::{Layout, Parameters, Tensor};
 use crate::rans::Code;
 
-/// Rows that are encoded together; blocks are decoded by as many threads as there are.
-const ROWS_A_BLOCK: usize = 64;
+/// The number of rows that are encoded together. Blocks are decoded in parallel.
+const ROWS_PER_BLOCK: usize = 64;
 
-/// How far apart the grid's lines are, in parts of the root mean square of a row. Everything else (biases, norms, positions)
-/// has sixteen bits.
+/// How far apart the lines of the grid are, as a share of the root mean square of a row. Everything
+/// that is not on the grid (biases, norms, positions) has sixteen bits.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Grid {
-    /// In the layers' matrices.
+    /// The step in the matrices of the layers.
     pub layers: f32,
-    /// In the word embeddings.
+    /// The step in the word embeddings.
     pub words: f32,
 }
 
-/// A tensor that is rounded.
+/// How one tensor is rounded.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rounded {
-    /// Which tensor.
+    /// The number of the tensor.
     pub tensor: usize,
-    /// Numbers a row.
+    /// The length of a row.
     pub width: usize,
-    /// The step in parts of a row's root mean square.
+    /// The step as a share of the root mean square of a row.
     pub step: f32,
 }
 
-/// A tensor as it is kept.
+/// A tensor on the grid.
 pub(crate) struct Levels {
     /// All rows, in steps.
     pub levels: Vec<i8>,
@@ -51,27 +54,27 @@ pub(crate) struct Levels {
 }
 
 impl Grid {
-    /// What is wrong with it, if anything.
+    /// Says what is wrong with the grid, if anything.
     pub fn problem(self) -> Option<&'static str> {
-        // A weight of 30 root mean squares is then within 127 steps.
+        // A weight of 30 root mean squares is then still within 127 steps.
         let fine = |step: f32| (0.25..=2.0).contains(&step);
         (!(fine(self.layers) && fine(self.words))).then_some("a step is from 0.25 to 2")
     }
 
-    /// The tensors that are rounded.
+    /// How each tensor is rounded that is on the grid.
     pub(crate) fn of(self, layout: &Layout) -> Vec<Rounded> {
-        let of =
+        let rounded =
             |tensor: usize, step| Rounded { tensor, width: layout.expected[tensor].1[1], step };
         let matrices = layout.layers.iter().flat_map(|layer| {
             [layer.query, layer.key, layer.value, layer.output, layer.up, layer.down]
                 .map(|pair| pair.weight)
         });
-        std::iter::once(of(layout.words, self.words))
-            .chain(matrices.map(|tensor| of(tensor, self.layers)))
+        std::iter::once(rounded(layout.words, self.words))
+            .chain(matrices.map(|tensor| rounded(tensor, self.layers)))
             .collect()
     }
 
-    /// For every tensor how it is rounded, if it is.
+    /// For every tensor, how it is rounded if it is on the grid.
     pub(crate) fn plan(self, layout: &Layout) -> Vec<Option<Rounded>> {
         let mut plan = vec![None; layout.expected.len()];
         for rounded in self.of(layout) {
@@ -82,7 +85,7 @@ impl Grid {
 }
 
 impl Parameters {
-    /// The same weights as they are read back from a file that keeps them on a grid.
+    /// The weights as they would be read back from a file that keeps them on this grid.
     #[must_use]
     pub fn rounded(&self, config: &Config, grid: Grid) -> Parameters {
         let mut rounded = self.clone();
@@ -99,7 +102,7 @@ impl Parameters {
         rounded
     }
 
-    /// Every tensor's name and its bytes on a grid.
+    /// The name of every tensor, and its bytes on this grid.
     pub fn packed(&self, config: &Config, grid: Grid) -> Vec<(String, Vec<u8>)> {
         let pack = |(tensor, plan): (&Tensor, Option<Rounded>)| {
             let bytes = match plan {
@@ -112,26 +115,26 @@ impl Parameters {
     }
 }
 
-/// Rounds weights where they are.
+/// Rounds weights in place.
 #[cfg(any(test, feature = "train"))]
 pub(crate) fn round(weights: &mut [f32], width: usize, step: f32) {
     weights.par_chunks_mut(width).for_each(|row| snap(row, row_step(row, step)));
 }
 
-/// Moves every weight of a row to the nearest line.
+/// Moves every weight of a row to the nearest line of the grid.
 fn snap(row: &mut [f32], step: f32) {
     row.iter_mut().for_each(|w| *w = step * f32::from(level(*w, step)));
 }
 
-/// What a step of this row is worth.
+/// What a step of this row is worth, for a step as a share of the root mean square.
 fn row_step(row: &[f32], step: f32) -> f32 {
     let squares: f32 = row.iter().map(|w| w * w).sum();
     step * (squares / row.len() as f32).sqrt()
 }
 
-/// How many steps a weight has; in a row of zeros none.
+/// The number of steps that is nearest to a weight. It is 0 in a row of zeros.
 fn level(weight: f32, step: f32) -> i8 {
-    // 0 / 0 is NaN, and NaN is 0 as an integer.
+    // 0 / 0 is NaN, and NaN becomes 0 as an integer.
     (weight / step).round_ties_even().clamp(-127.0, 127.0) as i8
 }
 
@@ -145,7 +148,7 @@ fn pack(weights: &[f32], Rounded { width, step, .. }: Rounded) -> Vec<u8> {
         .collect();
     let code = Code::of(levels.iter().copied());
     let blocks: Vec<Vec<u8>> =
-        levels.par_chunks(ROWS_A_BLOCK * width).map(|levels| code.encode(levels)).collect();
+        levels.par_chunks(ROWS_PER_BLOCK * width).map(|levels| code.encode(levels)).collect();
     let mut bytes = code.to_bytes();
     bytes.extend(steps.iter().flat_map(|step| step.to_le_bytes()));
     bytes.extend(blocks.iter().flat_map(|block| (block.len() as u32).to_le_bytes()));
@@ -153,31 +156,33 @@ fn pack(weights: &[f32], Rounded { width, step, .. }: Rounded) -> Vec<u8> {
     bytes
 }
 
-/// The levels of a tensor's bytes; `None` where they are not those of as many numbers.
+/// Reads the levels of a tensor from its bytes. Returns `None` if the bytes do not stand for that
+/// many numbers.
 pub(crate) fn unpack(bytes: &[u8], rows: usize, width: usize) -> Option<Levels> {
     let (code, rest) = Code::read(bytes)?;
     let (steps, rest) = rest.split_at_checked(2 * rows)?;
-    let (lengths, mut rest) = rest.split_at_checked(4 * rows.div_ceil(ROWS_A_BLOCK))?;
+    let (lengths, mut rest) = rest.split_at_checked(4 * rows.div_ceil(ROWS_PER_BLOCK))?;
     let mut blocks = Vec::with_capacity(lengths.len() / 4);
     for length in lengths.as_chunks().0 {
         let (block, behind) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
         blocks.push(block);
         rest = behind;
     }
-    // No length of an entropy code says how many numbers it stands for: what a forged file asks for may not be there.
+    // The length of an entropy code does not say how many numbers it stands for: a forged file may
+    // ask for more memory than there is.
     let (mut levels, count) = (Vec::new(), rows.checked_mul(width)?);
     levels.try_reserve_exact(count).ok()?;
     levels.resize(count, 0);
     let decoder = code.decoder();
     levels
-        .par_chunks_mut(ROWS_A_BLOCK * width)
+        .par_chunks_mut(ROWS_PER_BLOCK * width)
         .zip(blocks)
         .map(|(levels, block)| decoder.decode(block, levels))
         .collect::<Option<()>>()?;
     rest.is_empty().then(|| Levels { levels, steps: halves(steps) })
 }
 
-/// Numbers of sixteen bits.
+/// Reads numbers of sixteen bits.
 pub(crate) fn halves(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|b| f16::from_le_bytes(*b).to_f32()).collect()
 }
@@ -191,7 +196,7 @@ mod tests {
         (0..count).map(|i| 0.05 * Stream::new(3).normal(i)).collect()
     }
 
-    /// Mean squared error, of the mean square.
+    /// The mean squared error, relative to the mean square.
     fn loss(exact: &[f32], found: &[f32]) -> f64 {
         let square = |x: f32| f64::from(x) * f64::from(x);
         let error: f64 = exact.iter().zip(found).map(|(a, b)| square(a - b)).sum();
@@ -200,7 +205,8 @@ mod tests {
 
     #[test]
     fn normal_weights_lose_a_twelfth_of_the_squared_step_for_2_6_bits() {
-        // Gish & Pierce: an error of step^2 / 12, for h - log2(step) bits where h = 2.047 is the normal distribution's entropy.
+        // Gish & Pierce: the error is step^2 / 12, and the cost is h - log2(step) bits, where h =
+        // 2.047 is the entropy of the normal distribution.
         let exact = normal(768 * 200);
         let mut rounded = exact.clone();
         round(&mut rounded, 768, 0.68);

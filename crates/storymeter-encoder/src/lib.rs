@@ -1,8 +1,26 @@
-//! BERT-family encoders (BERT, MiniLM, DistilBERT, MPNet) on the CPU.
+//! BERT-family encoders: BERT, MiniLM, DistilBERT and MPNet.
 //!
-//! A model is a Hugging Face style folder: `config.json`, `model.safetensors` (f32, f16 or bf16) and `tokenizer.json` or
-//! `vocab.txt`. Stories are packed one after the other, with no padding anywhere. The matrix products, and what is fused
-//! to them, are our own, for AVX-512 VNNI, AVX2, NEON and plain Rust, chosen at run time.
+//! A model is a folder as Hugging Face writes it: `config.json`, `model.safetensors` (f32, f16 or
+//! bf16) and `tokenizer.json` or `vocab.txt`. The sequences of a batch, which this crate calls
+//! stories, are packed one after the other, so that no time is spent on padding. The matrix
+//! products and the steps that are fused to them have kernels for AVX-512 VNNI, AVX2, NEON and
+//! plain Rust, of which the best one is chosen at run time.
+//!
+//! # Features
+//!
+//! - By default there is inference on the CPU, in f32 and int8.
+//! - `train` adds the module `train`: forward and backward passes, losses and AdamW.
+//! - `cuda` adds the module `cuda`: training and inference on NVIDIA GPUs. It includes `train`, and
+//!   needs nothing of CUDA to build.
+//!
+//! # Unsafe code
+//!
+//! `unsafe` code is denied in this crate, except in functions that ask for it with a reason. There
+//! are three kinds: the inner loops of the CPU kernels, the calls of functions that were compiled
+//! for instructions which the processor was found to have, and, with the feature `cuda`, the calls
+//! of CUDA's libraries, the memory that is shared with them, and the launches of kernels.
+//!
+//! # Example
 //!
 //! ```
 //! use storymeter_encoder::{Batch, Config, Encoder, Precision, Tokenizer, Workspace};
@@ -54,3 +72,8 @@ pub use kernel::{Activation, Isa};
 pub use parameters::{Parameters, Tensor};
 pub use random::Stream;
 pub use tokenizer::{Token, Tokenizer};
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

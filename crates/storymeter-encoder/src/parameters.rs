@@ -1,18 +1,19 @@
-//! The weights of an encoder: which tensors there are, under which names, in which shapes.
+//! The weights of an encoder: which tensors there are, and their names and shapes.
 //!
-//! The names are those of Hugging Face's files, so that a model written by us is read by `transformers` and back.
+//! The names are those of Hugging Face's files, so that `transformers` can read the models written
+//! here, and the other way round.
 
 use crate::config::{Config, Family};
 use crate::random::Stream;
 
-/// A named tensor of `f32`, row-major.
+/// A named tensor of `f32`, row by row.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tensor {
-    /// Its name in the file.
+    /// The name of the tensor in the file.
     pub name: String,
-    /// Its dimensions.
+    /// The dimensions.
     pub shape: Vec<usize>,
-    /// Its numbers.
+    /// The numbers.
     pub data: Vec<f32>,
 }
 
@@ -24,7 +25,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Random weights to train from: normal with deviation 0.02, gains 1, biases and shifts 0, as BERT began.
+    /// Random weights to train from, as BERT began: normal numbers with deviation 0.02, gains of 1,
+    /// and biases and shifts of 0.
     pub fn random(config: &Config, seed: u64) -> Parameters {
         let stream = Stream::new(seed);
         let tensor = |(i, (name, shape)): (usize, (String, Vec<usize>))| {
@@ -47,7 +49,7 @@ impl Parameters {
         &self.tensors[place].data
     }
 
-    /// The tensors that `config`, the same encoder with fewer layers, still has.
+    /// Keeps the tensors that `config`, the same encoder with fewer layers, still has.
     #[must_use]
     pub fn with_layers_of(self, config: &Config) -> Parameters {
         let kept = Layout::of(config).expected;
@@ -57,20 +59,21 @@ impl Parameters {
         }
     }
 
-    /// How many numbers there are in all.
+    /// How many numbers all tensors have together.
     pub fn count(&self) -> usize {
         self.tensors.iter().map(|t| t.data.len()).sum()
     }
 }
 
-/// Places of a weight and its bias (or of a layer norm's gain and shift) in [`Parameters`].
+/// The places of a weight and its bias (or of the gain and shift of a layer norm) in
+/// [`Parameters`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
     pub(crate) weight: usize,
     pub(crate) bias: usize,
 }
 
-/// Places of one layer's tensors.
+/// The places of the tensors of one layer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LayerPlaces {
     pub(crate) query: Pair,
@@ -92,9 +95,9 @@ pub(crate) struct Layout {
     pub(crate) norm: Pair,
     pub(crate) relative: Option<usize>,
     pub(crate) layers: Vec<LayerPlaces>,
-    /// Name and shape of every tensor, in order.
+    /// The name and the shape of every tensor, in order.
     pub(crate) expected: Vec<(String, Vec<usize>)>,
-    /// What stands before a layer's number in its tensors' names.
+    /// What stands before the number of a layer in the names of its tensors.
     pub(crate) layer_prefix: &'static str,
 }
 
@@ -151,8 +154,9 @@ impl Layout {
         }
     }
 
-    /// The order in which a device keeps the tensors (and those that follow them, up to `count`): a layer's weights of
-    /// query, key and value together, so that the three are one matrix, and their biases likewise.
+    /// The order in which a device keeps these tensors, and those that follow them up to `count`.
+    /// The weights of query, key and value of a layer come one after the other, so that the three
+    /// are one matrix; so do their biases.
     #[cfg(feature = "train")]
     pub(crate) fn memory_order(&self, count: usize) -> Vec<usize> {
         let mut order = Vec::with_capacity(count);
@@ -167,7 +171,7 @@ impl Layout {
     }
 }
 
-/// What each family calls the parts of a layer.
+/// The names of the parts of a layer in one family.
 struct Names {
     prefix: &'static str,
     query: &'static str,

@@ -1,16 +1,18 @@
-//! Random numbers by counter: number `i` of a stream is a function of the stream's key and `i` alone.
+//! Random numbers by counter: number `i` of a stream is a function of the key of the stream and `i`
+//! alone.
 //!
-//! So dropout needs no stored masks (the backward pass draws them again), no order of drawing, and gives the same
-//! bytes for any number of threads.
+//! Dropout therefore needs no stored masks, because the backward pass draws them again, and no
+//! order of drawing. It gives the same bytes for any number of threads.
 
 /// A stream of random numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stream(u64);
 
-/// Between two numbers of a stream: 2^64 over the golden ratio.
+/// The distance of two numbers of a stream: 2^64 divided by the golden ratio.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input reaches every bit of the output.
+/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014). Every bit of the input changes every
+/// bit of the output with equal probability.
 #[inline(always)]
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,7 +26,7 @@ impl Stream {
         Stream(mix(seed.wrapping_add(STEP)))
     }
 
-    /// Stream number `i` of this one: of a step, of a layer, of an operation.
+    /// Stream number `i` within this one: the stream of a step, of a layer or of an operation.
     pub fn child(self, i: u64) -> Stream {
         Stream(mix(self.0 ^ mix(i.wrapping_add(0x632b_e59b_d9b4_e019))))
     }
@@ -36,25 +38,26 @@ impl Stream {
         Stream(self.0.wrapping_add(count.wrapping_mul(STEP)))
     }
 
-    /// The key all its numbers follow from, for a device that draws them itself.
+    /// The key that all numbers follow from, for a device that draws them itself.
     #[cfg(feature = "cuda")]
     pub(crate) fn key(self) -> u64 {
         self.0
     }
 
-    /// Number `i`: 64 random bits.
+    /// Number `i` as 64 random bits.
     #[inline(always)]
     pub fn bits(self, i: u64) -> u64 {
         mix(self.skip(i).0)
     }
 
-    /// Number `i`, uniform in 0..1 with 24 bits.
+    /// Number `i`, uniform between 0 and 1, with 24 bits.
     #[inline(always)]
     pub fn uniform(self, i: u64) -> f32 {
         (self.bits(i) >> 40) as f32 / (1u64 << 24) as f32
     }
 
-    /// Number `i`, normal with mean 0 and deviation 1 (Box-Muller over the two halves of the bits).
+    /// Number `i`, normal with mean 0 and deviation 1, by the method of Box and Muller from the two
+    /// halves of the bits.
     pub fn normal(self, i: u64) -> f32 {
         let bits = self.bits(i);
         let u = ((bits >> 32) as f64 + 0.5) / f64::from(u32::MAX);

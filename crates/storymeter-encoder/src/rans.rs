@@ -1,33 +1,37 @@
-//! An entropy coder for small whole numbers: asymmetric numeral systems with ranges (Duda 2013, "Asymmetric numeral systems").
+//! An entropy coder for small whole numbers, by asymmetric numeral systems with ranges (Duda 2013,
+//! "Asymmetric numeral systems").
 //!
-//! Weights on a grid ([`crate::Grid`]) are mostly -1, 0 and 1, and now and then much larger. A [`Code`] gives each level a share
-//! of 4,096 parts by how often it occurs, and costs about as many bits as the levels' entropy. Four states take turns, so
-//! that a processor works at four levels at a time.
+//! Weights on a grid ([`crate::Grid`]) are mostly -1, 0 and 1, and now and then much larger. A
+//! [`Code`] gives each level a share of 4,096 parts according to how often it occurs, so that
+//! encoded levels need about as many bits as their entropy. Four states take turns, which lets a
+//! processor work on four levels at a time.
 
-/// Binary digits of a share.
+/// The number of bits of a share.
 const SHARE_BITS: u32 = 12;
-/// All shares together.
+/// The sum of all shares.
 const WHOLE: usize = 1 << SHARE_BITS;
-/// States lie from here to 2^32; a state below takes sixteen bits in. Encoding starts with it, and decoding must end there.
+/// States lie between this and 2^32. A state that falls below takes in sixteen more bits. Encoding
+/// starts here, and so decoding must end here.
 const LOWEST_STATE: u32 = 1 << 16;
-/// States that take turns.
+/// The number of states that take turns.
 const LANES: usize = 4;
 
-/// How often each level occurs.
+/// How large the share of each level is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Code {
-    /// The level of the first share.
+    /// The level that the first share belongs to.
     lowest: i8,
-    /// For every level from the lowest to the highest its share; together they are [`WHOLE`].
+    /// The shares of all levels from the lowest to the highest. Their sum is [`WHOLE`].
     shares: Vec<u16>,
 }
 
-/// A code turned around: for every part of the whole, the level it belongs to (bits 24 to 31), its place in that level's share
-/// (12 to 23), and the share less one (0 to 11).
+/// The table that decodes a [`Code`]. For every part of the whole it has the level that the part
+/// belongs to (bits 24 to 31), the place of the part in the share of that level (bits 12 to 23),
+/// and that share less one (bits 0 to 11).
 pub(crate) struct Decoder(Box<[u32; WHOLE]>);
 
 impl Code {
-    /// The code of these levels.
+    /// Makes the code that suits these levels.
     pub fn of(levels: impl Iterator<Item = i8>) -> Code {
         let mut counts = [0u64; 256];
         levels.for_each(|level| counts[(i16::from(level) + 128) as usize] += 1);
@@ -40,7 +44,8 @@ impl Code {
             count => (count * WHOLE as u64 / total).max(1) as u16,
         };
         let mut shares: Vec<u16> = counts.iter().map(share).collect();
-        // What rounding left over, or took too much, is the commonest levels': they notice it least.
+        // What rounding left over, or took too much, goes to the most frequent level, which notices
+        // it least.
         loop {
             let sum: usize = shares.iter().map(|share| usize::from(*share)).sum();
             let Some(largest) = shares.iter_mut().max() else { break };
@@ -53,14 +58,15 @@ impl Code {
         Code { lowest: (first as i16 - 128) as i8, shares }
     }
 
-    /// The lowest level, the number of levels less one, and the shares.
+    /// The code as bytes: the lowest level, the number of levels less one, and the shares.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.lowest.cast_unsigned(), (self.shares.len() - 1) as u8];
         bytes.extend(self.shares.iter().flat_map(|share| share.to_le_bytes()));
         bytes
     }
 
-    /// The code that [`Code::to_bytes`] wrote, and the bytes behind it; `None` where it is none.
+    /// Reads the code that [`Code::to_bytes`] wrote. Returns it with the bytes behind it, or `None`
+    /// if the bytes are not a code.
     pub fn read(bytes: &[u8]) -> Option<(Code, &[u8])> {
         let ([lowest, last], rest) = bytes.split_first_chunk::<2>()?;
         let lowest = lowest.cast_signed();
@@ -72,7 +78,7 @@ impl Code {
         (sum == WHOLE && highest <= i16::from(i8::MAX)).then_some((Code { lowest, shares }, rest))
     }
 
-    /// Encodes levels, all of which were counted.
+    /// Encodes levels, each of which must have a share.
     pub fn encode(&self, levels: &[i8]) -> Vec<u8> {
         let mut starts = Vec::with_capacity(self.shares.len());
         let mut start = 0u32;
@@ -81,7 +87,8 @@ impl Code {
             start += u32::from(*share);
         }
         let mut states = [LOWEST_STATE; LANES];
-        // Decoding is the same backwards, so the last level goes in first, and all words are turned around at the end.
+        // Decoding does the same steps backwards. The last level therefore goes in first, and the
+        // order of all words is reversed at the end.
         let mut words: Vec<u16> = Vec::with_capacity(levels.len() / 4);
         for (i, level) in levels.iter().enumerate().rev() {
             let at = (i16::from(*level) - i16::from(self.lowest)) as usize;
@@ -96,7 +103,7 @@ impl Code {
         states.chain(words.iter().rev().flat_map(|word| word.to_le_bytes())).collect()
     }
 
-    /// What decodes it.
+    /// Makes the table that decodes this code.
     pub fn decoder(&self) -> Decoder {
         let mut table = Box::new([0; WHOLE]);
         let mut parts = table.iter_mut();
@@ -113,7 +120,8 @@ impl Code {
 }
 
 impl Decoder {
-    /// Fills `levels` with what was encoded; `None` where the bytes are not those of as many levels.
+    /// Fills `levels` with what was encoded. Returns `None` if the bytes do not stand for that many
+    /// levels.
     pub fn decode(&self, bytes: &[u8], levels: &mut [i8]) -> Option<()> {
         let (first, words) = bytes.split_first_chunk::<{ 4 * LANES }>()?;
         let mut states = [0; LANES];
@@ -126,7 +134,8 @@ impl Decoder {
             for (level, state) in four.iter_mut().zip(&mut states) {
                 let part = self.0[*state as usize % WHOLE];
                 *level = ((part >> 24) as u8).cast_signed();
-                // A forged state may be anything: wrapping, and noticed at the end.
+                // The state of a forged file may be anything. The sum may wrap, and the end shows
+                // that it is wrong.
                 *state = ((part & 0xfff) + 1)
                     .wrapping_mul(*state >> SHARE_BITS)
                     .wrapping_add(part >> 12 & 0xfff);

@@ -1,9 +1,10 @@
-//! MPNet's relative position bias: near distances have a bucket each, far ones share buckets on a log scale.
+//! The relative position bias of MPNet. Each near distance has a bucket of its own; far distances
+//! share buckets on a logarithmic scale.
 
-/// Distances from here on share the last bucket (fixed in MPNet's code).
+/// Distances from here on share the last bucket. The number is fixed in the code of MPNet.
 const FURTHEST: f32 = 128.0;
 
-/// The bucket of `distance` = position of the key - position of the query.
+/// The bucket of a distance: the position of the key less the position of the query.
 pub(crate) fn bucket(distance: isize, buckets: usize) -> usize {
     let half = buckets / 2;
     let exact = half / 2;
@@ -15,7 +16,7 @@ pub(crate) fn bucket(distance: isize, buckets: usize) -> usize {
             * (half - exact) as f32;
         (exact + far as usize).min(half - 1)
     };
-    // The upper half is for keys after the query.
+    // The upper half is for keys that come after the query.
     if distance > 0 { half + bucket } else { bucket }
 }
 
@@ -32,7 +33,8 @@ pub(crate) fn bias_table(weights: &[f32], heads: usize, longest: usize) -> Vec<f
     table
 }
 
-/// Adds the gradient of one story's biases, by head and distance, to that of the buckets x heads table.
+/// Adds the gradient of the biases of one story, by head and distance, to the gradient of the
+/// table, which has one row per bucket and one column per head.
 #[cfg(feature = "train")]
 pub(crate) fn add_to_buckets(by_distance: &[f32], heads: usize, len: usize, d_weights: &mut [f32]) {
     let buckets = d_weights.len() / heads;
@@ -51,7 +53,8 @@ mod tests {
     use super::bucket;
     use serde_json::Value;
 
-    /// From `MPNetEncoder.relative_position_bucket` (tools/encoder_fixtures.py tiny).
+    /// The expected buckets come from `MPNetEncoder.relative_position_bucket`
+    /// (tools/encoder_fixtures.py).
     #[test]
     fn buckets_are_those_of_transformers() {
         let json: Value =

@@ -1,11 +1,12 @@
-//! What is wrong with a model folder is said clearly: which file, which tensor or field, what was expected.
+//! The errors of a broken model folder say what is wrong: which file, which tensor or field, and
+//! what was expected.
 
 use half::{bf16, f16};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::BTreeMap;
 use std::path::Path;
 use storymeter_encoder::{
-    Batch, Config, Encoder, Precision, Result, Tokenizer, Workspace, load_parameters,
+    Batch, Config, Encoder, Error, Precision, Result, Tokenizer, Workspace, load_parameters,
     save_parameters,
 };
 use tempfile::TempDir;
@@ -29,7 +30,8 @@ fn edit(folder: &TempDir, file: &str, from: &str, to: &str) {
     std::fs::write(path, text.replacen(from, to, 1)).unwrap();
 }
 
-/// Rewrites the weights, each tensor (name, type, shape, bytes) as `change` leaves it; `None` leaves it out.
+/// Rewrites the weights. `change` returns each tensor (name, type, shape, bytes) as it should be,
+/// or `None` to leave it out.
 fn rewrite(
     folder: &TempDir,
     mut change: impl FnMut(
@@ -122,8 +124,28 @@ fn a_missing_tensor_is_named_with_its_shape() {
     });
     assert_eq!(
         complaint(&folder),
-        "model.safetensors: tensor encoder.layer.1.output.dense.weight: is missing (expected shape [36, 70])"
+        "model.safetensors: tensor encoder.layer.1.output.dense.weight: is missing (expected shape \
+         [36, 70])"
     );
+}
+
+#[test]
+fn missing_files_and_tensors_can_be_told_from_broken_ones() {
+    for file in ["config.json", "model.safetensors"] {
+        let folder = copy();
+        std::fs::remove_file(folder.path().join(file)).unwrap();
+        let error = Encoder::load(folder.path(), Precision::Int8).err().unwrap();
+        let Error::MissingFile { path } = &error else { panic!("{error:?}") };
+        assert_eq!(*path, folder.path().join(file));
+        assert!(error.to_string().contains("this file is missing (a model folder has"), "{error}");
+    }
+    let folder = copy();
+    rewrite(&folder, |name, dtype, shape, data| {
+        (name != "embeddings.LayerNorm.bias").then(|| (name.into(), dtype, shape, data))
+    });
+    let error = Encoder::load(folder.path(), Precision::Int8).err().unwrap();
+    let Error::MissingTensor { name, shape, .. } = error else { panic!("{error:?}") };
+    assert_eq!((name.as_str(), shape), ("embeddings.LayerNorm.bias", Some(vec![36])));
 }
 
 #[test]
@@ -209,15 +231,12 @@ fn a_tokenizer_of_another_model_is_refused() {
     let text = complaint(&folder);
     assert!(
         text.starts_with(
-            "vocab.txt: the vocabulary has 404 entries but config.json says vocab_size"
+            "vocab.txt: the vocabulary has 404 entries, but vocab_size in config.json is"
         ),
         "{text}"
     );
     std::fs::write(folder.path().join("vocab.txt"), "[PAD]\nhello\n").unwrap();
-    assert_eq!(
-        complaint(&folder),
-        "vocab.txt: the vocabulary has no \"[UNK]\", which every story needs"
-    );
+    assert_eq!(complaint(&folder), "vocab.txt: the vocabulary lacks the special token \"[UNK]\"");
     let folder = copy();
     edit(&folder, "tokenizer.json", "\"WordPiece\",\"unk", "\"BPE\",\"unk");
     assert_eq!(complaint(&folder), "tokenizer.json: model is BPE, expected WordPiece");

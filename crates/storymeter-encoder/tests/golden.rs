@@ -1,4 +1,5 @@
-//! Tiny random models against PyTorch: tokens and hidden states (see tools/encoder_fixtures.py).
+//! Compares tokens and hidden states of tiny random models with PyTorch (see
+//! tools/encoder_fixtures.py).
 
 use serde_json::Value;
 use std::borrow::Cow;
@@ -128,7 +129,8 @@ fn a_story_has_the_same_bytes_alone_in_any_batch_and_with_any_number_of_threads(
                         .install(|| bits(encoder.encode(&batch, &mut workspace).unwrap().states()))
                 })
                 .collect();
-            // From a handful, where threads share a story's rows, to thousands of tokens, where each takes its own.
+            // From a handful of tokens, where threads share the rows of a story, to thousands,
+            // where each thread takes stories of its own.
             for copies in [1, 3, 60] {
                 let order: Vec<usize> =
                     (0..copies * stories.len()).map(|i| (i * 5 + i / 7) % stories.len()).collect();
@@ -228,7 +230,8 @@ fn int8_weights_become_numbers_again() {
             }
             let largest = exact.data.iter().fold(0f32, |most, x| most.max(x.abs()));
             let step = if exact.shape.len() > 1 { largest / 127.0 } else { 0.0 };
-            // Buckets of distances beyond this model's longest story have no number in a packed encoder.
+            // Buckets of distances beyond the longest story of this model have no number in a
+            // packed encoder.
             let unused = |a: f32| a == 0.0 && found.name.contains("relative_attention_bias");
             let mut pairs = found.data.iter().zip(&exact.data);
             let close = pairs.all(|(a, b)| (a - b).abs() <= 0.501 * step || unused(*a));

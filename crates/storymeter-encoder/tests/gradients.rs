@@ -1,4 +1,5 @@
-//! Every operation's gradient against finite differences, and the whole loss against PyTorch.
+//! Compares the gradient of every operation with finite differences, and that of the whole loss
+//! with PyTorch.
 
 mod loss;
 
@@ -11,13 +12,13 @@ use storymeter_encoder::train::{
     Norm, Optimiser, Part, Tables, warm_up_then_linear,
 };
 use storymeter_encoder::{
-    Activation, Batch, Config, Encoder, Isa, Parameters, Precision, Stream, Workspace,
+    Activation, Batch, Config, Encoder, Error, Isa, Parameters, Precision, Stream, Workspace,
     load_parameters,
 };
 
 /// Compares the derivative along random directions with the difference of two values close by.
 ///
-/// `f` is a function of several inputs; `gradients` are those of `sum(cotangent * f)`.
+/// `f` is a function of several inputs, and `gradients` are those of `sum(cotangent * f)`.
 fn check(
     name: &str,
     inputs: &[Vec<f32>],
@@ -57,7 +58,7 @@ fn numbers(count: usize, seed: u64) -> Vec<f32> {
     (0..count as u64).map(|i| 0.7 * stream.normal(i)).collect()
 }
 
-/// Tensors as the store of a network.
+/// Puts tensors into the store of a network.
 fn store(cpu: &Cpu, tensors: &[Vec<f32>]) -> CpuStore {
     let given: Vec<Given<'_>> = tensors.iter().map(|data| Given { data, decays: true }).collect();
     cpu.store(&given, &(0..tensors.len()).collect::<Vec<_>>()).unwrap()
@@ -314,7 +315,7 @@ impl Task {
         }
     }
 
-    /// The network with the heads beside the encoder: weight and bias of the label, bias of the vocabulary.
+    /// The network with its heads: weight and bias of the label, bias of the vocabulary.
     fn network(&self) -> Network<Cpu> {
         let head: Vec<f32> = self.expected["head"]
             .as_array()
@@ -326,7 +327,7 @@ impl Task {
         Network::new(Cpu::default(), self.config.clone(), &self.parameters, &heads).unwrap()
     }
 
-    /// The loss of some stories; gradients are added.
+    /// The loss of some stories. Gradients are added.
     fn loss(&self, network: &mut Network<Cpu>, stories: &[usize], options: ForwardOptions) -> f64 {
         let labels: Vec<f32> = stories.iter().map(|i| (i % 2) as f32).collect();
         let stories: Vec<&[u32]> = stories.iter().map(|&i| self.stories[i].as_slice()).collect();
@@ -363,7 +364,8 @@ fn gradients_of_the_whole_loss_are_pytorchs() {
                 let gradient = &found[name];
                 let norm = truth["norm"].as_f64().unwrap();
                 let got = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
-                // The gradient of a key's bias is zero but for rounding: softmax does not see a shift.
+                // The gradient of the bias of a key is zero but for rounding, because softmax does
+                // not see a shift.
                 let tolerance = 1e-4 * norm.max(1e-3);
                 assert!(
                     (got - norm).abs() < tolerance,
@@ -440,6 +442,25 @@ fn a_run_resumed_in_the_middle_ends_with_the_same_weights() {
     let unbroken = run(None);
     assert!(unbroken == run(Some(3)), "the resumed run differs");
     assert!(unbroken != task.parameters, "the weights have moved");
+}
+
+#[test]
+fn weights_and_states_of_another_network_are_refused() {
+    let task = Task::load("bert");
+    let mut fewer = task.parameters.clone();
+    fewer.tensors.pop();
+    let refused = Network::new(Cpu::default(), task.config.clone(), &fewer, &[]);
+    assert!(matches!(refused.err(), Some(Error::Mismatch(_))));
+    let mut network = task.network();
+    let whole = Optimiser::new(AdamW::bert()).state(&network).unwrap();
+    let mut fewer = whole.clone();
+    fewer.means.pop();
+    let mut shorter = whole;
+    shorter.means[0].1.pop();
+    for state in [fewer, shorter] {
+        let refused = Optimiser::resume(&mut network, AdamW::bert(), &state);
+        assert!(matches!(refused.err(), Some(Error::Mismatch(_))));
+    }
 }
 
 #[test]

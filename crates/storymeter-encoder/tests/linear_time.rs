@@ -26,8 +26,8 @@ fn time(tokenizer: &Tokenizer, text: &str) -> Duration {
     start.elapsed()
 }
 
-/// Compares 100 KB with 1 MB. Ten times the text may take thirty times as long; quadratic work takes
-/// a hundred times. A busy machine gets several attempts.
+/// Compares 100 KB with 1 MB. Ten times the text may take thirty times as long; quadratic work
+/// takes a hundred times. A busy machine gets several attempts.
 fn assert_linear(tokenizer: &Tokenizer, unit: &str) {
     let text = |bytes: usize| unit.repeat(bytes / unit.len());
     let (short, long) = (text(100_000), text(1_000_000));

@@ -1,5 +1,4 @@
 //! In the steady state, encoding allocates nothing.
-#![allow(unsafe_code)]
 
 use rayon::prelude::*;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -32,7 +31,8 @@ static COUNTING: Counting = Counting;
 fn the_second_time_a_batch_is_encoded_nothing_is_allocated() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mpnet");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    // A thread of the pool allocates when it starts and when it first takes work from another: let both be over.
+    // A thread of the pool allocates when it starts, and when it first takes work from another.
+    // Both should be over before anything is counted.
     for _ in 0..20 {
         pool.broadcast(|_| (0..100).into_par_iter().for_each(|_| std::thread::yield_now()));
     }

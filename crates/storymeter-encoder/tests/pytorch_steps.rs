@@ -1,7 +1,7 @@
 //! The first training steps of real encoders on real stories, compared with those of PyTorch.
 //!
-//! `tools/training_steps.py` writes a folder per encoder. STORYMETER_STEPS names the folders, with colons
-//! between them:
+//! `tools/training_steps.py` writes a folder per encoder. STORYMETER_STEPS names the folders, with
+//! colons between them:
 //!
 //!     STORYMETER_STEPS=OUT cargo test --release -p storymeter-encoder --features cuda \
 //!         --test pytorch_steps -- --include-ignored --nocapture

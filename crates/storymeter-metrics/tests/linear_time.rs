@@ -32,8 +32,8 @@ fn time<T: Tokenizer>(text: &str) -> Duration {
     start.elapsed()
 }
 
-/// Compares 20 KB with 200 KB. Ten times the text may take thirty times as long; quadratic work takes
-/// a hundred times. A busy machine gets several attempts.
+/// Compares 20 KB with 200 KB. Ten times the text may take thirty times as long; quadratic work
+/// takes a hundred times. A busy machine gets several attempts.
 fn check<T: Tokenizer>(name: &str) {
     let mut seen = 0;
     for ((unit, short), (_, long)) in hostile(20_000).into_iter().zip(hostile(200_000)) {

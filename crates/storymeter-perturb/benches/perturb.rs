@@ -1,4 +1,5 @@
-//! Stories a second: each technique alone, all as the paper mixes them, and donors from scratch.
+//! Stories per second: each technique alone, all techniques as in the paper, and donors from
+//! scratch.
 //!
 //! Run with `cargo bench -p storymeter-perturb`. The stories are the project's examples.
 
@@ -37,7 +38,8 @@ fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("perturb");
     group.throughput(Throughput::Elements(stories.len() as u64));
     for techniques in ["all", "repetition", "substitution", "reordering", "negation"] {
-        let config = Config::default().only(techniques).expect("known names");
+        let config =
+            Config::default().only(techniques).and_then(Config::checked).expect("known names");
         let perturber = Perturber::new(config, &prepared, Lexicon::embedded(), Tagger::embedded());
         group.bench_function(techniques, |bencher| {
             let mut draw = 0;

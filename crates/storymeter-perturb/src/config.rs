@@ -1,4 +1,4 @@
-//! How many techniques, which ones, and by whose rules.
+//! Settings: how many techniques a sample has, which ones, and by whose rules.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Technique};
 
-/// Whose rules a technique follows where the paper and the authors' released code differ.
+/// The rules that techniques follow where the paper and the authors' released code differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// Section 3.2 and appendix A of the paper.
     #[default]
     Paper,
-    /// The choices of the authors' released scripts, as far as they can be told from reading them.
+    /// The choices of the authors' released scripts, as far as reading them shows.
     ReleasedCode,
 }
 
@@ -39,7 +39,9 @@ impl FromStr for Preset {
     }
 }
 
-/// Settings of the sampler. `Config::default()` is the paper's.
+/// Settings of the sampler, as a caller or a file gives them. The default is the paper's.
+///
+/// Sampling needs a [`CheckedConfig`], which [`Config::checked`] makes of them.
 ///
 /// ```
 /// use storymeter_perturb::{Config, Technique};
@@ -50,19 +52,21 @@ impl FromStr for Preset {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Whose rules.
+    /// The rules of the paper or of the released code.
     pub preset: Preset,
-    /// Weight of 1, 2, 3 and 4 techniques: the paper's {50, 20, 20, 10}%.
+    /// The weights of 1, 2, 3 and 4 techniques per sample: {50, 20, 20, 10}% in the paper.
     pub counts: [f64; 4],
-    /// Weight of each technique, in the order of [`Technique::ALL`]: the paper's {10, 30, 40, 20}%.
+    /// The weight of each technique, in the order of [`Technique::ALL`]: {10, 30, 40, 20}% in the
+    /// paper.
     pub weights: [f64; 4],
-    /// Share of keywords that word-level substitution replaces: the paper's 15%.
+    /// The share of keywords that word-level substitution replaces: 15% in the paper.
     pub keyword_share: f64,
-    /// Share of reorderings that move words inside sentences instead of sentences, which is beyond the paper. Where the
-    /// sentences drawn for it are too short, sentences move.
+    /// The share of reorderings that move words inside sentences instead of whole sentences. This
+    /// goes beyond the paper. If the chosen sentences are too short for it, whole sentences move.
     pub garbled: f64,
-    /// Share of substitutions that join the beginning of a sentence with the end of another story's, which is beyond the
-    /// paper. Where the sentences drawn for it are too short, the paper's way is taken.
+    /// The share of substitutions that join the beginning of a sentence with the end of a sentence
+    /// of another story. This goes beyond the paper. If the chosen sentences are too short for it,
+    /// the substitution follows the paper.
     pub spliced: f64,
 }
 
@@ -80,13 +84,17 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The same settings with techniques chosen by a list.
+    /// Chooses the techniques by a list, which is one of:
     ///
-    /// `all`; names (`repetition,negation`); names with weights (`repetition=1,negation=3`); or
-    /// `no-NAME`, which leaves one out. A technique that is not named gets weight 0.
+    /// - `all`;
+    /// - names: `repetition,negation`;
+    /// - names with weights: `repetition=1,negation=3`;
+    /// - `no-NAME`, which leaves one technique out.
+    ///
+    /// A technique that the list does not name gets the weight 0.
     ///
     /// # Errors
-    /// For unknown names, weights that are not positive numbers, and lists that leave nothing.
+    /// For unknown names, weights that are not positive numbers, and lists that leave no technique.
     pub fn only(mut self, list: &str) -> Result<Self, Error> {
         let defaults = self.weights;
         let mut chosen = [0.0; 4];
@@ -124,13 +132,13 @@ impl Config {
             }
         }
         self.weights = chosen;
-        self.checked()
+        if is_distribution(&self.weights) { Ok(self) } else { Err(Error::NoTechnique) }
     }
 
-    /// The same settings with another distribution of the number of techniques, e.g. `50,20,20,10`.
+    /// Sets the weights of 1, 2, 3 and 4 techniques per sample by a list such as `50,20,20,10`.
     ///
     /// # Errors
-    /// Unless the list holds one to four weights of at least 0, one of them positive.
+    /// Unless the list has one to four weights of at least 0, and one of them is positive.
     pub fn with_counts(mut self, list: &str) -> Result<Self, Error> {
         let weights: Option<Vec<f64>> =
             list.split(',').map(|part| part.trim().parse().ok()).collect();
@@ -138,22 +146,23 @@ impl Config {
             weights.filter(|w| w.len() <= 4).ok_or_else(|| Error::BadCounts(list.to_owned()))?;
         self.counts = [0.0; 4];
         self.counts[..weights.len()].copy_from_slice(&weights);
-        self.checked().map_err(|_| Error::BadCounts(list.to_owned()))
+        if is_distribution(&self.counts) {
+            Ok(self)
+        } else {
+            Err(Error::BadCounts(list.to_owned()))
+        }
     }
 
-    /// These settings, if they can be sampled from.
+    /// These settings, if a sample can be drawn by them.
     ///
     /// # Errors
-    /// For negative or non-finite weights, all-zero weights, a keyword share outside (0, 1], and other shares outside
-    /// [0, 1].
-    pub fn checked(self) -> Result<Self, Error> {
-        let sound = |w: &[f64; 4]| {
-            w.iter().all(|x| x.is_finite() && *x >= 0.0) && w.iter().sum::<f64>() > 0.0
-        };
-        if !sound(&self.weights) {
+    /// For negative or non-finite weights, all-zero weights, a keyword share outside (0, 1], and
+    /// other shares outside [0, 1].
+    pub fn checked(self) -> Result<CheckedConfig, Error> {
+        if !is_distribution(&self.weights) {
             return Err(Error::NoTechnique);
         }
-        if !sound(&self.counts) {
+        if !is_distribution(&self.counts) {
             return Err(Error::BadCounts(format!("{:?}", self.counts)));
         }
         if !(self.keyword_share > 0.0 && self.keyword_share <= 1.0) {
@@ -164,23 +173,52 @@ impl Config {
                 return Err(Error::BadShare { name, share });
             }
         }
-        Ok(self)
+        Ok(CheckedConfig(self))
+    }
+}
+
+/// Whether an index can be drawn by these weights.
+fn is_distribution(weights: &[f64; 4]) -> bool {
+    weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
+        && weights.iter().sum::<f64>() > 0.0
+}
+
+/// Settings that have been checked: a sample can be drawn by them.
+///
+/// Only [`Config::checked`] makes one, so a [`crate::Perturber`] never meets a distribution without
+/// any weight. The default is the paper's settings.
+///
+/// ```
+/// use storymeter_perturb::Config;
+///
+/// assert!(Config { keyword_share: 2.0, ..Config::default() }.checked().is_err());
+/// let checked = Config::default().checked()?;
+/// assert_eq!(checked.config(), &Config::default());
+/// # Ok::<(), storymeter_perturb::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CheckedConfig(Config);
+
+impl CheckedConfig {
+    /// The settings themselves.
+    pub fn config(&self) -> &Config {
+        &self.0
     }
 
-    /// Shares of 1, 2, 3 and 4 techniques that these settings imply. With fewer than four techniques enabled,
-    /// larger numbers mean "all that are enabled".
+    /// The shares of samples with 1, 2, 3 and 4 techniques that these settings imply. If fewer than
+    /// four techniques are enabled, larger numbers mean all that are enabled.
     pub fn expected_counts(&self) -> [f64; 4] {
         let enabled = self.enabled();
-        let total: f64 = self.counts.iter().sum();
+        let total: f64 = self.0.counts.iter().sum();
         let mut shares = [0.0; 4];
-        for (n, weight) in self.counts.iter().enumerate() {
+        for (n, weight) in self.0.counts.iter().enumerate() {
             shares[n.min(enabled - 1)] += weight / total;
         }
         shares
     }
 
-    /// How often a sample uses each technique, as drawing without replacement implies: a sum over all orders
-    /// of draws. The four numbers add up to the mean number of techniques.
+    /// The share of samples that use each technique, as a sum over all orders in which techniques
+    /// can be drawn without replacement. The four shares add up to the mean number of techniques.
     pub fn expected_techniques(&self) -> [f64; 4] {
         let counts = self.expected_counts();
         let mut shares = [0.0; 4];
@@ -195,17 +233,17 @@ impl Config {
         counts: &[f64; 4],
         shares: &mut [f64; 4],
     ) {
-        let rest: f64 = (0..4).filter(|i| !drawn.contains(i)).map(|i| self.weights[i]).sum();
+        let rest: f64 = (0..4).filter(|i| !drawn.contains(i)).map(|i| self.0.weights[i]).sum();
         let more: f64 = counts[drawn.len()..].iter().sum();
         if rest <= 0.0 || more <= 0.0 {
             return;
         }
         for i in 0..4 {
-            if drawn.contains(&i) || self.weights[i] <= 0.0 {
+            if drawn.contains(&i) || self.0.weights[i] <= 0.0 {
                 continue;
             }
-            let p = probability * self.weights[i] / rest;
-            // Technique `i` comes at this place in every sample that has at least this many techniques.
+            let p = probability * self.0.weights[i] / rest;
+            // Every sample with at least this many techniques has technique `i` at this place.
             shares[i] += p * more;
             drawn.push(i);
             if drawn.len() < 4 {
@@ -216,7 +254,7 @@ impl Config {
     }
 
     pub(crate) fn enabled(&self) -> usize {
-        self.weights.iter().filter(|weight| **weight > 0.0).count()
+        self.0.weights.iter().filter(|weight| **weight > 0.0).count()
     }
 }
 
@@ -230,7 +268,8 @@ mod tests {
 
     #[test]
     fn the_paper_s_shares_are_the_default() {
-        let config = Config::default();
+        let config = CheckedConfig::default();
+        assert_eq!(Config::default().checked().unwrap(), config);
         assert!(close(config.expected_counts(), [0.5, 0.2, 0.2, 0.1]));
         let shares = config.expected_techniques();
         // 0.5*1 + 0.2*2 + 0.2*3 + 0.1*4
@@ -240,15 +279,15 @@ mod tests {
 
     #[test]
     fn one_technique_alone_is_always_used_once() {
-        let config = Config::default().only("reordering").unwrap();
+        let config = Config::default().only("reordering").and_then(Config::checked).unwrap();
         assert!(close(config.expected_counts(), [1.0, 0.0, 0.0, 0.0]));
         assert!(close(config.expected_techniques(), [0.0, 0.0, 1.0, 0.0]));
     }
 
     #[test]
     fn leaving_one_out_keeps_the_other_weights() {
-        let config = Config::default().only("no-substitution").unwrap();
-        assert_eq!(config.weights, [0.1, 0.0, 0.4, 0.2]);
+        let config = Config::default().only("no-substitution").and_then(Config::checked).unwrap();
+        assert_eq!(config.config().weights, [0.1, 0.0, 0.4, 0.2]);
         let counts = config.expected_counts();
         assert!((counts[2] - 0.3).abs() < 1e-12 && counts[3] == 0.0);
     }

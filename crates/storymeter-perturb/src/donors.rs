@@ -1,8 +1,8 @@
-//! The donor corpus: where foreign words and sentences come from.
+//! The donor corpus, from which foreign words and sentences are taken.
 //!
-//! A corpus may be larger than memory, so donors are a seeded sample of bounded size: the records whose hash of
-//! (seed, record number) is smallest. Which records those are depends on nothing else, so the sample is the same
-//! however the corpus was read.
+//! A corpus may be larger than memory, so donors are a random sample of bounded size: the records
+//! whose hash of seed and record number is smallest. The sample depends on nothing else, so it is
+//! the same for any order of reading.
 
 use std::collections::BinaryHeap;
 use std::io::{self, Read, Write};
@@ -20,15 +20,15 @@ use crate::draw::Draw;
 use crate::style::Style;
 use crate::substitution::keyword_lemma;
 
-/// Number of stories a donor sample holds unless told otherwise.
+/// The default number of stories in a donor sample.
 pub const DEFAULT_SAMPLE: usize = 20_000;
 
-/// Longest donor story kept whole; of a longer one the first sentences up to here.
+/// The longest donor story in bytes. Of a longer story, the first sentences are kept.
 const LONGEST_STORY: usize = 16 << 10;
 
 const MAGIC: &[u8; 20] = b"storymeter donors 1\n";
 
-/// A sample of stories with the vocabulary of their keywords.
+/// A sample of stories, with the vocabulary of their keywords.
 pub struct Donors {
     stories: Vec<Donor>,
     by_style: [Vec<u32>; Style::COUNT],
@@ -58,17 +58,17 @@ impl Donors {
         self.stories.len()
     }
 
-    /// Whether there are none.
+    /// Whether the sample has no stories.
     pub fn is_empty(&self) -> bool {
         self.stories.is_empty()
     }
 
-    /// Keywords by tag and frequency.
+    /// The keywords of the sample, by tag and frequency.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
 
-    /// A random story written down in this style; any story where there are fewer than two of the style.
+    /// A random story in this style, or any story if there are fewer than two in this style.
     pub(crate) fn story(&self, style: Style, draw: &mut Draw) -> Option<DonorId> {
         let same = &self.by_style[style.index()];
         if same.len() >= 2 {
@@ -86,7 +86,7 @@ impl Donors {
     /// Writes the prepared sample, so that later runs need not read and tag the corpus again.
     ///
     /// # Errors
-    /// What the writer says.
+    /// If the writer fails.
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
         let mut body = Vec::new();
         put_u32(&mut body, self.stories.len());
@@ -105,7 +105,7 @@ impl Donors {
         out.write_all(&body)
     }
 
-    /// Whether a file that begins like this is a prepared sample.
+    /// Whether a file that begins with these bytes is a prepared sample.
     pub fn is_prepared(beginning: &[u8]) -> bool {
         beginning.starts_with(MAGIC)
     }
@@ -113,13 +113,13 @@ impl Donors {
     /// Reads a prepared sample.
     ///
     /// # Errors
-    /// [`Error::BadDonorFile`] where the file is something else, cut short or damaged.
+    /// [`Error::BadDonorFile`] if the file is not a prepared sample, is cut short or is damaged.
     pub fn read_from(input: &mut impl Read) -> Result<Self, Error> {
         let bad = |what: &str| Error::BadDonorFile(what.to_owned());
         let mut bytes = Vec::new();
         input.read_to_end(&mut bytes)?;
         let rest =
-            bytes.strip_prefix(MAGIC.as_slice()).ok_or_else(|| bad("it begins differently"))?;
+            bytes.strip_prefix(MAGIC.as_slice()).ok_or_else(|| bad("its first bytes are wrong"))?;
         let (sum, body) = rest.split_first_chunk::<8>().ok_or_else(|| bad("it is cut short"))?;
         if u64::from_le_bytes(*sum) != checksum(body) {
             return Err(bad("its checksum does not match: it is cut short or damaged"));
@@ -128,7 +128,10 @@ impl Donors {
         let count = take_u32(&mut body).ok_or_else(|| bad("it is cut short"))?;
         let mut stories = Vec::new();
         for _ in 0..count {
-            stories.push(take_donor(&mut body).ok_or_else(|| bad("a story in it makes no sense"))?);
+            stories.push(
+                take_donor(&mut body)
+                    .ok_or_else(|| bad("it has a story with impossible sentences"))?,
+            );
         }
         let vocabulary =
             Vocabulary::read_from(&mut body).map_err(|error| bad(&error.to_string()))?;
@@ -137,7 +140,7 @@ impl Donors {
 }
 
 fn put_u32(out: &mut Vec<u8>, value: usize) {
-    // A donor story is at most LONGEST_STORY bytes, a sample far below 2^32 stories.
+    // A donor story has at most LONGEST_STORY bytes, and a sample far fewer than 2^32 stories.
     out.extend_from_slice(&(value as u32).to_le_bytes());
 }
 
@@ -162,21 +165,22 @@ fn take_donor(from: &mut &[u8]) -> Option<Donor> {
     (!sentences.is_empty()).then_some(Donor { text, sentences })
 }
 
-/// FNV-1a: enough to notice a file that was cut or damaged.
+/// FNV-1a, which is enough to notice a file that was cut short or damaged.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// Draws the sample while a corpus streams by.
+/// Draws the sample while a corpus is read.
 pub struct DonorSampler {
     seed: u64,
     capacity: usize,
     kept: BinaryHeap<Candidate>,
 }
 
-/// Ordered by key, so that the heap's top is the first to go.
+/// A story of the sample. The order is by key, so that the first one to leave is at the top of the
+/// heap.
 struct Candidate {
     key: u64,
     record: u64,
@@ -209,7 +213,8 @@ impl DonorSampler {
         Self { seed, capacity, kept: BinaryHeap::new() }
     }
 
-    /// Whether the story with this record number would enter the sample now. A cheap test before parsing.
+    /// Whether the story with this record number would enter the sample now. This is a cheap test
+    /// before a record is parsed.
     pub fn wants(&self, record: u64) -> bool {
         self.capacity > 0
             && (self.kept.len() < self.capacity
@@ -219,7 +224,7 @@ impl DonorSampler {
                     .is_some_and(|top| (key(self.seed, record), record) < (top.key, top.record)))
     }
 
-    /// Takes the story into the sample if it belongs there.
+    /// Adds the story to the sample if it belongs there.
     pub fn offer(&mut self, record: u64, story: &Story) {
         if !self.wants(record) {
             return;
@@ -268,7 +273,7 @@ fn count_keywords(stories: &[Donor], tagger: &Tagger, lexicon: &Lexicon) -> Vec<
     found
 }
 
-/// The order in which records are preferred: a hash of the seed and the record number (splitmix64).
+/// The rank of a record: a hash of the seed and the record number (SplitMix64).
 fn key(seed: u64, record: u64) -> u64 {
     let mix = |mut z: u64| {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

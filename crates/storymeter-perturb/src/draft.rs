@@ -1,4 +1,4 @@
-//! A story being damaged: its text so far, where its sentences are, and the edits that led here.
+//! A story while it is damaged: its text, its sentences, and the edits made so far.
 
 use storymeter_core::Story;
 use storymeter_text::tagger::{Tag, Tagger};
@@ -8,8 +8,8 @@ use crate::draw::Draw;
 use crate::style::{self, Style};
 use crate::{Edit, Technique};
 
-/// The working copy. The only way to change it is [`Draft::replace_all`], which keeps text, sentences and edits
-/// in step.
+/// The working copy of a story. It changes only through [`Draft::replace_all`], which keeps text,
+/// sentences and edits consistent.
 pub struct Draft {
     text: String,
     sentences: Vec<Span>,
@@ -19,21 +19,22 @@ pub struct Draft {
     edits: Vec<Edit>,
 }
 
-/// A replacement still to be made: `span` counts bytes in the text as it is now, and lies inside `sentence`.
+/// A replacement that is still to be made. `span` counts bytes in the present text, and lies inside
+/// `sentence`.
 pub struct Change {
     pub sentence: usize,
     pub span: Span,
     pub after: String,
 }
 
-/// The tokens of one sentence with their tags; spans count bytes in the draft's text.
+/// The tokens of one sentence with their tags. Spans count bytes in the text of the draft.
 pub struct Tagged {
     pub tokens: Vec<Span>,
     pub tags: Vec<Tag>,
 }
 
 impl Draft {
-    /// The untouched story.
+    /// The unchanged story.
     pub fn new(story: &Story) -> Self {
         let sentences = sentences_of(story);
         let context = context_length(story, &sentences);
@@ -55,12 +56,12 @@ impl Draft {
         self.sentences.len()
     }
 
-    /// Indices of the sentences that may be changed: all but the leading context.
+    /// The indices of the sentences that may be changed: all but the leading context.
     pub fn open(&self) -> std::ops::Range<usize> {
         self.context..self.sentences.len()
     }
 
-    /// Number of sentences as the released code counts them: a prompt counts as one.
+    /// The number of sentences as the released code counts them, where a prompt counts as one.
     pub fn length_with_context(&self) -> usize {
         self.sentences.len() + usize::from(self.context == 0)
     }
@@ -73,12 +74,12 @@ impl Draft {
         self.sentences[sentence].of(&self.text)
     }
 
-    /// Whether one of the sentences reads like this.
+    /// Whether the story has a sentence with exactly this text.
     pub fn has(&self, sentence: &str) -> bool {
         (0..self.len()).any(|i| self.sentence(i) == sentence)
     }
 
-    /// Whether an edit of one technique must not be wiped out by another here.
+    /// Whether a technique has changed this sentence, so that others should leave it alone.
     pub fn is_touched(&self, sentence: usize) -> bool {
         self.touched[sentence]
     }
@@ -95,7 +96,7 @@ impl Draft {
         }
     }
 
-    /// Tokens and tags of one sentence.
+    /// The tokens and tags of one sentence.
     pub fn tagged(&self, sentence: usize, tagger: &Tagger) -> Tagged {
         let span = self.sentences[sentence];
         let tokens: Vec<Span> = treebank::tokenize(span.of(&self.text))
@@ -117,14 +118,14 @@ impl Draft {
         self.replace_all(technique, vec![Change { sentence, span, after: after.to_owned() }])
     }
 
-    /// Puts other content in a sentence's place. Returns whether that changed anything.
+    /// Replaces the content of a sentence. Returns whether that changed anything.
     pub fn put(&mut self, technique: Technique, sentence: usize, content: &str) -> bool {
         let change = self.putting(sentence, content);
         self.replace_all(technique, vec![change])
     }
 
-    /// The change that puts other content in a sentence's place, with a final mark where the next sentence would
-    /// otherwise run into it.
+    /// The change that replaces the content of a sentence. It adds a final mark if the next
+    /// sentence would otherwise run into the content.
     pub fn putting(&self, sentence: usize, content: &str) -> Change {
         let last = sentence + 1 == self.sentences.len();
         let mark = match (
@@ -138,8 +139,8 @@ impl Draft {
         Change { sentence, span: self.sentences[sentence], after: format!("{content}{mark}") }
     }
 
-    /// Changes random sentences, `count` of them where there are as many and each can be changed. Returns whether that changed
-    /// anything.
+    /// Changes up to `count` random sentences, as far as `change` can change them. Returns whether
+    /// that changed anything.
     pub fn change_some(
         &mut self,
         technique: Technique,
@@ -159,9 +160,10 @@ impl Draft {
         self.replace_all(technique, changes)
     }
 
-    /// Makes many changes at once, in one pass over the text however many they are: a story may have 100,000
-    /// sentences. The changes come in the order of the text and do not overlap; each becomes an edit whose place
-    /// takes the ones before it into account. Returns whether anything changed.
+    /// Makes many changes in one pass over the text, because a story may have 100,000 sentences.
+    ///
+    /// The changes come in the order of the text and do not overlap. Each becomes an edit whose
+    /// place takes the earlier ones into account. Returns whether anything changed.
     pub fn replace_all(&mut self, technique: Technique, mut changes: Vec<Change>) -> bool {
         debug_assert!(changes.is_sorted_by(|a, b| a.span.end <= b.span.start));
         changes.retain(|change| change.span.of(&self.text) != change.after);
@@ -173,21 +175,14 @@ impl Draft {
         for Change { sentence, span, after } in &changes {
             text.push_str(&self.text[copied..span.start]);
             let (start, before) = (text.len(), span.of(&self.text).to_owned());
-            let end = start + before.len();
-            self.edits.push(Edit {
-                technique,
-                sentence: *sentence,
-                start,
-                end,
-                before,
-                after: after.clone(),
-            });
+            self.edits.push(Edit::new(technique, *sentence, start, before, after.clone()));
             text.push_str(after);
             copied = span.end;
         }
         text.push_str(&self.text[copied..]);
         self.text = text;
-        // A sentence starts later by what the sentences before it grew, and ends later by its own growth too.
+        // Growth of earlier sentences moves a sentence's start and end; its own growth moves the
+        // end.
         let mut changes = changes.into_iter().peekable();
         let (mut added, mut removed) = (0, 0);
         for (index, sentence) in self.sentences.iter_mut().enumerate() {
@@ -201,13 +196,13 @@ impl Draft {
         true
     }
 
-    /// The damaged text and how it came about.
+    /// The damaged text, and the edits that led to it.
     pub fn finish(self) -> (String, Vec<Edit>) {
         (self.text, self.edits)
     }
 }
 
-/// The sentences of a story: as the input gave them, else as the splitter finds them.
+/// The sentences of a story: those that the input gave, or else those that the splitter finds.
 pub fn sentences_of(story: &Story) -> Vec<Span> {
     if story.sentences.is_empty() {
         sentence::split(&story.text)
@@ -216,10 +211,10 @@ pub fn sentences_of(story: &Story) -> Vec<Span> {
     }
 }
 
-/// How many leading sentences are the context that no technique touches.
+/// The number of leading sentences that are context, which no technique touches.
 ///
-/// Without a prompt it is the first sentence (as in ROCStories). With a prompt of its own the whole text is
-/// open (as in WritingPrompts), unless the text itself begins with the prompt.
+/// Without a prompt it is the first sentence (as in ROCStories). With a prompt of its own, all of
+/// the text is open (as in WritingPrompts), unless the text itself begins with the prompt.
 fn context_length(story: &Story, sentences: &[Span]) -> usize {
     let Some(prompt) = story.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty())
     else {

@@ -1,31 +1,32 @@
-//! The few random choices perturbation makes, on one item's stream.
+//! The random choices that techniques make.
 
 use rand_chacha::rand_core::Rng;
 use storymeter_core::rng::ChaCha8Rng;
 
-/// Random choices from the stream of one draw of one record.
+/// Random choices from one stream.
 ///
-/// Written here and not taken from a library, so that a library's next version does not change the samples of
-/// a seed.
+/// They are written here and not taken from a library, so that the next version of a library cannot
+/// change the samples of a seed.
 pub struct Draw(ChaCha8Rng);
 
 impl Draw {
-    /// The choices of a stream.
+    /// Choices from this stream.
     pub fn new(stream: ChaCha8Rng) -> Self {
         Self(stream)
     }
 
-    /// The stream itself, for samplers that want it.
+    /// The stream itself, for samplers that need one.
     pub fn stream(&mut self) -> &mut ChaCha8Rng {
         &mut self.0
     }
 
-    /// Uniform in `0..n`; 0 for `n` = 0. The bias of the multiply-shift is below 2^-32 for any n here.
+    /// A uniform number of `0..n`, or 0 if `n` is 0. The bias is below 2^-32 for every `n` that
+    /// occurs here.
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize
     }
 
-    /// Uniform in `low..=high`, and `low` where the range is empty.
+    /// A uniform number of `low..=high`, or `low` if the range is empty.
     pub fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below((high + 1).saturating_sub(low))
     }
@@ -40,7 +41,7 @@ impl Draw {
         if from.is_empty() { None } else { from.get(self.below(from.len())) }
     }
 
-    /// An index with probability proportional to its weight; `None` where all weights are zero.
+    /// An index with a probability in proportion to its weight; `None` if all weights are zero.
     pub fn weighted(&mut self, weights: &[f64]) -> Option<usize> {
         let total: f64 = weights.iter().sum();
         let mut rest = ((self.0.next_u64() >> 11) as f64) * (-53f64).exp2() * total;
@@ -50,7 +51,7 @@ impl Draw {
             }
             rest -= weight;
         }
-        // Rounding can leave a crumb beyond the last weight.
+        // Rounding can leave a small remainder after the last weight.
         weights.iter().rposition(|&weight| weight > 0.0)
     }
 
@@ -61,7 +62,7 @@ impl Draw {
         }
     }
 
-    /// `k` distinct numbers of `0..n`, in random order; all of them where `k` > `n`.
+    /// `k` distinct numbers of `0..n` in random order, or all of them if `k` is larger than `n`.
     pub fn distinct(&mut self, n: usize, k: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..n).collect();
         let k = k.min(n);

@@ -1,6 +1,6 @@
-//! What can go wrong.
+//! The errors of this crate.
 
-/// Errors of this crate.
+/// Why settings, edits or donors cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,37 +13,50 @@ pub enum Error {
     /// A weight is not a positive number.
     #[error("\"{0}\": a weight must be a positive number")]
     BadWeight(String),
-    /// The distribution of the number of techniques makes no sense.
+    /// The weights of the number of techniques are not a distribution.
     #[error("\"{0}\": give one to four weights of at least 0, for 1, 2, 3 and 4 techniques")]
     BadCounts(String),
-    /// The share of keywords makes no sense.
-    #[error("a keyword share of {0} makes no sense: it must be above 0 and at most 1")]
+    /// The share of keywords is out of range.
+    #[error("the keyword share is {0}, but it must be above 0 and at most 1")]
     BadKeywordShare(f64),
-    /// A share of a technique's samples makes no sense.
-    #[error("{name} is {share}, and must be from 0 to 1")]
+    /// The share of a technique's samples is out of range.
+    #[error("the share {name} is {share}, but it must be from 0 to 1")]
     BadShare {
-        /// Which share.
+        /// The name of the share.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         share: f64,
     },
     /// Every technique has weight 0.
-    #[error("no technique is left to draw from")]
+    #[error("no technique is left to draw from: at least one needs a positive weight")]
     NoTechnique,
     /// An edit does not fit the text it is applied to.
     #[error("edit {number} does not fit: the text does not read \"{expected}\" at byte {start}")]
     EditMismatch {
-        /// Which edit, from 0.
+        /// The number of the edit, from 0.
         number: usize,
-        /// What the text should read.
+        /// The text that should be there.
         expected: String,
-        /// Where.
+        /// The byte at which it should be.
         start: usize,
     },
-    /// A prepared donor file is not one, or is damaged.
+    /// An edit's end does not follow from its start and the text it replaces.
+    #[error(
+        "an edit of the bytes {start} to {end} cannot replace a text of {length} bytes: \
+         the end must be the start plus the length of \"before\""
+    )]
+    ContradictoryEdit {
+        /// The first byte the edit claims to replace.
+        start: usize,
+        /// One past the last byte the edit claims to replace.
+        end: usize,
+        /// The length in bytes of the text it replaces.
+        length: usize,
+    },
+    /// The file is not a prepared donor file, or is damaged.
     #[error("not a prepared donor file of this version: {0}")]
     BadDonorFile(String),
-    /// The operating system refused while a prepared donor file was read or written.
+    /// A prepared donor file could not be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }

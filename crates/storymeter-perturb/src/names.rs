@@ -1,9 +1,10 @@
-//! Masking person names before damage, as UNION's data are (section 4.1): the metric should not learn who Ken is.
+//! Masks person names, as UNION's data do (section 4.2), so that a metric does not learn who Ken
+//! is.
 
 use storymeter_core::Story;
 use storymeter_text::names::Delexicaliser;
 
-/// The story with person names as `[MALE]`, `[FEMALE]` and `[NEUTRAL]`, in text, prompt and references.
+/// Replaces first names by `[MALE]`, `[FEMALE]` and `[NEUTRAL]` in text, prompt and references.
 ///
 /// ```
 /// use storymeter_core::Story;
@@ -14,7 +15,7 @@ pub fn delexicalised(story: &Story) -> Story {
     let names = Delexicaliser::embedded();
     let mask = |text: &str| names.delexicalise(text).text;
     let masked = names.delexicalise(&story.text);
-    // A place in the old text moves by what the names before it grew or shrank.
+    // The length of the names before a place decides how far it moves.
     let mut old_to_new = Vec::with_capacity(masked.names.len());
     let (mut added, mut removed) = (0, 0);
     for (span, name) in &masked.names {

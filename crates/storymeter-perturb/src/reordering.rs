@@ -1,9 +1,10 @@
-//! Reordering: cause after effect.
+//! Reordering, which puts effects before their causes.
 //!
-//! The paper: "we randomly reorder the sentences in a story to create negative stories with conflicting plot."
+//! The paper: "we randomly reorder the sentences in a story to create negative stories with
+//! conflicting plot."
 //!
-//! Beyond the paper, words change places inside a sentence: weak models also fail at grammar, which no technique of the
-//! paper imitates.
+//! Beyond the paper, words can change places inside a sentence: weak models also make mistakes in
+//! grammar, which no technique of the paper imitates.
 
 use storymeter_text::Span;
 use storymeter_text::tagger::{Tag, Tagger};
@@ -14,19 +15,19 @@ use crate::draw::Draw;
 use crate::style::{capitalised, uncapitalised};
 use crate::words::{ends_a_sentence_inside, words};
 
-/// Longest stretch of words that moves inside a sentence.
+/// The number of words in the longest stretch that moves inside a sentence.
 const LONGEST: usize = 3;
 
-/// Share of garbled sentences that lose a stretch instead of having it moved.
+/// The share of garbled sentences that lose a stretch of words instead of moving it.
 const LOST: f64 = 0.3;
 
-/// A random order of all sentences but the leading context.
+/// Puts all sentences but the leading context into a random order.
 pub fn paper(draft: &mut Draft, draw: &mut Draw) -> bool {
     let slots: Vec<usize> = draft.open().collect();
     shuffle(draft, draw, &slots)
 }
 
-/// As the released code does it: of the L - 1 sentences after the context, 2 to L - 1 change places.
+/// Follows the released code: of the L - 1 sentences after the context, 2 to L - 1 change places.
 pub fn released_code(draft: &mut Draft, draw: &mut Draw) -> bool {
     let open = draft.open();
     let count = draw.between(2, draft.length_with_context() - 1);
@@ -36,9 +37,11 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw) -> bool {
     shuffle(draft, draw, &slots)
 }
 
-/// One or two sentences in which two neighbouring stretches of one to three words change places, or the first is lost.
+/// Garbles one or two sentences: two neighbouring stretches of one to three words change places, or
+/// the first of them is lost.
 ///
-/// A capital at the sentence's beginning stays there. Punctuation between the two stretches goes.
+/// A capital at the beginning of the sentence stays there. Punctuation between the stretches is
+/// removed.
 pub fn garble(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
     let count = draw.between(1, 2);
     draft.change_some(Reordering, draw, count, |draft, draw, sentence| {
@@ -46,7 +49,8 @@ pub fn garble(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
     })
 }
 
-/// The change that garbles a sentence; `None` for one of fewer than five words, or broken by a full stop there.
+/// The change that garbles a sentence; `None` if it has fewer than five words, or a full stop
+/// between the stretches.
 fn garbling(draft: &Draft, draw: &mut Draw, sentence: usize, tagger: &Tagger) -> Option<Change> {
     let text = draft.sentence(sentence);
     let words = words(text);
@@ -70,13 +74,13 @@ fn garbling(draft: &Draft, draw: &mut Draw, sentence: usize, tagger: &Tagger) ->
     Some(Change { sentence, span, after })
 }
 
-/// Whether a word has its capital for another reason than its place.
+/// Whether a word has its capital for another reason than its place in the sentence.
 fn is_always_capital(word: &str, tag: Option<&Tag>) -> bool {
     let is_name = tag.is_some_and(|tag| matches!(tag.as_str(), "NNP" | "NNPS"));
     is_name || word == "I" || word.starts_with("I'") || word.starts_with("I’")
 }
 
-/// Shuffles the contents of these places until the story reads differently, ten times at most.
+/// Shuffles the contents of these places until the story changes, at most ten times.
 fn shuffle(draft: &mut Draft, draw: &mut Draw, slots: &[usize]) -> bool {
     let contents: Vec<String> = slots.iter().map(|&slot| draft.sentence(slot).to_owned()).collect();
     let mut order: Vec<usize> = (0..slots.len()).collect();
@@ -89,7 +93,7 @@ fn shuffle(draft: &mut Draft, draw: &mut Draw, slots: &[usize]) -> bool {
     false
 }
 
-/// Gives each place the content of another: `slots[i]` gets what `slots[order[i]]` holds now.
+/// Gives `slots[i]` the content that `slots[order[i]]` has now.
 pub fn rearrange(draft: &mut Draft, slots: &[usize], order: &[usize]) -> bool {
     let contents: Vec<String> = slots.iter().map(|&slot| draft.sentence(slot).to_owned()).collect();
     let sources: Vec<usize> = order.iter().map(|&from| slots[from]).collect();

@@ -1,7 +1,7 @@
-//! Repetition: what models do most visibly, saying again what they just said.
+//! Repetition, the most visible fault of language models: they say again what they just said.
 //!
-//! The paper: "we either repeat an N-gram (N=1,2,3,4) in a random sentence, or randomly select a sentence to
-//! repeat and remove the following sentence to keep the sentence number unchanged."
+//! The paper: "we either repeat an N-gram (N=1,2,3,4) in a random sentence, or randomly select a
+//! sentence to repeat and remove the following sentence to keep the sentence number unchanged."
 
 use storymeter_text::Span;
 
@@ -10,27 +10,30 @@ use crate::draft::Draft;
 use crate::draw::Draw;
 use crate::words::{ends_a_sentence_inside, words};
 
-/// Longest n-gram that is repeated.
+/// The longest n-gram that is repeated.
 const LONGEST: usize = 4;
 
-/// Most n-grams the released code's way repeats, so that the time for a story of 100,000 sentences stays bounded.
+/// The largest number of n-grams that are repeated by the rules of the released code. It bounds the
+/// time for a story of 100,000 sentences.
 const MOST_REPEATS: usize = 100;
 
-/// One repetition by the paper's rules. The paper does not weigh its two policies; each has one half.
+/// Repeats an n-gram or a sentence by the rules of the paper. The paper gives no weights for the
+/// two, so each has a probability of one half.
 pub fn paper(draft: &mut Draft, draw: &mut Draw) -> bool {
     let mut levels = [repeat_some_sentence, repeat_some_ngram];
     if draw.chance(0.5) {
         levels.reverse();
     }
-    // The other level where the first finds nothing to do.
+    // If the first choice finds nothing to change, the other one is tried.
     levels.into_iter().any(|level| level(draft, draw))
 }
 
-/// Repetition as the released code does it.
+/// Follows the released code.
 ///
-/// With probability 0.7 the earliest of 1 + L/2 random sentences is copied over the others. Otherwise n-grams
-/// are repeated L/2 times, where a try succeeds only if the n-gram drawn would run over the sentence's end, and
-/// then repeats the n words before its start: repeats come near sentence ends, and often there are none.
+/// With probability 0.7, the earliest of 1 + L/2 random sentences is copied over the others.
+/// Otherwise there are L/2 attempts to repeat an n-gram. An attempt succeeds only if the chosen
+/// n-gram would run beyond the end of the sentence, and then repeats the n words before its start.
+/// So repeats are near the ends of sentences, and often there are none.
 pub fn released_code(draft: &mut Draft, draw: &mut Draw) -> bool {
     let open = draft.open();
     let half = draft.length_with_context() / 2;
@@ -68,8 +71,8 @@ fn repeat_near_an_end(draft: &mut Draft, draw: &mut Draw) -> bool {
     false
 }
 
-/// Copies a random sentence over the one that follows it. One that another technique has worked on is
-/// overwritten only where there is no other.
+/// Copies a random sentence over the next one. A sentence that another technique has changed is
+/// overwritten only if there is no other.
 fn repeat_some_sentence(draft: &mut Draft, draw: &mut Draw) -> bool {
     let open = draft.open();
     let fits = |i: &usize| i + 1 < open.end && draft.sentence(*i) != draft.sentence(i + 1);
@@ -94,7 +97,7 @@ fn repeat_some_ngram(draft: &mut Draft, draw: &mut Draw) -> bool {
         let words = words(draft.sentence(sentence));
         let n = n.min(words.len());
         let text = draft.sentence(sentence);
-        // A gram with a full stop inside would make two sentences of one.
+        // An n-gram with a full stop inside would turn one sentence into two.
         let grams: Vec<&[Span]> =
             words.windows(n.max(1)).filter(|gram| !ends_a_sentence_inside(text, gram)).collect();
         if let Some(gram) = draw.pick(&grams) {
@@ -105,7 +108,7 @@ fn repeat_some_ngram(draft: &mut Draft, draw: &mut Draw) -> bool {
     false
 }
 
-/// Writes an n-gram, given by its words inside the sentence, a second time right after itself.
+/// Writes an n-gram a second time directly after itself. It is given by its words in the sentence.
 pub fn repeat_ngram(draft: &mut Draft, sentence: usize, gram: &[Span]) -> bool {
     let (Some(first), Some(last)) = (gram.first(), gram.last()) else { return false };
     let span = Span::new(first.start, last.end).shifted(draft.span(sentence).start);

@@ -1,4 +1,4 @@
-//! Which techniques, in which order, on which story (section 3.2, last paragraph).
+//! Draws techniques and applies them to a story (section 3.2, last paragraph).
 
 use serde::Serialize;
 use storymeter_core::Story;
@@ -10,25 +10,25 @@ use crate::donors::Donors;
 use crate::draft::Draft;
 use crate::draw::Draw;
 use crate::substitution::Sources;
-use crate::{Config, Edit, Preset, Technique};
+use crate::{CheckedConfig, Edit, Preset, Technique};
 use crate::{negation, reordering, repetition, substitution};
 
-/// How often a sample that came out wrong is drawn again with the same techniques.
+/// How often a sample is drawn again with the same techniques if one of them had no effect.
 const ATTEMPTS: u32 = 10;
 
-/// A damaged story and exactly what was damaged.
+/// A damaged story, with a record of all changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Perturbation {
     /// The damaged story.
     pub story: String,
-    /// The techniques that changed something, in the order applied.
+    /// The techniques that changed something, in the order of their application.
     pub techniques: Vec<Technique>,
-    /// The changes, in the order applied; see [`crate::apply`].
+    /// The changes in the order of their application; see [`crate::apply`].
     pub edits: Vec<Edit>,
     /// Techniques that were drawn and could change nothing in this story.
     #[serde(skip)]
     pub ineffective: Vec<Technique>,
-    /// How often the sample was drawn, the last time included.
+    /// How many times the sample was drawn, including the last one.
     #[serde(skip)]
     pub attempts: u32,
 }
@@ -36,9 +36,9 @@ pub struct Perturbation {
 /// Why a story has no negative sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unchanged {
-    /// It has nothing but its leading context, so nothing may be changed.
+    /// The story has only its leading context, which must not be changed.
     OnlyContext,
-    /// Nothing that was drawn could change it.
+    /// None of the chosen techniques could change the story.
     NoEffect,
 }
 
@@ -46,16 +46,17 @@ pub enum Unchanged {
 ///
 /// ```
 /// use storymeter_core::{Story, rng::StreamId};
-/// use storymeter_perturb::{Config, DonorSampler, Perturber, undo};
+/// use storymeter_perturb::{CheckedConfig, DonorSampler, Perturber, undo};
 /// use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 ///
-/// let story = Story { text: "Ken woke up. He went out. The rain was cold. He ran home.".into(), ..Story::default() };
+/// let text = "Ken woke up. He went out. The rain was cold. He ran home.";
+/// let story = Story { text: text.into(), ..Story::default() };
 /// let (tagger, lexicon) = (Tagger::embedded(), Lexicon::embedded());
 /// let mut sampler = DonorSampler::new(7, 100);
 /// sampler.offer(0, &story);
 /// let donors = sampler.finish(tagger, lexicon);
 ///
-/// let perturber = Perturber::new(Config::default(), &donors, lexicon, tagger);
+/// let perturber = Perturber::new(CheckedConfig::default(), &donors, lexicon, tagger);
 /// let stream = StreamId::Draw { record: 0, draw: 0 };
 /// let negative = perturber.perturb(&story, 7, stream).expect("four sentences can be damaged");
 /// assert_ne!(negative.story, story.text);
@@ -64,14 +65,14 @@ pub enum Unchanged {
 /// # Ok::<(), storymeter_perturb::Error>(())
 /// ```
 pub struct Perturber<'a> {
-    config: Config,
+    config: CheckedConfig,
     sources: Sources<'a>,
 }
 
 impl<'a> Perturber<'a> {
-    /// A sampler with these settings; foreign words and sentences come from `donors`.
+    /// A sampler with these settings. Foreign words and sentences come from `donors`.
     pub fn new(
-        config: Config,
+        config: CheckedConfig,
         donors: &'a Donors,
         lexicon: &'a Lexicon,
         tagger: &'a Tagger,
@@ -80,14 +81,14 @@ impl<'a> Perturber<'a> {
     }
 
     /// The settings.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &CheckedConfig {
         &self.config
     }
 
-    /// A negative sample of `story`. The same seed and stream always give the same sample.
+    /// Makes a negative sample of `story`. The same seed and stream always give the same sample.
     ///
     /// # Errors
-    /// [`Unchanged`] where the story cannot be damaged.
+    /// [`Unchanged`] if the story cannot be damaged.
     pub fn perturb(
         &self,
         story: &Story,
@@ -126,10 +127,11 @@ impl<'a> Perturber<'a> {
         best.ok_or(Unchanged::NoEffect)
     }
 
-    /// The number of techniques, then the techniques without replacement.
+    /// Draws the number of techniques, and then the techniques without replacement.
     fn draw_techniques(&self, draw: &mut Draw) -> Vec<Technique> {
-        let drawn = draw.weighted(&self.config.counts).map_or(1, |index| index + 1);
-        let mut weights = self.config.weights;
+        let config = self.config.config();
+        let drawn = draw.weighted(&config.counts).map_or(1, |index| index + 1);
+        let mut weights = config.weights;
         (0..drawn.min(self.config.enabled()))
             .filter_map(|_| {
                 let index = draw.weighted(&weights)?;
@@ -140,22 +142,24 @@ impl<'a> Perturber<'a> {
     }
 
     fn apply(&self, technique: Technique, draft: &mut Draft, draw: &mut Draw) -> bool {
-        let (sources, share) = (self.sources, self.config.keyword_share);
-        // Without a share nothing is drawn, so that the paper's samples of a seed do not depend on these settings.
+        let (sources, config) = (self.sources, self.config.config());
+        let share = config.keyword_share;
+        // A share of 0 takes no random number, so that the samples of the paper's settings stay the
+        // same.
         let chosen = |share: f64, draw: &mut Draw| share > 0.0 && draw.chance(share);
         let beyond_the_paper = match technique {
             Technique::Reordering => {
-                chosen(self.config.garbled, draw) && reordering::garble(draft, draw, sources.tagger)
+                chosen(config.garbled, draw) && reordering::garble(draft, draw, sources.tagger)
             }
             Technique::Substitution => {
-                chosen(self.config.spliced, draw) && substitution::splice(draft, draw, sources)
+                chosen(config.spliced, draw) && substitution::splice(draft, draw, sources)
             }
             Technique::Repetition | Technique::Negation => false,
         };
         if beyond_the_paper {
             return true;
         }
-        match (self.config.preset, technique) {
+        match (config.preset, technique) {
             (Preset::Paper, Technique::Repetition) => repetition::paper(draft, draw),
             (Preset::Paper, Technique::Substitution) => {
                 substitution::paper(draft, draw, sources, share)

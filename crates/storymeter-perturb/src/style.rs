@@ -1,25 +1,25 @@
-//! How a text is written down: what must match when text moves between stories.
+//! The way a text is written, which must match when sentences move between stories.
 //!
-//! Corpora mix raw text ("Ken didn't go."), lower-cased tokenised text ("ken did n't go .") and delexicalised
-//! text ("[MALE] did n't go ."). A sentence from a donor of another kind would give the damage away by its
-//! looks, and a classifier would learn nothing else.
+//! Corpora mix raw text ("Ken didn't go."), lower-case tokenised text ("ken did n't go .") and text
+//! with masked names ("[MALE] did n't go ."). A sentence from a donor of another kind would reveal
+//! the damage by its spelling, and a classifier would learn nothing else.
 
-/// How a text is written down.
+/// The way a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Style {
-    /// It has capital letters outside of name tags.
+    /// Whether it has capital letters outside of placeholders.
     pub cased: bool,
-    /// Punctuation and clitics stand apart: `did n't go .`
+    /// Whether punctuation and clitics stand apart: `did n't go .`
     pub spaced: bool,
-    /// Names are tags: `[MALE]`, `[FEMALE]`, `[NEUTRAL]`.
+    /// Whether names are placeholders: `[MALE]`, `[FEMALE]`, `[NEUTRAL]`.
     pub delexicalised: bool,
 }
 
 impl Style {
-    /// Number of different styles.
+    /// The number of different styles.
     pub const COUNT: usize = 8;
 
-    /// Reads the style off a text.
+    /// Recognises the style of a text.
     pub fn of(text: &str) -> Self {
         let mut style = Self::default();
         let bytes = text.as_bytes();
@@ -62,7 +62,7 @@ impl Style {
     }
 }
 
-/// Whether a sentence ends in a mark that ends sentences, closing quotes and brackets aside.
+/// Whether a sentence ends in a mark that ends sentences. Quotes and brackets after it are ignored.
 pub fn is_terminated(sentence: &str) -> bool {
     sentence
         .trim_end_matches(|c: char| {
@@ -71,8 +71,8 @@ pub fn is_terminated(sentence: &str) -> bool {
         .ends_with(['.', '!', '?', '…', ';', ':', '。', '！', '？'])
 }
 
-/// `word` with a capital first letter if `model` has one, and in capitals if `model` is (and is more than a
-/// letter long).
+/// Writes `word` with a capital if `model` has one, and in capitals if `model` has more than one
+/// letter and is in capitals.
 pub fn match_case(word: &str, model: &str) -> String {
     let mut letters = model.chars().filter(|c| c.is_alphabetic());
     let first_upper = letters.next().is_some_and(char::is_uppercase);
@@ -86,13 +86,13 @@ pub fn match_case(word: &str, model: &str) -> String {
     }
 }
 
-/// `word` with its first letter in upper case.
+/// Writes `word` with its first letter in upper case.
 pub fn capitalised(word: &str) -> String {
     let mut chars = word.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// `word` with its first letter in lower case.
+/// Writes `word` with its first letter in lower case.
 pub fn uncapitalised(word: &str) -> String {
     let mut chars = word.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())

@@ -1,11 +1,12 @@
-//! Substitution: keywords or a sentence that do not belong.
+//! Substitution, which puts keywords or sentences into a story that do not belong there.
 //!
-//! The paper: "we replace random 15% keywords in a story with their corresponding antonyms [...], otherwise with
-//! another random keyword sampled from all the keywords of the same part-of-speech (POS), according to the
-//! mention frequency"; "we randomly replace a sentence in a story with another one sampled from the rest of
-//! stories in the dataset."
+//! The paper: "we replace random 15% keywords in a story with their corresponding antonyms [...],
+//! otherwise with another random keyword sampled from all the keywords of the same part-of-speech
+//! (POS), according to the mention frequency"; "we randomly replace a sentence in a story with
+//! another one sampled from the rest of stories in the dataset."
 //!
-//! Beyond the paper, half a sentence that does not belong: what a model writes that has lost the thread midway.
+//! Beyond the paper, half a sentence can be replaced: a model that loses the thread in the middle
+//! of a sentence writes such ones.
 
 use storymeter_text::Span;
 use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
@@ -20,10 +21,11 @@ use crate::draw::Draw;
 use crate::style::match_case;
 use crate::words::words;
 
-/// Words of the shortest sentence that is cut in halves: with fewer there is no choice of where.
+/// The number of words in the shortest sentence that is cut into halves. A shorter one leaves no
+/// choice of where to cut.
 const SHORTEST: usize = 4;
 
-/// Where words and sentences come from.
+/// The sources of foreign words and sentences.
 #[derive(Clone, Copy)]
 pub struct Sources<'a> {
     pub donors: &'a Donors,
@@ -31,10 +33,10 @@ pub struct Sources<'a> {
     pub tagger: &'a Tagger,
 }
 
-/// A word of the story that carries its content.
+/// A word that carries the content of the story.
 pub struct Keyword {
     pub sentence: usize,
-    /// The token before it, if that is an article.
+    /// The article directly before it, if there is one.
     pub article: Option<Span>,
     pub span: Span,
     pub tag: Tag,
@@ -42,18 +44,20 @@ pub struct Keyword {
     pub lemma: String,
 }
 
-/// Words or a sentence by the paper's rules. The paper does not weigh the two levels; each has one half.
+/// Replaces words or a sentence by the rules of the paper. The paper gives no weights for the two,
+/// so each has a probability of one half.
 pub fn paper(draft: &mut Draft, draw: &mut Draw, sources: Sources, share: f64) -> bool {
     let mut levels = [replace_some_sentence, replace_share];
     if draw.chance(0.5) {
         levels.reverse();
     }
-    // The other level where the first finds nothing to do.
+    // If the first choice finds nothing to change, the other one is tried.
     levels.into_iter().any(|level| level(draft, draw, sources, share))
 }
 
-/// As the released code does it: with one half 1 to L - 1 sentences, all from one story; else *up to* the share
-/// of keywords, antonyms in their base form and articles left as they are.
+/// Follows the released code. With probability one half, 1 to L - 1 sentences are replaced by
+/// sentences of one other story. Otherwise *up to* the share of keywords is replaced; antonyms stay
+/// in their base form, and articles are not adapted.
 pub fn released_code(draft: &mut Draft, draw: &mut Draw, sources: Sources, share: f64) -> bool {
     let open = draft.open();
     if draw.chance(0.5) {
@@ -73,15 +77,15 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw, sources: Sources, share
     replace_keywords(draft, draw, sources, keywords, count, Inflection::Base)
 }
 
-/// Whether an antonym takes the form of the word it replaces.
+/// Whether an antonym takes the form of the word that it replaces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Inflection {
     Matched,
     Base,
 }
 
-/// A random sentence gives way to one of another story, written down the same way. One that another technique
-/// has worked on is replaced only where there is no other.
+/// Replaces a random sentence by one of another story that is written in the same way. A sentence
+/// that another technique has changed is replaced only if there is no other.
 fn replace_some_sentence(
     draft: &mut Draft,
     draw: &mut Draw,
@@ -104,15 +108,15 @@ fn replace_some_sentence(
     false
 }
 
-/// Two sentences (one, where there are no two) go on as a sentence of another story does.
+/// Gives two sentences (or one, if there are no two) the end of a sentence of another story.
 pub fn splice(draft: &mut Draft, draw: &mut Draw, sources: Sources) -> bool {
     draft.change_some(Substitution, draw, 2, |draft, draw, slot| {
         splicing(draft, draw, sources, slot)
     })
 }
 
-/// The change that gives a sentence another end: two words of its own at least, and two of the other's. `None` where one of the
-/// two is short, or the other is the story's own.
+/// The change that gives a sentence another end. At least two words of each sentence are kept.
+/// `None` if one of the two is short, or if the other one is also in this story.
 fn splicing(draft: &Draft, draw: &mut Draw, sources: Sources, slot: usize) -> Option<Change> {
     let donor = sources.donors.story(draft.style(), draw)?;
     let (mine, theirs) = (draft.sentence(slot), sources.donors.sentence(donor, draw));
@@ -127,7 +131,7 @@ fn splicing(draft: &Draft, draw: &mut Draw, sources: Sources, slot: usize) -> Op
     Some(draft.putting(slot, &format!("{beginning} {end}")))
 }
 
-/// The given share of the story's keywords, one at least, give way to others.
+/// Replaces the given share of the story's keywords, at least one.
 fn replace_share(draft: &mut Draft, draw: &mut Draw, sources: Sources, share: f64) -> bool {
     let keywords = keywords(draft, sources);
     let count = ((share * keywords.len() as f64).round() as usize).max(1);
@@ -161,7 +165,7 @@ fn replace_keywords(
     draft.replace_all(Substitution, changes)
 }
 
-/// The change that puts a word in a keyword's place; an article before it follows the new word's sound.
+/// The change that replaces a keyword by a word. An article before it is adapted to the new word.
 fn putting(draft: &Draft, keyword: &Keyword, word: String, inflection: Inflection) -> Change {
     let Keyword { sentence, span, .. } = *keyword;
     if let Some(article) = keyword.article.filter(|_| inflection == Inflection::Matched) {
@@ -180,7 +184,7 @@ fn starts_with_a_vowel(word: &str) -> bool {
     word.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U'])
 }
 
-/// An antonym if there is one, else another keyword of the same tag by frequency.
+/// An antonym if there is one, or else another keyword with the same tag, drawn by its frequency.
 fn replacement(
     draft: &Draft,
     draw: &mut Draw,
@@ -200,7 +204,7 @@ fn replacement(
     Some(match_case(&other, word))
 }
 
-/// The antonyms of a keyword in the form the keyword has in the text.
+/// The antonyms of a keyword, in the form that the keyword has in the text.
 fn antonyms(
     lexicon: &Lexicon,
     keyword: &Keyword,
@@ -254,7 +258,7 @@ pub fn keywords(draft: &Draft, sources: Sources) -> Vec<Keyword> {
     found
 }
 
-/// The lemma and part of speech of a word if it is a keyword. Names are not: they are who, not what.
+/// The lemma and part of speech of a word if it is a keyword. Names are not keywords.
 pub fn keyword_lemma(lexicon: &Lexicon, word: &str, tag: Tag) -> Option<(String, PartOfSpeech)> {
     if matches!(tag.as_str(), "NNP" | "NNPS")
         || !word.chars().all(char::is_alphabetic)

@@ -1,27 +1,28 @@
-//! Counting what came out, to hold against what was asked for.
+//! Counts samples, to compare what was requested with what came out.
 
 use std::fmt;
 
-use crate::{Config, Perturbation, Technique, Unchanged};
+use crate::{CheckedConfig, Perturbation, Technique, Unchanged};
 
-/// Counts over many samples. Tallies of parts add up to the tally of the whole.
+/// Counts over many samples. The tallies of parts add up to the tally of the whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Samples made.
+    /// The number of samples.
     pub samples: u64,
-    /// Samples by the number of techniques drawn, from 1 to 4.
+    /// The number of samples with 1, 2, 3 and 4 techniques.
     pub counts: [u64; 4],
-    /// Samples in which each technique was drawn, in the order of [`Technique::ALL`].
+    /// The number of samples for which each technique was drawn, in the order of
+    /// [`Technique::ALL`].
     pub techniques: [u64; 4],
-    /// Samples in which each technique was drawn and could change nothing.
+    /// The number of samples for which each technique was drawn but could change nothing.
     pub ineffective: [u64; 4],
-    /// Edits by technique.
+    /// The number of edits of each technique.
     pub edits: [u64; 4],
-    /// Samples that had to be drawn more than once.
+    /// The number of samples that were drawn more than once.
     pub redrawn: u64,
-    /// Draws that gave no sample because nothing drawn could change the story.
+    /// The number of draws without a sample, because no chosen technique could change the story.
     pub unchanged: u64,
-    /// Stories that have nothing but their leading context.
+    /// The number of stories that have only their leading context.
     pub only_context: u64,
 }
 
@@ -39,7 +40,7 @@ impl Tally {
                     self.ineffective[technique.index()] += 1;
                 }
                 for edit in &sample.edits {
-                    self.edits[edit.technique.index()] += 1;
+                    self.edits[edit.technique().index()] += 1;
                 }
                 self.redrawn += u64::from(sample.attempts > 1);
             }
@@ -61,8 +62,8 @@ impl Tally {
         self.only_context += other.only_context;
     }
 
-    /// The distributions as a table: what was asked for beside what came out.
-    pub fn report<'a>(&'a self, config: &'a Config) -> impl fmt::Display + 'a {
+    /// A table of the distributions: what was requested beside what came out.
+    pub fn report<'a>(&'a self, config: &'a CheckedConfig) -> impl fmt::Display + 'a {
         Report { tally: self, config }
     }
 
@@ -73,20 +74,20 @@ impl Tally {
 
 struct Report<'a> {
     tally: &'a Tally,
-    config: &'a Config,
+    config: &'a CheckedConfig,
 }
 
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tally = self.tally;
-        writeln!(f, "techniques in a sample   asked for     came out")?;
+        writeln!(f, "techniques per sample    asked for     came out")?;
         for (n, (asked, &count)) in
             self.config.expected_counts().iter().zip(&tally.counts).enumerate()
         {
             writeln!(f, "{:<22} {:>10.2}% {:>11.2}%", n + 1, 100.0 * asked, tally.share(count))?;
         }
         writeln!(f)?;
-        writeln!(f, "technique                  implied     came out   no effect   edits a use")?;
+        writeln!(f, "technique                  implied     came out   no effect   edits per use")?;
         for (technique, implied) in
             Technique::ALL.into_iter().zip(self.config.expected_techniques())
         {
@@ -94,7 +95,7 @@ impl fmt::Display for Report<'_> {
             let effective = tally.techniques[i] - tally.ineffective[i];
             writeln!(
                 f,
-                "{technique:<22} {:>10.2}% {:>11.2}% {:>10.2}% {:>13.2}",
+                "{technique:<22} {:>10.2}% {:>11.2}% {:>10.2}% {:>15.2}",
                 100.0 * implied,
                 tally.share(tally.techniques[i]),
                 tally.share(tally.ineffective[i]),

@@ -5,31 +5,32 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A way to damage a story, named for what it does to the text.
+/// A way to damage a story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Technique {
-    /// An n-gram or a sentence comes twice: repeated plots.
+    /// An n-gram or a sentence is repeated, as in repeated plots.
     Repetition,
-    /// Keywords or a sentence give way to others: poor coherence.
+    /// Keywords or a sentence are replaced, which hurts coherence.
     Substitution,
-    /// Sentences change places: conflicting logic.
+    /// Sentences change places, which makes the logic conflicting.
     Reordering,
-    /// A negation comes or goes: conflicting logic.
+    /// A negation is added or removed, which makes the logic conflicting.
     Negation,
 }
 
 impl Technique {
-    /// All four, in the paper's order. A technique's place here is its index in weights and counts.
+    /// All four in the order of the paper. The place of a technique here is its index in weights
+    /// and counts.
     pub const ALL: [Self; 4] =
         [Self::Repetition, Self::Substitution, Self::Reordering, Self::Negation];
 
-    /// Its place in [`Technique::ALL`].
+    /// The place of the technique in [`Technique::ALL`].
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// Its name on the command line and in files.
+    /// The name of the technique in settings and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Repetition => "repetition",

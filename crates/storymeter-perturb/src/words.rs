@@ -1,9 +1,9 @@
-//! Words as n-grams, halves of sentences and moved stretches are made of them: what stands between blanks.
+//! The words of which n-grams, halves of sentences and moved stretches are made.
 
 use storymeter_text::Span;
 
-/// The words of a sentence: stretches between blanks without the punctuation around them. Stretches that are
-/// punctuation only are left out.
+/// The words of a sentence: the stretches between spaces, without the punctuation around them.
+/// Stretches of punctuation only are left out.
 pub fn words(sentence: &str) -> Vec<Span> {
     // An accent that is a character of its own belongs to the letter before it.
     let is_edge = |c: char| {
@@ -36,7 +36,7 @@ pub fn words(sentence: &str) -> Vec<Span> {
     words
 }
 
-/// Whether words given by their places in a sentence have a full stop between them.
+/// Whether there is a full stop between the words of an n-gram, which are given by their places.
 pub fn ends_a_sentence_inside(sentence: &str, gram: &[Span]) -> bool {
     let (first, last) = (gram[0], gram[gram.len() - 1]);
     sentence[first.start..last.end].contains(['.', '!', '?', '…', '。', '！', '？'])

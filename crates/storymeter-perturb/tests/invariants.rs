@@ -1,11 +1,11 @@
-//! What holds for every story, seed and preset.
+//! Properties that hold for every story, seed and preset.
 
 use proptest::prelude::*;
 use storymeter_core::Story;
 use storymeter_core::rng::StreamId;
 use storymeter_perturb::{
-    Config, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally, Technique, Unchanged,
-    apply, undo,
+    CheckedConfig, Config, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally, Technique,
+    Unchanged, apply, undo,
 };
 use storymeter_text::lexicon::Lexicon;
 use storymeter_text::tagger::Tagger;
@@ -29,6 +29,7 @@ fn donors() -> Donors {
 
 fn perturb(config: Config, story: &Story, draw: u64) -> Result<Perturbation, Unchanged> {
     let donors = donors();
+    let config = config.checked().unwrap();
     Perturber::new(config, &donors, Lexicon::embedded(), Tagger::embedded()).perturb(
         story,
         3,
@@ -40,7 +41,7 @@ fn preset(preset: Preset) -> Config {
     Config { preset, ..Config::default() }
 }
 
-/// All that goes beyond the paper.
+/// Settings that use everything beyond the paper.
 fn beyond() -> Config {
     Config { garbled: 1.0, spliced: 1.0, ..Config::default() }
 }
@@ -70,7 +71,7 @@ fn the_leading_sentence_stays_and_five_sentences_stay_five() {
 
 #[test]
 fn a_spliced_sentence_begins_as_it_did_and_ends_as_a_donor_s() {
-    let spliced = beyond().only("substitution").unwrap();
+    let spliced = beyond().only("substitution").and_then(Config::checked).unwrap();
     let ends: Vec<String> = storymeter_text::sentence::split(DONATED)
         .iter()
         .flat_map(|sentence| {
@@ -88,10 +89,10 @@ fn a_spliced_sentence_begins_as_it_did_and_ends_as_a_donor_s() {
         for edit in &sample.edits {
             let end = ends
                 .iter()
-                .filter(|end| edit.after.ends_with(end.as_str()))
+                .filter(|end| edit.after().ends_with(end.as_str()))
                 .max_by_key(|end| end.len());
-            let beginning = edit.after.strip_suffix(end.unwrap().as_str()).unwrap().trim_end();
-            assert!(edit.before.starts_with(beginning) && beginning.contains(' '), "{edit:?}");
+            let beginning = edit.after().strip_suffix(end.unwrap().as_str()).unwrap().trim_end();
+            assert!(edit.before().starts_with(beginning) && beginning.contains(' '), "{edit:?}");
         }
     }
 }
@@ -101,9 +102,9 @@ fn a_story_is_not_spliced_with_itself() {
     let mut sampler = DonorSampler::new(1, 10);
     sampler.offer(0, &story(KEN));
     let donors = sampler.finish(Tagger::embedded(), Lexicon::embedded());
-    let spliced = beyond().only("substitution").unwrap();
+    let spliced = beyond().only("substitution").and_then(Config::checked).unwrap();
     let perturber = Perturber::new(spliced, &donors, Lexicon::embedded(), Tagger::embedded());
-    let unspliced = Config::default().only("substitution").unwrap();
+    let unspliced = Config::default().only("substitution").and_then(Config::checked).unwrap();
     let words_alone = Perturber::new(unspliced, &donors, Lexicon::embedded(), Tagger::embedded());
     let lengths = |perturber: &Perturber<'_>, draw: u64| -> Vec<usize> {
         let sample = perturber.perturb(&story(KEN), 3, StreamId::Draw { record: 0, draw }).unwrap();
@@ -170,7 +171,8 @@ fn what_cannot_be_changed_is_said_to_be_unchanged() {
 
 #[test]
 fn a_technique_without_effect_is_counted_and_not_claimed() {
-    // One open sentence without a verb: it can be repeated inside or replaced, not reordered or negated.
+    // One open sentence without a verb: it can be repeated inside or replaced, not reordered or
+    // negated.
     let config = Config { counts: [0.0, 0.0, 0.0, 1.0], ..Config::default() };
     let outcome = perturb(config.clone(), &story("Ken slept. A long day."), 0);
     let sample = outcome.as_ref().unwrap();
@@ -179,7 +181,7 @@ fn a_technique_without_effect_is_counted_and_not_claimed() {
     let mut tally = Tally::default();
     tally.add(&outcome);
     assert_eq!(tally.ineffective[Technique::Reordering.index()], 1);
-    assert!(tally.report(&config).to_string().contains("reordering"));
+    assert!(tally.report(&config.checked().unwrap()).to_string().contains("reordering"));
 }
 
 #[test]
@@ -207,8 +209,12 @@ fn a_prepared_donor_file_gives_the_same_samples_and_damage_is_noticed() {
     original.write_to(&mut file).unwrap();
     let read = Donors::read_from(&mut file.as_slice()).unwrap();
     let sample = |donors: &Donors| {
-        let perturber =
-            Perturber::new(Config::default(), donors, Lexicon::embedded(), Tagger::embedded());
+        let perturber = Perturber::new(
+            CheckedConfig::default(),
+            donors,
+            Lexicon::embedded(),
+            Tagger::embedded(),
+        );
         (0..50)
             .map(|draw| perturber.perturb(&story(KEN), 9, StreamId::Draw { record: 4, draw }))
             .collect::<Vec<_>>()
@@ -253,7 +259,7 @@ proptest! {
             prop_assert_eq!(&apply(&text, &sample.edits).unwrap(), &sample.story);
             prop_assert_eq!(&undo(&sample.story, &sample.edits).unwrap(), &text);
             prop_assert!(!sample.techniques.is_empty());
-            prop_assert!(sample.edits.iter().all(|edit| sample.techniques.contains(&edit.technique)));
+            prop_assert!(sample.edits.iter().all(|edit| sample.techniques.contains(&edit.technique())));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Table 8 of the paper in both directions, and what the rules say of ordinary sentences.
+//! The rules of Table 8 of the paper in both directions, and their effect on ordinary sentences.
 
 use storymeter_perturb::negation::{Alteration, alterations};
 use storymeter_text::tagger::Tagger;
@@ -15,7 +15,7 @@ fn written(sentence: &str, span: Span, after: &str) -> String {
     format!("{}{after}{}", &sentence[..span.start], &sentence[span.end..])
 }
 
-/// All sentences the rules make of this one, long forms first.
+/// All sentences that the rules make of this one, long forms first.
 fn altered(sentence: &str) -> Vec<String> {
     let found = found(sentence);
     let long = found.iter().map(|a| written(sentence, a.span, &a.plain));

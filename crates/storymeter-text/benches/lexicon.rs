@@ -1,4 +1,6 @@
-//! How fast words are looked up, inflected, masked, counted and drawn. `benches/peers/lemmas.sh` runs a peer beside it.
+//! Speed of lookups, inflection, masked names, and counting and drawing words.
+//!
+//! `benches/peers/lemmas.sh` runs another library beside it.
 #![allow(missing_docs)]
 
 use std::hint::black_box;
@@ -68,7 +70,7 @@ fn words(c: &mut Criterion) {
 }
 
 fn vocabulary(c: &mut Criterion) {
-    // A corpus whose k-th word comes up in proportion to 1/k, as in real texts.
+    // A corpus whose k-th word has a frequency in proportion to 1/k, as in real texts.
     let words: Vec<&str> = Lexicon::embedded().lemmas(PartOfSpeech::Noun).step_by(3).collect();
     let tokens: Vec<(&str, u8)> = (1..=200_000_u64)
         .map(|i| {

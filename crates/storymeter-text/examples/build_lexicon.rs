@@ -4,10 +4,11 @@
 //! cargo run --release -p storymeter-text --example build_lexicon -- /usr/share/wordnet oewn_antonyms.tsv
 //! ```
 //!
-//! The first argument is the folder of WordNet's database (`index.*`, `data.*`, `*.exc`, `cntlist.rev`; the Debian
-//! package `wordnet-base` has it). The second has lines `lemma TAB antonym TAB pos` (n, v, a, s or r), taken
-//! from Open English WordNet. The third, optional, is where to write; default: the crate's `data/lexicon.bin`.
-//! The layout is described in `storymeter_text::lexicon::format`. The same input gives the same bytes.
+//! The first argument is the folder of WordNet's database (`index.*`, `data.*`, `*.exc`,
+//! `cntlist.rev`; the Debian package `wordnet-base` has it). The second has lines `lemma TAB
+//! antonym TAB pos` (n, v, a, s or r), taken from Open English WordNet. The third, optional, is
+//! where to write; default: the crate's `data/lexicon.bin`. The layout is described in
+//! `storymeter_text::lexicon::format`. The same input gives the same bytes.
 #![allow(clippy::print_stdout)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use storymeter_text::lexicon::format::{HEADER_BYTES, MAGIC, hash, write_varint};
 
-/// Database suffix of each part of speech, in the order of `PartOfSpeech`.
+/// The suffixes of the database files, in the order of `PartOfSpeech`.
 const PARTS: [&str; 4] = ["noun", "verb", "adj", "adv"];
 
 type Synset = (usize, String);
@@ -76,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A lemma of one word, in the spelling the lexicon is keyed by.
+/// The spelling of a single-word lemma in the lexicon; `None` for a phrase.
 fn single_word(lemma: &str) -> Option<String> {
     // Adjectives carry their syntactic position: "galore(ip)".
     let lemma = lemma.split('(').next().unwrap_or(lemma);
@@ -149,7 +150,8 @@ fn read_counts(words: &mut BTreeMap<String, Word>, wordnet: &Path) -> Result<(),
     Ok(())
 }
 
-/// `offset lex_filenum ss_type w_cnt (word lex_id)... p_cnt (symbol offset pos source/target)... | gloss`
+/// `offset lex_filenum ss_type w_cnt (word lex_id)... p_cnt (symbol offset pos source/target)... |
+/// gloss`
 fn read_antonyms(
     words: &mut BTreeMap<String, Word>,
     wordnet: &Path,
@@ -228,7 +230,7 @@ fn read_newer_antonyms(
     Ok(())
 }
 
-/// Synsets shared by several words first, each group in database order.
+/// Numbers the synsets: first those that several words share, each group in database order.
 fn number_synsets(words: &BTreeMap<String, Word>) -> (BTreeMap<&Synset, u32>, Vec<Vec<&str>>) {
     let mut members: BTreeMap<&Synset, Vec<&str>> = BTreeMap::new();
     for (word, lemma) in
@@ -251,7 +253,8 @@ fn number_synsets(words: &BTreeMap<String, Word>) -> (BTreeMap<&Synset, u32>, Ve
 
 fn encode(words: &BTreeMap<String, Word>) -> Result<Vec<u8>, Box<dyn Error>> {
     let (numbers, shared) = number_synsets(words);
-    // A record's place depends on the length of the places it names: repeat until nothing moves.
+    // The length of a record depends on the places that it refers to, so this repeats until no
+    // record moves.
     let mut places: BTreeMap<&str, u32> = words.keys().map(|word| (word.as_str(), 0)).collect();
     let mut out;
     loop {

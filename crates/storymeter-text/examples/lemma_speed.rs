@@ -1,6 +1,7 @@
-//! Prints how many verb forms a second get their base: `lemma_speed FIXTURE`. Run by `benches/peers/lemmas.sh`.
+//! Prints how many verb forms per second are traced to their base: `lemma_speed FIXTURE`.
 //!
-//! Time is that of the wall, of the fastest of many rounds, which on a busy machine is nearest to CPU time.
+//! `benches/peers/lemmas.sh` runs it. The time is the wall time of the fastest of many rounds,
+//! which on a busy machine is nearest to CPU time.
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;

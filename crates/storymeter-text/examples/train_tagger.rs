@@ -4,9 +4,9 @@
 //! cargo run --release -p storymeter-text --example train_tagger -- TRAIN.tsv.gz DEV.tsv.gz -o MODEL [--NAME VALUE]...
 //! ```
 //!
-//! The files have a token, a tab and a tag a line, and a blank line between sentences. Options: `--epochs`, `--margin`,
-//! `--min-count`, `--dictionary-count`, `--class-count`, `--seed`, `--scale`. The same data and options give the
-//! same bytes.
+//! The files have one token per line, followed by a tab and its tag, and a blank line between
+//! sentences. The options are `--epochs`, `--margin`, `--min-count`, `--dictionary-count`,
+//! `--class-count`, `--seed` and `--scale`. The same data and options give the same bytes.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 #[path = "support/tagged.rs"]
@@ -19,7 +19,8 @@ use storymeter_text::tagger::train::{Options, train};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut options = Options::default();
-    // Weights are rounded to this part of a first step: coarse enough for one byte, fine enough to lose nothing.
+    // Weights are rounded to this fraction of the first step: coarse enough for one byte, and fine
+    // enough to lose no accuracy.
     let mut scale = 8.0;
     let mut out = None;
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! Sentences, tokens, tags, lemmas and lexicons, with byte offsets into the original text.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod lexicon;

@@ -1,9 +1,9 @@
-//! Person names replaced by `[MALE]`, `[FEMALE]` and `[NEUTRAL]`, and put back.
+//! Replaces first names by `[MALE]`, `[FEMALE]` and `[NEUTRAL]`, and restores them.
 //!
-//! UNION's authors train and score on stories whose names are masked, so that a story is not judged by what its
-//! people are called. The names are the first names of the 1990 United States census. Many are words too: those
-//! count only where the text shows that a name is meant (see [`Delexicaliser::delexicalise`]). Nothing in
-//! this project masks names unless it is asked to.
+//! UNION's authors train and score on stories whose names are masked (section 4.2), so that a story
+//! is not judged by the names of its people. The names are the first names of the 1990 United
+//! States census. Many of them are ordinary words too; those are masked only if the text shows that
+//! a name is meant (see [`Delexicaliser::delexicalise`]).
 
 use std::sync::LazyLock;
 
@@ -12,19 +12,19 @@ use hashbrown::{HashMap, HashSet};
 use crate::Span;
 use crate::morphology::verb::{self, VerbForm};
 
-/// Whose name it is, as far as the name tells.
+/// Whether men or women mostly have a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Gender {
     /// Mostly men have it.
     Male,
     /// Mostly women have it.
     Female,
-    /// Both have it; the rarer use is at least a tenth of the commoner.
+    /// Both have it: the rarer use is at least a tenth as frequent as the other.
     Neutral,
 }
 
 impl Gender {
-    /// What stands in the name's place.
+    /// The text that replaces a name.
     pub fn placeholder(self) -> &'static str {
         match self {
             Self::Male => "[MALE]",
@@ -34,27 +34,27 @@ impl Gender {
     }
 }
 
-/// What else a name can be, and so how much evidence it takes.
+/// What else a name can mean, which decides how much evidence is needed to mask it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Nothing else: Susan.
+    /// It is only a name: Susan.
     Plain,
-    /// A month: May.
+    /// It is also a month: May.
     Month,
-    /// A place: Paris.
+    /// It is also a place: Paris.
     Place,
-    /// A word that begins sentences without an article: Hope.
+    /// It is also a word that can begin a sentence without an article: Hope.
     Mass,
-    /// Another word: Mark.
+    /// It is also another word: Mark.
     Count,
 }
 
-/// A text without its names, and the names.
+/// A text whose names are masked, together with the names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delexicalised {
     /// The text with placeholders.
     pub text: String,
-    /// Where the placeholders are in `text`, in order, and what they replaced.
+    /// Where the placeholders are in `text`, in order, and the names that they replaced.
     pub names: Vec<(Span, String)>,
 }
 
@@ -123,55 +123,60 @@ struct Word<'a> {
     span: Span,
     text: &'a str,
     lower: String,
-    /// It begins a sentence or a quotation.
+    /// Whether it begins a sentence or a quotation.
     first: bool,
-    /// Part of something that is no word: `@tom`, `O'Neil`, `tom_7`.
+    /// Whether it is a part of something longer: `@tom`, `O'Neil`, `tom_7`.
     attached: bool,
 }
 
-/// Before a month these speak of time.
+/// After one of these words, the name of a month means the month: "in May".
 const TIME_WORDS: [&str; 24] = [
     "a", "by", "during", "each", "early", "every", "for", "from", "in", "last", "late", "mid",
     "next", "of", "on", "one", "past", "since", "the", "this", "through", "till", "to", "until",
 ];
-/// Before the name of a place these speak of the place.
+/// After one of these words, the name of a place means the place: "to Paris".
 const PLACE_WORDS: [&str; 20] = [
     "across", "around", "at", "east", "from", "in", "into", "left", "near", "new", "north", "of",
     "outside", "south", "through", "to", "toward", "visit", "visited", "west",
 ];
-/// Before any name these make a place or thing of it: San Jose, Lake Charles.
-const OF_PLACES: [&str; 11] =
+/// After one of these words, with a capital, any name is part of a place: San Jose, Lake Charles.
+const PLACE_PREFIXES: [&str; 11] =
     ["fort", "lake", "los", "mount", "new", "port", "puerto", "saint", "san", "santa", "st"];
-/// Behind a word that begins a sentence these show that it is not the subject: Will you, Mark the, Bob it.
-const NOT_BEHIND_A_NAME: [&str; 18] = [
+/// Before one of these words, the first word of a sentence is not a name: "Will you", "Mark the".
+const NOT_AFTER_A_NAME: [&str; 18] = [
     "a", "an", "he", "her", "his", "i", "it", "me", "my", "our", "she", "that", "the", "their",
     "they", "this", "we", "you",
 ];
 
 impl Delexicaliser {
-    /// The names that come with the crate.
+    /// The names that are embedded in the crate.
     pub fn embedded() -> &'static Self {
         &EMBEDDED
     }
 
-    /// Whose first name a word is, whatever else it may be; `None` if it is none. Letter case does not matter.
+    /// Who has a first name, in any letter case, whatever else the word may mean; `None` if it is
+    /// no name.
     pub fn gender(&self, word: &str) -> Option<Gender> {
         self.names.get(word.to_lowercase().as_str()).map(|&(gender, _)| gender)
     }
 
-    /// The text with first names masked.
+    /// Masks the first names of a text. The time is linear in its length.
     ///
-    /// A name is written with a capital; only in a text without any capital letter do lower-case names count,
-    /// and only those that are nothing else. A name that is also a word counts inside a sentence, and at
-    /// its beginning where the same text has it inside one, or where a verb follows that shows a subject ("Mark
-    /// was", but not "Hope was"). Months and places do not count behind words of time and place ("in May", "to
-    /// Paris").
+    /// If the text uses capital letters at all, a lower-case word is not treated as a name. In a
+    /// text without capital letters, only names that are no other word are masked.
+    ///
+    /// A name that is also a word is masked inside a sentence. At the beginning of a sentence it is
+    /// masked only if the same text also has it inside a sentence, or if the next word is a verb
+    /// that needs it as its subject ("Mark was", but not "Hope was"). Months and places are not
+    /// masked after words of time and place ("in May", "to Paris").
     ///
     /// ```
     /// use storymeter_text::names::Delexicaliser;
-    /// let masked = Delexicaliser::embedded().delexicalise("Will told Susan's cat that he will stay until May.");
+    ///
+    /// let text = "Will told Susan's cat that he will stay until May.";
+    /// let masked = Delexicaliser::embedded().delexicalise(text);
     /// assert_eq!(masked.text, "[MALE] told [FEMALE]'s cat that he will stay until May.");
-    /// assert_eq!(masked.restore(), "Will told Susan's cat that he will stay until May.");
+    /// assert_eq!(masked.restore(), text);
     /// ```
     pub fn delexicalise(&self, text: &str) -> Delexicalised {
         let words = words(text);
@@ -204,7 +209,7 @@ impl Delexicaliser {
         Delexicalised { text: masked, names }
     }
 
-    /// Whether the word at a place is a name by itself, might be one, or (`None`) is not.
+    /// Whether the word with this index is certainly a name, may be one, or (`None`) is not one.
     fn judge(
         &self,
         text: &str,
@@ -221,7 +226,7 @@ impl Delexicaliser {
         let before = at.checked_sub(1).map_or("", |before| words[before].lower.as_str());
         let after = words.get(at + 1).map_or("", |after| after.lower.as_str());
         if !word.first
-            && OF_PLACES.contains(&before)
+            && PLACE_PREFIXES.contains(&before)
             && words[at - 1].text.starts_with(char::is_uppercase)
         {
             return None;
@@ -234,7 +239,7 @@ impl Delexicaliser {
             Kind::Month if !word.first && TIME_WORDS.contains(&before) => return None,
             Kind::Place if !word.first && PLACE_WORDS.contains(&before) => return None,
             Kind::Month | Kind::Mass if word.first => false,
-            Kind::Count if word.first && NOT_BEHIND_A_NAME.contains(&after) => return None,
+            Kind::Count if word.first && NOT_AFTER_A_NAME.contains(&after) => return None,
             Kind::Count if word.first => {
                 text[word.span.end..].starts_with(' ') && shows_a_subject(after)
             }
@@ -250,7 +255,7 @@ struct Evidence {
     certain: bool,
 }
 
-/// Whether a word can only be the verb of the subject before it: a past or a third person.
+/// Whether a word can only be the verb of the subject before it: a past form or a third person.
 fn shows_a_subject(word: &str) -> bool {
     [VerbForm::Past, VerbForm::ThirdSingular].iter().any(|&form| {
         let base = verb::base_as(word, form);
@@ -265,7 +270,7 @@ fn followed_by_digit(text: &str, at: usize) -> bool {
 fn words(text: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let mut letters = text.char_indices().peekable();
-    // Until a letter says otherwise, the next word is the first of a sentence.
+    // Whether the next word is the first of a sentence.
     let mut first = true;
     let mut previous = ' ';
     while let Some((start, letter)) = letters.next() {

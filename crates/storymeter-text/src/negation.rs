@@ -1,6 +1,7 @@
 //! Words that negate a sentence by themselves.
 //!
-//! They are the single-token entries of the UNION authors' list. Two-token ones ("did n't") follow from these.
+//! They are the single-token entries of the UNION authors' list. Its entries of two tokens ("did
+//! n't") all contain one of these.
 
 /// The negation words, in lower case.
 pub const NEGATION_WORDS: [&str; 14] = [

@@ -1,4 +1,4 @@
-//! Byte ranges: how every layer of this crate points into the original text.
+//! Byte ranges, by which every layer of this crate points into the original text.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ impl Span {
     /// The text the span covers.
     ///
     /// # Panics
-    /// If the span was made for another text and does not fit this one.
+    /// If the span does not fit this text, because it was made for another one.
     pub fn of(self, text: &str) -> &str {
         &text[self.start..self.end]
     }
@@ -31,17 +31,18 @@ impl Span {
         self.start..self.end
     }
 
-    /// Its length in bytes.
+    /// The length in bytes.
     pub fn len(self) -> usize {
         self.end - self.start
     }
 
-    /// Whether it covers nothing.
+    /// Whether the span covers no text.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The same span `offset` bytes further on, for moving from a part to the whole.
+    /// The same span `offset` bytes further on: from a place in a part to the place in the whole
+    /// text.
     #[must_use]
     pub fn shifted(self, offset: usize) -> Self {
         Self { start: self.start + offset, end: self.end + offset }

@@ -1,8 +1,9 @@
-//! English function words: what a sentence is held together by, not what it is about.
+//! English function words: the words that hold a sentence together and say nothing about its topic.
 //!
-//! The list is our own, written by closed class: articles and determiners, pronouns, prepositions, conjunctions,
-//! auxiliary and modal verbs, and the few adverbs that only point, link or grade; contractions are listed as the
-//! Penn Treebank splits them ("'s", "n't"). Numbers and content words ("year", "good", "want") are not in it.
+//! The list was written for this crate, class by class: articles and determiners, pronouns,
+//! prepositions, conjunctions, auxiliary and modal verbs, and the few adverbs that only point, link
+//! or grade. Contractions are listed as the Penn Treebank splits them ("'s", "n't"). Numbers and
+//! content words ("year", "good", "want") are not in the list.
 
 /// The stop words, in lower case and byte order.
 #[rustfmt::skip]
@@ -33,7 +34,7 @@ pub const STOP_WORDS: [&str; 209] = [
 /// assert!(is_stop_word("The") && is_stop_word("'s") && !is_stop_word("house"));
 /// ```
 pub fn is_stop_word(token: &str) -> bool {
-    // The longest is "yourselves"; most content words need no search.
+    // No stop word is longer than "yourselves", so long words need no search.
     let mut lower = [0; 10];
     let Some(lower) = lower.get_mut(..token.len()) else { return false };
     lower.copy_from_slice(token.as_bytes());

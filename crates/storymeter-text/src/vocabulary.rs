@@ -1,10 +1,11 @@
-//! The vocabulary of a corpus: which words it uses with which tags, how often, and words drawn accordingly.
+//! Counts how often a corpus uses each word with each tag, and draws random words by these counts.
 //!
-//! Substitution replaces a keyword that has no antonym by a word of the same tag, drawn by its frequency in the
-//! corpus. A draw costs the same however large the vocabulary (Walker's alias method), and what is drawn depends
-//! on the counts and the random numbers only: words are kept in byte order, not in order of arrival.
+//! Substitution replaces a keyword that has no antonym by a word with the same tag, drawn by its
+//! frequency in the corpus. A draw takes the same time for any size of the vocabulary (Walker's
+//! alias method). The result depends only on the counts and the random numbers: words are kept in
+//! byte order, not in their order of arrival.
 //!
-//! Tags are plain numbers, so that any tag set will do.
+//! Tags are plain numbers, so any tag set can be used.
 
 use std::hash::BuildHasher;
 use std::io::{self, Read, Write};
@@ -13,22 +14,22 @@ use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use rand::Rng;
 
-/// A word, its tags and how often it has each.
+/// A word, its tags, and how often it occurs with each of them.
 type Word = (Box<str>, Vec<(u8, u64)>);
 
-/// Collects words; [`VocabularyBuilder::build`] makes the vocabulary.
+/// Counts words; [`VocabularyBuilder::build`] makes the vocabulary from the counts.
 #[derive(Debug, Default, Clone)]
 pub struct VocabularyBuilder {
     hasher: DefaultHashBuilder,
-    /// Numbers of `pairs`, found by word and tag.
+    /// Indices into `pairs`, found by word and tag.
     table: HashTable<u32>,
     /// In order of arrival.
     pairs: Vec<Pair>,
-    /// The words of all pairs, one behind the other.
+    /// The words of all pairs, one after the other.
     text: String,
 }
 
-/// A word, as a part of the text, with one of its tags.
+/// A word, as a part of `text`, with one of its tags.
 #[derive(Debug, Clone)]
 struct Pair {
     start: usize,
@@ -38,17 +39,17 @@ struct Pair {
 }
 
 impl VocabularyBuilder {
-    /// An empty one.
+    /// An empty builder.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts a word once with a tag.
+    /// Counts one occurrence of a word with a tag.
     pub fn add(&mut self, word: &str, tag: u8) {
         self.add_many(word, tag, 1);
     }
 
-    /// Counts a word `count` times with a tag.
+    /// Counts `count` occurrences of a word with a tag.
     pub fn add_many(&mut self, word: &str, tag: u8, count: u64) {
         if count == 0 {
             return;
@@ -77,14 +78,14 @@ impl VocabularyBuilder {
         }
     }
 
-    /// Adds the counts of another builder, for corpora counted in parts.
+    /// Adds the counts of another builder, so that a corpus can be counted in parts.
     pub fn merge(&mut self, other: Self) {
         for pair in &other.pairs {
             self.add_many(&other.text[pair.start..pair.end], pair.tag, pair.count);
         }
     }
 
-    /// The vocabulary of the words so far.
+    /// The vocabulary of all words counted so far.
     pub fn build(mut self) -> Vocabulary {
         let text = self.text;
         let word_of = |pair: &Pair| &text[pair.start..pair.end];
@@ -98,12 +99,13 @@ impl VocabularyBuilder {
     }
 }
 
-/// Words with their tags, and an O(1) draw of a word of a tag by frequency.
+/// Words with their tags and counts, from which a word of a given tag can be drawn in constant
+/// time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vocabulary {
     /// In byte order; tags ascending.
     words: Vec<Word>,
-    /// By tag.
+    /// One sampler per tag.
     samplers: Vec<Option<Sampler>>,
 }
 
@@ -151,7 +153,8 @@ impl Vocabulary {
         self.tags(word).iter().find(|(known, _)| *known == tag).map_or(0, |&(_, count)| count)
     }
 
-    /// A word of the tag, drawn by frequency; `None` where no word has the tag. Takes two numbers from `rng`.
+    /// Draws a word of the tag by frequency; `None` if no word has the tag. Takes two numbers from
+    /// `rng`.
     ///
     /// ```
     /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
@@ -168,13 +171,14 @@ impl Vocabulary {
         Some(&self.words[sampler.draw(rng) as usize].0)
     }
 
-    /// Writes the vocabulary compactly, so that a corpus need not be read again.
+    /// Writes the vocabulary compactly, so that the corpus need not be read again.
     pub fn write_to(&self, mut out: impl Write) -> io::Result<()> {
         out.write_all(MAGIC)?;
         write_number(&mut out, self.words.len() as u64)?;
         let mut last: &[u8] = &[];
         for (word, tags) in &self.words {
-            // Sorted words share beginnings: each is written as what it shares with the one before, and the rest.
+            // Sorted words often begin alike: each is written as the number of bytes that it shares
+            // with the word before, followed by the other bytes.
             let shared = last.iter().zip(word.as_bytes()).take_while(|(a, b)| a == b).count();
             write_number(&mut out, shared as u64)?;
             write_number(&mut out, (word.len() - shared) as u64)?;
@@ -189,9 +193,10 @@ impl Vocabulary {
         Ok(())
     }
 
-    /// Reads what [`Vocabulary::write_to`] wrote; anything else is an error of kind `InvalidData` or `UnexpectedEof`.
+    /// Reads what [`Vocabulary::write_to`] wrote, in small steps: give it a buffered reader.
     ///
-    /// Reads in small steps: give it a buffered reader.
+    /// # Errors
+    /// Of kind `InvalidData` or `UnexpectedEof` for anything else, and what the reader reports.
     pub fn read_from(mut input: impl Read) -> io::Result<Self> {
         let mut magic = [0; MAGIC.len()];
         input.read_exact(&mut magic)?;
@@ -208,7 +213,8 @@ impl Vocabulary {
             }
             word.truncate(shared);
             let rest = read_number(&mut input)?;
-            // `take` and not a buffer of the size announced: a damaged number must not exhaust the memory.
+            // No buffer of the announced size is reserved: a damaged number must not exhaust
+            // memory.
             if (&mut input).take(rest).read_to_end(&mut word)? as u64 != rest {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
@@ -221,7 +227,7 @@ impl Vocabulary {
                 let mut tag = [0];
                 input.read_exact(&mut tag)?;
                 let count = read_number(&mut input)?;
-                // A million million of one word is more than any corpus has, and keeps sums within bounds.
+                // No corpus has a word 10^12 times, and the limit keeps sums within bounds.
                 if count == 0
                     || count > 1 << 40
                     || tags.last().is_some_and(|&(last, _)| last >= tag[0])
@@ -263,12 +269,13 @@ fn read_number(input: &mut impl Read) -> io::Result<u64> {
     Err(invalid("a number is too long"))
 }
 
-/// Walker's alias table in whole numbers (Vose's construction), so that a draw is exact and the same everywhere.
+/// Walker's alias table (Vose's construction) in integers, so that draws are exact and the same on
+/// every machine.
 #[derive(Debug, Clone, PartialEq)]
 struct Sampler {
-    /// Sum of the counts: the capacity of a column.
+    /// The sum of the counts, which is the capacity of each column.
     total: u64,
-    /// (own word, other word, how much of the column is the own word's).
+    /// Own word, other word, and how much of the column belongs to the own word.
     columns: Vec<(u32, u32, u64)>,
 }
 
@@ -304,7 +311,7 @@ impl Sampler {
     }
 }
 
-/// A number below `bound`; its bias is below 2^-24 for any bound that occurs here.
+/// A random number below `bound`. Its bias is below 2^-24 for every bound that occurs here.
 fn below(rng: &mut impl Rng, bound: u64) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64
 }

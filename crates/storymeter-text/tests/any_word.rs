@@ -1,11 +1,11 @@
-//! Whatever the word, morphology and lexicon answer, and answer consistently.
+//! Morphology and lexicon answer for any word, and answer consistently.
 
 use proptest::prelude::*;
 use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
 use storymeter_text::morphology::verb::{VerbForm, base, base_as, inflect};
 use storymeter_text::morphology::{adjective, noun};
 
-/// Words of any script, with the endings the rules look for behind them.
+/// Words of any script, with the endings that the rules look for.
 fn any_word() -> impl Strategy<Value = String> {
     let stem = prop_oneof![
         "[a-z]{0,8}",
@@ -52,7 +52,8 @@ proptest! {
         for form in VerbForm::ALL.into_iter().skip(1) {
             let word = inflect(&verb, form);
             let found = base_as(&word, form);
-            // A real verb may be meant by a form it does not have: "falled" is of fall.
+            // A form that a real verb does not have can still mean that verb: "falled" means
+            // "fall".
             let real = !Lexicon::embedded().synsets(&found).is_empty();
             prop_assert!(real || inflect(&found, form) == word, "{} {}", word, found);
         }

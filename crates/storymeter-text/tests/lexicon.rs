@@ -1,4 +1,4 @@
-//! The lexicon, as a transcript.
+//! The answers of the lexicon.
 
 use storymeter_text::lexicon::{Lexicon, LexiconError, PartOfSpeech, have_common_synset};
 use storymeter_text::morphology::{adjective, noun};
@@ -102,8 +102,8 @@ fn synonyms_and_antonyms_are_those_that_wordnets_own_browser_prints() {
 #[test]
 fn every_lemma_is_found_again_and_there_are_as_many_as_in_wordnet() {
     let lexicon = Lexicon::embedded();
-    // Lemmas without "_" in WordNet 3.0's index files: 57,506, 8,700, 20,983 and 3,767 lines; the table of newer
-    // antonyms brings a few more.
+    // Lemmas without "_" in WordNet 3.0's index files: 57,506, 8,700, 20,983 and 3,767 lines; the
+    // table of newer antonyms brings a few more.
     let counts = PartOfSpeech::ALL.map(|pos| lexicon.lemmas(pos).count());
     for (count, lines) in counts.into_iter().zip([57_506, 8_700, 20_983, 3_767]) {
         assert!((lines..lines + 400).contains(&count), "{count} for {lines}");

@@ -45,8 +45,8 @@ fn time(run: &dyn Fn(&str), text: &str) -> Duration {
     start.elapsed()
 }
 
-/// Compares 100 KB with 1 MB. Ten times the text may take thirty times as long; quadratic work takes
-/// a hundred times. A busy machine gets several attempts.
+/// Compares 100 KB with 1 MB. Ten times the text may take thirty times as long; quadratic work
+/// takes a hundred times. A busy machine gets several attempts.
 fn check(step: &str, run: &dyn Fn(&str)) {
     for unit in UNITS {
         let (short, long) = (text_of(unit, 100_000), text_of(unit, 1_000_000));

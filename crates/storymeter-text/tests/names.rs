@@ -1,4 +1,4 @@
-//! Names masked and restored, as a transcript.
+//! Masking and restoring names.
 
 use proptest::prelude::*;
 use storymeter_text::names::{Delexicaliser, Gender};

@@ -1,4 +1,4 @@
-//! The treebank tokeniser against NLTK's, and against itself.
+//! The treebank tokeniser, compared with NLTK's and with its own inverse.
 
 use proptest::prelude::*;
 use storymeter_text::{Span, sentence, treebank};
@@ -15,7 +15,7 @@ fn normal(text: &str) -> String {
         .join(" ")
 }
 
-/// Where we differ from NLTK on purpose, and what we give.
+/// Texts on which the tokeniser differs from NLTK on purpose, with its tokens.
 const DIFFERENCES: [(&str, &str); 5] = [
     ("'Tis late, and 'twas cold.", "'T is late , and 't was cold ."),
     ("The '90s were good.", "The '90s were good ."),
@@ -150,7 +150,8 @@ fn ordinary() -> impl Strategy<Value = String> {
             .prop_map(str::to_owned),
         1 => prop::sample::select(vec!["U.S.", "Mr.", "well-known", "1,000", "5:30", "[MALE]"]).prop_map(str::to_owned),
     ]
-    // Pairs such as "can not" are written as one word; "d", "m" and "s" alone look like clitics to no rule.
+    // Pairs such as "can not" are written as one word; "d", "m" and "s" alone look like clitics to
+    // no rule.
     .prop_filter("half of a joined word", |w| {
         !["can", "not", "d", "gim", "gon", "got", "lem", "wan", "me", "na", "ta"].contains(&w.as_str())
     });

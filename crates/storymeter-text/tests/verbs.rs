@@ -1,4 +1,4 @@
-//! Verb forms, as a transcript.
+//! Forms and bases of verbs.
 
 use storymeter_text::morphology::verb::{VerbForm, base, base_as, inflect};
 

@@ -1,4 +1,4 @@
-//! Vocabularies: counts, draws, files.
+//! Counts, draws and files of vocabularies.
 
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;

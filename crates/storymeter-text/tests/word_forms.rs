@@ -1,5 +1,5 @@
-//! Word forms against lemminflect's (fixtures made by `tools/word_forms_fixture.py`), and there and back for every
-//! verb of WordNet.
+//! Word forms, compared with those of lemminflect (fixtures made by `tools/word_forms_fixture.py`),
+//! and every verb of WordNet inflected and taken back to its base.
 #![allow(clippy::print_stdout)]
 
 use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
@@ -29,7 +29,8 @@ fn verbs_have_the_forms_that_lemminflect_gives() {
             if !theirs.contains(&&*ours) {
                 different.push(format!("{ours} ({})", theirs.join("/")));
             }
-            // Its lists also have forms with a hyphen or a space ("over-came"), which are not single words.
+            // Its lists also have forms with a hyphen or a space ("over-came"), which are not
+            // single words.
             let spelt = theirs.into_iter().filter(|word| !word.contains(['-', ' ']));
             lost.extend(spelt.filter(|word| base_as(word, form) != verb));
         }
@@ -39,7 +40,8 @@ fn verbs_have_the_forms_that_lemminflect_gives() {
     );
     println!("verbs: of lemminflect's forms these do not lead back: {lost:?}");
     assert_eq!((first, all), (2391, 2400));
-    // American forms where lemminflect has only the British one, and "lain", "proven" by our choice.
+    // American forms where lemminflect has only the British one, and "lain", "proven" by our
+    // choice.
     assert_eq!(
         different.join(", "),
         "fit (fitted), leaned (leant), leaped (leapt), leaped (leapt), lain (lied), lit (lighted), proven (proved), \
@@ -124,7 +126,8 @@ fn every_verb_of_wordnet_comes_back_from_every_form() {
             if found == verb {
                 with_form += 1;
             } else {
-                // The only reason to miss: another verb has the very same form (bath, bathe: bathed).
+                // The only reason to miss: another verb has the very same form (bath, bathe:
+                // bathed).
                 assert_eq!(inflect(&found, form), word, "{word} is of {verb}, not of {found}");
             }
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use storymeter_core::Story;
 use storymeter_core::rng::StreamId;
 use storymeter_core::split::{Split, assign};
-use storymeter_perturb::{Config, DEFAULT_SAMPLE, DonorSampler, Perturber, Technique};
+use storymeter_perturb::{CheckedConfig, DEFAULT_SAMPLE, DonorSampler, Perturber, Technique};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
 use crate::logistic::{fit, sigmoid};
@@ -76,7 +76,7 @@ pub fn calibrate(scorer: &Scorer, stories: &[Story], seed: u64) -> Result<Calibr
     let mut sampler = DonorSampler::new(seed, DEFAULT_SAMPLE);
     dev.iter().for_each(|(number, story)| sampler.offer(*number, story));
     let donors = sampler.finish(tagger, lexicon);
-    let perturber = Perturber::new(Config::default(), &donors, lexicon, tagger);
+    let perturber = Perturber::new(CheckedConfig::default(), &donors, lexicon, tagger);
     let pairs: Vec<([Story; 2], Vec<Technique>)> = dev
         .par_iter()
         .filter_map(|(number, story)| {

@@ -1,15 +1,18 @@
-//! One way to write a story down, so that its score does not depend on how it was.
+//! Writes a story in one standard way, so that its score does not depend on its spelling.
 //!
-//! The same story reaches us raw (`Ken didn’t go.`), tokenised and lower-cased (`ken did n't go .`) or delexicalised
-//! (`[MALE] did n't go .`). Letter case and the blanks around punctuation are nothing to the encoder's tokeniser. What
-//! is something to it is made alike here, before the tokeniser, in scoring and in training:
+//! The same story may be raw (`Ken didn’t go.`), tokenised and in lower case (`ken did n't go .`),
+//! or have masked names (`[MALE] did n't go .`). The encoder's tokeniser ignores letter case and
+//! the spaces around punctuation. The other differences are removed here, both in scoring and in
+//! training:
 //!
-//! - curly, typewriter and treebank quotes (` ’ ” `` '' `) become `'` and `"`, an ellipsis three dots, `-LRB-` a bracket;
+//! - curly, typewriter and treebank quotes (` ’ ” `` '' `) become `'` and `"`, an ellipsis becomes
+//!   three dots, and `-LRB-` becomes a bracket;
 //! - words that treebank tokenisers cut are joined: `did n't`, `can not`, `gon na`;
-//! - placeholders of names are written in capitals: `[male]` is `[MALE]`;
-//! - first names become placeholders where the model was trained so ([`Card::delexicalise`]).
+//! - placeholders of names are written in capitals: `[male]` becomes `[MALE]`;
+//! - first names become placeholders if the model was trained so ([`Card::delexicalise`]).
 //!
-//! Which of it is done is the model's business: [`Card::normalise`] and [`Card::delexicalise`].
+//! The card of a model says which of these steps it needs: [`Card::normalise`] and
+//! [`Card::delexicalise`].
 
 use std::ops::Range;
 
@@ -18,7 +21,8 @@ use storymeter_perturb::delexicalised;
 
 use crate::Card;
 
-/// The story as a model with this card reads it. Doing it twice changes nothing more.
+/// Writes a story in the way that a model with this card reads it. Doing it twice changes nothing
+/// more.
 ///
 /// ```
 /// use storymeter_core::Story;
@@ -32,7 +36,8 @@ use crate::Card;
 pub fn normalise(story: &Story, card: &Card) -> Story {
     let mut story = story.clone();
     if card.normalise {
-        // In small letters while names are sought: capitals say that names in small letters are none.
+        // Placeholders are in small letters while names are searched for: if the text had capital
+        // letters, a lower-case word would not be treated as a name.
         let placeholders = if card.delexicalise { Case::Lower } else { Case::Upper };
         let edits = edits(&story.text, placeholders);
         let mut mover = Mover::new(&edits);
@@ -64,11 +69,11 @@ enum Case {
 const PLACEHOLDERS: [(&str, &str); 3] =
     [("[male]", "[MALE]"), ("[female]", "[FEMALE]"), ("[neutral]", "[NEUTRAL]")];
 
-/// Words that treebank tokenisers cut in two. (`n't` is joined to whatever stands before it.)
+/// Words that treebank tokenisers cut in two. (`n't` is joined to any word before it.)
 const CUT_WORDS: [(&str, &str); 6] =
     [("can", "not"), ("gon", "na"), ("wan", "na"), ("got", "ta"), ("gim", "me"), ("lem", "me")];
 
-/// What is written for other characters and marks. Longer ones first.
+/// Characters and marks with their replacements. Longer ones come first.
 const MARKS: [(&str, &str); 22] = [
     ("-LRB-", "("),
     ("-RRB-", ")"),
@@ -94,13 +99,13 @@ const MARKS: [(&str, &str); 22] = [
     ("…", "..."),
 ];
 
-/// A stretch of the text and what takes its place.
+/// A stretch of the text, and its replacement.
 struct Edit {
     old: Range<usize>,
     new: &'static str,
 }
 
-/// What has to change in a text, in order.
+/// All replacements in a text, in order.
 fn edits(text: &str, placeholders: Case) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut at = 0;
@@ -123,7 +128,7 @@ fn edits(text: &str, placeholders: Case) -> Vec<Edit> {
     edits
 }
 
-/// The placeholder a text begins with: its length and how it is to be written.
+/// The length of the placeholder that a text begins with, and how it is written.
 fn placeholder(text: &str, case: Case) -> Option<(usize, &'static str)> {
     let begins =
         |tag: &str| text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
@@ -136,7 +141,7 @@ fn mark(text: &str) -> Option<(usize, &'static str)> {
     Some((old.len(), new))
 }
 
-/// Whether the blank at `at` cuts a word.
+/// Whether the space at `at` cuts a word in two.
 fn cut_word(text: &str, at: usize) -> bool {
     let before = text[..at].rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
     if before.is_empty() {
@@ -170,10 +175,10 @@ fn rewritten(text: &str, edits: &[Edit]) -> String {
 
 /// Finds where places of the old text are in the new one.
 ///
-/// Places that come in order cost one pass over the edits, however many places there are.
+/// For places in ascending order, this takes one pass over the edits in all.
 struct Mover<'a> {
     edits: &'a [Edit],
-    /// How many of the edits begin before the last place.
+    /// The number of edits that begin before the last place.
     passed: usize,
     last_place: usize,
     removed: usize,
@@ -189,7 +194,7 @@ impl<'a> Mover<'a> {
         self.moved(range.start)..self.moved(range.end)
     }
 
-    /// A place inside an edit is moved to the end of it.
+    /// A place inside an edit moves to its end.
     fn moved(&mut self, place: usize) -> usize {
         if place < self.last_place {
             *self = Self::new(self.edits);
@@ -292,7 +297,8 @@ mod tests {
         assert_eq!(sentences, ["\" [MALE] didn't go .", "He cannot ...", "\"So\" said [FEMALE] ."]);
         assert_eq!(read.prompt.as_deref(), Some("\" [FEMALE] 's door \""));
     }
-    /// One scan of the edits for every place.
+
+    /// Scans the edits once per place.
     fn moved_by_scan(edits: &[Edit], place: usize) -> usize {
         let before = edits.iter().filter(|edit| edit.old.start < place);
         let end = before.clone().map(|edit| edit.old.end).max().unwrap_or(0).max(place);

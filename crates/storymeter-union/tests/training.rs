@@ -124,7 +124,8 @@ fn share_won(model: &Path) -> f64 {
     let mut sampler = DonorSampler::new(3, 100);
     held_out.iter().enumerate().for_each(|(i, story)| sampler.offer(i as u64, story));
     let donors = sampler.finish(tagger, lexicon);
-    let perturber = Perturber::new(storymeter_perturb::Config::default(), &donors, lexicon, tagger);
+    let perturber =
+        Perturber::new(storymeter_perturb::CheckedConfig::default(), &donors, lexicon, tagger);
     let negatives: Vec<Story> = held_out
         .iter()
         .enumerate()

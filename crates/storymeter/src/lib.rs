@@ -38,11 +38,11 @@ use std::path::Path;
 pub use storymeter_core as core;
 pub use storymeter_core::{Catalogue, Depth, Device, Precision, ScoreTable, Story};
 pub use storymeter_encoder as encoder;
-//TMP pub use storymeter_meta as meta;
+pub use storymeter_meta as meta;
 pub use storymeter_metrics as metrics;
 pub use storymeter_perturb as perturb;
-//TMP #[cfg(feature = "report")]
-//TMP pub use storymeter_report as report;
+#[cfg(feature = "report")]
+pub use storymeter_report as report;
 pub use storymeter_stats as stats;
 pub use storymeter_text as text;
 pub use storymeter_union as union;

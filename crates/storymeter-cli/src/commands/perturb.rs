@@ -8,12 +8,13 @@ use anyhow::{Context, bail};
 use clap::Args;
 use rayon::prelude::*;
 use serde::Serialize;
-use storymeter::core::read::{RawRecord, Record, Skipped};
+use storymeter::core::read::{RawRecord, ReadOptions, Record, Skipped};
 use storymeter::core::rng::StreamId;
 use storymeter::core::{AtomicFile, Error, Place};
+use storymeter::input::Inputs;
 use storymeter::perturb::{
-    Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Preset, Tally,
-    Unchanged, delexicalised,
+    CheckedConfig, Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Preset,
+    Tally, Unchanged, delexicalised,
 };
 use storymeter::text::lexicon::Lexicon;
 use storymeter::text::tagger::Tagger;
@@ -133,8 +134,10 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         spliced: args.spliced,
         ..Config::default()
     };
-    let config =
-        config.only(&args.techniques).and_then(|config| config.with_counts(&args.counts))?;
+    let config = config
+        .only(&args.techniques)
+        .and_then(|config| config.with_counts(&args.counts))?
+        .checked()?;
     let own_lexicon = read_lexicon(args)?;
     let lexicon = own_lexicon.as_ref().unwrap_or_else(|| Lexicon::embedded());
     let tagger = Tagger::embedded();
@@ -355,7 +358,7 @@ fn report(
     args: &PerturbArgs,
     common: &Common,
     whole: &Part,
-    config: &Config,
+    config: &CheckedConfig,
 ) -> anyhow::Result<()> {
     report_skipped(common, &whole.skipped);
     if whole.tally.unchanged > 0 && !common.quiet {

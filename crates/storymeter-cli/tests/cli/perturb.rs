@@ -248,7 +248,7 @@ fn wrong_settings_are_explained() {
     sandbox.run("perturb stories.jsonl --keyword-share 2").fails_with("keyword share");
     sandbox
         .run("perturb stories.jsonl --garbled 1.5")
-        .fails_with("garbled is 1.5, and must be from 0 to 1");
+        .fails_with("the share garbled is 1.5, but it must be from 0 to 1");
     sandbox.run("perturb stories.jsonl --spliced NaN").fails_with("spliced is NaN");
     sandbox.run("perturb stories.jsonl --donors nowhere").fails_with("nowhere: No such file");
 }

@@ -316,7 +316,7 @@ fn a_broken_encoder_is_explained() {
     };
     broken("model.safetensors", &nan, "NaN");
     let other_vocabulary = |bytes: Vec<u8>| [bytes, b"one\ntwo\nthree\n".to_vec()].concat();
-    broken("vocab.txt", &other_vocabulary, "not the same model");
+    broken("vocab.txt", &other_vocabulary, "they belong to different models");
 }
 
 /// Starts a run whose log will tell how far it is.

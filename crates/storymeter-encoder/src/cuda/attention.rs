@@ -67,8 +67,8 @@ impl<N: Number> Cuda<N> {
         let size = Size::of(span * heads, 256);
         let weights = store.weight(tensor, buckets * heads).first(buckets * heads);
         let (span, heads) = (word(span), word(heads));
-        // SAFETY: the weights have `heads` numbers per bucket, there is a bucket below `buckets` for
-        // each of `span` distances, and the table has as many numbers as there are threads.
+        // SAFETY: the weights have `heads` numbers per bucket, there is a bucket below `buckets`
+        // for each of `span` distances, and the table has as many numbers as there are threads.
         unsafe {
             launch!(device, "relative_table", size, weights, bucket_of, span, heads, table_at);
         }
@@ -97,9 +97,9 @@ impl<N: Number> Cuda<N> {
             Some(_) => ("attention_mma_64", 0),
             None => ("attention", plain_shared(attention, 0)),
         };
-        // SAFETY: `projected` has three parts of `width` numbers for each row of the tiles, `out` one
-        // part and `sums` one number per head. No story is longer than `longest`, for which table
-        // and shared memory are made.
+        // SAFETY: `projected` has three parts of `width` numbers for each row of the tiles, `out`
+        // one part and `sums` one number per head. No story is longer than `longest`, for which
+        // table and shared memory are made.
         unsafe {
             launch!(
                 device,
@@ -116,7 +116,8 @@ impl<N: Number> Cuda<N> {
         (out, Numbers(sums))
     }
 
-    /// The gradients of queries, keys and values, given what came out of attention and its gradient.
+    /// The gradients of queries, keys and values, given what came out of attention and its
+    /// gradient.
     #[expect(unsafe_code, reason = "launches kernels")]
     pub(super) fn attend_backward(
         &self,
@@ -139,8 +140,8 @@ impl<N: Number> Cuda<N> {
         let size = Size::of(stats, 128);
         let (rows, d_y, delta_at) = (word(stories.rows), d_out.0.first(all), delta.first(stats));
         let out = out.0.first(all);
-        // SAFETY: `out` and `d_y` have `rows` rows of `width` numbers, and `delta` one number per row
-        // and head.
+        // SAFETY: `out` and `d_y` have `rows` rows of `width` numbers, and `delta` one number per
+        // row and head.
         unsafe { launch!(device, "attention_delta", size, out, d_y, rows, shape, delta_at) };
         let relative = self.relative(store, attention);
         let buckets = relative.buckets;

@@ -184,8 +184,8 @@ impl<N: Number> Backend for Cuda<N> {
         self.check_norm(width);
         let out = self.alloc(branch.0.len());
         let all = rows * width;
-        // SAFETY: `branch`, `residual` and `out` have `rows` rows of `width` numbers, gain and shift
-        // one, and `check_norm` knows a variant for the width.
+        // SAFETY: `branch`, `residual` and `out` have `rows` rows of `width` numbers, gain and
+        // shift one, and `check_norm` knows a variant for the width.
         unsafe {
             launch!(
                 self.device(),
@@ -290,7 +290,8 @@ impl<N: Number> Backend for Cuda<N> {
     ) -> Projected<N> {
         let map = one_map(maps);
         if !store.together(maps) {
-            let problem = "needs the weights of query, key and value as one matrix: is the width a multiple of 8?";
+            let problem = "needs the weights of query, key and value as one matrix: is the width a \
+                           multiple of 8?";
             self.device().fail(DeviceError::Unsupported(problem.into()));
             return Projected(self.alloc(rows * map.outputs));
         }
@@ -453,9 +454,9 @@ impl<N: Number> Backend for Cuda<N> {
             (device.alloc(count), device.alloc(count));
         let (x_at, d_logits_at) = (x.0.first(rows * inputs), d_logits.first(count));
         let (height, width, columns) = (word(rows), word(inputs), word(outputs));
-        // SAFETY: `x` and `d_x` have `rows` rows of `inputs` numbers, a multiple of 8; labels, weights,
-        // losses and `d_logits` have one number per row and output, the map's weight one per output
-        // and input, and its bias one per output.
+        // SAFETY: `x` and `d_x` have `rows` rows of `inputs` numbers, a multiple of 8; labels,
+        // weights, losses and `d_logits` have one number per row and output, the map's weight one
+        // per output and input, and its bias one per output.
         unsafe {
             launch!(
                 device,

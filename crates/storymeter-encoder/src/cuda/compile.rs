@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 pub(super) enum Program {
     /// Training and scoring with activations of one format.
     Floats(Format),
-    /// Scoring in eight bits. It rounds as the CPU does: no multiplication is fused with an addition.
+    /// Scoring in eight bits. It rounds as the CPU does: no multiplication is fused with an
+    /// addition.
     Int8,
 }
 

@@ -1,8 +1,9 @@
-//! One GPU: its stream of work, the launch of kernels, and the error that is kept until someone asks.
+//! One GPU: its stream of work, the launch of kernels, and the error that is kept until someone
+//! asks.
 //!
-//! Operations do not wait for the GPU, so that most of them cannot return an error. The first failure
-//! is remembered instead; everything that is asked for after it does nothing, until a call that
-//! returns a [`Result`] gives the failure back.
+//! Operations do not wait for the GPU, so that most of them cannot return an error. The first
+//! failure is remembered instead; everything that is asked for after it does nothing, until a call
+//! that returns a [`Result`] gives the failure back.
 
 use super::compile::{self, Program};
 use super::driver::{Context, Event, Gpu, Module, Stream, driver_error};
@@ -251,7 +252,11 @@ impl Argument for f32 {}
 /// Calls [`Device::launch`] with pointers to the arguments. The call is `unsafe`.
 macro_rules! launch {
     ($device:expr, $name:expr, $size:expr, $($argument:expr),+ $(,)?) => {
-        $device.launch($name, $size, &mut [$($crate::cuda::device::Argument::pointer(&$argument)),+])
+        $device.launch(
+            $name,
+            $size,
+            &mut [$($crate::cuda::device::Argument::pointer(&$argument)),+],
+        )
     };
 }
 pub(super) use launch;
@@ -269,8 +274,8 @@ mod tests {
         assert!(!Context::is_held(&Gpu::find(0).unwrap()), "no other test of this program has it");
         for _ in 0..3 {
             let code = c"this is not machine code".to_bytes_with_nul();
-            // SAFETY: the driver takes what is not machine code for assembly, which ends with a zero
-            // as this text does.
+            // SAFETY: the driver takes what is not machine code for assembly, which ends with a
+            // zero as this text does.
             let opened = unsafe { Device::with_kernels(Gpu::find(0).unwrap(), code) };
             let error = opened.err().expect("the driver refuses this text").to_string();
             assert!(error.starts_with("loading the kernels: "), "{error}");

@@ -1,7 +1,8 @@
-//! Inference on a GPU that any thread may ask for.
+//! Inference on a GPU, for any thread that asks.
 //!
-//! What lives on a GPU belongs to one thread, so the network has a thread of its own: batches go there through a channel,
-//! and while one batch's vectors travel back the next one is computed.
+//! What lives on a GPU belongs to one thread. The network therefore has a thread of its own:
+//! batches go there through a channel, and while the vectors of one batch travel back the next
+//! batch is computed.
 
 use super::device::{Device, Size, launch, word};
 use super::int8::Int8;
@@ -16,17 +17,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// Batches that may wait for the GPU; a caller with more waits itself.
+/// How many batches may wait for the GPU. A caller with one more waits itself.
 const QUEUE: usize = 2;
 
-/// Which vectors of a batch come back.
+/// Which vectors of a batch are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vectors {
     /// The last hidden state of every token.
     States,
-    /// That of each story's first token.
+    /// The last hidden state of the first token of each story.
     Firsts,
-    /// The mean over each story's tokens.
+    /// The mean of the last hidden states of each story.
     Means,
 }
 
@@ -45,15 +46,16 @@ impl Vectors {
 
 /// An encoder on a GPU.
 ///
-/// A batch's numbers are the same from run to run. In floating point those of one story may differ in their last digits with the
-/// other stories of its batch: cuBLASLt picks an algorithm by the number of rows. In int8 they do not.
+/// A batch gives the same numbers from run to run. In floating point the last digits of a story may
+/// depend on the other stories of its batch, because cuBLASLt picks an algorithm by the number of
+/// rows. In int8 they do not.
 pub struct CudaEncoder {
     config: Config,
     requests: Option<SyncSender<Request>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Starts to compute a batch's vectors.
+/// Starts to compute the vectors of a batch.
 type Compute = Box<dyn Fn(&Batch, Vectors) -> Result<Buffer<f32>>>;
 
 struct Request {
@@ -62,14 +64,15 @@ struct Request {
     reply: Sender<Result<Vec<f32>>>,
 }
 
-/// Vectors on their way.
+/// Vectors that are being computed.
 pub struct Pending(Receiver<Result<Vec<f32>>>);
 
 impl Pending {
-    /// Waits for them: one after the other, f32.
+    /// Waits for the vectors, which follow each other in the order of the batch.
     ///
     /// # Errors
-    /// For stories and tokens the model has no entry for, and what the device says.
+    /// If a story is too long or, unless all states were asked for, has no tokens; if a token is
+    /// not in the vocabulary; and if the device fails.
     pub fn wait(self) -> Result<Vec<f32>> {
         self.0.recv().unwrap_or_else(|_| Err(gone()))
     }
@@ -80,10 +83,10 @@ fn gone() -> Error {
 }
 
 impl CudaEncoder {
-    /// Takes weights to GPU number `ordinal`, with activations of `N`.
+    /// Copies weights to GPU number `ordinal`, where activations have type `N`.
     ///
     /// # Errors
-    /// As [`Cuda::open`], and if the weights do not fit the configuration or the GPU's memory.
+    /// As [`Cuda::open`], and if the weights do not fit the configuration or the memory of the GPU.
     pub fn new<N: Number>(
         ordinal: usize,
         config: Config,
@@ -97,10 +100,12 @@ impl CudaEncoder {
         })
     }
 
-    /// Takes the weights of an int8 encoder to GPU number `ordinal`, which computes as that encoder does: the same bytes.
+    /// Copies the weights of an int8 encoder to GPU number `ordinal`, which computes exactly as
+    /// that encoder does: the same bytes.
     ///
     /// # Errors
-    /// As [`CudaEncoder::new`], and if the encoder is not int8 or has widths the kernels do not take.
+    /// As [`CudaEncoder::new`], and if the encoder is not int8 or has widths that the kernels do
+    /// not take.
     pub fn int8(ordinal: usize, encoder: Arc<Encoder>) -> Result<CudaEncoder> {
         CudaEncoder::start(encoder.config().clone(), move || {
             let network = Int8::new(ordinal, &encoder)?;
@@ -110,7 +115,7 @@ impl CudaEncoder {
         })
     }
 
-    /// Starts the thread, on which `make` takes the weights to the device.
+    /// Starts the thread, on which `make` copies the weights to the device.
     fn start(
         config: Config,
         make: impl FnOnce() -> Result<(Rc<Device>, Compute)> + Send + 'static,
@@ -133,10 +138,10 @@ impl CudaEncoder {
         &self.config
     }
 
-    /// Hands a batch over; waits only where several others wait already.
+    /// Hands a batch over to the GPU. Waits only if several others are waiting already.
     ///
     /// # Errors
-    /// If the GPU's thread has ended.
+    /// If the thread of the GPU has ended.
     pub fn submit(&self, batch: Batch, vectors: Vectors) -> Result<Pending> {
         let (reply, result) = channel();
         let requests = self.requests.as_ref().ok_or_else(gone)?;
@@ -147,7 +152,7 @@ impl CudaEncoder {
 
 impl Drop for CudaEncoder {
     fn drop(&mut self) {
-        // The thread ends where nobody can ask any more.
+        // The thread ends when nobody can ask any more.
         drop(self.requests.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -155,7 +160,7 @@ impl Drop for CudaEncoder {
     }
 }
 
-/// The thread's work: start a batch, then hand out the one before.
+/// The work of the thread: starts a batch, then hands out the one before.
 fn serve(
     device: &Device,
     compute: &dyn Fn(&Batch, Vectors) -> Result<Buffer<f32>>,
@@ -177,7 +182,7 @@ fn serve(
             match outcome {
                 Ok(()) => Some(reply),
                 Err(error) => {
-                    // Nobody may be waiting any more; that is no error.
+                    // Perhaps nobody is waiting any more, which is not an error.
                     let _ = reply.send(Err(error));
                     None
                 }

@@ -1,4 +1,5 @@
-//! What a batch brings to the GPU beside activations: rows to look up, where stories are, and dropout.
+//! What a batch brings to the GPU beside activations: rows to look up, where stories are, and
+//! dropout.
 
 use super::device::{Argument, Device, word};
 use super::memory::Buffer;
@@ -81,8 +82,8 @@ const TILE: usize = 64;
 
 /// Where packed stories are, cut into tiles.
 pub struct Stories {
-    /// The bounds, then four numbers per tile: its first row, the first row and the end of its story,
-    /// and the number of its story.
+    /// The bounds, then four numbers per tile: its first row, the first row and the end of its
+    /// story, and the number of its story.
     all: Buffer<u32>,
     pub(super) count: usize,
     pub(super) tiles: usize,

@@ -1,10 +1,10 @@
 //! The encoder in eight bits on a GPU: the arithmetic of the CPU operation by operation, and so its
 //! bytes.
 //!
-//! Activations are rounded row by row and attention story by story, products are sums of integers, and
-//! every float is rounded as on the CPU (`kernels/int8.cu`). Hidden states therefore do not depend on
-//! the batch, and do not differ from those of [`Encoder::encode`] in a single bit. This is for
-//! inference only: training rounds nothing to eight bits.
+//! Activations are rounded row by row and attention story by story, products are sums of integers,
+//! and every float is rounded as on the CPU (`kernels/int8.cu`). Hidden states therefore do not
+//! depend on the batch, and do not differ from those of [`Encoder::encode`] in a single bit. This
+//! is for inference only: training rounds nothing to eight bits.
 
 use super::compile::Program;
 use super::device::{Argument, Device, Size, launch, word};
@@ -133,8 +133,9 @@ impl Int8 {
             || head > WIDEST_HEAD
         {
             let problem = format!(
-                "needs widths that are multiples of 4 and heads of at most {WIDEST_HEAD} columns for \
-                 int8, and this encoder has {} and {} and heads of {head} (f32 takes wider heads)",
+                "needs widths that are multiples of 4 and heads of at most {WIDEST_HEAD} columns \
+                 for int8, and this encoder has widths of {} and {} and heads of {head} columns \
+                 (f32 takes wider heads)",
                 config.hidden, config.intermediate
             );
             return Err(DeviceError::Unsupported(problem).into());
@@ -204,9 +205,9 @@ impl Int8 {
         let mut bytes = self.bytes(rows, width);
         let [gain, shift] = self.norm.each_ref().map(|numbers| numbers.first(width));
         let Config { vocabulary, positions, .. } = self.config;
-        // SAFETY: there is an id and a place for each row, which `Batch::check` has found to be in the
-        // tables; these have `vocabulary` and `positions` rows of `width` numbers, gain and shift one,
-        // and `x` and `bytes` `rows` rows.
+        // SAFETY: there is an id and a place for each row, which `Batch::check` has found to be in
+        // the tables; these have `vocabulary` and `positions` rows of `width` numbers, gain and
+        // shift one, and `x` and `bytes` `rows` rows.
         unsafe {
             launch!(
                 device,
@@ -253,8 +254,8 @@ impl Int8 {
         let bytes = self.bytes(rows, width);
         let (size, from) = (Size::of(rows * 32, 256), x.first(rows * width));
         let (rows, width, to) = (word(rows), word(width), bytes.at());
-        // SAFETY: `x` has `rows` rows of `width` numbers, a multiple of 4, and `bytes` as many rows,
-        // at least as wide.
+        // SAFETY: `x` has `rows` rows of `width` numbers, a multiple of 4, and `bytes` as many
+        // rows, at least as wide.
         unsafe { launch!(self.device, "quantise_rows", size, from, rows, width, to) };
         bytes
     }
@@ -266,7 +267,8 @@ impl Int8 {
         let rows = x.len() / width;
         let bytes = self.bytes(rows, width);
         let [gain, shift] = norm.each_ref().map(|numbers| numbers.first(width));
-        // SAFETY: `x`, `branch` and `bytes` have `rows` rows of `width` numbers, gain and shift one.
+        // SAFETY: `x`, `branch` and `bytes` have `rows` rows of `width` numbers, gain and shift
+        // one.
         unsafe {
             launch!(
                 self.device,
@@ -301,9 +303,9 @@ impl Int8 {
             offset: offsets.first(outputs),
             bias: bias.first(outputs),
         };
-        // SAFETY: both sides have rows of `stride` bytes, a multiple of `STEP`: `count` on the left and
-        // `outputs`, an even number, on the right, each with its scales; `out` has a number for each
-        // pair.
+        // SAFETY: both sides have rows of `stride` bytes, a multiple of `STEP`: `count` on the left
+        // and `outputs`, an even number, on the right, each with its scales; `out` has a number for
+        // each pair.
         unsafe {
             launch!(
                 self.device,
@@ -350,21 +352,22 @@ impl Int8 {
         };
         let (from, count, bounds) = (qkv.first(3 * rows * hidden), word(rows), stories.bounds());
         let size = Size::of(rows * heads * 8, 256);
-        // SAFETY: `qkv` has three parts of `hidden` numbers per row, queries and keys `padded` bytes
-        // and one of each scale per row and head.
+        // SAFETY: `qkv` has three parts of `hidden` numbers per row, queries and keys `padded`
+        // bytes and one of each scale per row and head.
         unsafe { launch!(device, "quantise_heads", size, from, count, at) };
         let size = Size::blocks(stories.count, heads, 128, 0);
-        // SAFETY: `qkv` has the rows of all stories, the values `padded` bytes per head and token with
-        // each story rounded up to 32 tokens, and their scales one number per story and channel.
+        // SAFETY: `qkv` has the rows of all stories, the values `padded` bytes per head and token
+        // with each story rounded up to 32 tokens, and their scales one number per story and
+        // channel.
         unsafe { launch!(device, "quantise_values", size, from, bounds, at) };
         let out = floats(rows * hidden);
         let span = heads * (2 * longest - 1);
         let table = self.relative.as_ref().map_or(0, |table| table.first(span));
         // Powers of two instead of e, in the order of operations of the CPU.
         let scale = 1.0 / (width as f32).sqrt() * std::f32::consts::LOG2_E;
-        // SAFETY: the two kernels above have filled what `at` points to; the table, if there is one,
-        // has all distances up to `longest`, and no story is longer (`Batch::check`); `out` has
-        // `hidden` numbers per row. The variant is that of `padded`, at most `WIDEST_HEAD`.
+        // SAFETY: the two kernels above have filled what `at` points to; the table, if there is
+        // one, has all distances up to `longest`, and no story is longer (`Batch::check`); `out`
+        // has `hidden` numbers per row. The variant is that of `padded`, at most `WIDEST_HEAD`.
         unsafe {
             launch!(
                 device,

@@ -1,5 +1,5 @@
-//! Where numbers from the GPU arrive: pinned memory, so that the copy is a part of the stream and only
-//! the end of the copy itself is waited for.
+//! Where numbers from the GPU arrive: pinned memory, so that the copy is a part of the stream and
+//! only the end of the copy itself is waited for.
 
 use super::device::Device;
 use super::driver::{Event, Pinned, failed};
@@ -29,8 +29,8 @@ impl Landing {
         // looked at by nobody before the copy has ended. Any bits are a float.
         let target = unsafe { std::slice::from_raw_parts_mut(arrived, self.len) };
         let source = buffer.first(self.len);
-        // SAFETY: `source` has `len` numbers, and its memory is used again only by later work on the
-        // same stream. `target` is pinned, and is dropped or read only after the copy (`wait`).
+        // SAFETY: `source` has `len` numbers, and its memory is used again only by later work on
+        // the same stream. `target` is pinned, and is dropped or read only after the copy (`wait`).
         let outcome = unsafe { result::memcpy_dtoh_async(target, source, device.stream.raw()) };
         let recorded = outcome.and_then(|()| event.record(&device.stream));
         recorded.map_err(|error| {

@@ -1,7 +1,7 @@
 //! Numbers in the GPU's memory: buffers from a pool, and copies between host and device.
 //!
-//! All lengths are checked on the host. A copy, or a part of a buffer, that does not fit is a mistake
-//! in this crate or in a program that calls it, and panics before the GPU sees it.
+//! All lengths are checked on the host. A copy, or a part of a buffer, that does not fit is a
+//! mistake in this crate or in a program that calls it, and panics before the GPU sees it.
 
 use super::device::Device;
 use super::driver::{Block, Context, Event, Pinned, Stream, driver_error};
@@ -28,7 +28,8 @@ pub(super) unsafe trait Plain: Copy + Default + 'static {}
 
 macro_rules! plain {
     ($($number:ty),+) => {$(
-        // SAFETY: a primitive number (or a struct of one), for which every pattern of bits is valid.
+        // SAFETY: a primitive number (or a struct of one), for which every pattern of bits is
+        // valid.
         #[expect(unsafe_code, reason = "a primitive number")]
         unsafe impl Plain for $number {}
     )+};
@@ -202,13 +203,14 @@ impl Device {
             return;
         }
         let (address, bytes) = (buffer.first(buffer.len), buffer.len * size_of::<N>());
-        // SAFETY: the buffer has this many bytes, and its memory is used again only by later work on
-        // the same stream.
+        // SAFETY: the buffer has this many bytes, and its memory is used again only by later work
+        // on the same stream.
         let outcome = unsafe { result::memset_d8_async(address, 0, bytes, self.stream.raw()) };
         self.note("clearing memory of the GPU", outcome);
     }
 
-    /// A buffer with these numbers. The host does not wait for the copy: it goes through pinned memory.
+    /// A buffer with these numbers. The host does not wait for the copy: it goes through pinned
+    /// memory.
     pub(super) fn upload<N: Plain>(self: &Rc<Self>, numbers: &[N]) -> Buffer<N> {
         let mut buffer = self.alloc(numbers.len());
         self.write(&mut buffer, 0, numbers);
@@ -257,15 +259,15 @@ impl Device {
         let bytes = size_of_val(part);
         let room = self.staging.borrow_mut().room(bytes, &self.stream)?;
         let address = to.first(part.len());
-        // SAFETY: `room` has space for the bytes, and no copy reads it any more. `Plain` numbers have
-        // no padding, so that all of their bytes are initialised.
+        // SAFETY: `room` has space for the bytes, and no copy reads it any more. `Plain` numbers
+        // have no padding, so that all of their bytes are initialised.
         let staged = unsafe {
             std::ptr::copy_nonoverlapping(part.as_ptr().cast::<u8>(), room, bytes);
             std::slice::from_raw_parts(room.cast_const(), bytes)
         };
-        // SAFETY: `address` has space for the bytes. `Staging` hands the pinned memory out again only
-        // when the stream has passed the event that is recorded behind this copy, and the device
-        // waits for the stream before it drops it.
+        // SAFETY: `address` has space for the bytes. `Staging` hands the pinned memory out again
+        // only when the stream has passed the event that is recorded behind this copy, and the
+        // device waits for the stream before it drops it.
         unsafe { result::memcpy_htod_async(address, staged, self.stream.raw()) }
     }
 

@@ -1,9 +1,14 @@
-//! Training and scoring on an NVIDIA GPU, without CUDA at build time: driver, NVRTC and cuBLASLt, and NCCL for
-//! several GPUs, are loaded at run time.
+//! Training and inference on an NVIDIA GPU. Nothing of CUDA is needed to build: the driver, NVRTC
+//! and cuBLASLt are loaded when they are first used, and so is NCCL for several GPUs.
 //!
-//! Matrix products are cuBLASLt's, everything else is a kernel of our own (`kernels/`). Nothing waits for the GPU but what
-//! brings numbers back. No kernel adds floats in an order that could change, and the algorithm of every product follows
-//! from its shape: the same bytes from run to run on one kind of GPU.
+//! Matrix products are done by cuBLASLt, and everything else by kernels of this crate (`kernels/`).
+//! The host waits for the GPU only to bring numbers back. No kernel adds floats in an order that
+//! could change, and the algorithm of every product follows from its shape, so that one kind of GPU
+//! gives the same bytes from run to run.
+//!
+//! There are two kinds of `unsafe` code here: calls of the driver and its libraries, most of them
+//! in the handles of `driver`, and the launches of kernels. Addresses come from views of buffers
+//! that check their bounds (`memory`), and what a kernel needs beyond that stands at its launch.
 
 mod attention;
 mod backend;
@@ -31,22 +36,23 @@ pub use inputs::{Indices, Lookups, Projected, Stories};
 pub use nccl::{Nccl, NcclId};
 pub use store::CudaStore;
 
-/// What activations are kept as.
+/// The format of activations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Format {
     /// Single precision.
     F32,
-    /// Sixteen bits with f32's range: for training.
+    /// Sixteen bits with the range of f32, for training.
     Bf16,
-    /// Sixteen bits with three more for precision and a range up to 65,504: for scoring.
+    /// Sixteen bits with three more bits of precision and a range up to 65,504, for scoring.
     F16,
 }
 
-/// A precision of activations: `f32`, or [`half::bf16`] or [`half::f16`] with weights, gradients and sums in `f32`.
+/// A precision of activations: `f32`, [`half::bf16`] or [`half::f16`]. Weights, gradients and sums
+/// are always `f32`.
 pub trait Number: sealed::Sealed {
-    /// Which it is.
+    /// The format of the numbers.
     const FORMAT: Format;
-    /// Whether it has sixteen bits.
+    /// Whether the numbers have sixteen bits.
     const HALF: bool = !matches!(Self::FORMAT, Format::F32);
 }
 
@@ -72,18 +78,18 @@ impl Number for half::f16 {
     const FORMAT: Format = Format::F16;
 }
 
-/// Numbers in a GPU's memory.
+/// Numbers in the memory of a GPU.
 pub struct Numbers<N>(memory::Buffer<N>);
 
-/// A GPU as a device for training, with activations of `N`.
+/// A GPU as a device for training, with activations of type `N`.
 pub struct Cuda<N: Number> {
     device: Rc<Device>,
     precision: PhantomData<N>,
 }
 
-// Derived, it would ask `N` for a clone.
+// A derive would ask for `N: Clone`.
 impl<N: Number> Clone for Cuda<N> {
-    /// The same GPU, queue and pool of memory.
+    /// The same GPU, with the same queue and pool of memory.
     fn clone(&self) -> Cuda<N> {
         Cuda { device: Rc::clone(&self.device), precision: PhantomData }
     }
@@ -95,10 +101,14 @@ pub type CudaBf16 = Cuda<half::bf16>;
 pub type CudaF32 = Cuda<f32>;
 
 impl<N: Number> Cuda<N> {
-    /// GPU number `ordinal`. The first time on a kind of GPU the kernels are compiled, which takes some seconds.
+    /// Opens GPU number `ordinal`. When a kind of GPU is used for the first time its kernels are
+    /// compiled, which takes some seconds.
+    ///
+    /// A thread works with one GPU: the one that it opened last.
     ///
     /// # Errors
-    /// If there is no driver or no such GPU, if it or the driver is too old, and if NVRTC or cuBLASLt is not found.
+    /// If there is no driver or no such GPU, if the GPU or its driver is too old, or if NVRTC or
+    /// cuBLASLt is not found.
     pub fn open(ordinal: usize) -> Result<Cuda<N>> {
         Ok(Cuda {
             device: Device::open(ordinal, Program::Floats(N::FORMAT))?,
@@ -106,7 +116,7 @@ impl<N: Number> Cuda<N> {
         })
     }
 
-    /// What the GPU is called.
+    /// The name of the GPU.
     pub fn name(&self) -> &str {
         self.device.name()
     }
@@ -114,17 +124,18 @@ impl<N: Number> Cuda<N> {
     /// Waits until all work is done.
     ///
     /// # Errors
-    /// Whatever went wrong since the device was opened.
+    /// Whatever has gone wrong since the device was opened.
     pub fn wait(&self) -> Result<()> {
         self.device.wait()
     }
 
-    /// From now on every operation is timed by events, which slows the whole down a little.
+    /// Times every operation from now on, which slows the work down a little.
     pub fn start_profile(&self) {
         self.device.start_profile();
     }
 
-    /// Milliseconds and calls of every operation since [`Cuda::start_profile`], the longest first; the profile ends here.
+    /// Ends the profile: the milliseconds and the number of calls of each operation since
+    /// [`Cuda::start_profile`], the longest first.
     pub fn end_profile(&self) -> Vec<(&'static str, f64, usize)> {
         self.device.end_profile()
     }

@@ -1,7 +1,7 @@
 //! Several GPUs of one machine: sums over them by NCCL, which is loaded when it is first asked for.
 //!
-//! cudarc looks for NCCL under a name that only development packages have. The few functions that are
-//! needed are therefore looked up here.
+//! cudarc looks for NCCL under a name that only development packages have. The few functions that
+//! are needed are therefore looked up here.
 
 use super::device::Device;
 use super::memory::{Buffer, Plain, View};
@@ -192,8 +192,8 @@ impl Drop for Nccl {
     #[expect(unsafe_code, reason = "calls NCCL")]
     fn drop(&mut self) {
         if !self.comm.is_null() {
-            // `ncclCommDestroy` may wait for ranks that wait for this one, which has failed. If nothing
-            // has failed no sum is under way: a run ends with one whose result was read.
+            // `ncclCommDestroy` may wait for ranks that wait for this one, which has failed. If
+            // nothing has failed no sum is under way: a run ends with one whose result was read.
             // SAFETY: made in `join` and given back only here.
             unsafe { (self.functions.abort)(self.comm) };
         }
@@ -210,9 +210,9 @@ impl<N: Number> Exchange<Cuda<N>> for Nccl {
     }
 
     fn sum(&self, cuda: &Cuda<N>, numbers: &mut [f64]) -> Result<()> {
-        let there: Buffer<f64> = cuda.device().upload(numbers);
-        self.sum_in_place(cuda.device(), there.view())?;
-        numbers.copy_from_slice(&cuda.device().read(&there, 0, numbers.len())?);
+        let sums: Buffer<f64> = cuda.device().upload(numbers);
+        self.sum_in_place(cuda.device(), sums.view())?;
+        numbers.copy_from_slice(&cuda.device().read(&sums, 0, numbers.len())?);
         Ok(())
     }
 }
@@ -239,8 +239,8 @@ mod tests {
     #[test]
     fn a_missing_library_is_named_with_the_way_out() {
         let error = Functions::load(&["libnccl-of-nowhere.so"]).err().unwrap();
-        let expected = "NCCL (libnccl.so.2), which several GPUs need, was not found; add its folder to \
-                        LD_LIBRARY_PATH";
+        let expected = "NCCL (libnccl.so.2), which several GPUs need, was not found; add its \
+                        folder to LD_LIBRARY_PATH";
         assert_eq!(error.to_string(), expected);
     }
 }

@@ -126,8 +126,8 @@ impl<N: Number> Cuda<N> {
         let size = Size::blocks(across, parts, 256, 0);
         let (x, partial_at) = (x.first(rows * stride), partial.first(parts * stride));
         let (rows, each, width) = (word(rows), word(each), word(stride));
-        // SAFETY: `x` and, where it is not 0, `at` have `rows` rows of `width` numbers, a multiple of
-        // 8; `partial` has one row per part. Blocks cover all columns, and rows end at `rows`.
+        // SAFETY: `x` and, where it is not 0, `at` have `rows` rows of `width` numbers, a multiple
+        // of 8; `partial` has one row per part. Blocks cover all columns, and rows end at `rows`.
         unsafe {
             launch!(device, "column_sums", size, x, at, which, rows, width, each, partial_at);
         }
@@ -152,8 +152,8 @@ impl<N: Number> Cuda<N> {
         unsafe { launch!(self.device(), "add_partials", size, partial, parts, stride, count, to) };
     }
 
-    /// Layer norm backward: the gradient of the sum that was normalised. With `d_branch`, that sum's
-    /// gradient through the second dropout goes there.
+    /// Layer norm backward: the gradient of the sum that was normalised. With `d_branch`, that
+    /// sum's gradient through the second dropout goes there.
     #[expect(unsafe_code, reason = "launches a kernel")]
     pub(super) fn norm_backward(
         &self,
@@ -171,9 +171,9 @@ impl<N: Number> Cuda<N> {
         let names = ["norm_backward_1", "norm_backward_2", "norm_backward_3", "norm_backward_4"];
         let (after, before) = (Drop::from(dropped_after), Drop::from(dropped_before));
         let all = rows * width;
-        // SAFETY: `sum`, `d_out`, `d_x` and, where it is not 0, `d_branch` have `rows` rows of `width`
-        // numbers, for which `check_norm` knows a variant; the gain has `width`, and `partial` two
-        // rows of `width` numbers per block, as has the shared memory.
+        // SAFETY: `sum`, `d_out`, `d_x` and, where it is not 0, `d_branch` have `rows` rows of
+        // `width` numbers, for which `check_norm` knows a variant; the gain has `width`, and
+        // `partial` two rows of `width` numbers per block, as has the shared memory.
         unsafe {
             launch!(
                 device,
@@ -230,7 +230,8 @@ impl<N: Number> Cuda<N> {
         self.scatter_with("scatter_rows", what, rows, to, width);
     }
 
-    /// Adds rows of `what` to rows at the address `to`, of which there are as many as `rows` asks for.
+    /// Adds rows of `what` to rows at the address `to`, of which there are as many as `rows` asks
+    /// for.
     #[expect(unsafe_code, reason = "launches a kernel")]
     fn scatter_with(
         &self,
@@ -250,9 +251,10 @@ impl<N: Number> Cuda<N> {
         let shared = 4 * width * (block / (width / 8));
         let size = Size::blocks(rows.different, 1, word(block), shared);
         let (what, width) = (what.0.first(rows.count * width), word(width));
-        // SAFETY: `what` has a row for each place in `order`, and `to` has every row in `different`,
-        // both of `width` numbers, a multiple of 8; `starts` has one number per block and one more.
-        // The callers give the kernel of this name the type of numbers that it adds to.
+        // SAFETY: `what` has a row for each place in `order`, and `to` has every row in
+        // `different`, both of `width` numbers, a multiple of 8; `starts` has one number per block
+        // and one more. The callers give the kernel of this name the type of numbers that it adds
+        // to.
         unsafe { launch!(self.device(), name, size, what, order, starts, different, width, to) };
     }
 }

@@ -197,7 +197,8 @@ impl<N: Number> CudaStore<N> {
         tensors.windows(2).all(|pair| self.places[pair[0]].end == self.places[pair[1]].start)
     }
 
-    /// Whether three linear maps lie in memory as one: weights behind weights, biases behind biases.
+    /// Whether three linear maps lie in memory as one: weights behind weights, biases behind
+    /// biases.
     pub(super) fn together(&self, maps: [Linear; 3]) -> bool {
         self.follow(maps.map(|map| map.weight)) && self.follow(maps.map(|map| map.bias))
     }
@@ -299,15 +300,15 @@ impl<N: Number> CudaStore<N> {
             [gradients, means, squares].map(|buffer| buffer.first(len));
         let (norm, parts_at) = (self.norm.first(1), parts.first(blocks as usize));
         let (size, one) = (Size::blocks(blocks as usize, 1, 256, 0), Size::blocks(1, 1, 256, 0));
-        // SAFETY: the gradients have `vectors` times four numbers (the store is padded to eight), and
-        // there is one part per block.
+        // SAFETY: the gradients have `vectors` times four numbers (the store is padded to eight),
+        // and there is one part per block.
         unsafe { launch!(device, "square_sums", size, gradients, vectors, parts_at) };
         // SAFETY: there is one part per block, and one norm.
         unsafe { launch!(device, "norm_of_parts", one, parts_at, blocks, norm) };
         let shadow = self.shadow.as_ref().map_or(0, |shadow| shadow.first(len));
         let (weights, decays) = (self.weights.first(len), self.decays.first(len / ALIGNMENT));
-        // SAFETY: weights, gradients, means, squares and, in sixteen bits, shadow have `vectors` times
-        // four numbers, and `decays` one per eight of them.
+        // SAFETY: weights, gradients, means, squares and, in sixteen bits, shadow have `vectors`
+        // times four numbers, and `decays` one per eight of them.
         unsafe {
             launch!(
                 device, "adam", size, weights, gradients, means, squares, shadow, decays, vectors,

@@ -1,8 +1,9 @@
-//! Attention of one thread's rows, story by story and head by head.
+//! Attention for the rows of one thread, story by story and head by head.
 //!
-//! In f32 as written. In int8 all of it runs on bytes: queries as every other left side, keys with one scale a key,
-//! probabilities as two bytes whose largest is 65,280, values with one scale a channel. Integers sum to the same in any
-//! order, so int8 gives the same bytes on every instruction level.
+//! In f32 the formula is computed as it is written. In int8 everything runs on bytes: queries are
+//! quantised like every other left side, keys have one scale per key, probabilities are two bytes
+//! of which the largest is 65,280, and values have one scale per channel. Integers have the same
+//! sum in any order, so that int8 gives the same bytes on every instruction level.
 
 use super::Precision;
 use super::net::{BLOCK, Net, Scratch};
@@ -16,7 +17,7 @@ use crate::kernel::softmax::{AddPairs, KeepTiles, RelativeBias, softmax_bytes, s
 use crate::kernel::steps::{ScaleRows, Store};
 use std::ops::Range;
 
-/// Buffers of one thread, for either precision.
+/// The buffers of one thread, for either precision.
 #[derive(Default)]
 pub(super) struct Heads {
     f32: BuffersF32,
@@ -38,15 +39,15 @@ struct BuffersI8 {
     probabilities: Vec<u8>,
 }
 
-/// Rows `first..first + count` of a story, which ask all its rows.
+/// Rows `first..first + count` of a story, which attend to all of its rows.
 struct Asking<'a> {
     isa: Isa,
     shape: Shape,
     first: usize,
     count: usize,
-    /// Queries, keys and values of all rows of the story, side by side.
+    /// The queries, keys and values of all rows of the story, side by side.
     qkv: &'a [f32],
-    /// The relative position biases, head by head, and how many there are for each.
+    /// The relative position biases, head by head, and how many there are for each head.
     relative: Option<(&'a [f32], usize)>,
 }
 
@@ -62,7 +63,7 @@ impl<'a> Asking<'a> {
         1.0 / (self.shape.width as f32).sqrt()
     }
 
-    /// The queries of the asking rows, then the keys and the values of all.
+    /// The queries of the attending rows, then the keys and the values of all rows.
     fn parts(&self) -> [&'a [f32]; 3] {
         let hidden = self.shape.heads * self.shape.width;
         [&self.qkv[self.first * self.shape.stride..], &self.qkv[hidden..], &self.qkv[2 * hidden..]]
@@ -96,7 +97,7 @@ impl Heads {
 }
 
 impl Net {
-    /// Attention of rows `rows` into `scratch.attention`.
+    /// Computes attention for rows `rows` into `scratch.attention`.
     pub(super) fn attention(
         &self,
         bounds: &[usize],
@@ -179,7 +180,7 @@ impl BuffersF32 {
 }
 
 impl BuffersI8 {
-    /// A tile's rows of queries at a time: their scores stay in the first cache.
+    /// Works on one tile of query rows at a time, so that their scores stay in the first cache.
     fn attend(&mut self, asking: &Asking<'_>, out: &mut [f32]) {
         let BuffersI8 { story, scores, probabilities } = self;
         let &Asking { isa, shape: Shape { heads, width, len, .. }, .. } = asking;

@@ -1,18 +1,18 @@
-//! An int8 encoder's weights row by row, for a device that multiplies in eight bits itself.
+//! The weights of an int8 encoder row by row, for a device that multiplies in eight bits itself.
 
 use super::Encoder;
 use super::net::{self, Parts, Weights};
 use super::words::Words;
 
-/// Weights of an int8 encoder, each matrix one row an output.
+/// The weights of an int8 encoder. Each matrix has one row per output.
 pub(crate) struct EightBits<'a> {
     pub(crate) words: &'a [i8],
-    /// One a word.
+    /// One scale per word.
     pub(crate) word_scales: &'a [f32],
-    /// Position plus segment 0.
+    /// The position plus segment 0.
     pub(crate) positions: &'a [f32],
     pub(crate) norm: Norm<'a>,
-    /// A bias a head and distance.
+    /// One bias per head and distance.
     pub(crate) relative: Option<&'a [f32]>,
     pub(crate) layers: Vec<Layer<'a>>,
 }
@@ -32,17 +32,17 @@ pub(crate) struct Layer<'a> {
 
 pub(crate) struct Linear<'a> {
     pub(crate) outputs: usize,
-    /// Rows of weights, filled with zeros up to the stride that was asked for.
+    /// The rows of weights, padded with zeros up to the stride that was asked for.
     pub(crate) rows: Vec<i8>,
-    /// What one step of a row's numbers is worth.
+    /// What one step of the numbers of each row is worth.
     pub(crate) scales: &'a [f32],
-    /// The sum of a row's numbers, times its scale.
+    /// The sum of the quantised numbers of each row, times its scale.
     pub(crate) offsets: &'a [f32],
     pub(crate) bias: &'a [f32],
 }
 
 impl Encoder {
-    /// The weights, rows being filled up to multiples of `multiple`; `None` unless the encoder is int8.
+    /// The weights, with rows padded to multiples of `multiple`; `None` unless the encoder is int8.
     pub(crate) fn eight_bits(&self, multiple: usize) -> Option<EightBits<'_>> {
         let Parts { words, positions, norm, relative, layers } = self.net.parts();
         let Words::I8 { rows, scales } = words else { return None };

@@ -1,7 +1,9 @@
-//! Inference on the CPU: packed stories through the packed network, threads across and inside stories.
+//! Inference on the CPU: packed stories go through the packed network, with threads across and
+//! inside stories.
 //!
-//! Every row's numbers depend on its own story alone: products run along a fixed chain, quantisation is row by row,
-//! sums have a fixed order. So hidden states are the same bytes for any batch, any order and any number of threads.
+//! The numbers of a row depend on its own story alone: products run along a fixed chain,
+//! quantisation works row by row, and sums have a fixed order. Hidden states are therefore the same
+//! bytes for any batch, any order and any number of threads.
 
 mod attention;
 #[cfg(feature = "cuda")]
@@ -25,10 +27,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// Tokens that one thread takes through the whole network at a time (or one longer story).
+/// How many tokens one thread takes through the whole network at a time (or one longer story).
 const GROUP: usize = 256;
 
-/// With fewer groups than this for each thread, all threads work on the same stories instead.
+/// With fewer groups per thread than this, all threads work on the same stories instead.
 const GROUPS_PER_THREAD: usize = 2;
 
 /// Fewer rows than this are not worth another thread.
@@ -39,18 +41,33 @@ const ROWS_PER_THREAD: usize = 12;
 pub enum Precision {
     /// Single precision.
     F32,
-    /// Eight-bit integers: weights with one scale an output channel, activations with one scale and offset a token.
+    /// Eight-bit integers. Weights have one scale per output channel, activations have one scale
+    /// and one offset per token.
     Int8,
 }
 
-/// A BERT-family encoder ready for inference.
+/// A BERT-family encoder that is ready for inference.
+///
+/// ```
+/// use storymeter_encoder::{Batch, Encoder, Precision, Workspace};
+///
+/// # fn main() -> storymeter_encoder::Result<()> {
+/// # let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bert");
+/// let encoder = Encoder::load(&folder, Precision::F32)?;
+/// let batch: Batch = [&[2u32, 30, 31, 3][..], &[2, 32, 3]].into_iter().collect();
+/// let mut workspace = Workspace::new();
+/// let hidden = encoder.encode(&batch, &mut workspace)?;
+/// assert_eq!(hidden.story(1).len(), 3 * hidden.width());
+/// # Ok(())
+/// # }
+/// ```
 pub struct Encoder {
     config: Config,
     net: Net,
 }
 
-/// Memory an encoder works in. It grows with the largest batch seen and is reused: in the steady state nothing is
-/// allocated.
+/// The memory that an encoder works in. It grows with the largest batch seen and is used again, so
+/// that encoding allocates nothing in the steady state.
 #[derive(Default)]
 pub struct Workspace {
     hidden: Vec<f32>,
@@ -58,7 +75,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// An empty workspace.
+    /// Makes an empty workspace.
     pub fn new() -> Workspace {
         Workspace::default()
     }
@@ -67,14 +84,16 @@ impl Workspace {
 /// What one thread needs.
 #[derive(Default)]
 struct Lane {
-    /// Queries, keys and values of this layer and of the next: a story's rows are read while others are written.
+    /// Queries, keys and values of this layer and of the next: the rows of a story are read while
+    /// others are written.
     qkv: [Vec<f32>; 2],
     scratch: Scratch,
     bounds: Vec<usize>,
 }
 
 impl Lane {
-    /// Makes room for a group of `rows` rows: any lane may take any group, and none shall grow then.
+    /// Makes room for a group of `rows` rows. Any lane may take any group, and none should have to
+    /// grow then.
     fn fit(&mut self, net: &Net, rows: usize, longest: usize) {
         for buffer in &mut self.qkv {
             room(buffer, 3 * rows * net.hidden());
@@ -93,17 +112,17 @@ pub struct Hidden<'a> {
 }
 
 impl<'a> Hidden<'a> {
-    /// The states of all tokens, one row of [`width`](Self::width) numbers a token.
+    /// The states of all tokens, one row of [`width`](Self::width) numbers per token.
     pub fn states(&self) -> &'a [f32] {
         self.states
     }
 
-    /// The states of one story's tokens.
+    /// The states of the tokens of one story.
     pub fn story(&self, story: usize) -> &'a [f32] {
         &self.states[self.bounds[story] * self.width..self.bounds[story + 1] * self.width]
     }
 
-    /// Numbers of a state.
+    /// How many numbers a state has.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -111,6 +130,9 @@ impl<'a> Hidden<'a> {
 
 impl Encoder {
     /// Reads a model folder: `config.json` and `model.safetensors`.
+    ///
+    /// # Errors
+    /// If a file is missing, or is not what a model folder of a supported architecture has.
     pub fn load(folder: &Path, precision: Precision) -> Result<Encoder> {
         let config = Config::load(folder)?;
         let parameters = load_parameters(folder, &config)?;
@@ -118,6 +140,9 @@ impl Encoder {
     }
 
     /// Packs weights for inference.
+    ///
+    /// # Panics
+    /// If the tensors do not have the sizes that the configuration says.
     pub fn new(config: Config, parameters: &Parameters, precision: Precision, isa: Isa) -> Encoder {
         let net = Net::new(&config, parameters, precision, isa);
         Encoder { config, net }
@@ -128,21 +153,24 @@ impl Encoder {
         &self.config
     }
 
-    /// For each of some states (rows of the hidden width) its products with the embeddings of all vocabulary entries: what
-    /// a head that is tied to the word embeddings says.
+    /// For each of some states (rows of the hidden width), its products with the embeddings of all
+    /// vocabulary entries. They are the logits of a head that is tied to the word embeddings.
     pub fn word_products(&self, states: &[f32]) -> Vec<Vec<f32>> {
         self.net.parts().words.products(self.net.isa, states, self.net.hidden())
     }
 
-    /// The instructions in use.
+    /// The instructions that are used.
     pub fn isa(&self) -> Isa {
         self.net.isa
     }
 
-    /// The last hidden states of every token of `batch`.
+    /// Computes the last hidden state of every token of `batch`.
     ///
-    /// Uses the threads of the current rayon pool: each takes stories of its own while there are enough of them,
-    /// otherwise all share the rows of the same stories.
+    /// Uses the threads of the current rayon pool. Each thread takes stories of its own while there
+    /// are enough of them; otherwise all threads share the rows of the same stories.
+    ///
+    /// # Errors
+    /// If a story is too long, or a token is not in the vocabulary.
     pub fn encode<'w>(&self, batch: &'w Batch, workspace: &'w mut Workspace) -> Result<Hidden<'w>> {
         batch.check(&self.config)?;
         let width = self.net.hidden();
@@ -170,7 +198,7 @@ impl Encoder {
         Ok(Hidden { states, bounds: batch.bounds(), width })
     }
 
-    /// One thread, whole stories, all layers.
+    /// Takes whole stories through all layers on one thread.
     fn run_alone(&self, batch: &Batch, stories: Range<usize>, x: &mut [f32], lane: &mut Lane) {
         let Lane { qkv: [qkv, next], scratch, bounds } = lane;
         let first = batch.bounds()[stories.start];
@@ -188,14 +216,16 @@ impl Encoder {
         }
     }
 
-    /// All threads on the same stories, each with rows of its own; they meet once a layer.
+    /// Takes the same stories through all layers on all threads. Each thread has rows of its own,
+    /// and they wait for each other once per layer.
     fn run_together(&self, batch: &Batch, longest: usize, x: &mut [f32], lanes: &mut [Lane]) {
         let width = self.net.hidden();
         let (rows, wide) = (x.len() / width, 3 * x.len());
         let parts = lanes.len().min(rows.div_ceil(ROWS_PER_THREAD));
         let size = rows.div_ceil(parts);
         lanes.iter_mut().for_each(|lane| lane.scratch.fit(&self.net, size, longest));
-        // The shared buffers are those of the first lane; each thread works in its own lane's scratch.
+        // The shared buffers are those of the first lane. Each thread works in the scratch of its
+        // own lane.
         let [mut qkv, mut next] = std::mem::take(&mut lanes[0].qkv);
         room(&mut qkv, wide);
         room(&mut next, wide);
@@ -231,7 +261,8 @@ impl Encoder {
     }
 }
 
-/// Groups of stories not yet taken by a thread, and the part of the result that is theirs.
+/// The groups of stories that no thread has taken yet, and the part of the result that belongs to
+/// them.
 struct Groups<'a> {
     batch: &'a Batch,
     next: usize,

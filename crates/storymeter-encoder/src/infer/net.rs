@@ -1,4 +1,4 @@
-//! The network with its weights packed for inference, and one thread's walk through a layer.
+//! The network with its weights packed for inference, and the way of one thread through a layer.
 
 use crate::config::Config;
 use crate::infer::Precision;
@@ -12,7 +12,8 @@ use crate::parameters::{Layout, Pair, Parameters};
 use crate::relative;
 use std::ops::Range;
 
-/// Rows that go through the feed-forward part together: its wide rows then stay in the second cache.
+/// How many rows go through the feed-forward part together. Its wide rows then stay in the second
+/// cache.
 pub(super) const BLOCK: usize = 96;
 
 /// A linear map, packed.
@@ -28,7 +29,7 @@ pub(super) enum Weights {
     I8(PackedI8),
 }
 
-/// Gain and shift of a layer norm.
+/// The gain and shift of a layer norm.
 pub(super) struct Norm {
     pub(super) gain: Vec<f32>,
     pub(super) shift: Vec<f32>,
@@ -60,14 +61,14 @@ pub(super) struct Net {
 /// The weights of a [`Net`].
 pub(super) struct Parts {
     pub(super) words: Words,
-    /// Position plus segment 0: they are always added together.
+    /// The position plus segment 0, which are always added together.
     pub(super) positions: Vec<f32>,
     pub(super) norm: Norm,
     pub(super) relative: Option<Vec<f32>>,
     pub(super) layers: Vec<Layer>,
 }
 
-/// Buffers of one thread. They grow to the largest need seen and are then kept.
+/// The buffers of one thread. They grow to the largest need seen and are then kept.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) attention: Vec<f32>,
@@ -78,7 +79,8 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes room for `rows` rows of stories of at most `longest` tokens, so that nothing grows later.
+    /// Makes room for `rows` rows of stories of at most `longest` tokens, so that nothing grows
+    /// later.
     pub(super) fn fit(&mut self, net: &Net, rows: usize, longest: usize) {
         room(&mut self.attention, rows * net.hidden);
         room(&mut self.wide, BLOCK * net.intermediate);
@@ -116,8 +118,9 @@ impl Net {
         Net::of(config, parameters, words, &weights, isa)
     }
 
-    /// The network of these word embeddings, of matrices that `weights` packs (given their tensors, which follow each other,
-    /// and their inputs), and of all other parameters.
+    /// Puts the network together from these word embeddings, from matrices that `weights` packs
+    /// (given their tensors, which follow each other, and the number of their inputs), and from all
+    /// other parameters.
     pub(super) fn of(
         config: &Config,
         parameters: &Parameters,
@@ -168,7 +171,7 @@ impl Net {
         Net::from_parts(config, parts, isa)
     }
 
-    /// The network of weights that are packed already.
+    /// Puts the network together from weights that are packed already.
     pub(super) fn from_parts(config: &Config, parts: Parts, isa: Isa) -> Net {
         Net {
             isa,
@@ -202,7 +205,8 @@ impl Net {
         self.hidden
     }
 
-    /// Rows `rows` of the embeddings of packed stories into `x`, and their queries, keys and values into `qkv`.
+    /// Writes rows `rows` of the embeddings of packed stories into `x`, and their queries, keys and
+    /// values into `qkv`.
     pub(super) fn embed(
         &self,
         ids: &[u32],
@@ -227,8 +231,9 @@ impl Net {
         }
     }
 
-    /// Takes rows `rows` through layer `layer`: `x` in place, from `qkv` of all rows; the next layer's queries, keys
-    /// and values into `next` (empty after the last layer).
+    /// Takes rows `rows` through layer `layer`: `x` changes in place, from the `qkv` of all rows.
+    /// The queries, keys and values of the next layer go into `next`, which is empty after the last
+    /// layer.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn layer(
         &self,

@@ -1,5 +1,5 @@
-//! An int8 encoder from weights on a grid ([`crate::Grid`]): each row goes from its levels to eight bits by a table, so that a
-//! model is ready in a fraction of a second.
+//! An int8 encoder from weights on a grid ([`crate::Grid`]). Each row goes from its levels to eight
+//! bits through a table, so that a model is ready in a fraction of a second.
 
 use super::Encoder;
 use super::net::{Net, Weights};
@@ -18,11 +18,12 @@ use std::path::Path;
 type Rows = (Vec<i8>, Vec<f32>);
 
 impl Encoder {
-    /// An int8 encoder from the bytes that [`Parameters::packed`] gave: the same hidden states, bit for bit, as of
-    /// [`Parameters::rounded`].
+    /// Makes an int8 encoder from the bytes that [`Parameters::packed`] gave. Its hidden states
+    /// are, bit for bit, those of [`Parameters::rounded`].
     ///
     /// # Errors
-    /// Where a tensor is missing, is not of the size `config` says, or holds NaN or infinity; they name `path`.
+    /// If a tensor is missing, does not have the size that `config` says, or holds NaN or infinity.
+    /// Errors name `path`.
     pub fn from_packed(
         config: Config,
         grid: Grid,
@@ -33,8 +34,9 @@ impl Encoder {
         let layout = Layout::of(&config);
         let plan = grid.plan(&layout);
         let source = Source { find, path };
-        // All sizes that can be seen before anything is decoded: the length of an entropy code says nothing, and sizes
-        // that are not the model's could ask for any amount of memory.
+        // All sizes that can be known are checked before anything is decoded. The length of an
+        // entropy code says nothing, and sizes that are not those of the model could ask for any
+        // amount of memory.
         let part =
             |((name, shape), rounded): (&(String, Vec<usize>), &Option<Rounded>)| match rounded {
                 Some(_) => source.bytes(name),
@@ -71,12 +73,14 @@ impl Encoder {
     }
 }
 
-/// Levels as [`step_of`] and rounding would make them of the numbers they stand for.
+/// Turns levels into the eight bits that [`step_of`] and rounding would give for the numbers they
+/// stand for.
 fn in_eight_bits(Levels { mut levels, mut steps }: Levels, width: usize) -> Rows {
     levels.par_chunks_exact_mut(width).zip(&mut steps).with_min_len(64).for_each(|(row, step)| {
         let largest = row.iter().map(|level| level.unsigned_abs()).max().unwrap_or(0);
         let number = |level: i8| *step * f32::from(level);
-        // A step that is no number makes every number of the row none, which the search for the largest would not see.
+        // If the step is NaN, so is every number of the row, which the search for the largest would
+        // not see.
         let new = step_of(&[*step * f32::from(largest)]) + 0.0 * *step;
         let mut table = [0i8; 256];
         let largest = largest.min(127) as i8;

@@ -1,11 +1,14 @@
-//! An int8 encoder's weights as named parts, packed as the kernels read them: what a model in one file holds.
+//! The weights of an int8 encoder as named parts, packed as the kernels read them. This is what a
+//! model in one file holds.
 //!
 //! | part | numbers |
 //! |---|---|
-//! | `words`, `words.scales` | word embeddings, i8, one scale a word |
-//! | `positions`, `norm`, `relative` | position plus segment 0; gain and shift; MPNet's bias by head and distance; f32 |
+//! | `words`, `words.scales` | word embeddings, i8, with one scale per word |
+//! | `positions` | position plus segment 0, f32 |
+//! | `norm` | gain, then shift, f32 |
+//! | `relative` | MPNet's bias by head and distance, f32 |
 //! | `layer.N.{qkv,output,up,down}` | weights, i8, in panels of 32 output channels by four inputs |
-//! | `….scales`, `….bias` | one a channel, f32 |
+//! | `….scales`, `….bias` | one number per channel, f32 |
 //! | `layer.N.{attention_norm,output_norm}` | gain, then shift, f32 |
 
 use super::Encoder;
@@ -18,7 +21,7 @@ use crate::{Error, Result};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Finds a part's bytes by its name.
+/// Finds the bytes of a part by its name.
 pub(super) type Find<'a> = &'a dyn Fn(&str) -> Option<Cow<'static, [u8]>>;
 
 impl Encoder {
@@ -49,11 +52,12 @@ impl Encoder {
         Some(parts)
     }
 
-    /// An int8 encoder from the parts that [`Encoder::parts`] gave: the same hidden states, bit for bit. Borrowed weights
-    /// stay where they are.
+    /// Makes an int8 encoder from the parts that [`Encoder::parts`] gave, with the same hidden
+    /// states, bit for bit. Borrowed weights stay where they are.
     ///
     /// # Errors
-    /// Where a part is missing, has another size than `config` says, or holds NaN or infinity; they name `path`.
+    /// If a part is missing, does not have the size that `config` says, or holds NaN or infinity.
+    /// Errors name `path`.
     pub fn from_parts(config: Config, find: Find<'_>, path: &Path, isa: Isa) -> Result<Encoder> {
         let (hidden, intermediate) = (config.hidden, config.intermediate);
         let source = Source { find, path };
@@ -98,7 +102,7 @@ fn norm_bytes(norm: &Norm) -> Vec<u8> {
     [bytes(&norm.gain), bytes(&norm.shift)].concat()
 }
 
-/// Parts by name, with errors that say what is wrong with which.
+/// Finds parts by name, with errors that say what is wrong with which part.
 pub(super) struct Source<'a> {
     pub(super) find: Find<'a>,
     pub(super) path: &'a Path,

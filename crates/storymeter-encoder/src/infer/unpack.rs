@@ -1,4 +1,4 @@
-//! An int8 encoder's weights as numbers again, for devices that compute with those.
+//! The weights of an int8 encoder as floats again, for devices that compute with those.
 
 use super::Encoder;
 use super::net::{Linear, Norm, Parts, Weights};
@@ -7,9 +7,10 @@ use crate::parameters::{Layout, Pair, Parameters, Tensor};
 use crate::relative;
 
 impl Encoder {
-    /// The weights in single precision, each the number its eight bits stand for; `None` unless the encoder is int8.
+    /// The weights in single precision: for each one the number that its eight bits stand for.
+    /// Returns `None` unless the encoder is int8.
     ///
-    /// Packing adds the first segment to every position: here the segments are zero.
+    /// Packing adds the first segment to every position, so that the segments are zero here.
     pub fn parameters(&self) -> Option<Parameters> {
         let layout = Layout::of(&self.config);
         let tensor = |(name, shape): &(String, Vec<usize>)| Tensor {
@@ -37,7 +38,8 @@ impl Encoder {
         if let (Some(place), Some(table)) = (layout.relative, relative) {
             let (heads, longest) = (self.config.heads, self.config.max_tokens());
             let span = 2 * longest - 1;
-            // By head and distance there; here one row a bucket, whichever of its distances is read.
+            // The packed table has one number per head and distance. Here there is one row per
+            // bucket, and any of its distances will do.
             for at in 0..span {
                 let bucket = relative::bucket(
                     at as isize - (longest as isize - 1),
@@ -57,7 +59,7 @@ fn put_norm(tensors: &mut [Tensor], place: Pair, norm: &Norm) {
     tensors[place.bias].data.clone_from(&norm.shift);
 }
 
-/// A linear map's channels, to one or more tensors that follow each other in it.
+/// Copies the channels of a linear map to one or more tensors that follow each other in it.
 fn put_linear(tensors: &mut [Tensor], places: &[Pair], linear: &Linear) -> Option<()> {
     let Weights::I8(packed) = &linear.weights else { return None };
     let (weights, mut bias) = (packed.unpack(), linear.bias.as_slice());

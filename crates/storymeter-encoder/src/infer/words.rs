@@ -1,11 +1,11 @@
-//! The word embeddings: as they are, or in eight bits with one scale a word.
+//! The word embeddings: as floats, or in eight bits with one scale per word.
 
 use crate::kernel::Isa;
 use crate::kernel::quantised::step_of;
 use crate::kernel::steps::{STATES, products_f32, products_i8};
 use std::borrow::Cow;
 
-/// One row a vocabulary entry.
+/// One row per entry of the vocabulary.
 pub(super) enum Words {
     F32(Vec<f32>),
     I8 { rows: Cow<'static, [i8]>, scales: Vec<f32> },
@@ -24,7 +24,7 @@ impl Words {
         Words::I8 { rows: rows.into(), scales }
     }
 
-    /// `out` becomes the embedding of `id` plus `position`.
+    /// Sets `out` to the embedding of `id` plus `position`.
     pub(super) fn add(&self, id: u32, position: &[f32], out: &mut [f32]) {
         let (id, width) = (id as usize, out.len());
         match self {
@@ -42,7 +42,7 @@ impl Words {
         }
     }
 
-    /// The products of every row with `states` (of `width` numbers each): one vector a state.
+    /// The products of every row with `states` (of `width` numbers each): one vector per state.
     pub(super) fn products(&self, isa: Isa, states: &[f32], width: usize) -> Vec<Vec<f32>> {
         let entries = match self {
             Words::F32(rows) => rows.len() / width,
@@ -50,8 +50,8 @@ impl Words {
         };
         let mut results = Vec::with_capacity(states.len() / width);
         let mut block = vec![[0.0; STATES]; entries];
-        for some in states.chunks(STATES * width) {
-            let mut padded = some.to_vec();
+        for part in states.chunks(STATES * width) {
+            let mut padded = part.to_vec();
             padded.resize(STATES * width, 0.0);
             match self {
                 Words::F32(rows) => products_f32(isa, rows, width, &padded, &mut block),
@@ -59,7 +59,7 @@ impl Words {
                     products_i8(isa, rows, scales, width, &padded, &mut block)
                 }
             }
-            let count = some.len() / width;
+            let count = part.len() / width;
             results
                 .extend((0..count).map(|s| block.iter().map(|row| row[s]).collect::<Vec<f32>>()));
         }

@@ -1,15 +1,17 @@
-//! Matrix products over packed right-hand sides, tile by tile, with the next step of the network fused to the tile.
+//! Matrix products over packed right-hand sides, tile by tile, with the next step of the network
+//! fused to each tile.
 //!
-//! The right side is packed once into panels of [`COLS`] columns, the same layout for every instruction level. The
-//! left side is read where it lies. Every element of the result is one chain along `k` in a fixed order, so a row's
-//! bytes do not depend on the rows around it: scores are the same for any batch and any number of threads.
+//! The right side is packed once into panels of [`COLS`] columns, in the same layout for every
+//! instruction level. The left side is read where it lies. Every element of the result is one chain
+//! along `k` in a fixed order, so that the bytes of a row do not depend on the rows around it:
+//! scores are the same for any batch and any number of threads.
 
 use super::quantised::{QuantisedRows, RightI8};
 use super::{Isa, Level};
 
-/// Rows of a tile.
+/// The rows of a tile.
 pub(crate) const ROWS: usize = 12;
-/// Columns of a tile and of a packed panel.
+/// The columns of a tile and of a packed panel.
 pub(crate) const COLS: usize = 32;
 
 /// A tile of the product.
@@ -18,9 +20,10 @@ pub(crate) type TileF32 = [[f32; COLS]; ROWS];
 /// One number for each column of a panel.
 pub(crate) type Columns = [f32; COLS];
 
-/// What becomes of a finished tile.
+/// What is done with a finished tile.
 pub(crate) trait Epilogue {
-    /// Where the tile at `row` and `col` shall be written: `spare`, unless the epilogue has a place for it.
+    /// Where the tile at `row` and `col` is written: to `spare`, unless the epilogue has a place
+    /// for it.
     #[inline(always)]
     fn place<'t>(
         &'t mut self,
@@ -35,7 +38,7 @@ pub(crate) trait Epilogue {
     fn tile(&mut self, row: usize, rows: usize, col: usize, cols: usize, tile: &mut TileF32);
 }
 
-/// Elements a packed right side of `k` rows and `n` columns takes.
+/// How many numbers a packed right side of `k` rows and `n` columns has.
 pub(crate) fn packed_len(k: usize, n: usize) -> usize {
     n.div_ceil(COLS) * COLS * k
 }
@@ -58,7 +61,8 @@ pub(crate) fn pack_columns(b: &[f32], ldb: usize, k: usize, n: usize, out: &mut 
         if cols < COLS {
             out.fill(0.0);
         }
-        // Sixteen steps at a time: the lines written stay in the first cache while all columns are read.
+        // Sixteen steps at a time: the cache lines that are written stay in the first cache while
+        // all columns are read.
         for first in (0..k).step_by(16) {
             let last = (first + 16).min(k);
             for j in 0..cols {
@@ -71,9 +75,16 @@ pub(crate) fn pack_columns(b: &[f32], ldb: usize, k: usize, n: usize, out: &mut 
     }
 }
 
-/// One panel of quantised weights. The product of quantised row `r` with column `j` is
-/// `sum * (scale[r] * scales[j]) + (minimum[r] * offsets[j] + bias[j])` for the integer `sum`, in this order of
-/// operations and without fused multiply-adds: then every instruction level gives the same bytes.
+/// One panel of quantised weights.
+///
+/// For the integer `sum`, the product of quantised row `r` with column `j` is
+///
+/// ```text
+/// sum * (scale[r] * scales[j]) + (minimum[r] * offsets[j] + bias[j])
+/// ```
+///
+/// in this order of operations and without fused multiply-adds, so that every instruction level
+/// gives the same bytes.
 pub(crate) struct PanelI8<'a> {
     pub(crate) data: &'a [i8],
     pub(crate) steps: usize,
@@ -83,7 +94,7 @@ pub(crate) struct PanelI8<'a> {
     pub(crate) bias: Columns,
 }
 
-/// The biases of a panel's columns; zero where there are none.
+/// The biases of the columns of a panel, or zeros if there are none.
 #[inline(always)]
 fn columns(bias: &[f32], col: usize, n: usize) -> Columns {
     let mut columns = [0.0; COLS];
@@ -94,8 +105,8 @@ fn columns(bias: &[f32], col: usize, n: usize) -> Columns {
     columns
 }
 
-/// Both sides of a product in f32: `m` rows of `a` (stride `lda`), a packed right side of `k` x `n`, and a bias for
-/// each column (or none), from which each sum starts.
+/// Both sides of a product in f32: `m` rows of `a` (with stride `lda`), a packed right side of `k`
+/// x `n`, and the bias of each column (or none), from which each sum starts.
 #[derive(Clone, Copy)]
 pub(crate) struct SidesF32<'a> {
     pub(crate) a: &'a [f32],
@@ -107,8 +118,8 @@ pub(crate) struct SidesF32<'a> {
     pub(crate) bias: &'a [f32],
 }
 
-/// Whether `rows` rows of `width` numbers, `stride` numbers apart, are within `len` numbers. What the
-/// kernels that read through pointers rest on.
+/// Whether `rows` rows of `width` numbers, `stride` numbers apart, are within `len` numbers. What
+/// the kernels that read through pointers rest on.
 #[inline(always)]
 pub(super) fn rows_fit(len: usize, rows: usize, stride: usize, width: usize) -> bool {
     let last = rows.checked_sub(1).and_then(|before| before.checked_mul(stride));
@@ -267,7 +278,8 @@ mod tests {
                         let exact: f64 =
                             (0..k).map(|p| f64::from(a[i * k + p]) * f64::from(b[p * n + j])).sum();
                         let error = (f64::from(got) - exact - f64::from(bias[j])).abs();
-                        // Each of k roundings is at most half a unit in the last place of a sum of a few units.
+                        // Each of k roundings is at most half a unit in the last place of a sum of
+                        // a few units.
                         let bound = 1e-6 + 1e-7 * k as f64;
                         assert!(
                             error < bound,
@@ -305,7 +317,8 @@ mod tests {
     fn products_in_int8_are_the_same_bytes_on_every_level_even_at_the_extremes() {
         for (m, k, n) in SHAPES {
             let (a, w) = (numbers(m * k, 3), numbers(n * k, 4));
-            // All weights at one end and all activations at the other would overflow a careless 16-bit sum.
+            // All weights at one end and all activations at the other would overflow a careless
+            // 16-bit sum.
             let extreme = (vec![1.0; m * k], vec![-1.0; n * k]);
             for (mut a, w) in [(a, w), extreme] {
                 a[0] = 0.0;
@@ -328,7 +341,8 @@ mod tests {
                     let (i, j) = (place / n, place % n);
                     let exact: f32 =
                         bias[j] + (0..k).map(|p| a[i * k + p] * w[j * k + p]).sum::<f32>();
-                    // Half a step of 1/127 in each weight and of 2/255 in each activation, k times, is the worst case.
+                    // The worst case is half a step of 1/127 in each weight and of 2/255 in each
+                    // activation, k times.
                     assert!(
                         (got - exact).abs() < 0.01 * k as f32,
                         "{m}x{k}x{n} at {i},{j}: {got} for {exact}"

@@ -1,26 +1,28 @@
-//! The heads of one story in eight bits: queries, keys and values as the products of attention read them.
+//! The heads of one story in eight bits: queries, keys and values as the products of attention read
+//! them.
 //!
-//! All heads are quantised in one walk over a story's rows, which lie one after the other in memory; what a head then
-//! reads again and again is a quarter of the size and fits the second cache.
+//! All heads are quantised in one pass over the rows of a story, which lie one after the other in
+//! memory. What a head then reads again and again has a quarter of the size and fits into the
+//! second cache.
 
 use super::gemm::{COLS, ROWS};
 use super::quantised::{QuantisedRows, RightI8, RowBuffer, nearest, quantised_len, room};
 use super::steps::{fold, larger};
 use super::{Isa, vectorised};
 
-/// The shape of a story's heads.
+/// The shape of the heads of a story.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) heads: usize,
-    /// Numbers of one head.
+    /// The width of one head.
     pub(crate) width: usize,
-    /// Tokens of the story.
+    /// The number of tokens of the story.
     pub(crate) len: usize,
-    /// Numbers from one token's row to the next one's.
+    /// The distance of the rows of two tokens, in numbers.
     pub(crate) stride: usize,
 }
 
-/// One right side for each head, packed as the weights are.
+/// One right side for each head, packed as weights are.
 #[derive(Default)]
 struct PackedHeads {
     k: usize,
@@ -32,7 +34,8 @@ struct PackedHeads {
 }
 
 impl PackedHeads {
-    /// Becomes `heads` right sides of `k` rows and `n` columns, of which `pack` fills data, scales and sums.
+    /// Makes this `heads` right sides of `k` rows and `n` columns. `pack` fills data, scales and
+    /// sums.
     fn fill(
         &mut self,
         heads: usize,
@@ -67,7 +70,7 @@ impl PackedHeads {
     }
 }
 
-/// A story's heads, in buffers that are kept.
+/// The heads of a story, in buffers that are kept.
 #[derive(Default)]
 pub(crate) struct StoryI8 {
     heads: usize,
@@ -106,7 +109,7 @@ impl StoryI8 {
         });
     }
 
-    /// Calls `work` with rows `first..first + count` (a tile's at most) of a head's queries.
+    /// Calls `work` with rows `first..first + count` of the queries of a head, at most one tile.
     pub(crate) fn queries<R>(
         &self,
         head: usize,
@@ -124,25 +127,27 @@ impl StoryI8 {
         work(QuantisedRows { q, stride: self.heads * all.stride, scale: &scale, minimum: &minimum })
     }
 
-    /// The keys of a head: a column a key.
+    /// The keys of a head, one column per key.
     pub(crate) fn keys(&self, head: usize) -> RightI8<'_> {
         self.keys.head(head)
     }
 
-    /// The values of a head: a column a channel.
+    /// The values of a head, one column per channel.
     pub(crate) fn values(&self, head: usize) -> RightI8<'_> {
         self.values.head(head)
     }
 }
 
-/// What one of 127 steps is worth when `largest` is the largest size, and how many steps there are to one.
+/// What one of 127 steps is worth if `largest` is the largest absolute value, and how many steps
+/// make one.
 #[inline(always)]
 fn signed_scale(largest: f32) -> (f32, f32) {
     (largest / 127.0, if largest > 0.0 { 127.0 / largest } else { 0.0 })
 }
 
 vectorised! {
-    /// One column a key and head, each with a scale of its own. Columns that pad the last panel keep what they had.
+    /// One column per key and head, each with a scale of its own. Columns that pad the last panel
+    /// keep what they had.
     fn pack_keys(b: &[f32], shape: Shape, data: &mut [i8], scales: &mut [f32], sums: &mut [i32]) {
         const CHUNK: usize = 16;
         let Shape { heads, width, len, stride } = shape;
@@ -175,11 +180,11 @@ vectorised! {
 }
 
 vectorised! {
-    /// One column a channel and head, four tokens side by side.
+    /// One column per channel and head, four tokens side by side.
     fn pack_values(b: &[f32], shape: Shape, data: &mut [i8], scales: &mut [f32], sums: &mut [i32]) {
         let Shape { width, len, stride, .. } = shape;
         let (groups, panels) = (quantised_len(len) / 4, width.div_ceil(COLS));
-        // The largest sizes first, where the scales will be.
+        // The largest absolute values come first, in the place where the scales will be.
         scales.fill(0.0);
         sums.fill(0);
         for p in 0..len {
@@ -216,7 +221,8 @@ vectorised! {
     }
 }
 
-/// A panel's channels of one token, of which each head has `panels`; and zeros where a head has fewer channels.
+/// The channels of one token in a panel, of which each head has `panels`, with zeros where a head
+/// has fewer channels.
 #[inline(always)]
 fn channels(row: &[f32], panel: usize, width: usize, panels: usize) -> [f32; COLS] {
     let (head, col) = (panel / panels, panel % panels * COLS);

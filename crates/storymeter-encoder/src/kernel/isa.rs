@@ -1,8 +1,8 @@
 //! Which instructions this processor has, as found at run time.
 //!
-//! An [`Isa`] can only be made for instructions that were found, so that holding one is the proof that a
-//! kernel needs. The [`vectorised!`] macro compiles one safe function body for each level and picks the
-//! right copy.
+//! An [`Isa`] can only be made for instructions that were found, so that holding one is the proof
+//! that a kernel needs. The [`vectorised!`] macro compiles one safe function body for each level
+//! and picks the right copy.
 
 /// A set of vector instructions that this processor is known to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,7 +56,8 @@ impl Isa {
         levels
     }
 
-    /// The level called `name` (`portable`, `avx2`, `avx512-vnni` or `neon`), if this processor has it.
+    /// The level called `name` (`portable`, `avx2`, `avx512-vnni` or `neon`), if this processor has
+    /// it.
     pub fn named(name: &str) -> Option<Isa> {
         Isa::available().into_iter().find(|isa| isa.name() == name)
     }
@@ -81,11 +82,11 @@ impl Isa {
     }
 }
 
-/// Defines a function whose body is compiled once for each instruction level. The first argument of the
-/// function, an [`Isa`], picks the copy.
+/// Defines a function whose body is compiled once for each instruction level. The first argument of
+/// the function, an [`Isa`], picks the copy.
 ///
-/// The body is plain safe Rust, whose loops the compiler vectorises for each level. No level contracts
-/// `a * b + c` into one rounding, so that all levels give the same bytes.
+/// The body is plain safe Rust, whose loops the compiler vectorises for each level. No level
+/// contracts `a * b + c` into one rounding, so that all levels give the same bytes.
 macro_rules! vectorised {
     ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
@@ -104,7 +105,8 @@ macro_rules! vectorised {
             #[target_feature(enable = "avx2,fma")]
             fn avx2($($arg: $ty),*) { body($($arg),*) }
             match isa.level() {
-                // SAFETY: an `Isa` of this level exists only if the processor has AVX-512 VNNI and FMA.
+                // SAFETY: an `Isa` of this level exists only if the processor has AVX-512 VNNI and
+                // FMA.
                 #[cfg(target_arch = "x86_64")]
                 $crate::kernel::Level::Avx512 => unsafe { avx512($($arg),*) },
                 // SAFETY: an `Isa` of this level exists only if the processor has AVX2 and FMA.

@@ -1,7 +1,8 @@
-//! The functions of one number that the network needs, written so that the compiler turns loops over them into
-//! vector code. Only `+ - * /`, comparisons and bit moves: the same bytes on every instruction level.
+//! The functions of one number that the network needs, written so that the compiler turns loops
+//! over them into vector code. They use only `+ - * /`, comparisons and moves of bits, and so give
+//! the same bytes on every instruction level.
 
-/// The non-linear step of the feed-forward part.
+/// The activation function of the feed-forward part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Activation {
     /// GELU by the error function, the default of BERT in Hugging Face's configuration (`gelu`).
@@ -12,17 +13,18 @@ pub enum Activation {
     Relu,
 }
 
-/// Adding 1.5 * 2^23 to a small number leaves the nearest integer in the low bits: no slow conversion.
+/// Adding 1.5 * 2^23 to a small number leaves the nearest integer in its low bits, which avoids a
+/// slow conversion.
 const MAGIC: f32 = 12_582_912.0;
 
-/// `e^x`, relative error about 1e-7 within the range of `f32`; clamped to it.
+/// `e^x` with a relative error of about 1e-7. The result is clamped to the range of `f32`.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
-    // As `clamp`, and like it lets NaN through, but one instruction each.
+    // Like `clamp`, and like it these let NaN through, but they are one instruction each.
     exp_down(if x > 88.0 { 88.0 } else { x })
 }
 
-/// The same for `x` of at most 88: softmax needs no more.
+/// The same for `x` of at most 88, which is all that softmax needs.
 #[inline(always)]
 pub(crate) fn exp_down(x: f32) -> f32 {
     let x = if x < -87.0 { -87.0 } else { x };
@@ -36,29 +38,35 @@ pub(crate) fn exp_down(x: f32) -> f32 {
     p * f32::from_bits((power as u32) << 23)
 }
 
-/// 65,280 times `2^t` for `t` of at most 0: what probabilities in two bytes need. Relative error 7.5e-5; below -18,
-/// where less than half of one is left, as at -18.
+/// 65,280 times `2^t` for `t` of at most 0, which is what probabilities in two bytes need. The
+/// relative error is 7.5e-5. Below -18, where less than half of one is left, the result is that of
+/// -18.
 #[inline(always)]
 pub(crate) fn power_of_two_65280(t: f32) -> f32 {
     let t = if t < -18.0 { -18.0 } else { t };
     let shifted = t + MAGIC;
     let r = t - (shifted - MAGIC);
-    // Smallest largest relative error over -0.5..0.5; the whole part of t goes to the exponent.
+    // The polynomial has the smallest largest relative error over -0.5..0.5. The whole part of t
+    // goes to the exponent.
     let p = 65_275.305 + r * (45_256.08 + r * (15_837.655 + r * 3_601.606_7));
     f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
-/// How likely a normal number is further from zero than `z`, which is 0 to 6: `erfc(z / sqrt(2))`.
+/// The probability that a normal number is further from zero than `z`, which is from 0 to 6:
+/// `erfc(z / sqrt(2))`.
 ///
-/// Its logarithm is nearly a parabola, so that a polynomial fits it where a division would be needed for `erf`.
+/// Its logarithm is nearly a parabola, so that a polynomial fits it, while `erf` itself would need
+/// a division.
 #[inline(always)]
 fn normal_tails(z: f32) -> f32 {
-    // Of degree seven without a constant, least largest error of `z * tails` over 0..6 (4e-8).
+    // A polynomial of degree seven without a constant, with the smallest largest error of `z *
+    // tails` over 0..6 (4e-8).
     let p = -0.052_948_564
         + z * (0.007_670_783_4
             + z * (-5.757_861_6e-4 + z * (-1.279_821_2e-5 + z * 4.278_743_3e-6)));
     let t = z * (-1.151_127 + z * (-0.459_043_92 + z * p));
-    // 2^t: the whole part goes to the exponent, the rest has a relative error of 7.5e-8.
+    // 2^t: the whole part goes to the exponent; the polynomial for the fraction has a relative
+    // error of 7.5e-8.
     let shifted = t + MAGIC;
     let r = t - (shifted - MAGIC);
     let p = r * (0.055_507_13 + r * (0.009_675_542 + r * 0.001_327_647_2));
@@ -66,7 +74,7 @@ fn normal_tails(z: f32) -> f32 {
     f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
-/// The size of `x`, at most 6: beyond, all that is left of the tails is 2e-9. Lets NaN through.
+/// The absolute value of `x`, at most 6: beyond that the tails are below 2e-9. Lets NaN through.
 #[inline(always)]
 fn size_to_six(x: f32) -> f32 {
     if x.abs() > 6.0 { 6.0 } else { x.abs() }
@@ -75,13 +83,14 @@ fn size_to_six(x: f32) -> f32 {
 /// The hyperbolic tangent.
 #[inline(always)]
 pub(crate) fn tanh(x: f32) -> f32 {
-    // Near zero 1 - 2/(e^2x + 1) would lose its digits to cancellation: the series is exact enough there.
+    // Near zero, 1 - 2/(e^2x + 1) would lose its digits to cancellation. The series is exact enough
+    // there.
     let series = x * (1.0 - x * x * (1.0 / 3.0 - x * x * (2.0 / 15.0 - x * x * (17.0 / 315.0))));
     let exponential = 1.0 - 2.0 / (exp(2.0 * x) + 1.0);
     if x.abs() < 0.2 { series } else { exponential }
 }
 
-/// `sqrt(2 / pi)` and the cubic term of the GELU of equation 2 of Hendrycks and Gimpel (2016).
+/// `sqrt(2 / pi)` and the factor of the cubic term of GELU (Hendrycks and Gimpel 2016, equation 2).
 const TANH_SCALE: f32 = 0.797_884_6;
 const TANH_CUBE: f32 = 0.044_715;
 
@@ -97,7 +106,8 @@ pub(crate) fn gelu_tanh(x: f32) -> f32 {
     0.5 * x * (1.0 + tanh(TANH_SCALE * (x + TANH_CUBE * x * x * x)))
 }
 
-/// The derivative of [`gelu_erf`]: the normal distribution function plus `x` times the normal density.
+/// The derivative of [`gelu_erf`]: the normal distribution function plus `x` times the normal
+/// density.
 #[cfg(feature = "train")]
 #[inline(always)]
 pub(crate) fn gelu_erf_slope(x: f32) -> f32 {
@@ -118,7 +128,7 @@ pub(crate) fn gelu_tanh_slope(x: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// The worst difference from `truth` over -12..12.
+    /// The largest difference from `truth` over -12..12.
     fn worst(f: impl Fn(f32) -> f32, truth: impl Fn(f64) -> f64) -> f64 {
         (-12_000..=12_000)
             .map(|i| i as f32 / 1000.0)

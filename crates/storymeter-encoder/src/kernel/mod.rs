@@ -1,8 +1,8 @@
 //! The arithmetic: matrix products and the vector steps between them, for each instruction level.
 //!
-//! There are two kinds of `unsafe` code here: the inner loops in `x86` and `neon`, which read through
-//! pointers, and the calls of functions that were compiled for more instructions than every processor
-//! has, which an [`Isa`] allows.
+//! There are two kinds of `unsafe` code here: the inner loops in `x86` and `neon`, which read
+//! through pointers, and the calls of functions that were compiled for more instructions than every
+//! processor has, which an [`Isa`] allows.
 
 pub(crate) mod gemm;
 pub(crate) mod heads;

@@ -1,9 +1,10 @@
-//! The inner loops of the matrix products in plain Rust, for processors without a kernel of their own.
+//! The inner loops of the matrix products in plain Rust, for processors without a kernel of their
+//! own.
 
 use super::gemm::{COLS, Columns, PanelI8, TileF32};
 use super::quantised::QuantisedRows;
 
-/// Up to `ROWS` rows of `a` times one panel.
+/// Multiplies up to `ROWS` rows of `a` with one panel.
 #[inline(always)]
 pub(super) fn f32_tile(
     a: &[f32],
@@ -25,7 +26,7 @@ pub(super) fn f32_tile(
     }
 }
 
-/// Up to `ROWS` quantised rows times one panel.
+/// Multiplies up to `ROWS` quantised rows with one panel.
 #[inline(always)]
 pub(super) fn i8_tile(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, out: &mut TileF32) {
     for (r, out) in out.iter_mut().enumerate().take(rows) {

@@ -1,7 +1,8 @@
-//! Numbers in eight bits: weights packed once, activations packed as they come.
+//! Numbers in eight bits: weights are packed once, activations as they come.
 //!
-//! The right side of a product is signed with one scale a column, the left unsigned with one scale and one offset a
-//! row. Nothing here is fused into one rounding, so every instruction level gives the same bytes.
+//! The right side of a product is signed and has one scale per column. The left side is unsigned
+//! and has one scale and one offset per row. Nothing here is fused into one rounding, so that every
+//! instruction level gives the same bytes.
 
 use super::gemm::COLS;
 use super::steps::{fold, larger, smaller};
@@ -9,16 +10,17 @@ use super::{Isa, vectorised};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Adding this to a number of less than 2^22 leaves the nearest integer in the low bits: no slow conversion.
+/// Adding this to a number below 2^22 leaves the nearest integer in its low bits, which avoids a
+/// slow conversion.
 const MAGIC: f32 = 12_582_912.0;
 
-/// The integer nearest to `v`, which is small.
+/// The integer that is nearest to a small number.
 #[inline(always)]
 pub(super) fn nearest(v: f32) -> i32 {
     ((v + MAGIC).to_bits() as i32).wrapping_sub(MAGIC.to_bits() as i32)
 }
 
-/// At least `len` elements of a kept buffer.
+/// Makes a kept buffer at least `len` long, and returns that part of it.
 pub(crate) fn room<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> &mut [T] {
     if buffer.len() < len {
         buffer.resize(len, T::default());
@@ -26,22 +28,22 @@ pub(crate) fn room<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> &mut [
     &mut buffer[..len]
 }
 
-/// A quantised right side of `k` x `n`: one scale a column (output channel, key), panels of four rows by [`COLS`] columns,
-/// everything padded to whole panels.
+/// A quantised right side of `k` x `n`. It has one scale per column (output channel or key), panels
+/// of four rows by [`COLS`] columns, and everything is padded to whole panels.
 #[derive(Clone, Copy)]
 pub(crate) struct RightI8<'a> {
     pub(crate) k: usize,
     pub(crate) n: usize,
     pub(crate) data: &'a [i8],
-    /// Sum of a column's quantised numbers.
+    /// The sum of the quantised numbers of each column.
     pub(crate) sums: &'a [i32],
-    /// What one step of a column's numbers is worth.
+    /// What one step of the numbers of each column is worth.
     pub(crate) scales: &'a [f32],
-    /// Sum of a column's numbers as quantised, times its scale.
+    /// The sum of the quantised numbers of each column, times its scale.
     pub(crate) offsets: &'a [f32],
 }
 
-/// Quantised weights, one scale an output channel.
+/// Quantised weights with one scale per output channel.
 pub(crate) struct PackedI8 {
     k: usize,
     n: usize,
@@ -51,7 +53,7 @@ pub(crate) struct PackedI8 {
     offsets: Vec<f32>,
 }
 
-/// Bytes a quantised row of `k` elements takes: whole groups of four.
+/// How many bytes a quantised row of `k` numbers has: whole groups of four.
 pub(crate) fn quantised_len(k: usize) -> usize {
     k.div_ceil(4) * 4
 }
@@ -63,7 +65,7 @@ pub(crate) fn step_of(row: &[f32]) -> f32 {
 }
 
 impl PackedI8 {
-    /// Quantises and packs `w`, `n` rows (output channels) of `k` weights each.
+    /// Quantises and packs `w`, which has `n` rows (output channels) of `k` weights each.
     pub(crate) fn pack(w: &[f32], n: usize, k: usize) -> PackedI8 {
         let steps = k.div_ceil(4);
         let mut data = vec![0; PackedI8::data_len(n, k)];
@@ -79,7 +81,8 @@ impl PackedI8 {
         PackedI8::from_packed(data.into(), &scales, k)
     }
 
-    /// Packs rows that have eight bits a weight: [`COLS`] side by side, four weights of each at a time.
+    /// Packs rows that have eight bits per weight: [`COLS`] of them side by side, four weights of
+    /// each at a time.
     pub(crate) fn of_rows(rows: &[&[i8]], scales: &[f32], k: usize) -> PackedI8 {
         let mut data = vec![0; PackedI8::data_len(rows.len(), k)];
         let panels = data.par_chunks_exact_mut(COLS * quantised_len(k));
@@ -93,12 +96,13 @@ impl PackedI8 {
         PackedI8::from_packed(data.into(), scales, k)
     }
 
-    /// Bytes that the packed weights of `n` output channels of `k` weights each take.
+    /// How many bytes the packed weights of `n` output channels of `k` weights each have.
     pub(crate) fn data_len(n: usize, k: usize) -> usize {
         n.div_ceil(COLS) * COLS * quantised_len(k)
     }
 
-    /// Weights that were packed before: the panels as [`PackedI8::data`] gave them, and one scale a channel.
+    /// Takes weights that were packed before: the panels as [`PackedI8::data`] gave them, and one
+    /// scale per channel.
     pub(crate) fn from_packed(data: Cow<'static, [i8]>, scales: &[f32], k: usize) -> PackedI8 {
         let n = scales.len();
         let (steps, padded) = (k.div_ceil(4), n.div_ceil(COLS) * COLS);
@@ -117,14 +121,15 @@ impl PackedI8 {
         PackedI8 { k, n, data, sums, scales: padded_scales, offsets }
     }
 
-    /// The weights as [`PackedI8::pack`] takes them, each what its eight bits stand for.
+    /// The weights as [`PackedI8::pack`] takes them: for each one the number that its eight bits
+    /// stand for.
     pub(crate) fn unpack(&self) -> Vec<f32> {
         let rows = self.rows(self.k);
         let rows = rows.chunks_exact(self.k.max(1)).zip(&self.scales);
         rows.flat_map(|(row, scale)| row.iter().map(move |q| f32::from(*q) * scale)).collect()
     }
 
-    /// The eight bits themselves, channel by channel, each filled with zeros up to `stride`.
+    /// The eight bits themselves, channel by channel, each padded with zeros up to `stride`.
     pub(crate) fn rows(&self, stride: usize) -> Vec<i8> {
         let panel = COLS * quantised_len(self.k);
         let mut rows = vec![0; self.n * stride];
@@ -141,7 +146,7 @@ impl PackedI8 {
         &self.data
     }
 
-    /// One scale a channel.
+    /// One scale per channel.
     pub(crate) fn scales(&self) -> &[f32] {
         &self.scales[..self.n]
     }
@@ -174,7 +179,7 @@ impl<'a> QuantisedRows<'a> {
     }
 }
 
-/// Rows quantised as they come, in buffers that are kept.
+/// Rows that are quantised as they come, in buffers that are kept.
 #[derive(Default)]
 pub(crate) struct RowBuffer {
     q: Vec<u8>,
@@ -190,7 +195,8 @@ impl RowBuffer {
         room(&mut self.minimum, rows);
     }
 
-    /// Quantises `rows` rows of `width` numbers: `group.1` of them one after the other, the next group `group.0` numbers on.
+    /// Quantises `rows` rows of `width` numbers. `group.1` rows follow each other directly; the
+    /// next group begins `group.0` numbers after the last one began.
     pub(crate) fn quantise(
         &mut self,
         isa: Isa,
@@ -205,7 +211,7 @@ impl RowBuffer {
         self.rows(width)
     }
 
-    /// The rows quantised last.
+    /// The rows that were quantised last.
     pub(crate) fn rows(&self, width: usize) -> QuantisedRows<'_> {
         QuantisedRows {
             q: &self.q,
@@ -217,7 +223,8 @@ impl RowBuffer {
 }
 
 vectorised! {
-    /// Quantises rows to 0..=255 between their own smallest and largest value: `x = minimum + scale * q`.
+    /// Quantises rows to 0..=255 between their own smallest and largest value: `x = minimum + scale
+    /// * q`.
     fn quantise_rows(
         x: &[f32],
         group: (usize, usize),

@@ -1,13 +1,15 @@
-//! Softmax over rows of scores: in place, or from the tiles of a product straight into bytes.
+//! Softmax over rows of scores, either in place or from the tiles of a product straight into bytes.
 //!
-//! Neither divides by the row's sum: the product with the values, which has fewer columns, does.
+//! Neither divides by the sum of a row. The product with the values does so later, because it has
+//! fewer columns.
 
 use super::gemm::{COLS, Epilogue, TileF32};
 use super::quantised::nearest;
 use super::steps::{LANES, fold, join_lanes, larger, map_fold};
 use super::{math, vectorised};
 
-/// The relative position bias of one head: `table[centre + j - i]` is added for query `i` and key `j`.
+/// The relative position bias of one head: `table[centre + j - i]` is added for query `i` and key
+/// `j`.
 #[derive(Clone, Copy)]
 pub(crate) struct RelativeBias<'a> {
     pub(crate) table: &'a [f32],
@@ -15,10 +17,11 @@ pub(crate) struct RelativeBias<'a> {
 }
 
 vectorised! {
-    /// Rows of scores become `exp(scale * score + bias - largest)`; `inverse` gets one over each row's sum.
+    /// Turns rows of scores into `exp(scale * score + bias - largest)`. `inverse` gets one over the
+    /// sum of each row.
     ///
-    /// Row `r` belongs to query `first + r`. The sums are divided out after the product with the values, which has
-    /// fewer columns.
+    /// Row `r` belongs to query `first + r`. The sums are divided out after the product with the
+    /// values, which has fewer columns.
     pub(crate) fn softmax_rows(
         scores: &mut [f32],
         keys: usize,
@@ -38,7 +41,8 @@ vectorised! {
                     map_fold(row, |s| math::exp_down(s - top), 0.0, |a, b| a + b)
                 }
                 None => {
-                    // The largest score is the largest after scaling too, so that scaling waits for the second pass.
+                    // The largest score is also the largest after scaling, so that scaling can wait
+                    // for the second pass.
                     let top = scale * fold(row, f32::NEG_INFINITY, larger, larger);
                     map_fold(row, |s| math::exp_down(s * scale - top), 0.0, |a, b| a + b)
                 }
@@ -48,7 +52,8 @@ vectorised! {
     }
 }
 
-/// Keeps the tiles of a product with at most [`ROWS`](super::gemm::ROWS) rows side by side, where they were written.
+/// Keeps the tiles of a product with at most [`ROWS`](super::gemm::ROWS) rows side by side, where
+/// they were written.
 pub(crate) struct KeepTiles<'a>(pub(crate) &'a mut [TileF32]);
 
 impl Epilogue for KeepTiles<'_> {
@@ -67,12 +72,16 @@ impl Epilogue for KeepTiles<'_> {
 }
 
 vectorised! {
-    /// The first `rows` rows of `tiles`, scores of `keys` keys, become two bytes each: 65,280 times
-    /// `exp(scale * score + bias - largest)` to the nearest integer. One byte would lose keys with less than a 510th of
-    /// the largest probability, which may be most of the keys of a long story and hold half of what it attends to.
-    /// `inverse` gets one over the sum of each row's integers, once for the high bytes and once for the low ones.
+    /// Turns the first `rows` rows of `tiles`, the scores of `keys` keys, into two bytes per score:
+    /// 65,280 times `exp(scale * score + bias - largest)`, rounded to the nearest integer.
+    /// `inverse` gets one over the sum of the integers of each row, once for the high bytes and
+    /// once for the low ones.
     ///
-    /// Row `r` belongs to query `first + r`; its high bytes are row `2 * r` of `bytes` and its low bytes row `2 * r + 1`.
+    /// One byte would lose keys with less than a 510th of the largest probability. In a long story
+    /// these may be most of the keys, and hold half of the attention.
+    ///
+    /// Row `r` belongs to query `first + r`. Its high bytes are row `2 * r` of `bytes`, and its low
+    /// bytes are row `2 * r + 1`.
     pub(crate) fn softmax_bytes(
         tiles: &mut [TileF32],
         rows: usize,
@@ -116,7 +125,7 @@ vectorised! {
 /// The largest number of row `r`.
 #[inline(always)]
 fn largest(tiles: &[TileF32], r: usize) -> f32 {
-    /// Apart from the loop, which the compiler would else take to pieces to join its lanes early.
+    /// A function of its own, because inside the loop the compiler would join the lanes too early.
     #[inline(never)]
     fn join(lanes: &[f32; LANES]) -> f32 {
         join_lanes(*lanes, larger)
@@ -130,9 +139,10 @@ fn largest(tiles: &[TileF32], r: usize) -> f32 {
     join(&lanes)
 }
 
-/// Row `r` of the tiles as 65,280 times two to the power that `power` gives, high bytes first; and the sum.
+/// Writes row `r` of the tiles as 65,280 times two to the power that `power` gives, the high bytes
+/// first, and returns the sum.
 ///
-/// Step by step over whole arrays: so the compiler keeps each in registers.
+/// It works step by step over whole arrays, which lets the compiler keep each of them in registers.
 #[inline(always)]
 fn to_bytes(tiles: &[TileF32], r: usize, bytes: &mut [u8], power: impl Fn(f32) -> f32) -> i32 {
     let mut sums = [0i32; COLS];
@@ -158,7 +168,8 @@ fn to_bytes(tiles: &[TileF32], r: usize, bytes: &mut [u8], power: impl Fn(f32) -
     sums.iter().sum()
 }
 
-/// Writes tiles into a matrix, the sum of each pair of rows as one: the high and the low bytes of the same row.
+/// Writes tiles into a matrix. Each pair of rows, the high and the low bytes of one row, becomes
+/// their sum.
 pub(crate) struct AddPairs<'a> {
     pub(crate) out: &'a mut [f32],
     pub(crate) stride: usize,

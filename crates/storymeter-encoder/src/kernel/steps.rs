@@ -1,16 +1,17 @@
-//! The steps between the matrix products: layer norm, activations, products with words.
+//! The steps between the matrix products: layer norm, activations and products with words.
 //!
-//! Sums run over sixteen interleaved partial sums whatever the instruction level, so that every level and every
-//! batch gives the same bytes.
+//! Every sum runs over sixteen interleaved partial sums, whatever the instruction level, so that
+//! every level and every batch gives the same bytes.
 
 use super::gemm::{COLS, Epilogue, TileF32};
 use super::math::{self, Activation};
 use super::vectorised;
 
-/// Numbers that every sum keeps apart until its end.
+/// The number of partial sums that are kept apart until the end.
 pub(super) const LANES: usize = 16;
 
-/// Folds a row into sixteen partial results, then those (and the rest of the row) into one, in a fixed order.
+/// Folds a row into sixteen partial results, then these and the end of the row into one, in a fixed
+/// order.
 #[inline(always)]
 pub(super) fn fold(
     row: &[f32],
@@ -69,7 +70,8 @@ pub(crate) fn sum(row: &[f32]) -> f32 {
     fold(row, 0.0, |s, v| s + v, |a, b| a + b)
 }
 
-/// Comparisons instead of `f32::max`, whose care for NaN costs instructions; a NaN shows in the sums anyway.
+/// Comparisons instead of `f32::max`, whose care for NaN costs instructions. A NaN shows up in the
+/// sums anyway.
 #[inline(always)]
 pub(super) fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
@@ -80,7 +82,7 @@ pub(super) fn smaller(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
-/// Mean and `1 / sqrt(variance + eps)` of a row.
+/// The mean and `1 / sqrt(variance + eps)` of a row.
 #[inline(always)]
 pub(crate) fn moments(row: &[f32], eps: f32) -> (f32, f32) {
     let mean = sum(row) / row.len() as f32;
@@ -89,8 +91,14 @@ pub(crate) fn moments(row: &[f32], eps: f32) -> (f32, f32) {
 }
 
 vectorised! {
-    /// Rows of `x` become `norm(x + added) * gain + shift`; `added` may be empty.
-    pub(crate) fn add_norm_rows(x: &mut [f32], added: &[f32], gain: &[f32], shift: &[f32], eps: f32) {
+    /// Replaces the rows of `x` by `norm(x + added) * gain + shift`. `added` may be empty.
+    pub(crate) fn add_norm_rows(
+        x: &mut [f32],
+        added: &[f32],
+        gain: &[f32],
+        shift: &[f32],
+        eps: f32,
+    ) {
         let width = gain.len();
         for (r, row) in x.chunks_exact_mut(width).enumerate() {
             if !added.is_empty() {
@@ -106,12 +114,19 @@ vectorised! {
     }
 }
 
-/// States that are multiplied with a row together: a row is read once for all of them.
+/// The number of states that are multiplied with a row together, so that a row is read once for all
+/// of them.
 pub(crate) const STATES: usize = 8;
 
 vectorised! {
-    /// The products of rows with [`STATES`] states of `width` numbers: for each row, one number a state.
-    pub(crate) fn products_f32(rows: &[f32], width: usize, states: &[f32], out: &mut [[f32; STATES]]) {
+    /// The products of rows with [`STATES`] states of `width` numbers: for each row, one number per
+    /// state.
+    pub(crate) fn products_f32(
+        rows: &[f32],
+        width: usize,
+        states: &[f32],
+        out: &mut [[f32; STATES]],
+    ) {
         for (row, out) in rows.chunks_exact(width).zip(out) {
             *out = products(row, states, |w| w);
         }
@@ -119,7 +134,7 @@ vectorised! {
 }
 
 vectorised! {
-    /// The same for quantised rows, each with a scale of its own.
+    /// The same for quantised rows, each of which has a scale of its own.
     pub(crate) fn products_i8(
         rows: &[i8],
         scales: &[f32],
@@ -133,7 +148,8 @@ vectorised! {
     }
 }
 
-/// For each state sixteen interleaved partial sums, then those, then the rest of the row, in a fixed order.
+/// For each state sixteen interleaved partial sums, then their sum, then the end of the row, in a
+/// fixed order.
 #[inline(always)]
 fn products<T: Copy>(row: &[T], states: &[f32], number: impl Fn(T) -> f32) -> [f32; STATES] {
     let width = row.len();
@@ -158,7 +174,7 @@ fn products<T: Copy>(row: &[T], states: &[f32], number: impl Fn(T) -> f32) -> [f
     })
 }
 
-/// Writes tiles into a matrix, through the activation where there is one.
+/// Writes tiles into a matrix, through the activation if there is one.
 pub(crate) struct Store<'a> {
     pub(crate) out: &'a mut [f32],
     pub(crate) stride: usize,
@@ -181,7 +197,7 @@ impl Epilogue for Store<'_> {
     }
 }
 
-/// The activation of every number.
+/// Applies the activation to every number.
 #[inline(always)]
 pub(crate) fn activate(x: &mut [f32], activation: Activation) {
     match activation {
@@ -191,7 +207,7 @@ pub(crate) fn activate(x: &mut [f32], activation: Activation) {
     }
 }
 
-/// Writes tiles into a matrix, each row times a number of its own.
+/// Writes tiles into a matrix, with each row multiplied by a number of its own.
 pub(crate) struct ScaleRows<'a> {
     pub(crate) out: &'a mut [f32],
     pub(crate) stride: usize,

@@ -1,8 +1,8 @@
 //! The inner loops of the matrix products with AVX2 and AVX-512 VNNI.
 //!
-//! A call computes one tile: up to [`ROWS`] rows of the left side times one packed panel of [`COLS`]
-//! columns. Each element is one unbroken chain of multiply-adds along `k`, so that its bytes depend on
-//! its row and column alone, and never on how many rows the call has.
+//! A call computes one tile: up to [`ROWS`] rows of the left side times one packed panel of
+//! [`COLS`] columns. Each element is one unbroken chain of multiply-adds along `k`, so that its
+//! bytes depend on its row and column alone, and never on how many rows the call has.
 //!
 //! The loops read through raw pointers. Each function first asserts that all rows and steps it will
 //! read are within its slices.
@@ -106,8 +106,11 @@ fn i8_avx512_rows<const R: usize>(rows: QuantisedRows<'_>, panel: &PanelI8<'_>, 
                     (_mm512_set1_ps(rows.scale[r]), _mm512_set1_ps(rows.minimum[r]));
                 let product =
                     _mm512_mul_ps(_mm512_cvtepi32_ps(acc[half]), _mm512_mul_ps(scale, scales));
-                let rest = _mm512_add_ps(_mm512_mul_ps(minimum, offsets), bias);
-                _mm512_storeu_ps(out[r].as_mut_ptr().add(16 * half), _mm512_add_ps(product, rest));
+                let constant = _mm512_add_ps(_mm512_mul_ps(minimum, offsets), bias);
+                _mm512_storeu_ps(
+                    out[r].as_mut_ptr().add(16 * half),
+                    _mm512_add_ps(product, constant),
+                );
             }
         }
     }
@@ -130,7 +133,11 @@ pub(super) fn f32_avx2(
     for first in (0..rows).step_by(ROWS_AVX2) {
         let (a, out) = (&a[first * lda..], &mut out[first..]);
         for col in [0, COLS_AVX2] {
-            by_rows!((rows - first).min(ROWS_AVX2), f32_avx2_rows(a, lda, panel, bias, col, out), [1 2 3 4 5 6])
+            by_rows!(
+                (rows - first).min(ROWS_AVX2),
+                f32_avx2_rows(a, lda, panel, bias, col, out),
+                [1 2 3 4 5 6]
+            )
         }
     }
 }
@@ -187,10 +194,10 @@ pub(super) fn i8_avx2(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, ou
     }
 }
 
-/// `vpmaddubsw` saturates at 16 bits. The left side is therefore moved to -128..=127, and its sign is
-/// given to the weights: the sum of two products of at most 128 * 127 stays below 32,768, so that
-/// every sum is exact. The move is undone with the sums of the columns, and the result is that of
-/// `vpdpbusd` to the bit.
+/// `vpmaddubsw` saturates at 16 bits. The left side is therefore moved to -128..=127, and its sign
+/// is given to the weights: the sum of two products of at most 128 * 127 stays below 32,768, so
+/// that every sum is exact. The move is undone with the sums of the columns, and the result is that
+/// of `vpdpbusd` to the bit.
 #[expect(unsafe_code, reason = "reads and writes whole registers through pointers")]
 #[target_feature(enable = "avx2,fma")]
 fn i8_avx2_rows<const R: usize>(
@@ -237,8 +244,8 @@ fn i8_avx2_rows<const R: usize>(
                     (_mm256_set1_ps(rows.scale[r]), _mm256_set1_ps(rows.minimum[r]));
                 let sum = _mm256_cvtepi32_ps(_mm256_add_epi32(acc[half], shift));
                 let product = _mm256_mul_ps(sum, _mm256_mul_ps(scale, scales));
-                let rest = _mm256_add_ps(_mm256_mul_ps(minimum, offsets), bias);
-                _mm256_storeu_ps(out[r].as_mut_ptr().add(at), _mm256_add_ps(product, rest));
+                let constant = _mm256_add_ps(_mm256_mul_ps(minimum, offsets), bias);
+                _mm256_storeu_ps(out[r].as_mut_ptr().add(at), _mm256_add_ps(product, constant));
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Finds the texts that are one token wherever they occur, such as `[MASK]`, before anything else
 //! looks at a text.
 //!
-//! All of them are searched for at once by one automaton (Aho and Corasick 1975), so the time does not
-//! grow with their number and is linear in the length of the text.
+//! All of them are searched for at once by one automaton (Aho and Corasick 1975), so the time does
+//! not grow with their number and is linear in the length of the text.
 
 /// The texts that are one token each, and the automaton that finds them.
 #[derive(Clone, Debug)]
@@ -130,10 +130,11 @@ impl AddedTokens {
 
     /// Says for every state which suffix to go on with where no longer prefix fits.
     ///
-    /// Once a token has been read, only a longer token with the same beginning may replace it, so its
-    /// state has no suffix to go on with, and neither have the states beyond it.
+    /// Once a token has been read, only a longer token with the same beginning may replace it, so
+    /// its state has no suffix to go on with, and neither have the states beyond it.
     fn link(&mut self) {
-        // Shorter prefixes come first: a state's suffix is known before the states beyond it are met.
+        // Shorter prefixes come first: a state's suffix is known before the states beyond it are
+        // met.
         let mut queue: Vec<u32> = vec![ROOT];
         let mut at = 0;
         while let Some(&state) = queue.get(at) {

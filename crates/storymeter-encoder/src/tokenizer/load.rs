@@ -1,4 +1,4 @@
-//! The tokeniser from `tokenizer.json` or `vocab.txt`, checked against the configuration.
+//! Loads a tokeniser from `tokenizer.json` or `vocab.txt`, and checks it against the configuration.
 
 use super::{AddedTokens, Normaliser, Tokenizer};
 use crate::config::{Config, Family};
@@ -7,19 +7,27 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The longest word WordPiece looks at, where the file does not say.
+/// The longest word that is cut into pieces, unless the file sets another limit.
 const LONGEST_WORD: usize = 100;
 
-/// How many entries a model may have beyond its tokenizer: tables are often padded to a multiple of 64 or 128.
+/// How many more entries a model may have than its tokeniser. Tables are often padded to a multiple
+/// of 64 or 128.
 const PADDED_ENTRIES: usize = 127;
 
 impl Tokenizer {
-    /// Reads the tokenizer of a model folder: `tokenizer.json`, or `vocab.txt` where that is absent.
+    /// Reads the tokeniser of a model folder from `tokenizer.json`, or from `vocab.txt` if there is
+    /// none.
+    ///
+    /// # Errors
+    /// If the files cannot be read, are not a WordPiece tokeniser, or belong to another model.
     pub fn load(folder: &Path, config: &Config) -> Result<Tokenizer> {
         Tokenizer::build(config, |name| Source { path: folder.join(name), given: None })
     }
 
-    /// The same from the contents of the files a folder would have, by name; `path` is what errors name.
+    /// Reads the tokeniser from the contents of files, given with their names. Errors name `path`.
+    ///
+    /// # Errors
+    /// As for [`Tokenizer::load`].
     pub fn from_files(files: &[(&str, &[u8])], path: &Path, config: &Config) -> Result<Tokenizer> {
         Tokenizer::build(config, |name| {
             let found = files.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);
@@ -44,7 +52,7 @@ impl Tokenizer {
     }
 }
 
-/// Names of the special tokens and the switches of `tokenizer_config.json`.
+/// The names of the special tokens, and the switches of `tokenizer_config.json`.
 struct Settings {
     start: String,
     end: String,
@@ -59,7 +67,7 @@ impl Settings {
         let json = if file.exists() { file.json()? } else { Value::Null };
         let mpnet = family == Family::Mpnet;
         let name = |field: &str, bert: &str, mpnet_name: &str| {
-            // A name, or an object of a name and flags.
+            // The field is a name, or an object with a name and flags.
             let value = json.get(field);
             let named = value.and_then(|v| v.as_str().or_else(|| v.get("content")?.as_str()));
             named.unwrap_or(if mpnet { mpnet_name } else { bert }).to_owned()
@@ -82,7 +90,7 @@ impl Settings {
     }
 }
 
-/// What a file says, before it is put together.
+/// The content of a file, before the tokeniser is built from it.
 struct Parts {
     entries: Vec<(String, u32)>,
     added: Vec<(String, u32)>,
@@ -94,14 +102,16 @@ struct Parts {
 
 impl Parts {
     fn build(mut self, file: &Source<'_>, settings: &Settings) -> Result<Tokenizer> {
+        // Of two added tokens with one id, the last in this order gives the id its name.
         self.added.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
         self.added.dedup();
         let largest = self.entries.iter().chain(&self.added).map(|(_, id)| *id).max();
         let Some(largest) = largest.filter(|id| *id < 0x100_0000) else {
-            return Err(file.error("the vocabulary is empty, or an id is beyond all sense".into()));
+            return Err(file.error("the vocabulary is empty, or an id in it is too large".into()));
         };
         let mut names = vec![None; largest as usize + 1];
-        let (mut heads, mut tails) = (HashMap::new(), HashMap::new());
+        let mut heads: HashMap<Box<str>, u32> = HashMap::new();
+        let mut tails: HashMap<Box<str>, u32> = HashMap::new();
         for (piece, id) in &self.entries {
             if let Some(other) = names[*id as usize].replace(piece.as_str().into()) {
                 return Err(file.error(format!("{other:?} and {piece:?} have the same id {id}")));
@@ -117,12 +127,10 @@ impl Parts {
         }
         let special = |name: &str| {
             let id = heads.get(name).copied();
-            id.ok_or_else(|| {
-                file.error(format!("the vocabulary has no {name:?}, which every story needs"))
-            })
+            id.ok_or_else(|| file.error(format!("the vocabulary lacks the special token {name:?}")))
         };
         let pieces = heads.keys().chain(tails.keys());
-        let longest_piece = pieces.map(|piece: &Box<str>| piece.chars().count()).max().unwrap_or(0);
+        let longest_piece = pieces.map(|piece| piece.chars().count()).max().unwrap_or(0);
         Ok(Tokenizer {
             unknown: special(&self.unknown)?,
             start: special(&settings.start)?,
@@ -140,10 +148,11 @@ impl Parts {
     }
 }
 
-/// A file, and errors that name it.
+/// A file, which errors name.
 struct Source<'a> {
     path: PathBuf,
-    /// The content where it is not read from `path`; the inner `None` is a file that is not there.
+    /// The content, if it is not read from `path`. The inner `None` means that there is no such
+    /// file.
     given: Option<Option<&'a [u8]>>,
 }
 
@@ -220,7 +229,7 @@ impl Source<'_> {
         })
     }
 
-    /// One piece a line; its id is the line's number.
+    /// Reads one piece per line. The number of the line is its id.
     fn vocabulary_lines(&self, settings: &Settings) -> Result<Parts> {
         let text = String::from_utf8(self.read()?).map_err(|error| {
             self.error(format!("not UTF-8 after byte {}", error.utf8_error().valid_up_to()))
@@ -242,17 +251,19 @@ impl Source<'_> {
         })
     }
 
-    /// A tokenizer of another model would give ids that mean something else, or nothing.
+    /// Refuses the tokeniser of another model, whose ids would mean something else.
     fn check_against(&self, tokenizer: &Tokenizer, config: &Config) -> Result<()> {
         let (here, there) = (tokenizer.vocabulary(), config.vocabulary);
         if here > there || there - here > PADDED_ENTRIES {
             return Err(self.error(format!(
-                "the vocabulary has {here} entries but config.json says vocab_size {there}: not the same model"
+                "the vocabulary has {here} entries, but vocab_size in config.json is {there}: \
+                 they belong to different models"
             )));
         }
         if tokenizer.padding as usize != config.padding {
             return Err(self.error(format!(
-                "the padding token has id {} but config.json says pad_token_id {}: not the same model",
+                "the padding token has the id {}, but pad_token_id in config.json is {}: \
+                 they belong to different models",
                 tokenizer.padding, config.padding
             )));
         }

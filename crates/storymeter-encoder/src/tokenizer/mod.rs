@@ -1,4 +1,7 @@
-//! WordPiece as BERT does it: text to the ids of pieces, each with the bytes of the text it stands for.
+//! WordPiece tokens as BERT makes them.
+//!
+//! A text becomes a list of pieces. Each has its id in the vocabulary, and the bytes of the text
+//! that it stands for.
 
 mod added;
 mod load;
@@ -11,11 +14,11 @@ use std::collections::HashMap;
 /// One piece of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// Entry of the vocabulary.
+    /// The index of the piece in the vocabulary.
     pub id: u32,
-    /// First byte of the text it stands for.
+    /// The first byte of the text that it stands for.
     pub start: usize,
-    /// One past its last byte.
+    /// One past the last byte.
     pub end: usize,
 }
 
@@ -36,12 +39,12 @@ pub struct Tokenizer {
     padding: u32,
     mask: Option<u32>,
     longest_word: usize,
-    /// Characters of the longest piece: no longer one is tried.
+    /// The number of characters in the longest piece. No longer ones are tried.
     longest_piece: usize,
 }
 
 impl Tokenizer {
-    /// The pieces of `text`, without special tokens.
+    /// The pieces of `text`, without special tokens. The time is linear in the length of the text.
     pub fn tokenize(&self, text: &str) -> Vec<Token> {
         let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
         let mut word = Word::default();
@@ -55,7 +58,8 @@ impl Tokenizer {
         tokens
     }
 
-    /// The ids of `[CLS] text [SEP]` with at most `limit` tokens in all, and how many pieces of the text were left out.
+    /// The ids of `[CLS] text [SEP]`, cut to at most `limit` tokens, and the number of pieces that
+    /// were left out.
     pub fn encode(&self, text: &str, limit: usize) -> (Vec<u32>, usize) {
         let tokens = self.tokenize(text);
         let kept = tokens.len().min(limit.saturating_sub(2));
@@ -66,10 +70,11 @@ impl Tokenizer {
         (ids, tokens.len() - kept)
     }
 
-    /// Makes `text` one token with the id `id` wherever it occurs, before any normalisation.
+    /// Makes `text` a single token with this id wherever it occurs, before any normalisation.
     ///
-    /// For `[MALE]`, `[FEMALE]`, `[NEUTRAL]` of delexicalised stories, which otherwise become three pieces each.
-    /// An empty text, or an id outside the vocabulary, changes nothing and gives `false`.
+    /// This is for the placeholders `[MALE]`, `[FEMALE]` and `[NEUTRAL]` of masked names, which
+    /// otherwise become three pieces each. An empty text or an id outside the vocabulary changes
+    /// nothing and gives `false`.
     pub fn add_token(&mut self, text: &str, id: u32) -> bool {
         if text.is_empty() || id as usize >= self.names.len() {
             return false;
@@ -78,17 +83,17 @@ impl Tokenizer {
         true
     }
 
-    /// How many ids there are: one more than the largest.
+    /// The number of ids: one more than the largest id.
     pub fn vocabulary(&self) -> usize {
         self.names.len()
     }
 
-    /// The piece an id stands for, as the vocabulary writes it.
+    /// The piece with this id, as the vocabulary writes it.
     pub fn piece(&self, id: u32) -> Option<&str> {
         self.names.get(id as usize)?.as_deref()
     }
 
-    /// The id of a piece, as the vocabulary writes it.
+    /// The id of a piece, written as in the vocabulary.
     pub fn id(&self, piece: &str) -> Option<u32> {
         match piece.strip_prefix("##").and_then(|tail| self.tails.get(tail)) {
             Some(&id) => Some(id),
@@ -96,27 +101,27 @@ impl Tokenizer {
         }
     }
 
-    /// The token every story begins with: `[CLS]`, or `<s>` of MPNet.
+    /// The token that every story begins with: `[CLS]`, or `<s>` for MPNet.
     pub fn start(&self) -> u32 {
         self.start
     }
 
-    /// The token every story ends with: `[SEP]`, or `</s>` of MPNet.
+    /// The token that every story ends with: `[SEP]`, or `</s>` for MPNet.
     pub fn end(&self) -> u32 {
         self.end
     }
 
-    /// The padding token, for those who need rectangles; we do not.
+    /// The token that fills up rectangular batches. This crate itself needs no padding.
     pub fn padding(&self) -> u32 {
         self.padding
     }
 
-    /// The token of an unknown word.
+    /// The token for an unknown word.
     pub fn unknown(&self) -> u32 {
         self.unknown
     }
 
-    /// The token that stands for a hidden piece, where the vocabulary has one.
+    /// The token for a hidden piece, if the vocabulary has one.
     pub fn mask(&self) -> Option<u32> {
         self.mask
     }
@@ -132,7 +137,8 @@ impl Tokenizer {
         self.normaliser.words(&text[from..to], from, word, &mut |word| self.pieces(word, tokens));
     }
 
-    /// Greedy longest match, first of WordPiece: a word with a rest that no piece fits is unknown as a whole.
+    /// Cuts a word into pieces, taking the longest piece that fits each time. If no piece fits the
+    /// remainder, the whole word is unknown.
     fn pieces(&self, word: &Word, tokens: &mut Vec<Token>) {
         let (text, spans) = (word.text.as_str(), &word.spans);
         let whole = Token { id: self.unknown, start: spans[0].0, end: spans[spans.len() - 1].1 };

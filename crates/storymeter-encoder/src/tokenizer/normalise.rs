@@ -1,11 +1,13 @@
-//! BERT's normaliser and pre-tokeniser: clean, split off Chinese characters, strip accents, lower-case, split into
-//! words at white space and punctuation, as Hugging Face's `BertNormalizer` and `BertPreTokenizer` do.
+//! BERT's normaliser and pre-tokeniser, as Hugging Face's `BertNormalizer` and `BertPreTokenizer`.
+//!
+//! They remove control characters, separate Chinese characters, strip accents, write in lower case,
+//! and cut the text into words at white space and punctuation.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// What the normaliser does; the fields of `BertNormalizer` in `tokenizer.json`.
+/// The switches of the normaliser: the fields of `BertNormalizer` in `tokenizer.json`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Normaliser {
     pub(crate) clean_text: bool,
@@ -14,7 +16,7 @@ pub(crate) struct Normaliser {
     pub(crate) lowercase: bool,
 }
 
-/// A normalised word and, for each of its characters, the bytes of the text it came from.
+/// A normalised word, with the bytes of the text that each of its characters came from.
 #[derive(Default)]
 pub(crate) struct Word {
     pub(crate) text: String,
@@ -41,14 +43,16 @@ impl Normaliser {
         let mut rest = text.char_indices().peekable();
         while let Some((start, c)) = rest.next() {
             if c.is_ascii() && rest.peek().is_none_or(|(_, next)| next.is_ascii()) {
-                // The quick way for plain English; what follows decides whether c takes accents.
+                // The fast path for plain English. The next character decides whether this one has
+                // accents.
                 let span = (offset + start, offset + start + 1);
                 if !(self.clean_text && c.is_ascii_control() && !c.is_ascii_whitespace()) {
                     splitter.take(if self.lowercase { c.to_ascii_lowercase() } else { c }, span);
                 }
                 continue;
             }
-            // A character and the marks upon it are normalised together: decomposition never looks further.
+            // A character is normalised together with the marks on it, because decomposition never
+            // looks further.
             let mut end = start + c.len_utf8();
             while let Some((_, next)) =
                 rest.next_if(|(_, next)| canonical_combining_class(*next) != 0)
@@ -132,7 +136,7 @@ fn is_punctuation(c: char) -> bool {
     }
 }
 
-/// The CJK ideographs BERT treats as words of their own.
+/// The CJK ideographs that BERT treats as words of their own.
 fn is_chinese(c: char) -> bool {
     matches!(u32::from(c),
         0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x20000..=0x2A6DF | 0x2A700..=0x2B73F | 0x2B740..=0x2B81F

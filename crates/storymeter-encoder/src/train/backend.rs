@@ -1,74 +1,77 @@
-//! The operations training is made of: what a device must offer so that the network, written once, runs on it.
+//! The operations that training is made of: what a device must offer so that the network, which is
+//! written once, runs on it.
 //!
-//! They are as coarse as a device needs to be fast: what belongs together is one operation, nothing goes back to the host
-//! but what is asked for, and weights, gradients and the optimiser's means live in one [`Backend::Store`].
+//! The operations are as coarse as a device needs them to be fast. What belongs together is one
+//! operation, nothing goes back to the host unless it is asked for, and weights, gradients and the
+//! optimiser's means live in one [`Backend::Store`].
 
 use crate::Result;
 use crate::grid::Rounded;
 use crate::kernel::Activation;
 use crate::random::Stream;
 
-/// Loss sums a store keeps.
+/// The number of loss sums that a store keeps.
 pub const LOSSES: usize = 8;
 
-/// A linear map: which tensors of a store, how wide.
+/// A linear map: which tensors of a store it consists of, and its size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Linear {
-    /// The tensor with a row of `inputs` numbers an output.
+    /// The tensor with one row of `inputs` numbers per output.
     pub weight: usize,
-    /// The tensor with one number an output.
+    /// The tensor with one number per output.
     pub bias: usize,
-    /// Columns of the input.
+    /// The number of columns of the input.
     pub inputs: usize,
-    /// Columns of the output.
+    /// The number of columns of the output.
     pub outputs: usize,
 }
 
 /// A layer norm: `(x - mean) / sqrt(variance + eps) * gain + shift`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Norm {
-    /// The tensor each normalised column is multiplied with.
+    /// The tensor that the normalised columns are multiplied with.
     pub gain: usize,
-    /// The tensor added then.
+    /// The tensor that is added then.
     pub shift: usize,
-    /// Columns.
+    /// The number of columns.
     pub width: usize,
-    /// Added to the variance.
+    /// What is added to the variance.
     pub eps: f32,
 }
 
-/// The tables a token's first vector is the sum of.
+/// The tables whose rows are added up to the first vector of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tables {
-    /// One row a word of the vocabulary.
+    /// The table with one row per word of the vocabulary.
     pub words: usize,
-    /// One row a position.
+    /// The table with one row per position.
     pub positions: usize,
-    /// One row a segment; always the first is added.
+    /// The table with one row per segment, of which the first is always added.
     pub segments: Option<usize>,
 }
 
-/// How attention looks at packed tokens.
+/// The shape of attention over packed tokens.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Attention {
-    /// Attention heads.
+    /// The number of attention heads.
     pub heads: usize,
-    /// Columns of queries, keys and values: all heads side by side.
+    /// The number of columns of queries, keys and values: all heads side by side.
     pub width: usize,
-    /// The longest story the model takes.
+    /// The length of the longest story that the model takes.
     pub longest: usize,
-    /// The table of buckets x heads of a relative position bias.
+    /// The table of a relative position bias, with one row per bucket and one column per head.
     pub relative: Option<usize>,
-    /// Dropout of the attention probabilities.
+    /// The dropout of the attention probabilities.
     pub dropout: Dropout,
 }
 
-/// Dropout: each number is kept with probability `1 - rate` and then divided by it.
+/// Dropout: each number is kept with probability `1 - rate`, and is then divided by it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Dropout {
-    /// The part that is dropped; 0 is no dropout.
+    /// The share of numbers that is dropped; 0 means no dropout.
     pub rate: f32,
-    /// Decides, by the number's place, which are dropped. The backward pass draws the same again.
+    /// Decides by the place of a number whether it is dropped. The backward pass draws the same
+    /// again.
     pub stream: Stream,
 }
 
@@ -78,7 +81,7 @@ impl Dropout {
         Dropout { rate: 0.0, stream: Stream::new(0) }
     }
 
-    /// What number `place` is multiplied with.
+    /// The factor of number `place`.
     #[inline(always)]
     pub(crate) fn factor(&self, place: u64) -> f32 {
         if self.stream.uniform(place) < self.rate { 0.0 } else { 1.0 / (1.0 - self.rate) }
@@ -88,30 +91,30 @@ impl Dropout {
 /// One step of AdamW (Loshchilov and Hutter 2019) on all tensors of a store.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AdamStep {
-    /// Learning rate of this step.
+    /// The learning rate of this step.
     pub rate: f32,
-    /// Decay of the mean of gradients.
+    /// The decay of the mean of gradients.
     pub beta1: f32,
-    /// Decay of the mean of squared gradients.
+    /// The decay of the mean of squared gradients.
     pub beta2: f32,
-    /// Added to the root of the mean of squares.
+    /// What is added to the root of the mean of squares.
     pub eps: f32,
-    /// Decoupled weight decay, of the tensors that decay.
+    /// The decoupled weight decay, for the tensors that decay.
     pub decay: f32,
     /// `1 - beta1^t`, or 1 without bias correction.
     pub correction1: f32,
     /// `1 - beta2^t`, or 1 without bias correction.
     pub correction2: f32,
-    /// Gradients with a larger global norm are scaled down to it.
+    /// Gradients with a larger global norm are scaled down to this one.
     pub clip: f32,
 }
 
-/// A tensor a store starts with.
+/// A tensor that a store starts with.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
-    /// Its numbers.
+    /// The numbers of the tensor.
     pub data: &'a [f32],
-    /// Whether weight decay applies: not to biases and layer norms.
+    /// Whether weight decay applies, which it does not for biases and layer norms.
     pub decays: bool,
 }
 
@@ -120,7 +123,7 @@ pub struct Given<'a> {
 pub enum Part {
     /// The weights.
     Weights,
-    /// The gradients summed up since they were last cleared.
+    /// The gradients, summed up since they were last cleared.
     Gradients,
     /// AdamW's mean of the gradient.
     Means,
@@ -130,19 +133,26 @@ pub enum Part {
 
 /// A device that can train.
 ///
-/// Matrices are row-major. An argument named `d_x` is the gradient of the loss with respect to `x`; gradients of
-/// weights are added to what the store has, so that several uses of one weight, and several batches, sum up.
+/// Matrices are stored row by row. An argument named `d_x` is the gradient of the loss with respect
+/// to `x`. Gradients of weights are added to what the store has, so that several uses of one
+/// weight, and several batches, sum up.
 ///
-/// A device may work behind the caller's back: an operation that returns no [`Result`] and fails makes the next one
-/// that returns one fail.
+/// A device may work in the background. If an operation that returns no [`Result`] fails, the next
+/// one that returns a [`Result`] gives the error.
+///
+/// Arguments that do not fit together, such as a tensor of another size than its [`Linear`] says or
+/// a row that is not in its table, are a mistake of the caller. An operation then may panic, or
+/// make the device fail, but it never reads or writes beyond its buffers.
 pub trait Backend {
-    /// Activations and their gradients in the device's memory, in the precision the device trains in.
+    /// Activations and their gradients in the memory of the device, in the precision that it trains
+    /// in.
     type Numbers;
-    /// Numbers in full precision: labels, weights of losses.
+    /// Numbers in full precision: labels, and the weights of losses.
     type Floats;
     /// Whole numbers: the targets of a loss.
     type Indices;
-    /// Rows of a table to be looked up, in a form in which gradients can be added to the rows without a race.
+    /// Rows of a table to look up, in a form in which gradients can be added to the rows without a
+    /// race.
     type Lookups;
     /// Where packed stories begin and end.
     type Stories;
@@ -150,30 +160,30 @@ pub trait Backend {
     type Projected;
     /// What attention keeps of its softmax for the backward pass.
     type Softmax;
-    /// Weights, gradients, the optimiser's means, sums of losses.
+    /// Weights, gradients, the optimiser's means and the sums of losses.
     type Store;
 
-    /// Activations from the host.
+    /// Copies activations from the host.
     fn upload(&self, numbers: &[f32]) -> Self::Numbers;
-    /// Activations to the host.
+    /// Copies activations to the host.
     fn download(&self, numbers: &Self::Numbers) -> Result<Vec<f32>>;
-    /// Activations that are zero.
+    /// Makes activations that are zero.
     fn zeros(&self, len: usize) -> Self::Numbers;
-    /// Full-precision numbers from the host.
+    /// Copies numbers in full precision from the host.
     fn floats(&self, numbers: &[f32]) -> Self::Floats;
-    /// Whole numbers from the host.
+    /// Copies whole numbers from the host.
     fn indices(&self, numbers: &[u32]) -> Self::Indices;
-    /// Rows to be looked up, from the host.
+    /// Copies rows to look up from the host.
     fn lookups(&self, rows: &[u32]) -> Self::Lookups;
-    /// Where each story begins, and where the last one ends.
+    /// Copies from the host where each story begins, and where the last one ends.
     fn stories(&self, bounds: &[usize]) -> Self::Stories;
 
-    /// Takes tensors to the device. `order` names each once: tensors that follow each other in it also do so in memory,
-    /// where the device keeps them together.
+    /// Copies tensors to the device. `order` names each tensor once. Tensors that follow each other
+    /// in it also do so in memory, if the device keeps them together.
     fn store(&self, tensors: &[Given<'_>], order: &[usize]) -> Result<Self::Store>;
-    /// A tensor's numbers.
+    /// Copies the numbers of a tensor to the host.
     fn read(&self, store: &Self::Store, part: Part, tensor: usize) -> Result<Vec<f32>>;
-    /// Replaces a tensor's numbers; there must be as many.
+    /// Replaces the numbers of a tensor. There must be as many as before.
     fn write(
         &self,
         store: &mut Self::Store,
@@ -181,20 +191,20 @@ pub trait Backend {
         tensor: usize,
         numbers: &[f32],
     ) -> Result<()>;
-    /// Rounds weights to a grid ([`crate::Grid`]) until [`Backend::restore`].
+    /// Rounds weights to a grid ([`crate::Grid`]) until [`Backend::restore`] is called.
     fn round(&self, store: &mut Self::Store, rounded: &[Rounded]);
     /// Brings back the weights as they were before [`Backend::round`].
     fn restore(&self, store: &mut Self::Store);
     /// Sets all gradients to zero.
     fn clear_gradients(&self, store: &mut Self::Store);
-    /// One step of AdamW on all tensors, gradients clipped by their global norm.
+    /// Takes one step of AdamW on all tensors, with gradients clipped by their global norm.
     fn step(&self, store: &mut Self::Store, step: AdamStep);
-    /// The gradients' global norm at the last step, before clipping.
+    /// The global norm of the gradients at the last step, before clipping.
     fn gradient_norm(&self, store: &Self::Store) -> Result<f64>;
-    /// The sums of losses since they were last taken.
+    /// Takes the sums of losses: returns them and sets them to zero.
     fn take_losses(&self, store: &mut Self::Store) -> Result<[f64; LOSSES]>;
 
-    /// The sum of the tables' rows, and that sum through layer norm and dropout.
+    /// The sum of the rows of the tables, and that sum after layer norm and dropout.
     fn embed(
         &self,
         store: &Self::Store,
@@ -204,7 +214,8 @@ pub trait Backend {
         places: &Self::Lookups,
         dropout: Dropout,
     ) -> [Self::Numbers; 2];
-    /// Adds the gradients of the tables and of the norm, given the sum and the gradient of what came out.
+    /// Adds the gradients of the tables and of the norm, given the sum and the gradient of the
+    /// result.
     #[allow(clippy::too_many_arguments)]
     fn embed_backward(
         &self,
@@ -218,7 +229,7 @@ pub trait Backend {
         dropout: Dropout,
     );
 
-    /// `branch` through dropout plus `residual`, and that sum through layer norm.
+    /// The sum of `branch` after dropout and `residual`, and that sum after layer norm.
     fn add_norm(
         &self,
         store: &Self::Store,
@@ -227,7 +238,7 @@ pub trait Backend {
         residual: &Self::Numbers,
         dropout: Dropout,
     ) -> [Self::Numbers; 2];
-    /// The gradients of `residual` and `branch`, given the sum and the gradient of what came out.
+    /// The gradients of `residual` and `branch`, given the sum and the gradient of the result.
     fn add_norm_backward(
         &self,
         store: &mut Self::Store,
@@ -237,7 +248,7 @@ pub trait Backend {
         dropout: Dropout,
     ) -> [Self::Numbers; 2];
 
-    /// `x * weight^T + bias` of `rows` rows.
+    /// `x * weight^T + bias` for `rows` rows.
     fn linear(
         &self,
         store: &Self::Store,
@@ -245,7 +256,7 @@ pub trait Backend {
         x: &Self::Numbers,
         rows: usize,
     ) -> Self::Numbers;
-    /// The gradient of `x`.
+    /// The gradient of `x`. The gradients of weight and bias are added.
     fn linear_backward(
         &self,
         store: &mut Self::Store,
@@ -254,7 +265,7 @@ pub trait Backend {
         rows: usize,
         d_out: &Self::Numbers,
     ) -> Self::Numbers;
-    /// The linear map, and the activation of what it gives.
+    /// The result of the linear map, and its activation.
     fn linear_activate(
         &self,
         store: &Self::Store,
@@ -263,7 +274,7 @@ pub trait Backend {
         rows: usize,
         activation: Activation,
     ) -> [Self::Numbers; 2];
-    /// Adds the gradient of `x`, given what the linear map gave before the activation.
+    /// Adds the gradient of `x`, given the result of the linear map before the activation.
     #[allow(clippy::too_many_arguments)]
     fn linear_activate_backward(
         &self,
@@ -277,7 +288,8 @@ pub trait Backend {
         d_x: &mut Self::Numbers,
     );
 
-    /// Queries, keys and values of `rows` rows. In memory the three weights follow each other, and so do the biases.
+    /// The queries, keys and values of `rows` rows. In memory the three weights follow each other,
+    /// and so do the biases.
     fn project(
         &self,
         store: &Self::Store,
@@ -303,7 +315,7 @@ pub trait Backend {
         stories: &Self::Stories,
         projected: &Self::Projected,
     ) -> (Self::Numbers, Self::Softmax);
-    /// The gradients of queries, keys and values, given what came out and its gradient.
+    /// The gradients of queries, keys and values, given the result of attention and its gradient.
     #[allow(clippy::too_many_arguments)]
     fn attention_backward(
         &self,
@@ -316,7 +328,7 @@ pub trait Backend {
         d_out: &Self::Numbers,
     ) -> Self::Projected;
 
-    /// Rows of `x`.
+    /// Copies rows of `x`.
     fn gather(&self, x: &Self::Numbers, rows: &Self::Lookups, width: usize) -> Self::Numbers;
     /// Adds the rows of `what` to rows of `to`.
     fn scatter(
@@ -326,7 +338,7 @@ pub trait Backend {
         to: &mut Self::Numbers,
         width: usize,
     );
-    /// The mean of each story's rows.
+    /// The mean of the rows of each story.
     fn story_means(
         &self,
         x: &Self::Numbers,
@@ -342,8 +354,9 @@ pub trait Backend {
         width: usize,
     );
 
-    /// Adds the sum over rows of `weights[r] * -log softmax(logits of row r)[targets[r]]` to sum `loss` of the store,
-    /// logits being a linear map of `x`, some rows at a time; returns the gradient of `x`.
+    /// Adds the sum over rows of `weights[r] * -log softmax(logits of row r)[targets[r]]` to sum
+    /// number `loss` of the store, and returns the gradient of `x`. The logits are a linear map of
+    /// `x`, of which only some rows are in memory at a time.
     #[allow(clippy::too_many_arguments)]
     fn softmax_loss(
         &self,
@@ -355,7 +368,8 @@ pub trait Backend {
         weights: &Self::Floats,
         loss: usize,
     ) -> Self::Numbers;
-    /// Likewise the sum over all logits of `weights[i] * -log` probability of label `labels[i]` under a sigmoid.
+    /// Adds the sum over all logits of `weights[i] * -log p(labels[i])`, with probabilities by a
+    /// sigmoid, to sum number `loss` of the store, and returns the gradient of `x`.
     #[allow(clippy::too_many_arguments)]
     fn sigmoid_loss(
         &self,

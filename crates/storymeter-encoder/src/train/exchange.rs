@@ -1,49 +1,50 @@
-//! Several devices that train one network together: each takes a part of every batch, and before every step of the
-//! optimiser their gradients are summed, so that all take the same step.
+//! Several devices that train one network together. Each takes a part of every batch, and before
+//! every step of the optimiser their gradients are summed, so that all devices take the same step.
 
 use super::backend::Backend;
 use crate::Result;
 use std::ops::Range;
 
-/// Which of how many devices that train together.
+/// The number of a device among those that train together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rank {
-    /// Its number, from 0.
+    /// Its number, counted from 0.
     pub number: usize,
-    /// How many there are.
+    /// How many devices there are.
     pub of: usize,
 }
 
 impl Rank {
-    /// A device that trains on its own.
+    /// A device that trains alone.
     pub const ALONE: Rank = Rank { number: 0, of: 1 };
 
-    /// This rank's part of a batch of `count` stories. The parts follow each other and differ by one story at most.
+    /// The part of a batch of `count` stories that this rank takes. The parts follow each other and
+    /// differ by at most one story.
     pub fn part(self, count: usize) -> Range<usize> {
         count * self.number / self.of..count * (self.number + 1) / self.of
     }
 }
 
-/// The way ranks sum up what each of them has. All ranks ask for the same sums in the same order, each waits for the
-/// others, and all get the same bits.
+/// How ranks sum up what each of them has. All ranks ask for the same sums in the same order, each
+/// waits for the others, and all get the same bits.
 pub trait Exchange<B: Backend> {
-    /// Who this is.
+    /// The rank of this device.
     fn rank(&self) -> Rank;
 
     /// Replaces the gradients of all `tensors` tensors by their sums over the ranks.
     ///
     /// # Errors
-    /// What the device or the way between the ranks says.
+    /// If the device or the connection between the ranks fails.
     fn sum_gradients(&self, backend: &B, store: &mut B::Store, tensors: usize) -> Result<()>;
 
     /// Replaces a few numbers by their sums over the ranks.
     ///
     /// # Errors
-    /// What the device or the way between the ranks says.
+    /// If the device or the connection between the ranks fails.
     fn sum(&self, backend: &B, numbers: &mut [f64]) -> Result<()>;
 }
 
-/// One device: every sum is there already.
+/// A single device, which has every sum already.
 #[derive(Clone, Copy, Debug)]
 pub struct Alone;
 

@@ -1,4 +1,4 @@
-//! Losses on top of the last hidden states, each adding to the gradient of the states it looks at.
+//! Losses on top of the last hidden states. Each adds to the gradient of the states that it reads.
 
 use super::backend::{Backend, Linear};
 use super::network::{Network, Trace};
@@ -16,12 +16,12 @@ impl<B: Backend> States<'_, B> {
     }
 }
 
-/// Which vectors a head looks at.
+/// Which vectors a head reads.
 #[derive(Clone, Copy, Debug)]
 pub enum Selection<'a> {
     /// These rows of the hidden states.
     Rows(&'a [u32]),
-    /// The mean over each story's tokens.
+    /// The mean over the tokens of each story.
     StoryMeans,
 }
 
@@ -32,15 +32,16 @@ enum Selected<B: Backend> {
 }
 
 impl<B: Backend> Network<B> {
-    /// The states of a forward pass, with a gradient of zero.
+    /// Prepares the states of a forward pass for losses, with a gradient of zero.
     pub fn states<'a>(&self, trace: &'a Trace<B>) -> States<'a, B> {
         States { trace, d_hidden: self.backend.zeros(trace.tokens() * self.config().hidden) }
     }
 
-    /// Softmax cross-entropy over a vocabulary at selected rows, added to loss sum number `loss`:
-    /// `sum of weights[i] * -log p(targets[i] | states[rows[i]])`.
+    /// Adds the softmax cross-entropy over a vocabulary at selected rows to loss sum number `loss`:
+    /// the sum of `weights[i] * -log p(targets[i] | states[rows[i]])`.
     ///
-    /// Only the rows given are ever multiplied with the vocabulary, and about a thousand of them at a time.
+    /// Only these rows are multiplied with the vocabulary, and only some thousand of them at a
+    /// time.
     ///
     /// # Panics
     /// If `rows`, `targets` and `weights` differ in length, or a row or target is out of range.
@@ -53,7 +54,7 @@ impl<B: Backend> Network<B> {
     ) {
         assert!(
             rows.len() == targets.len() && rows.len() == weights.len(),
-            "one target and weight a row"
+            "one target and one weight per row"
         );
         assert!(
             targets.iter().all(|target| (*target as usize) < head.outputs),
@@ -68,11 +69,12 @@ impl<B: Backend> Network<B> {
         });
     }
 
-    /// Sigmoid cross-entropy of one or more logits for each selected vector, added to loss sum number `loss`: the sum of
-    /// `weights[i] * -log p(labels[i])`, the labels of one vector side by side.
+    /// Adds the sigmoid cross-entropy of one or more logits per selected vector to loss sum number
+    /// `loss`: the sum of `weights[i] * -log p(labels[i])`. The labels of one vector stand side by
+    /// side.
     ///
     /// # Panics
-    /// If there are not as many weights as labels, the labels are not one an output and vector, or a row is out of range.
+    /// If there is not one label and one weight per output and vector, or a row is out of range.
     pub fn label_loss(
         &mut self,
         states: &mut States<'_, B>,
@@ -87,7 +89,7 @@ impl<B: Backend> Network<B> {
         };
         assert!(
             labels.len() == weights.len() && labels.len() == rows * head.outputs,
-            "a label and a weight an output and vector"
+            "one label and one weight per output and vector"
         );
         if rows == 0 {
             return;
@@ -98,7 +100,7 @@ impl<B: Backend> Network<B> {
         });
     }
 
-    /// Selected vectors through a head, and the gradient back to where they came from.
+    /// Takes selected vectors through a head, and their gradient back to where they came from.
     fn through_head(
         &mut self,
         states: &mut States<'_, B>,

@@ -1,6 +1,8 @@
-//! Training: the encoder forward and backward, losses and the optimiser over the operations of one device.
+//! Training: the encoder forward and backward, losses, and the optimiser, over the operations of
+//! one device.
 //!
-//! [`Network`] is written once over [`Backend`], the boundary behind which a device lives; [`Cpu`] is the first.
+//! [`Network`] is written once over [`Backend`], the boundary behind which a device lives. [`Cpu`]
+//! is one device; with the feature `cuda`, a GPU is another.
 
 mod backend;
 mod cpu;

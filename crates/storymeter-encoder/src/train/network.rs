@@ -14,20 +14,21 @@ use crate::{Error, Result};
 pub struct ForwardOptions {
     /// The random numbers of dropout; `None` turns dropout off.
     pub dropout: Option<Stream>,
-    /// Keep only each layer's input, and compute the rest again in the backward pass: about a tenth of the memory for
-    /// a third more time.
+    /// Whether to keep only the input of each layer, and to compute everything else again in the
+    /// backward pass. This needs about a tenth of the memory and a third more time.
     pub recompute: bool,
-    /// Rows before these in the batch they are a part of: dropout then is what it would be in the whole batch.
+    /// How many rows of the whole batch come before these. Dropout then is what it would be in the
+    /// whole batch.
     pub first_row: usize,
 }
 
-/// An encoder whose weights and gradients are on a device, and beside them those of the heads on top of it.
+/// An encoder, and the heads on top of it, whose weights and gradients are on a device.
 pub struct Network<B: Backend> {
     pub(super) backend: B,
     pub(super) store: B::Store,
     config: Config,
     layout: Layout,
-    /// Name and shape of every tensor of the heads.
+    /// The name and shape of every tensor of the heads.
     heads: Vec<(String, Vec<usize>)>,
 }
 
@@ -45,23 +46,23 @@ pub struct Trace<B: Backend> {
 }
 
 impl<B: Backend> Trace<B> {
-    /// The last hidden states, one row a token.
+    /// The last hidden states, one row per token.
     pub fn hidden(&self) -> &B::Numbers {
         &self.hidden
     }
 
-    /// Tokens of the batch.
+    /// The number of tokens of the batch.
     pub fn tokens(&self) -> usize {
         self.tokens
     }
 
-    /// Stories of the batch.
+    /// The number of stories of the batch.
     pub fn stories(&self) -> usize {
         self.count
     }
 }
 
-/// A layer's input, and what was computed from it unless that is to be done again.
+/// The input of a layer, and what was computed from it unless that is to be done again.
 struct Kept<B: Backend> {
     input: B::Numbers,
     inner: Option<Inner<B>>,
@@ -72,16 +73,16 @@ struct Inner<B: Backend> {
     projected: B::Projected,
     softmax: B::Softmax,
     attention: B::Numbers,
-    /// Input plus attention's output, before the first layer norm.
+    /// The input plus the result of attention, before the first layer norm.
     attention_sum: B::Numbers,
     middle: B::Numbers,
     up: B::Numbers,
     wide: B::Numbers,
-    /// Middle plus the feed-forward part's output, before the second layer norm.
+    /// The middle plus the result of the feed-forward part, before the second layer norm.
     output_sum: B::Numbers,
 }
 
-/// Which of a layer's places for dropout.
+/// The places of a layer that have dropout.
 #[derive(Clone, Copy)]
 enum Spot {
     Attention = 0,
@@ -91,10 +92,10 @@ enum Spot {
 }
 
 impl<B: Backend> Network<B> {
-    /// Takes the weights of an encoder and of heads on top of it to the device.
+    /// Copies the weights of an encoder, and of heads on top of it, to the device.
     ///
     /// # Errors
-    /// If a tensor has not as many numbers as the configuration says, and what the device says.
+    /// If a tensor does not have as many numbers as the configuration says, or if the device fails.
     pub fn new(
         backend: B,
         config: Config,
@@ -128,29 +129,41 @@ impl<B: Backend> Network<B> {
         &self.config
     }
 
-    /// The encoder's weights, back from the device.
+    /// Copies the weights of the encoder back from the device.
+    ///
+    /// # Errors
+    /// If the device fails.
     pub fn parameters(&self) -> Result<Parameters> {
         Ok(Parameters { tensors: self.named(Part::Weights, &self.layout.expected, 0)? })
     }
 
-    /// The heads' weights, back from the device.
+    /// Copies the weights of the heads back from the device.
+    ///
+    /// # Errors
+    /// If the device fails.
     pub fn heads(&self) -> Result<Vec<Tensor>> {
         self.named(Part::Weights, &self.heads, self.layout.expected.len())
     }
 
-    /// The gradients of the encoder and then of the heads, back from the device: their sum since they were last cleared.
+    /// Copies the gradients of the encoder and then of the heads back from the device. They are
+    /// sums since they were last cleared.
+    ///
+    /// # Errors
+    /// If the device fails.
     pub fn gradients(&self) -> Result<Parameters> {
         let mut tensors = self.named(Part::Gradients, &self.layout.expected, 0)?;
         tensors.extend(self.named(Part::Gradients, &self.heads, tensors.len())?);
         Ok(Parameters { tensors })
     }
 
-    /// Rounds the weights to a grid until [`Network::restore`]: forward and backward passes compute with the rounded ones.
+    /// Rounds the weights to a grid until [`Network::restore`] is called. Forward and backward
+    /// passes compute with the rounded weights.
     pub fn round(&mut self, grid: Grid) {
         self.backend.round(&mut self.store, &grid.of(&self.layout));
     }
 
-    /// Brings back the exact weights, which the optimiser moves by the gradients of the rounded ones.
+    /// Brings back the exact weights, which the optimiser moves by the gradients of the rounded
+    /// ones.
     pub fn restore(&mut self) {
         self.backend.restore(&mut self.store);
     }
@@ -160,7 +173,11 @@ impl<B: Backend> Network<B> {
         self.backend.clear_gradients(&mut self.store);
     }
 
-    /// The sums of losses since they were last taken. A device that works on its own is waited for.
+    /// Takes the sums of losses: returns them and sets them to zero. Waits for a device that works
+    /// in the background.
+    ///
+    /// # Errors
+    /// If the device fails.
     pub fn take_losses(&mut self) -> Result<[f64; LOSSES]> {
         self.backend.take_losses(&mut self.store)
     }
@@ -168,18 +185,21 @@ impl<B: Backend> Network<B> {
     /// Replaces the gradients by their sums over the devices that train together.
     ///
     /// # Errors
-    /// What the exchange says.
+    /// If the exchange fails.
     pub fn sum_gradients(&mut self, exchange: &dyn Exchange<B>) -> Result<()> {
         let tensors = self.tensor_count();
         exchange.sum_gradients(&self.backend, &mut self.store, tensors)
     }
 
-    /// The gradients' global norm at the optimiser's last step, before clipping.
+    /// The global norm of the gradients at the last step of the optimiser, before clipping.
+    ///
+    /// # Errors
+    /// If the device fails.
     pub fn gradient_norm(&self) -> Result<f64> {
         self.backend.gradient_norm(&self.store)
     }
 
-    /// A linear map on the hidden states made of tensors `weight` and `bias` of the heads.
+    /// A linear map on the hidden states, made of tensors `weight` and `bias` of the heads.
     ///
     /// # Panics
     /// If there are no such tensors.
@@ -190,6 +210,9 @@ impl<B: Backend> Network<B> {
     }
 
     /// The table of words as a linear map on the hidden states, with tensor `bias` of the heads.
+    ///
+    /// # Panics
+    /// If there is no such tensor.
     pub fn tied_head(&self, bias: usize) -> Linear {
         Linear {
             weight: self.layout.words,
@@ -198,7 +221,7 @@ impl<B: Backend> Network<B> {
         }
     }
 
-    /// Tensors of encoder and heads.
+    /// The number of tensors of encoder and heads.
     pub(super) fn tensor_count(&self) -> usize {
         self.layout.expected.len() + self.heads.len()
     }
@@ -216,18 +239,19 @@ impl<B: Backend> Network<B> {
         list.iter().enumerate().map(tensor).collect()
     }
 
-    /// The last hidden states of a batch, with what the backward pass needs.
+    /// Computes the last hidden states of a batch, and keeps what the backward pass needs.
     ///
     /// # Errors
-    /// For stories that are too long and tokens that are not in the vocabulary.
+    /// If a story is too long, or a token is not in the vocabulary.
     pub fn forward(&self, batch: &Batch, options: ForwardOptions) -> Result<Trace<B>> {
         self.run(batch, options, true)
     }
 
-    /// The last hidden states of a batch, one row a token, with nothing kept and without dropout.
+    /// Computes the last hidden states of a batch, one row per token, without dropout. Nothing is
+    /// kept.
     ///
     /// # Errors
-    /// As [`Network::forward`].
+    /// If a story is too long, or a token is not in the vocabulary.
     pub fn encode(&self, batch: &Batch) -> Result<B::Numbers> {
         Ok(self.run(batch, ForwardOptions::default(), false)?.hidden)
     }
@@ -325,7 +349,8 @@ impl<B: Backend> Network<B> {
             .map(|spot| self.dropout(trace.options, layer, spot));
         let (b, store) = (&self.backend, &mut self.store);
 
-        // The feed-forward part; the sum before the norm passes its gradient to both of its parts.
+        // The feed-forward part. The sum before the norm passes its gradient on to both of its
+        // parts.
         let [mut d_middle, d_branch] =
             b.add_norm_backward(store, output_norm, &inner.output_sum, &d_output, second_dropout);
         drop(d_output);
@@ -387,7 +412,8 @@ impl<B: Backend> Network<B> {
 
     fn dropout(&self, options: ForwardOptions, layer: usize, spot: Spot) -> Dropout {
         let Config { attention_dropout, hidden_dropout, heads, hidden, .. } = self.config;
-        // A row's numbers that are dropped or not; with attention a probability a head and token, of the longest story.
+        // How many numbers per row are dropped or kept. Attention has one probability per head and
+        // token of the longest story.
         let (rate, width) = match spot {
             Spot::Attention => (attention_dropout, heads * self.config.max_tokens()),
             _ => (hidden_dropout, hidden),
@@ -415,7 +441,7 @@ impl<B: Backend> Network<B> {
         [query, key, value].map(|place| self.linear(place))
     }
 
-    /// A linear map of the encoder, by its weight's expected shape.
+    /// A linear map of the encoder, with the sizes that its weight should have.
     fn linear(&self, place: Pair) -> Linear {
         let shape = &self.layout.expected[place.weight].1;
         Linear { weight: place.weight, bias: place.bias, inputs: shape[1], outputs: shape[0] }

@@ -1,4 +1,5 @@
-//! AdamW with decay groups, clipping by the global norm, and the learning rate's way up and down.
+//! AdamW with weight decay for some tensors, clipping by the global norm, and a schedule of the
+//! learning rate.
 
 use super::backend::{AdamStep, Backend, Part};
 use super::network::Network;
@@ -7,17 +8,18 @@ use crate::{Error, Result};
 /// The settings of AdamW.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AdamW {
-    /// Decay of the mean of gradients.
+    /// The decay of the mean of gradients.
     pub beta1: f32,
-    /// Decay of the mean of squared gradients.
+    /// The decay of the mean of squared gradients.
     pub beta2: f32,
-    /// Added to the root of the mean of squares.
+    /// What is added to the root of the mean of squares.
     pub eps: f32,
-    /// Weight decay of the tensors it applies to.
+    /// The weight decay of the tensors that decay.
     pub decay: f32,
-    /// Whether the means are corrected for their start at zero. Google's BERT code does not.
+    /// Whether the means are corrected for their start at zero. Google's BERT code does not do so.
     pub bias_correction: bool,
-    /// Gradients with a larger global norm are scaled down to it; infinity turns clipping off.
+    /// Gradients with a larger global norm are scaled down to this one; infinity turns clipping
+    /// off.
     pub clip: f32,
 }
 
@@ -28,38 +30,41 @@ impl Default for AdamW {
 }
 
 impl AdamW {
-    /// The optimiser of Google's BERT code, which the released UNION code uses: eps 1e-6, no bias correction.
+    /// The optimiser of Google's BERT code, which the released UNION code uses: eps is 1e-6, and
+    /// there is no bias correction.
     pub fn bert() -> AdamW {
         AdamW { eps: 1e-6, bias_correction: false, ..AdamW::default() }
     }
 }
 
-/// AdamW: its settings and how many steps it has taken. The means of the gradients are with the weights.
+/// AdamW: its settings, and how many steps it has taken. The means of the gradients are kept with
+/// the weights.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Optimiser {
     settings: AdamW,
     steps: u64,
 }
 
-/// Where an optimiser is, on the host.
+/// The state of an optimiser, on the host.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct OptimiserState {
-    /// Steps taken.
+    /// The number of steps taken.
     pub steps: u64,
-    /// Mean of the gradient and mean of its square, tensor by tensor: the encoder's, then the heads'.
+    /// The mean of the gradient and the mean of its square for each tensor: first those of the
+    /// encoder, then those of the heads.
     pub means: Vec<(Vec<f32>, Vec<f32>)>,
 }
 
 impl Optimiser {
-    /// Before the first step.
+    /// Makes an optimiser before its first step.
     pub fn new(settings: AdamW) -> Optimiser {
         Optimiser { settings, steps: 0 }
     }
 
-    /// Back where a run stopped.
+    /// Makes an optimiser that goes on where a run stopped.
     ///
     /// # Errors
-    /// If the state belongs to other tensors, and what the device says.
+    /// If the state belongs to other tensors, or if the device fails.
     pub fn resume<B: Backend>(
         network: &mut Network<B>,
         settings: AdamW,
@@ -77,10 +82,10 @@ impl Optimiser {
         Ok(Optimiser { settings, steps: state.steps })
     }
 
-    /// What a checkpoint must keep.
+    /// Copies the state that a checkpoint must keep from the device.
     ///
     /// # Errors
-    /// What the device says.
+    /// If the device fails.
     pub fn state<B: Backend>(&self, network: &Network<B>) -> Result<OptimiserState> {
         let read = |part, tensor| network.backend.read(&network.store, part, tensor);
         let means = (0..network.tensor_count())
@@ -89,7 +94,7 @@ impl Optimiser {
         Ok(OptimiserState { steps: self.steps, means })
     }
 
-    /// One step at learning rate `rate` over all tensors of encoder and heads.
+    /// Takes one step with learning rate `rate` on all tensors of encoder and heads.
     pub fn step<B: Backend>(&mut self, network: &mut Network<B>, rate: f32) {
         let AdamW { beta1, beta2, eps, decay, bias_correction, clip } = self.settings;
         self.steps += 1;
@@ -103,8 +108,8 @@ impl Optimiser {
     }
 }
 
-/// The learning rate of step `step` (from 0) of `steps`: up from 0 over the first `warm_up` steps, then straight
-/// down to 0 at the end.
+/// The learning rate of step `step` (counted from 0) of `steps`. It rises from 0 over the first
+/// `warm_up` steps, then falls in a straight line to 0 at the end.
 pub fn warm_up_then_linear(peak: f32, step: u64, warm_up: u64, steps: u64) -> f32 {
     let part = if step < warm_up {
         step as f64 / warm_up as f64

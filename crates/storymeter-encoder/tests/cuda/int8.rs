@@ -1,4 +1,4 @@
-//! The encoder in eight bits beside the CPU's.
+//! Compares the encoder in eight bits with that of the CPU.
 
 use super::config;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn batch_of(lengths: &[usize], config: &Config, seed: u64) -> Batch {
     batch
 }
 
-/// Weights with biases, gains and matrices of the size that trained ones have.
+/// Weights whose biases, gains and matrices have the size of trained ones.
 fn lively(config: &Config, seed: u64) -> Parameters {
     let mut parameters = Parameters::random(config, seed);
     for (i, tensor) in parameters.tensors.iter_mut().enumerate() {
@@ -31,7 +31,7 @@ fn lively(config: &Config, seed: u64) -> Parameters {
     parameters
 }
 
-/// How many of these numbers differ in a bit, and where most; `None` where all are the same.
+/// How many of these numbers differ in a bit, and where most; `None` if all are the same.
 fn difference(truth: &[f32], found: &[f32], width: usize) -> Option<String> {
     if truth.len() != found.len() {
         return Some(format!("{} numbers, not {}", found.len(), truth.len()));
@@ -48,7 +48,7 @@ fn difference(truth: &[f32], found: &[f32], width: usize) -> Option<String> {
     ))
 }
 
-/// The mean of a story's states, summed as the scorer does.
+/// The mean of the states of a story, summed as the scorer does.
 fn mean(states: &[f32], width: usize) -> Vec<f32> {
     let column = |at: usize| states[at..].iter().step_by(width).map(|x| f64::from(*x)).sum::<f64>();
     let rows = (states.len() / width) as f64;

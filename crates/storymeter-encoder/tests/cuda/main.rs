@@ -1,10 +1,10 @@
-//! Compares every operation on the GPU with its twin on the CPU, and whole networks with the CPU and
-//! with PyTorch.
+//! Compares every operation on the GPU with its twin on the CPU, and whole networks with the CPU
+//! and with PyTorch.
 //!
 //!     cargo test --release -p storymeter-encoder --features cuda --test cuda -- --include-ignored
 //!
-//! The tests need an NVIDIA GPU, so that they are ignored unless they are asked for. Each makes all of
-//! its comparisons before it fails; `--nocapture` shows them.
+//! The tests need an NVIDIA GPU, so that they are ignored unless they are asked for. Each makes all
+//! of its comparisons before it fails; `--nocapture` shows them.
 #![allow(clippy::print_stdout)]
 
 mod int8;
@@ -64,7 +64,8 @@ fn linear<B: Backend>(
     let y = b.linear(&store, map, &x, rows);
     let d_x = b.linear_backward(&mut store, map, &x, rows, &d);
     let [_, after] = b.linear_activate(&store, map, &x, rows, activation);
-    // Given rather than computed: rounding moves numbers across ReLU's kink, where the slope jumps by one.
+    // Given rather than computed: rounding moves numbers across the kink of ReLU, where the slope
+    // jumps by one.
     let before: Vec<f32> =
         numbers(rows * outputs, 6).iter().map(|x| bf16::from_f32(*x).to_f32()).collect();
     let before = b.upload(&before);
@@ -80,7 +81,7 @@ fn linear<B: Backend>(
     all
 }
 
-/// A linear map with rounded weights, those weights, and what they were before.
+/// A linear map with rounded weights, those weights, and the weights before.
 fn rounding<B: Backend>(b: &B, step: f32) -> Results {
     let (rows, inputs, outputs) = (9, 128, 192);
     let mut store = store(b, &[numbers(inputs * outputs, 2), numbers(outputs, 3)]);
@@ -118,7 +119,7 @@ fn embedding<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results
     let tables = Tables { words: 0, positions: 1, segments: Some(2) };
     let norm = Norm { gain: 3, shift: 4, width, eps: 1e-12 };
     let dropout = Dropout { rate, stream: Stream::new(9) };
-    // One word is a third of all, as in real text.
+    // One word makes up a third of all, as in real text.
     let id = |i: usize| {
         if i.is_multiple_of(3) { 5 } else { (Stream::new(7).bits(i as u64) % words as u64) as u32 }
     };
@@ -178,8 +179,9 @@ fn attention<B: Backend>(
         ["d_query", "d_key", "d_value", "d_query_bias", "d_key_bias", "d_value_bias", "d_relative"];
     let found = gradients(b, &store, &names).into_iter().filter(|(name, _)| *name != "d_key_bias");
     if lengths == [1] {
-        // A lone token attends to itself whatever its scores are: their true gradients are zero, and relative to
-        // nothing every error is infinite. All gradients as one vector have a length to compare with.
+        // A single token attends to itself whatever its scores are. Their true gradients are zero,
+        // and relative to zero every error is infinite. All gradients as one vector have a length
+        // to compare with.
         all.push(("all gradients", found.flat_map(|(_, numbers)| numbers).collect()));
     } else {
         all.extend(found);
@@ -254,7 +256,7 @@ fn optimiser<B: Backend>(b: &B, clip: f32) -> Results {
     all
 }
 
-/// Attention on tensor cores with heads of 32 and of 64, and the plain one.
+/// Attention on tensor cores with heads of 32 and of 64 columns, and the plain one.
 fn small_configs() -> [(&'static str, Config); 3] {
     [
         ("BERT", config(Family::Bert, 2, 96, 3, 192)),
@@ -281,15 +283,15 @@ fn hidden<B: Backend>(backend: B, config: &Config) -> Results {
     vec![("hidden states", network.backend().download(&hidden).unwrap())]
 }
 
-/// States, loss and gradients of a whole network, with dropout, and the losses of a few steps.
+/// The states, loss and gradients of a whole network with dropout, and the losses of a few steps.
 fn network<B: Backend>(backend: B, config: &Config, recompute: bool) -> Results {
     let heads = head_tensors(config.hidden, config.vocabulary, numbers(config.hidden, 3));
     let mut network =
         Network::new(backend, config.clone(), &Parameters::random(config, 1), &heads).unwrap();
     let stories = stories_for(config);
     let stories: Vec<&[u32]> = stories.iter().map(Vec::as_slice).collect();
-    // All alike: with labels of both kinds the gradients of biases are small differences of large terms, whose relative
-    // error says nothing of the terms.
+    // All labels are alike. With labels of both kinds the gradients of biases are small differences
+    // of large terms, whose relative error says nothing about the terms.
     let labels = vec![1.0; stories.len()];
     let hidden = network.encode(&stories.iter().copied().collect()).unwrap();
     let mut all = vec![("hidden states", network.backend().download(&hidden).unwrap())];
@@ -298,7 +300,8 @@ fn network<B: Backend>(backend: B, config: &Config, recompute: bool) -> Results 
     let loss = learn(&mut network, &stories, &labels, options);
     all.push(("loss", vec![loss as f32]));
     for tensor in network.gradients().unwrap().tensors {
-        // The gradient of a key's bias is zero but for rounding: softmax does not see a shift.
+        // The gradient of the bias of a key is zero but for rounding, because softmax does not see
+        // a shift.
         let key_bias = tensor.name.ends_with("key.bias") || tensor.name.ends_with("attn.k.bias");
         if !key_bias {
             all.push((Box::leak(tensor.name.into_boxed_str()), tensor.data));
@@ -327,7 +330,11 @@ fn all_of<N: Number>(
     let mut report = Report { precision, tolerance, failures: Vec::new() };
     macro_rules! both {
         ($case:expr, $function:ident, $($argument:expr),*) => {
-            report.compare($case, &$function(&cpu, $($argument),*), &$function(&cuda, $($argument),*))
+            report.compare(
+                $case,
+                &$function(&cpu, $($argument),*),
+                &$function(&cuda, $($argument),*),
+            )
         };
     }
     for (rows, inputs, outputs) in [(1, 8, 8), (13, 32, 96), (513, 384, 1536), (1001, 768, 768)] {
@@ -405,7 +412,7 @@ fn a_small_run_gives_the_same_bytes_twice_and_recomputing() {
 fn the_gpu_does_what_the_cpu_does() {
     let mut failures = all_of::<f32>("f32", 1e-4, 5e-4);
     failures.extend(all_of::<bf16>("bf16", 2e-2, 6e-2));
-    // Scoring's format: three more bits than bf16, and nothing but the forward pass.
+    // The format of scoring: it has three more bits than bf16, and only the forward pass is used.
     let mut report = Report { precision: "f16", tolerance: 2e-3, failures: Vec::new() };
     for (name, config) in &small_configs() {
         let (truth, found) =

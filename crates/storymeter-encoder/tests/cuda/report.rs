@@ -14,8 +14,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Compares by the length of the difference, relative to that of the truth. The line that is printed
-    /// also has the largest difference.
+    /// Compares by the length of the difference, relative to that of the truth. The line that is
+    /// printed also has the largest difference.
     pub fn compare(&mut self, case: &str, truth: &Results, found: &Results) {
         for ((name, truth), (_, found)) in truth.iter().zip(found) {
             let length = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();

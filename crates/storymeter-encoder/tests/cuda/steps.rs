@@ -1,4 +1,4 @@
-//! Training steps beside PyTorch's, with the tiny fixtures and with real encoders.
+//! Training steps compared with those of PyTorch.
 
 use super::loss::{head_tensors, learn};
 use super::report::Report;
@@ -10,24 +10,27 @@ use storymeter_encoder::train::{
 };
 use storymeter_encoder::{Config, Tensor, load_parameters};
 
-/// The folder of a fixture. A binary built elsewhere and run in the repository's root finds it too.
+/// The folder of a fixture. It is also found by a binary that was built elsewhere and runs in the
+/// root of the repository.
 pub(super) fn fixture(model: &str) -> PathBuf {
     let crates = [Path::new(env!("CARGO_MANIFEST_DIR")), Path::new("crates/storymeter-encoder")];
     let crates = crates.into_iter().find(|path| path.exists()).unwrap_or(crates[0]);
     crates.join("tests/fixtures").join(model)
 }
 
-/// How far steps may stray from PyTorch's losses in f32.
+/// How far the losses of steps may be from those of PyTorch in f32.
 #[derive(Clone, Copy)]
 pub(super) enum Leeway {
     /// This far.
     Within(f64),
-    /// This far, or twice as far as PyTorch's own bf16 autocast if that is more: in sixteen bits the
-    /// fixtures, whose weights are large and whose batches are small on purpose, follow nobody closely.
+    /// This far, or twice as far as PyTorch's own bf16 autocast if that is more: in sixteen bits
+    /// the fixtures, whose weights are large and whose batches are small on purpose, follow nobody
+    /// closely.
     OrTwiceAutocast(f64),
 }
 
-/// What PyTorch did in a folder (tools/encoder_fixtures.py, tools/training_steps.py).
+/// What PyTorch computed, from a folder that tools/encoder_fixtures.py or tools/training_steps.py
+/// wrote.
 pub(super) struct Steps {
     folder: PathBuf,
     stories: Vec<Vec<u32>>,
@@ -60,9 +63,9 @@ impl Steps {
         Network::new(backend, config, &parameters, &heads).unwrap()
     }
 
-    /// The loss of step `step`, whose gradients are then there.
+    /// The loss of step `step`. Its gradients are in the network then.
     fn learn<B: Backend>(&self, network: &mut Network<B>, step: usize) -> f64 {
-        // The fixtures' labels follow from the number.
+        // The labels of the fixtures follow from the number of the story.
         let label = |i: usize| self.expected["labels"][i].as_f64().unwrap_or((i % 2) as f64) as f32;
         let chosen: Vec<usize> = (step % 2..self.stories.len()).step_by(2).collect();
         let labels: Vec<f32> = chosen.iter().map(|i| label(*i)).collect();
@@ -89,7 +92,8 @@ impl Steps {
         (0..steps).map(step).collect()
     }
 
-    /// The relative error of every gradient of the first step beside PyTorch's f64, the largest first.
+    /// The relative error of every gradient of the first step compared with PyTorch in f64, the
+    /// largest first.
     pub(super) fn gradient_errors<B: Backend>(&self, backend: B) -> Option<Vec<(f64, String)>> {
         let file = std::fs::read(self.folder.join("gradients.safetensors")).ok()?;
         let file = SafeTensors::deserialize(&file).unwrap();
@@ -97,7 +101,7 @@ impl Steps {
         self.learn(&mut network, 0);
         let mut errors = Vec::new();
         for Tensor { name, data, .. } in network.gradients().unwrap().tensors {
-            // Zero but for rounding: softmax does not see a shift.
+            // Zero but for rounding, because softmax does not see a shift.
             if name.ends_with("key.bias") || name.ends_with(".k.bias") {
                 continue;
             }
@@ -120,13 +124,13 @@ impl Steps {
     }
 }
 
-/// The largest difference, infinite where there is a NaN.
+/// The largest difference, which is infinite if there is a NaN.
 fn strays(truth: &[f64], found: &[f64]) -> f64 {
     let differences = truth.iter().zip(found).map(|(a, b)| (a - b).abs());
     differences.fold(0f64, |most, d| if d.is_nan() { f64::INFINITY } else { most.max(d) })
 }
 
-/// Training steps beside PyTorch's.
+/// Compares the losses of training steps with those of PyTorch.
 pub(super) fn pytorchs_losses<B: Backend>(
     report: &mut Report,
     backend: B,
@@ -144,15 +148,16 @@ pub(super) fn pytorchs_losses<B: Backend>(
     };
     let found = steps.losses(backend);
     let worst = strays(&losses, &found);
-    // Where f64 says that PyTorch's f32 has lost its way by more than we have, it is not for us to follow it.
+    // If f64 shows that PyTorch's f32 is further from the truth than we are, the difference is not
+    // our fault.
     let truth = steps.numbers("losses_f64");
     let nearer =
         truth.as_ref().is_some_and(|truth| strays(truth, &found) <= strays(truth, &losses));
     let fine = worst < tolerance || nearer;
     let mark = if fine { "ok  " } else { "FAIL" };
     let line = format!(
-        "{mark} {precision} {model}: {} steps beside PyTorch's f32: largest difference {worst:.2e} (PyTorch's own bf16 \
-         autocast: {autocast:.2e})",
+        "{mark} {precision} {model}: {} steps compared with PyTorch's f32: largest difference \
+         {worst:.2e} (PyTorch's own bf16 autocast: {autocast:.2e})",
         losses.len()
     );
     println!("{line}");

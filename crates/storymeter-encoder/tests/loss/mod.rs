@@ -3,7 +3,7 @@
 use storymeter_encoder::train::{Backend, ForwardOptions, Network, Selection};
 use storymeter_encoder::{Batch, Tensor};
 
-/// The heads beside the encoder: weight and bias of the label, bias of the vocabulary.
+/// The tensors of the heads: weight and bias of the label, bias of the vocabulary.
 pub fn head_tensors(hidden: usize, vocabulary: usize, head: Vec<f32>) -> [Tensor; 3] {
     let tensor =
         |name: &str, shape: &[usize], data| Tensor { name: name.into(), shape: shape.into(), data };
@@ -14,8 +14,8 @@ pub fn head_tensors(hidden: usize, vocabulary: usize, head: Vec<f32>) -> [Tensor
     ]
 }
 
-/// The loss of tools/encoder_fixtures.py: a label on the first token, and the token before at every second one. Gradients are
-/// added.
+/// The loss of tools/encoder_fixtures.py: a label on the first token, and at every second token the
+/// token before it. Gradients are added.
 pub fn learn<B: Backend>(
     network: &mut Network<B>,
     stories: &[&[u32]],

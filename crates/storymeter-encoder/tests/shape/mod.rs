@@ -1,8 +1,9 @@
-//! Encoders of any size without a file, for tests and timings on a GPU.
+//! Encoders of any size that need no file, for tests and timings on a GPU.
 
 use storymeter_encoder::{Activation, Config, Family};
 
-/// A BERT or an MPNet of these sizes with a small vocabulary; all else is as in the published ones.
+/// A BERT or an MPNet of these sizes with a small vocabulary. Everything else is as in the
+/// published models.
 pub fn config(
     family: Family,
     layers: usize,

@@ -1,8 +1,9 @@
-//! Negation alteration: a "not" comes or goes (section 3.2, appendix A).
+//! Negation alteration, which adds or removes a "not" (section 3.2, appendix A).
 //!
-//! Table 8 of the paper gives the rules from affirmative to negative; "in reverse, from negative sentences to
-//! affirmative, we removed the negation words ("not" or "n't") and altered the corresponding forms of the
-//! verbs". The rules are in [`alterations`]; this file says which sentence, which verb and which form.
+//! Table 8 of the paper has the rules from affirmative to negative; "in reverse, from negative
+//! sentences to affirmative, we removed the negation words ("not" or "n't") and altered the
+//! corresponding forms of the verbs". The rules are in [`alterations`]. This module chooses the
+//! sentence, the verb and the form.
 
 mod rules;
 
@@ -15,11 +16,11 @@ use crate::Technique::Negation;
 use crate::draft::{Change, Draft, Tagged};
 use crate::draw::Draw;
 
-/// Alters one random sentence: a negation goes if there is one, else one comes.
+/// Alters one random sentence: removes a negation if there is one, or else adds one.
 pub fn paper(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
     let mut order: Vec<usize> = draft.open().collect();
     draw.shuffle(&mut order);
-    // What another technique wrote is altered only where nothing else can be.
+    // A sentence that another technique wrote is altered only if no other can be.
     order.sort_by_key(|&sentence| draft.is_touched(sentence));
     for sentence in order {
         let tagged = draft.tagged(sentence, tagger);
@@ -42,8 +43,9 @@ pub fn paper(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
     false
 }
 
-/// As the released code does it: 1 to L - 1 random sentences, each by its first negation word, else its first
-/// auxiliary, else its first verb; ten tries until something changes.
+/// Follows the released code: alters 1 to L - 1 random sentences at their first negation word, or
+/// else their first auxiliary, or else their first verb. Makes up to ten attempts until something
+/// changes.
 pub fn released_code(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> bool {
     let open = draft.open();
     for _ in 0..10 {
@@ -61,13 +63,13 @@ pub fn released_code(draft: &mut Draft, draw: &mut Draw, tagger: &Tagger) -> boo
     false
 }
 
-/// The auxiliaries the released code looks for.
+/// The auxiliaries that the released code looks for.
 const RELEASED_AUXILIARIES: [&str; 18] = [
     "would", "will", "can", "could", "may", "might", "shall", "should", "do", "does", "did", "am",
     "is", "are", "was", "were", "be", "been",
 ];
 
-/// What the released code does to a sentence; `None` where it finds no verb.
+/// The change that the released code makes to a sentence; `None` if the sentence has no verb.
 fn altering(draft: &Draft, draw: &mut Draw, tagger: &Tagger, sentence: usize) -> Option<Change> {
     let tagged = draft.tagged(sentence, tagger);
     let text = draft.text();
@@ -84,7 +86,7 @@ fn altering(draft: &Draft, draw: &mut Draw, tagger: &Tagger, sentence: usize) ->
     Some(Change { sentence, span: tagged.tokens[verb], after })
 }
 
-/// A token with the blank before it, or after it where it comes first.
+/// A token with the space before it, or with the space after it if it is the first token.
 fn with_a_blank(tagged: &Tagged, at: usize) -> Span {
     let token = tagged.tokens[at];
     match (at.checked_sub(1), tagged.tokens.get(at + 1)) {

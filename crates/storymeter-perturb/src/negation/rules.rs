@@ -1,4 +1,4 @@
-//! Table 8 of the paper, both ways, on tagged tokens.
+//! The rules of Table 8 of the paper and their inverses, on tagged tokens.
 //!
 //! | verb | affirmative to negative | here |
 //! |---|---|---|
@@ -9,8 +9,8 @@
 //! | past participle | not + ~ | `had gone` -> `had not gone` |
 //! | gerund | not + ~ | `going` -> `not going` |
 //!
-//! Where a verb has an auxiliary, the auxiliary is the place: "was going" becomes "was not going", never "was
-//! did not go". Each rule from affirmative to negative has its inverse.
+//! If a verb has an auxiliary, the auxiliary is negated: "was going" becomes "was not going", and
+//! never "was did not go". Each rule from affirmative to negative has its inverse.
 
 use storymeter_text::Span;
 use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
@@ -22,20 +22,20 @@ use crate::style::{capitalised, match_case, uncapitalised};
 /// One way to alter the negation of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alteration {
-    /// What is replaced: byte offsets into the text the tokens point into.
+    /// The text that is replaced, as byte offsets into the text of the tokens.
     pub span: Span,
-    /// What stands there afterwards, with "not" where one is added.
+    /// The replacement, with "not" if a negation is added.
     pub plain: String,
-    /// The same with "n't", where English has such a form.
+    /// The replacement with "n't", if English has such a form.
     pub short: Option<String>,
-    /// Whether this takes a negation away; else it adds one.
+    /// Whether a negation is removed; otherwise one is added.
     pub removes: bool,
 }
 
 /// All ways to alter the negation of a sentence, from left to right.
 ///
-/// `tokens` are Penn Treebank tokens given by their place in `text`, `tags` their tags; `spaced` says that
-/// clitics stand apart ("did n't").
+/// `tokens` are the places of Penn Treebank tokens in `text`, and `tags` are their tags. `spaced`
+/// says that clitics stand apart ("did n't").
 pub fn alterations(text: &str, tokens: &[Span], tags: &[Tag], spaced: bool) -> Vec<Alteration> {
     let words: Vec<String> =
         tokens.iter().map(|token| token.of(text).to_lowercase().replace('’', "'")).collect();
@@ -52,7 +52,7 @@ pub fn alterations(text: &str, tokens: &[Span], tags: &[Tag], spaced: bool) -> V
     found
 }
 
-/// What the released code writes in a verb's or auxiliary's place.
+/// The text that the released code writes instead of a verb or auxiliary.
 pub(super) fn released(
     text: &str,
     tokens: &[Span],
@@ -80,7 +80,7 @@ pub(super) fn released(
     format!("{} {}", negation(&auxiliary), verb::base_as(&lower, form))
 }
 
-/// `will` -> `won't`; `None` where there is no such form.
+/// The contraction of an auxiliary with "not": `won't` for `will`; `None` if there is none.
 fn contraction(auxiliary: &str, spaced: bool) -> Option<String> {
     let lower = auxiliary.to_lowercase();
     let stem = match lower.as_str() {
@@ -94,7 +94,7 @@ fn contraction(auxiliary: &str, spaced: bool) -> Option<String> {
     Some(match_case(&format!("{stem}{}n't", if spaced { " " } else { "" }), auxiliary))
 }
 
-/// The auxiliary whose contraction begins like this: `wo` (n't) -> `will`.
+/// The auxiliary of a contraction that begins with `stem`: `will` for `wo` in `won't`.
 fn uncontracted(stem: &str) -> &str {
     match stem {
         "ca" => "can",
@@ -144,7 +144,7 @@ fn is_subject(word: &str) -> bool {
     matches!(word, "i" | "you" | "he" | "she" | "it" | "we" | "they" | "there" | "this" | "that")
 }
 
-/// One sentence, as the rules see it.
+/// One sentence, prepared for the rules.
 struct Sentence<'a> {
     text: &'a str,
     tokens: &'a [Span],
@@ -172,7 +172,8 @@ impl Sentence<'_> {
         is_be(word) || is_have(word) || is_do(word) || is_modal(word)
     }
 
-    /// Tagged as an adverb, and not a word that can only be a verb: "did not sleep well" misleads taggers.
+    /// Whether a token has the tag of an adverb and is not a word that can only be a verb, because
+    /// "did not sleep well" misleads taggers.
     fn is_adverb(&self, i: usize) -> bool {
         let is = |pos| Lexicon::embedded().is_keyword(self.word(i), pos);
         self.tag(i).starts_with("RB")
@@ -180,12 +181,12 @@ impl Sentence<'_> {
             && (is(PartOfSpeech::Adverb) || !is(PartOfSpeech::Verb))
     }
 
-    /// The first token from `i` on that is no adverb.
+    /// The first token from `i` on that is not an adverb.
     fn past_adverbs(&self, i: usize) -> usize {
         (i..i + 3).find(|&j| !self.is_adverb(j)).unwrap_or(i + 3)
     }
 
-    /// The last token before `i` that is no adverb.
+    /// The last token before `i` that is not an adverb.
     fn before_adverbs(&self, i: usize) -> Option<usize> {
         (0..i).rev().find(|&j| !self.is_adverb(j))
     }
@@ -194,7 +195,7 @@ impl Sentence<'_> {
         &self.text[start..end]
     }
 
-    /// The inverse of the rules: token `i` is "not" or "n't", and goes.
+    /// The inverse of the rules: removes token `i`, which is "not" or "n't".
     fn removal(&self, i: usize) -> Option<Alteration> {
         if !self.is_not(i) {
             return None;
@@ -245,10 +246,11 @@ impl Sentence<'_> {
         }
     }
 
-    /// The form a base verb at `v` takes when the do at `p` goes; `None` where `v` is no base verb.
+    /// The form that the base verb at `v` takes without the "do" at `p`; `None` if `v` is not a
+    /// base verb.
     fn finite_form(&self, p: usize, v: usize) -> Option<VerbForm> {
         let word = self.word(v);
-        // After "did not" a word that can be a verb is one, whatever its tag.
+        // After "did not", a word that can be a verb is one, whatever its tag says.
         let can_be_a_verb = self.tags.get(v).is_some_and(|tag| tag.is_verb())
             || Lexicon::embedded().is_keyword(word, PartOfSpeech::Verb);
         if !can_be_a_verb || verb::base_as(word, VerbForm::Base) != word {
@@ -261,7 +263,7 @@ impl Sentence<'_> {
         })
     }
 
-    /// Table 8: token `i` is a verb without a negation, and gets one.
+    /// Table 8: negates token `i`, a verb without a negation.
     fn addition(&self, i: usize) -> Option<Alteration> {
         if self.is_negated(i) {
             return None;
@@ -296,14 +298,15 @@ impl Sentence<'_> {
             || i > 0 && negative(i - 1)
     }
 
-    /// Whether a form of do at `i` is an auxiliary: "did go", "did he go".
+    /// Whether the form of "do" at `i` is an auxiliary: "did go", "did he go".
     fn helps_a_verb(&self, i: usize) -> bool {
         let next = self.past_adverbs(i + 1);
         let follows = |j: usize| self.tag(j) == "VB";
         follows(next) || is_subject(self.word(next)) && follows(self.past_adverbs(next + 1))
     }
 
-    /// be and modals: ~ + not. In a question the long form comes after the subject: "was he not", "wasn't he".
+    /// Adds "not" after a form of "be" or a modal. In a question, the long form follows the
+    /// subject: "was he not", but "wasn't he".
     fn after_auxiliary(&self, i: usize) -> Alteration {
         let token = self.tokens[i];
         let asks = is_subject(self.word(i + 1)) && (i == 0 || !self.tag(i - 1).starts_with("NN"));
@@ -318,11 +321,12 @@ impl Sentence<'_> {
         }
     }
 
-    /// Finite main verbs: do, does or did, not, and the base.
+    /// Negates a finite main verb with "do", "does" or "did", "not", and its base.
     fn do_support(&self, i: usize, auxiliary: &str, form: VerbForm) -> Option<Alteration> {
         let token = self.tokens[i];
         let base = verb::base_as(self.word(i), form);
-        // A word that does not come back is not the verb it was taken for (or an older form of it, "dreamt").
+        // If the base does not give the word again, the word is not the verb it was taken for, or
+        // is an older form of it ("dreamt").
         if verb::inflect(&base, form) != self.word(i) {
             return None;
         }
@@ -336,7 +340,7 @@ impl Sentence<'_> {
         })
     }
 
-    /// Participles and infinitives. One that has an auxiliary is left to it.
+    /// Negates participles and infinitives. A verb that has an auxiliary is negated there.
     fn non_finite(&self, i: usize, tag: &str) -> Option<Alteration> {
         let before = self.before_adverbs(i);
         let governor = before.map_or("", |p| self.word(p));

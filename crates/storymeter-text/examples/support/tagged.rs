@@ -62,8 +62,9 @@ impl Score {
 /// Sentences timed together.
 const BLOCK: usize = 20;
 
-/// Tags all sentences, at least once for the tags and `passes` (one or more) times for the time. The time is the sum over blocks of sentences of each block's fastest pass, so
-/// that other work on the machine hardly counts.
+/// Tags all sentences, at least once for the tags and `passes` (one or more) times for the time.
+/// The time is the sum over blocks of sentences of each block's fastest pass, so that other work on
+/// the machine hardly counts.
 pub fn evaluate(tagger: &Tagger, sentences: &[Sentence], passes: usize) -> Score {
     let tokens: Vec<Vec<&str>> =
         sentences.iter().map(|(tokens, _)| tokens.iter().map(String::as_str).collect()).collect();

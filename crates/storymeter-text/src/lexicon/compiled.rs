@@ -1,11 +1,11 @@
-//! The reader of the embedded lexicon: words found by hash, records decoded in place.
+//! Reads the embedded lexicon: words are found by their hash, and records are decoded in place.
 
 use super::PartOfSpeech;
 use super::format::{HEADER_BYTES, MAGIC, hash, read_u24, read_u32, read_varint};
 
 static BYTES: &[u8] = include_bytes!("../../data/lexicon.bin");
 
-/// What the embedded file knows about one word.
+/// One word of the embedded file.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     /// Where the mask of the record is.
@@ -34,12 +34,12 @@ impl List {
         }
     }
 
-    /// The words a list of records names.
+    /// The words that a list of records refers to.
     pub(crate) fn words(self) -> impl Iterator<Item = &'static str> + Clone {
         self.map(|record| word_at(record as usize))
     }
 
-    /// The synset numbers of a list of differences, ascending.
+    /// The synset numbers that are stored as differences, in ascending order.
     pub(crate) fn synsets(self) -> impl Iterator<Item = u32> + Clone {
         self.scan(0, |last, step| {
             *last += step;
@@ -100,7 +100,7 @@ pub(crate) fn words() -> impl Iterator<Item = (&'static str, Entry)> {
     })
 }
 
-/// The members of a synset shared by several words; nothing for the others.
+/// The members of a synset that several words share; empty for any other synset.
 pub(crate) fn members(synset: u32) -> List {
     if synset >= read_u32(BYTES, MAGIC.len() + 4) {
         return List::EMPTY;
@@ -125,7 +125,7 @@ impl Entry {
         self.mask() & 0x0f != 0
     }
 
-    /// Where the section of a bit of the mask starts: behind those of the lower bits.
+    /// Where the section of a bit of the mask starts: after the sections of the lower bits.
     fn sections_before(self, bit: u8) -> usize {
         let mut at = self.mask_at + 1;
         for earlier in (0..bit).filter(|earlier| self.mask() & (1 << earlier) != 0) {
@@ -138,7 +138,7 @@ impl Entry {
         at
     }
 
-    /// The section of a lemma: use, synsets, antonyms.
+    /// The section of a lemma: its use, synsets and antonyms.
     fn lemma(self, pos: PartOfSpeech) -> Option<(u8, List, List)> {
         if !self.is_lemma(pos) {
             return None;
@@ -151,7 +151,8 @@ impl Entry {
         Some((usage, synsets, List::at(&mut at)))
     }
 
-    /// How often the lemma was met in WordNet's sense-tagged texts: 8 log2(1 + count), rounded up.
+    /// How often the lemma occurs in WordNet's sense-tagged texts, as 8 log2(1 + count), rounded
+    /// up.
     pub(crate) fn usage(self, pos: PartOfSpeech) -> u8 {
         self.lemma(pos).map_or(0, |(usage, ..)| usage)
     }
@@ -161,12 +162,12 @@ impl Entry {
         self.lemma(pos).map_or(List::EMPTY, |(_, synsets, _)| synsets)
     }
 
-    /// The antonyms of the lemma, most usual sense first.
+    /// The antonyms of the lemma, those of its most usual sense first.
     pub(crate) fn antonyms(self, pos: PartOfSpeech) -> List {
         self.lemma(pos).map_or(List::EMPTY, |(.., antonyms)| antonyms)
     }
 
-    /// The lemmas of an exceptional form ("mice": mouse).
+    /// The lemmas of an irregular form: "mouse" for "mice".
     pub(crate) fn exceptions(self, pos: PartOfSpeech) -> List {
         let bit = 4 + pos as u8;
         if self.mask() & (1 << bit) == 0 {

@@ -1,4 +1,5 @@
-//! Antonym tables of the user, in the form the UNION authors gave ConceptNet's.
+//! Reads the user's own table of antonyms, in the format of the ConceptNet table that the UNION
+//! authors published.
 
 use std::fmt;
 use std::io::BufRead;
@@ -8,39 +9,39 @@ use hashbrown::{HashMap, HashSet};
 use crate::negation::is_negation_word;
 use crate::stopwords::is_stop_word;
 
-/// What can be wrong with a table of the user.
+/// Why a table of antonyms cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LexiconError {
     /// The table could not be read, or is not UTF-8.
     #[error("{place}:{line}: {source}")]
     Io {
-        /// The table, as the caller calls it.
+        /// The name that the caller gave to the table.
         place: String,
-        /// 1-based line.
+        /// The line, from 1.
         line: u64,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A line is not `head|||relation|||tails`.
     #[error("{place}:{line}: {problem}")]
     Invalid {
-        /// The table, as the caller calls it.
+        /// The name that the caller gave to the table.
         place: String,
-        /// 1-based line.
+        /// The line, from 1.
         line: u64,
         /// What is wrong, and what would be right.
         problem: String,
     },
-    /// The table has no line.
+    /// The table has no lines.
     #[error("{place}: the table is empty")]
     Empty {
-        /// The table, as the caller calls it.
+        /// The name that the caller gave to the table.
         place: String,
     },
 }
 
-/// The relations whose tails contradict their head.
+/// The relations of ConceptNet whose tails contradict their head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// `/r/Antonym`
@@ -70,7 +71,8 @@ impl fmt::Display for Relation {
     }
 }
 
-/// Heads with the tails of all relations together, as the metric's authors use them.
+/// The heads of a table, each with the tails of all its relations, as the metric's authors use
+/// them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
     tails: HashMap<String, Vec<String>>,
@@ -103,9 +105,9 @@ impl Table {
         Ok(table)
     }
 
-    /// Adds what another table knows, behind what this one does.
+    /// Adds the tails of another table after those of this one.
     pub(super) fn append(&mut self, other: &Self) {
-        // The order of heads does not show in the result.
+        // The order of the heads has no influence on the result.
         #[allow(clippy::iter_over_hash_type)]
         for (head, tails) in &other.tails {
             let own = self.tails.entry(head.clone()).or_default();

@@ -1,31 +1,37 @@
-//! The layout of the embedded lexicon, shared by its reader and by `examples/build_lexicon.rs`, its compiler.
+//! The layout of the embedded lexicon, shared by its reader and by its compiler,
+//! `examples/build_lexicon.rs`.
 //!
-//! One file, read in place: no parsing at start, no allocation in a lookup. All numbers are little-endian.
+//! It is one file that is read in place: nothing is parsed at the start, and a lookup allocates no
+//! memory. All numbers are little-endian.
 //!
 //! ```text
-//! header   MAGIC, then u32: number of slots (a power of two), shared synsets, start of SLOTS, start of SYNSETS
-//! RECORDS  one a word, in byte order of the words:
+//! header   MAGIC, then four u32: number of slots (a power of two), number of shared synsets,
+//!            start of SLOTS, start of SYNSETS
+//! RECORDS  one per word, in byte order of the words:
 //!            u8 length, the word (lower case, UTF-8),
-//!            u8 mask: bit p = the word is a lemma of part of speech p, bit 4 + p = it is an exceptional form in p,
-//!            for each lemma bit:     u8 use (see `Entry::usage`), list of synsets, list of antonyms (records)
+//!            u8 mask: bit p = the word is a lemma of part of speech p,
+//!                     bit 4 + p = it is an irregular form in p,
+//!            for each lemma bit:     u8 use (see `Entry::usage`), list of synsets,
+//!                                    list of antonyms (records)
 //!            for each exception bit: list of lemmas (records)
-//! SYNSETS  for each shared synset a u24: where its list of members (records) starts; then those lists
+//! SYNSETS  one u24 per shared synset: where its list of members (records) starts; then those lists
 //! SLOTS    an open hash table (linear probing) of u24: where a word's record starts, 0 = free
 //!
 //! list     varint length, then varints; synsets are sorted and written as differences
-//! varint   seven bits a byte, lowest first, the high bit set on all bytes but the last
+//! varint   seven bits per byte, lowest first, the high bit set on all bytes but the last
 //! record   a word is referred to by where its record starts
 //! ```
 //!
-//! Synsets are renumbered: those that at least two single-word lemmas share come first and have a list of
-//! members; the others have none, because their only member is the word one came from.
+//! Synsets are renumbered. Those that at least two single-word lemmas share come first and have a
+//! list of members. The others need none, because their only member is the word that refers to
+//! them.
 
 /// First bytes of the file; the digit is the version of the layout.
 pub const MAGIC: &[u8; 8] = b"smlexic1";
 /// Bytes before the first record.
 pub const HEADER_BYTES: usize = 24;
 
-/// Hash of a word: FNV-1a, folded so that the low bits depend on all of it.
+/// The hash of a word: FNV-1a, folded so that the low bits depend on all other bits.
 pub fn hash(word: &str) -> u32 {
     let mut state = 0xcbf2_9ce4_8422_2325_u64;
     for &byte in word.as_bytes() {
@@ -34,17 +40,17 @@ pub fn hash(word: &str) -> u32 {
     (state ^ (state >> 32)) as u32
 }
 
-/// The number at a byte.
+/// The number that starts at byte `at`.
 pub fn read_u32(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The place at a byte: three bytes are enough for a file of less than 16 MB.
+/// The place that is stored at byte `at`, in three bytes: enough for a file of less than 16 MB.
 pub fn read_u24(bytes: &[u8], at: usize) -> usize {
     usize::from(bytes[at]) | usize::from(bytes[at + 1]) << 8 | usize::from(bytes[at + 2]) << 16
 }
 
-/// The varint at `*at`, which moves past it.
+/// The varint at `*at`. Moves `*at` past it.
 pub fn read_varint(bytes: &[u8], at: &mut usize) -> u32 {
     let (mut value, mut shift) = (0, 0);
     loop {

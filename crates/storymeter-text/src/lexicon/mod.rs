@@ -1,9 +1,9 @@
-//! Words and how they relate: antonyms, synonyms, and which words carry content.
+//! A lexicon of antonyms, synonyms and content words.
 //!
-//! Substitution damages a story by putting an antonym in a word's place, and needs to know which words are worth
-//! replacing; metrics that match meanings need synonyms. The embedded lexicon answers from Princeton WordNet 3.0
-//! and newer antonyms of Open English WordNet, read in place (see [`mod@format`]); a table of the user, in
-//! ConceptNet's form, can take its place or add to it.
+//! Substitution damages a story by replacing a word by its antonym, and must know which words are
+//! worth replacing. Metrics that match meanings need synonyms. The embedded lexicon has the words
+//! of Princeton WordNet 3.0 and newer antonyms of Open English WordNet, and is read in place (see
+//! [`mod@format`]). A table of the user's own, in ConceptNet's format, can replace or extend it.
 //!
 //! ```
 //! use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
@@ -42,7 +42,8 @@ impl PartOfSpeech {
     /// All four.
     pub const ALL: [Self; 4] = [Self::Noun, Self::Verb, Self::Adjective, Self::Adverb];
 
-    /// The class of a Penn Treebank tag; `None` for modals, pronouns, punctuation and all other tags.
+    /// The class of a Penn Treebank tag; `None` for modals, pronouns, punctuation and all other
+    /// tags.
     pub fn from_penn(tag: &str) -> Option<Self> {
         match tag {
             "NN" | "NNS" | "NNP" | "NNPS" => Some(Self::Noun),
@@ -54,10 +55,10 @@ impl PartOfSpeech {
     }
 }
 
-/// Antonyms, synonyms and keywords: WordNet's, the user's, or both.
+/// Antonyms, synonyms and keywords, from WordNet, from the user's own table, or from both.
 #[derive(Debug, Clone)]
 pub struct Lexicon {
-    /// Whether antonyms and keywords of WordNet count.
+    /// Whether the antonyms and keywords of WordNet are used.
     wordnet: bool,
     table: Option<Table>,
 }
@@ -65,17 +66,22 @@ pub struct Lexicon {
 static EMBEDDED: Lexicon = Lexicon { wordnet: true, table: None };
 
 impl Lexicon {
-    /// The lexicon that comes with the crate.
+    /// The lexicon that is embedded in the crate.
     pub fn embedded() -> &'static Self {
         &EMBEDDED
     }
 
-    /// A lexicon whose antonyms and keywords are those of a table of the user, and no others. Synonyms stay WordNet's.
+    /// A lexicon whose antonyms and keywords come from the user's own table only. Its synonyms are
+    /// WordNet's.
     ///
-    /// A line is `head|||/r/Antonym|||tail tail tail`, the relation one of [`Relation`]; tails may be missing.
-    /// The tails of all relations of a head are its antonyms, in the order of the table, and every head and tail
-    /// that is not a stop word or negation word is a keyword. Letter case does not matter. `place` is how errors
-    /// call the table, normally its file name.
+    /// A line of the table is `head|||/r/Antonym|||tail tail tail`, where the relation is one of
+    /// [`Relation`] and tails may be missing. The tails of all relations of a head are its
+    /// antonyms, in the order of the table. Every head and tail that is not a stop word or negation
+    /// word is a keyword. Letter case does not matter. Errors name the table by `place`, normally
+    /// its file name.
+    ///
+    /// # Errors
+    /// If the table cannot be read, is empty, or has a line of another form.
     ///
     /// ```
     /// use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
@@ -89,7 +95,10 @@ impl Lexicon {
         Ok(Self { wordnet: false, table: Some(Table::read(reader, place)?) })
     }
 
-    /// This lexicon and a table of the user (see [`Lexicon::from_conceptnet`]), whose antonyms come first.
+    /// This lexicon together with the user's own table, whose antonyms come first.
+    ///
+    /// # Errors
+    /// As for [`Lexicon::from_conceptnet`].
     pub fn extended_with(&self, reader: impl BufRead, place: &str) -> Result<Self, LexiconError> {
         let mut table = Table::read(reader, place)?;
         if let Some(earlier) = &self.table {
@@ -98,9 +107,11 @@ impl Lexicon {
         Ok(Self { wordnet: self.wordnet, table: Some(table) })
     }
 
-    /// The antonyms of a lemma: the user's first, then WordNet's, the most usual sense first. Each once.
+    /// The antonyms of a lemma without repeats: first the user's, then WordNet's, those of the most
+    /// usual sense first.
     ///
-    /// Tables in ConceptNet's form do not know parts of speech, so theirs count for any.
+    /// Tables in ConceptNet's format have no parts of speech, so their antonyms hold for any of
+    /// them.
     pub fn antonyms(&self, lemma: &str, pos: PartOfSpeech) -> Vec<&str> {
         let lemma = lower_case(lemma);
         let mut found: Vec<&str> = Vec::new();
@@ -119,14 +130,14 @@ impl Lexicon {
         found
     }
 
-    /// Whether a lemma carries content as this part of speech: the lexicon knows it, and it is neither a
-    /// [stop word](crate::stopwords) nor a [negation word](crate::negation).
+    /// Whether a lemma carries content as this part of speech: the lexicon has it, and it is
+    /// neither a [stop word](crate::stopwords) nor a [negation word](crate::negation).
     pub fn is_keyword(&self, lemma: &str, pos: PartOfSpeech) -> bool {
         let lemma = lower_case(lemma);
         self.knows(&lemma, |entry| entry.is_lemma(pos)) && !is_function_word(&lemma)
     }
 
-    /// Whether a word as it stands in a text, in any form, is a keyword of any part of speech.
+    /// Whether a word of a text, in any inflected form, is a keyword of any part of speech.
     pub fn is_keyword_word(&self, word: &str) -> bool {
         let word = lower_case(word);
         if is_function_word(&word) {
@@ -145,12 +156,12 @@ impl Lexicon {
             || (self.wordnet && compiled::find(word).is_some_and(accept))
     }
 
-    /// All single-word lemmas that WordNet has for a part of speech, in byte order, in lower case.
+    /// All single-word lemmas of WordNet for a part of speech, in lower case and byte order.
     pub fn lemmas(&self, pos: PartOfSpeech) -> impl Iterator<Item = &'static str> + use<> {
         compiled::words().filter(move |(_, entry)| entry.is_lemma(pos)).map(|(word, _)| word)
     }
 
-    /// The single-word lemmas that share a synset with a lemma, in alphabetical order, without the lemma itself.
+    /// The other single-word lemmas that share a synset with a lemma, in alphabetical order.
     pub fn synonyms(&self, lemma: &str, pos: PartOfSpeech) -> Vec<&'static str> {
         let lemma = lower_case(lemma);
         let Some(entry) = compiled::find(&lemma) else { return Vec::new() };
@@ -163,7 +174,8 @@ impl Lexicon {
         found
     }
 
-    /// The synsets of a lemma as any part of speech: numbers of this lexicon, ascending, made to be compared.
+    /// The synsets of a lemma as any part of speech, in ascending order. The numbers have a meaning
+    /// only in comparison with others of this lexicon.
     pub fn synsets(&self, lemma: &str) -> Vec<u32> {
         let mut synsets = Vec::new();
         if let Some(entry) = compiled::find(&lower_case(lemma)) {
@@ -173,9 +185,10 @@ impl Lexicon {
         synsets
     }
 
-    /// The synsets of all lemmas a word form may have ("mice", "left"), ascending, each once.
+    /// The synsets of all lemmas that a word form ("mice", "left") may have, in ascending order
+    /// without repeats.
     ///
-    /// To compare one word with many, keep this and use [`have_common_synset`].
+    /// To compare one word with many others, keep the result and use [`have_common_synset`].
     pub fn synsets_of_form(&self, form: &str) -> Vec<u32> {
         let form = lower_case(form);
         let mut synsets = self.synsets(&form);
@@ -198,7 +211,7 @@ impl Lexicon {
     }
 }
 
-/// Whether two ascending lists of synsets meet.
+/// Whether two ascending lists of synsets have an element in common.
 pub fn have_common_synset(a: &[u32], b: &[u32]) -> bool {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
@@ -221,7 +234,7 @@ fn is_function_word(word: &str) -> bool {
     is_stop_word(word) || is_negation_word(word)
 }
 
-/// The word in lower case; borrowed where it already is.
+/// The word in lower case; borrowed if it already is.
 pub(crate) fn lower_case(word: &str) -> Cow<'_, str> {
     if word.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()) {
         Cow::Owned(word.to_lowercase())

@@ -1,8 +1,9 @@
-//! Forms of words: lemmas of what stands in a text, and forms made from lemmas.
+//! Finds the lemmas of inflected words, and inflects lemmas.
 //!
-//! Negating "went" takes its base ("did not go"), removing a negation takes the form back; an antonym is looked
-//! up by lemma and put in as the form it replaces. Spelling rules give the candidates, and
-//! [WordNet](crate::lexicon) decides which of them are words.
+//! To negate "went", its base form is needed ("did not go"), and to remove a negation, the
+//! inflected form. An antonym is looked up by its lemma, and is written in the form of the word
+//! that it replaces. Spelling rules give the candidates, and [WordNet](crate::lexicon) decides
+//! which of them are words.
 
 pub mod adjective;
 mod morphy;
@@ -15,7 +16,7 @@ use std::borrow::Cow;
 use crate::lexicon::{PartOfSpeech, compiled};
 pub use morphy::lemmas;
 
-/// The lemma of a lower-case form where WordNet knows it, `None` where all that could be done is guess.
+/// The lemma of a lower-case form if WordNet has it; `None` if the lemma could only be guessed.
 pub(crate) fn known_lemma(form: &str, pos: PartOfSpeech) -> Option<Cow<'_, str>> {
     match pos {
         PartOfSpeech::Noun => noun::known_lemma(form),
@@ -31,7 +32,7 @@ pub(crate) fn known_lemma(form: &str, pos: PartOfSpeech) -> Option<Cow<'_, str>>
     }
 }
 
-/// How often a word is used as a lemma of a part of speech, or `None` where it is not one.
+/// How often a word is used as a lemma of a part of speech, or `None` if it is not such a lemma.
 fn usage(word: &str, pos: PartOfSpeech) -> Option<u8> {
     compiled::find(word).filter(|entry| entry.is_lemma(pos)).map(|entry| entry.usage(pos))
 }

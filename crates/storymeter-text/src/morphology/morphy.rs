@@ -1,11 +1,11 @@
-//! WordNet's own way from a form to its lemmas, as NLTK follows it.
+//! Finds all lemmas of a form by WordNet's own rules, as NLTK applies them.
 //!
-//! Unlike the lemmas of the other modules, which pick the one most likely meant, this gives every lemma that
-//! WordNet's rules of detachment lead to: metrics that compare all senses of a word need them all.
+//! The other modules choose the most likely lemma. This one gives every lemma that WordNet's rules
+//! of detachment lead to, because metrics that compare all senses of a word need them all.
 
 use crate::lexicon::{PartOfSpeech, compiled};
 
-/// Endings and what takes their place.
+/// The endings of a part of speech, each with its replacement.
 fn endings(pos: PartOfSpeech) -> &'static [(&'static str, &'static str)] {
     match pos {
         PartOfSpeech::Noun => &[
@@ -34,7 +34,8 @@ fn endings(pos: PartOfSpeech) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// Forms that WordNet lists as exceptions only to keep the endings on: "bed" is not the past of "be".
+/// Whether WordNet lists a form as an exception only so that its ending is kept: "bed" is not the
+/// past form of "be".
 fn is_kept_whole(form: &str, pos: PartOfSpeech) -> bool {
     let kept = match pos {
         PartOfSpeech::Noun => "anabases anus arses fortes gas genus gps his irs is",
@@ -60,9 +61,11 @@ fn is_kept_whole(form: &str, pos: PartOfSpeech) -> bool {
     kept.split(' ').any(|word| word == form)
 }
 
-/// Every lemma of one word that a lower-case form may have as this part of speech, itself included, each once.
+/// Every single-word lemma that a lower-case form may have as this part of speech, without repeats.
+/// The form itself may be one of them.
 ///
-/// An irregular form has the lemmas of WordNet's list of exceptions, any other those that its endings give.
+/// An irregular form has the lemmas of WordNet's list of exceptions. For any other form, they
+/// follow from its endings.
 ///
 /// ```
 /// use storymeter_text::lexicon::PartOfSpeech;
@@ -76,7 +79,7 @@ pub fn lemmas(form: &str, pos: PartOfSpeech) -> Vec<String> {
         .unwrap_or_default();
     let mut candidates = vec![form.to_owned()];
     if is_kept_whole(form, pos) {
-        // Only itself.
+        // The form itself is the only lemma.
     } else if exceptions.is_empty() {
         let detach =
             |(ending, other): &(&str, &str)| Some(format!("{}{other}", form.strip_suffix(ending)?));

@@ -1,8 +1,9 @@
-//! Spelling: letter case carried over, vowels, and where a final consonant is doubled.
+//! Rules of spelling that the other modules share: letter case, vowels and doubled consonants.
 
 use std::borrow::Cow;
 
-/// A lower-case word in the letter case of the word it comes from: Went, go: Go; WENT, go: GO.
+/// Writes a lower-case word in the letter case of another word: "go" becomes "Go" after "Went", and
+/// "GO" after "WENT".
 pub(super) fn in_case_of<'a>(original: &'a str, lower: Cow<'_, str>) -> Cow<'a, str> {
     if lower == original {
         return Cow::Borrowed(original);
@@ -27,7 +28,8 @@ fn capitalised(lower: &str) -> String {
     }
 }
 
-/// Whether the letter at a place sounds as a vowel: y does behind a consonant, u does not behind q.
+/// Whether the letter at this index is a vowel sound: y is one after a consonant, and u is none
+/// after q.
 pub(super) fn is_vowel(word: &[u8], at: usize) -> bool {
     match word[at] {
         b'a' | b'e' | b'i' | b'o' => true,
@@ -37,13 +39,14 @@ pub(super) fn is_vowel(word: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether the word ends in a consonant and y: try, but not play.
+/// Whether the word ends in a consonant and y: "try", but not "play".
 pub(super) fn ends_in_consonant_y(word: &str) -> bool {
     let word = word.as_bytes();
     word.len() > 1 && word.ends_with(b"y") && !is_vowel(word, word.len() - 2)
 }
 
-/// Whether the word ends in one vowel letter and one consonant letter that can be doubled: stop, but not rain, fix.
+/// Whether the word ends in a single vowel letter and a single consonant letter that can be
+/// doubled: "stop", but not "rain" or "fix".
 pub(super) fn ends_in_vowel_consonant(word: &str) -> bool {
     let word = word.as_bytes();
     let n = word.len();
@@ -56,13 +59,14 @@ pub(super) fn ends_in_vowel_consonant(word: &str) -> bool {
         && (n == 2 || !is_vowel(word, n - 3))
 }
 
-/// Groups of vowels in the last part of a hyphenated word, which for the words at hand is its syllables.
+/// The number of vowel groups in the last part of a hyphenated word, as an estimate of its
+/// syllables.
 pub(super) fn syllables(word: &str) -> usize {
     let last = word.rsplit('-').next().unwrap_or(word).as_bytes();
     (0..last.len()).filter(|&at| is_vowel(last, at) && (at == 0 || !is_vowel(last, at - 1))).count()
 }
 
-/// The word without the second of two equal consonants at its end: stopp, stop.
+/// The word without the second of two equal consonants at its end: "stop" for "stopp".
 pub(super) fn without_doubled(stem: &str) -> Option<&str> {
     let bytes = stem.as_bytes();
     let n = bytes.len();

@@ -1,8 +1,9 @@
-//! Verbs: the base of any form, and any form of a base.
+//! Inflects verbs, and finds the base of an inflected form.
 //!
-//! Forms are made by the regular spelling rules and a table of irregular verbs (`data/irregular_verbs.txt`).
-//! Bases are found by undoing the rules in all ways possible and keeping what WordNet lists as a verb and
-//! what gives the form back: "hoped" is of hope, because hop gives "hopped".
+//! Forms are made by the regular spelling rules and a table of irregular verbs
+//! (`data/irregular_verbs.txt`). To find a base, the rules are undone in every possible way; a
+//! candidate counts if WordNet lists it as a verb and if it gives the form again. So "hoped" is a
+//! form of "hope", because the past form of "hop" is "hopped".
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -17,15 +18,15 @@ use crate::lexicon::{PartOfSpeech, compiled, lower_case};
 /// The forms of an English verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum VerbForm {
-    /// go; also the present of all persons but the third singular.
+    /// "go"; also the present tense of all persons but the third singular.
     Base,
-    /// goes
+    /// "goes"
     ThirdSingular,
-    /// went
+    /// "went"
     Past,
-    /// gone
+    /// "gone"
     PastParticiple,
-    /// going
+    /// "going"
     Gerund,
 }
 
@@ -34,7 +35,7 @@ impl VerbForm {
     pub const ALL: [Self; 5] =
         [Self::Base, Self::ThirdSingular, Self::Past, Self::PastParticiple, Self::Gerund];
 
-    /// The form that a Penn Treebank tag names; `None` for tags that are not of verbs, and for modals.
+    /// The form that a Penn Treebank tag names; `None` for modals and for tags of other words.
     pub fn from_penn(tag: &str) -> Option<Self> {
         match tag {
             "VB" | "VBP" => Some(Self::Base),
@@ -47,7 +48,8 @@ impl VerbForm {
     }
 }
 
-/// The verbs whose present is irregular too: base, third singular, past, participle, other forms (all persons).
+/// A verb whose present tense is irregular too: base, third singular, past, participle, and all
+/// other forms with what they are.
 type Special =
     (&'static str, &'static str, &'static str, &'static str, &'static [(&'static str, VerbForm)]);
 const SPECIAL: [Special; 3] = [
@@ -114,7 +116,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     tables
 });
 
-/// The form of a verb, in the letter case of the base.
+/// Inflects a verb, in the letter case of its base.
 ///
 /// ```
 /// use storymeter_text::morphology::verb::{VerbForm, inflect};
@@ -181,7 +183,7 @@ fn regular_past(base: &str) -> String {
 }
 
 fn gerund(base: &str) -> String {
-    // The e stays where it makes a vowel of its own (see, hoe, dye) or softens the g of -inge (singe).
+    // The e is kept if it is a vowel sound (see, hoe, dye) or softens the g of -inge (singe).
     let keeps_e = ["ee", "oe", "ye", "inge"].iter().any(|ending| base.ends_with(ending))
         && !["cringe", "fringe", "hinge", "infringe", "impinge"].contains(&base);
     if base.len() > 2 && base.ends_with("ie") {
@@ -193,7 +195,7 @@ fn gerund(base: &str) -> String {
     }
 }
 
-/// The ending behind the base, its last consonant doubled or hardened where needed.
+/// Appends an ending to the base. Doubles the last consonant or adds a k if the spelling needs it.
 fn with_vowel_ending(base: &str, ending: &str) -> String {
     if doubles(base) {
         format!("{base}{}{ending}", &base[base.len() - 1..])
@@ -204,19 +206,21 @@ fn with_vowel_ending(base: &str, ending: &str) -> String {
     }
 }
 
-/// Verbs in -l that are stressed on the last syllable; American English doubles no other l.
+/// Verbs that end in -l and are stressed on the last syllable. American English doubles no other l.
 #[rustfmt::skip]
 const STRESSED_L: [&str; 20] = [
     "annul", "appal", "cabal", "compel", "control", "decontrol", "dispel", "distil", "enrol", "enthral", "excel",
     "expel", "extol", "fulfil", "impel", "instil", "patrol", "propel", "rebel", "repel",
 ];
 
-/// Verbs that WordNet lists with a doubled consonant but American English mostly writes with one.
+/// Verbs that WordNet lists with a doubled consonant, but American English mostly writes with one.
 const UNSTRESSED: [&str; 7] =
     ["ballot", "bayonet", "benefit", "combat", "gossip", "hiccup", "worship"];
 
-/// Whether the final consonant is doubled before -ed and -ing: in words of one syllable, and in longer ones that are
-/// stressed on the last. WordNet's exception list knows those; it also has British spellings, left out here.
+/// Whether the final consonant is doubled before -ed and -ing.
+///
+/// It is in words of one syllable, and in longer words that are stressed on the last one. WordNet's
+/// list of exceptions has the longer ones; its British spellings are left out here.
 fn doubles(base: &str) -> bool {
     if !ends_in_vowel_consonant(base) {
         return false;
@@ -234,14 +238,14 @@ fn doubles(base: &str) -> bool {
                     |entry| entry.exceptions(PartOfSpeech::Verb).words().any(|verb| verb == base),
                 )
             };
-            // Irregular verbs such as begin have no form in -ed.
+            // Irregular verbs such as "begin" have no form in -ed.
             !UNSTRESSED.contains(&base)
                 && (listed("ed") || listed("ing") || is_prefixed_short_verb(base))
         }
     }
 }
 
-/// Whether the verb is one of a single syllable behind a prefix: unclip, replan.
+/// Whether the verb is a prefix and a verb of one syllable: "unclip", "replan".
 fn is_prefixed_short_verb(base: &str) -> bool {
     ["un", "re", "over", "under", "out", "mis", "fore"].iter().any(|prefix| {
         base.strip_prefix(prefix).is_some_and(|rest| {
@@ -250,7 +254,8 @@ fn is_prefixed_short_verb(base: &str) -> bool {
     })
 }
 
-/// The base of a verb form, in its letter case. A form of several verbs ("lay", "found") goes to the most used.
+/// The base of a verb form, in its letter case. If it is a form of several verbs ("lay", "found"),
+/// the most used of them is taken.
 ///
 /// ```
 /// use storymeter_text::morphology::verb::base;
@@ -262,7 +267,8 @@ pub fn base(form: &str) -> Cow<'_, str> {
     base_of(form, None)
 }
 
-/// The base of a word known to be this form of a verb: "found" is of find as a past, and of found as a base.
+/// The base of a word that is known to be this form of a verb: "found" is the past form of "find",
+/// and a base of its own.
 ///
 /// ```
 /// use storymeter_text::morphology::verb::{VerbForm, base_as};
@@ -284,7 +290,7 @@ fn base_of_lower(word: &str, form: Option<VerbForm>) -> Cow<'_, str> {
     if let Some(rest) = word.strip_prefix('’') {
         return Cow::Owned(base_of_lower(&format!("'{rest}"), form).into_owned());
     }
-    // A wrong form must not hide one that is known.
+    // If the word is known only as another form, that is better than a guess.
     known_base(word, form)
         .or_else(|| form.and_then(|_| known_base(word, None)))
         .unwrap_or_else(|| Cow::Owned(guessed_base(word, form)))
@@ -297,25 +303,26 @@ struct Reading<'a> {
     rank: Rank,
 }
 
-/// How good a reading is, before the use of the verb decides.
+/// How good a reading is. Among equally good ones, the most used verb wins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// The rules were undone, but doing them gives another spelling.
+    /// The rules were undone, but applying them gives another spelling.
     Regular,
-    /// WordNet lists the form as an exception: British and rare spellings.
+    /// WordNet lists the form as an exception. These are British and rare spellings.
     Exception,
-    /// The rules give the form.
+    /// The rules give exactly this form.
     SpeltAlike,
-    /// The word as it stands, or a form of an irregular verb: "feed" is not of fee, "skied" not of sky.
+    /// The word itself is a base, or it is a form of an irregular verb: "feed" is not a form of
+    /// "fee", and "skied" not one of "sky".
     Listed,
 }
 
-/// The base of a lower-case form, among verbs that WordNet or the table of irregular verbs knows: the best by rank,
-/// then the most used verb, then the earlier reading.
+/// The base of a lower-case form among the verbs of WordNet and of the table of irregular verbs:
+/// the best by rank, then the most used verb, then the earlier reading.
 pub(crate) fn known_base<'a>(word: &'a str, form: Option<VerbForm>) -> Option<Cow<'a, str>> {
     let mut known: Vec<(Reading<'a>, u8)> = Vec::with_capacity(4);
     let mut consider = |reading: Reading<'a>| {
-        // A regular past is a participle as well.
+        // A regular past form is a participle as well.
         let wanted = form.is_none_or(|form| {
             let participle = form == VerbForm::PastParticiple && reading.form == VerbForm::Past;
             form == reading.form || (participle && reading.rank != Rank::Listed)
@@ -361,7 +368,7 @@ fn verb_usage(base: &str) -> Option<u8> {
         .or_else(|| TABLES.by_base.contains_key(base).then_some(0))
 }
 
-/// All ways to undo the regular spelling rules, the likelier first where nothing else is known.
+/// All ways to undo the regular spelling rules. The likelier ones come first.
 fn for_each_regular_reading<'a>(word: &'a str, take: &mut impl FnMut(Reading<'a>)) {
     let mut read = |base, form| take(Reading { base, form, rank: Rank::Regular });
     if let Some(stem) = word.strip_suffix("ed").filter(|stem| !stem.is_empty()) {
@@ -387,7 +394,8 @@ fn for_each_regular_reading<'a>(word: &'a str, take: &mut impl FnMut(Reading<'a>
     }
 }
 
-/// What may stand before an ending that begins with a vowel: the stem undoubled, softened, or as it is.
+/// All stems that may stand before an ending that begins with a vowel: with one consonant instead
+/// of two, without a final k, and unchanged.
 fn for_each_stem<'a>(stem: &'a str, mut take: impl FnMut(&'a str)) {
     if let Some(single) = without_doubled(stem) {
         take(single);
@@ -398,7 +406,7 @@ fn for_each_stem<'a>(stem: &'a str, mut take: impl FnMut(&'a str)) {
     take(stem);
 }
 
-/// The base of a form of a verb nobody listed: the reading whose spelling is commonest in English.
+/// The base of an unknown verb: the reading whose spelling is the most common in English.
 fn guessed_base(word: &str, form: Option<VerbForm>) -> String {
     let mut readings = Vec::new();
     for_each_regular_reading(word, &mut |reading: Reading<'_>| {
@@ -412,7 +420,8 @@ fn guessed_base(word: &str, form: Option<VerbForm>) -> String {
         }
     });
     let likely = |base: &&String| match base.strip_suffix('e') {
-        // google, inflate, digitise, solve, judge, argue; but not e behind blorp, zonk, fest.
+        // An e is added for google, inflate, digitise, solve, judge and argue, but not for blorp,
+        // zonk or fest.
         Some(stem) => {
             let single = stem.ends_with(|c| "cgsuvz".contains(c))
                 && without_doubled(stem).is_none()

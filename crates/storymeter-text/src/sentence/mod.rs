@@ -1,8 +1,9 @@
-//! Where sentences begin and end.
+//! Splits a text into sentences.
 //!
-//! Stories come as clean prose, as dialogue, lower-cased, already tokenised (`he left . she stayed .`) and
-//! delexicalised (`[MALE] went home .`), so the splitter is a set of local rules and needs no training: find an end mark, take
-//! the quotes and brackets that close after it, then ask the words on both sides whether a sentence really ends there.
+//! Stories come as clean prose, as dialogue, in lower case, tokenised (`he left . she stayed .`)
+//! and with masked names (`[MALE] went home .`). The splitter therefore uses local rules and needs
+//! no training: it finds a mark that may end a sentence, takes the quotes and brackets that close
+//! after it, and decides by the words on both sides whether the sentence really ends there.
 //!
 //! ```
 //! use storymeter_text::sentence;
@@ -20,15 +21,15 @@ use words::{Abbreviation, abbreviation, is_speech_verb, is_starter};
 
 /// The sentences of a text, in order, without the white space around them.
 ///
-/// Every character that is not white space lies in exactly one sentence. A blank line always ends a sentence, a single
-/// line break never does by itself. The time is linear in the length of the text.
+/// Every character that is not white space lies in exactly one sentence. A blank line always ends a
+/// sentence; a single line break alone never does. The time is linear in the length of the text.
 pub fn split(text: &str) -> Vec<Span> {
     let mut sentences = Vec::new();
     split_into(text, &mut sentences);
     sentences
 }
 
-/// As [`split`], into a vector whose storage is reused.
+/// Does the same as [`split`], but replaces the content of a vector, so that its memory is reused.
 pub fn split_into(text: &str, sentences: &mut Vec<Span>) {
     sentences.clear();
     let mut scan = Scan::new(text);
@@ -55,17 +56,19 @@ struct Scan<'a> {
     text: &'a str,
     /// Next byte to look at; always on a character boundary.
     at: usize,
-    /// Where the white-space separated word under the cursor began.
+    /// Where the current word began; words are separated by white space.
     word: usize,
-    /// The word before that one: a lone "I" after a lower-case word is a pronoun, not an initial.
+    /// The word before the current one: a lone "I" after a lower-case word is a pronoun, no
+    /// initial.
     previous: Span,
-    /// A straight double quote is open.
+    /// Whether a straight double quote is open.
     quoted: bool,
-    /// No letter of the text is upper-case, so case says nothing about where sentences begin.
+    /// Whether no letter of the text is upper-case: then capitals do not show where sentences
+    /// begin.
     lower_cased: bool,
 }
 
-/// What ended: the shape of a run of end marks.
+/// The kind of a run of end marks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Period,
@@ -91,7 +94,7 @@ impl<'a> Scan<'a> {
         self.text[at..].chars().next()
     }
 
-    /// The end of the next sentence, or `None` where the rest of the text is one.
+    /// The end of the next sentence, or `None` if the remaining text is one sentence.
     fn next_end(&mut self) -> Option<usize> {
         while let Some(c) = self.peek(self.at) {
             if c.is_whitespace() {
@@ -115,7 +118,7 @@ impl<'a> Scan<'a> {
         None
     }
 
-    /// Skips a run of white space; a blank line in it ends the sentence before.
+    /// Skips a run of white space. A blank line in it ends the sentence before it.
     fn white_space(&mut self) -> Option<usize> {
         let start = self.at;
         let mut line_breaks = 0;
@@ -134,7 +137,7 @@ impl<'a> Scan<'a> {
         Some(start)
     }
 
-    /// Takes a run of end marks, also a spaced one (`. . .`, `! !`), and says what it amounts to.
+    /// Takes a run of end marks, also one with spaces in it (`. . .`, `! !`), and returns its kind.
     fn take_marks(&mut self) -> Mark {
         let (mut dots, mut strong, mut wide) = (0, false, false);
         loop {
@@ -165,12 +168,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes quotes and brackets that close after an end mark, and says whether a quote was among them.
+    /// Takes the quotes and brackets that close after an end mark, and returns whether a quote was
+    /// among them.
     fn take_closers(&mut self) -> bool {
         let mut quote = false;
         loop {
             let rest = &self.text[self.at..];
-            // Tokenised text has one space before a closing mark, which must then stand alone.
+            // Tokenised text has one space before a closing mark, which must then stand between
+            // spaces.
             let spaced = rest.strip_prefix(' ');
             let candidate = spaced.unwrap_or(rest);
             let Some((closer, closes_quote)) = closer(candidate, spaced.is_some(), self.quoted)
@@ -190,7 +195,8 @@ impl<'a> Scan<'a> {
         quote
     }
 
-    /// Whether a sentence ends at the cursor, after the marks that began at `start` and their closers.
+    /// Whether a sentence ends at the cursor, after the marks that began at `start` and their
+    /// closers.
     fn ends_here(&self, start: usize, mark: Mark, closed_quote: bool) -> bool {
         if mark == Mark::Wide {
             return true;
@@ -211,7 +217,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Whether the full stop written onto `word` ends the sentence, given what follows.
+    /// Whether the full stop directly after `word` ends the sentence, given the next word.
     fn period_ends(&self, word: &str, next: &Next) -> bool {
         let word = word.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '.');
         let mut letters = word.chars();
@@ -245,7 +251,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// What follows a possible end: its first word, without quotes and brackets that open before it.
+/// The first word after a possible end, without the quotes and brackets that open before it.
 struct Next<'a> {
     word: &'a str,
 }
@@ -269,13 +275,14 @@ impl<'a> Next<'a> {
         self.word.starts_with(|c: char| c.is_ascii_digit())
     }
 
-    /// Whether it is a capitalised word that often begins a sentence and hardly ever is a name.
+    /// Whether it has a capital, often begins a sentence and is hardly ever a name.
     fn is_starter(&self) -> bool {
         is_starter(self.word)
     }
 }
 
-/// Whether one of the next three words is a verb of saying: `"stop !" he said` goes on.
+/// Whether one of the next three words is a verb of saying, so that the sentence goes on: `"stop !"
+/// he said`.
 fn speaks(rest: &str) -> bool {
     rest.split_whitespace()
         .take(3)
@@ -286,7 +293,7 @@ fn is_end_mark(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？')
 }
 
-/// Whether no letter is upper-case; placeholders do not count, they are upper-case in lower-cased stories too.
+/// Whether no letter is upper-case. Placeholders do not count: they are upper-case in all stories.
 fn is_lower_cased(text: &str) -> bool {
     let mut rest = text;
     while let Some(upper) = rest.find(char::is_uppercase) {
@@ -305,7 +312,7 @@ fn closer(rest: &str, spaced: bool, quoted: bool) -> Option<(usize, bool)> {
         return Some((2, true));
     }
     match rest.chars().next()? {
-        // Between spaces a straight quote may open as well as close.
+        // A straight quote between spaces may open or close.
         '"' => (!spaced || quoted).then_some((1, true)),
         '\'' => (!spaced).then_some((1, true)),
         c @ ('”' | '’' | '»' | '」' | '』') => Some((c.len_utf8(), true)),

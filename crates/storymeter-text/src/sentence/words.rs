@@ -1,21 +1,21 @@
-//! The closed word lists the splitter asks.
+//! The word lists of the sentence splitter.
 
-/// What an abbreviation says about the full stop written onto it.
+/// What an abbreviation tells about the full stop after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Abbreviation {
-    /// A title or a linking word: something always follows.
+    /// A title or a linking word, which never ends a sentence.
     BeforeName,
-    /// Abbreviated only before a number: `no. 5`, but `She said no.`
+    /// An abbreviation only before a number: `no. 5`, but `She said no.`
     BeforeNumber,
-    /// May also be the last word of a sentence.
+    /// An abbreviation that may also be the last word of a sentence.
     Anywhere,
 }
 
-/// Written with a capital, or in text without capitals.
+/// Abbreviations if they have a capital, or in a text without capitals.
 const TITLES: &str = "adm brig capt cmdr col cpl dr fr gen gov hon lt maj messrs mlle mme mr mrs ms mt pres prof pvt rep \
     rev sen sgt";
 
-/// In any case.
+/// Abbreviations in any letter case.
 const LINKS: &str = "approx cf e.g i.e viz vs al";
 
 const NUMBERED: &str = "art ch fig nr no nos op p pp vol";
@@ -23,7 +23,7 @@ const NUMBERED: &str = "art ch fig nr no nos op p pp vol";
 const ENDINGS: &str = "assn ave bldg blvd bros co corp dept dist est etc ft hrs inc jr ltd mfg mins ph.d rd sr st tel univ \
     yrs hwy";
 
-/// Ordinary words in lower case ("He sat."), abbreviations with a capital.
+/// Abbreviations with a capital, but ordinary words in lower case ("He sat.").
 const DATES: &str = "apr aug dec feb fri jan jul jun mar mon nov oct sat sep sept sun thurs tues";
 
 /// Capitalised words that begin sentences and are hardly ever part of a name.
@@ -36,10 +36,11 @@ const STARTERS: &str = "a after all although an and another are as at because be
 const SPEECH: &str = "added answered asked begged called continued cried exclaimed explained gasped laughed mumbled \
     muttered replied said says screamed shouted sighed told thought whispered wondered yelled";
 
-/// Longest entry of the lists above; longer words are not looked up.
+/// The length of the longest entry of the lists above. Longer words are not looked up.
 const LONGEST: usize = 10;
 
-/// What the word before a full stop (given without it) is known to abbreviate.
+/// The kind of abbreviation that a word before a full stop is, if it is one. The word comes without
+/// the full stop.
 pub(super) fn abbreviation(word: &str, lower_cased: bool) -> Option<Abbreviation> {
     if is_dotted(word) {
         let link = word.eq_ignore_ascii_case("e.g") || word.eq_ignore_ascii_case("i.e");
@@ -83,7 +84,8 @@ fn is_dotted(word: &str) -> bool {
         })
 }
 
-/// Hands the ASCII-lowered word to `ask`, without allocating; a word longer than any listed one is not found.
+/// Calls `ask` with the word in lower case, without allocating. A word that is longer than any
+/// listed one gives the default.
 fn lowered<T: Default>(word: &str, ask: impl FnOnce(&str) -> T) -> T {
     let mut buffer = [0; LONGEST];
     let Some(buffer) = buffer.get_mut(..word.len()) else { return T::default() };

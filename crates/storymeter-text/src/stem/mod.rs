@@ -1,19 +1,21 @@
-//! Stemmers: cut a word down to what its inflected forms share.
+//! Stemmers, which cut a word down to the part that its inflected forms share.
 //!
-//! Three that metrics are defined by, each equal to the program it names, word for word:
+//! Metrics are defined in terms of these three. Each gives the same stems as the program it is
+//! named after:
 //! - [`porter::rouge`]: Porter's 1980 algorithm in the variant inside ROUGE-1.5.5;
 //! - [`porter::nltk`]: Porter's algorithm with NLTK's extensions;
 //! - [`porter2::stem`]: Snowball's English stemmer ("Porter 2").
 //!
-//! All take lower-case words. Characters outside ASCII count as consonants.
+//! All of them take lower-case words. Characters outside ASCII count as consonants.
 
 pub mod porter;
 pub mod porter2;
 
 /// Runs a stemmer that works on single bytes over a word of any characters.
 ///
-/// Stemmers count letters and compare neighbours, so each character must be one unit: characters outside ASCII
-/// are lent the bytes 0x80 to 0xff. A word with more than 128 different ones is no English word and stays as it is.
+/// Stemmers count letters and compare neighbours, so each character must be one unit. Characters
+/// outside ASCII are represented by the bytes 0x80 to 0xff. A word with more than 128 different
+/// ones is not English, and is returned unchanged.
 fn by_letters(word: &str, stem: impl FnOnce(&mut Vec<u8>)) -> String {
     if word.is_ascii() {
         let mut letters = word.as_bytes().to_vec();
@@ -43,7 +45,7 @@ fn by_letters(word: &str, stem: impl FnOnce(&mut Vec<u8>)) -> String {
         .collect()
 }
 
-/// Whether a byte string ends so.
+/// Whether a word ends in a suffix.
 fn ends(word: &[u8], suffix: &str) -> bool {
     word.ends_with(suffix.as_bytes())
 }

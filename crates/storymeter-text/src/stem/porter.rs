@@ -1,13 +1,15 @@
-//! Porter's suffix stripper (Porter 1980, "An algorithm for suffix stripping", Program 14.3) in two dialects.
+//! Porter's stemmer (Porter 1980, "An algorithm for suffix stripping", Program 14.3) in two
+//! dialects.
 //!
-//! The dialects share the measure `m` of a stem and most suffix tables; where they part is named at each step.
+//! The dialects share the measure `m` of a stem and most tables of suffixes. Each step says where
+//! they differ.
 
 use super::{by_letters, ends, swap_end};
 
-/// The stem as ROUGE-1.5.5's Perl code finds it.
+/// The stem that the Perl code of ROUGE-1.5.5 gives.
 ///
-/// It departs from the paper in what its author changed: `bli` and `logi` in step 2, and step 4, where `ment` and
-/// `ent` are tried after the other suffixes instead of among them.
+/// It differs from the paper in two ways: step 2 has the suffixes `bli` and `logi`, and step 4
+/// tries `ment` and `ent` after the other suffixes instead of among them.
 pub fn rouge(word: &str) -> String {
     by_letters(word, |w| {
         if w.len() >= 3 {
@@ -20,7 +22,7 @@ pub fn rouge(word: &str) -> String {
     })
 }
 
-/// The stem as NLTK's `PorterStemmer` finds it in its default mode.
+/// The stem that NLTK's `PorterStemmer` gives in its default mode.
 pub fn nltk(word: &str) -> String {
     if let Some(&(_, stem)) = IRREGULAR.iter().find(|(form, _)| *form == word) {
         return stem.to_owned();
@@ -36,7 +38,7 @@ pub fn nltk(word: &str) -> String {
     })
 }
 
-/// What NLTK's extensions know by heart.
+/// Words whose stems NLTK's extensions list.
 const IRREGULAR: &[(&str, &str)] = &[
     ("sky", "sky"),
     ("skies", "sky"),
@@ -131,7 +133,7 @@ const STEP4_NLTK: &[(&str, &str)] = &[
     ("ize", ""),
 ];
 
-/// For each letter whether it is a consonant: not a, e, i, o, u, and not a y after a consonant.
+/// Whether each letter is a consonant: any letter but a, e, i, o, u, and y after a consonant.
 fn consonants(word: &[u8]) -> impl Iterator<Item = bool> + '_ {
     word.iter().scan(false, |before, &letter| {
         let consonant = match letter {
@@ -169,17 +171,18 @@ fn ends_cvc(word: &[u8]) -> bool {
         && !matches!(word[word.len() - 1], b'w' | b'x' | b'y')
 }
 
-/// `*o` in a word of one syllable, as the Perl tests it: consonants, one vowel, one consonant, nothing else.
+/// `*o` as the Perl code tests it: the whole word is consonants, one vowel and one consonant.
 fn ends_cvc_alone(word: &[u8]) -> bool {
     measure(word) == 1 && ends_cvc(word)
 }
 
-/// `*o` with NLTK's extension: a vowel and a consonant alone will do.
+/// `*o` with NLTK's extension: a word of one vowel and one consonant fits too.
 fn nltk_cvc(word: &[u8]) -> bool {
     ends_cvc(word) || (word.len() == 2 && consonants(word).eq([false, true]))
 }
 
-/// Replaces the longest suffix of a table that the word ends in, if the rest has a measure above `above`.
+/// Replaces the longest suffix of a table that the word ends in, if the rest has a measure above
+/// `above`.
 fn longest(word: &mut Vec<u8>, table: &[(&str, &str)], above: usize) {
     let found = table
         .iter()
@@ -188,7 +191,8 @@ fn longest(word: &mut Vec<u8>, table: &[(&str, &str)], above: usize) {
     replace_if(word, found, above);
 }
 
-/// Replaces the first suffix of a table that the word ends in, if the rest has a measure above `above`.
+/// Replaces the first suffix of a table that the word ends in, if the rest has a measure above
+/// `above`.
 fn first_listed(word: &mut Vec<u8>, table: &[(&str, &str)], above: usize) {
     replace_if(word, table.iter().find(|(suffix, _)| ends(word, suffix)), above);
 }
@@ -212,7 +216,7 @@ fn drop_ed_or_ing(word: &mut Vec<u8>) -> bool {
     false
 }
 
-/// Step 1 of the Perl: plurals, `-ed` and `-ing`, final y.
+/// Step 1 of the Perl code: plurals, `-ed` and `-ing`, final y.
 fn rouge_step1(w: &mut Vec<u8>) {
     if ends(w, "sses") || ends(w, "ies") {
         swap_end(w, 2, "");
@@ -240,7 +244,8 @@ fn rouge_step1(w: &mut Vec<u8>) {
     }
 }
 
-/// Step 4 of the Perl: three tests one after the other, so `-ement` may lose more than one suffix.
+/// Step 4 of the Perl code: three tests one after the other, so `-ement` may lose more than one
+/// suffix.
 fn rouge_step4(w: &mut Vec<u8>) {
     longest(w, STEP4_ROUGE, 1);
     if ends(w, "ment") && measure(&w[..w.len() - 4]) > 1 {
@@ -255,7 +260,7 @@ fn rouge_step4(w: &mut Vec<u8>) {
     }
 }
 
-/// Step 5 of both: a final e, and one of two final l.
+/// Step 5 of both dialects: a final e, and one of two final l.
 fn step5(w: &mut Vec<u8>, cvc: fn(&[u8]) -> bool) {
     if ends(w, "e") {
         let stem = &w[..w.len() - 1];
@@ -310,7 +315,7 @@ fn nltk_step1b(w: &mut Vec<u8>) {
 
 fn nltk_step2(w: &mut Vec<u8>) {
     if ends(w, "alli") && measure(&w[..w.len() - 4]) > 0 {
-        // What is left after -alli may end in another suffix of this step (-ational from -ationally).
+        // The word without -li may end in another suffix of this step (-ational from -ationally).
         swap_end(w, 2, "");
         return nltk_step2(w);
     }

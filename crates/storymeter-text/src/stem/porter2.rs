@@ -1,8 +1,8 @@
 //! Snowball's English stemmer, also called Porter 2, as METEOR 1.5 uses it.
 //!
-//! Definition: Martin Porter, "The English (Porter2) stemming algorithm", snowballstem.org, in its form of 2001
-//! to 2015, before later additions. Regions: R1 is what follows the first consonant after a vowel, R2 the same
-//! within R1.
+//! It is defined by Martin Porter, "The English (Porter2) stemming algorithm", snowballstem.org, as
+//! it was from 2001 to 2015, before later additions. The region R1 is everything after the first
+//! consonant that follows a vowel, and R2 is the same within R1.
 
 use super::{by_letters, ends, swap_end};
 
@@ -51,11 +51,12 @@ const SPECIAL: &[(&str, &str)] = &[
     ("andes", "andes"),
 ];
 
-/// Words that lose nothing after step 1a.
+/// Words that keep everything after step 1a.
 const KEPT_AFTER_STEP_1A: &[&str] =
     &["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"];
 
-/// Suffix, replacement; `li` and `ogi` of step 2 and `ative` of step 3 have conditions of their own.
+/// Suffixes with their replacements. `li` and `ogi` of step 2 and `ative` of step 3 have conditions
+/// of their own.
 const STEP2: &[(&str, &str)] = &[
     ("ization", "ize"),
     ("ational", "ate"),
@@ -100,7 +101,7 @@ const STEP4: &[&str] = &[
     "ive", "ize", "ion", "al", "er", "ic",
 ];
 
-/// A word under work: a consonant y is written Y; the regions are kept as positions.
+/// A word while it is stemmed. A consonant y is written Y, and the regions are kept as positions.
 struct Word {
     letters: Vec<u8>,
     r1: usize,
@@ -154,8 +155,8 @@ impl Word {
         self.letters[..length].iter().any(|&letter| is_vowel(letter))
     }
 
-    /// A short syllable at the end of the first `length` letters: vowel and consonant not w, x, Y after a
-    /// consonant, or vowel and consonant that are all there is.
+    /// Whether the first `length` letters end in a short syllable: a consonant, a vowel and a
+    /// consonant other than w, x and Y, or a vowel and a consonant that are the whole word.
     fn short_syllable(&self, length: usize) -> bool {
         match self.letters[..length] {
             [.., before, vowel, last] => {
@@ -169,14 +170,14 @@ impl Word {
         }
     }
 
-    /// Possessives.
+    /// Removes possessive endings.
     fn step0(&mut self) {
         if let Some(suffix) = ["'s'", "'s", "'"].iter().find(|suffix| self.ends(suffix)) {
             self.swap_end(suffix.len(), "");
         }
     }
 
-    /// Plurals.
+    /// Removes plural endings.
     fn step1a(&mut self) {
         let length = self.letters.len();
         if self.ends("sses") {
@@ -189,7 +190,7 @@ impl Word {
         }
     }
 
-    /// `-eed`, `-ed`, `-ing` and the adverbs made of them.
+    /// Removes `-eed`, `-ed`, `-ing` and the endings of the adverbs made of them.
     fn step1b(&mut self) {
         if let Some(suffix) = ["eedly", "eed"].iter().find(|suffix| self.ends(suffix)) {
             if self.within(self.r1, suffix.len()) {
@@ -216,7 +217,7 @@ impl Word {
         }
     }
 
-    /// y after a consonant that is not the first letter.
+    /// Replaces y after a consonant that is not the first letter.
     fn step1c(&mut self) {
         if let &[_, .., before, b'y' | b'Y'] = self.letters.as_slice()
             && !is_vowel(before)
@@ -225,7 +226,7 @@ impl Word {
         }
     }
 
-    /// Double suffixes, the longest that fits, within R1.
+    /// Replaces the longest double suffix that lies within R1.
     fn step2(&mut self) {
         let Some(&(suffix, other)) = STEP2.iter().find(|(suffix, _)| self.ends(suffix)) else {
             return;
@@ -262,7 +263,7 @@ impl Word {
         }
     }
 
-    /// A final e, and one of two final l.
+    /// Removes a final e, and one of two final l.
     fn step5(&mut self) {
         let Some(stem) = self.letters.len().checked_sub(1) else { return };
         let drop = if self.ends("e") {

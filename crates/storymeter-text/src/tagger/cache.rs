@@ -1,7 +1,8 @@
-//! Sums of weights that come again with every occurrence of a word.
+//! Keeps sums of weights that are the same for every occurrence of a word.
 //!
-//! Twenty-two of a word's features depend on that word alone. A few hundred words make up most of any text, so their sums
-//! are kept, one small table a thread; the result is the same with or without it.
+//! Twenty-two of a word's features depend on that word alone, and a few hundred words make up most
+//! of any text. Each thread therefore keeps the sums of recent words in a small table. The result
+//! is the same with and without it.
 
 use super::decode::LANES;
 use super::features::{self, Word};
@@ -10,17 +11,17 @@ use super::model::{Model, Row};
 /// Weights of several features, added up.
 pub(super) type Sum = [i16; LANES];
 
-/// Words kept; a power of two.
+/// The number of words kept, which must be a power of two.
 const SIZE: usize = 2048;
 
-/// What one word adds to the scores of its own tags and its neighbours'.
+/// What one word adds to the scores of its own tags and to those of its neighbours.
 #[derive(Clone)]
 pub(super) struct Sums {
     identity: u64,
     pub own: Sum,
     pub before: Sum,
     pub after: Sum,
-    /// The rows for the second neighbours; these have one feature each.
+    /// The rows for the second neighbours, which have one feature each.
     pub before2: u32,
     pub after2: u32,
 }
@@ -28,13 +29,13 @@ pub(super) struct Sums {
 /// A direct-mapped table of words.
 #[derive(Default)]
 pub(super) struct Cache {
-    /// The model the sums are of.
+    /// The number of the model that the sums belong to.
     model: u64,
     slots: Vec<Option<Sums>>,
 }
 
 impl Cache {
-    /// Makes sure that what is kept comes from the model numbered `number`.
+    /// Empties the table unless its sums come from the model with this number.
     pub(super) fn serve(&mut self, number: u64) {
         if self.model != number || self.slots.is_empty() {
             self.model = number;

@@ -1,8 +1,9 @@
-//! The best sequence of tags: candidates by the words alone, then exact second-order Viterbi search among them.
+//! Finds the best sequence of tags: candidates are chosen by the words alone, and an exact
+//! second-order Viterbi search finds the best sequence among them.
 
 use super::Tag;
 
-/// Weights of a row; one lane a tag, the rest zero, so that a row is one cache line of bytes.
+/// The number of weights in a row: one per tag, padded with zeros to a cache line of bytes.
 pub(super) const LANES: usize = 64;
 
 /// The tag number before the first word.
@@ -16,15 +17,15 @@ pub(super) const ALL: u64 = (1 << Tag::COUNT) - 1;
 
 /// How a model scores one sentence.
 pub(super) trait Scorer {
-    /// The number a score by the words alone is held in.
+    /// The type of a score that depends on the words alone.
     type Score: Copy + Ord + Into<i32>;
     /// The number of words.
     fn len(&self) -> usize;
-    /// The tags the word at `i` can have, as bits.
+    /// The tags that the word at `i` can have, as bits.
     fn allowed(&self, i: usize) -> u64;
     /// The score of every tag at `i`, from the words alone.
     fn emission(&mut self, i: usize) -> [Self::Score; LANES];
-    /// A tag that scores so much less than the best one by the words alone is not searched.
+    /// A tag whose score by the words alone is so far below the best is left out of the search.
     fn reach(&self) -> i32;
     /// Adds the score of each tag of `tags` at `i` after `before` to `scores`.
     fn pair(&self, i: usize, before: u8, tags: &[u8], scores: &mut [i32; BEAM]);
@@ -37,11 +38,11 @@ pub(super) trait Scorer {
 struct Column {
     count: usize,
     tags: [u8; BEAM],
-    /// For each pair (tag before, tag): the tag two before that the best path came by.
+    /// For each pair of the tag before and this tag: the tag before both on the best path.
     from: [[u8; BEAM]; BEAM],
 }
 
-/// The storage of the search, to be reused.
+/// The memory of the search, which is reused.
 #[derive(Default)]
 pub(super) struct Search {
     columns: Vec<Column>,
@@ -106,7 +107,8 @@ impl Search {
     }
 }
 
-/// The best tags of a word by its own features, with their scores; a word with one tag is not scored at all.
+/// The best tags of a word by its own features, with their scores. A word with a single possible
+/// tag is not scored.
 fn candidates<S: Scorer>(scorer: &mut S, i: usize) -> (Column, [i32; BEAM]) {
     let mut list = Shortlist::default();
     let allowed = scorer.allowed(i);
@@ -117,7 +119,7 @@ fn candidates<S: Scorer>(scorer: &mut S, i: usize) -> (Column, [i32; BEAM]) {
     let scores = scorer.emission(i);
     let scores = &scores[..Tag::COUNT];
     if allowed == ALL {
-        // Few tags come near the best. Two passes without branches find them.
+        // Few tags come near the best one. Two passes without branches find them.
         let best: i32 = scores.iter().copied().max().map_or(0, Into::into);
         let least = best.saturating_sub(scorer.reach());
         let mut near = [0u8; LANES];
@@ -144,7 +146,7 @@ fn candidates<S: Scorer>(scorer: &mut S, i: usize) -> (Column, [i32; BEAM]) {
     (list.column, list.scores)
 }
 
-/// The best few tags, best first; equal scores keep the order in which they came.
+/// The best few tags, best first. Tags with equal scores keep their order of arrival.
 #[derive(Default)]
 struct Shortlist {
     column: Column,

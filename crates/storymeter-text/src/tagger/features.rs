@@ -1,7 +1,7 @@
-//! What the tagger sees of a sentence, as 32-bit keys.
+//! The features that the tagger sees in a sentence, as 32-bit keys.
 //!
-//! Strings are hashed once a token; every feature is then one multiplication away, and neither tagging nor training
-//! ever holds a feature's text.
+//! Each token is hashed once, and every feature follows from the hashes by one multiplication.
+//! Neither tagging nor training ever stores the text of a feature.
 
 use super::Tag;
 use crate::treebank::PLACEHOLDERS;
@@ -9,22 +9,22 @@ use crate::treebank::PLACEHOLDERS;
 /// The facts of one token's spelling.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Word {
-    /// The lower-cased word, digits made equal.
+    /// The word in lower case, with all digits replaced by the same one.
     pub form: u64,
     /// Its first one to four characters.
     prefixes: [u64; 4],
     /// Its last one to five characters.
     suffixes: [u64; 5],
-    /// Classes of characters with repetitions removed: `Xx`, `d-x`.
+    /// The classes of its characters without repeats: `Xx`, `d-x`.
     shape: u64,
     pub case: Case,
-    /// The tags the word takes as bits, for words frequent enough in training; else 0.
+    /// The tags that the word takes, as bits, if it was frequent enough in training; else 0.
     class: u64,
-    /// How the sentence uses capitals, and whether the word is its first.
+    /// How the sentence uses capitals, and whether the word is the first one.
     place: u8,
     /// Equal for words that have the same features.
     pub identity: u64,
-    /// One of the placeholders for names.
+    /// Whether it is one of the placeholders for names.
     pub placeholder: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Case {
     Mixed,
 }
 
-/// How a sentence uses capitals, which says how much a word's own case means.
+/// How a sentence uses capitals, which decides how much the case of a word means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Regime {
@@ -67,13 +67,13 @@ fn step(hash: u64, byte: u8) -> u64 {
     (hash ^ u64::from(byte)).wrapping_mul(PRIME)
 }
 
-/// Spreads the bits of a pair of hashes over one.
+/// Mixes two hashes into one.
 fn join(a: u64, b: u64) -> u64 {
     let product = (a ^ b.rotate_left(29)).wrapping_mul(MIX);
     product ^ (product >> 32)
 }
 
-/// The byte a word's spelling is compared by: small letters, one digit for all.
+/// Makes letters small and all digits equal, so that spellings can be compared.
 fn fold(byte: u8) -> u8 {
     if byte.is_ascii_digit() { b'0' } else { byte.to_ascii_lowercase() }
 }
@@ -81,10 +81,10 @@ fn fold(byte: u8) -> u8 {
 impl Word {
     pub(super) fn new(token: &str) -> Self {
         if PLACEHOLDERS.contains(&token) {
-            // To its neighbours a placeholder is a first name.
+            // For its neighbours, a placeholder is a first name.
             return Self { placeholder: true, ..Self::new("John") };
         }
-        // Typographic apostrophes and quotes are rare in the training text; their plain forms are not.
+        // Typographic apostrophes are rare in the training text, so they are read as plain ones.
         match token {
             "n’t" => return Self::new("n't"),
             "’s" => return Self::new("'s"),
@@ -140,7 +140,8 @@ impl Word {
         word
     }
 
-    /// Says where the word stands and which tags it takes, as far as known; features may be asked for after that.
+    /// Sets where the word stands and which tags it is known to take. Its features are defined only
+    /// after this.
     pub(super) fn settle(&mut self, regime: Regime, first: bool, class: u64) {
         self.place = regime as u8 * 2 + u8::from(first);
         self.class = class;
@@ -152,12 +153,13 @@ impl Word {
         self.case as u64 * 8 + u64::from(self.place)
     }
 
-    /// Whether the word is known and, written without a capital, was never a name.
+    /// Whether the word has no capital, is known, and was never a name in training.
     pub(super) fn is_never_a_name(&self) -> bool {
         self.case == Case::Lower && self.class != 0 && self.class & PROPER == 0
     }
 
-    /// The word in a sentence of the given regime, as the dictionary of tags knows it.
+    /// The key of the word in the dictionary of tags, for a sentence that uses capitals in this
+    /// way.
     pub(super) fn dictionary_key(&self, regime: Regime) -> u32 {
         let case = match (regime, self.case) {
             (Regime::Lower, _) => 3,
@@ -170,7 +172,7 @@ impl Word {
     }
 }
 
-/// What the words of a sentence say about its use of capitals.
+/// How a sentence uses capitals.
 pub(super) fn regime(words: &[Word]) -> Regime {
     let capital = words.iter().any(|w| w.case != Case::Lower);
     let small = words
@@ -190,7 +192,7 @@ fn key(template: u8, hash: u64) -> u32 {
     ((product >> 32) as u32).max(1)
 }
 
-/// What stands outside a sentence.
+/// Stands for the words outside a sentence.
 const OUTSIDE: Word = Word {
     form: 1,
     prefixes: [1; 4],
@@ -203,7 +205,7 @@ const OUTSIDE: Word = Word {
     placeholder: false,
 };
 
-/// The words around the one that is tagged, itself in the middle.
+/// A word and its two neighbours on each side.
 pub(super) struct Window<'a> {
     pub before2: &'a Word,
     pub before: &'a Word,
@@ -221,7 +223,7 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Numbers the features of a group from `first` on.
+/// The keys of a group of features, numbered from `first` on.
 fn keys<const N: usize>(first: u8, hashes: [u64; N]) -> [u32; N] {
     let mut template = first;
     hashes.map(|hash| {
@@ -234,7 +236,7 @@ pub(super) const OWN: usize = 14;
 pub(super) const SIDE: usize = 3;
 pub(super) const CONTEXT: usize = 11;
 
-/// The features of a word that depend on nothing but itself and its place.
+/// The features that depend only on the word itself and its place.
 pub(super) fn own(word: &Word) -> [u32; OWN] {
     let Word { form, shape, .. } = *word;
     let [s1, s2, s3, s4, s5] = word.suffixes;
@@ -259,27 +261,27 @@ pub(super) fn own(word: &Word) -> [u32; OWN] {
     keys(0, hashes)
 }
 
-/// What a word says about the one after it.
+/// The features of a word for the word after it.
 pub(super) fn before(word: &Word) -> [u32; SIDE] {
     keys(0x20, [word.form, word.suffixes[2], word.class])
 }
 
-/// What a word says about the one before it.
+/// The features of a word for the word before it.
 pub(super) fn after(word: &Word) -> [u32; SIDE] {
     keys(0x24, [word.form, word.suffixes[2], word.class])
 }
 
-/// What a word says about the second after it.
+/// The feature of a word for the second word after it.
 pub(super) fn before2(word: &Word) -> u32 {
     key(0x28, word.form)
 }
 
-/// What a word says about the second before it.
+/// The feature of a word for the second word before it.
 pub(super) fn after2(word: &Word) -> u32 {
     key(0x29, word.form)
 }
 
-/// What words say together.
+/// The features of several words together.
 pub(super) fn context(window: &Window) -> [u32; CONTEXT] {
     let Window { before2, before, word, after, after2 } = window;
     let s3 = word.suffixes[2];
@@ -299,10 +301,10 @@ pub(super) fn context(window: &Window) -> [u32; CONTEXT] {
     keys(0x30, hashes)
 }
 
-/// How many features a word has in all that do not look at other words' tags.
+/// The number of all features that do not depend on tags.
 pub(super) const EMISSIONS: usize = OWN + 2 * SIDE + 2 + CONTEXT;
 
-/// All of them.
+/// All features that do not depend on tags.
 pub(super) fn emission(window: &Window) -> [u32; EMISSIONS] {
     let mut all = [0; EMISSIONS];
     let far = [before2(window.before2), after2(window.after2)];
@@ -318,7 +320,7 @@ pub(super) fn emission(window: &Window) -> [u32; EMISSIONS] {
     all
 }
 
-/// How many features [`transition`] gives.
+/// The number of features that [`transition`] gives.
 pub(super) const TRANSITIONS: usize = 3;
 
 /// The features of the word at `i` together with the tag before it.

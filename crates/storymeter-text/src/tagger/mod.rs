@@ -1,9 +1,10 @@
-//! Part-of-speech tags.
+//! Assigns part-of-speech tags.
 //!
-//! A second-order linear model trained as a structured perceptron on the English Web Treebank
-//! (`examples/train_tagger.rs`), embedded in the library. Built for speed: string features are hashed once, weights are one
-//! cache line of bytes a feature, what a word adds to the scores is remembered, words with a single possible tag are not
-//! scored, and only tags near the best are searched.
+//! The tagger is a second-order linear model, trained as a structured perceptron on the English Web
+//! Treebank (`examples/train_tagger.rs`) and embedded in the library. It is built for speed:
+//! strings are hashed once, the weights of a feature are one cache line of bytes, the sums of
+//! recent words are kept, words with a single possible tag are not scored, and only tags near the
+//! best are searched.
 //!
 //! ```
 //! use storymeter_text::tagger::{Tag, Tagger};
@@ -33,20 +34,23 @@ pub use tags::{Tag, UnknownTag};
 
 static EMBEDDED: &[u8] = include_bytes!("../../data/tagger.bin");
 
-/// The margin the embedded weights were trained with, in their units: a tag further behind by the words alone hardly ever
-/// wins. On the development set this costs 0.01 points and saves a third of the time.
+/// A tag whose score by the words alone is this far below the best is not searched.
+///
+/// It is the margin of training in the units of the embedded weights: a tag that is further behind
+/// hardly ever wins. The limit costs 0.01 points on the development set, and saves a third of the
+/// time.
 const REACH: i32 = 256;
 
 /// A trained tagger.
 #[derive(Debug)]
 pub struct Tagger {
     model: Model,
-    /// Tells this tagger from others of the process.
+    /// Distinguishes this tagger from others in the same process.
     number: u64,
 }
 
 impl Tagger {
-    /// The tagger that comes with the library; unfolded on first use, then shared.
+    /// The embedded tagger. It is unpacked on first use and then shared.
     pub fn embedded() -> &'static Self {
         static TAGGER: LazyLock<Tagger> = LazyLock::new(|| {
             Tagger::from_bytes(EMBEDDED).expect("the embedded model is whole; a test reads it")
@@ -54,7 +58,7 @@ impl Tagger {
         &TAGGER
     }
 
-    /// A tagger from a packed model, as [`train::Trained::pack`] writes it.
+    /// Reads a packed model, as [`train::Trained::pack`] writes it.
     ///
     /// # Errors
     /// If the bytes are not such a model.
@@ -64,14 +68,15 @@ impl Tagger {
         Ok(Self { model, number: NEXT.fetch_add(1, Ordering::Relaxed) })
     }
 
-    /// The tags of one sentence, given as treebank tokens; as many tags as tokens.
+    /// The tags of one sentence, one per token. The tokens are those of [`crate::treebank`].
     pub fn tag(&self, tokens: &[&str]) -> Vec<Tag> {
         let mut tags = Vec::new();
         self.tag_into(tokens, &mut tags);
         tags
     }
 
-    /// As [`Tagger::tag`], replacing what is in `tags`; allocates nothing once its storage has grown.
+    /// Does the same as [`Tagger::tag`], but replaces the content of `tags`. It allocates nothing
+    /// once its buffers have grown.
     pub fn tag_into(&self, tokens: &[&str], tags: &mut Vec<Tag>) {
         thread_local! {
             static SCRATCH: RefCell<Scratch> = RefCell::default();
@@ -84,7 +89,7 @@ impl Tagger {
         });
     }
 
-    /// Looks every token up.
+    /// Looks up every token.
     fn read(&self, tokens: &[&str], words: &mut Vec<Word>, allowed: &mut Vec<u64>) {
         words.clear();
         words.extend(tokens.iter().map(|token| Word::new(token)));
@@ -106,7 +111,7 @@ impl Tagger {
     }
 }
 
-/// What tagging needs besides the model, kept by each thread.
+/// The buffers of one thread.
 #[derive(Default)]
 struct Scratch {
     words: Vec<Word>,
@@ -115,7 +120,7 @@ struct Scratch {
     search: Search,
 }
 
-/// Tokens of the treebank's own spelling that the training text does not have.
+/// The tags of quotes and brackets in spellings that the training text does not have.
 fn fixed(token: &str) -> Option<Tag> {
     match token {
         "``" | "“" | "«" => Some(Tag::OpenQuote),
@@ -126,7 +131,7 @@ fn fixed(token: &str) -> Option<Tag> {
     }
 }
 
-/// A sentence under the embedded weights.
+/// A sentence together with the model that scores it.
 struct View<'a> {
     model: &'a Model,
     cache: &'a mut Cache,
@@ -157,7 +162,7 @@ impl Scorer for View<'_> {
             add_row(&mut scores, model, model.row(key));
         }
         if window.word.is_never_a_name() {
-            // Without capitals, a verb between two names looks like a name.
+            // In a text without capitals, a verb between two names would look like a name.
             scores[Tag::Nnp as usize] = i16::MIN;
             scores[Tag::Nnps as usize] = i16::MIN;
         }

@@ -1,6 +1,7 @@
-//! The packed model: written by training, embedded in the library, unfolded once on first use.
+//! The packed model, which training writes and which is embedded in the library.
 //!
-//! The file holds only weights that are not zero. Numbers are LEB128; a list of keys is sorted and stored as differences.
+//! The file has only the weights that are not zero. Numbers are LEB128. A list of keys is sorted
+//! and stored as differences.
 //!
 //! ```text
 //! "SMTAG1\n"
@@ -16,34 +17,34 @@ use super::train::{EMPTY_ROW, FIRST_FEATURE, Trained};
 
 const MAGIC: &[u8] = b"SMTAG1\n";
 
-/// Set beside the number of tags where a dictionary word can have only those.
+/// The flag of a dictionary word that can have no other tags than those listed.
 const CLOSED: u8 = 0x80;
 
-/// One weight a tag: a cache line.
+/// One weight per tag: a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Row(pub [i8; LANES]);
 
-/// An unfolded model.
+/// An unpacked model.
 #[derive(Debug)]
 pub(super) struct Model {
     pub rows: Vec<Row>,
     pub features: Table,
-    /// Word to entry of `entries`.
+    /// Maps a word to its index in `entries`.
     pub words: Table,
     pub entries: Vec<Entry>,
 }
 
-/// What the dictionary knows of a frequent word.
+/// The entry of a frequent word in the dictionary.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// The tags it was seen with, as bits.
+    /// The tags that it had in training, as bits.
     pub tags: u64,
     /// Whether it can have no other tag.
     pub closed: bool,
 }
 
-/// The file is not a tagger model, or is damaged.
+/// The bytes are not a tagger model, or are damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a tagger model: {reason} at byte {at}")]
 pub struct BadModel {
@@ -54,7 +55,8 @@ pub struct BadModel {
 }
 
 impl Trained {
-    /// The model as bytes: weights times `scale`, rounded to one byte each; a feature left without weights is dropped.
+    /// The model as bytes. Weights are multiplied by `scale` and rounded to one byte each; a
+    /// feature whose weights all become zero is dropped.
     pub fn pack(&self, scale: f32) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         write_number(&mut out, self.dictionary.len() as u64);
@@ -100,7 +102,8 @@ fn write_number(out: &mut Vec<u8>, mut number: u64) {
 }
 
 impl Model {
-    /// The row of a feature; the empty one where the feature has no weights, so that adding it needs no branch.
+    /// The row of a feature. A feature without weights has an empty row, so that adding it needs no
+    /// branch.
     pub(super) fn row(&self, key: u32) -> u32 {
         self.features.get(key).unwrap_or(EMPTY_ROW)
     }
@@ -136,7 +139,7 @@ impl Model {
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The key read last; keys are stored as differences.
+    /// The last key that was read, because keys are stored as differences.
     last: u32,
 }
 
@@ -163,7 +166,7 @@ impl Reader<'_> {
         Err(self.bad("number too long"))
     }
 
-    /// A number of things to come, each of at least one byte.
+    /// Reads the length of a list whose elements take at least one byte each.
     fn count(&mut self) -> Result<usize, BadModel> {
         let count = self.number()? as usize;
         if count > self.bytes.len() - self.at {

@@ -1,15 +1,15 @@
 //! A hash table from feature keys to row numbers.
 
-/// Open addressing with linear probing; at most half full, so a search is short.
+/// A table with open addressing and linear probing. It is at most half full, so searches are short.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// Key and row; the key 0 is an empty slot.
+    /// Keys with their rows. The key 0 marks an empty slot.
     slots: Vec<(u32, u32)>,
     shift: u32,
 }
 
 impl Table {
-    /// A table of the given keys, in which each key's value is given beside it.
+    /// A table of the given keys and values.
     pub(super) fn new(entries: impl ExactSizeIterator<Item = (u32, u32)>) -> Self {
         let size = (entries.len() * 2).next_power_of_two().max(2);
         let mut table = Self { slots: vec![(0, 0); size], shift: 32 - size.trailing_zeros() };

@@ -1,10 +1,12 @@
-//! Training: a structured perceptron with a margin, steps that shrink, and averaged weights.
+//! Trains the tagger as a structured perceptron with a margin, shrinking steps and averaged
+//! weights.
 //!
-//! The decoder is that of tagging itself (Collins 2002). While training, every tag but the right one is given a bonus, so
-//! that the right one must win by that margin; each weight has its own step size, which shrinks with the number of its changes
-//! (AdaGrad, Duchi et al. 2011), so that rare features learn fast and frequent ones settle. Every sentence is seen twice an
-//! epoch, as it is and lower-cased, because stories come in both forms. All arithmetic is on integers, and the same
-//! data and options give the same model anywhere.
+//! Training uses the same decoder as tagging (Collins 2002). Every wrong tag is given a bonus, so
+//! that the right one must win by that margin. Each weight has its own step size, which shrinks
+//! with the number of its changes (AdaGrad, Duchi et al. 2011), so that rare features learn fast
+//! and frequent ones settle. Every epoch shows each sentence twice, as it is and in lower case,
+//! because stories come in both forms. All arithmetic is on integers, so the same data and options
+//! give the same model on every machine.
 
 use std::collections::HashMap;
 
@@ -13,23 +15,23 @@ use super::decode::{ALL, BEAM, LANES, START, Scorer, Search};
 use super::features::{self, Regime, Window, Word};
 use super::table::Table;
 
-/// A sentence with its right tags.
+/// The tokens of a sentence, and their correct tags.
 pub type Sentence = (Vec<String>, Vec<Tag>);
 
-/// What training can be told. The default is what did best on the development set.
+/// The options of training. The defaults were the best on the development set.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Passes over the data.
     pub epochs: usize,
-    /// How far the right tag must win, in first steps of a weight.
+    /// The margin by which the right tag must win, in units of the first step of a weight.
     pub margin: i32,
-    /// A feature seen less often is dropped.
+    /// Features that occur less often than this are dropped.
     pub min_count: u32,
-    /// A word seen at least so often can only have the tags it was seen with.
+    /// A word that occurs at least so often can have only the tags that it had in training.
     pub dictionary_count: u32,
-    /// A word seen at least so often is known to its neighbours by the tags it takes.
+    /// For a word that occurs at least so often, its tags are a feature of its neighbours.
     pub class_count: u32,
-    /// Seed of the order of the sentences.
+    /// The seed of the order of the sentences.
     pub seed: u64,
 }
 
@@ -39,24 +41,25 @@ impl Default for Options {
     }
 }
 
-/// Row numbers: tag trigram contexts, tag bigram contexts, then hashed features.
+/// The first row of pairs of tags. The rows before it are for triples of tags, and the hashed
+/// features come last.
 pub(super) const PAIR_ROWS: usize = LANES * LANES;
 
-/// A row without weights: the context of two tags that do not exist.
+/// A row without weights, which belongs to a pair of tags that do not exist.
 pub(super) const EMPTY_ROW: u32 = PAIR_ROWS as u32 - 1;
 
 pub(super) const FIRST_FEATURE: usize = PAIR_ROWS + LANES;
 
 /// Trained weights before they are packed.
 pub struct Trained {
-    /// Keys of hashed features; the row of `keys[i]` is `FIRST_FEATURE + i`.
+    /// The keys of the hashed features. The row of `keys[i]` is `FIRST_FEATURE + i`.
     pub(super) keys: Vec<u32>,
     /// Averaged weights.
     pub(super) rows: Vec<[f32; LANES]>,
     pub(super) dictionary: Vec<(u32, u64, bool)>,
 }
 
-/// A sentence as training sees it.
+/// A sentence with all that training needs to know of it.
 struct Example {
     words: Vec<Word>,
     emissions: Vec<[u32; features::EMISSIONS]>,
@@ -64,7 +67,8 @@ struct Example {
     gold: Vec<u8>,
 }
 
-/// The tags of every frequent word. Rare words are left out: the model must learn to tag the unknown from them.
+/// The tags of every frequent word. Rare words are left out, because the model learns from them how
+/// to tag unknown words.
 fn dictionary(data: &[(Vec<Word>, Regime, Vec<u8>)], options: &Options) -> Vec<(u32, u64, bool)> {
     let mut counts: HashMap<u32, [u32; LANES]> = HashMap::new();
     for (words, regime, gold) in data {
@@ -91,7 +95,8 @@ fn lower_cased(sentence: &Sentence) -> Sentence {
     (sentence.0.iter().map(|w| w.to_lowercase()).collect(), sentence.1.clone())
 }
 
-/// Trains on tagged sentences, calling `progress` with epoch and share of right tags after each epoch.
+/// Trains on tagged sentences. Calls `progress` after each epoch with its number and the share of
+/// correct tags.
 pub fn train(
     sentences: &[Sentence],
     options: &Options,
@@ -152,7 +157,7 @@ pub fn train(
     Trained { keys, rows, dictionary }
 }
 
-/// The keys seen at least `min_count` times with the right tags, sorted.
+/// The sorted keys that occur at least `min_count` times with the correct tags.
 fn feature_keys(data: &[(Vec<Word>, Regime, Vec<u8>)], min_count: u32) -> Vec<u32> {
     let mut keys = Vec::new();
     for (words, _, gold) in data {
@@ -163,14 +168,14 @@ fn feature_keys(data: &[(Vec<Word>, Regime, Vec<u8>)], min_count: u32) -> Vec<u3
         }
     }
     keys.sort_unstable();
-    // Each sentence is there twice, so most features count double.
+    // Each sentence is in the data twice, so most features are counted twice.
     keys.chunk_by(|a, b| a == b)
         .filter(|same| same.len() as u32 >= 2 * min_count)
         .map(|same| same[0])
         .collect()
 }
 
-/// Fisher and Yates with SplitMix64.
+/// Shuffles by Fisher and Yates' method with random numbers of SplitMix64.
 fn shuffle(order: &mut [usize], state: &mut u64) {
     for i in (1..order.len()).rev() {
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -182,7 +187,7 @@ fn shuffle(order: &mut [usize], state: &mut u64) {
     }
 }
 
-/// The first step of a weight, in the units weights are kept in.
+/// The first step of a weight, in the units in which weights are stored.
 const STEP: i32 = 1024;
 
 struct Perceptron<'a> {
@@ -190,7 +195,7 @@ struct Perceptron<'a> {
     weights: Vec<[i32; LANES]>,
     /// How often each weight was changed.
     counts: Vec<[u32; LANES]>,
-    /// Sum of update times the moment it was made, for the average.
+    /// The sum of each change times the step at which it was made, for the average.
     moments: Vec<[i64; LANES]>,
     clock: i64,
     margin: i32,
@@ -212,7 +217,7 @@ impl<'a> Perceptron<'a> {
         }
     }
 
-    /// Tags one sentence, learns from the mistakes, and returns how many tags were right.
+    /// Tags one sentence, learns from the mistakes, and returns the number of correct tags.
     fn learn(&mut self, example: &Example) -> usize {
         let mut guess = std::mem::take(&mut self.guess);
         guess.clear();
@@ -262,7 +267,7 @@ impl<'a> Perceptron<'a> {
         self.moments[row][usize::from(tag)] += i64::from(by) * self.clock;
     }
 
-    /// The mean of the weights over the whole training, in steps.
+    /// The mean of the weights over all of training, in units of the first step.
     fn average(&self) -> Vec<[f32; LANES]> {
         let mean = |weight: i32, moment: i64| {
             ((f64::from(weight) - moment as f64 / self.clock as f64) / f64::from(STEP)) as f32

@@ -1,4 +1,4 @@
-//! Text from tokens.
+//! Writes tokens as text.
 
 /// Pairs of tokens that are written as one word.
 const TOGETHER: [(&str, &str); 9] = [
@@ -17,12 +17,20 @@ const CLITICS: [&str; 7] = ["'s", "'m", "'d", "'ll", "'re", "'ve", "n't"];
 
 /// Writes treebank tokens as ordinary text.
 ///
-/// Punctuation joins the word before it, opening brackets and quotes the word after, clitics their verb; ` `` ` and `''`
-/// become straight quotes. What tokenising loses (how many spaces there were, `can not` or `cannot`) comes out in its usual form.
+/// Punctuation joins the word before it, opening brackets and quotes join the word after them, and
+/// clitics join their verb. ` `` ` and `''` become straight quotes. What tokenising loses (the
+/// number of spaces, `can not` or `cannot`) is written in its usual form.
+///
+/// ```
+/// use storymeter_text::treebank::detokenize;
+///
+/// let tokens = ["``", "I", "can", "not", "go", ",", "''", "Ann", "'s", "sister", "said", "."];
+/// assert_eq!(detokenize(&tokens), "\"I cannot go,\" Ann's sister said.");
+/// ```
 pub fn detokenize(tokens: &[&str]) -> String {
     let mut text = String::with_capacity(tokens.iter().map(|t| t.len() + 1).sum());
     let mut quotes = Quotes::default();
-    // Whether the token before wants to touch the next one.
+    // Whether the token before touches the next one.
     let mut glued = true;
     let mut previous = "";
     for &token in tokens {
@@ -82,8 +90,8 @@ impl Quotes {
                 self.single = true;
                 Side::Right
             }
-            // A lone apostrophe closes what is open, or marks the plural possessive; it opens only before a word that
-            // follows a mark.
+            // A lone apostrophe closes an open quotation or marks the possessive of a plural.
+            // Otherwise it opens a quotation.
             "'" | "’" => {
                 let after_word =
                     previous.ends_with(|c: char| c.is_alphanumeric() || ".,!?".contains(c));

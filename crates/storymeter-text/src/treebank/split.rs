@@ -1,9 +1,9 @@
-//! The tokeniser: one pass over the white-space separated pieces of a sentence.
+//! The tokeniser, which makes one pass over the pieces of a sentence between white space.
 
 use super::{PLACEHOLDERS, Quote, Token};
 use crate::Span;
 
-/// Words the treebank writes as two, and where it cuts them.
+/// Words that the treebank writes as two, and where it cuts them.
 const JOINED: [(&str, usize); 7] = [
     ("cannot", 3),
     ("d'ye", 1),
@@ -14,7 +14,7 @@ const JOINED: [(&str, usize); 7] = [
     ("wanna", 3),
 ];
 
-/// Words that begin with an apostrophe; the number is where the treebank cuts them, 0 for nowhere.
+/// Words that begin with an apostrophe, and where the treebank cuts them; 0 means that it does not.
 const ELIDED: [(&str, usize); 16] = [
     ("'tis", 2),
     ("'twas", 2),
@@ -41,11 +41,11 @@ pub(super) struct Splitter<'a> {
     text: &'a str,
     sentence: Span,
     tokens: &'a mut Vec<Token>,
-    /// Where the final full stop is, if the sentence has one.
+    /// The place of the final full stop, if the sentence has one.
     final_stop: Option<usize>,
-    /// A straight double quote is open.
+    /// Whether a straight double quote is open.
     quoted: bool,
-    /// A single quote is open.
+    /// Whether a single quote is open.
     single_quoted: bool,
 }
 
@@ -85,7 +85,8 @@ impl<'a> Splitter<'a> {
         self.word(word, end);
     }
 
-    /// The length of the mark that is a token of its own at `at`, or 0; `fresh` where no word runs up to it.
+    /// The length of the mark at `at` that is a token of its own, or 0 if there is none. `fresh`
+    /// says that no word ends directly before it.
     fn mark(&mut self, at: usize, end: usize, fresh: bool) -> (usize, Quote) {
         let rest = &self.text[at..end];
         let bytes = rest.as_bytes();
@@ -114,7 +115,8 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// A straight double quote opens after white space or a bracket and closes otherwise; between spaces it alternates.
+    /// A straight double quote opens after white space or a bracket, and closes otherwise. Between
+    /// spaces, it opens and closes in turn.
     fn straight(&mut self, at: usize, end: usize) -> Quote {
         let before = self.text[self.sentence.start..at].chars().next_back();
         let loose_left =
@@ -125,7 +127,7 @@ impl<'a> Splitter<'a> {
         if opens { Quote::Opens } else { Quote::Closes }
     }
 
-    /// Two single quotes close, except where they stand directly before a word.
+    /// Two single quotes close, unless they stand directly before a word.
     fn pair(&self, at: usize, end: usize) -> Quote {
         let before = self.text[self.sentence.start..at].chars().next_back();
         let loose_left =
@@ -133,11 +135,12 @@ impl<'a> Splitter<'a> {
         if loose_left && at + 2 < end { Quote::Opens } else { Quote::Closes }
     }
 
-    /// An apostrophe of `length` bytes at the start of `rest`: a quote, or part of the word around it.
+    /// Decides whether the apostrophe of `length` bytes at the start of `rest` is a quote or a part
+    /// of the word around it.
     fn apostrophe(&mut self, rest: &str, length: usize, fresh: bool) -> (usize, Quote) {
         let after = &rest[length..];
         if !after.starts_with(char::is_alphanumeric) {
-            // Closing quote or possessive of a plural: `dogs'`; the word before has been read.
+            // A closing quote, or the possessive of a plural: `dogs'`.
             let closes = std::mem::take(&mut self.single_quoted);
             return (length, if closes { Quote::Closes } else { Quote::None });
         }
@@ -165,7 +168,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Pushes the word between two marks, cut at its clitics.
+    /// Adds the word between two marks, with its clitics as tokens of their own.
     fn word(&mut self, start: usize, end: usize) {
         if start == end {
             return;
@@ -188,7 +191,8 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// Where the full stop is that ends the sentence: only quotes and brackets may follow it, and no dot stand before it.
+/// The place of the full stop that ends the sentence: only quotes and brackets follow it, and no
+/// other dot stands before it.
 fn final_stop(sentence: &str) -> Option<usize> {
     let closers = |c: char| {
         c.is_whitespace() || matches!(c, ']' | ')' | '}' | '>' | '"' | '\'' | '»' | '”' | '’')
@@ -197,8 +201,8 @@ fn final_stop(sentence: &str) -> Option<usize> {
     (!body.ends_with('.')).then_some(body.len())
 }
 
-/// Whether `word` starts with the ASCII-case-insensitive `pattern`, where `'` also stands for a typographic
-/// apostrophe; the number of bytes it takes.
+/// The number of bytes of `pattern` at the start of `word`, if it is there. ASCII letters match in
+/// any case, and `'` also matches a typographic apostrophe.
 fn starts_with(word: &str, pattern: &str) -> Option<usize> {
     let mut rest = word.chars();
     for wanted in pattern.chars() {
@@ -210,7 +214,7 @@ fn starts_with(word: &str, pattern: &str) -> Option<usize> {
     Some(word.len() - rest.as_str().len())
 }
 
-/// The length of the listed elision that `rest` begins with as a whole word, and where to cut it.
+/// The length of the listed elision that `rest` begins with as a whole word, and where it is cut.
 fn elision(rest: &str) -> Option<(usize, usize)> {
     let mark = rest.chars().next().filter(|c| matches!(c, '\'' | '’'))?;
     ELIDED.iter().find_map(|&(word, cut)| {

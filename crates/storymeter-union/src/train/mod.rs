@@ -236,7 +236,10 @@ fn train_making<B: Backend + Clone>(
     let kept = checkpoint_of(job, &start)?;
     let (tagger, lexicon) = (Tagger::embedded(), Lexicon::embedded());
     let donors = example::donors(&train, settings, tagger, lexicon);
-    let perturber = Perturber::new(settings.perturb.clone(), &donors, lexicon, tagger);
+    let damage = settings.perturb.clone().checked();
+    let damage = damage
+        .map_err(|problem| Error::Setting { field: "perturb", problem: problem.to_string() })?;
+    let perturber = Perturber::new(damage, &donors, lexicon, tagger);
     let maker = Maker { settings, tokenizer: &tokenizer, perturber, readers };
     let dev: Vec<Example> = maker.make_dev(&dev).pairs.into_iter().flatten().collect();
     if train.is_empty() || dev.is_empty() {

@@ -1,7 +1,9 @@
-// Attention within each story, for any head width: a warp a row, the story's scores in shared memory. The plain version
-// for f32 and unusual head widths; attention_mma.cu has the fast one.
+// Attention within each story, for any head width: one warp per row, with the scores of the story
+// in shared memory. This is the plain version for f32 and unusual head widths; attention_mma.cu has
+// the fast one.
 //
-// Queries, keys and values are the thirds of rows of 3 * width numbers. A tile is 64 rows of one story at most.
+// Queries, keys and values are the thirds of rows of 3 * width numbers. A tile is at most 64 rows
+// of one story.
 
 struct Tile {
     u32 first, begin, end, story;
@@ -13,7 +15,7 @@ struct Shape {
     Drop drop;
 };
 
-// Where attention's probability of key j for the query of row `row` is in the dropout stream.
+// The place, in the dropout stream, of the first attention probability of the query of row `row`.
 __device__ __forceinline__ u64 drop_place(const Shape& s, u64 row, u32 head) {
     return (row * s.heads + head) * s.longest;
 }
@@ -62,7 +64,7 @@ extern "C" __global__ void attention(
     }
 }
 
-// delta[row][head] = sum over the head's columns of out * d_out.
+// delta[row][head] is the sum of out * d_out over the columns of the head.
 extern "C" __global__ void attention_delta(const T* out, const T* d_out, u32 rows, Shape s, float* delta) {
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (u64)rows * s.heads) return;
@@ -82,7 +84,8 @@ extern "C" __global__ void attention_delta(const T* out, const T* d_out, u32 row
     delta[i] = sum;
 }
 
-// Gradients of the queries of a tile, and the tile's sums of the scores' gradients by bucket (partial[tile][head]).
+// The gradients of the queries of a tile, and the sums of the gradients of its scores by bucket
+// (partial[tile][head]).
 extern "C" __global__ void attention_d_query(
     const T* qkv, const T* d_out, const Tile* tiles, const float* table, const u32* bucket_of, u32 buckets, Shape s,
     const float* lse, const float* delta, T* d_qkv, float* partial
@@ -133,7 +136,7 @@ extern "C" __global__ void attention_d_query(
     }
 }
 
-// Gradients of the keys and values of a tile.
+// The gradients of the keys and values of a tile.
 extern "C" __global__ void attention_d_key_value(
     const T* qkv, const T* d_out, const Tile* tiles, const float* table, Shape s, const float* lse, const float* delta,
     T* d_qkv

@@ -1,4 +1,5 @@
-// Attention on tensor cores for sixteen bits and heads of 32 or 64 columns: mma.m16n8k16, online softmax, four warps of 16 rows.
+// Attention on tensor cores, for sixteen bits and heads of 32 or 64 columns: mma.m16n8k16, online
+// softmax, and four warps of 16 rows per block.
 #if HALF
 
 #define PAD 8
@@ -9,13 +10,13 @@ __device__ __forceinline__ void mma(float c[4], const u32 a[4], u32 b0, u32 b1) 
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// The right side of a product with a matrix of [k][n] in shared memory: 16 rows, 8 columns.
+// The right side of a product with a matrix of [k][n] in shared memory: 16 rows and 8 columns.
 __device__ __forceinline__ void load_turned(const T* at, u32& b0, u32& b1) {
     u32 address = (u32)__cvta_generic_to_shared(at);
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];" : "=r"(b0), "=r"(b1) : "r"(address));
 }
 
-// 16 rows from `first` on (zero from `end` on) and D columns as left sides.
+// Loads 16 rows from `first` on (zeros from `end` on) and D columns as left sides.
 template <int D>
 __device__ __forceinline__ void load_left(u32 a[D / 16][4], const T* x, u64 stride, u32 first, u32 end, u32 lane) {
     u32 r0 = first + lane / 4, r1 = r0 + 8, col = lane % 4 * 2;
@@ -30,7 +31,7 @@ __device__ __forceinline__ void load_left(u32 a[D / 16][4], const T* x, u64 stri
     }
 }
 
-// Up to 64 rows from `first` on into shared memory, zero from `end` on.
+// Copies up to 64 rows from `first` on to shared memory, with zeros from `end` on.
 template <int D>
 __device__ __forceinline__ void load_tile(T (*to)[D + PAD], const T* x, u64 stride, u32 first, u32 end) {
     for (u32 i = threadIdx.x; i < 64 * D / 8; i += 128) {
@@ -41,7 +42,7 @@ __device__ __forceinline__ void load_tile(T (*to)[D + PAD], const T* x, u64 stri
     }
 }
 
-// c[n] += a * rows n*8..n*8+8 of b, transposed, for the first `tiles` of 8.
+// c[n] += a * rows n*8..n*8+8 of b, transposed, for the first `tiles` groups of 8.
 template <int D>
 __device__ __forceinline__ void outer(float c[8][4], const u32 a[D / 16][4], const T (*b)[D + PAD], u32 tiles, u32 lane) {
 #pragma unroll
@@ -56,7 +57,8 @@ __device__ __forceinline__ void outer(float c[8][4], const u32 a[D / 16][4], con
     }
 }
 
-// out += p * b, p being 16 x 64 as the result of `outer`; 8-column parts beyond `tiles` are zero.
+// out += p * b, where p is 16 x 64 as `outer` gives it. Groups of 8 columns beyond `tiles` are
+// zero.
 template <int D>
 __device__ __forceinline__ void mix(float out[D / 8][4], const float p[8][4], const T (*b)[D + PAD], u32 tiles, u32 lane) {
 #pragma unroll
@@ -169,8 +171,9 @@ __device__ __forceinline__ void attention_tile(
     store_rows<D>(out + head * D, s.width, first, tile.end, o, 1.0f, lane);
 }
 
-// Backward for 64 rows of one side against all of the other. QUERIES: rows are queries and columns keys (gives d_query);
-// else rows are keys and columns queries (gives d_key and d_value).
+// The backward pass for 64 rows of one side against all rows of the other. With QUERIES, rows are
+// queries and columns are keys, and the result is d_query. Otherwise rows are keys and columns are
+// queries, and the results are d_key and d_value.
 template <int D, bool QUERIES>
 __device__ __forceinline__ void attention_backward_tile(
     const T* qkv, const T* d_out, const Tile* tiles, const float* table, const u32* bucket_of, u32 buckets,
@@ -187,7 +190,7 @@ __device__ __forceinline__ void attention_backward_tile(
     u32 first = tile.first + warp * 16, r0 = first + lane / 4;
     bool active = first < tile.end;
     const float* bias = table ? table + head * (2 * s.longest - 1) + s.longest - 1 : 0;
-    // Left sides: queries and d_out, or keys and values.
+    // The left sides: queries and d_out, or keys and values.
     u32 a1[D / 16][4], a2[D / 16][4];
     load_left<D>(a1, QUERIES ? base : base + s.width, stride, first, tile.end, lane);
     load_left<D>(a2, QUERIES ? d_base : base + 2 * s.width, QUERIES ? s.width : stride, first, tile.end, lane);
@@ -246,7 +249,7 @@ __device__ __forceinline__ void attention_backward_tile(
             if (!QUERIES) mix<D>(d2, p, two, parts, lane);
         }
         if (QUERIES && table) {
-            // Sums along the diagonals, then by bucket: each in a fixed order.
+            // Sums along the diagonals, then by bucket, each in a fixed order.
 #pragma unroll
             for (int n = 0; n < 8; n++)
 #pragma unroll

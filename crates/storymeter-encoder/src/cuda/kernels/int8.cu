@@ -1,18 +1,19 @@
-// The encoder in eight bits: operation by operation what the CPU does (kernel/{quantised,gemm,heads,softmax,steps,math}.rs),
-// so that both give the same bytes. Compiled without fused multiply-adds; integers sum to the same in any order, floats are
-// added in the CPU's order.
+// The encoder in eight bits. Every operation does what the CPU does
+// (kernel/{quantised,gemm,heads,softmax,steps,math}.rs), so that both give the same bytes. This is
+// compiled without fused multiply-adds. Integers have the same sum in any order, and floats are
+// added in the order of the CPU.
 typedef unsigned char u8;
 typedef signed char i8;
 
-// PTX ---------------------------------------------------------------------------------------------------------------
-// c += a * b: 16 rows of unsigned bytes, 8 columns of signed ones, 32 deep.
+// PTX -----------------------------------------------------------------------------------------
+// c += a * b: 16 rows of unsigned bytes times 8 columns of signed bytes, 32 deep.
 __device__ __forceinline__ void mma_bytes(int c[4], const u32 a[4], u32 b0, u32 b1) {
     asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                  : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// 16 bytes to shared memory, or zeros, without waiting.
+// Copies 16 bytes, or zeros, to shared memory without waiting.
 __device__ __forceinline__ void copy16(u8* to, const void* from, bool there) {
     u32 address = (u32)__cvta_generic_to_shared(to), size = there ? 16 : 0;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(size));
@@ -20,19 +21,19 @@ __device__ __forceinline__ void copy16(u8* to, const void* from, bool there) {
 
 __device__ __forceinline__ void copies_end() { asm volatile("cp.async.commit_group;"); }
 
-// Waits for all copies but those of the last group.
+// Waits for all copies except those of the last group.
 __device__ __forceinline__ void copies_wait() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
-// -------------------------------------------------------------------------------------------------------------------
+// ---------------------------------------------------------------------------------------------
 
 #define MAGIC 12582912.0f
 
-// The integer nearest to v, which is small.
+// The integer that is nearest to the small number v.
 __device__ __forceinline__ int nearest(float v) { return __float_as_int(v + MAGIC) - __float_as_int(MAGIC); }
 
 __device__ __forceinline__ float larger(float a, float b) { return a > b ? a : b; }
 __device__ __forceinline__ float smaller(float a, float b) { return a < b ? a : b; }
 
-// Those lanes of the warp that are in the same group of `size`.
+// The lanes of the warp that are in the same group of `size` lanes.
 __device__ __forceinline__ u32 group_mask(u32 size) {
     return (size == 32 ? 0xffffffffu : (1u << size) - 1) << (threadIdx.x % 32 / size * size);
 }
@@ -43,7 +44,8 @@ __device__ __forceinline__ float join(float v, u32 size, u32 mask, Join both) {
     return v;
 }
 
-// Rows in bytes between their own smallest and largest number: x = minimum + scale * q, and zeros up to the stride.
+// Rows as bytes between their own smallest and largest number: x = minimum + scale * q, with zeros
+// up to the stride.
 struct Rows {
     u8* q;
     float* scale;
@@ -51,7 +53,7 @@ struct Rows {
     u32 stride;
 };
 
-// A row's numbers as bytes, four at a time by each of `lanes` lanes.
+// Writes the numbers of a row as bytes. Each of `lanes` lanes writes four at a time.
 __device__ __forceinline__ void quantise(
     const float* x, u32 width, float low, float high, u8* q, u32 stride, u32 lane, u32 lanes, float* scale, float* minimum
 ) {
@@ -68,7 +70,7 @@ __device__ __forceinline__ void quantise(
     }
 }
 
-// A warp a row.
+// One warp per row.
 extern "C" __global__ void quantise_rows(const float* x, u32 rows, u32 width, Rows to) {
     u32 lane = threadIdx.x % 32;
     u64 row = (u64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
@@ -85,8 +87,8 @@ extern "C" __global__ void quantise_rows(const float* x, u32 rows, u32 width, Ro
     quantise(x, width, low, high, to.q + row * to.stride, to.stride, lane, 32, to.scale + row, to.minimum + row);
 }
 
-// Sixteen lanes own a row, as on the CPU: lane l sums numbers l, l + 16, ..., then the lanes are joined, then comes what
-// is left of the row.
+// Sixteen lanes own a row, as on the CPU: lane l sums numbers l, l + 16, ..., then the lanes are
+// joined, then the end of the row is added.
 template <class Term>
 __device__ __forceinline__ float sum_row(u32 width, u32 lane, u32 mask, Term term) {
     u32 whole = width / 16 * 16;
@@ -97,7 +99,7 @@ __device__ __forceinline__ float sum_row(u32 width, u32 lane, u32 mask, Term ter
     return sum;
 }
 
-// The row through layer norm, in place, and as bytes.
+// Puts the row through layer norm, in place, and writes it as bytes.
 __device__ __forceinline__ void norm_row(
     float* x, u32 width, const float* gain, const float* shift, float eps, u64 row, Rows to, u32 lane, u32 mask
 ) {
@@ -144,7 +146,7 @@ extern "C" __global__ void add_norm_bytes(
     norm_row(x, width, gain, shift, eps, row, to, lane, mask);
 }
 
-// e^x as math::exp.
+// e^x, as math::exp computes it.
 __device__ __forceinline__ float exponential(float x) {
     x = x > 88.0f ? 88.0f : x;
     x = x < -87.0f ? -87.0f : x;
@@ -162,7 +164,7 @@ __device__ __forceinline__ float hyperbolic_tangent(float x) {
     return fabsf(x) < 0.2f ? series : other;
 }
 
-// math::normal_tails.
+// As math::normal_tails computes it.
 __device__ __forceinline__ float normal_tails(float z) {
     float p = -0.052948564f + z * (0.0076707834f + z * (-5.7578616e-4f + z * (-1.2798212e-5f + z * 4.2787433e-6f)));
     float t = z * (-1.151127f + z * (-0.45904392f + z * p));
@@ -186,12 +188,13 @@ __device__ __forceinline__ float activated(float x, u32 kind) {
     return x;
 }
 
-// What the integer product of a quantised row and a column with a step stands for.
+// The number that the integer product of a quantised row and a quantised column stands for.
 __device__ __forceinline__ float worth(int sum, float scale, float minimum, float step, float offset, float bias) {
     return (float)sum * (scale * step) + (minimum * offset + bias);
 }
 
-// A linear map's weights: rows of bytes as long as the stride of what is multiplied with them, each with a step.
+// The weights of a linear map: rows of bytes, each with a scale, as long as the stride of what is
+// multiplied with them.
 struct Columns {
     const i8* q;
     const float* scale;
@@ -199,10 +202,10 @@ struct Columns {
     const float* bias;
 };
 
-// Bytes of a tile's row in shared memory: 64 and what keeps rows apart in its banks.
+// The bytes of a row of a tile in shared memory: 64, and some that keep rows apart in its banks.
 #define PITCH 80
 
-// out = activated(rows * columns^T + bias): 128 x 128 a block, 64 x 32 a warp.
+// out = activated(rows * columns^T + bias): 128 x 128 numbers per block, 64 x 32 per warp.
 extern "C" __global__ void __launch_bounds__(256, 2) product_bytes(
     Rows a, u32 rows, Columns b, u32 outputs, u32 kind, float* out
 ) {
@@ -274,12 +277,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) product_bytes(
     }
 }
 
-// A tile is 64 rows of one story at most.
+// A tile is at most 64 rows of one story.
 struct Tile {
     u32 first, begin, end, story;
 };
 
-// The heads of all stories in bytes, `padded` columns each (32, 64, 96 or 128), zero beyond `width`.
+// The heads of all stories as bytes, with `padded` columns each (32, 64, 96 or 128), which are zero
+// beyond `width`.
 struct Heads {
     // By row and head.
     u8* queries;
@@ -288,17 +292,18 @@ struct Heads {
     float* query_minimum;
     float* key_scale;
     float* key_offset;
-    // By story's slot, head, channel and token: the tokens of each sixteen in the order in which `attend` has them in hand.
+    // By slot of the story, head, channel and token. Each sixteen tokens are in the order in which
+    // `attend` needs them.
     i8* values;
     // By story, head and channel.
     float* value_scale;
     u32 heads, width, padded;
 };
 
-// Where a story's values begin, in tokens: slots of whole 32 tokens that do not overlap.
+// Where the values of a story begin, in tokens: slots of whole 32 tokens that do not overlap.
 __device__ __forceinline__ u64 slot(u32 begin, u32 story) { return ((u64)begin + 32 * (u64)story) / 32 * 32; }
 
-// Queries and keys: eight lanes a row and head.
+// Queries and keys: eight lanes per row and head.
 extern "C" __global__ void quantise_heads(const float* qkv, u32 rows, Heads h) {
     u32 lane = threadIdx.x % 8, mask = group_mask(8);
     u64 item = (u64)blockIdx.x * (blockDim.x / 8) + threadIdx.x / 8;
@@ -335,7 +340,8 @@ extern "C" __global__ void quantise_heads(const float* qkv, u32 rows, Heads h) {
     }
 }
 
-// Values, one step a channel of a story's head: a block a story and head, a thread a channel.
+// Values, with one scale per channel of the head of a story: one block per story and head, one
+// thread per channel.
 extern "C" __global__ void quantise_values(const float* qkv, const u32* bounds, Heads h) {
     __shared__ float sizes[128];
     u32 story = blockIdx.x, head = blockIdx.y, begin = bounds[story], len = bounds[story + 1] - begin;
@@ -365,7 +371,7 @@ extern "C" __global__ void quantise_values(const float* qkv, const u32* bounds, 
     }
 }
 
-// 65,280 times 2^t for t of at most 0, as math::power_of_two_65280.
+// 65,280 times 2^t for t of at most 0, as math::power_of_two_65280 computes it.
 __device__ __forceinline__ float power_of_two_65280(float t) {
     t = t < -18.0f ? -18.0f : t;
     float shifted = t + MAGIC, r = t - (shifted - MAGIC);
@@ -373,8 +379,9 @@ __device__ __forceinline__ float power_of_two_65280(float t) {
     return __int_as_float(__float_as_int(p) + (int)((u32)__float_as_int(shifted) << 23));
 }
 
-// Attention of 64 queries of one head: a warp sixteen. The scores are computed twice, for their largest and then for the
-// probabilities, which are two bytes each: nothing is kept. W is the number of 32 columns of a head.
+// Attention of 64 queries of one head, sixteen per warp. The scores are computed twice: for their
+// largest, and then for the probabilities, which have two bytes each. Nothing is kept in between. W
+// is the number of groups of 32 columns of a head.
 template <int W>
 __device__ __forceinline__ void attend(
     Heads h, const Tile* tiles, const float* table, u32 longest, float score_scale, float* out
@@ -401,7 +408,8 @@ __device__ __forceinline__ void attend(
             query[k][r + 2] = *(const u32*)(bytes + 16);
         }
     }
-    // Scores of eight keys in units of log 2: number e is of row e / 2 and key start + lane % 4 * 2 + e % 2.
+    // The scores of eight keys in units of log 2. Number e belongs to row e / 2 and key start +
+    // lane % 4 * 2 + e % 2.
     auto scores = [&](u32 start, float s[4]) {
         int c[4] = {};
         u64 key = start + lane / 4 < end ? start + lane / 4 : end - 1;

@@ -1,13 +1,13 @@
 // Losses, and the optimiser.
 
-// 8 numbers as they are in memory.
+// Eight numbers as they are in memory.
 #if HALF
 typedef uint4 Raw;
 #else
 struct __align__(16) Raw { float v[8]; };
 #endif
 
-// The largest number of a block and the sum of e^(x - largest), from each thread's own.
+// The largest number of a block and the sum of e^(x - largest), from those of each thread.
 __device__ __forceinline__ void block_softmax(float& top, float& total) {
     __shared__ float tops[32], totals[32];
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -49,7 +49,7 @@ __device__ __forceinline__ void softmax_give(
     }
 }
 
-// A block a row of logits, which become their gradient; losses[row] is the row's.
+// One block per row of logits, which become their gradient. losses[row] is the loss of the row.
 extern "C" __global__ void softmax_loss(
     T* logits, u32 stride, u32 outputs, const u32* targets, const float* weights, float* losses
 ) {
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(512) softmax_loss_held(
     }
 }
 
-// A warp a row: logits of a few outputs, their losses and gradients, and the gradient of x.
+// One warp per row: the logits of a few outputs, their losses and gradients, and the gradient of x.
 extern "C" __global__ void sigmoid_loss(
     const T* x, const float* weight, const float* bias, const float* labels, const float* weights, u32 rows, u32 width,
     u32 outputs, float* losses, float* d_logits, T* d_x
@@ -149,7 +149,8 @@ extern "C" __global__ void sigmoid_loss(
     }
 }
 
-// Adds the gradients of output blockIdx.y's weight (32 columns a block) and bias (block 0).
+// Adds the gradients of the weight of output blockIdx.y (32 columns per block) and of its bias
+// (block 0).
 extern "C" __global__ void sigmoid_gradients(
     const T* x, const float* d_logits, u32 rows, u32 width, u32 outputs, float* d_weight, float* d_bias
 ) {
@@ -190,7 +191,7 @@ extern "C" __global__ void sum_losses(const float* losses, u32 count, double* to
     }
 }
 
-// Sum of squares of each block's part.
+// The sum of squares of the part of each block.
 extern "C" __global__ void square_sums(const float* x, u64 vectors, double* partial) {
     __shared__ double sums[256];
     double sum = 0.0;
@@ -207,7 +208,7 @@ extern "C" __global__ void square_sums(const float* x, u64 vectors, double* part
     if (threadIdx.x == 0) partial[blockIdx.x] = sums[0];
 }
 
-// One thread block: the root of the sum of all parts.
+// One block: the root of the sum of all parts.
 extern "C" __global__ void norm_of_parts(const double* partial, u32 parts, double* norm) {
     __shared__ double sums[256];
     double sum = 0.0;
@@ -224,8 +225,9 @@ struct Adam {
     float rate, beta1, beta2, eps, decay, correction1, correction2, clip;
 };
 
-// AdamW on everything at once: 4 numbers a thread, decays[i / 8] says whether the tensor of number i decays. A gradient
-// that is not finite moves nothing. `shadow` gets the weights in sixteen bits where activations have as many.
+// AdamW on everything at once, four numbers per thread. decays[i / 8] says whether the tensor of
+// number i decays. A gradient that is not finite moves nothing. `shadow` gets the weights in
+// sixteen bits if activations have sixteen bits.
 extern "C" __global__ void adam(
     float* weights, const float* gradient, float* mean, float* square, T* shadow, const unsigned char* decays,
     u64 vectors, const double* norm, Adam s
@@ -272,7 +274,8 @@ extern "C" __global__ void relative_table(const float* weights, const u32* bucke
     if (i < span * heads) table[i] = weights[buckets[i % span] * heads + i / span];
 }
 
-// Adds the parts' sums: partial[part][heads][buckets], to to[buckets][heads]. A block a head and bucket.
+// Adds the sums of the parts, partial[part][heads][buckets], to to[buckets][heads]. One block per
+// head and bucket.
 extern "C" __global__ void add_relative(const float* partial, u32 parts, u32 heads, u32 buckets, float* to) {
     __shared__ float sums[128];
     u32 bucket = blockIdx.x, head = blockIdx.y;

@@ -1,4 +1,5 @@
-// What all kernels share. Compiled by NVRTC with no headers; -DFORMAT says what activations are: 0 f32, 1 bf16, 2 f16.
+// What all kernels share. NVRTC compiles it without any headers. -DFORMAT says what activations
+// are: 0 is f32, 1 is bf16 and 2 is f16.
 #define HALF (FORMAT > 0)
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -29,7 +30,7 @@ __device__ __forceinline__ float high16(u32 w) { return low16(w >> 16); }
 #endif
 
 #if HALF
-// Two floats, rounded to nearest even; the first in the low half.
+// Two floats, rounded to the nearest even number, with the first one in the low half.
 __device__ __forceinline__ u32 pack2(float low, float high) {
     u32 out;
     asm("cvt.rn." HALF_NAME "x2.f32 %0, %1, %2;" : "=r"(out) : "f"(high), "f"(low));
@@ -82,7 +83,7 @@ __device__ __forceinline__ float warp_max(float v) {
     return v;
 }
 
-// Dropout by counter: the stream of random.rs, bit for bit. A rate of 0 is no dropout.
+// Dropout by counter, with the stream of random.rs, bit for bit. A rate of 0 means no dropout.
 struct Drop {
     u64 key;
     float rate;

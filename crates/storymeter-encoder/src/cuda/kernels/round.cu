@@ -1,6 +1,6 @@
 // Weights on a grid: the rounding of grid.rs, in place and in the shadow.
 
-// A warp a row.
+// One warp per row.
 extern "C" __global__ void round_rows(float* weights, T* shadow, u64 rows, u32 width, float share) {
     u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
     if (row >= rows) return;
@@ -10,7 +10,7 @@ extern "C" __global__ void round_rows(float* weights, T* shadow, u64 rows, u32 w
     float step = share * sqrtf(warp_sum(squares) / (float)width);
     for (u32 i = threadIdx.x % 32; i < width; i += 32) {
         float level = fminf(fmaxf(rintf(weights[i] / step), -127.0f), 127.0f);
-        // A row of zeros stays; one with a NaN must not become one.
+        // A row of zeros stays as it is. A row with a NaN must not become zeros.
         float w = step == 0.0f ? 0.0f : step * level;
         weights[i] = w;
 #if HALF

@@ -1,5 +1,5 @@
-// Row by row: embedding, sums and layer norm, activations, column sums, gather and scatter.
-// A warp owns a row; a lane owns vectors of 8 columns, NV of them at most (width <= 256 * NV).
+// Operations row by row: embedding, sums and layer norm, activations, column sums, gather and
+// scatter. A warp owns a row, and a lane owns at most NV vectors of 8 columns (width <= 256 * NV).
 
 template <int NV>
 __device__ __forceinline__ void norm_row(
@@ -21,7 +21,8 @@ __device__ __forceinline__ void norm_row(
     scale = rsqrtf(warp_sum(square) / (float)width + eps);
 }
 
-// The sum is in x, not yet rounded to what is stored of it: normalise, drop, write.
+// x holds the sum, which is not yet rounded to what is stored of it. Normalises, applies dropout
+// and writes.
 template <int NV>
 __device__ __forceinline__ void norm_out(
     float x[NV][8], u64 row, u32 width, const float* gain, const float* shift, float eps, u32 lane, T* out, Drop drop
@@ -73,7 +74,7 @@ __device__ __forceinline__ void embed_rows(
     norm_out<NV>(x, row, width, gain, shift, eps, lane, out, drop);
 }
 
-// branch becomes the sum.
+// The branch becomes the sum.
 template <int NV>
 __device__ __forceinline__ void add_norm_rows(
     T* branch, const T* residual, const float* gain, const float* shift, float eps, T* out, u32 rows, u32 width, Drop drop
@@ -99,8 +100,9 @@ __device__ __forceinline__ void add_norm_rows(
     norm_out<NV>(x, row, width, gain, shift, eps, lane, out, none);
 }
 
-// Gradients of the sum (d_residual) and of what was dropped before it (d_branch, unless null). drop_out is what was done
-// to the norm's result, drop_in to the branch. Each block writes its sums for gain and shift to partial[block][2][width].
+// The gradients of the sum (d_residual) and of what was dropped before it (d_branch, unless it is
+// null). drop_out was applied to the result of the norm, drop_in to the branch. Each block writes
+// its sums for gain and shift to partial[block][2][width].
 template <int NV>
 __device__ __forceinline__ void norm_backward_rows(
     const T* sum, const T* d_out, const float* gain, float eps, T* d_residual, T* d_branch, float* partial,
@@ -155,7 +157,7 @@ __device__ __forceinline__ void norm_backward_rows(
             }
         }
     }
-    // The warps' sums one after the other, in order.
+    // The sums of the warps one after the other, in order.
     for (u32 turn = 0; turn < warps; turn++) {
         if (warp == turn) {
 #pragma unroll
@@ -203,7 +205,8 @@ ROW_KERNELS(2)
 ROW_KERNELS(3)
 ROW_KERNELS(4)
 
-// Adds partial[0..parts][stride], summed over the parts in order, to to[0..count]. 32 columns and 8 groups of parts a block.
+// Adds partial[0..parts][stride], summed over the parts in order, to to[0..count]. A block has 32
+// columns and 8 groups of parts.
 extern "C" __global__ void add_partials(const float* partial, u32 parts, u32 stride, u32 count, float* to) {
     __shared__ float sums[8][33];
     u32 lane = threadIdx.x % 32, group = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
@@ -247,16 +250,17 @@ extern "C" __global__ void activate(const T* x, T* out, u64 vectors, u32 kind) {
     store8(out + i * 8, v);
 }
 
-// Column sums of rows_a_block rows into partial[blockIdx.y][stride]; with `before`, x is first multiplied in place with
-// the activation's slope there. 256 columns and 8 rows at a time a block.
+// Column sums of rows_per_block rows into partial[blockIdx.y][stride]. With `before`, x is first
+// multiplied in place with the slope of the activation there. A block takes 256 columns and 8 rows
+// at a time.
 extern "C" __global__ void column_sums(
-    T* x, const T* before, u32 kind, u32 rows, u32 stride, u32 rows_a_block, float* partial
+    T* x, const T* before, u32 kind, u32 rows, u32 stride, u32 rows_per_block, float* partial
 ) {
     __shared__ float sums[8][32][9];
     u32 lane = threadIdx.x % 32, group = threadIdx.x / 32, col = (blockIdx.x * 32 + lane) * 8;
     float sum[8] = {};
     if (col < stride) {
-        u32 first = blockIdx.y * rows_a_block, last = min(first + rows_a_block, rows);
+        u32 first = blockIdx.y * rows_per_block, last = min(first + rows_per_block, rows);
 #pragma unroll 2
         for (u32 row = first + group; row < last; row += 8) {
             float v[8];
@@ -292,8 +296,8 @@ extern "C" __global__ void gather_rows(const T* x, const u32* rows, u32 count, u
     store8(out + row * width + col, v);
 }
 
-// Adds the rows order[starts[u]..starts[u + 1]] of what to row unique[u] of to, in order: one block a row of to, so that
-// no two threads meet at one number.
+// Adds the rows order[starts[u]..starts[u + 1]] of what to row unique[u] of to, in order. There is
+// one block per row of to, so that no two threads meet at one number.
 template <class To>
 __device__ __forceinline__ void scatter(
     const T* what, const u32* order, const u32* starts, const u32* unique, u32 width, To* to
@@ -341,7 +345,8 @@ extern "C" __global__ void scatter_gradients(
     scatter(what, order, starts, unique, width, to);
 }
 
-// One block a story. Means of activations are activations where a network goes on with them, floats where they leave.
+// One block per story. Means are activations if the network goes on with them, and floats if they
+// leave it.
 template <class To>
 __device__ __forceinline__ void mean_of_rows(const T* x, const u32* bounds, u32 width, To* means) {
     u32 first = bounds[blockIdx.x], last = bounds[blockIdx.x + 1];

@@ -1,5 +1,5 @@
-//! Attention of one story, forward and backward. The probabilities are computed again in the backward pass instead
-//! of being kept: a story of l tokens would need l * l numbers a head.
+//! Attention within one story, forward and backward. The probabilities are computed again in the
+//! backward pass instead of being kept: a story of l tokens would need l * l numbers per head.
 
 use super::products::transpose;
 use crate::kernel::Isa;
@@ -8,13 +8,13 @@ use crate::kernel::softmax::{RelativeBias, softmax_rows};
 use crate::kernel::steps::{Store, sum};
 use crate::train::backend::{Attention, Dropout};
 
-/// A story's rows of queries, keys and values, and where they are in the batch.
+/// The queries, keys and values of a story, and where its rows are in the batch.
 #[derive(Clone, Copy)]
 pub(super) struct Story<'a> {
     pub(super) query: &'a [f32],
     pub(super) key: &'a [f32],
     pub(super) value: &'a [f32],
-    /// Row of its first token in the batch: dropout is by place.
+    /// The row of its first token in the batch, because dropout goes by place.
     pub(super) first: usize,
 }
 
@@ -36,7 +36,7 @@ impl Heads<'_> {
         1.0 / (self.head_width() as f32).sqrt()
     }
 
-    /// `a * b^T` for two matrices of `len` rows and a head's columns.
+    /// `a * b^T` for two matrices of `len` rows and the columns of one head.
     fn outer(&self, a: &[f32], b: &[f32], len: usize, packed: &mut Vec<f32>, out: &mut [f32]) {
         let (stride, width) = (self.shape.width, self.head_width());
         packed.resize(packed_len(width, len), 0.0);
@@ -45,7 +45,8 @@ impl Heads<'_> {
         gemm_f32(self.isa, sides, &mut Store { out, stride: len, activation: None });
     }
 
-    /// `p * b` for a square `p` and a matrix of a head's columns, into such a matrix.
+    /// `p * b` for a square `p` and a matrix with the columns of one head. The result is such a
+    /// matrix.
     fn mix(&self, p: &[f32], b: &[f32], len: usize, packed: &mut Vec<f32>, out: &mut [f32]) {
         let (stride, width) = (self.shape.width, self.head_width());
         packed.resize(packed_len(len, width), 0.0);
@@ -77,7 +78,7 @@ impl Heads<'_> {
         }
     }
 
-    /// Drops probabilities (or their gradient) of one head.
+    /// Applies dropout to the probabilities of one head, or to their gradient.
     fn drop_out(&self, p: &mut [f32], first: usize, head: usize, len: usize) {
         let Dropout { rate, .. } = self.shape.dropout;
         if rate > 0.0 {
@@ -104,7 +105,8 @@ impl Heads<'_> {
         }
     }
 
-    /// Writes the gradients of the story's rows; returns that of the bias by head and distance where there is one.
+    /// Writes the gradients of the rows of the story. Returns the gradient of the bias by head and
+    /// distance, if there is one.
     pub(super) fn backward(&self, story: Story<'_>, d_out: &[f32], d: [&mut [f32]; 3]) -> Vec<f32> {
         let len = story.query.len() / self.shape.width;
         if len == 0 {

@@ -15,10 +15,11 @@ use crate::kernel::{Activation, Isa};
 use ops::Ops;
 pub use store::CpuStore;
 
-/// Rows whose logits over a whole vocabulary are in memory at one time.
+/// The rows whose logits over a whole vocabulary are in memory at one time.
 const ROWS_AT_ONCE: usize = 1024;
 
-/// The CPU as a device for training. Uses the threads of the current rayon pool; the same bytes for any number of them.
+/// The CPU as a device for training. It uses the threads of the current rayon pool, and gives the
+/// same bytes for any number of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Cpu {
     ops: Ops,
@@ -62,7 +63,7 @@ impl Default for Cpu {
     }
 }
 
-/// Two different tensors.
+/// Borrows two different tensors.
 fn two(tensors: &mut [Vec<f32>], first: usize, second: usize) -> [&mut Vec<f32>; 2] {
     tensors
         .get_disjoint_mut([first, second])
@@ -76,7 +77,7 @@ impl Backend for Cpu {
     type Lookups = Vec<u32>;
     type Stories = Vec<usize>;
     type Projected = [Vec<f32>; 3];
-    /// The probabilities are computed again.
+    /// Nothing is kept: the probabilities are computed again.
     type Softmax = ();
     type Store = CpuStore;
 

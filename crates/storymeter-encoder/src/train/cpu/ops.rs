@@ -1,4 +1,4 @@
-//! The pieces the operations of training are put together from, on slices.
+//! The pieces that the operations of training are put together from, on slices.
 
 use super::attention::{Heads, Story};
 use super::products::{add_product, pack, product, transpose_on_all};
@@ -23,7 +23,7 @@ impl Ops {
             .for_each(|(to, what)| rows::add_to(self.isa, to, what));
     }
 
-    /// `out[i] = words[ids[i]] + positions[places[i]] + segment`, rows of `width`.
+    /// `out[i] = words[ids[i]] + positions[places[i]] + segment`, for rows of `width` numbers.
     pub(super) fn embed(
         &self,
         ids: &[u32],
@@ -282,7 +282,7 @@ impl Ops {
         let mut total = 0.0;
         for ((z, &label), &weight) in logits.iter_mut().zip(labels).zip(weights) {
             let (logit, label, weight) = (f64::from(*z), f64::from(label), f64::from(weight));
-            // log(1 + e^z) - label * z without overflow.
+            // log(1 + e^z) - label * z, without overflow.
             total += weight * (logit.max(0.0) - label * logit + (-logit.abs()).exp().ln_1p());
             *z = (weight * (1.0 / (1.0 + (-logit).exp()) - label)) as f32;
         }
@@ -290,7 +290,7 @@ impl Ops {
     }
 }
 
-/// Cuts a buffer of rows into one slice a story.
+/// Cuts a buffer of rows into one slice per story.
 fn by_story<'a>(mut rest: &'a mut [f32], bounds: &[usize], width: usize) -> Vec<&'a mut [f32]> {
     let mut stories = Vec::with_capacity(bounds.len().saturating_sub(1));
     for story in bounds.windows(2) {

@@ -1,4 +1,5 @@
-//! Row by row and number by number: the operations that are not matrix products, forward and backward.
+//! The operations that are not matrix products, forward and backward: row by row, or number by
+//! number.
 
 use crate::kernel::math::{self, Activation};
 use crate::kernel::steps::{self, moments, sum};
@@ -6,11 +7,11 @@ use crate::kernel::{Isa, vectorised};
 use crate::train::backend::{AdamStep, Dropout};
 use rayon::prelude::*;
 
-/// Rows of one task. Column sums are added up task by task in order, so it is part of the result's last bits and
-/// must not depend on the number of threads.
+/// The number of rows of one task. Column sums are added up task by task in order, so that this
+/// number changes the last bits of the result and must not depend on the number of threads.
 pub(super) const TASK_ROWS: usize = 64;
 
-/// Numbers of one task where rows do not matter.
+/// The number of numbers of one task where rows do not matter.
 pub(super) const TASK_NUMBERS: usize = 16 * 1024;
 
 /// Adds the sum of each column of `x` to `sums`.
@@ -41,7 +42,7 @@ vectorised! {
 }
 
 vectorised! {
-    /// Layer norm backward over rows; `d_gain` and `d_shift` get this task's sums.
+    /// Layer norm backward over rows. `d_gain` and `d_shift` get the sums of this task.
     pub(super) fn norm_rows_backward(
         x: &[f32],
         gain: &[f32],
@@ -52,7 +53,8 @@ vectorised! {
         d_shift: &mut [f32],
     ) {
         let width = gain.len();
-        let rows = x.chunks_exact(width).zip(d_out.chunks_exact(width)).zip(d_x.chunks_exact_mut(width));
+        let given = x.chunks_exact(width).zip(d_out.chunks_exact(width));
+        let rows = given.zip(d_x.chunks_exact_mut(width));
         for ((x, d_out), d_x) in rows {
             let (mean, scale) = moments(x, eps);
             for i in 0..width {
@@ -60,7 +62,8 @@ vectorised! {
                 d_shift[i] += d_out[i];
                 d_x[i] = d_out[i] * gain[i];
             }
-            // With g = d_out * gain and n the normalised row: d_x = scale * (g - mean(g) - n * mean(g * n)).
+            // With g = d_out * gain and n the normalised row: d_x = scale * (g - mean(g) - n *
+            // mean(g * n)).
             let g_mean = sum(d_x) / width as f32;
             let mut lanes = [0f32; 16];
             for (i, (&g, &x)) in d_x.iter().zip(x).enumerate() {
@@ -75,14 +78,14 @@ vectorised! {
 }
 
 vectorised! {
-    /// The activation of every number.
+    /// Applies the activation to every number.
     pub(super) fn activate(x: &mut [f32], activation: Activation) {
         steps::activate(x, activation);
     }
 }
 
 vectorised! {
-    /// `d *= ` derivative of the activation at `x`.
+    /// Multiplies `d` with the derivative of the activation at `x`.
     pub(super) fn activate_backward(x: &[f32], activation: Activation, d: &mut [f32]) {
         let pairs = d.iter_mut().zip(x);
         match activation {
@@ -94,7 +97,7 @@ vectorised! {
 }
 
 vectorised! {
-    /// Drops numbers; the first has place `first` in the whole buffer.
+    /// Applies dropout. The first number has place `first` in the whole buffer.
     pub(super) fn drop_out(x: &mut [f32], first: u64, dropout: Dropout) {
         for (i, x) in x.iter_mut().enumerate() {
             *x *= dropout.factor(first + i as u64);
@@ -103,7 +106,8 @@ vectorised! {
 }
 
 vectorised! {
-    /// Softmax cross-entropy of rows of logits, which become their gradient; `losses` gets one number a row.
+    /// The softmax cross-entropy of rows of logits, which become their gradient. `losses` gets one
+    /// number per row.
     pub(super) fn cross_entropy_rows(
         logits: &mut [f32],
         width: usize,
@@ -125,8 +129,14 @@ vectorised! {
 }
 
 vectorised! {
-    /// One step of AdamW.
-    pub(super) fn adam(weights: &mut [f32], gradient: &[f32], mean: &mut [f32], square: &mut [f32], step: AdamStep) {
+    /// Takes one step of AdamW.
+    pub(super) fn adam(
+        weights: &mut [f32],
+        gradient: &[f32],
+        mean: &mut [f32],
+        square: &mut [f32],
+        step: AdamStep,
+    ) {
         let AdamStep { rate, beta1, beta2, eps, decay, correction1, correction2, clip } = step;
         let state = mean.iter_mut().zip(square);
         for ((w, &g), (m, v)) in weights.iter_mut().zip(gradient).zip(state) {

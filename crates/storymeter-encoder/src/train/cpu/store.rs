@@ -17,7 +17,7 @@ pub struct CpuStore {
     squares: Vec<Vec<f32>>,
     decays: Vec<bool>,
     norm: f64,
-    /// The exact weights of tensors that are rounded now.
+    /// The exact weights of the tensors that are rounded now.
     exact: Vec<(usize, Vec<f32>)>,
 }
 

@@ -47,11 +47,11 @@ pub(super) fn suffix(text: &str) -> usize {
     unit(text).max(single)
 }
 
-/// The length in bytes of the unit of measure or currency at the end of a number, 0 for none: of all
-/// that fit, the longest.
+/// The length in bytes of the unit of measure or currency at the end of a number, 0 for none: of
+/// all that fit, the longest.
 fn unit(text: &str) -> usize {
-    // A unit comes off only after a digit, so most words need no search. Looking no further back than
-    // the longest unit keeps the time of peeling a long word linear.
+    // A unit comes off only after a digit, so most words need no search. Looking no further back
+    // than the longest unit keeps the time of peeling a long word linear.
     let tail = &text.as_bytes()[text.len().saturating_sub(LONGEST_UNIT + 1)..];
     if tail.iter().any(u8::is_ascii_digit) { longest_unit(text) } else { 0 }
 }

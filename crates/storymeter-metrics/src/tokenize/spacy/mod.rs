@@ -105,8 +105,8 @@ impl Rules {
     ) {
         let special = |span: Range<usize>| specials && self.exceptions.contains(&text[span]);
         let mut suffixes = Vec::new();
-        // Everything from `rest.start` up to here is a letter. It only moves forward, so that a long word
-        // is read once and not once for every mark that comes off its end.
+        // Everything from `rest.start` up to here is a letter. It only moves forward, so that a
+        // long word is read once and not once for every mark that comes off its end.
         let mut letters = rest.start;
         while !rest.is_empty() && !special(rest.clone()) {
             letters = letters.max(rest.start);
