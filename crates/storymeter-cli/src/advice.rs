@@ -63,8 +63,7 @@ fn model(error: &union::Error) -> Option<String> {
 fn evaluation(error: &meta::Error) -> Option<String> {
     match error {
         meta::Error::NoCriterion { .. } => Some(
-            "ratings stand in the field \"human\" of the scores, or in a file of stories, which \
-             --stories joins by id"
+            "ratings stand in the field \"human\"; `meta table --stories FILE` joins them by id"
                 .to_owned(),
         ),
         meta::Error::SeveralCriteria { .. } => Some("name one with --criterion".to_owned()),

@@ -1,4 +1,5 @@
-//! The hot paths of a meta-evaluation, on a table of HANNA's size: 10 systems, 96 items, 78 columns.
+//! The hot paths of a meta-evaluation, on a table of HANNA's size: 10 systems, 96 items, 78
+//! columns.
 #![allow(missing_docs)]
 
 use criterion::{Criterion, criterion_group, criterion_main};

@@ -22,7 +22,13 @@ pub struct CorrelateArgs {
     #[arg(long, value_name = "C")]
     criterion: Option<String>,
     /// Scores: one number per line, joined by order, or what `score` wrote, joined by id
-    #[arg(long, value_name = "NAME=FILE[#METRIC]", required = true, num_args = 1.., value_parser = source)]
+    #[arg(
+        long,
+        value_name = "NAME=FILE[#METRIC]",
+        required = true,
+        num_args = 1..,
+        value_parser = source
+    )]
     scores: Vec<Source>,
     /// Print one JSON object; `=tests` in it has the tests between scores
     #[arg(long)]
@@ -54,8 +60,8 @@ pub fn run(args: &CorrelateArgs) -> anyhow::Result<Outcome> {
     let catalogue = storymeter::catalogue();
     let duels = DuelOptions { seed: args.seed, ..DuelOptions::default() };
     let settings = args.compare.settings(duels, DrawOptions::default());
-    let judgments = Judgments::read(&args.human, args.criterion.as_deref(), &catalogue)
-        .context("--human")?;
+    let judgments =
+        Judgments::read(&args.human, args.criterion.as_deref(), &catalogue).context("--human")?;
     let found = correlate(&judgments, &args.scores, &catalogue, &settings).context("--scores")?;
     let mut out = std::io::stdout().lock();
     if args.json {

@@ -28,8 +28,8 @@ const FEWEST: usize = 4;
 const MOST_POOLED: usize = 2000;
 
 impl Analysis {
-    /// Weighted F1 in percent between the verdicts of each criterion and of a metric, over the pairs
-    /// of systems that both can judge.
+    /// Weighted F1 in percent between the verdicts of each criterion and of a metric, over the
+    /// pairs of systems that both can judge.
     fn f1(&self, metric: usize, directed: bool) -> Result<(Vec<Outcome<f64>>, Vec<usize>)> {
         let options = self.settings.duels;
         // The published analysis has no such rule; HANNA's systems share all items.

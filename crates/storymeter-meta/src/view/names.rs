@@ -11,8 +11,8 @@ const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
 /// A name without its ending that every file system accepts, made from any text.
 ///
 /// Letters and digits of any script stay; `-`, `_` and `.` stay; everything else, such as `/` or a
-/// space, becomes `-`. The result is never empty, never begins or ends with a dot, is not a reserved
-/// device name, and has at most 120 bytes. Different texts can give the same stem;
+/// space, becomes `-`. The result is never empty, never begins or ends with a dot, is not a
+/// reserved device name, and has at most 120 bytes. Different texts can give the same stem;
 /// [`unique_stems`] makes a whole set of them distinct.
 ///
 /// ```

@@ -1,4 +1,5 @@
-//! Criteria and metrics may be called anything: every sheet is there, once, under a plain file name.
+//! Criteria and metrics may be called anything: every sheet is there, once, under a plain file
+//! name.
 
 use std::collections::HashSet;
 

@@ -126,8 +126,10 @@ mod tests {
     use super::*;
 
     fn sheet(form: Form) -> Sheet {
-        let mut sheet =
-            Sheet::new("x", Subject::Other, "X", form).column("metric", 0).column("plot", 2).column("style", 2);
+        let mut sheet = Sheet::new("x", Subject::Other, "X", form)
+            .column("metric", 0)
+            .column("plot", 2)
+            .column("style", 2);
         sheet.push(vec!["é".into(), 0.9.into(), (-0.5).into()]);
         sheet.push(vec!["long".into(), 0.1.into(), f64::NAN.into()]);
         sheet
@@ -149,7 +151,9 @@ mod tests {
 
     #[test]
     fn the_longest_bar_fills_its_room() {
-        let mut counts = Sheet::new("x", Subject::Other, "X", Form::Bars).column("score", 0).column("stories", 0);
+        let mut counts = Sheet::new("x", Subject::Other, "X", Form::Bars)
+            .column("score", 0)
+            .column("stories", 0);
         counts.push(vec!["0/7".into(), 10usize.into()]);
         counts.push(vec!["1/7".into(), 40usize.into()]);
         let text = picture(&counts, Paint::Plain).unwrap();
