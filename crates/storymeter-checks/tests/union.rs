@@ -4,15 +4,32 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use storymeter::meta::union::{Options, analyse};
-use storymeter::meta::{Document, Error};
+use storymeter::meta::view::{self, Sheet};
+use storymeter::meta::{Error, Study};
 use storymeter_checks::shared;
 
-fn folder() -> Option<PathBuf> {
-    shared("data/annotated/union_roc")
+fn folder() -> PathBuf {
+    shared("data/annotated/union_roc").expect("the shared data")
 }
 
-fn document() -> Option<Document> {
-    Some(analyse(&folder()?, &Options::default()).unwrap())
+/// A study and its sheets.
+struct Document {
+    study: Study,
+    sheets: Vec<Sheet>,
+}
+
+impl Document {
+    fn of(study: Study) -> Self {
+        Self { sheets: view::sheets(&study), study }
+    }
+
+    fn sheet(&self, id: &str) -> Option<&Sheet> {
+        self.sheets.iter().find(|sheet| sheet.id == id)
+    }
+}
+
+fn document() -> Document {
+    Document::of(analyse(&folder(), &Options::default()).unwrap())
 }
 
 /// Table 5, ROC: metric, r, rho, tau as printed, and whether each has a star.
@@ -30,8 +47,9 @@ const TABLE_5: [(&str, [f64; 3], [bool; 3]); 10] = [
 ];
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
 fn table_5_is_as_printed_to_four_decimals_with_its_stars() {
-    let Some(document) = document() else { return };
+    let document = document();
     let sheet = document.sheet("table-5").unwrap();
     assert_eq!(sheet.rows.len(), TABLE_5.len());
     let at = |name: &str| sheet.columns.iter().position(|head| head.name == name).unwrap();
@@ -49,8 +67,9 @@ fn table_5_is_as_printed_to_four_decimals_with_its_stars() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
 fn coefficients_and_p_values_are_scipys() {
-    let Some(document) = document() else { return };
+    let document = document();
     let fixture: Value = serde_json::from_str(include_str!("fixtures/union_roc.json")).unwrap();
     let sheet = document.sheet("table-5").unwrap();
     let at = |name: &str| sheet.columns.iter().position(|head| head.name == name).unwrap();
@@ -79,8 +98,9 @@ fn coefficients_and_p_values_are_scipys() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
 fn table_2_and_section_3_1_are_as_printed() {
-    let Some(document) = document() else { return };
+    let document = document();
     let sheet = document.sheet("table-2").unwrap();
     for (name, printed) in
         [("Repe", 44.1), ("Cohe", 56.2), ("Conf", 67.5), ("Chao", 50.4), ("Others", 12.9)]
@@ -103,6 +123,7 @@ fn table_2_and_section_3_1_are_as_printed() {
     // "All the Spearman correlations between every two error types are less than 0.15 (p-value > 0.01)".
     let sheet = document.sheet("table-2-correlations").unwrap();
     let at = |name: &str| sheet.columns.iter().position(|head| head.name == name).unwrap();
+    assert_eq!(sheet.rows.len(), 10);
     for row in &sheet.rows {
         assert!(
             row[at("rho (all)")].value().abs() < 0.15 && row[at("p (all)")].value() > 0.01,
@@ -112,8 +133,9 @@ fn table_2_and_section_3_1_are_as_printed() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
 fn table_7_has_the_printed_counts_and_the_printed_value_on_all_stories() {
-    let Some(document) = document() else { return };
+    let document = document();
     let sheet = document.sheet("table-7").unwrap();
     let heads: Vec<&str> = sheet.columns.iter().map(|head| head.name.as_str()).collect();
     assert_eq!(heads, ["metric", "All (400)", "Repe (24)", "Cohe (38)", "Conf (61)", "Chao (23)"]);
@@ -122,8 +144,9 @@ fn table_7_has_the_printed_counts_and_the_printed_value_on_all_stories() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
 fn figure_3_counts_every_story_once_and_figure_2_draws_what_it_says() {
-    let Some(document) = document() else { return };
+    let document = document();
     let stories: Vec<f64> =
         document.sheet("figure-3").unwrap().rows.iter().map(|row| row[2].value()).collect();
     assert_eq!(stories, [18.0, 48.0, 82.0, 76.0, 68.0, 45.0, 44.0, 19.0]);
@@ -154,8 +177,9 @@ fn figure_3_counts_every_story_once_and_figure_2_draws_what_it_says() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
 fn a_set_without_error_types_or_other_files_still_gives_table_5() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let bare = tempfile::tempdir().unwrap();
     std::fs::copy(folder.join("ant_data.txt"), bare.path().join("ant_data.txt")).unwrap();
     std::fs::create_dir(bare.path().join("metric_output")).unwrap();
@@ -163,7 +187,7 @@ fn a_set_without_error_types_or_other_files_still_gives_table_5() {
         let path = format!("metric_output/{file}");
         std::fs::copy(folder.join(&path), bare.path().join(&path)).unwrap();
     }
-    let document = analyse(bare.path(), &Options::default()).unwrap();
+    let document = Document::of(analyse(bare.path(), &Options::default()).unwrap());
     let sheet = document.sheet("table-5").unwrap();
     let names: Vec<&str> = sheet.rows.iter().map(|row| row[1].text()).collect();
     assert_eq!(
@@ -174,20 +198,21 @@ fn a_set_without_error_types_or_other_files_still_gives_table_5() {
     assert_eq!(format!("{:.4}", sheet.rows[3][3].value()), "0.1412");
     assert!(document.sheet("table-7").is_none());
     assert!(
-        document.warnings.iter().any(|w| w.subject == "ant_data_all.txt"),
+        document.study.warnings.iter().any(|w| w.subject == "ant_data_all.txt"),
         "{:?}",
-        document.warnings
+        document.study.warnings
     );
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
 fn drift_scores_are_set_beside_those_at_home() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let options = Options {
         drift: vec![(folder.clone(), folder.join("metric_output"))],
         ..Options::default()
     };
-    let document = analyse(&folder, &options).unwrap();
+    let document = Document::of(analyse(&folder, &options).unwrap());
     let sheet = document.sheet("table-6").unwrap();
     assert_eq!(sheet.rows.len(), 10);
     for row in &sheet.rows {
@@ -196,8 +221,9 @@ fn drift_scores_are_set_beside_those_at_home() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
 fn the_result_does_not_depend_on_the_number_of_threads() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| analyse(&folder, &Options::default()).unwrap())
@@ -206,8 +232,9 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
 fn a_score_file_of_the_wrong_length_is_an_error_that_names_it() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let bad = tempfile::tempdir().unwrap();
     std::fs::copy(folder.join("ant_data.txt"), bad.path().join("ant_data.txt")).unwrap();
     std::fs::create_dir(bad.path().join("metric_output")).unwrap();

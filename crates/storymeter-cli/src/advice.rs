@@ -3,7 +3,7 @@
 //! Library errors say what happened. How to mend it with options and verbs is said here.
 
 use storymeter::core::MetricError;
-use storymeter::{Error, union};
+use storymeter::{Error, meta, union};
 
 /// What can be done about an error, where there is something to say.
 pub fn advice(error: &anyhow::Error) -> Option<String> {
@@ -13,6 +13,9 @@ pub fn advice(error: &anyhow::Error) -> Option<String> {
         }
         if let Some(error) = cause.downcast_ref::<MetricError>() {
             return metric(error);
+        }
+        if let Some(error) = cause.downcast_ref::<meta::Error>() {
+            return evaluation(error);
         }
         cause.downcast_ref::<union::Error>().and_then(model)
     })
@@ -53,6 +56,19 @@ fn model(error: &union::Error) -> Option<String> {
                 .to_owned(),
         ),
         union::Error::OnlyInt8 { .. } => Some("leave --precision out".to_owned()),
+        _ => None,
+    }
+}
+
+fn evaluation(error: &meta::Error) -> Option<String> {
+    match error {
+        meta::Error::NoCriterion { .. } => Some(
+            "ratings stand in the field \"human\"; `meta table --stories FILE` joins them by id"
+                .to_owned(),
+        ),
+        meta::Error::SeveralCriteria { .. } => Some("name one with --criterion".to_owned()),
+        meta::Error::SeveralMetrics { .. } => Some("name one as FILE#METRIC".to_owned()),
+        meta::Error::OffScale { .. } => Some("change the scale with --scale".to_owned()),
         _ => None,
     }
 }

@@ -97,7 +97,10 @@ pub enum Error {
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// The hidden states of a model left the range of the precision it was computed in.
-    #[error("{precision} on the GPU overflows with this model: try bf16 or f32")]
+    #[error(
+        "{precision} on the GPU overflows with this model: use a precision with a larger range \
+         (bf16 or f32)"
+    )]
     Overflow {
         /// The precision.
         precision: &'static str,

@@ -18,7 +18,7 @@
 //! `unsafe` code is denied in this crate, except in functions that ask for it with a reason. There
 //! are three kinds: the inner loops of the CPU kernels, the calls of functions that were compiled
 //! for instructions which the processor was found to have, and, with the feature `cuda`, the calls
-//! of CUDA's libraries and the launches of kernels.
+//! of CUDA's libraries, the memory that is shared with them, and the launches of kernels.
 //!
 //! # Example
 //!

@@ -1,22 +1,27 @@
-//! The hot paths of a meta-evaluation, on a table of HANNA's size: 10 systems, 96 items, 78 columns.
+//! The hot paths of a meta-evaluation, on a table of HANNA's size: 10 systems, 96 items, 78
+//! columns.
 #![allow(missing_docs)]
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::RngExt;
 use storymeter_core::rng::StreamId;
-use storymeter_core::{Column, Direction, Role, ScoreTable};
-use storymeter_meta::pairwise::{BootstrapOptions, duels};
-use storymeter_meta::study::{Edition, Study};
-use storymeter_meta::{Correlations, Noise, SystemMeans};
+use storymeter_core::{Column, Direction, Row, ScoreTable};
+use storymeter_meta::{Grid, table, view};
 
 const SYSTEMS: usize = 10;
 const ITEMS: usize = 96;
 const CRITERIA: usize = 6;
 const METRICS: usize = 72;
 
-fn table() -> ScoreTable {
-    let names = |prefix: &str, n: usize| (0..n).map(|i| format!("{prefix}{i}")).collect();
-    let mut table = ScoreTable::new(names("system", SYSTEMS), names("item", ITEMS));
+fn scores() -> ScoreTable {
+    let row = |system: usize, item: usize| Row {
+        id: format!("{system}/{item}"),
+        system: Some(system.to_string()),
+        item: item.to_string(),
+        ..Row::default()
+    };
+    let rows = (0..SYSTEMS).flat_map(|system| (0..ITEMS).map(move |item| row(system, item)));
+    let mut table = ScoreTable::new(rows.collect());
     for number in 0..CRITERIA + METRICS {
         let mut rng = StreamId::Draw { record: number as u64, draw: 0 }.rng(1);
         let human = number < CRITERIA;
@@ -25,36 +30,30 @@ fn table() -> ScoreTable {
             true => f64::from(rng.random_range(3..=15u32)) / 3.0,
             false => rng.random::<f64>(),
         };
-        let values: Vec<f64> = (0..SYSTEMS * ITEMS).map(|_| draw()).collect();
-        let role = if human { Role::Human } else { Role::Metric };
-        let column = Column {
-            name: number.to_string(),
-            role,
-            direction: Direction::Higher,
-            signature: None,
+        let values = (0..SYSTEMS * ITEMS).map(|_| Ok(draw())).collect();
+        let column = match human {
+            true => Column::criterion(number.to_string()),
+            false => Column::metric(number.to_string(), Direction::Higher),
         };
-        table.push_column(column, &values);
+        table.push(column, values);
     }
     table
 }
 
 fn benches(criterion: &mut Criterion) {
-    let table = table();
-    let means = SystemMeans::of(&table, Noise::Removed);
-    criterion.bench_function("all correlations", |bench| {
-        bench.iter(|| Correlations::of(&table, &means).unwrap());
+    let scores = scores();
+    criterion.bench_function("arrange 960 stories", |bench| {
+        bench.iter(|| Grid::from_table(&scores).unwrap());
     });
-    criterion.bench_function("paired bootstrap, 45 pairs x 1000 draws x 78 columns", |bench| {
-        bench.iter(|| duels(&table, BootstrapOptions::default()));
+    let mut group = criterion.benchmark_group("study");
+    group.sample_size(10);
+    let options = table::Options::default();
+    group.bench_function("everything", |bench| {
+        bench.iter(|| table::analyse(&scores, &options).unwrap());
     });
-    let study = Study::new(table.clone(), Edition::Corrected, BootstrapOptions::default()).unwrap();
-    criterion.bench_function("weighted F1 of 72 metrics", |bench| {
-        bench.iter(|| {
-            let label =
-                storymeter_meta::study::heatmaps::Label { id: "f1".into(), title: String::new() };
-            study.pairwise(label, study.metrics()).unwrap()
-        });
-    });
+    let study = table::analyse(&scores, &options).unwrap();
+    group.bench_function("all sheets", |bench| bench.iter(|| view::sheets(&study)));
+    group.finish();
 }
 
 criterion_group!(study, benches);

@@ -21,7 +21,10 @@ pub enum Error {
     #[error(transparent)]
     Stats(#[from] storymeter_stats::StatsError),
     /// The table has no human criterion.
-    #[error("{}there is no human criterion to compare metrics with: no story has ratings", prefix(.file))]
+    #[error(
+        "{}there is no human criterion to compare metrics with: no story has ratings",
+        prefix(.file)
+    )]
     NoCriterion {
         /// The file, where the table was read from one.
         file: Option<PathBuf>,
@@ -33,7 +36,11 @@ pub enum Error {
         file: Option<PathBuf>,
     },
     /// Ratings on several criteria, of which one must be named.
-    #[error("{}: there are several criteria, and one must be named: {}", .file.display(), .criteria.join(", "))]
+    #[error(
+        "{}: there are several criteria, and one must be named: {}",
+        .file.display(),
+        .criteria.join(", ")
+    )]
     SeveralCriteria {
         /// The file of the ratings.
         file: PathBuf,
@@ -41,7 +48,11 @@ pub enum Error {
         criteria: Vec<String>,
     },
     /// Scores of several metrics, of which one must be named.
-    #[error("{}: there are several metrics, and one must be named: {}", .file.display(), .metrics.join(", "))]
+    #[error(
+        "{}: there are several metrics, and one must be named: {}",
+        .file.display(),
+        .metrics.join(", ")
+    )]
     SeveralMetrics {
         /// The file of the scores.
         file: PathBuf,
@@ -67,7 +78,11 @@ pub enum Error {
         other: PathBuf,
     },
     /// Files that are joined by order, and have different lengths.
-    #[error("{}: {found} numbers, but {} has {expected} stories", .file.display(), .other.display())]
+    #[error(
+        "{}: {found} numbers, but {} has {expected} stories",
+        .file.display(),
+        .other.display()
+    )]
     UnequalLengths {
         /// The file with the numbers.
         file: PathBuf,
@@ -80,7 +95,8 @@ pub enum Error {
     },
     /// A system with two stories for one item.
     #[error(
-        "{place}: system \"{system}\" has two stories for item \"{item}\": ids \"{first}\" and \"{second}\""
+        "{place}: system \"{system}\" has two stories for item \"{item}\": ids \"{first}\" and \
+         \"{second}\""
     )]
     TwoStories {
         /// Where the second story stands.

@@ -1,8 +1,8 @@
 //! A study as a folder of files.
 //!
-//! `study.json` holds the typed [`Study`] and is all that a program needs. Beside it, for readers and
-//! spreadsheets, stand one CSV file per sheet, `index.csv` (file, title and signature of each sheet)
-//! and `result.json` (all sheets with the warnings).
+//! `study.json` holds the typed [`Study`] and is all that a program needs. Beside it, for readers
+//! and spreadsheets, stand one CSV file per sheet, `index.csv` (file, title and signature of each
+//! sheet) and `result.json` (all sheets with the warnings).
 
 use std::fs;
 use std::path::{Path, PathBuf};

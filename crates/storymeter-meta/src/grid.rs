@@ -199,8 +199,8 @@ pub(crate) mod tests {
     use super::*;
     use storymeter_core::{Absence, Row};
 
-    /// A table of systems `s0`, `s1`, ... and items `i0`, `i1`, ...: the first column is a criterion,
-    /// the others are metrics. A NaN is an absent value.
+    /// A table of systems `s0`, `s1`, ... and items `i0`, `i1`, ...: the first column is a
+    /// criterion, the others are metrics. A NaN is an absent value.
     pub fn grid(systems: usize, items: usize, columns: &[&[f64]]) -> Grid {
         let row = |system: usize, item: usize| Row {
             id: format!("s{system}-i{item}"),

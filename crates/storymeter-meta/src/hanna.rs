@@ -174,7 +174,8 @@ fn signature(analysis: &Analysis, ratings: Option<&RatingTable>, options: &Optio
         Some(ratings) => signature.with("rated", "r", ratings.stories.len()),
         None => signature,
     };
-    options.settings.sign(signature)
+    let duels = options.settings.duels;
+    options.settings.sign(signature, duels.seed, duels.draws)
 }
 
 /// Mean ratings lie on the scale of the ratings.

@@ -1,13 +1,15 @@
-//! Meta-evaluation: how good a measure of stories is.
+#![doc = include_str!("../README.md")]
+//!
+//! # Overview
 //!
 //! Three analyses give a [`Study`]: [`table`] of a user's own scores and ratings, [`hanna`] and
-//! [`union`](mod@union) of the data of the two papers. [`correlate`](mod@correlate) joins score files
-//! with human judgments. What comes out is typed ([`study`]); tables, figures and file names are made
-//! from it by [`view`], and [`folder`] writes and reads it.
+//! [`union`](mod@union) of the data of the two papers. [`correlate`](mod@correlate) joins score
+//! files with human judgments. What comes out is typed ([`study`]); tables, figures and file names
+//! are made from it by [`view`], and [`folder`] writes and reads it.
 //!
-//! Every number is a value or a [`Gap`] with the reason why there is none, and every n is the number
-//! of values that were really used. Random procedures take a seed and have a stream for each pair, set
-//! or draw, so that results do not depend on the number of threads.
+//! Every number is a value or a [`Gap`] with the reason why there is none, and every n is the
+//! number of values that were really used. Random procedures take a seed and have a stream for each
+//! pair, set or draw, so that results do not depend on the number of threads.
 #![forbid(unsafe_code)]
 
 mod analysis;

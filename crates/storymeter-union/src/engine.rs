@@ -14,9 +14,9 @@ use storymeter_encoder::{Batch, Config, Encoder, Precision, Workspace};
 #[cfg(feature = "cuda")]
 use storymeter_encoder::{Isa, Parameters};
 
-use crate::Result;
 #[cfg(feature = "cuda")]
-use crate::{Error, Pooling};
+use crate::Pooling;
+use crate::Result;
 
 /// The precision in which a GPU computes scores.
 #[cfg(feature = "cuda")]
@@ -140,13 +140,13 @@ impl Engine {
     /// Checks the numbers that came from a GPU.
     ///
     /// # Errors
-    /// [`Error::Overflow`] if one of them is not finite: the precision was too small for the model.
+    /// [`storymeter_encoder::Error::Overflow`] if one of them is not finite: the precision was too small for the model.
     #[cfg(feature = "cuda")]
     pub fn finite(&self, numbers: Vec<f32>) -> Result<Vec<f32>> {
         if numbers.iter().all(|x| x.is_finite()) {
             return Ok(numbers);
         }
-        Err(Error::Overflow { precision: self.precision() })
+        Err(storymeter_encoder::Error::Overflow { precision: self.precision() }.into())
     }
 
     /// The products of each state with the embeddings of all vocabulary entries: one vector per

@@ -45,12 +45,6 @@ pub enum Error {
         /// The largest size that the encoder can read.
         longest: usize,
     },
-    /// A number became infinite on a GPU because the precision is too small for the model.
-    #[error("{precision} on the GPU overflows with this model: use bf16 or f32 instead")]
-    Overflow {
-        /// The precision, as signatures name it.
-        precision: &'static str,
-    },
     /// The models cannot be averaged.
     #[error("cannot average: {problem}")]
     Average {

@@ -123,9 +123,22 @@ fn on_gpu(precision: Precision) -> GpuPrecision {
 }
 
 fn metric_error(metric: &str, error: Error) -> MetricError {
+    use storymeter_encoder::{DeviceError, Error as EncoderError};
+    let metric_name = metric.to_owned();
     match error {
         Error::File(error) => error.into(),
-        error => MetricError::Failed { metric: metric.to_owned(), source: Box::new(error) },
+        Error::Encoder(EncoderError::Overflow { .. }) => {
+            MetricError::Overflow { metric: metric_name, message: error.to_string() }
+        }
+        Error::Encoder(EncoderError::Device(device)) => {
+            let problem = match device {
+                DeviceError::OutOfMemory { .. } => DeviceProblem::OutOfMemory,
+                DeviceError::NoDriver { .. } | DeviceError::NoGpu { .. } => DeviceProblem::Missing,
+                _ => DeviceProblem::Driver,
+            };
+            MetricError::Device { metric: metric_name, problem, message: device.to_string() }
+        }
+        error => MetricError::Failed { metric: metric_name, source: Box::new(error) },
     }
 }
 

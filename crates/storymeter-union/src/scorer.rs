@@ -230,7 +230,7 @@ impl Scorer {
     ///
     /// # Errors
     /// Fails only on a GPU: [`Error::Encoder`] holds what the device reported, and
-    /// [`Error::Overflow`] says that the precision is too small for the model. On the CPU, an
+    /// [`storymeter_encoder::Error::Overflow`] says that the precision is too small for the model. On the CPU, an
     /// inconsistent model is already rejected when it is loaded.
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Score>> {
         match &self.engine {

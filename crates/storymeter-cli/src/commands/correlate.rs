@@ -1,47 +1,78 @@
 //! `storymeter correlate`: how scores agree with human judgments.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use storymeter::meta::join::{self, HumanScores, ScoreSource};
-use storymeter::meta::render;
+use storymeter::meta::correlate::{Judgments, Source, correlate};
+use storymeter::meta::view::text;
+use storymeter::meta::{DrawOptions, DuelOptions};
 
+use super::meta::settings::CompareArgs;
 use crate::Outcome;
 
 /// Arguments of `storymeter correlate`.
 #[derive(Debug, Args)]
 pub struct CorrelateArgs {
-    /// Human judgments: `ID ||| story ||| r1 .. r7` (the mean counts), or JSONL with `human`
+    /// Human judgments: `ID ||| story ||| r1 .. r7` (their mean counts), or JSONL with `human`
     #[arg(long, value_name = "FILE")]
     human: PathBuf,
     /// Which criterion of `human` to use, where there are several
     #[arg(long, value_name = "C")]
     criterion: Option<String>,
-    /// Scores to correlate: one number a line (joined by order), or JSONL from `score` (joined by id)
-    #[arg(long, value_name = "NAME=FILE[#METRIC]", required = true, num_args = 1..)]
-    scores: Vec<ScoreSource>,
-    /// Print one JSON object
+    /// Scores: one number per line, joined by order, or what `score` wrote, joined by id
+    #[arg(
+        long,
+        value_name = "NAME=FILE[#METRIC]",
+        required = true,
+        num_args = 1..,
+        value_parser = source
+    )]
+    scores: Vec<Source>,
+    /// Print one JSON object; `=tests` in it has the tests between scores
     #[arg(long)]
     json: bool,
+    /// The seed of bootstrap intervals and permutation tests
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    compare: CompareArgs,
+}
+
+/// Reads `NAME=FILE` or `NAME=FILE#METRIC`.
+fn source(text: &str) -> Result<Source, String> {
+    let Some((name, file)) =
+        text.split_once('=').filter(|(name, file)| !name.is_empty() && !file.is_empty())
+    else {
+        return Err(format!("\"{text}\" is not of the form NAME=FILE or NAME=FILE#METRIC"));
+    };
+    // A file name may have a `#` in it. A file that exists under the whole name is that file.
+    let (file, metric) = match file.rsplit_once('#') {
+        Some((before, metric)) if !Path::new(file).exists() => (before, Some(metric.to_owned())),
+        _ => (file, None),
+    };
+    Ok(Source { name: name.into(), file: file.into(), metric })
 }
 
 /// Correlates each score file with the human judgments and prints the result.
 pub fn run(args: &CorrelateArgs) -> anyhow::Result<Outcome> {
-    let human = HumanScores::read(&args.human, args.criterion.as_deref())?;
-    let mut rows = Vec::new();
-    for source in &args.scores {
-        let joined = human.join(source).with_context(|| format!("--scores {source}"))?;
-        rows.push((source.name.clone(), joined));
-    }
+    let catalogue = storymeter::catalogue();
+    let duels = DuelOptions { seed: args.seed, ..DuelOptions::default() };
+    let settings = args.compare.settings(duels, DrawOptions::default());
+    let judgments =
+        Judgments::read(&args.human, args.criterion.as_deref(), &catalogue).context("--human")?;
+    let found = correlate(&judgments, &args.scores, &catalogue, &settings).context("--scores")?;
     let mut out = std::io::stdout().lock();
     if args.json {
-        let object = join::to_json(&human, &rows);
-        writeln!(out, "{}", serde_json::to_string_pretty(&object)?)?;
-    } else {
-        let sheet = join::to_sheet(&human, &rows);
-        write!(out, "{}", render::sheet(&sheet))?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&found.to_json())?)?;
+        return Ok(Outcome::Done);
+    }
+    for (at, sheet) in found.sheets().iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        write!(out, "{}", text::sheet(sheet))?;
     }
     Ok(Outcome::Done)
 }

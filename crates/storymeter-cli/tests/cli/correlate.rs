@@ -59,10 +59,10 @@ fn one_criterion_is_taken_and_several_must_be_named() {
         [line(11, 5, 1), line(12, 1, 4), line(14, 4, 2), line(16, 2, 3)].concat(),
     );
     let command = "correlate --human human.jsonl --scores bleu=scores.jsonl#bleu";
-    sandbox.run(command).fails_with("several criteria (fun, plot): name one with --criterion");
+    sandbox.run(command).fails_with("one must be named: fun, plot (name one with --criterion)");
     sandbox
         .run(&format!("{command} --criterion wit"))
-        .fails_with("no criterion \"wit\"; there are: fun, plot");
+        .fails_with("there is no criterion \"wit\"; there are: fun, plot");
     let run = sandbox.run(&format!("{command} --criterion plot --json")).succeeds();
     assert!(run.stdout().contains("\"kendall\": -1.0"), "{}", run.stdout());
 }
@@ -79,12 +79,32 @@ fn bad_input_is_an_error_that_says_what_and_where() {
     sandbox.write("strange.jsonl", "{\"id\": 77, \"scores\": {\"a\": 1}}\n");
     let scores =
         |source: &str| sandbox.run(&format!("correlate --human rated.txt --scores {source}"));
-    scores("a=short.txt").fails_with("short.txt: 2 numbers, rated.txt has 6 stories");
+    scores("a=short.txt").fails_with("short.txt: 2 numbers, but rated.txt has 6 stories");
     scores("a=word.txt").fails_with("word.txt:2: \"high\" is not a number");
-    scores("a=twice.jsonl").fails_with("twice.jsonl:2: id \"11\" was here before");
+    scores("a=twice.jsonl").fails_with(
+        "twice.jsonl:2: field \"id\": duplicate id \"11\": it was first used on line 1",
+    );
     scores("a=strange.jsonl").fails_with("strange.jsonl: none of its ids is in rated.txt");
-    scores("a=scores.jsonl").fails_with("several metrics (bleu, ter): name one as FILE#METRIC");
-    scores("a=scores.jsonl#rouge").fails_with("no metric \"rouge\"; there are: bleu, ter");
+    scores("a=scores.jsonl").fails_with("one must be named: bleu, ter (name one as FILE#METRIC)");
+    scores("a=scores.jsonl#rouge").fails_with("there is no column \"rouge\"; there are: bleu, ter");
     scores("a=none.txt").fails_with("none.txt");
     scores("none.txt").fails_with("not of the form NAME=FILE");
+    scores("a=numbers.txt a=flat.txt").fails_with("the name \"a\" is given twice");
+}
+
+#[test]
+fn the_test_and_the_interval_can_be_chosen() {
+    let sandbox = with_stories();
+    let command = "correlate --human rated.txt --scores mine=numbers.txt bleu=scores.jsonl --json";
+    let json = |extra: &str| -> serde_json::Value {
+        serde_json::from_str(sandbox.run(&format!("{command} {extra}")).succeeds().stdout())
+            .unwrap()
+    };
+    let (usual, other) = (json(""), json("--test meng --interval percentile --resamples 200"));
+    assert_eq!(usual["mine"]["pearson"], other["mine"]["pearson"]);
+    assert_ne!(usual["mine"]["interval_pearson"], other["mine"]["interval_pearson"]);
+    assert_eq!(
+        (&usual["=tests"][0]["test"], &other["=tests"][0]["test"]),
+        (&"williams".into(), &"meng".into())
+    );
 }

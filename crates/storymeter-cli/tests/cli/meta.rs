@@ -13,7 +13,8 @@ fn score(system: usize, item: usize, salt: usize) -> f64 {
 const SYSTEMS: [&str; 5] = ["Human", "Tale", "Yarn", "Saga", "Myth"];
 const ITEMS: usize = 6;
 
-/// A small file in HANNA's layout: two criteria, four metrics, one of them constant, one of unknown direction.
+/// A small file in HANNA's layout: two criteria and four metrics, of which one is constant and one has
+/// no known direction.
 fn hanna_csv() -> String {
     let list = |values: Vec<f64>| {
         let numbers: Vec<String> = values.iter().map(|v| format!("{v:.3}")).collect();
@@ -98,7 +99,7 @@ fn a_folder_holds_every_table_and_figure_as_csv_and_all_of_it_as_json() {
     let tables = [3, 4, 5, 6, 8, 9].map(|n| format!("table-{n}.csv"));
     for name in figures
         .chain(tables)
-        .chain(["result.json", "index.csv", "rankings_global.csv"].map(String::from))
+        .chain(["study.json", "result.json", "index.csv", "rankings_global.csv"].map(String::from))
     {
         assert!(names.contains(&name), "{name} is missing of {names:?}");
     }
@@ -122,7 +123,9 @@ fn results_do_not_depend_on_the_number_of_threads() {
             ))
             .succeeds();
     }
-    assert!(sandbox.read("1/result.json") == sandbox.read("3/result.json"));
+    for file in ["study.json", "result.json"] {
+        assert!(sandbox.read(&format!("1/{file}")) == sandbox.read(&format!("3/{file}")));
+    }
 }
 
 #[test]
@@ -139,19 +142,24 @@ fn hanna_names_what_is_wrong_with_its_input() {
     );
     ratings(
         ratings_csv().replace("Myth", "Epic"),
-        "unknown system \"Epic\"; known are: Human, Tale",
+        "there is no system \"Epic\"; there are: Human, Tale",
     );
     ratings("story_id,system\n1,Tale\n".into(), "no column \"Relevance\"");
     let scores = |content: String, message: &str| {
         sandbox.write("bad.csv", content);
         sandbox.run("meta hanna bad.csv").fails_with(message);
     };
-    scores(hanna_csv().replace("Yarn", "Tale"), "system \"Tale\" is empty or was here before");
-    scores(hanna_csv().replacen("[", "[9, ", 1), "numbers where the lists before have");
+    scores(
+        hanna_csv().replace("Yarn", "Tale"),
+        "duplicate system \"Tale\": it was first used on line 3",
+    );
+    scores(hanna_csv().replacen("[", "[9, ", 1), "numbers, but the lists before it have");
     scores("Model,BLEU Ξ§\nTale,\"[1, 2]\"\n".into(), "no human criterion to compare metrics with");
     scores("Model,Relevance\nTale,\"[1, 2]\"\n".into(), "no metric to evaluate");
     scores(hanna_csv().replacen("Human,\"[", "Human,\"[7", 1), "outside the scale 1..5");
-    sandbox.run("meta hanna scores.csv --show figure-99").fails_with("no such sheet");
+    sandbox
+        .run("meta hanna scores.csv --show figure-99")
+        .fails_with("there is no sheet \"figure-99\"");
     sandbox.run("meta hanna none.csv").fails_with("none.csv");
 }
 
@@ -236,7 +244,7 @@ fn union_names_what_is_wrong_with_its_input() {
         "ant_data.txt:1: rating 5 is outside the scale 0..1",
     );
     bad("set/ant_data.txt", "1 ||| rain\n", "ant_data.txt:1: not of the form");
-    bad("set/ant_data_all.txt", "0 ||| the 0 birds ||| 0\n", "1 stories, ant_data.txt has 10");
+    bad("set/ant_data_all.txt", "0 ||| the 0 birds ||| 0\n", "1 stories, but ant_data.txt has 10");
     bad("set/edits.txt", "1\n0\n", "edits.txt: 2 lines for 10 stories");
     with_union().run("meta union nowhere").fails_with("ant_data.txt");
     with_union().run("meta union set --drift set").fails_with("not of the form RATED=SCORES");
@@ -343,7 +351,7 @@ fn own_scores_with_faults_are_refused() {
         sandbox.run(&format!("meta table scores.jsonl {extra}")).fails_with(message);
     };
     let first = scores_jsonl().lines().next().unwrap().to_owned() + "\n";
-    bad(scores_jsonl() + &first, "", "id \"Human-0\" was here before, at scores.jsonl:1");
+    bad(scores_jsonl() + &first, "", "duplicate id \"Human-0\": it was first used on line 1");
     bad(
         scores_jsonl() + &first.replace("Human-0", "again"),
         "",
@@ -352,9 +360,116 @@ fn own_scores_with_faults_are_refused() {
     bad(
         scores_jsonl().replacen("\"system\": \"Human\", ", "", 1),
         "",
-        "has no system, others have",
+        "has no system, but other stories have one",
     );
-    bad(scores_jsonl(), "--scale 2..5", "outside the scale 2..5");
-    bad(scores_jsonl(), "--without Nobody", "unknown system \"Nobody\"; there are: Human, Tale");
+    bad(scores_jsonl(), "--scale 2..5", "outside the scale 2..5 (change the scale with --scale)");
+    bad(scores_jsonl(), "--lower blue", "there is no column \"blue\"; did you mean \"bleu\"?");
+    bad(
+        scores_jsonl(),
+        "--without Nobody",
+        "there is no system \"Nobody\"; there are: Human, Tale",
+    );
     bad(scores_jsonl().replacen("0.", "zero", 1), "", "scores.jsonl:1: wrong JSON");
+}
+
+/// Stories of four systems that wrote for different items, rated on criteria with hostile names.
+fn systems_apart() -> String {
+    let words = ["rain", "door", "ship", "cat", "the", "a", "sang", "left", "night", "sea"];
+    let mut text = String::new();
+    for (s, system) in SYSTEMS[1..].iter().enumerate() {
+        for item in 0..8 {
+            let sentence = |salt: usize| {
+                let word = |k: usize| words[(s * 3 + item * 5 + salt + k * k) % words.len()];
+                (0..6 + (s + item) % 4).map(word).collect::<Vec<_>>().join(" ")
+            };
+            let _ = writeln!(
+                text,
+                "{{\"id\": \"{system}-{item}\", \"system\": \"{system}\", \"item\": \"{system}/{item}\", \
+                 \"story\": \"{}.\", \"reference\": \"{}.\", \"human\": {{\"story-level flow\": {}, \
+                 \"plot/pace\": {}, \"lexical-density\": {}}}}}",
+                sentence(0),
+                sentence(2),
+                rating(s, item, 0, 0),
+                rating(s, item, 1, 1),
+                rating(s, item, 2, 2),
+            );
+        }
+    }
+    text
+}
+
+#[test]
+fn systems_apart_have_the_right_n_no_f1_and_a_note() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stories.jsonl", systems_apart());
+    sandbox
+        .run("score stories.jsonl --metric rouge:google,rouge:hanna,ter -o scores.jsonl")
+        .succeeds();
+    let run = sandbox.run("meta table scores.jsonl -o out").succeeds();
+    assert!(run.stdout().contains("unpaired: systems: no two systems"), "{}", run.stdout());
+    assert!(!run.stdout().contains("header:"), "the header is read: {}", run.stdout());
+    let study: serde_json::Value = serde_json::from_str(&sandbox.read("out/study.json")).unwrap();
+    let columns = study["columns"].as_array().unwrap();
+    let column = |key: &str| columns.iter().find(|column| column["key"] == key).unwrap();
+    assert_eq!(column("ter")["direction"], "lower", "no --lower is needed");
+    for preset in ["google", "hanna"] {
+        let signature = column(&format!("rouge:{preset}/rouge-1-r"))["signature"].as_str().unwrap();
+        assert!(signature.starts_with("rouge"), "{signature}");
+    }
+    let agreements = sandbox.read("out/correlations.csv");
+    let mut seen = 0;
+    for line in agreements.lines().filter(|line| line.starts_with("ter,")) {
+        let n = line.split(',').nth(8).unwrap();
+        let level = line.split(',').nth(2).unwrap();
+        let expected = match level {
+            "story" => "0",
+            "system" => "4",
+            _ => "32",
+        };
+        assert_eq!(n, expected, "{line}");
+        seen += 1;
+    }
+    assert_eq!(seen, 3 * 3 * 3);
+    let f1 = sandbox.read("out/pairwise.csv");
+    assert!(f1.contains("ter,nan,nan,nan,nan"), "{f1}");
+    for file in [
+        "williams-pooled-plot-pace.csv",
+        "drift-story-level-flow.csv",
+        "williams-system-lexical-density.csv",
+    ] {
+        assert!(sandbox.path("out").join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn other_tests_and_intervals_can_be_asked_for() {
+    let sandbox = Sandbox::new();
+    sandbox.write("scores.jsonl", scores_jsonl());
+    let command = "meta table scores.jsonl --without Human --resamples 100";
+    let run = sandbox
+        .run(&format!(
+            "{command} --test permutation --correction benjamini-hochberg --interval bca \
+             --show permutation-pooled-fun-corrected"
+        ))
+        .succeeds();
+    let text = run.stdout();
+    assert!(text.contains("corrected after benjamini-hochberg"), "{text}");
+    assert!(
+        text.contains("|test:permutation|correction:benjamini-hochberg|interval:bca|"),
+        "{text}"
+    );
+    sandbox.run(&format!("{command} --confidence 1")).fails_with("strictly between 0 and 1");
+}
+
+#[test]
+fn a_later_result_leaves_no_sheet_of_an_older_one() {
+    let sandbox = Sandbox::new();
+    sandbox.write("scores.jsonl", scores_jsonl());
+    sandbox.run("meta table scores.jsonl -o out").succeeds();
+    assert!(sandbox.path("out/drift-fun.csv").exists());
+    sandbox.write("scores.jsonl", scores_jsonl().replace("\"fun\"", "\"wit\""));
+    sandbox.run("meta table scores.jsonl -o out").succeeds();
+    assert!(
+        sandbox.path("out/drift-wit.csv").exists() && !sandbox.path("out/drift-fun.csv").exists()
+    );
 }

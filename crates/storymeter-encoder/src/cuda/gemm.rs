@@ -143,39 +143,33 @@ fn data_type(format: Format) -> sys::cudaDataType {
     }
 }
 
-impl Operation {
-    /// Sets an attribute of the operation.
-    ///
-    /// # Safety
-    /// `V` must be the type of the attribute.
-    #[expect(unsafe_code, reason = "calls cuBLASLt")]
-    unsafe fn set<V>(
-        &self,
-        attribute: sys::cublasLtMatmulDescAttributes_t,
-        value: V,
-    ) -> Result<(), result::CublasError> {
-        let pointer: *const c_void = (&raw const value).cast();
-        // SAFETY: cuBLASLt copies as many bytes as the value has.
-        unsafe { result::set_matmul_desc_attribute(self.0, attribute, pointer, size_of::<V>()) }
-    }
+/// Gives a handle of cuBLASLt a way to set its attributes.
+macro_rules! attributes {
+    ($name:ident, $attribute:ty, $set:path) => {
+        impl $name {
+            /// Sets an attribute.
+            ///
+            /// # Safety
+            /// `V` must be the type of the attribute.
+            #[expect(unsafe_code, reason = "calls cuBLASLt")]
+            unsafe fn set<V>(
+                &self,
+                attribute: $attribute,
+                value: V,
+            ) -> Result<(), result::CublasError> {
+                let pointer: *const c_void = (&raw const value).cast();
+                // SAFETY: cuBLASLt copies as many bytes as the value has.
+                unsafe { $set(self.0, attribute, pointer, size_of::<V>()) }
+            }
+        }
+    };
 }
-
-impl Preference {
-    /// Sets an attribute of the preference.
-    ///
-    /// # Safety
-    /// `V` must be the type of the attribute.
-    #[expect(unsafe_code, reason = "calls cuBLASLt")]
-    unsafe fn set<V>(
-        &self,
-        attribute: sys::cublasLtMatmulPreferenceAttributes_t,
-        value: V,
-    ) -> Result<(), result::CublasError> {
-        let pointer: *const c_void = (&raw const value).cast();
-        // SAFETY: cuBLASLt copies as many bytes as the value has.
-        unsafe { result::set_matmul_pref_attribute(self.0, attribute, pointer, size_of::<V>()) }
-    }
-}
+attributes!(Operation, sys::cublasLtMatmulDescAttributes_t, result::set_matmul_desc_attribute);
+attributes!(
+    Preference,
+    sys::cublasLtMatmulPreferenceAttributes_t,
+    result::set_matmul_pref_attribute
+);
 
 impl Plan {
     /// cuBLASLt reads matrices column by column: it sees ours transposed, and so is every product.

@@ -28,8 +28,8 @@ const FEWEST: usize = 4;
 const MOST_POOLED: usize = 2000;
 
 impl Analysis {
-    /// Weighted F1 in percent between the verdicts of each criterion and of a metric, over the pairs
-    /// of systems that both can judge.
+    /// Weighted F1 in percent between the verdicts of each criterion and of a metric, over the
+    /// pairs of systems that both can judge.
     fn f1(&self, metric: usize, directed: bool) -> Result<(Vec<Outcome<f64>>, Vec<usize>)> {
         let options = self.settings.duels;
         // The published analysis has no such rule; HANNA's systems share all items.
@@ -44,13 +44,11 @@ impl Analysis {
         let mut found = (Vec::new(), Vec::new());
         for &criterion in &self.criteria {
             let f1 = weighted_f1_of_present(&say(criterion), &predicted)?;
-            found.0.push(match f1.undefined {
-                None => Ok(100.0 * f1.value),
-                Some(_) if f1.n > 0 => Err(Gap::NoDifference),
-                Some(_) if self.share_an_item(metric, criterion) => {
-                    Err(Gap::FewSharedItems(fewest))
-                }
-                Some(_) => Err(Gap::NoSharedItem),
+            found.0.push(match f1.informative() {
+                Ok(value) => Ok(100.0 * value),
+                Err(_) if f1.n > 0 => Err(Gap::NoDifference),
+                Err(_) if self.share_an_item(metric, criterion) => Err(Gap::FewSharedItems(fewest)),
+                Err(_) => Err(Gap::NoSharedItem),
             });
             found.1.push(f1.n);
         }

@@ -104,7 +104,8 @@ pub struct SystemMeans {
 /// Whether means that differ in their last bits only are made equal.
 ///
 /// Means of thirds (three raters) that are equal in exact arithmetic come out unequal in floating
-/// point, depending on the order of the sum. Rank correlations then see an order where there is none.
+/// point, depending on the order of the sum. Rank correlations then see an order where there is
+/// none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noise {
     /// Means keep 13 significant digits.
@@ -144,7 +145,8 @@ pub fn settle(value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// The scores of all systems on each item, one column after the other, prepared for one coefficient.
+/// The scores of all systems on each item, one column after the other, prepared for one
+/// coefficient.
 pub struct Slices {
     coefficient: Coefficient,
     /// `[column][item]`.

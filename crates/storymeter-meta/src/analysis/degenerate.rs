@@ -9,8 +9,8 @@ use crate::level::Level;
 use crate::study::{Warning, WarningKind};
 
 /// Numbers this small carry no quality: they are what is left of a product or an exponential that
-/// ran out of digits. HANNA's BaryScore-SD-0.001 (1e-9 to 1e-178) and CIDEr (down to 1e-224) are such
-/// columns.
+/// ran out of digits. HANNA's BaryScore-SD-0.001 (1e-9 to 1e-178) and CIDEr (down to 1e-224) are
+/// such columns.
 const UNDERFLOW: f64 = 1e-30;
 
 /// Looks at every column: missing or constant values, underflow, duplicates, an unknown direction;
@@ -62,7 +62,8 @@ fn inspect_column(grid: &Grid, at: usize, warnings: &mut Vec<Warning>) {
     if flat > 0 {
         let items = grid.items().len();
         let message = format!(
-            "it is the same for all systems in {flat} of {items} items, which story level leaves out"
+            "it is the same for all systems in {flat} of {items} items, which story level \
+             leaves out"
         );
         warn(WarningKind::Constant, message);
     }
@@ -70,8 +71,8 @@ fn inspect_column(grid: &Grid, at: usize, warnings: &mut Vec<Warning>) {
         if let Some(smallest) = smallest_magnitude(&present).filter(|&v| v < UNDERFLOW) {
             let largest = present.iter().fold(0.0f64, |m, v| m.max(v.abs()));
             let message = format!(
-                "its values from {smallest:.0e} to {largest:.0e} are a numerical underflow, and its \
-                 ranks mean little"
+                "its values from {smallest:.0e} to {largest:.0e} are a numerical underflow, and \
+                 its ranks mean little"
             );
             warn(WarningKind::Underflow, message);
         }

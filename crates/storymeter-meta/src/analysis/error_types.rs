@@ -16,10 +16,11 @@ const RATERS_NEEDED: usize = 3;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ErrorTypes {
     names: Vec<String>,
-    /// How many of the names are specific. Those after them are "others", which have no set of their
-    /// own and are not counted.
+    /// How many of the names are specific. Those after them are "others", which have no set of
+    /// their own and are not counted.
     specific: usize,
-    /// `[story][rater]`: a position in the names; `None` where the rater found the story reasonable.
+    /// `[story][rater]`: a position in the names; `None` where the rater found the story
+    /// reasonable.
     named: Vec<Vec<Option<usize>>>,
 }
 

@@ -34,7 +34,8 @@ use crate::study::{Edition, IntervalMethod, Test};
 ///
 /// ```
 /// use storymeter_meta::{Settings, study::{IntervalMethod, Test}};
-/// let settings = Settings { test: Test::Steiger, interval: IntervalMethod::Bca, ..Settings::default() };
+/// let (test, interval) = (Test::Steiger, IntervalMethod::Bca);
+/// let settings = Settings { test, interval, ..Settings::default() };
 /// assert_eq!(settings.confidence, 0.95);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,10 +86,9 @@ impl Settings {
     }
 
     /// Adds to a signature what can change a number. Defaults that were always used are left out.
-    pub(crate) fn sign(&self, signature: Signature) -> Signature {
+    pub(crate) fn sign(&self, signature: Signature, seed: u64, draws: usize) -> Signature {
         let default = Self::default();
-        let mut signature =
-            signature.with("seed", "seed", self.duels.seed).with("draws", "d", self.duels.draws);
+        let mut signature = signature.with("seed", "seed", seed).with("draws", "d", draws);
         if self.test != default.test {
             signature = signature.with("test", "t", self.test.name());
         }

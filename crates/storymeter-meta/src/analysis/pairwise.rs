@@ -1,9 +1,9 @@
 //! Which of two systems is better, according to people and according to each metric.
 //!
-//! HANNA section 5.3, after Koehn (2004) and Bhandari et al. (2020): for each pair of systems, items
-//! are drawn again with replacement, and a system that has the higher mean in at least 95% of the
-//! draws is called significantly better. One draw serves all columns, so that columns are compared
-//! on the same evidence.
+//! HANNA section 5.3, after Koehn (2004) and Bhandari et al. (2020): for each pair of systems,
+//! items are drawn again with replacement, and a system that has the higher mean in at least 95% of
+//! the draws is called significantly better. One draw serves all columns, so that columns are
+//! compared on the same evidence.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -103,8 +103,8 @@ fn duel(grid: &Grid, systems: (usize, usize), number: u64, options: DuelOptions)
     let items: Vec<usize> = (0..grid.items().len())
         .filter(|&item| (0..columns).any(|column| !difference(column, item).is_nan()))
         .collect();
-    // `[item][column]`, so that the weight of an item meets all columns in one pass. An item without
-    // a value of either system adds nothing to the sum of its column.
+    // `[item][column]`, so that the weight of an item meets all columns in one pass. An item
+    // without a value of either system adds nothing to the sum of its column.
     let mut differences = vec![0.0; items.len() * columns];
     let mut tolerance = vec![0.0f64; columns];
     let mut shared = vec![0; columns];
@@ -120,8 +120,8 @@ fn duel(grid: &Grid, systems: (usize, usize), number: u64, options: DuelOptions)
             }
         }
     }
-    // Means of thirds and sevenths tie in exact arithmetic and differ in their last bits in floating
-    // point.
+    // Means of thirds and sevenths tie in exact arithmetic and differ in their last bits in
+    // floating point.
     tolerance.iter_mut().for_each(|t| *t *= items.len() as f64 * 1e-14);
     let mut wins = vec![(0, 0); columns];
     if items.is_empty() {

@@ -1,10 +1,10 @@
 //! Quality drift: does a metric hold where stories are mostly bad, or mostly good? (UNION, section
 //! 4.4)
 //!
-//! From one rated set, biased sets are drawn. Set I takes a story of quality level k with probability
-//! 1 / (|I - k| + 1), so that low sets are rich in bad stories and high sets in good ones. The paper
-//! drew each set once, without a seed. Here each set is drawn many times, and mean and variance are
-//! reported.
+//! From one rated set, biased sets are drawn. Set I takes a story of quality level k with
+//! probability 1 / (|I - k| + 1), so that low sets are rich in bad stories and high sets in good
+//! ones. The paper drew each set once, without a seed. Here each set is drawn many times, and mean
+//! and variance are reported.
 
 use rand::RngExt;
 use rayon::prelude::*;

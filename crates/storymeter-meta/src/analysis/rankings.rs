@@ -31,8 +31,8 @@ impl Candidates {
 }
 
 impl Analysis {
-    /// All correlations at these levels, then those of each level, of each coefficient, of both, and
-    /// of each criterion.
+    /// All correlations at these levels, then those of each level, of each coefficient, of both,
+    /// and of each criterion.
     ///
     /// With story and system level and six criteria these are the 18 rankings that HANNA published.
     pub fn ballots(&self, levels: &[Level]) -> Vec<Ballots> {
@@ -163,7 +163,8 @@ impl Analysis {
         Ok(())
     }
 
-    /// The metrics by the strength of their correlations, for every level, criterion and coefficient.
+    /// The metrics by the strength of their correlations, for every level, criterion and
+    /// coefficient.
     pub fn leaders(&self, levels: &[Level]) -> Vec<Leaders> {
         let mut all = Vec::new();
         for &level in levels {

@@ -1,11 +1,11 @@
-//! Scores from files beside human judgments from a file: how well each agrees, and whether one agrees
-//! better than another.
+//! Scores from files beside human judgments from a file: how well each agrees, and whether one
+//! agrees better than another.
 //!
 //! ```
 //! # let dir = tempfile::tempdir()?;
 //! # let (human, scores) = (dir.path().join("human.jsonl"), dir.path().join("scores.txt"));
-//! # let lines: String = (0..6).map(|i| format!("{{\"id\": {i}, \"human\": {}}}\n", i * i % 7)).collect();
-//! # std::fs::write(&human, lines)?;
+//! # let line = |i| format!("{{\"id\": {i}, \"human\": {}}}\n", i * i % 7);
+//! # std::fs::write(&human, (0..6).map(line).collect::<String>())?;
 //! # std::fs::write(&scores, "1\n2\n5\n2\n3\n4\n")?;
 //! use storymeter_core::Catalogue;
 //! use storymeter_meta::correlate::{Judgments, Source, correlate};
@@ -121,8 +121,8 @@ impl Judgments {
     /// Reads ratings and takes their mean, story by story.
     ///
     /// # Errors
-    /// Where the file cannot be read or has no ratings, where there are several criteria and none is
-    /// named ([`Error::SeveralCriteria`]), or where the criterion is not known.
+    /// Where the file cannot be read or has no ratings, where there are several criteria and none
+    /// is named ([`Error::SeveralCriteria`]), or where the criterion is not known.
     pub fn read(file: &Path, criterion: Option<&str>, catalogue: &Catalogue) -> Result<Self> {
         let table = input::judgments(file, catalogue)?;
         Self::of_table(&table, file, criterion)
@@ -277,7 +277,8 @@ impl Judgments {
     }
 }
 
-/// The metric that a source names; otherwise the only one, or the one that the result is named after.
+/// The metric that a source names; otherwise the only one, or the one that the result is named
+/// after.
 fn pick_metric(table: &ScoreTable, source: &Source) -> Result<usize> {
     if let Some(metric) = &source.metric {
         return Ok(table.find(metric)?);

@@ -12,7 +12,8 @@ use crate::view::{Cell, Form, Sheet, Subject, test_title};
 const TESTS: &str = "=tests";
 
 impl Correlated {
-    /// One JSON object: `{"NAME": {"n", "pearson", ..., "p_pearson", ..., "interval_pearson", ...}}`.
+    /// One JSON object: `{"NAME": {"n", "pearson", ..., "p_pearson", ..., "interval_pearson",
+    /// ...}}`.
     ///
     /// With two sources and more, the key `=tests` lists a test between every two of them.
     pub fn to_json(&self) -> Value {

@@ -36,8 +36,8 @@ fn average(ratings: &[f64], edition: Edition) -> SystemAverage {
 impl RatingTable {
     /// Each system's mean rating by criterion and over all.
     ///
-    /// `outsiders` are systems, such as human writers, that are shown and do not compete for the best
-    /// mean.
+    /// `outsiders` are systems, such as human writers, that are shown and do not compete for the
+    /// best mean.
     pub fn system_averages(&self, edition: Edition, outsiders: &[String]) -> SystemAverages {
         let criteria = self.criteria.len();
         let of_system = |system: &&str| {

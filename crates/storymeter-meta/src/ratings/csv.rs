@@ -1,8 +1,8 @@
 //! Ratings as CSV, one row per story and rater: HANNA's annotation file, or one without texts.
 //!
 //! The file must have the story's id (`Story ID`, `story_id` or `id`), its system (`Model` or
-//! `system`) and all criteria, and may have a worker id (`Worker ID` or `worker`). Names are compared
-//! without regard to case.
+//! `system`) and all criteria, and may have a worker id (`Worker ID` or `worker`). Names are
+//! compared without regard to case.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

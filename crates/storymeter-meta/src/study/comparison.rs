@@ -93,8 +93,8 @@ pub enum Side {
 /// A test between two metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Which metric has the stronger correlation; `None` where both are equally strong or one has no
-    /// correlation.
+    /// Which metric has the stronger correlation; `None` where both are equally strong or one has
+    /// no correlation.
     pub stronger: Option<Side>,
     /// The one-sided p-value that it is stronger by chance, or the reason why there is none.
     #[serde(with = "written")]

@@ -59,7 +59,8 @@ pub struct ErrorTypesTable {
     pub reasonable: usize,
     /// The number of raters who must name an error type.
     pub raters_needed: usize,
-    /// The sets: all stories, then one per error type, each with the number of stories that have it.
+    /// The sets: all stories, then one per error type, each with the number of stories that have
+    /// it.
     pub sets: Vec<(String, usize)>,
     /// One row per metric.
     pub rows: Vec<ErrorTypesRow>,

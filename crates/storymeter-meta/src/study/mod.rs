@@ -86,7 +86,8 @@ pub enum Edition {
 ///     Row { id: i.to_string(), item: i.to_string(), ratings, ..Row::default() }
 /// });
 /// let mut scores = ScoreTable::new(rows.collect());
-/// scores.push(Column::metric("bleu", Direction::Higher), (0..8).map(|i| Ok(f64::from(i))).collect());
+/// let values = (0..8).map(|i| Ok(f64::from(i))).collect();
+/// scores.push(Column::metric("bleu", Direction::Higher), values);
 ///
 /// let study = table::analyse(&scores, &table::Options::default())?;
 /// let found = study.agreement("bleu", "fun", Level::Pooled, Coefficient::Kendall).unwrap();

@@ -28,8 +28,8 @@ fn positions(grid: &Grid) -> HashMap<&str, usize> {
     grid.cells().iter().map(|(id, cell)| (id.as_str(), *cell)).collect()
 }
 
-/// Error types from JSONL, `{"id", "errors": [type or null, one per rater]}`: UNION's Tables 2 and 7
-/// on a user's own stories.
+/// Error types from JSONL, `{"id", "errors": [type or null, one per rater]}`: UNION's Tables 2 and
+/// 7 on a user's own stories.
 pub(super) fn error_types(
     path: &Path,
     grid: &Grid,
@@ -83,8 +83,8 @@ pub(super) fn error_types(
     Ok(findings)
 }
 
-/// UNION's Table 6 on a user's own stories: scores of metrics that were trained on other data, beside
-/// those of the table.
+/// UNION's Table 6 on a user's own stories: scores of metrics that were trained on other data,
+/// beside those of the table.
 pub(super) fn drift(drifted: &ScoreTable, grid: &Grid) -> Result<Drift> {
     let cells = positions(grid);
     let row_cell = |row: usize| cells.get(drifted.rows()[row].id.as_str()).copied();

@@ -28,8 +28,8 @@ pub struct Options {
     pub directions: Vec<(String, Direction)>,
     /// The scale of the ratings; the range of the ratings where it is not given.
     pub scale: Option<Scale>,
-    /// A file of error types that raters named: `{"id", "errors": [type or null, one per rater]}` per
-    /// line.
+    /// A file of error types that raters named: `{"id", "errors": [type or null, one per rater]}`
+    /// per line.
     pub errors: Option<PathBuf>,
     /// Scores of metrics that were trained on other data.
     pub drift: Option<ScoreTable>,
@@ -228,5 +228,6 @@ fn signature(analysis: &Analysis, ratings: &RatingTable) -> Signature {
         .with("criteria", "c", analysis.criteria.len())
         .with("metrics", "m", analysis.metrics.len())
         .with("rated", "r", ratings.stories.len());
-    analysis.settings.sign(signature)
+    let duels = analysis.settings.duels;
+    analysis.settings.sign(signature, duels.seed, duels.draws)
 }

@@ -11,8 +11,8 @@ use crate::analysis::associate;
 use crate::error::Result;
 use crate::study::{Edits, EditsRow};
 
-/// Spearman between human scores and whether the model edited the story, on all stories and by error
-/// type.
+/// Spearman between human scores and whether the model edited the story, on all stories and by
+/// error type.
 pub(super) fn appendix_d(set: &RatedSet, path: &Path) -> Result<Edits> {
     let edited = read(set, path)?;
     let mut sets = vec![("All".to_owned(), (0..set.len()).collect::<Vec<_>>())];

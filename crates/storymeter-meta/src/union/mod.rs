@@ -102,11 +102,12 @@ pub fn analyse(folder: &Path, options: &Options) -> Result<Study> {
         .with("n", "n", set.len())
         .with("raters", "k", set.raters)
         .with("metrics", "m", set.metrics.len());
+    let draws = options.settings.draws;
     let turned = set.metrics.iter().filter(|s| s.direction == Direction::Lower);
     Ok(Study {
         kind: Kind::Union,
         edition: Edition::Corrected,
-        signature: sign(signature, &options.settings),
+        signature: options.settings.sign(signature, draws.seed, draws.draws),
         warnings,
         columns: columns(&set),
         turned: turned.map(|s| s.metric.clone()).collect(),
@@ -114,11 +115,6 @@ pub fn analyse(folder: &Path, options: &Options) -> Result<Study> {
         items: set.len(),
         findings,
     })
-}
-
-fn sign(signature: Signature, settings: &Settings) -> Signature {
-    let draws = settings.draws;
-    signature.with("seed", "s", draws.seed).with("draws", "d", draws.draws).with_version()
 }
 
 /// The criterion and the metrics, as the scores are after they were turned.
@@ -186,8 +182,8 @@ fn tests(set: &RatedSet, criterion: &Key, keys: &[Key], settings: &Settings) -> 
     })
 }
 
-/// Table 6: scores of metrics that were trained on another dataset, beside those of the same metrics
-/// trained on this one.
+/// Table 6: scores of metrics that were trained on another dataset, beside those of the same
+/// metrics trained on this one.
 fn table_6(
     rated: &Path,
     scores: &Path,

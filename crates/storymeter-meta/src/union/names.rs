@@ -29,7 +29,8 @@ const TABLE_5: [(&str, &str, &str, Direction); 10] = [
     ("bleurt", "BLEURT", "Hybrid", Direction::Higher),
 ];
 
-/// What is known about the metric of a score file, given by the name of the file without its ending.
+/// What is known about the metric of a score file, given by the name of the file without its
+/// ending.
 ///
 /// Anything called a perplexity points downwards. The direction of other unknown metrics is not
 /// known.

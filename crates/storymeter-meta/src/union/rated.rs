@@ -158,8 +158,8 @@ impl RatedSet {
         Ok(scores)
     }
 
-    /// RUBER is the arithmetic mean of its two halves. It is derived where its own file is absent, and
-    /// checked where it is there.
+    /// RUBER is the arithmetic mean of its two halves. It is derived where its own file is absent,
+    /// and checked where it is there.
     fn add_hybrid_ruber(&mut self, scores: &mut Vec<Scores>) {
         let find = |stem: &str| {
             let name = names::known(stem).name;

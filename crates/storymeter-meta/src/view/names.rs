@@ -11,8 +11,8 @@ const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
 /// A name without its ending that every file system accepts, made from any text.
 ///
 /// Letters and digits of any script stay; `-`, `_` and `.` stay; everything else, such as `/` or a
-/// space, becomes `-`. The result is never empty, never begins or ends with a dot, is not a reserved
-/// device name, and has at most 120 bytes. Different texts can give the same stem;
+/// space, becomes `-`. The result is never empty, never begins or ends with a dot, is not a
+/// reserved device name, and has at most 120 bytes. Different texts can give the same stem;
 /// [`unique_stems`] makes a whole set of them distinct.
 ///
 /// ```
@@ -23,11 +23,8 @@ const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
 /// ```
 pub fn file_stem(text: &str) -> String {
     let kept = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-    let mut stem: String = text.chars().map(kept).collect();
-    if stem.len() > LONGEST {
-        let end = (0..=LONGEST).rev().find(|&at| stem.is_char_boundary(at)).unwrap_or(0);
-        stem.truncate(end);
-    }
+    let stem: String = text.chars().map(kept).collect();
+    let stem = &stem[..boundary(&stem, LONGEST)];
     let mut stem = stem.trim_matches('.').to_owned();
     if stem.is_empty() {
         stem.push('_');
@@ -42,6 +39,11 @@ pub fn file_stem(text: &str) -> String {
         stem.insert(device.len(), '_');
     }
     stem
+}
+
+/// The last boundary between characters at or before so many bytes.
+fn boundary(text: &str, bytes: usize) -> usize {
+    (0..=bytes.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// Stems for a whole set of texts, each different from all others, also without regard to case.
@@ -61,7 +63,9 @@ pub fn unique_stems<'a>(texts: impl IntoIterator<Item = &'a str>, taken: &[&str]
         let mut candidate = stem.clone();
         let mut copy = 2;
         while !seen.insert(candidate.to_lowercase()) {
-            candidate = format!("{stem}-{copy}");
+            let suffix = format!("-{copy}");
+            let end = boundary(&stem, LONGEST - suffix.len());
+            candidate = format!("{}{suffix}", &stem[..end]);
             copy += 1;
         }
         candidate
@@ -97,7 +101,7 @@ mod tests {
         let distinct: HashSet<String> = stems.iter().map(|stem| stem.to_lowercase()).collect();
         assert_eq!(distinct.len(), names.len(), "{stems:?}");
         for stem in &stems {
-            assert!(!stem.is_empty() && stem.len() <= LONGEST + 3, "{stem}");
+            assert!(!stem.is_empty() && stem.len() <= LONGEST, "{stem}");
             assert!(!stem.contains(['/', '\\', ' ', '\0', '\n']), "{stem:?}");
             assert!(!stem.starts_with('.') && !stem.ends_with('.'), "{stem}");
         }

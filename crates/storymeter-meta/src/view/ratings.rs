@@ -5,8 +5,8 @@ use crate::study::{
     HumanScores, IccEstimate, RaterAgreement, Raters, RatingDistribution, Standing, SystemAverages,
 };
 
-/// How far raters agree: the two intraclass correlations that matter with alpha, kappa and W (`id`),
-/// and all six (`id-forms`).
+/// How far raters agree: the two intraclass correlations that matter with alpha, kappa and W
+/// (`id`), and all six (`id-forms`).
 pub(super) fn agreement(id: &str, found: &[RaterAgreement]) -> Vec<Sheet> {
     let title = "Agreement of the raters, with 95% intervals";
     let mut short = Sheet::new(id, Subject::RaterAgreement, title, Form::Table)

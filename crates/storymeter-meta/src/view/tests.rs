@@ -1,5 +1,7 @@
 //! Tests between metrics, metrics as judges, and what differs between editions.
 
+use storymeter_stats::Coefficient;
+
 use super::correlations::{average, count};
 use super::{Cell, Form, Label, Sheet, Subject, label};
 use crate::level::Level;
@@ -18,14 +20,19 @@ pub fn test_title(test: Test) -> &'static str {
     }
 }
 
+/// A coefficient by the name of its author.
+pub(super) fn proper_name(coefficient: Coefficient) -> &'static str {
+    match coefficient {
+        Coefficient::Pearson => "Pearson",
+        Coefficient::Spearman => "Spearman",
+        Coefficient::Kendall => "Kendall",
+    }
+}
+
 /// The title of a matrix of tests.
 pub(super) fn title(matrix: &TestMatrix) -> String {
     let TestMatrix { criterion, level, .. } = matrix;
-    let coefficient = match matrix.coefficient.name() {
-        "pearson" => "Pearson",
-        "spearman" => "Spearman",
-        _ => "Kendall",
-    };
+    let coefficient = proper_name(matrix.coefficient);
     let tests = test_title(matrix.test);
     format!("{tests} between metrics for {criterion}, {level}-level {coefficient}")
 }
@@ -75,7 +82,8 @@ pub(super) fn matrices(edition: Edition, matrix: &TestMatrix, label_of: Label) -
     }
     if impossible > 0 {
         raw = raw.note(format!(
-            "{impossible} pairs have no p-value, because their three correlations cannot occur together"
+            "{impossible} pairs have no p-value, because their three correlations cannot occur \
+             together"
         ));
     }
     let corrected = label(format!("{id}-corrected"), corrected_title)

@@ -5,7 +5,7 @@ use super::robustness::{
     SIGNIFICANT, biased_sets, by_error_type, edits, error_types, starred, starred_columns,
     union_drift,
 };
-use super::tests::{matrices, test_title};
+use super::tests::{matrices, proper_name, test_title};
 use super::{Cell, Form, Sheet, Subject, label, ratings};
 use crate::correlate::interval_cells;
 use crate::study::{Agreement, Finding, IntervalMethod, Study};
@@ -22,7 +22,8 @@ pub(super) fn sheets(study: &Study) -> Vec<Sheet> {
                 sheets.push(intervals(study, found));
             }
             Finding::Tests(matrix) => {
-                let title = format!("{} between metrics (Pearson)", test_title(matrix.test));
+                let coefficient = proper_name(matrix.coefficient);
+                let title = format!("{} between metrics ({coefficient})", test_title(matrix.test));
                 let label = label(format!("table-5-{}", matrix.test.name()), title);
                 sheets.extend(matrices(study.edition, matrix, label));
             }
@@ -94,7 +95,9 @@ fn intervals(study: &Study, found: &[Agreement]) -> Sheet {
         Some(name) if name == IntervalMethod::Percentile.name() => "percentile bootstrap",
         Some(_) => "BCa bootstrap",
     };
-    let title = format!("95% intervals of the correlations ({method})");
+    let confidence = study.signature.get("confidence").and_then(|share| share.parse().ok());
+    let percent = 100.0 * confidence.unwrap_or(0.95);
+    let title = format!("{percent}% intervals of the correlations ({method})");
     let mut sheet = Sheet::new("table-5-intervals", Subject::Intervals, title, Form::Table)
         .columns(["metric", "coefficient"], 0)
         .columns(["value", "low", "high"], 4);

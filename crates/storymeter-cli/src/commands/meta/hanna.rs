@@ -3,50 +3,49 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use storymeter::meta::Scale;
 use storymeter::meta::hanna::{Options, analyse};
-use storymeter::meta::pairwise::BootstrapOptions;
-use storymeter::meta::study::Edition;
+use storymeter::meta::{DrawOptions, DuelOptions, Edition, Scale};
 
+use super::settings::CompareArgs;
 use super::{Output, emit};
 use crate::Outcome;
 
 /// Arguments of `storymeter meta hanna`.
 #[derive(Debug, Args)]
 pub struct HannaArgs {
-    /// Scores in the layout of hanna_metric_scores.csv: one row a system, every cell a JSON list
+    /// Scores in the layout of hanna_metric_scores.csv: one row per system, every cell a JSON list
     #[arg(value_name = "CSV")]
     scores: PathBuf,
-    /// Single ratings, one row a story and rater: for Tables 3 and 4 and Figure 9
+    /// Single ratings, one row per story and rater: for Tables 3 and 4 and Figure 9
     #[arg(long, value_name = "CSV")]
     ratings: Option<PathBuf>,
     /// Repeat the published analysis with its defects, instead of the corrected one
     #[arg(long)]
     compat: bool,
-    /// Least and greatest rating
+    /// The lowest and the highest rating
     #[arg(long, value_name = "LOW..HIGH", default_value_t = Scale::LIKERT_5)]
     scale: Scale,
     /// Draws of the paired bootstrap for each pair of systems
     #[arg(long, value_name = "N", default_value_t = 1000)]
     draws: usize,
-    /// Seed of these draws
+    /// The seed of all draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    compare: CompareArgs,
     #[command(flatten)]
     output: Output,
 }
 
 /// Analyses the file.
 pub fn run(args: &HannaArgs) -> anyhow::Result<Outcome> {
+    let duels = DuelOptions { draws: args.draws, seed: args.seed, ..DuelOptions::default() };
+    let draws = DrawOptions { seed: args.seed, ..DrawOptions::default() };
     let options = Options {
         ratings: args.ratings.clone(),
         scale: args.scale,
         edition: if args.compat { Edition::Published } else { Edition::Corrected },
-        bootstrap: BootstrapOptions {
-            draws: args.draws,
-            seed: args.seed,
-            ..BootstrapOptions::default()
-        },
+        settings: args.compare.settings(duels, draws),
     };
     emit(&analyse(&args.scores, &options)?, &args.output)
 }

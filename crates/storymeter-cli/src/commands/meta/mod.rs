@@ -1,7 +1,8 @@
-//! `storymeter meta`: how good the measures are.
+//! `storymeter meta`: how good the metrics are.
 
 mod hanna;
 mod picture;
+pub mod settings;
 mod table;
 mod union;
 
@@ -9,7 +10,9 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use storymeter::meta::{Document, Sheet, folder, render};
+use storymeter::core::Error;
+use storymeter::meta::view::{self, Sheet, text};
+use storymeter::meta::{Study, folder};
 
 use crate::Outcome;
 
@@ -34,7 +37,7 @@ enum Analysis {
 /// What every analysis accepts.
 #[derive(Debug, Clone, Args)]
 struct Output {
-    /// Write every table and the numbers behind every figure as CSV, and all of it as JSON, to this folder
+    /// Write the whole study as JSON, and every table and figure as CSV, to this folder
     #[arg(short = 'o', long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Print these sheets only (`table-5`, `figure-14`, ..., or `all`)
@@ -50,7 +53,7 @@ struct Output {
 enum PrintFormat {
     /// Aligned text
     Table,
-    /// One sheet a line, as JSON
+    /// One sheet per line, as JSON
     Jsonl,
     /// One long table: sheet, row, column, value
     Csv,
@@ -66,25 +69,26 @@ pub fn run(args: &MetaArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Writes the folder first, so that nothing is printed for a result that could not be kept.
-fn emit(document: &Document, output: &Output) -> anyhow::Result<Outcome> {
-    let known = |id: &String| id == "all" || document.sheet(id).is_some();
+fn emit(study: &Study, output: &Output) -> anyhow::Result<Outcome> {
+    let sheets = view::sheets(study);
+    let ids = || sheets.iter().map(|sheet| sheet.id.as_str());
+    let known = |id: &String| id == "all" || ids().any(|known| known == id);
     if let Some(unknown) = output.show.iter().find(|id| !known(id)) {
-        let ids: Vec<&str> = document.sheets.iter().map(|sheet| sheet.id.as_str()).collect();
-        anyhow::bail!("--show {unknown}: no such sheet; there are: {}", ids.join(", "));
+        return Err(Error::unknown("sheet", unknown, ids()).into());
     }
     if let Some(path) = &output.output {
-        folder::write(document, path)?;
+        folder::write(study, path)?;
     }
-    let all = output.show.is_empty() || output.show.iter().any(|id| id == "all");
-    let wanted = || document.sheets.iter().filter(|sheet| all || output.show.contains(&sheet.id));
+    let all = output.show.is_empty();
+    let wanted = || sheets.iter().filter(|sheet| all || text::is_wanted(sheet, &output.show));
     let mut out = std::io::stdout().lock();
     match output.format {
         PrintFormat::Table => {
-            write!(out, "{}", render::document(document, &output.show))?;
+            write!(out, "{}", text::study(study, &sheets, &output.show))?;
             drop(out);
-            return draw(document, &output.show).map(|()| Outcome::Done);
+            return draw(&sheets, &output.show).map(|()| Outcome::Done);
         }
-        PrintFormat::Csv => write!(out, "{}", render::long_csv(wanted()))?,
+        PrintFormat::Csv => write!(out, "{}", text::long_csv(wanted()))?,
         PrintFormat::Jsonl => {
             for sheet in wanted() {
                 writeln!(out, "{}", serde_json::to_string(sheet)?)?;
@@ -94,25 +98,21 @@ fn emit(document: &Document, output: &Output) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// On a terminal, the same sheets as small pictures under the tables; in a pipe, nothing more.
-fn draw(document: &Document, show: &[String]) -> anyhow::Result<()> {
+/// Draws the same sheets as small pictures under the tables on a terminal, and nothing in a pipe.
+fn draw(sheets: &[Sheet], show: &[String]) -> anyhow::Result<()> {
     let stdout = std::io::stdout();
     if !stdout.is_terminal() {
         return Ok(());
     }
-    // Never on NO_COLOR and on terminals that cannot.
+    // NO_COLOR and terminals without colours are respected.
     let paint = match anstream::AutoStream::choice(&stdout) {
         anstream::ColorChoice::Never => picture::Paint::Plain,
         _ => picture::Paint::Colour,
     };
-    let all = show.iter().any(|id| id == "all");
-    let asked = |sheet: &&Sheet| {
-        all || if show.is_empty() { sheet.brief } else { show.contains(&sheet.id) }
-    };
     let mut out = anstream::AutoStream::auto(stdout.lock());
-    for sheet in document.sheets.iter().filter(asked) {
-        if let Some(text) = picture::picture(sheet, paint) {
-            writeln!(out, "\n{}: {}\n{text}", sheet.id, sheet.title)?;
+    for sheet in sheets.iter().filter(|sheet| text::is_wanted(sheet, show)) {
+        if let Some(drawn) = picture::picture(sheet, paint) {
+            writeln!(out, "\n{}: {}\n{drawn}", sheet.id, sheet.title)?;
         }
     }
     Ok(())

@@ -1,9 +1,9 @@
-//! Small heat-maps and bars for a terminal, in colour where it can show colours.
+//! Small heat-maps and bars for a terminal, in colour where the terminal has colours.
 
 use std::fmt::Write as _;
 
 use anstyle::{Color, RgbColor, Style};
-use storymeter::meta::{Cell, Form, Sheet};
+use storymeter::meta::view::{Cell, Form, Sheet, Subject};
 use unicode_width::UnicodeWidthStr;
 
 /// How a picture may be drawn.
@@ -15,12 +15,12 @@ pub enum Paint {
     Plain,
 }
 
-/// Wider heat-maps are for a page, not a terminal.
+/// The most columns of a heat-map. Wider ones are for a page.
 const MOST_COLUMNS: usize = 20;
-/// Cells of the longest bar.
+/// The length of the longest bar, in cells.
 const BAR: f64 = 40.0;
 
-/// The picture of a sheet; `None` where it is a table to read or too large.
+/// Draws a sheet; `None` where it is a table to read, or too large.
 pub fn picture(sheet: &Sheet, paint: Paint) -> Option<String> {
     match sheet.form {
         Form::Heatmap => heatmap(sheet, paint),
@@ -36,7 +36,7 @@ fn heatmap(sheet: &Sheet, paint: Paint) -> Option<String> {
         return None;
     }
     let values = || sheet.rows.iter().flat_map(|row| columns.iter().map(|&c| row[c].value()));
-    // Percents and p-values start at 0; correlations have a sign.
+    // Values above 1 are percents.
     let high = if values().any(|v| v.abs() > 1.5) { 100.0 } else { 1.0 };
     let name_width = sheet.rows.iter().map(|row| row[0].text().width()).max().unwrap_or(0);
     let mut text = String::new();
@@ -71,7 +71,7 @@ fn heatmap(sheet: &Sheet, paint: Paint) -> Option<String> {
     Some(text)
 }
 
-/// Blue for negative, red for positive, white for nothing: the colours of the figures.
+/// The colours of the figures: blue for negative, red for positive, white for 0.
 fn cell_style(share: f64) -> Style {
     let fade = |end: [f64; 3]| end.map(|c| (247.0 + (c - 247.0) * share.abs().min(1.0)) as u8);
     let [r, g, b] =
@@ -90,7 +90,7 @@ fn shade(share: f64) -> char {
     }
 }
 
-/// One bar a row, of its last column.
+/// One bar per row, of its last column.
 fn bars(sheet: &Sheet, paint: Paint) -> Option<String> {
     let last = sheet.columns.len().checked_sub(1)?;
     let most = sheet
@@ -99,7 +99,7 @@ fn bars(sheet: &Sheet, paint: Paint) -> Option<String> {
         .map(|row| row[last].value())
         .filter(|v| v.is_finite())
         .fold(0.0, f64::max);
-    if most <= 0.0 || sheet.columns[0].name == "system" {
+    if most <= 0.0 || sheet.subject == Subject::Ratings {
         return None;
     }
     let label = |row: &[Cell]| match &row[0] {
@@ -126,8 +126,10 @@ mod tests {
     use super::*;
 
     fn sheet(form: Form) -> Sheet {
-        let mut sheet =
-            Sheet::new("x", "X", form).column("metric", 0).column("plot", 2).column("style", 2);
+        let mut sheet = Sheet::new("x", Subject::Other, "X", form)
+            .column("metric", 0)
+            .column("plot", 2)
+            .column("style", 2);
         sheet.push(vec!["é".into(), 0.9.into(), (-0.5).into()]);
         sheet.push(vec!["long".into(), 0.1.into(), f64::NAN.into()]);
         sheet
@@ -149,7 +151,9 @@ mod tests {
 
     #[test]
     fn the_longest_bar_fills_its_room() {
-        let mut counts = Sheet::new("x", "X", Form::Bars).column("score", 0).column("stories", 0);
+        let mut counts = Sheet::new("x", Subject::Other, "X", Form::Bars)
+            .column("score", 0)
+            .column("stories", 0);
         counts.push(vec!["0/7".into(), 10usize.into()]);
         counts.push(vec!["1/7".into(), 40usize.into()]);
         let text = picture(&counts, Paint::Plain).unwrap();

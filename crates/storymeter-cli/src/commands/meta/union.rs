@@ -3,35 +3,38 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use storymeter::meta::Scale;
-use storymeter::meta::quality::DrawOptions;
 use storymeter::meta::union::{Options, analyse};
+use storymeter::meta::{DrawOptions, DuelOptions, Scale};
 
+use super::settings::CompareArgs;
 use super::{Output, emit};
 use crate::Outcome;
 
 /// Arguments of `storymeter meta union`.
 #[derive(Debug, Args)]
 pub struct UnionArgs {
-    /// A folder with ant_data.txt and metric_output/*.txt, and where there are such, ant_data_all.txt,
+    /// A folder with ant_data.txt and metric_output/*.txt, and, where they exist, ant_data_all.txt,
     /// drift_output/*.txt and edits.txt
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Table 6: a rated folder and a folder of scores by metrics trained on another dataset; may be repeated
+    /// Table 6: a rated folder and a folder of scores by metrics trained on another dataset; may be
+    /// repeated
     #[arg(long, value_name = "RATED=SCORES", value_parser = pair)]
     drift: Vec<(PathBuf, PathBuf)>,
-    /// Appendix D: one line a story, 1 where the model edited it and 0 where not, or the story it gave back
+    /// Appendix D: one line per story, 1 where the model edited it and 0 elsewhere, or its output
     #[arg(long, value_name = "FILE")]
     edits: Option<PathBuf>,
-    /// Least and greatest rating
+    /// The lowest and the highest rating
     #[arg(long, value_name = "LOW..HIGH", default_value_t = Scale::BINARY)]
     scale: Scale,
     /// Draws of each biased set of Figure 2
     #[arg(long, value_name = "N", default_value_t = 100)]
     draws: usize,
-    /// Seed of these draws
+    /// The seed of these draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    compare: CompareArgs,
     #[command(flatten)]
     output: Output,
 }
@@ -44,9 +47,11 @@ fn pair(text: &str) -> Result<(PathBuf, PathBuf), String> {
 
 /// Analyses the folder.
 pub fn run(args: &UnionArgs) -> anyhow::Result<Outcome> {
+    let duels = DuelOptions { seed: args.seed, ..DuelOptions::default() };
+    let draws = DrawOptions { draws: args.draws, seed: args.seed };
     let options = Options {
         scale: args.scale,
-        draws: DrawOptions { draws: args.draws, seed: args.seed },
+        settings: args.compare.settings(duels, draws),
         drift: args.drift.clone(),
         edits: args.edits.clone(),
     };

@@ -1,0 +1,98 @@
+//! How metrics are compared: what `meta` and `correlate` have in common.
+
+use clap::{Args, ValueEnum};
+use storymeter::meta::study::{IntervalMethod, Test};
+use storymeter::meta::{DrawOptions, DuelOptions, Settings};
+use storymeter::stats::{Coefficient, Correction};
+
+/// Tests between metrics and intervals of correlations.
+#[derive(Debug, Clone, Args)]
+pub struct CompareArgs {
+    /// The test between two metrics
+    #[arg(long, value_enum, default_value_t = TestName::Williams, value_name = "TEST")]
+    test: TestName,
+    /// How the p-values of these tests are corrected for their number
+    #[arg(long, value_enum, default_value_t = CorrectionName::Holm, value_name = "METHOD")]
+    correction: CorrectionName,
+    /// How intervals of correlations are computed
+    #[arg(long, value_enum, default_value_t = IntervalName::Fisher, value_name = "METHOD")]
+    interval: IntervalName,
+    /// The confidence of these intervals
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = share)]
+    confidence: f64,
+    /// The number of resamples of bootstrap intervals and permutation tests
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    resamples: usize,
+}
+
+/// The tests between two metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TestName {
+    /// Williams (1959), as in HANNA
+    Williams,
+    /// Steiger (1980)
+    Steiger,
+    /// Meng, Rosenthal and Rubin (1992)
+    Meng,
+    /// PERM-BOTH of Deutsch, Dror and Roth (2021)
+    Permutation,
+}
+
+/// The corrections for many tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CorrectionName {
+    /// Holm (1979)
+    Holm,
+    /// Benjamini and Hochberg (1995)
+    BenjaminiHochberg,
+    /// Benjamini and Yekutieli (2001)
+    BenjaminiYekutieli,
+}
+
+/// The kinds of intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum IntervalName {
+    /// Fisher's z; none at story level
+    Fisher,
+    /// Quantiles of a bootstrap
+    Percentile,
+    /// Bootstrap quantiles corrected for bias and acceleration
+    Bca,
+}
+
+/// A number strictly between 0 and 1.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err("it must lie strictly between 0 and 1, as in 0.95".to_owned()),
+    }
+}
+
+impl CompareArgs {
+    /// The settings, with the draws and the seed of the other options.
+    pub fn settings(&self, duels: DuelOptions, draws: DrawOptions) -> Settings {
+        Settings {
+            test: match self.test {
+                TestName::Williams => Test::Williams,
+                TestName::Steiger => Test::Steiger,
+                TestName::Meng => Test::Meng,
+                TestName::Permutation => Test::Permutation,
+            },
+            coefficient: Coefficient::Pearson,
+            correction: match self.correction {
+                CorrectionName::Holm => Correction::Holm,
+                CorrectionName::BenjaminiHochberg => Correction::BenjaminiHochberg,
+                CorrectionName::BenjaminiYekutieli => Correction::BenjaminiYekutieli,
+            },
+            interval: match self.interval {
+                IntervalName::Fisher => IntervalMethod::Fisher,
+                IntervalName::Percentile => IntervalMethod::Percentile,
+                IntervalName::Bca => IntervalMethod::Bca,
+            },
+            confidence: self.confidence,
+            resamples: self.resamples,
+            duels,
+            draws,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Studies in folders.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use storymeter_core::{Catalogue, Column, Direction, Row, ScoreTable, read};
+use storymeter_meta::{WarningKind, folder, table};
+
+use crate::support::{analyse, holes, random};
+
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn a_study_is_read_back_as_it_was() {
+    let temporary = tempfile::tempdir().unwrap();
+    let out = temporary.path().join("deep/out");
+    let study = analyse(&holes().table());
+    let written = folder::write(&study, &out).unwrap();
+    assert!(folder::holds_study(&out));
+    assert_eq!(folder::read(&out).unwrap(), study);
+    assert_eq!(names(&out).len(), written.len());
+    assert_eq!(names(&temporary.path().join("deep")).len(), 1, "no temporary folder stays behind");
+}
+
+#[test]
+fn a_later_study_leaves_no_sheet_of_an_older_one_and_touches_nothing_else() {
+    let temporary = tempfile::tempdir().unwrap();
+    let out = temporary.path().join("out");
+    folder::write(&analyse(&random(4, 6, &["fun", "plot"], &["a", "b"])), &out).unwrap();
+    assert!(names(&out).contains("williams-system-plot.csv"));
+    fs::write(out.join("notes.txt"), "mine").unwrap();
+    fs::write(out.join("mine.csv"), "a,b\n").unwrap();
+    // A list that was tampered with must not lead out of the folder.
+    fs::write(temporary.path().join("precious.csv"), "x").unwrap();
+    let index = fs::read_to_string(out.join("index.csv")).unwrap();
+    fs::write(out.join("index.csv"), index + "../precious.csv,t,s\nnotes.txt,t,s\n").unwrap();
+
+    let study = analyse(&random(4, 6, &["fun"], &["a", "b"]));
+    let written = folder::write(&study, &out).unwrap();
+    let mut expected: BTreeSet<String> = written
+        .iter()
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    expected.extend(["notes.txt".to_owned(), "mine.csv".to_owned()]);
+    assert_eq!(names(&out), expected);
+    assert!(temporary.path().join("precious.csv").exists());
+    assert_eq!(folder::read(&out).unwrap(), study);
+}
+
+#[test]
+fn a_folder_that_is_not_ours_keeps_all_its_files() {
+    let temporary = tempfile::tempdir().unwrap();
+    fs::write(temporary.path().join("index.csv"), "file,title,signature\nold.csv,t,s\n").unwrap();
+    fs::write(temporary.path().join("old.csv"), "x").unwrap();
+    folder::write(&analyse(&random(4, 6, &["fun"], &["a", "b"])), temporary.path()).unwrap();
+    assert!(temporary.path().join("old.csv").exists());
+}
+
+#[test]
+fn what_cannot_be_written_leaves_nothing_behind() {
+    let temporary = tempfile::tempdir().unwrap();
+    let taken = temporary.path().join("taken");
+    fs::write(&taken, "a file").unwrap();
+    assert!(folder::write(&analyse(&random(3, 6, &["fun"], &["a"])), &taken).is_err());
+    assert_eq!(names(temporary.path()).len(), 1);
+}
+
+#[test]
+fn a_broken_study_is_named_with_file_and_line() {
+    let temporary = tempfile::tempdir().unwrap();
+    fs::write(temporary.path().join("study.json"), "{\n\"kind\": 7}").unwrap();
+    let message = folder::read(temporary.path()).unwrap_err().to_string();
+    assert!(message.contains("study.json:2: not the study of a meta-evaluation"), "{message}");
+}
+
+#[test]
+fn directions_come_from_the_header_and_a_file_without_one_is_warned_of() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("scores.jsonl");
+    let source = random(3, 8, &["fun"], &[]);
+    let mut scores = ScoreTable::new(source.rows().to_vec());
+    let values = (0..24).map(|i| Ok(f64::from(i * 7 % 24))).collect();
+    scores.push(Column::metric("my-distance", Direction::Lower), values);
+    scores.write(&path).unwrap();
+    let study = analyse(&read::scores(&path, &Catalogue::default()).unwrap());
+    assert_eq!(study.columns[1].direction, Direction::Lower);
+    assert_eq!(study.warnings, []);
+
+    fs::remove_file(temporary.path().join("scores.jsonl.meta.json")).unwrap();
+    let study = analyse(&read::scores(&path, &Catalogue::default()).unwrap());
+    let kinds: Vec<_> = study.warnings.iter().map(|warning| warning.kind).collect();
+    assert_eq!(kinds, [WarningKind::Header, WarningKind::Direction]);
+    assert!(study.warnings[0].message.contains("has no header"), "{:?}", study.warnings);
+}
+
+#[test]
+fn ratings_may_come_from_the_stories() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("stories.jsonl");
+    let line = |i: u32| {
+        let human = 1 + i * 5 % 8;
+        format!(
+            "{{\"id\": {i}, \"system\": \"s{}\", \"prompt\": \"p{}\", \"story\": \"Rain.\", \
+             \"human\": {{\"fun\": {human}}}}}\n",
+            i % 3,
+            i / 3
+        )
+    };
+    fs::write(&path, (0..9).map(line).collect::<String>()).unwrap();
+    let rows =
+        (0..10).map(|i: u32| Row { id: i.to_string(), item: i.to_string(), ..Row::default() });
+    let mut scores = ScoreTable::new(rows.collect());
+    let values = (0..10).map(|i| Ok(f64::from(i))).collect();
+    scores.push(Column::metric("bleu", Direction::Higher), values);
+    let (joined, warnings) = table::with_stories(&scores, &path).unwrap();
+    let study = analyse(&joined);
+    assert_eq!((study.systems.len(), study.items), (3, 3));
+    let messages: Vec<_> = warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert_eq!(messages, ["1 scored stories are not in the file of stories and are left out"]);
+}

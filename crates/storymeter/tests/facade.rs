@@ -1,0 +1,128 @@
+//! The library as its users call it.
+#![allow(missing_docs)]
+
+use std::path::Path;
+
+use storymeter::core::{Direction, MetricError, Role, Story};
+use storymeter::{Error, NO_REFERENCE, ScoreTable, Scorer};
+
+fn story(system: &str, item: usize, text: &str, reference: &str) -> Story {
+    Story {
+        id: format!("{system}-{item}"),
+        system: Some(system.into()),
+        item: Some(item.to_string()),
+        text: text.into(),
+        references: vec![reference.into()],
+        ..Story::default()
+    }
+}
+
+/// What a reader of the file must find again.
+fn facts(table: &ScoreTable) -> Vec<(String, Direction, String)> {
+    let fact = |at: usize| {
+        let column = &table.columns()[at];
+        let signature = column.signature.as_ref().expect("every column is signed");
+        (column.key.to_string(), column.direction, signature.to_string())
+    };
+    table.of_role(Role::Metric).into_iter().map(fact).collect()
+}
+
+#[test]
+fn two_presets_stand_in_one_file_and_keep_signature_and_direction() {
+    let stories = [
+        story("rain", 0, "The wolves ran home.", "The wolf ran home."),
+        story("sun", 0, "A lamp went out.", "The lamp went out at night."),
+    ];
+    let metrics = ["rouge:google", "rouge:hanna", "ter", "text-length"];
+    let table = Scorer::new().metrics(metrics).run(stories).expect("all have references");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("scores.jsonl");
+    table.write(&path).expect("a file");
+    assert!(folder.path().join("scores.jsonl.meta.json").exists());
+
+    let again = storymeter::read(&path).expect("what was written");
+    assert_eq!(facts(&again), facts(&table));
+    assert_eq!(facts(&again).len(), 12 + 24 + 1 + 1);
+    for column in 0..table.columns().len() {
+        assert_eq!(again.values(column), table.values(column));
+    }
+    let google = again.find("rouge:google/rouge-1-r").expect("of the first preset");
+    let hanna = again.find("rouge:hanna/rouge-1-r").expect("of the second preset");
+    assert_ne!(again.columns()[google].signature, again.columns()[hanna].signature);
+    let ter = again.find("ter").expect("one column");
+    assert_eq!(again.columns()[ter].direction, Direction::Lower);
+    let ambiguous = again.find("rouge-1-r").expect_err("both presets have it").to_string();
+    assert!(ambiguous.contains("rouge:google/rouge-1-r, rouge:hanna/rouge-1-r"), "{ambiguous}");
+}
+
+#[test]
+fn the_signature_counts_the_references() {
+    let bleu = storymeter::metric("bleu").expect("a known metric");
+    let signature = |references: &[Vec<&str>]| {
+        let hypotheses = vec!["the cat sat"; references.len()];
+        let score = bleu.corpus_score(&hypotheses, references).expect("as many references");
+        score.signature().get("nrefs").map(str::to_owned)
+    };
+    assert_eq!(signature(&[vec!["a cat"]]).as_deref(), Some("1"));
+    assert_eq!(signature(&[vec!["a cat", "the cat"]]).as_deref(), Some("2"));
+    assert_eq!(signature(&[vec!["a cat"], vec!["a", "b"]]).as_deref(), Some("var"));
+}
+
+#[test]
+fn errors_say_what_happened_in_their_variants() {
+    let lengths = storymeter::correlate(&[1.0, 2.0, 3.0], &[1.0]).expect_err("too short");
+    assert!(matches!(lengths, Error::Lengths { first: 3, second: 1, .. }), "{lengths}");
+    let constant = storymeter::correlate(&[1.0, 2.0, 3.0], &[4.0; 3]).expect_err("constant");
+    assert!(matches!(constant, Error::Undefined { .. }), "{constant}");
+    let unknown = storymeter::metric("rogue").err().expect("no such metric");
+    let Error::Metric(MetricError::UnknownMetric { nearest, .. }) = unknown else {
+        panic!("{unknown}")
+    };
+    assert_eq!(nearest.as_deref(), Some("rouge"));
+    let lacks = storymeter::metric("bleu").unwrap().corpus_score(&["a"], &NO_REFERENCE);
+    let lacks = lacks.expect_err("no reference");
+    assert!(matches!(lacks, Error::Metric(MetricError::Lacks { .. })), "{lacks}");
+    let missing = Scorer::new().model("/no/such/model").run(["A."]).expect_err("no model");
+    assert!(missing.to_string().contains("/no/such/model"), "{missing}");
+}
+
+/// A story that nobody rated, or a score that is absent, is left out of n.
+#[test]
+fn a_correlation_counts_only_stories_with_both_numbers() {
+    let scores = [Some(0.3), Some(0.1), None, Some(0.4), Some(0.6)];
+    let found = storymeter::correlate(&scores, &[3.0, 1.0, 9.0, 2.0, f64::NAN]).expect("three");
+    assert_eq!(found.pearson.n, 3);
+}
+
+/// The program of the README has at most ten lines and is the example that CI compiles.
+#[test]
+fn the_readme_shows_the_quick_start() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = std::fs::read_to_string(root.join("examples/quick_start.rs")).expect("a file");
+    assert!(program.lines().count() <= 10, "{} lines", program.lines().count());
+    for readme in [root.join("../../README.md"), root.join("README.md")] {
+        let text = std::fs::read_to_string(&readme).expect("a file");
+        assert!(text.contains(&program), "{} does not show it", readme.display());
+    }
+}
+
+/// Scores do not depend on the number of threads or on what else is scored.
+#[test]
+fn scores_do_not_depend_on_threads_or_company() {
+    let text = |n: usize| format!("Story {n} went on. It rained for {n} days. Nobody came.");
+    let stories: Vec<Story> = (0..40).map(|n| story("rain", n, &text(n), &text(n % 7))).collect();
+    let metrics = ["union", "bleu", "rouge:google", "meteor", "distinct-2"];
+    let on = |threads: usize, stories: Vec<Story>| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| Scorer::new().metrics(metrics).run(stories).expect("scored"))
+    };
+    let (one, three) = (on(1, stories.clone()), on(3, stories.clone()));
+    let alone = on(2, stories[5..6].to_vec());
+    let mut compared = 0;
+    for column in 0..one.columns().len() {
+        assert_eq!(one.values(column), three.values(column), "{}", one.columns()[column].key);
+        assert_eq!(one.values(column)[5], alone.values(column)[0]);
+        compared += 1;
+    }
+    assert_eq!(compared, 1 + 1 + 12 + 1 + 1);
+}
