@@ -1,4 +1,4 @@
-//! CIDEr-D: similarity of the story's and the references' n-grams, rare ones weighing most.
+//! CIDEr-D: n-grams that story and references share, where rare ones weigh most.
 //!
 //! The metric was made for captions of images, to reward what many references agree on and to
 //! ignore what is in every caption. N-grams are weighted by tf-idf, and the vectors of story and
