@@ -45,7 +45,7 @@ pub(crate) static ENTRY: Entry = Entry {
         Choice::new(
             "tokeniser",
             "words",
-            "runs of letters, digits and underscores, with their case, as in HANNA (the default)",
+            "runs of letters, digits and underscores, as in HANNA (the default)",
         ),
         Choice::new(
             "tokeniser",
