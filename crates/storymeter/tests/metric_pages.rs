@@ -124,7 +124,7 @@ fn summaries_are_short_and_pages_are_narrow() {
     for entry in storymeter::catalogue().entries() {
         let summary = entry.summary();
         assert!((20..80).contains(&summary.chars().count()), "{:?}: {summary}", entry.ids);
-        for line in entry.page().lines() {
+        for line in entry.manual().lines() {
             assert!(line.chars().count() <= 100, "{:?}: {line}", entry.ids);
             seen += 1;
         }
