@@ -187,8 +187,7 @@ fn arrange(table: &ScoreTable) -> Result<(Vec<String>, Vec<String>, Vec<usize>)>
                 place: table.place(at),
                 system: system.clone(),
                 item: row.item.clone(),
-                first: rows[other].id.clone(),
-                second: row.id.clone(),
+                ids: Box::new([rows[other].id.clone(), row.id.clone()]),
             });
         }
         places.push(place);
