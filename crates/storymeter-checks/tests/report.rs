@@ -15,7 +15,8 @@ fn file(name: &str) -> PathBuf {
 
 /// The number that a mark stands for, by the names in the mark.
 ///
-/// Where the rows of a sheet have two names, one of them stands in the mark's column before a comma.
+/// Where the rows of a sheet have two names, one of them stands in the mark's column, before a
+/// comma.
 fn find(sheet: &Sheet, row: &str, column: &str) -> f64 {
     let has_two_names = sheet.form != Form::Heatmap && matches!(sheet.rows[0][1], Cell::Text(_));
     let (other, column) =

@@ -40,6 +40,16 @@ pub struct Details {
 impl StoryTable {
     /// Reads a score table and the explanations in it.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("scores.jsonl");
+    /// # std::fs::write(&path, "{\"id\": \"a\", \"scores\": {\"bleu\": 20.5}}\n")?;
+    /// use storymeter_core::Catalogue;
+    /// let stories = storymeter_report::StoryTable::read(&path, &Catalogue::default())?;
+    /// assert_eq!(stories.scores().values(0), [Ok(20.5)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Where the file is not a score table.
     pub fn read(path: &Path, catalogue: &Catalogue) -> Result<Self> {
