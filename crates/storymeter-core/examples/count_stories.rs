@@ -1,4 +1,4 @@
-//! Reads stories and says how many there are, how long they are and how long it took:
+//! Reads stories and prints their number, their length and the time that reading took:
 //! `cargo run --release -p storymeter-core --example count_stories -- FILE...`.
 #![allow(clippy::print_stdout)]
 

@@ -1,4 +1,4 @@
-//! Output that is complete or not there.
+//! Output files that are either complete or not there.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -10,13 +10,13 @@ use crate::{Error, Place, Result};
 
 /// A file that appears under its name only when [`AtomicFile::commit`] succeeds.
 ///
-/// Until then everything goes to a temporary file in the same folder, which is removed when the value is
-/// dropped: an error or a full disk leaves no half-written output behind, and an older file of that name stays
-/// as it was. (A run that is killed can leave the temporary file, `.storymeter-*.partial`, but nothing
-/// under the output's name.)
+/// Until then everything goes to a temporary file in the same folder, which is removed when the
+/// value is dropped. An error or a full disk therefore leaves no half-written output behind, and an
+/// older file of that name stays as it was. A program that is killed can leave the temporary file,
+/// `.storymeter-*.partial`, but it never leaves half a file under the name of the output.
 ///
-/// What is not an ordinary file, such as `/dev/null` or a named pipe, cannot be replaced and is written to as it
-/// is. A symbolic link stays, and the file it points to is replaced.
+/// A device or a pipe, such as `/dev/null`, cannot be replaced, so it is written to directly. A
+/// symbolic link stays, and the file that it points to is replaced.
 ///
 /// ```
 /// # use std::io::Write;
@@ -35,21 +35,24 @@ pub struct AtomicFile {
 }
 
 enum Target {
-    /// To be renamed to the second when complete.
+    /// A temporary file, and the path that it gets when it is complete.
     Temporary(NamedTempFile, PathBuf),
     /// A device or pipe.
     Direct(File),
 }
 
 impl AtomicFile {
-    /// Starts writing what will become `path`.
+    /// Begins to write a file that will be called `path`.
+    ///
+    /// # Errors
+    /// If `path` is a folder, or the temporary file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let target = open(&path).map_err(|e| Error::io(Place::file(&path), e))?;
         Ok(Self { out: BufWriter::with_capacity(1 << 16, target), path })
     }
 
-    /// The file that [`AtomicFile::commit`] will create or replace; `None` for a device or pipe.
+    /// The file that [`AtomicFile::commit`] will create or replace; `None` for a device or a pipe.
     pub fn replaces(&self) -> Option<&Path> {
         match self.out.get_ref() {
             Target::Temporary(_, path) => Some(path),
@@ -57,7 +60,10 @@ impl AtomicFile {
         }
     }
 
-    /// Flushes, syncs and gives the file its name.
+    /// Writes everything to the disk and gives the file its name.
+    ///
+    /// # Errors
+    /// If the disk is full, or the operating system refuses one of the steps.
     pub fn commit(self) -> Result<()> {
         let failed = |e| Error::io(Place::file(&self.path), e);
         match self.out.into_inner().map_err(|e| failed(e.into_error()))? {
@@ -74,7 +80,7 @@ fn open(path: &Path) -> io::Result<Target> {
     match path.metadata() {
         Ok(there) if there.is_dir() => Err(io::Error::new(
             io::ErrorKind::IsADirectory,
-            "is a folder; the output must be a file",
+            "this is a folder, but the output must be a file",
         )),
         Ok(there) if !there.is_file() => {
             OpenOptions::new().write(true).open(path).map(Target::Direct)
@@ -94,7 +100,7 @@ fn temporary(path: PathBuf) -> io::Result<Target> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // What `open` would give; the process's umask still applies.
+        // The same permissions as those of an ordinary new file. The umask still applies.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     Ok(Target::Temporary(builder.tempfile_in(folder)?, path))

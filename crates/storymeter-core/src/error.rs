@@ -75,6 +75,12 @@ pub enum Error {
         /// What is wrong, and what would be right.
         problem: String,
     },
+    /// Neither the name nor the content of a file says which format it has.
+    #[error("{place}: the format cannot be recognised from the name or the content")]
+    FormatNotRecognised {
+        /// The file.
+        place: Place,
+    },
     /// A name that is not known: a column, a system, a criterion.
     #[error("there is no {what} \"{name}\"{}", hint(.nearest, .known))]
     UnknownName {

@@ -30,7 +30,7 @@ pub struct Header {
 const MOST_BYTES: u64 = 16 << 20;
 
 impl Header {
-    /// The header of a file with so many rows and these columns.
+    /// The header of a file with this number of rows and these columns.
     pub fn new(rows: u64, skipped: u64, columns: Vec<Column>) -> Self {
         Self { storymeter: env!("CARGO_PKG_VERSION").to_owned(), rows, skipped, columns }
     }
@@ -49,10 +49,10 @@ impl Header {
         name.into()
     }
 
-    /// Reads the header of a score file; `None` where it has none.
+    /// Reads the header of a score file; `None` if it has none.
     ///
     /// # Errors
-    /// Where the header cannot be read or is not one.
+    /// If there is such a file but it cannot be read or is not a header.
     pub fn read(scores: &Path) -> Result<Option<Self>> {
         let path = Self::path_of(scores);
         let size = match fs::metadata(&path) {
@@ -62,7 +62,7 @@ impl Header {
             Err(e) => return Err(Error::io(Place::file(&path), e)),
         };
         if size > MOST_BYTES {
-            let problem = format!("{size} bytes are too many for the header of a score file");
+            let problem = format!("not the header of a score file: {size} bytes are too many");
             return Err(Error::invalid(Place::file(&path), problem));
         }
         let text = fs::read(&path).map_err(|e| Error::io(Place::file(&path), e))?;
@@ -72,8 +72,8 @@ impl Header {
         })?;
         let mut keys = std::collections::HashSet::new();
         match header.columns.iter().find(|column| !keys.insert(column.key.as_str())) {
-            Some(twice) => {
-                let problem = format!("the column \"{}\" is there twice", twice.key);
+            Some(column) => {
+                let problem = format!("duplicate column \"{}\"", column.key);
                 Err(Error::invalid(Place::file(&path).in_field("columns"), problem))
             }
             None => Ok(Some(header)),
@@ -83,11 +83,11 @@ impl Header {
     /// Gives a complete score file its name, and then writes its header beside it.
     ///
     /// A header that an earlier run left there is removed first, so that a crash between the two
-    /// steps leaves a file without a header and never a file with a wrong one. Where the output
-    /// is not an ordinary file (`/dev/null`, a pipe), no header is written.
+    /// steps leaves a file without a header and never a file with a wrong one. If the output is not
+    /// an ordinary file (`/dev/null`, a pipe), no header is written.
     ///
     /// # Errors
-    /// Where the file system refuses one of the steps.
+    /// If the file system refuses one of the steps.
     pub fn commit(&self, scores: AtomicFile) -> Result<()> {
         let Some(data) = scores.replaces().map(Path::to_owned) else { return scores.commit() };
         let path = Self::path_of(&data);

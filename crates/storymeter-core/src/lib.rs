@@ -1,14 +1,17 @@
-//! The types that every part of storymeter shares, and the files they live in.
+//! The types that every part of storymeter shares, and the files that they are read from and
+//! written to.
 //!
-//! - [`Story`] and its [`Ratings`]: what is measured, and what people said about it.
-//! - [`ScoreTable`]: what `score` makes and everything after it reads. Its [`Column`]s know their
-//!   [`Key`], [`Direction`], [`Range`] and [`Signature`]; a [`Value`] is present or absent.
-//! - [`Metric`]: statistics of stories, and what they amount to. [`Catalogue`]: all metrics by name.
-//!   [`Resources`]: what metrics share. [`Prepared`]: a story whose texts are tokenised once.
-//! - [`read`]: stories and score tables in any of their layouts. Errors name file, line and field.
-//! - [`mod@write`]: stories and scores as JSONL and CSV; [`Header`]: what a score file's columns are.
-//! - [`split`]: which stories are for training; [`rng`]: random streams that belong to an item and
-//!   never to a thread; [`AtomicFile`]: output that is complete or not there.
+//! - [`Story`] is what is scored, and its [`Ratings`] are what people said about it.
+//! - [`ScoreTable`] is what `score` makes and every later step reads. Each [`Column`] knows its
+//!   [`Key`], [`Direction`], [`Range`] and [`Signature`], and each [`Value`] is present or absent.
+//! - [`Metric`] is the trait of all metrics. The [`Catalogue`] has them by name, they share
+//!   [`Resources`], and they read a [`Prepared`] story, whose texts are tokenised once.
+//! - [`read`] reads stories and score tables in all their layouts. Its errors name the file, the
+//!   line and the field.
+//! - [`mod@write`] writes stories and scores as JSONL and CSV. The [`Header`] of a score file says
+//!   what its columns are. An [`AtomicFile`] is complete or not there.
+//! - [`split`] decides which stories are for training. [`rng`] gives random streams that belong to
+//!   an item and never to a thread.
 #![forbid(unsafe_code)]
 
 mod absence;

@@ -1,20 +1,36 @@
-//! A story whose texts are tokenised at most once, however many metrics look at them.
+//! A story whose texts are tokenised at most once, no matter how many metrics read them.
 
 use std::any::{Any, TypeId, type_name};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::Story;
 
-/// One way to look at a text: its 13a tokens, its characters without blanks, its stems.
+/// Something that is computed from a text alone: its tokens, its characters without spaces, its
+/// stems.
 ///
-/// A view is a type, so a metric's file can bring its own without any list of views to extend, and two metrics
-/// that ask for the same type share the work.
+/// A view is a type. A metric can therefore bring its own view without changing any list, and two
+/// metrics that ask for the same view share the work.
+///
+/// ```
+/// use storymeter_core::{TextCache, View};
+///
+/// struct Words(Vec<String>);
+///
+/// impl View for Words {
+///     fn build(text: &TextCache<'_>) -> Self {
+///         Self(text.text().split_whitespace().map(str::to_owned).collect())
+///     }
+/// }
+///
+/// let text = TextCache::new("the lamp went out");
+/// assert_eq!(text.view::<Words>().0.len(), 4);
+/// ```
 pub trait View: Send + Sync + 'static {
-    /// Builds the view of a text. Metrics do not call this: they ask [`TextCache::view`].
+    /// Builds the view of a text. Metrics do not call this; they call [`TextCache::view`].
     fn build(text: &TextCache<'_>) -> Self;
 }
 
-/// A text and the views of it that were asked for so far.
+/// A text and the views that were built of it so far.
 pub struct TextCache<'a> {
     text: &'a str,
     views: Mutex<Vec<Cached>>,
@@ -30,11 +46,11 @@ struct Cached {
     slot: Arc<Slot>,
 }
 
-/// Filled by the first thread that comes; others wait for it.
+/// The first thread fills it, and the others wait.
 type Slot = OnceLock<Arc<dyn Any + Send + Sync>>;
 
 impl<'a> TextCache<'a> {
-    /// A text nobody has looked at yet.
+    /// A text without any views yet.
     pub fn new(text: &'a str) -> Self {
         Self { text, views: Mutex::default(), kept: Mutex::default() }
     }
@@ -44,9 +60,9 @@ impl<'a> TextCache<'a> {
         self.text
     }
 
-    /// The view of type `V`, built by the first who asks.
+    /// The view of type `V`. The first call builds it.
     ///
-    /// A view may ask for other views while it is built, as stems are made from tokens.
+    /// A view may ask for other views while it is built. Stems, for example, are made from tokens.
     pub fn view<V: View>(&self) -> Arc<V> {
         let slot = self.slot(TypeId::of::<V>(), type_name::<V>());
         let view = slot.get_or_init(|| Arc::new(V::build(self)));
@@ -56,14 +72,14 @@ impl<'a> TextCache<'a> {
         }
     }
 
-    /// What a metric found out about the text and kept under a name, such as its embedding by a
-    /// certain model; made by the first who asks for it.
+    /// A value that is kept with the text under a name, such as its embedding by a certain model.
+    /// The first call makes it.
     ///
-    /// A view is for what depends on the text alone. This is for what also depends on a resource,
-    /// which the name must identify.
+    /// A view depends on the text alone. This is for values that also depend on a resource, which
+    /// the name must identify.
     ///
     /// # Errors
-    /// Where making it fails. The next who asks tries again.
+    /// If `make` fails. The next call tries again.
     pub fn kept<T: Send + Sync + 'static, E>(
         &self,
         name: &str,
@@ -75,14 +91,15 @@ impl<'a> TextCache<'a> {
         Ok(self.keep(name, Arc::new(make()?)))
     }
 
-    /// What was kept under a name before, if anything of that type was.
+    /// The value of this type that is kept under a name, if there is one.
     pub fn recall<T: Send + Sync + 'static>(&self, name: &str) -> Option<Arc<T>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.iter().find(|(known, thing)| known == name && thing.is::<T>())?;
         Arc::clone(&found.1).downcast().ok()
     }
 
-    /// Keeps a thing under a name, and returns what is kept there: the first one that came.
+    /// Keeps a value under a name. If one of this type is kept there already, that one stays, and
+    /// it is returned.
     pub fn keep<T: Send + Sync + 'static>(&self, name: &str, thing: Arc<T>) -> Arc<T> {
         if let Some(known) = self.recall::<T>(name) {
             return known;
@@ -92,7 +109,7 @@ impl<'a> TextCache<'a> {
         thing
     }
 
-    /// The names of the views built so far, in the order they were asked for. Each was built once.
+    /// The names of the views that were built so far, in order. Each was built once.
     pub fn built(&self) -> Vec<&'static str> {
         self.lock().iter().map(|cached| cached.name).collect()
     }
@@ -108,32 +125,33 @@ impl<'a> TextCache<'a> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Cached>> {
-        // A panic elsewhere leaves the list whole: entries are only ever pushed.
+        // A panic in another thread cannot leave the list half changed, because entries are only
+        // ever pushed.
         self.views.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A story with its texts ready to be looked at.
+/// A story with its texts, ready for the metrics.
 pub struct Prepared<'a> {
     /// The 0-based number of the record in the whole input.
     pub record: u64,
     /// The record itself.
     pub story: &'a Story,
-    /// The story's text.
+    /// The text of the story.
     pub text: Arc<TextCache<'a>>,
-    /// The prompt, where there is one.
+    /// The prompt, if there is one.
     pub prompt: Option<Arc<TextCache<'a>>>,
-    /// The references, possibly none.
+    /// The references. There may be none.
     pub references: Vec<Arc<TextCache<'a>>>,
 }
 
 impl<'a> Prepared<'a> {
-    /// A story on its own, sharing its texts with no other.
+    /// A story that shares its texts with no other.
     pub fn new(record: u64, story: &'a Story) -> Self {
         Self::with_texts(record, story, |text| Arc::new(TextCache::new(text)))
     }
 
-    /// A story whose texts come from `share`, which may hand out one cache for equal texts.
+    /// A story whose texts come from `share`, which may return the same cache for equal texts.
     pub fn with_texts(
         record: u64,
         story: &'a Story,

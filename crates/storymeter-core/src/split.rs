@@ -1,8 +1,9 @@
 //! The 90/5/5 split into training, validation and test stories (UNION, section 4.2).
 //!
-//! Each record draws its own part from the seed and its record number, so the split is made while streaming, the
-//! same whatever the number of threads or how the file is cut up, and a story that is appended changes no
-//! other's part. The shares are therefore expected values: 60,000 stories miss them by a few dozen.
+//! The part of a record follows from the seed and the number of the record alone. The split can
+//! therefore be made while the input is read, it does not depend on the number of threads or on how
+//! the file is cut up, and a story that is appended does not change the part of any other story.
+//! The shares are expected values: 60,000 stories miss them by a few dozen.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,23 +15,24 @@ use crate::rng::StreamId;
 /// What a story is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Split {
-    /// To learn from: 90%.
+    /// The model learns from it: 90% of the stories.
     Train,
-    /// To choose among what was learned: 5%.
+    /// The best model is chosen with it: 5%.
     Dev,
-    /// To report on: 5%.
+    /// Results are reported on it: 5%.
     Test,
 }
 
-/// The part of a record, by its 0-based number in the whole input.
+/// The part of a record, given the seed and its 0-based number in the whole input.
 ///
 /// ```
-/// use storymeter_core::split::assign;
-/// assert_eq!(assign(7, 41), assign(7, 41));
+/// use storymeter_core::split::{Split, assign};
+/// assert_eq!(assign(1, 4), Split::Dev);
+/// assert_eq!((0..1000).filter(|&record| assign(1, record) == Split::Train).count(), 900);
 /// ```
 pub fn assign(seed: u64, record: u64) -> Split {
     let draw = StreamId::Split { record }.rng(seed).next_u32();
-    // 2^32 / 20, to a part in 10^9.
+    // The divisor is 2^32 / 20, correct to one part in 10^9.
     let part = draw / (u32::MAX / 20 + 1);
     match part {
         18 => Split::Dev,
@@ -49,9 +51,9 @@ impl fmt::Display for Split {
     }
 }
 
-/// The name is not a part's.
+/// A name that is not the name of a part.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no part \"{0}\"; there are train, dev, test")]
+#[error("there is no part \"{0}\"; there are: train, dev, test")]
 pub struct UnknownSplit(String);
 
 impl FromStr for Split {
@@ -94,7 +96,7 @@ mod tests {
         let parts = |seed| (0..2_000).map(|record| assign(seed, record)).collect::<Vec<_>>();
         assert_eq!(parts(3), parts(3));
         assert_ne!(parts(3), parts(4));
-        // Fixed for good: a corpus must not change parts with a release.
+        // The parts of a corpus must not change from one release to the next.
         let held_out: Vec<u64> =
             (0..60).filter(|&record| assign(1, record) != Split::Train).collect();
         assert_eq!(held_out, [4, 19, 33, 38, 47, 53, 59]);

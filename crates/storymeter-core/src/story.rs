@@ -1,24 +1,30 @@
-//! What is measured, and what people said of it.
+//! The story that is scored, and the ratings that people gave it.
 
 use std::ops::Range;
 
 /// One story: its text, where it comes from, and what is known about it.
 ///
-/// In JSONL: `{"id", "system", "item", "prompt", "story", "reference": "..." | [...], "human": {...}}`, of which
-/// only `story` is required.
+/// In JSONL it is `{"id", "system", "item", "prompt", "story", "reference", "human"}`. Only `story`
+/// is required, and `reference` is a text or a list of texts.
+///
+/// ```
+/// use storymeter_core::Story;
+/// let story = Story { prompt: Some("A door.".into()), ..Story::from("It opened.") };
+/// assert_eq!((story.text.as_str(), story.item()), ("It opened.", "A door."));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Story {
-    /// Its name; the 0-based record number where the input has none.
+    /// The id. If the input gives none, it is the 0-based number of the record.
     pub id: String,
-    /// Who wrote it: a model, or `Human`.
+    /// Who wrote the story: a model, or `Human`.
     pub system: Option<String>,
-    /// What story-level correlation groups by, where the input says it; see [`Story::item`].
+    /// The item that the input names. [`Story::item`] says what it is for.
     pub item: Option<String>,
     /// What the writer was given: a leading sentence or a writing prompt.
     pub prompt: Option<String>,
     /// The story itself.
     pub text: String,
-    /// Its sentences as byte ranges into the text, where the input says them; else empty.
+    /// The sentences as byte ranges of the text; empty if the input does not mark them.
     pub sentences: Vec<Range<usize>>,
     /// Other stories for the same prompt, usually one human story.
     pub references: Vec<String>,
@@ -27,12 +33,13 @@ pub struct Story {
 }
 
 impl Story {
-    /// What story-level correlation groups by: the item if given, else the prompt, else the story's own id.
+    /// The item, by which story-level correlation groups the stories of different systems: the item
+    /// that the input names, otherwise the prompt, otherwise the id of the story.
     pub fn item(&self) -> &str {
         self.item.as_deref().or(self.prompt.as_deref()).unwrap_or(&self.id)
     }
 
-    /// Appends a sentence that the input gives as such, after one space.
+    /// Appends a sentence after one space, and remembers where it stands.
     pub fn push_sentence(&mut self, sentence: &str) {
         if !self.text.is_empty() {
             self.text.push(' ');
@@ -43,24 +50,32 @@ impl Story {
     }
 }
 
-/// A story of which only the text is known.
+/// Makes a story of which only the text is known.
 impl From<&str> for Story {
     fn from(text: &str) -> Self {
         Self { text: text.to_owned(), ..Self::default() }
     }
 }
 
-/// A story of which only the text is known.
+/// Makes a story of which only the text is known.
 impl From<String> for Story {
     fn from(text: String) -> Self {
         Self { text, ..Self::default() }
     }
 }
 
-/// Human ratings: for each criterion, in input order, what each rater said.
+/// Human ratings: for each criterion, in input order, the ratings of all raters.
 ///
 /// A rater who skipped a criterion has `None` there, so that the n-th entry always belongs to the
 /// n-th rater.
+///
+/// ```
+/// use storymeter_core::Ratings;
+/// let mut ratings = Ratings::new();
+/// ratings.push("coherence", Some(4.0));
+/// ratings.push("coherence", None);
+/// assert_eq!(ratings.mean("coherence"), Some(4.0));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ratings(Vec<(String, Vec<Option<f64>>)>);
 
@@ -96,19 +111,19 @@ impl Ratings {
         &mut self.0[position].1
     }
 
-    /// Fills every criterion up to so many raters with `None`.
+    /// Fills every criterion with `None` up to this number of raters.
     pub fn pad(&mut self, raters: usize) {
         for (_, values) in &mut self.0 {
             values.resize(values.len().max(raters), None);
         }
     }
 
-    /// What the raters said on one criterion.
+    /// The ratings on one criterion.
     pub fn get(&self, criterion: &str) -> Option<&[Option<f64>]> {
         self.0.iter().find(|(name, _)| name == criterion).map(|(_, values)| values.as_slice())
     }
 
-    /// The mean of one criterion over the raters who rated it; `None` where nobody did.
+    /// The mean of one criterion over the raters who rated it; `None` if nobody did.
     pub fn mean(&self, criterion: &str) -> Option<f64> {
         let given: Vec<f64> = self.get(criterion)?.iter().copied().flatten().collect();
         (!given.is_empty()).then(|| given.iter().sum::<f64>() / given.len() as f64)

@@ -1,4 +1,4 @@
-//! Scores and ratings of many stories: what `score` makes and everything after it reads.
+//! The table of scores and ratings that `score` makes and that every later step reads.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::{Absence, Column, Error, Key, Place, Ratings, Result, Role, Value, ne
 pub struct Row {
     /// The id of the story.
     pub id: String,
-    /// Who wrote it, where that is known.
+    /// Who wrote it, if that is known.
     pub system: Option<String>,
-    /// What story-level correlation groups by.
+    /// The item, by which story-level correlation groups the stories.
     pub item: String,
-    /// What each rater said, criterion by criterion; empty where nobody rated.
+    /// The ratings of each rater, by criterion; empty if nobody rated the story.
     pub ratings: Ratings,
     /// The 1-based line of the file that the row was read from.
     pub line: Option<u64>,
@@ -68,7 +68,7 @@ impl ScoreTable {
         table
     }
 
-    /// The same table, with the file it was read from, which errors name.
+    /// The same table with the file that it was read from, which errors name.
     #[must_use]
     pub fn read_from(mut self, file: &Path) -> Self {
         self.source = Some(file.to_owned());
@@ -78,8 +78,8 @@ impl ScoreTable {
     /// Adds a column. Its counts of present and absent values are set from the values.
     ///
     /// # Panics
-    /// If there is not one value per row, or if the key is there already: programming errors,
-    /// which no input can cause.
+    /// If there is not one value per row, or if the table has the key already. These are errors of
+    /// the program, which no input can cause.
     pub fn push(&mut self, mut column: Column, values: Vec<Value>) {
         assert_eq!(values.len(), self.rows.len(), "one value per row");
         assert!(
@@ -125,20 +125,20 @@ impl ScoreTable {
 
     /// The column of a metric or criterion, by position.
     ///
-    /// Besides a whole key, the member of a family is enough where only one column has it:
+    /// Besides a whole key, the member of a family is enough if only one column has it:
     /// `rouge-1-r` finds `rouge:hanna/rouge-1-r`. That is also how files of the first version
     /// named their columns.
     ///
     /// # Errors
-    /// Where no column fits ([`Error::UnknownName`]) or several do ([`Error::AmbiguousName`]).
+    /// If no column fits ([`Error::UnknownName`]) or several do ([`Error::AmbiguousName`]).
     pub fn find(&self, name: &str) -> Result<usize> {
         find_key(self.columns.iter().map(|column| &column.key), name)
     }
 
-    /// The values of the only metric, or of the only column where no column is a metric.
+    /// The position of the only metric, or of the only column if no column is a metric.
     ///
     /// # Errors
-    /// Where there are several and one must be named ([`Error::AmbiguousName`]), or none.
+    /// If there are several, so that one must be named ([`Error::AmbiguousName`]), or none.
     pub fn only_metric(&self) -> Result<usize> {
         let metrics = self.of_role(Role::Metric);
         let candidates =
@@ -162,7 +162,7 @@ impl ScoreTable {
         systems.filter(|system| seen.insert(*system, ()).is_none()).collect()
     }
 
-    /// Where a row stands, for errors.
+    /// The file and line of a row, for errors.
     pub fn place(&self, row: usize) -> Place {
         let place = Place::file(self.source.as_deref().unwrap_or(Path::new("")));
         match self.rows[row].line {
@@ -174,7 +174,7 @@ impl ScoreTable {
     /// The position of each id.
     ///
     /// # Errors
-    /// Where an id is there twice: rows cannot be joined by id then.
+    /// If two rows have the same id, so that rows cannot be joined by id.
     pub fn positions(&self) -> Result<HashMap<&str, usize>> {
         let mut positions = HashMap::with_capacity(self.rows.len());
         for (at, row) in self.rows.iter().enumerate() {

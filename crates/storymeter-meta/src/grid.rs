@@ -1,8 +1,9 @@
 //! The dense arrangement of a score table: systems by items.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
-use storymeter_core::{Column, Direction, Role, ScoreTable};
+use storymeter_core::{Column, Direction, Error as CoreError, Role, ScoreTable};
 
 use crate::error::{Error, Result};
 
@@ -142,6 +143,27 @@ impl Grid {
 
     pub(crate) fn set_direction(&mut self, column: usize, direction: Direction) {
         self.columns[column].direction = direction;
+    }
+}
+
+/// The file that a table was read from, where it was read from one.
+pub(crate) fn file_of(table: &ScoreTable) -> Option<PathBuf> {
+    let first = (!table.rows().is_empty()).then(|| table.place(0).file);
+    first.filter(|file| !file.as_os_str().is_empty())
+}
+
+/// The metric of a name, by position. A criterion of the same name does not count.
+pub(crate) fn find_metric(table: &ScoreTable, name: &str) -> Result<usize> {
+    let metrics = table.of_role(Role::Metric);
+    let key = |at: usize| table.columns()[at].key.as_str();
+    if let Some(&exact) = metrics.iter().find(|&&at| key(at) == name) {
+        return Ok(exact);
+    }
+    let unknown = || CoreError::unknown("metric", name, metrics.iter().map(|&at| key(at)));
+    match table.find(name) {
+        Ok(at) if metrics.contains(&at) => Ok(at),
+        Ok(_) | Err(CoreError::UnknownName { .. }) => Err(unknown().into()),
+        Err(ambiguous) => Err(ambiguous.into()),
     }
 }
 

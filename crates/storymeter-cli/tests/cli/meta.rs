@@ -363,7 +363,7 @@ fn own_scores_with_faults_are_refused() {
         "has no system, but other stories have one",
     );
     bad(scores_jsonl(), "--scale 2..5", "outside the scale 2..5 (change the scale with --scale)");
-    bad(scores_jsonl(), "--lower blue", "there is no column \"blue\"; did you mean \"bleu\"?");
+    bad(scores_jsonl(), "--lower blue", "there is no metric \"blue\"; did you mean \"bleu\"?");
     bad(
         scores_jsonl(),
         "--without Nobody",
@@ -379,7 +379,9 @@ fn systems_apart() -> String {
     for (s, system) in SYSTEMS[1..].iter().enumerate() {
         for item in 0..8 {
             let sentence = |salt: usize| {
-                let word = |k: usize| words[(s * 3 + item * 5 + salt + k * k) % words.len()];
+                let word = |k: usize| {
+                    words[(s * 7 + item * item + salt * k + k * k * (s + 1)) % words.len()]
+                };
                 (0..6 + (s + item) % 4).map(word).collect::<Vec<_>>().join(" ")
             };
             let _ = writeln!(

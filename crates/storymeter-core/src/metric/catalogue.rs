@@ -106,7 +106,8 @@ impl Entry {
         text.push_str(&format!("\nBetter: {better}. Range: {}. Needs: {needs}.\n", self.range));
         if self.needs.corpus {
             text.push_str(
-                "\nThe input is read twice: scores depend on all stories that are scored together.\n",
+                "\nThe input is read twice, because scores depend on all stories that are scored \
+                 together.\n",
             );
         }
         text

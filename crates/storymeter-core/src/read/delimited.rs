@@ -1,10 +1,13 @@
-//! CSV and TSV with a header.
+//! Reads CSV and TSV files with a header.
 //!
-//! The story is the column `story`, or `sentence1` to `sentence5` joined by one space. Also understood: `id`
-//! (`story_id`, `storyid`), `system` (`model`), `item` (`prompt_index`), `prompt`, `reference`; where two names
-//! of one thing are there, the first counts. Names do not depend on case; other columns are ignored.
+//! The story is the column `story`, or the columns `sentence1` to `sentence5` joined by spaces.
+//! Other columns that are read are `id` (or `story_id`, `storyid`), `system` (or `model`), `item`
+//! (or `prompt_index`), `prompt` and `reference`. If a file has two names of the same thing, the
+//! first name of this list counts. Names may be in upper or lower case. All other columns are
+//! ignored.
 //!
-//! CSV is quoted as in RFC 4180 and may have line breaks inside quotes. TSV is plain: a tab always ends a field.
+//! CSV is quoted as in RFC 4180 and may have line breaks inside quotes. TSV has no quotes: a tab
+//! always ends a field.
 
 use std::borrow::Cow;
 
@@ -13,7 +16,7 @@ use super::lines::{Line, LineReader, is_blank};
 use super::raw::Cut;
 use crate::{Error, Place, Result, Story};
 
-/// What a column is for.
+/// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Role {
     Story,
@@ -26,7 +29,7 @@ enum Role {
     Ignored,
 }
 
-/// Names of what may be there once, the first one first.
+/// The names of the columns, the preferred name first.
 const NAMES: [(Role, &[&str]); 6] = [
     (Role::Story, &["story"]),
     (Role::Id, &["id", "story_id", "storyid"]),
@@ -44,7 +47,7 @@ pub(super) struct Header {
     format: Format,
     names: Vec<String>,
     roles: Vec<Role>,
-    /// The columns of the sentences in reading order, where there is no `story`.
+    /// The columns of the sentences in reading order; empty if there is a column `story`.
     sentences: Vec<usize>,
 }
 
@@ -65,9 +68,10 @@ impl Header {
             match SENTENCES.iter().map(|name| find(name)).collect::<Option<Vec<usize>>>() {
                 Some(columns) => sentences = columns,
                 None => {
-                    let there = names.join(", ");
                     let problem = format!(
-                        "no column \"story\", nor \"sentence1\" to \"sentence5\"; the columns are: {there}"
+                        "there is neither a column \"story\" nor columns \"sentence1\" to \
+                         \"sentence5\"; the columns are: {}",
+                        names.join(", ")
                     );
                     return Err(Error::invalid(place.clone(), problem));
                 }
@@ -77,7 +81,7 @@ impl Header {
         Ok(Self { format, names, roles, sentences })
     }
 
-    /// Makes a story of a record.
+    /// Makes a story from a record.
     pub fn parse(&self, record: &str, place: &Place) -> Result<Story> {
         let mut story = Story::default();
         let mut cells = vec![Cow::Borrowed(""); self.sentences.len()];
@@ -103,8 +107,7 @@ impl Header {
             count += 1;
         }
         if count != self.names.len() {
-            let problem = format!("{count} fields where the header has {}", self.names.len());
-            return Err(Error::invalid(place.clone(), problem));
+            return Err(wrong_width(place, count, self.names.len()));
         }
         story.text.reserve(cells.iter().map(|cell| cell.len() + 1).sum());
         for (number, cell) in cells.iter().enumerate() {
@@ -121,12 +124,18 @@ impl Header {
     }
 }
 
+/// The error for a record that has another number of fields than the header.
+pub(super) fn wrong_width(place: &Place, fields: usize, header: usize) -> Error {
+    let problem = format!("the record has {fields} fields, but the header has {header}");
+    Error::invalid(place.clone(), problem)
+}
+
 fn non_empty(field: Cow<'_, str>) -> Option<String> {
     (!field.is_empty()).then(|| field.into_owned())
 }
 
-/// Whether a first line is a header that leads to stories. It must have two columns at least, since a single
-/// word may begin any text.
+/// Whether the first line of a file is a header with a story. It must have two columns or more,
+/// because a single word may begin any text.
 pub(super) fn is_header(line: &[u8], format: Format) -> bool {
     let Ok(line) = std::str::from_utf8(line) else { return false };
     let header = Header::new(line, format, &Place::default());
@@ -135,12 +144,12 @@ pub(super) fn is_header(line: &[u8], format: Format) -> bool {
 
 /// The fields of a record, unquoted.
 pub(super) fn fields(record: &str, format: Format) -> Fields<'_> {
-    Fields { rest: Some(record), quoted: format != Format::Tsv }
+    Fields { unread: Some(record), quoted: format != Format::Tsv }
 }
 
-/// See [`fields`].
+/// The iterator of [`fields`].
 pub(super) struct Fields<'a> {
-    rest: Option<&'a str>,
+    unread: Option<&'a str>,
     quoted: bool,
 }
 
@@ -148,15 +157,15 @@ impl<'a> Iterator for Fields<'a> {
     type Item = Cow<'a, str>;
 
     fn next(&mut self) -> Option<Cow<'a, str>> {
-        let rest = self.rest?;
-        if self.quoted && rest.starts_with('"') {
-            let (field, rest) = unquote(&rest[1..]);
-            self.rest = rest;
+        let unread = self.unread?;
+        if self.quoted && unread.starts_with('"') {
+            let (field, after) = unquote(&unread[1..]);
+            self.unread = after;
             return Some(field);
         }
         let delimiter = if self.quoted { b',' } else { b'\t' };
-        let (field, rest) = cut_at(rest, delimiter);
-        self.rest = rest;
+        let (field, after) = cut_at(unread, delimiter);
+        self.unread = after;
         Some(Cow::Borrowed(field))
     }
 }
@@ -168,18 +177,20 @@ fn cut_at(text: &str, delimiter: u8) -> (&str, Option<&str>) {
     }
 }
 
-/// A field after its opening quote, and what follows its comma. Text between the closing quote and the comma is
-/// not RFC 4180; it is kept, as most readers do.
+/// Reads a quoted field from behind its opening quote. Returns it, and the text after its comma.
+///
+/// RFC 4180 does not allow text between the closing quote and the comma. Such text is kept, as most
+/// readers do.
 fn unquote(text: &str) -> (Cow<'_, str>, Option<&str>) {
     let mut unescaped = String::new();
-    let mut rest = text;
+    let mut unread = text;
     loop {
-        let (part, after) = cut_at(rest, b'"');
+        let (part, after) = cut_at(unread, b'"');
         let after = after.unwrap_or("");
         if let Some(next) = after.strip_prefix('"') {
             unescaped.push_str(part);
             unescaped.push('"');
-            rest = next;
+            unread = next;
             continue;
         }
         let (tail, next) = cut_at(after, b',');
@@ -194,27 +205,28 @@ fn unquote(text: &str) -> (Cow<'_, str>, Option<&str>) {
 
 /// Whether a CSV record goes on after this line, because a quote is open.
 fn is_open_after(line: &[u8], mut open: bool) -> bool {
-    let mut rest = line;
+    let mut unread = line;
     loop {
         if open {
-            let Some(quote) = memchr::memchr(b'"', rest) else { return true };
-            rest = &rest[quote + 1..];
-            if rest.first() == Some(&b'"') {
-                rest = &rest[1..];
+            let Some(quote) = memchr::memchr(b'"', unread) else { return true };
+            unread = &unread[quote + 1..];
+            if unread.first() == Some(&b'"') {
+                unread = &unread[1..];
                 continue;
             }
             open = false;
-        } else if rest.first() == Some(&b'"') {
-            rest = &rest[1..];
+        } else if unread.first() == Some(&b'"') {
+            unread = &unread[1..];
             open = true;
             continue;
         }
-        let Some(comma) = memchr::memchr(b',', rest) else { return false };
-        rest = &rest[comma + 1..];
+        let Some(comma) = memchr::memchr(b',', unread) else { return false };
+        unread = &unread[comma + 1..];
     }
 }
 
-/// The next CSV record: one line, or several where quotes span them. Blank lines between records do not count.
+/// The next CSV record: one line, or several lines if a quoted field spans them. Blank lines
+/// between records are skipped.
 pub(super) fn cut_csv(lines: &mut LineReader) -> Result<Option<Cut>> {
     let mut record = Vec::new();
     let mut begin = None;
@@ -224,10 +236,7 @@ pub(super) fn cut_csv(lines: &mut LineReader) -> Result<Option<Cut>> {
         match (lines.next()?, begin) {
             (None, None) => return Ok(None),
             (None, Some(line)) => {
-                return broken(
-                    line,
-                    "a quote that is opened in this record is never closed".into(),
-                );
+                return broken(line, "a quote that opens in this record is never closed".into());
             }
             (Some(Line::Broken(problem)), _) => return broken(lines.number(), problem),
             (Some(Line::Text(line)), None) if is_blank(&line) => {}
@@ -244,7 +253,7 @@ pub(super) fn cut_csv(lines: &mut LineReader) -> Result<Option<Cut>> {
                     let max = lines.max();
                     return broken(
                         begin,
-                        format!("a record of more than {max} bytes; is a quote left open?"),
+                        format!("the record has more than {max} bytes; is a quote left open?"),
                     );
                 }
                 if !open {

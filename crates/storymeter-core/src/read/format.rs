@@ -1,4 +1,5 @@
-//! The layouts stories come in, their names, and how to tell them from a file's name and content.
+//! The layouts of stories, their names, and how they are recognised from the name and the content
+//! of a file.
 
 use std::fmt;
 use std::path::Path;
@@ -9,25 +10,25 @@ use super::{delimited, hanna};
 /// A layout of stories in a file. Any of them may be gzipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// One JSON object a line; see [`Story`](crate::Story) for its fields.
+    /// One JSON object per line. [`Story`](crate::Story) lists its fields.
     Jsonl,
-    /// Comma-separated with a header, quoted as in RFC 4180.
+    /// Comma-separated values with a header, quoted as in RFC 4180.
     Csv,
-    /// Tab-separated with a header; a quote is a character like any other.
+    /// Tab-separated values with a header. A quotation mark is an ordinary character.
     Tsv,
-    /// Plain text, stories separated by blank lines.
+    /// Plain text with blank lines between the stories.
     Paragraphs,
-    /// Plain text, one story a line.
+    /// Plain text with one story per line.
     Lines,
     /// UNION's annotations: `ID ||| story ||| r1 .. r7`.
     UnionAnnotations,
-    /// UNION's ROCStories: five lines, one sentence each, and a separator line.
+    /// UNION's ROCStories: five lines with one sentence each, and a separator line.
     RocBlocks,
-    /// WritingPrompts: `NAME.wp_source` with prompts beside `NAME.wp_target` with stories, line by line.
+    /// WritingPrompts: line N of `NAME.wp_source` is the prompt of line N of `NAME.wp_target`.
     WritingPrompts,
-    /// HANNA's annotations: a CSV with one row a rater, the rows of a story together.
+    /// HANNA's annotations: a CSV file with one row per rater. The rows of a story stand together.
     HannaAnnotations,
-    /// Parquet with the fields of the JSONL form as columns (needs the feature `parquet`).
+    /// Parquet with the fields of the JSONL layout as columns. It needs the feature `parquet`.
     Parquet,
 }
 
@@ -46,7 +47,7 @@ impl Format {
         Self::Parquet,
     ];
 
-    /// The name used on the command line.
+    /// The name by which users ask for the format, such as `jsonl`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Jsonl => "jsonl",
@@ -62,14 +63,21 @@ impl Format {
         }
     }
 
-    /// The format of a file, from its name (`.gz` does not count) and the first bytes of its content.
+    /// Finds the format of a file from its name, without `.gz`, and from its first bytes.
     ///
-    /// `None` where the name says nothing and the content is none of the layouts that can be recognised.
+    /// Returns `None` if neither the name nor the content gives the format away.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use storymeter_core::read::Format;
+    /// let start = b"151 ||| a door opened . ||| 1 0 1 1 1 0 1";
+    /// assert_eq!(Format::detect(Path::new("ant.txt"), start), Some(Format::UnionAnnotations));
+    /// ```
     pub fn detect(path: &Path, start: &[u8]) -> Option<Self> {
         if start.starts_with(b"PAR1") {
             return Some(Self::Parquet);
         }
-        match Kind::of(path) {
+        match Kind::from_name(path) {
             Kind::Json => Some(Self::Jsonl),
             Kind::Csv if hanna::is_header(first_line(start)) => Some(Self::HannaAnnotations),
             Kind::Csv => Some(Self::Csv),
@@ -83,9 +91,9 @@ impl Format {
         }
     }
 
-    /// Whether a file in a folder is taken for stories by its name.
+    /// Whether the name alone says that a file in a folder has stories.
     pub(super) fn is_recognised(path: &Path) -> bool {
-        !matches!(Kind::of(path), Kind::Unnamed | Kind::Unknown)
+        !matches!(Kind::from_name(path), Kind::Unnamed | Kind::Unknown)
     }
 }
 
@@ -95,10 +103,11 @@ impl fmt::Display for Format {
     }
 }
 
-/// The name is none of the formats'.
+/// A name that is not the name of a format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no input format \"{0}\"; there are jsonl, csv, tsv, text, lines, union, roc, wp, hanna, parquet"
+    "there is no input format \"{0}\"; there are: jsonl, csv, tsv, text, lines, union, roc, wp, \
+     hanna, parquet"
 )]
 pub struct UnknownFormat(String);
 
@@ -113,7 +122,7 @@ impl FromStr for Format {
     }
 }
 
-/// What a file name says.
+/// What the name of a file says about its content.
 enum Kind {
     Json,
     Csv,
@@ -123,11 +132,12 @@ enum Kind {
     Parquet,
     /// Standard input, or a name without an extension.
     Unnamed,
+    /// A name with an extension that is not known.
     Unknown,
 }
 
 impl Kind {
-    fn of(path: &Path) -> Self {
+    fn from_name(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         match name.rsplit_once('.') {
@@ -149,7 +159,7 @@ fn first_line(start: &[u8]) -> &[u8] {
     start[..end].trim_ascii_end()
 }
 
-/// A layout that its first lines give away.
+/// The layout that the first lines give away, if they do.
 fn from_content(start: &[u8]) -> Option<Format> {
     let first = first_line(start);
     if first.starts_with(b"{") {
@@ -169,8 +179,8 @@ fn from_content(start: &[u8]) -> Option<Format> {
     }
 }
 
-/// Five lines with words and one of signs. A blank sixth line could as well end a wrapped paragraph, so it
-/// proves nothing.
+/// Whether the text begins with five lines of words and a line without any. A blank sixth line
+/// proves nothing, because it could also end a wrapped paragraph.
 fn starts_with_roc_block(start: &[u8]) -> bool {
     let mut lines = start.split(|&b| b == b'\n');
     let has_words = |line: &[u8]| line.iter().any(|b| b.is_ascii_alphanumeric() || !b.is_ascii());
@@ -178,7 +188,7 @@ fn starts_with_roc_block(start: &[u8]) -> bool {
         && lines.next().is_some_and(|line| !line.trim_ascii().is_empty() && !has_words(line))
 }
 
-/// Blank lines inside mean paragraphs; else every line is a story.
+/// Text with blank lines inside is paragraphs. Otherwise every line is a story.
 fn plain_text(start: &[u8]) -> Format {
     let blank_inside = start
         .trim_ascii()

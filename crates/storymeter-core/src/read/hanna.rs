@@ -1,13 +1,15 @@
-//! HANNA's annotations: a CSV with one row a rater, the rows of a story together.
+//! Reads HANNA's annotations: a CSV file with one row per rater, in which the rows of a story stand
+//! together.
 //!
-//! Columns: Story ID, Prompt, Human, Story, Model, the six criteria, then what is not needed here (worker,
-//! assignment, time). The human story is the reference; the criteria keep the file's names.
+//! The columns are Story ID, Prompt, Human, Story, Model, the six criteria, and some that are not
+//! needed here (worker, assignment, time). The human story becomes the reference. The criteria keep
+//! their names.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::Format;
-use super::delimited::{cut_csv, fields};
+use super::delimited::{cut_csv, fields, wrong_width};
 use super::lines::LineReader;
 use super::raw::Cut;
 use crate::{Error, Place, Ratings, Result, Story};
@@ -19,7 +21,7 @@ pub(super) const CRITERIA: [&str; 6] =
 /// The other columns that are used.
 const COLUMNS: [&str; 5] = ["Story ID", "Prompt", "Human", "Story", "Model"];
 
-/// Where the columns are.
+/// The positions of the columns.
 #[derive(Debug, Clone)]
 pub(super) struct Columns {
     width: usize,
@@ -37,11 +39,10 @@ impl Columns {
         let names: Vec<_> = fields(header, Format::Csv).collect();
         let find = |wanted: &str| {
             names.iter().position(|name| name.trim() == wanted).ok_or_else(|| {
-                let there = names.join(", ");
-                Error::invalid(
-                    place.clone(),
-                    format!("no column \"{wanted}\"; the columns are: {there}"),
-                )
+                let columns = names.join(", ");
+                let problem =
+                    format!("there is no column \"{wanted}\"; the columns are: {columns}");
+                Error::invalid(place.clone(), problem)
             })
         };
         let [id, prompt, human, story, model] = COLUMNS.map(find);
@@ -63,13 +64,12 @@ impl Columns {
     fn cells<'a>(&self, row: &'a str, place: &Place) -> Result<Vec<Cow<'a, str>>> {
         let cells: Vec<_> = fields(row, Format::Csv).collect();
         if cells.len() != self.width {
-            let problem = format!("{} fields where the header has {}", cells.len(), self.width);
-            return Err(Error::invalid(place.clone(), problem));
+            return Err(wrong_width(place, cells.len(), self.width));
         }
         Ok(cells)
     }
 
-    /// Makes a story of its rows, which [`Grouper`] has put together.
+    /// Makes a story from its rows, which [`Grouper`] has put together.
     pub fn parse(&self, rows: &str, place: &Place) -> Result<Story> {
         let mut story = Story::default();
         let mut ratings = Ratings::new();
@@ -104,7 +104,7 @@ impl Columns {
     }
 }
 
-/// A rating; an empty cell is one that was not given. `None` is not a number.
+/// The rating in a cell: `Some(None)` for an empty cell, and `None` for one that is not a number.
 fn rating(cell: &str) -> Option<Option<f64>> {
     let cell = cell.trim();
     if cell.is_empty() {
@@ -113,10 +113,11 @@ fn rating(cell: &str) -> Option<Option<f64>> {
     cell.parse().ok().filter(|number: &f64| number.is_finite()).map(Some)
 }
 
-/// Between the rows of one story: a byte no text has, and a line break, so that lines can be counted.
+/// Stands between the rows of one story: a byte that no text has, and a line break so that lines
+/// can still be counted.
 const ROW_END: &str = "\0\n";
 
-/// Puts consecutive rows with one story id together.
+/// Puts consecutive rows with the same story id together.
 pub(super) struct Grouper {
     columns: Columns,
     /// The first row of the next story.
@@ -136,8 +137,8 @@ impl Grouper {
             let (line, row) = match cut_csv(lines)? {
                 None => break,
                 Some(Cut { line, body: Ok(row) }) => (line, row),
-                // A broken row spoils the story it stands after: whose it was cannot be known, and a story
-                // must not pass with fewer ratings than it was given.
+                // A bad row makes the story before it bad as well. The row may belong to that
+                // story, which must not pass with fewer ratings than it was given.
                 Some(broken) => {
                     self.seen.extend(group.map(|(_, _, id)| id));
                     return Ok(Some(broken));
@@ -149,7 +150,7 @@ impl Grouper {
                 Some((_, rows, same)) if *same == id => {
                     if rows.len() + row.len() > lines.max() {
                         let problem =
-                            format!("more than {} bytes of rows with one story id", lines.max());
+                            format!("the rows of the story have more than {} bytes", lines.max());
                         self.seen.insert(id);
                         return Ok(Some(Cut { line, body: Err(problem) }));
                     }
@@ -166,7 +167,10 @@ impl Grouper {
         let body = if self.seen.insert(id.clone()) {
             Ok(rows)
         } else {
-            Err(format!("story {id} was here before: the rows of a story must stand together"))
+            Err(format!(
+                "duplicate story id \"{id}\": it was used further up, and the rows of a story must \
+                 stand together"
+            ))
         };
         Ok(Some(Cut { line, body }))
     }
@@ -177,7 +181,7 @@ impl Grouper {
     }
 }
 
-/// Whether a first line is the header of this layout.
+/// Whether the first line of a file is the header of this layout.
 pub(super) fn is_header(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok_and(|line| Columns::new(line, &Place::default()).is_ok())
 }

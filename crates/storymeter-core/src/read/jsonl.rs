@@ -1,10 +1,14 @@
-//! One JSON object a line: storymeter's own layout.
+//! Reads one JSON object per line: storymeter's own layout.
 //!
-//! `{"id", "system", "item", "prompt", "story", "reference": "..." | [...], "human": {criterion: number | [numbers]}}`,
-//! of which only `story` is required; `human` may also be a list of such objects, one a rater. Accepted for
-//! other people's files: `story_id`, `model` (system), `prompt_index` (item), `ratings` (human); where both
-//! names are there, the first counts. `null` is the same as nothing, or as a missing rating. Other fields are
-//! ignored.
+//! The fields are `id`, `system`, `item`, `prompt`, `story`, `reference` (a text or a list of
+//! texts) and `human` (`{criterion: number | [numbers]}`, or a list of such objects with one per
+//! rater). Only `story` is required. Files of others may also say `story_id` (for `id`), `model`
+//! (`system`), `prompt_index` (`item`) and `ratings` (`human`); storymeter's own name counts if
+//! both are there. `null` is the same as no field, and in a list it is a missing rating. Other
+//! fields are ignored.
+//!
+//! The types below have visitors of their own, because the errors of serde's untagged enums do not
+//! say what is wrong.
 
 use std::cell::Cell;
 use std::fmt;
@@ -22,13 +26,13 @@ pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {
     })
 }
 
-/// Parses what another layout has turned into JSON.
+/// Parses a record of another layout that was turned into JSON.
 #[cfg(feature = "parquet")]
 pub(super) fn parse_value(value: serde_json::Value, place: &Place) -> Result<Story> {
     parse_with(place, |object| object.deserialize(value))
 }
 
-/// Whether a name means something here.
+/// Whether a name is the name of a field.
 #[cfg(feature = "parquet")]
 pub(super) fn is_field(name: &str) -> bool {
     use serde::de::value::{Error, StrDeserializer};
@@ -53,7 +57,8 @@ fn parse_with(
     }
 }
 
-/// serde_json's message with the column only: the line of the file is in the place.
+/// The message of serde_json without its line, which is always 1. The place has the line of the
+/// file.
 pub(super) fn describe(e: &serde_json::Error) -> String {
     let message = e.to_string();
     let end = message.rfind(" at line ").unwrap_or(message.len());
@@ -63,7 +68,7 @@ pub(super) fn describe(e: &serde_json::Error) -> String {
     }
 }
 
-/// The fields of the object, with the name under which each was found.
+/// The names of the fields.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(field_identifier, rename_all = "snake_case")]
 enum Key {
@@ -101,9 +106,9 @@ impl Key {
     }
 }
 
-/// The story behind an object; `None` where the field `story` is missing.
+/// Reads a story from an object; `None` if the field `story` is missing.
 struct Object<'f> {
-    /// The field being read, for the error.
+    /// The field that is being read, which an error names.
     field: &'f Cell<Option<&'static str>>,
 }
 
@@ -168,7 +173,7 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// A name: a string, or a number as it is written.
+/// An id or a name: a string, or a number, which is turned into text.
 pub(super) struct Label(pub String);
 
 impl<'de> Deserialize<'de> for Label {
@@ -233,7 +238,7 @@ impl<'de> Deserialize<'de> for References {
     }
 }
 
-/// `{criterion: number | [numbers]}`, or a list of `{criterion: number}`, one a rater.
+/// `{criterion: number | [numbers]}`, or a list of `{criterion: number}` with one per rater.
 pub(super) struct Judgments(pub Ratings);
 
 impl<'de> Deserialize<'de> for Judgments {
@@ -244,7 +249,7 @@ impl<'de> Deserialize<'de> for Judgments {
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "an object of numbers by criterion, or a list of such objects, one a rater",
+                    "an object of numbers by criterion, or a list of such objects, one per rater",
                 )
             }
 
@@ -286,7 +291,8 @@ impl<'de> Deserialize<'de> for Judgments {
     }
 }
 
-/// Far above any study, and low enough that a hostile line cannot fill the memory: missing ratings are stored.
+/// Limits that are far above any study. Because missing ratings are stored, a hostile line of a few
+/// megabytes could fill the memory without them.
 const MAX_RATERS: usize = 10_000;
 const MAX_CRITERIA: usize = 1_000;
 
@@ -297,7 +303,7 @@ fn limit_criteria<E: de::Error>(ratings: &Ratings) -> std::result::Result<(), E>
     Ok(())
 }
 
-/// What one rater gave, in order.
+/// The ratings of one rater, in order.
 struct OneRater(Vec<(String, Option<f64>)>);
 
 impl<'de> Deserialize<'de> for OneRater {
@@ -325,7 +331,7 @@ impl<'de> Deserialize<'de> for OneRater {
     }
 }
 
-/// A number or a list of numbers; `null` is a missing one.
+/// A number or a list of numbers. `null` is a missing number.
 #[derive(Default)]
 struct Numbers(Vec<Option<f64>>);
 

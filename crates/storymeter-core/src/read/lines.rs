@@ -1,4 +1,4 @@
-//! Lines of bytes with their numbers: what every text layout is cut from.
+//! Cuts a stream into numbered lines of bytes. All text layouts are read from these.
 
 use std::io::{BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use super::source::damage;
 use crate::{Error, Place, Result};
 
-/// A line, or why there is none where one should be.
+/// A line, or the reason why it cannot be read.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line {
-    /// The bytes without the line end (`\n` or `\r\n`).
+    /// The bytes without the end of the line (`\n` or `\r\n`).
     Text(Vec<u8>),
-    /// What is wrong with it; the reader stands at the next line.
+    /// What is wrong with the line. The reader goes on with the next one.
     Broken(String),
 }
 
@@ -19,7 +19,7 @@ pub(super) enum Line {
 pub(super) struct LineReader {
     input: Box<dyn BufRead + Send>,
     path: PathBuf,
-    /// Lines given so far, and so the 1-based number of the last one.
+    /// The number of lines given so far, which is the 1-based number of the last one.
     number: u64,
     max: usize,
     ended: bool,
@@ -32,12 +32,12 @@ impl LineReader {
         Self { input, path: path.to_owned(), number: 0, max, ended: false }
     }
 
-    /// The 1-based number of the line last given.
+    /// The 1-based number of the last line that was given.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The most bytes a line, or a record of several lines, may have.
+    /// The largest number of bytes that a line, or a record of several lines, may have.
     pub fn max(&self) -> usize {
         self.max
     }
@@ -79,7 +79,7 @@ impl LineReader {
         if length > self.max {
             let max = self.max;
             return Ok(Some(Line::Broken(format!(
-                "a line of {length} bytes; at most {max} are read"
+                "the line has {length} bytes, but at most {max} are read"
             ))));
         }
         if line.last() == Some(&b'\r') {
@@ -91,7 +91,8 @@ impl LineReader {
         Ok(Some(Line::Text(line)))
     }
 
-    /// Damaged compressed data spoil a record, like any other bad content; the rest is the system's refusal.
+    /// Ends the input. Damaged compressed data make a bad record, which can be skipped. Any other
+    /// error comes from the operating system and cannot.
     fn failed(&mut self, e: std::io::Error) -> Result<Option<Line>> {
         self.ended = true;
         match damage(&e) {
@@ -101,7 +102,7 @@ impl LineReader {
     }
 }
 
-/// Whether a line has nothing but white space.
+/// Whether a line is only white space.
 pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }
@@ -137,7 +138,8 @@ mod tests {
     fn a_line_that_is_too_long_is_named_and_the_next_one_read() {
         let lines = all(b"abc\nabcdef\nab\n", 3);
         assert_eq!(lines[0], (1, text("abc")));
-        assert_eq!(lines[1], (2, Line::Broken("a line of 6 bytes; at most 3 are read".into())));
+        let problem = "the line has 6 bytes, but at most 3 are read";
+        assert_eq!(lines[1], (2, Line::Broken(problem.into())));
         assert_eq!(lines[2], (3, text("ab")));
     }
 }

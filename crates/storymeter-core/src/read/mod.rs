@@ -1,4 +1,4 @@
-//! Reading stories: any of the layouts in [`Format`], gzipped or not, as a stream in input order.
+//! Reads stories in any layout of [`Format`], gzipped or not, as a stream in input order.
 //!
 //! ```
 //! # let dir = tempfile::tempdir()?;
@@ -12,12 +12,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Memory is bounded by the longest record, not by the input. A pipeline that wants to parse on several
-//! threads takes [`RawRecords`] (cutting, sequential and cheap) and calls [`RawRecord::parse`] where it likes;
-//! [`Skipped::admit`] then decides about bad records as [`StoryReader`] would.
+//! Memory is bounded by the longest record, not by the size of the input. A program that wants to
+//! parse on several threads takes [`RawRecords`], which cuts the input into records on one thread
+//! at little cost, and calls [`RawRecord::parse`] on any thread. [`Skipped::admit`] then treats bad
+//! records in the same way as [`StoryReader`] does.
 //!
-//! Common to all text layouts: UTF-8, with or without a byte order mark; lines end in `\n` or `\r\n`; a line,
-//! or a record of several lines, has at most [`ReadOptions::max_line`] bytes (64 MiB unless said otherwise).
+//! All text layouts are UTF-8, with or without a byte order mark. Lines end in `\n` or `\r\n`. A
+//! record may have at most [`ReadOptions::max_line`] bytes, which are 64 MiB by default.
 
 mod delimited;
 mod format;
@@ -42,23 +43,33 @@ pub use scores::{hanna_metric_name, hanna_scores, scores, scores_from};
 
 use crate::{Place, Result, Story};
 
-/// How to read.
+/// How stories are read.
+///
+/// ```
+/// use storymeter_core::read::{Format, ReadOptions, from_reader};
+/// let options = ReadOptions { format: Some(Format::Lines), ..ReadOptions::default() };
+/// let stories = from_reader("-", "A door opened.\nA cat came in.\n".as_bytes(), &options);
+/// assert_eq!(stories.count(), 2);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The layout; `None` finds it from each file's name and content.
+    /// The layout. `None` finds it from the name and the content of each file.
     pub format: Option<Format>,
-    /// Pass over bad records and count them, instead of stopping at the first one.
+    /// Skip bad records and count them, instead of stopping at the first one.
     pub skip_bad: bool,
-    /// Let stories without any text pass: a system that wrote nothing is scored, too. They are bad otherwise.
+    /// Accept stories without any text, so that a system that wrote nothing is scored too.
+    /// Otherwise such a story is a bad record.
     pub allow_empty: bool,
-    /// The most bytes a record may have. A longer one is bad, and is never held in memory.
+    /// The largest number of bytes that a record may have. A longer record is bad, and it is never
+    /// held in memory.
     pub max_line: usize,
-    /// The number of the first record: not 0 where a corpus is worked on in parts.
+    /// The number of the first record. It is not 0 if the input is a later part of a larger corpus.
     pub record_offset: u64,
-    /// WritingPrompts stories are cut at the last sentence end within so many words (UNION, section 4.2).
+    /// WritingPrompts stories are cut at the last end of a sentence within this number of words
+    /// (UNION, section 4.2).
     pub max_words: usize,
-    /// Where standard input was put aside, if it was: `-` is read from there, as often as needed, and is still
-    /// called standard input.
+    /// A file that holds a copy of standard input. If it is given, `-` is read from it, as often as
+    /// needed, and errors still call it standard input.
     pub spooled_stdin: Option<PathBuf>,
 }
 
@@ -76,27 +87,32 @@ impl Default for ReadOptions {
     }
 }
 
-/// A story and where it stands.
+/// A story and its place in the input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// The story; its id is the record number where the input gives none.
+    /// The story. If the input gives no id, the id is the number of the record.
     pub story: Story,
-    /// The 0-based number of the record in the whole input, bad ones counted.
+    /// The 0-based number of the record in the whole input. Bad records count too.
     pub number: u64,
-    /// The file, and the 1-based line the record begins on.
+    /// The file, and the 1-based line on which the record begins.
     pub place: Place,
 }
 
 /// Opens files, folders and standard input (`-`) as one stream of stories.
 ///
-/// A folder stands for the files in it that have the name of a known format, sorted by name. An input without
-/// any story is an error.
+/// A folder stands for the files in it whose names belong to a known format, sorted by name.
+///
+/// # Errors
+/// If a folder cannot be listed or has no file of stories. What is wrong with a file comes out of
+/// the stream; an input without any story is such an error.
 pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<StoryReader> {
     Ok(StoryReader::new(RawRecords::open(inputs, options)?, options))
 }
 
-/// Reads stories from any stream, under a name that stands in errors and helps to find the format. It may be
-/// gzipped. WritingPrompts and Parquet, which are not one stream, are read from files of that name.
+/// Reads stories from any stream, gzipped or not.
+///
+/// Errors show the name, and the format is found from it. WritingPrompts and Parquet cannot be read
+/// from a stream, so they are read from files of that name.
 ///
 /// ```
 /// use storymeter_core::read::{ReadOptions, from_reader};
@@ -111,20 +127,20 @@ pub fn from_reader(
     StoryReader::new(RawRecords::from_reader(name.as_ref(), input, options), options)
 }
 
-/// Stories in input order; made by [`open`] and [`from_reader`]. The first error is the last item.
+/// Stories in input order, made by [`open`] and [`from_reader`]. The first error is the last item.
 pub struct StoryReader {
     raw: RawRecords,
     skip_bad: bool,
     skipped: Skipped,
-    ended: bool,
+    end: End,
 }
 
 impl StoryReader {
     fn new(raw: RawRecords, options: &ReadOptions) -> Self {
-        Self { raw, skip_bad: options.skip_bad, skipped: Skipped::default(), ended: false }
+        Self { raw, skip_bad: options.skip_bad, skipped: Skipped::default(), end: End::default() }
     }
 
-    /// The bad records passed over so far.
+    /// The bad records that were skipped so far.
     pub fn skipped(&self) -> &Skipped {
         &self.skipped
     }
@@ -143,29 +159,48 @@ impl Iterator for StoryReader {
     type Item = Result<Record>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
+        if self.end.is_reached() {
             return None;
         }
-        let next = self.next_record().transpose();
-        self.ended = !matches!(next, Some(Ok(_)));
-        next
+        let next = self.next_record();
+        self.end.pass_on(next)
     }
 }
 
-/// What was passed over: how many records, and what was wrong with the first few.
+/// Whether a stream of results is over: after its last item, or after its first error.
+#[derive(Debug, Default)]
+struct End(bool);
+
+impl End {
+    fn is_reached(&self) -> bool {
+        self.0
+    }
+
+    /// The item of an iterator, remembering whether it is the last one.
+    fn pass_on<T>(&mut self, next: Result<Option<T>>) -> Option<Result<T>> {
+        self.0 = !matches!(next, Ok(Some(_)));
+        next.transpose()
+    }
+}
+
+/// The bad records that were skipped: their number, and what was wrong with the first few.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// How many.
+    /// The number of skipped records.
     pub count: u64,
     /// The first [`Skipped::REMEMBERED`] errors, as they would have been shown.
     pub messages: Vec<String>,
 }
 
 impl Skipped {
-    /// How many messages are kept.
+    /// The number of messages that are kept.
     pub const REMEMBERED: usize = 5;
 
-    /// Lets a good record pass; a bad one is counted where `skip_bad` says so, and is the error otherwise.
+    /// Passes a good record on. Counts a bad one if `skip_bad` is set, and returns its error
+    /// otherwise.
+    ///
+    /// # Errors
+    /// The error of a bad record that is not to be skipped.
     pub fn admit(&mut self, record: Result<Record>, skip_bad: bool) -> Result<Option<Record>> {
         match record {
             Ok(record) => Ok(Some(record)),
@@ -180,7 +215,7 @@ impl Skipped {
         }
     }
 
-    /// Adds what was passed over in a later part of the input.
+    /// Adds the records that were skipped in a later part of the input.
     pub fn merge(&mut self, later: Self) {
         self.count += later.count;
         self.messages.extend(later.messages);

@@ -1,7 +1,7 @@
-//! Parquet: a row is a story, the columns are the fields of the JSONL form.
+//! Reads Parquet files: one row per story, with the fields of the JSONL layout as columns.
 //!
-//! Only the columns that mean something here are read. Lists, groups and maps are what lists and objects are in
-//! JSON, so `reference` may be a list and `human` a group of lists.
+//! Other columns are not read. Lists, groups and maps become lists and objects of JSON, so
+//! `reference` may be a list and `human` a group of lists.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,10 +19,10 @@ use super::jsonl;
 use super::raw::Body;
 use crate::{Error, Place, Result};
 
-/// The rows of a file, as records.
+/// The rows of a file.
 pub(super) struct Rows {
     rows: RowIter<'static>,
-    /// Rows given so far; a row's 1-based number stands for its line.
+    /// The number of rows given so far. Errors show the 1-based number of a row as its line.
     number: u64,
     ended: bool,
 }
@@ -32,19 +32,17 @@ impl Rows {
     pub fn open(path: &Path) -> Result<Self> {
         let place = Place::file(path);
         if path == Path::new("-") {
-            return Err(Error::invalid(
-                place,
-                "Parquet is read from its end, so it must be a file",
-            ));
+            return Err(Error::invalid(place, "Parquet cannot be read from a stream; name a file"));
         }
         let broken =
-            |e: ParquetError| Error::invalid(Place::file(path), format!("not good Parquet: {e}"));
+            |e: ParquetError| Error::invalid(Place::file(path), format!("not valid Parquet: {e}"));
         let file = File::open(path).map_err(|e| Error::io(place.clone(), e))?;
         let reader = SerializedFileReader::new(file).map_err(broken)?;
         let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
         let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
         if !names.contains(&"story") {
-            let problem = format!("no column \"story\"; the columns are: {}", names.join(", "));
+            let problem =
+                format!("there is no column \"story\"; the columns are: {}", names.join(", "));
             return Err(Error::invalid(place, problem));
         }
         let wanted = schema
@@ -72,7 +70,7 @@ impl Rows {
             Ok(row) => Body::Row(object(&row)),
             Err(e) => {
                 self.ended = true;
-                Body::Broken(format!("the rest cannot be read: {e}"))
+                Body::Broken(format!("this row and those after it cannot be read: {e}"))
             }
         };
         Some((self.number, body))
@@ -87,7 +85,7 @@ fn object(row: &Row) -> Value {
     )
 }
 
-/// What JSON would have. A type that has no place in a story becomes its text, for the error to show.
+/// The same value in JSON. A type that JSON lacks becomes a text, which an error can show.
 fn value(field: &Field) -> Value {
     match field {
         Field::Null => Value::Null,
@@ -100,7 +98,7 @@ fn value(field: &Field) -> Value {
         Field::UShort(number) => Value::from(*number),
         Field::UInt(number) => Value::from(*number),
         Field::ULong(number) => Value::from(*number),
-        // A NaN is a rating not given, as null is in JSON.
+        // NaN becomes null, which is a missing rating.
         Field::Float(number) => Value::from(*number),
         Field::Double(number) => Value::from(*number),
         Field::Str(text) => Value::String(text.clone()),

@@ -1,4 +1,5 @@
-//! The first, cheap stage of reading: one thread cuts the input into records, any thread may parse them.
+//! The first stage of reading: one thread cuts the input into records, which is cheap. Any thread
+//! may parse them.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -9,13 +10,23 @@ use super::delimited::Header;
 use super::lines::{Line, LineReader, is_blank};
 use super::source::Source;
 use super::{
-    Format, ReadOptions, Record, delimited, hanna, jsonl, source, text, union, writing_prompts,
+    End, Format, ReadOptions, Record, delimited, hanna, jsonl, source, text, union, writing_prompts,
 };
 use crate::{Error, Place, Result, Story};
 
-/// A record cut out of its file and not yet looked into.
+/// A record that was cut out of its file and is not parsed yet.
 ///
 /// It owns its bytes, so it can be sent to the thread that parses it.
+///
+/// ```
+/// use storymeter_core::read::{RawRecords, ReadOptions};
+/// let lines = "{\"story\": \"A door opened.\"}\n{\"story\": 7}\n".as_bytes();
+/// let records = RawRecords::from_reader("stories.jsonl", lines, &ReadOptions::default());
+/// let parsed: Vec<_> = records.map(|raw| raw.and_then(|raw| raw.parse())).collect();
+/// assert!(parsed[0].is_ok());
+/// let error = parsed[1].as_ref().unwrap_err().to_string();
+/// assert!(error.starts_with("stories.jsonl:2: field \"story\""), "{error}");
+/// ```
 #[derive(Debug)]
 pub struct RawRecord {
     number: u64,
@@ -24,7 +35,7 @@ pub struct RawRecord {
     body: Body,
 }
 
-/// What is the same for all records of a file.
+/// What all records of a file have in common.
 #[derive(Debug)]
 struct Origin {
     path: PathBuf,
@@ -44,18 +55,18 @@ enum Layout {
     Hanna(hanna::Columns),
 }
 
-/// What was cut out.
+/// The content of a record.
 #[derive(Debug)]
 pub(super) enum Body {
     Bytes(Vec<u8>),
     /// A row of a layout that is not text.
     #[cfg(feature = "parquet")]
     Row(serde_json::Value),
-    /// What is wrong with the record: it could not even be cut out.
+    /// Why the record could not be cut out.
     Broken(String),
 }
 
-/// A record cut out of lines: where it begins, and its bytes or what is wrong with it.
+/// A record cut out of lines: the line on which it begins, and its bytes or what is wrong with it.
 pub(super) struct Cut {
     pub line: u64,
     pub body: std::result::Result<Vec<u8>, String>,
@@ -67,12 +78,16 @@ impl RawRecord {
         self.number
     }
 
-    /// The file and the 1-based line the record begins on.
+    /// The file, and the 1-based line on which the record begins.
     pub fn place(&self) -> Place {
         Place::file(&self.file.path).at_line(self.line)
     }
 
-    /// Parses the record. Pure: the result depends on nothing else, so records may be parsed in any order.
+    /// Parses the record. The result depends on nothing else, so records may be parsed in any
+    /// order.
+    ///
+    /// # Errors
+    /// If the record is bad. The error names the file, the line and, where it can, the field.
     pub fn parse(self) -> Result<Record> {
         let place = self.place();
         let mut story = match self.body {
@@ -105,35 +120,37 @@ impl Layout {
     }
 }
 
-/// The bytes as text; an error names the line, within a record of several, and the byte of it.
+/// The bytes as text. An error names the byte, and its line within a record of several lines.
 pub(super) fn utf8(bytes: Vec<u8>, place: &Place) -> Result<String> {
     String::from_utf8(bytes).map_err(|e| {
         let before = &e.as_bytes()[..e.utf8_error().valid_up_to()];
         let lines = memchr::memchr_iter(b'\n', before).count() as u64;
         let start = memchr::memrchr(b'\n', before).map_or(0, |i| i + 1);
         let place = Place { line: place.line.map(|line| line + lines), ..place.clone() };
-        Error::invalid(place, format!("not UTF-8: byte {} of the line", before.len() - start + 1))
+        let byte = before.len() - start + 1;
+        Error::invalid(place, format!("byte {byte} of the line is not UTF-8"))
     })
 }
 
 /// Cuts the whole input, file after file, into [`RawRecord`]s, in order.
 ///
-/// An item that is an error ends the input: a file cannot be read at all. A record that is bad in itself comes
-/// out as a record, and its [`RawRecord::parse`] says what is wrong, so skipping is decided in one place.
+/// A file that cannot be read at all is an error, which ends the iteration. A bad record comes out
+/// like any other, and [`RawRecord::parse`] says what is wrong with it. One place can therefore
+/// decide whether bad records are skipped.
 pub struct RawRecords {
     inputs: VecDeque<Input>,
     options: ReadOptions,
     current: Option<OpenFile>,
     number: u64,
-    /// What the user named, for the error where nothing is in it.
+    /// The first input that was named, for the error about an input without stories.
     named: PathBuf,
-    ended: bool,
+    end: End,
 }
 
-/// What is still to be opened.
+/// An input that is not open yet.
 enum Input {
     File(PathBuf),
-    /// A stream under a name.
+    /// A stream and its name.
     Stream(PathBuf, Box<dyn Read + Send>),
 }
 
@@ -142,7 +159,7 @@ struct OpenFile {
     feed: Feed,
 }
 
-/// What records are cut from.
+/// The open file that records are cut from.
 enum Feed {
     Lines(LineReader, Cutter),
     #[cfg(feature = "parquet")]
@@ -162,9 +179,10 @@ impl Feed {
     }
 }
 
-/// How a file's lines become records.
+/// How the lines of a file become records.
 enum Cutter {
-    /// Every line; blank ones too where they would shift what is joined by order.
+    /// One record per line. Blank lines count in a layout whose records are joined with others by
+    /// their order.
     Line {
         blank: bool,
     },
@@ -176,25 +194,30 @@ enum Cutter {
 }
 
 impl RawRecords {
-    /// See [`open`](super::open), which adds the second stage.
+    /// Opens files, folders and standard input (`-`), as [`open`](super::open) does.
+    ///
+    /// # Errors
+    /// Those of [`open`](super::open).
     pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self> {
         let files = source::expand(inputs, options.format)?.into_iter().map(Input::File);
         Ok(Self::new(inputs.first().cloned().unwrap_or_default(), files.collect(), options))
     }
 
-    /// See [`from_reader`](super::from_reader), which adds the second stage.
+    /// Takes any stream and its name, as [`from_reader`](super::from_reader) does.
     pub fn from_reader(
-        name: &Path,
+        name: impl AsRef<Path>,
         input: impl Read + Send + 'static,
         options: &ReadOptions,
     ) -> Self {
+        let name = name.as_ref();
         let stream = Input::Stream(name.to_owned(), Box::new(input));
         Self::new(name.to_owned(), VecDeque::from([stream]), options)
     }
 
     fn new(named: PathBuf, inputs: VecDeque<Input>, options: &ReadOptions) -> Self {
         let number = options.record_offset;
-        Self { inputs, options: options.clone(), current: None, number, named, ended: false }
+        let end = End::default();
+        Self { inputs, options: options.clone(), current: None, number, named, end }
     }
 
     fn next_record(&mut self) -> Result<Option<RawRecord>> {
@@ -219,7 +242,7 @@ impl RawRecords {
             }
         }
         if self.number == self.options.record_offset {
-            return Err(Error::invalid(Place::file(&self.named), "no story is in the input"));
+            return Err(Error::invalid(Place::file(&self.named), "the input has no story"));
         }
         Ok(None)
     }
@@ -229,12 +252,11 @@ impl Iterator for RawRecords {
     type Item = Result<RawRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
+        if self.end.is_reached() {
             return None;
         }
-        let next = self.next_record().transpose();
-        self.ended = !matches!(next, Some(Ok(_)));
-        next
+        let next = self.next_record();
+        self.end.pass_on(next)
     }
 }
 
@@ -245,9 +267,7 @@ fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
     };
     let path = path.as_path();
     let Some(format) = options.format.or_else(|| Format::detect(path, &source.start)) else {
-        let problem =
-            "the format cannot be told from name and content; say which it is (--input-format)";
-        return Err(Error::invalid(Place::file(path), problem));
+        return Err(Error::FormatNotRecognised { place: Place::file(path) });
     };
     let max = options.max_line;
     let mut lines = LineReader::new(source.into_stream(), path, max);
@@ -302,7 +322,8 @@ fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
         }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => {
-            let problem = "this build cannot read Parquet (it lacks the feature `parquet`)";
+            let problem = "this program was built without the feature `parquet`, so it cannot read \
+                           Parquet";
             return Err(Error::invalid(Place::file(path), problem));
         }
     };
@@ -311,7 +332,7 @@ fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
     Ok(Some(OpenFile { origin, feed: Feed::Lines(lines, cutter) }))
 }
 
-/// The header and its place; `None` for an empty file.
+/// The header of a file and its place; `None` for an empty file.
 fn first_record(
     lines: &mut LineReader,
     format: Format,
@@ -340,7 +361,7 @@ impl Cutter {
     }
 }
 
-/// The next line as a record; blank ones are passed over unless they count.
+/// The next line as a record. Blank lines are skipped unless `blank` is set.
 fn one_line(lines: &mut LineReader, blank: bool) -> Result<Option<Cut>> {
     loop {
         let body = match lines.next()? {

@@ -1,4 +1,5 @@
-//! From what the user named to streams of bytes: files, folders, standard input, gzip.
+//! Turns the inputs that a user names (files, folders, standard input) into streams of bytes, and
+//! unpacks gzip.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -9,17 +10,19 @@ use flate2::bufread::MultiGzDecoder;
 use super::{Format, writing_prompts};
 use crate::{Error, Place, Result};
 
-/// How much is looked at to find the format, and read at a time.
+/// The number of bytes that the format is found from. It is also the size of the buffers.
 const START: usize = 1 << 16;
 
-/// An opened input: its bytes, uncompressed, and the first of them to look at.
+/// An opened input, uncompressed.
 pub(super) struct Source {
+    /// The first bytes, from which the format is found.
     pub start: Vec<u8>,
-    rest: Box<dyn BufRead + Send>,
+    /// The bytes after those.
+    remainder: Box<dyn BufRead + Send>,
 }
 
 impl Source {
-    /// Opens a file, or standard input for `-`, which may have been put aside in a file.
+    /// Opens a file, or standard input for `-`. `spooled_stdin` is a file with a copy of it.
     pub fn open(path: &Path, spooled_stdin: Option<&Path>) -> Result<Self> {
         let file = if is_stdin(path) { spooled_stdin } else { Some(path) };
         match file {
@@ -31,7 +34,7 @@ impl Source {
         }
     }
 
-    /// Takes any stream; the path is its name in errors.
+    /// Takes any stream. Errors show the path.
     pub fn from_reader(path: &Path, input: Box<dyn Read + Send>) -> Result<Self> {
         let failed = |e| Error::io(Place::file(path), e);
         let mut input: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(START, input));
@@ -41,34 +44,35 @@ impl Source {
         let mut start = Vec::new();
         match input.by_ref().take(START as u64).read_to_end(&mut start) {
             Ok(_) => {}
-            // Damaged data are reported where the lines are counted, not here.
+            // Damaged data are reported later, when it is known on which line they are.
             Err(e) => match damage(&e) {
                 Some(damage) => input = Box::new(BufReader::new(Damaged(damage.clone()))),
                 None => return Err(failed(e)),
             },
         }
-        Ok(Self { start, rest: input })
+        Ok(Self { start, remainder: input })
     }
 
-    /// All of it, from the first byte.
+    /// The whole input, from the first byte.
     pub fn into_stream(self) -> Box<dyn BufRead + Send> {
-        Box::new(Cursor::new(self.start).chain(self.rest))
+        Box::new(Cursor::new(self.start).chain(self.remainder))
     }
 }
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Compressed data that are not whole: bad content, not the system's refusal.
+/// Compressed data that are incomplete or damaged. This is bad content and can be skipped, unlike
+/// an error of the operating system.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct GzipDamage(String);
 
-/// What an error of a [`Source`] says of the compressed data, if it speaks of them.
+/// The damage to the compressed data that an error of a [`Source`] reports, if it reports any.
 pub(super) fn damage(e: &io::Error) -> Option<&GzipDamage> {
     e.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
-/// The decoder, its complaints about the data told from other errors.
+/// A decoder whose errors about the data are [`GzipDamage`].
 struct Gunzip<R: BufRead>(MultiGzDecoder<R>);
 
 impl<R: BufRead> Read for Gunzip<R> {
@@ -76,7 +80,7 @@ impl<R: BufRead> Read for Gunzip<R> {
         use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
         self.0.read(buffer).map_err(|e| match e.kind() {
             UnexpectedEof => io::Error::other(GzipDamage(
-                "the gzip data are cut off here: the file is incomplete".into(),
+                "the gzip data end here too early: the file is incomplete".into(),
             )),
             InvalidInput | InvalidData => {
                 io::Error::other(GzipDamage(format!("the gzip data are damaged: {e}")))
@@ -86,7 +90,7 @@ impl<R: BufRead> Read for Gunzip<R> {
     }
 }
 
-/// A stream that only fails, with a complaint made earlier.
+/// A stream that reports damage that was found earlier.
 struct Damaged(GzipDamage);
 
 impl Read for Damaged {
@@ -99,8 +103,8 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The files behind what the user named, in order: a folder stands for the files in it that have the name of a
-/// known format (any file where the format is given), sorted by name.
+/// The files that the inputs stand for, in order. A folder stands for the files in it whose names
+/// belong to a known format, or for all its files if the format is given, sorted by name.
 pub(super) fn expand(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for input in inputs {
@@ -124,8 +128,8 @@ fn files_of(folder: &Path, format: Option<Format>) -> Result<Vec<PathBuf>> {
         }
     }
     if files.is_empty() {
-        let problem = "a folder without stories: no .jsonl, .csv, .tsv, .txt, .wp_source or .parquet file \
-                       (or .gz of one) is in it";
+        let problem = "the folder has no file of stories: none ends in .jsonl, .csv, .tsv, .txt, \
+                       .wp_source or .parquet (or one of these and .gz)";
         return Err(Error::invalid(Place::file(folder), problem));
     }
     files.sort();

@@ -1,21 +1,25 @@
-//! Plain text: paragraphs, and the five-line blocks of UNION's ROCStories files.
+//! Reads plain text: paragraphs, and the blocks of five lines in UNION's ROCStories files.
 
 use super::lines::{Line, LineReader, is_blank};
 use super::raw::Cut;
 use crate::{Error, Place, Result, Story};
 
 /// The next lines up to a blank one, joined by line breaks.
+///
+/// A bad paragraph is read to its end, so that its remaining lines do not pass for a story.
 pub(super) fn cut_paragraph(lines: &mut LineReader) -> Result<Option<Cut>> {
     let mut paragraph = Vec::new();
     let mut begin = None;
-    // A paragraph that is bad is read to its end, so that what is left of it does not pass for a story.
     let mut broken = None;
     loop {
         match lines.next()? {
             Some(Line::Text(line)) if !is_blank(&line) => {
                 begin.get_or_insert(lines.number());
                 if paragraph.len() + line.len() >= lines.max() {
-                    broken.get_or_insert(format!("a paragraph of more than {} bytes", lines.max()));
+                    broken.get_or_insert(format!(
+                        "the paragraph has more than {} bytes",
+                        lines.max()
+                    ));
                 }
                 if broken.is_none() {
                     if !paragraph.is_empty() {
@@ -39,10 +43,13 @@ pub(super) fn cut_paragraph(lines: &mut LineReader) -> Result<Option<Cut>> {
     }
 }
 
-/// Lines of a story in the layout of UNION's ROCStories files.
+/// The number of lines per story in UNION's ROCStories files.
 const ROC_LINES: usize = 5;
 
-/// The next five lines; a separator line (blank, or without letters and digits) must follow, or the end.
+/// The next five lines. After them must come a separator line, which has no letters and no digits,
+/// or the end of the file.
+///
+/// A block that is too long is read to its end, so that the next one begins at the right line.
 pub(super) fn cut_roc_block(lines: &mut LineReader) -> Result<Option<Cut>> {
     let mut block = Vec::new();
     let mut begin = None;
@@ -53,7 +60,6 @@ pub(super) fn cut_roc_block(lines: &mut LineReader) -> Result<Option<Cut>> {
             Some(Line::Text(line)) if !is_separator(&line) => {
                 begin.get_or_insert(lines.number());
                 count += 1;
-                // A block that is too long is read to its end, so that the next one is read right.
                 if count <= ROC_LINES {
                     block.extend_from_slice(&line);
                     block.push(b'\n');
@@ -70,7 +76,8 @@ pub(super) fn cut_roc_block(lines: &mut LineReader) -> Result<Option<Cut>> {
                 Some(line) => {
                     if count != ROC_LINES {
                         broken.get_or_insert(format!(
-                            "{count} lines before the separator; a story has {ROC_LINES}, one sentence each"
+                            "there are {count} lines before the separator, but a story has \
+                             {ROC_LINES}, one per sentence"
                         ));
                     }
                     let body = broken.map_or(Ok(block), Err);
@@ -85,7 +92,7 @@ fn is_separator(line: &[u8]) -> bool {
     !line.iter().any(|b| b.is_ascii_alphanumeric() || !b.is_ascii())
 }
 
-/// The story of a block, its sentences known.
+/// The story of a block, with its sentences.
 pub(super) fn roc_story(block: &str, place: &Place) -> Result<Story> {
     let mut story = Story::default();
     for (number, line) in block.lines().enumerate() {

@@ -1,11 +1,11 @@
-//! UNION's annotations: `ID ||| story ||| r1 .. r7`, one story a line.
+//! Reads UNION's annotations: one story per line, as `ID ||| story ||| r1 .. r7`.
 //!
-//! The ratings go under the criterion `human`. An id `a///b` names two stories of the reference file; the first
-//! is used, as in the released evaluation.
+//! The ratings get the criterion `human`. An id such as `a///b` names two stories of the file of
+//! references. The first one is used, as in the released evaluation.
 
 use crate::{Error, Place, Ratings, Result, Story};
 
-/// The name the layout's only criterion is given.
+/// The name of the only criterion.
 const CRITERION: &str = "human";
 
 /// Parses one line.
@@ -14,7 +14,8 @@ pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {
     let (Some(id), Some(text), Some(given), None) =
         (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        return Err(Error::invalid(place.clone(), "not of the form `ID ||| story ||| ratings`"));
+        let problem = "the line does not have the form `ID ||| story ||| ratings`";
+        return Err(Error::invalid(place.clone(), problem));
     };
     let id = id.trim();
     let mut ratings = Ratings::new();

@@ -1,7 +1,9 @@
-//! WritingPrompts: a file of prompts (`NAME.wp_source`) beside a file of stories (`NAME.wp_target`), line by line.
+//! Reads WritingPrompts: a file of prompts (`NAME.wp_source`) and a file of stories
+//! (`NAME.wp_target`), whose lines belong together.
 //!
-//! The stories are far longer than what is measured; UNION keeps about the first 200 words (section 4.1), here
-//! up to the last sentence end within them. `<newline>` tokens become line breaks.
+//! The stories are far longer than what UNION scores: it keeps about the first 200 words (section
+//! 4.2). Here a story ends at the last end of a sentence within them. The token `<newline>` becomes
+//! a line break.
 
 use std::path::{Path, PathBuf};
 
@@ -10,43 +12,46 @@ use super::lines::{Line, LineReader};
 use super::raw::Cut;
 use crate::{Error, Place, Result, Story};
 
-/// The prompts' and the stories' file, given either: the one's name has `source` where the other's has `target`.
+/// The file of prompts and the file of stories, found from either. Their names differ in `source`
+/// and `target`.
 pub(super) fn pair_of(path: &Path) -> Result<(PathBuf, PathBuf)> {
     let pair = match (renamed(path, "target", "source"), renamed(path, "source", "target")) {
         (Some(prompts), _) => (prompts, path.to_owned()),
         (None, Some(stories)) => (path.to_owned(), stories),
         (None, None) => {
-            let problem = "WritingPrompts are a pair of files, NAME.wp_source and NAME.wp_target; name either";
+            let problem = "WritingPrompts is a pair of files, NAME.wp_source and NAME.wp_target, \
+                           and this name is neither";
             return Err(Error::invalid(Place::file(path), problem));
         }
     };
     for file in [&pair.0, &pair.1] {
         if !file.is_file() {
-            let problem = format!("its other half is missing: {}", file.display());
+            let problem = format!("the other file of the pair is missing: {}", file.display());
             return Err(Error::invalid(Place::file(path), problem));
         }
     }
     Ok(pair)
 }
 
-/// The path with the last `from` in its file name replaced.
+/// The path with the last `from` in its file name replaced by `to`.
 fn renamed(path: &Path, from: &str, to: &str) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (before, after) = name.rsplit_once(from)?;
     Some(path.with_file_name(format!("{before}{to}{after}")))
 }
 
-/// Drops a file of stories whose prompts are listed too, so that a pair is read once.
+/// Leaves out each file of stories whose file of prompts is listed too, so that a pair is read
+/// once.
 pub(super) fn one_of_each_pair(files: Vec<PathBuf>, format: Option<Format>) -> Vec<PathBuf> {
     let is_pair = |path: &Path| {
         format.unwrap_or_else(|| Format::detect(path, b"").unwrap_or(Format::Lines))
             == Format::WritingPrompts
     };
-    let twice = |path: &PathBuf| {
+    let is_second = |path: &PathBuf| {
         is_pair(path)
             && renamed(path, "target", "source").is_some_and(|prompts| files.contains(&prompts))
     };
-    files.iter().filter(|path| !twice(path)).cloned().collect()
+    files.iter().filter(|path| !is_second(path)).cloned().collect()
 }
 
 /// The next prompt and story, as two lines.
@@ -60,15 +65,19 @@ pub(super) fn cut_pair(prompts: &mut LineReader, stories: &mut LineReader) -> Re
             pair.extend_from_slice(&story);
             Ok(pair)
         }
-        (Some(Line::Broken(problem)), _) => Err(format!("in its prompt: {problem}")),
+        (Some(Line::Broken(problem)), _) => Err(format!("the prompt is bad: {problem}")),
         (_, Some(Line::Broken(problem))) => Err(problem),
-        (Some(_), None) => Err("a prompt without a story: the files differ in length".into()),
-        (None, Some(_)) => Err("a story without a prompt: the files differ in length".into()),
+        (Some(_), None) => {
+            Err("the prompt has no story: the file of prompts has more lines".into())
+        }
+        (None, Some(_)) => {
+            Err("the story has no prompt: the file of stories has more lines".into())
+        }
     };
     Ok(Some(Cut { line: stories.number(), body }))
 }
 
-/// Makes a story of the two lines.
+/// Makes a story from the two lines.
 pub(super) fn parse(pair: &str, max_words: usize) -> Story {
     let (prompt, story) = pair.split_once('\n').unwrap_or(("", pair));
     let prompt = prompt.trim();
@@ -83,8 +92,8 @@ pub(super) fn parse(pair: &str, max_words: usize) -> Story {
     }
 }
 
-/// The longest run of whole sentences within so many words; where the first sentence is longer, all of it; where
-/// none ends at all, just the words.
+/// The whole sentences within the first `max_words` words. If the first sentence is longer than
+/// that, the whole of it is returned; if no sentence ends at all, just the words.
 fn first_words(text: &str, max_words: usize) -> &str {
     let mut last_end = None;
     let mut cut = None;
@@ -110,8 +119,8 @@ fn first_words(text: &str, max_words: usize) -> &str {
     }
 }
 
-/// Whether a word is, or ends in, a full stop, a question or an exclamation mark, quotes or brackets aside. A
-/// title or an initial does not end a sentence.
+/// Whether a word ends in a full stop, a question mark or an exclamation mark, before any closing
+/// quotes and brackets. A title (`Dr.`) or an initial (`K.`) does not end a sentence.
 fn ends_sentence(word: &str) -> bool {
     let word = word.trim_end_matches(CLOSING);
     let is_title = |stem: &str| TITLES.iter().any(|title| stem.eq_ignore_ascii_case(title));
@@ -123,7 +132,8 @@ fn ends_sentence(word: &str) -> bool {
 
 const TITLES: [&str; 6] = ["mr", "mrs", "ms", "dr", "st", "prof"];
 
-/// A closing quote or bracket that stands alone, as in tokenised text, belongs to the sentence before it.
+/// Whether a word is only closing quotes and brackets, as in tokenised text. Such a word belongs to
+/// the sentence before it.
 fn is_closing(word: &str) -> bool {
     word.chars().all(|c| CLOSING.contains(&c))
 }
@@ -158,14 +168,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_a_beginning_within_the_limit(text in "([ab]{1,3}|[.!?]|''|é| |<newline>){0,40}", max in 1usize..12) {
+        fn what_is_kept_is_a_beginning_within_the_limit(
+            text in "([ab]{1,3}|[.!?]|''|é| |<newline>){0,40}",
+            max in 1usize..12,
+        ) {
             let kept = first_words(&text, max);
             prop_assert!(text.starts_with(kept));
-            let words = |text: &str| text.split_whitespace().filter(|&word| word != "<newline>").count();
+            let is_word = |word: &&str| *word != "<newline>";
+            let words = |text: &str| text.split_whitespace().filter(is_word).count();
             if words(&text) <= max {
                 prop_assert_eq!(kept, text.as_str());
             } else if words(kept) > max {
-                // Only a first sentence may be longer.
+                // Only the first sentence may be longer than the limit.
                 let last = kept.split_whitespace().next_back().unwrap();
                 prop_assert!(ends_sentence(last));
                 let ends = kept.split_whitespace().filter(|word| ends_sentence(word)).count();

@@ -1,4 +1,4 @@
-//! CSV as in RFC 4180, lines ending in `\n`.
+//! Writes CSV as in RFC 4180, with lines that end in `\n`.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ pub(super) fn write(out: &mut impl Write, story: &Story) -> io::Result<()> {
     )
 }
 
-/// Writes one record: fields separated by commas, in quotation marks where they must be.
+/// Writes one record: fields separated by commas, in quotation marks if they need them.
 pub(super) fn cells<'a>(
     out: &mut impl Write,
     cells: impl Iterator<Item = &'a str>,

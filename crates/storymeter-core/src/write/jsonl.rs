@@ -1,4 +1,4 @@
-//! One JSON object a line: what [`read`](crate::read) reads.
+//! Writes stories as one JSON object per line, which [`read`](crate::read) reads.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ pub(super) fn write(out: &mut impl Write, story: &Story) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// The JSONL form; what is not known is left out. Sentence boundaries have no place in it.
+/// The JSONL layout. Unknown fields are left out, and so are the boundaries of sentences.
 impl Serialize for Story {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -38,7 +38,7 @@ impl Serialize for Story {
     }
 }
 
-/// `{criterion: [numbers]}`; a rating that was not given is `null`.
+/// `{criterion: [numbers]}`. A missing rating is `null`.
 impl Serialize for Ratings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())

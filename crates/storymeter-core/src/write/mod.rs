@@ -1,6 +1,7 @@
-//! Writing stories and scores: JSONL that reads back as it was, and CSV for spreadsheets.
+//! Writes stories and scores: as JSONL, which is read back without loss, or as CSV for
+//! spreadsheets.
 //!
-//! Numbers are written in full precision, to any [`Write`]. With an
+//! Everything goes to any [`Write`], and numbers have full precision. With an
 //! [`AtomicFile`](crate::AtomicFile) the output is complete or not there.
 
 mod csv;
@@ -16,9 +17,9 @@ use crate::Story;
 /// A layout that stories and scores are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// One JSON object per line, with all that is known about the story.
+    /// One JSON object per line, with everything that is known about the story.
     Jsonl,
-    /// One record per story. Ratings are not in it, and only the first of several references.
+    /// One record per story. It has no ratings, and only the first of several references.
     Csv,
 }
 
@@ -40,7 +41,10 @@ pub struct StoryWriter<W: Write> {
 }
 
 impl<W: Write> StoryWriter<W> {
-    /// Begins, with the header where the layout has one.
+    /// Begins the output. CSV begins with the names of the columns.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
     pub fn new(mut out: W, layout: Layout) -> io::Result<Self> {
         if layout == Layout::Csv {
             csv::write_header(&mut out)?;
@@ -49,6 +53,9 @@ impl<W: Write> StoryWriter<W> {
     }
 
     /// Appends a story.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
     pub fn write(&mut self, story: &Story) -> io::Result<()> {
         match self.layout {
             Layout::Jsonl => jsonl::write(&mut self.out, story),
@@ -56,7 +63,10 @@ impl<W: Write> StoryWriter<W> {
         }
     }
 
-    /// Flushes and gives the output back, for [`AtomicFile::commit`](crate::AtomicFile::commit).
+    /// Flushes the output and returns it, for [`AtomicFile::commit`](crate::AtomicFile::commit).
+    ///
+    /// # Errors
+    /// If the output cannot be written.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)

@@ -1,5 +1,4 @@
-//! Scores of stories, one line per story: the files that [`read::scores`](crate::read::scores)
-//! reads.
+//! Writes scores with one line per story, which [`read::scores`](crate::read::scores) reads.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,23 +10,42 @@ use super::Layout;
 use super::csv::cells;
 use crate::{AtomicFile, Error, Header, Key, Place, Ratings, Result, Role, ScoreTable, Value};
 
-/// One story's line: who it is, its values, and what else is known.
+/// The line of one story: its id, its values, and what else is known about it.
 pub struct ScoreLine<'a> {
     /// The id of the story.
     pub id: &'a str,
     /// Who wrote it.
     pub system: Option<&'a str>,
-    /// What story-level correlation groups by.
+    /// The item, by which story-level correlation groups the stories.
     pub item: &'a str,
     /// One value per key.
     pub values: &'a [Value],
-    /// What people said about it. CSV leaves it out.
+    /// Its human ratings. CSV leaves them out.
     pub ratings: &'a Ratings,
-    /// Why it has its score. CSV leaves it out.
+    /// The explanation of its score. CSV leaves it out.
     pub explanation: Option<serde_json::Value>,
 }
 
-/// Makes the lines of a score file. Threads share it, and each makes the lines of its own stories.
+/// Writes the lines of a score file. Threads can share it, and each writes the lines of its own
+/// stories to memory.
+///
+/// ```
+/// use storymeter_core::write::{Layout, ScoreLine, ScoreLines};
+/// use storymeter_core::{Absence, Ratings};
+/// let lines = ScoreLines::new(Layout::Csv, vec!["bleu".into(), "ter".into()]);
+/// let mut out = Vec::new();
+/// lines.begin(&mut out)?;
+/// lines.line(&mut out, &ScoreLine {
+///     id: "7",
+///     system: None,
+///     item: "door",
+///     values: &[Ok(20.5), Err(Absence::NotGiven)],
+///     ratings: &Ratings::new(),
+///     explanation: None,
+/// })?;
+/// assert_eq!(out, b"id,system,item,bleu,ter\n7,,door,20.5,\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct ScoreLines {
     layout: Layout,
@@ -35,15 +53,15 @@ pub struct ScoreLines {
 }
 
 impl ScoreLines {
-    /// Lines of this layout with these keys.
+    /// Lines in this layout, with one value per key.
     pub fn new(layout: Layout, keys: Vec<Key>) -> Self {
         Self { layout, keys }
     }
 
-    /// Writes what stands before the first line: the names of the columns, in CSV.
+    /// Writes what comes before the first line: in CSV the names of the columns, in JSONL nothing.
     ///
     /// # Errors
-    /// Where the output refuses.
+    /// If the output cannot be written.
     pub fn begin(&self, out: &mut impl Write) -> io::Result<()> {
         if self.layout == Layout::Csv {
             let labels = ["id", "system", "item"].into_iter();
@@ -52,10 +70,10 @@ impl ScoreLines {
         Ok(())
     }
 
-    /// Writes one line. Numbers have as many digits as it takes to read them back unchanged.
+    /// Writes one line. Numbers have as many digits as are needed to read them back unchanged.
     ///
     /// # Errors
-    /// Where the output refuses.
+    /// If the output cannot be written.
     pub fn line(&self, out: &mut impl Write, line: &ScoreLine<'_>) -> io::Result<()> {
         if self.layout == Layout::Csv {
             let numbers: Vec<String> = line
@@ -82,8 +100,8 @@ impl ScoreLines {
 }
 
 impl ScoreTable {
-    /// Writes the table as JSONL or, where the name ends in `.csv`, as CSV, and its header beside
-    /// it ([`Header`]).
+    /// Writes the table as JSONL, or as CSV if the name ends in `.csv`, and its [`Header`] beside
+    /// it.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -99,7 +117,7 @@ impl ScoreTable {
     /// ```
     ///
     /// # Errors
-    /// Where the file system refuses.
+    /// If the file system refuses.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let csv = path.extension().is_some_and(|extension| extension == "csv");

@@ -1,8 +1,11 @@
-//! What is wrong with a file, said as file, line and field.
+//! Errors about bad input name the file, the line and the field.
 
 use storymeter_core::read::{Format, ReadOptions};
 
 use crate::folder::{Folder, error, error_with, gzip};
+
+const HANNA_HEADER: &str = "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,\
+                            Surprise,Engagement,Complexity";
 
 fn skipping() -> ReadOptions {
     ReadOptions { skip_bad: true, ..ReadOptions::default() }
@@ -12,12 +15,15 @@ fn skipping() -> ReadOptions {
 fn broken_utf8_names_line_and_byte() {
     assert_eq!(
         error("a.jsonl", b"{\"story\": \"x\"}\n{\"story\": \"a\xffb\"}\n"),
-        "a.jsonl:2: not UTF-8: byte 13 of the line"
+        "a.jsonl:2: byte 13 of the line is not UTF-8"
     );
-    assert_eq!(error("a.txt", b"one\n\ntwo\nt\xe9\n"), "a.txt:4: not UTF-8: byte 2 of the line");
-    assert_eq!(error("a.tsv", b"story\tid\nx\t\xff\n"), "a.tsv:2: not UTF-8: byte 3 of the line");
-    assert_eq!(error("a.csv", b"st\xffory\nx\n"), "a.csv:1: not UTF-8: byte 3 of the line");
-    assert_eq!(error("a.csv", b"story\n\"a\nb\xff\"\n"), "a.csv:3: not UTF-8: byte 2 of the line");
+    assert_eq!(error("a.txt", b"one\n\ntwo\nt\xe9\n"), "a.txt:4: byte 2 of the line is not UTF-8");
+    assert_eq!(error("a.tsv", b"story\tid\nx\t\xff\n"), "a.tsv:2: byte 3 of the line is not UTF-8");
+    assert_eq!(error("a.csv", b"st\xffory\nx\n"), "a.csv:1: byte 3 of the line is not UTF-8");
+    assert_eq!(
+        error("a.csv", b"story\n\"a\nb\xff\"\n"),
+        "a.csv:3: byte 2 of the line is not UTF-8"
+    );
 }
 
 #[test]
@@ -49,12 +55,13 @@ fn an_empty_story_is_an_error() {
 fn a_missing_column_names_what_is_there() {
     assert_eq!(
         error("a.csv", "id,text\n1,x\n"),
-        "a.csv:1: no column \"story\", nor \"sentence1\" to \"sentence5\"; the columns are: id, text"
+        "a.csv:1: there is neither a column \"story\" nor columns \"sentence1\" to \"sentence5\"; \
+         the columns are: id, text"
     );
     let hanna = ReadOptions { format: Some(Format::HannaAnnotations), ..ReadOptions::default() };
     assert_eq!(
         error_with("a.csv", "Story ID,Story\n1,x\n", &hanna),
-        "a.csv:1: no column \"Relevance\"; the columns are: Story ID, Story"
+        "a.csv:1: there is no column \"Relevance\"; the columns are: Story ID, Story"
     );
 }
 
@@ -62,16 +69,19 @@ fn a_missing_column_names_what_is_there() {
 fn a_row_must_have_as_many_fields_as_the_header() {
     assert_eq!(
         error("a.csv", "id,story\n1,x\n2,y,z\n"),
-        "a.csv:3: 3 fields where the header has 2"
+        "a.csv:3: the record has 3 fields, but the header has 2"
     );
-    assert_eq!(error("a.tsv", "id\tstory\n1\n"), "a.tsv:2: 1 fields where the header has 2");
+    assert_eq!(
+        error("a.tsv", "id\tstory\n1\n"),
+        "a.tsv:2: the record has 1 fields, but the header has 2"
+    );
 }
 
 #[test]
 fn an_open_quote_is_found_where_it_opens() {
     assert_eq!(
         error("a.csv", "id,story\n1,x\n2,\"y\n3,z\n"),
-        "a.csv:3: a quote that is opened in this record is never closed"
+        "a.csv:3: a quote that opens in this record is never closed"
     );
 }
 
@@ -80,7 +90,8 @@ fn wrong_json_names_the_field_it_stands_in() {
     let wrong = |line: &str| error("a.jsonl", line);
     assert_eq!(
         wrong("{\"story\": 3}"),
-        "a.jsonl:1: field \"story\": wrong JSON at column 11: invalid type: integer `3`, expected a string"
+        "a.jsonl:1: field \"story\": wrong JSON at column 11: invalid type: integer `3`, \
+         expected a string"
     );
     assert_eq!(wrong("{\"id\": 3}"), "a.jsonl:1: field \"story\": the field is missing");
     assert_eq!(
@@ -101,7 +112,8 @@ fn wrong_json_names_the_field_it_stands_in() {
     );
     assert_eq!(
         wrong("{\"story\": \"x\", \"reference\": [1]}"),
-        "a.jsonl:1: field \"reference\": wrong JSON at column 30: invalid type: integer `1`, expected a string"
+        "a.jsonl:1: field \"reference\": wrong JSON at column 30: invalid type: integer `1`, \
+         expected a string"
     );
 }
 
@@ -110,7 +122,8 @@ fn ratings_that_are_not_numbers_are_an_error() {
     let wrong = |human: &str| error("a.jsonl", format!("{{\"story\": \"x\", \"human\": {human}}}"));
     assert_eq!(
         wrong("{\"fun\": \"high\"}"),
-        "a.jsonl:1: field \"human\": wrong JSON at column 38: invalid type: string \"high\", expected a number or a list of numbers"
+        "a.jsonl:1: field \"human\": wrong JSON at column 38: invalid type: string \"high\", \
+         expected a number or a list of numbers"
     );
     assert_eq!(
         wrong("[{\"fun\": 1}, {\"fun\": [1]}]"),
@@ -118,7 +131,7 @@ fn ratings_that_are_not_numbers_are_an_error() {
     );
     assert!(wrong("{\"fun\": 1e999}").starts_with("a.jsonl:1: field \"human\": wrong JSON"));
     assert!(wrong("3").ends_with(
-        "expected an object of numbers by criterion, or a list of such objects, one a rater"
+        "expected an object of numbers by criterion, or a list of such objects, one per rater"
     ));
     assert_eq!(
         error("a.txt", "1 ||| x ||| 1 two\n"),
@@ -128,14 +141,14 @@ fn ratings_that_are_not_numbers_are_an_error() {
         error("a.txt", "1 ||| x ||| \n2 ||| y ||| nan\n"),
         "a.txt:1: field \"ratings\": there are no ratings"
     );
-    let header = "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,Surprise,Engagement,Complexity";
+    let header = HANNA_HEADER;
     assert_eq!(
         error("a.csv", format!("{header}\n0,P,H,\"S\nS\",M,1,1,1,1,1,1\n0,P,H,S,M,1,1,1,x,1,1\n")),
         "a.csv:4: field \"Surprise\": \"x\" is not a number"
     );
     let bytes =
         [header.as_bytes(), b"\n0,P,H,\"S\nS\",M,1,1,1,1,1,1\n0,P,H,\xff,M,1,1,1,1,1,1\n"].concat();
-    assert_eq!(error("a.csv", bytes), "a.csv:4: not UTF-8: byte 7 of the line");
+    assert_eq!(error("a.csv", bytes), "a.csv:4: byte 7 of the line is not UTF-8");
 }
 
 #[test]
@@ -159,11 +172,11 @@ fn a_truncated_gzip_is_named_with_the_line_it_ends_on() {
     assert!((2..10_000).contains(&line), "{cut}");
     assert_eq!(
         error("a.jsonl.gz", &whole[..5]),
-        "a.jsonl.gz:1: the gzip data are cut off here: the file is incomplete"
+        "a.jsonl.gz:1: the gzip data end here too early: the file is incomplete"
     );
     assert_eq!(
         error("a.txt.gz", &gzip("x")[..20]),
-        "a.txt.gz:1: the gzip data are cut off here: the file is incomplete"
+        "a.txt.gz:1: the gzip data end here too early: the file is incomplete"
     );
     let mut damaged = whole.clone();
     damaged[whole.len() - 6] ^= 1;
@@ -179,13 +192,13 @@ fn a_line_that_is_too_long_is_an_error_and_can_be_skipped() {
     );
     assert_eq!(
         error_with("a.jsonl", &content, &options),
-        "a.jsonl:2: a line of 112 bytes; at most 20 are read"
+        "a.jsonl:2: the line has 112 bytes, but at most 20 are read"
     );
     let folder = Folder::with("a.jsonl", &content);
     let (stories, skipped) =
         folder.read(&["a.jsonl"], &ReadOptions { skip_bad: true, ..options.clone() }).unwrap();
     assert_eq!((stories.len(), skipped.count), (2, 1));
-    // The rest of a paragraph that is too long is not a story of its own.
+    // The remaining lines of a paragraph that is too long are not a story of their own.
     let folder = Folder::with("a.txt", "fine\n\nthis is too long\nto be one\nstory.\n\nfine too\n");
     let (stories, skipped) =
         folder.read(&["a.txt"], &ReadOptions { skip_bad: true, ..options }).unwrap();
@@ -196,13 +209,13 @@ fn a_line_that_is_too_long_is_an_error_and_can_be_skipped() {
 fn a_folder_or_file_without_stories_is_an_error() {
     let folder = Folder::with("README.md", "# Nothing");
     let message = folder.read(&[""], &ReadOptions::default()).unwrap_err().to_string();
-    assert!(message.contains("a folder without stories"), "{message}");
+    assert!(message.contains("the folder has no file of stories"), "{message}");
     for (name, content) in
         [("a.jsonl", ""), ("a.jsonl", "\n\n"), ("a.csv", "story\n"), ("a.csv", ""), ("a.txt", "")]
     {
-        assert_eq!(error(name, content), format!("{name}: no story is in the input"));
+        assert_eq!(error(name, content), format!("{name}: the input has no story"));
     }
-    assert!(error("a.png", b"\x89PNG\r\n").contains("say which it is"));
+    assert!(error("a.png", b"\x89PNG\r\n").contains("the format cannot be recognised"));
     let missing =
         Folder::new().read(&["no.jsonl"], &ReadOptions::default()).unwrap_err().to_string();
     assert!(missing.contains("no.jsonl: No such file"), "{missing}");
@@ -210,14 +223,17 @@ fn a_folder_or_file_without_stories_is_an_error() {
 
 #[test]
 fn a_roc_block_has_five_lines() {
-    let content = "A .\nB .\nC .\nD .\nE .\n---\nA .\nB .\n---\nA .\nB .\nC .\nD .\nE .\nF .\n---\nA .\nB .\nC .\nD .\nE .\n";
+    let content = "A .\nB .\nC .\nD .\nE .\n---\n\
+                   A .\nB .\n---\n\
+                   A .\nB .\nC .\nD .\nE .\nF .\n---\n\
+                   A .\nB .\nC .\nD .\nE .\n";
     assert_eq!(
         error("a.txt", content),
-        "a.txt:7: 2 lines before the separator; a story has 5, one sentence each"
+        "a.txt:7: there are 2 lines before the separator, but a story has 5, one per sentence"
     );
     let (stories, skipped) = Folder::with("a.txt", content).read(&["a.txt"], &skipping()).unwrap();
     assert_eq!((stories.len(), skipped.count), (2, 2));
-    // Ids are record numbers, bad ones counted.
+    // Ids are record numbers, and bad records count too.
     assert_eq!((stories[0].id.as_str(), stories[1].id.as_str()), ("0", "3"));
 }
 
@@ -225,22 +241,28 @@ fn a_roc_block_has_five_lines() {
 fn writing_prompts_must_pair_up() {
     let folder = Folder::with("v.wp_source", "p\nq\n");
     let alone = folder.read(&["v.wp_source"], &ReadOptions::default()).unwrap_err().to_string();
-    assert_eq!(folder.shown(&alone), "v.wp_source: its other half is missing: v.wp_target");
+    assert_eq!(
+        folder.shown(&alone),
+        "v.wp_source: the other file of the pair is missing: v.wp_target"
+    );
     folder.add("v.wp_target", "s .\n");
     let short = folder.read(&["v.wp_source"], &ReadOptions::default()).unwrap_err().to_string();
     assert_eq!(
         folder.shown(&short),
-        "v.wp_target:1: a prompt without a story: the files differ in length"
+        "v.wp_target:1: the prompt has no story: the file of prompts has more lines"
     );
 }
 
 #[test]
 fn rows_of_a_hanna_story_must_stand_together() {
-    let header = "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,Surprise,Engagement,Complexity\n";
     let row = |id: u8| format!("{id},P,H,S,M,1,1,1,1,1,1\n");
     assert_eq!(
-        error("a.csv", [header.to_owned(), row(0), row(1), row(0)].concat()),
-        "a.csv:4: story 0 was here before: the rows of a story must stand together"
+        error(
+            "a.csv",
+            [&format!("{HANNA_HEADER}\n"), &row(0), &row(1), &row(0)].map(String::as_str).concat()
+        ),
+        "a.csv:4: duplicate story id \"0\": it was used further up, and the rows of a story must \
+         stand together"
     );
 }
 

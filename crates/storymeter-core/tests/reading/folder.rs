@@ -1,4 +1,4 @@
-//! A folder that is gone after the test, and what reading its files gives.
+//! A temporary folder for one test, and functions that read its files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl Folder {
         Ok((stories, reader.skipped().clone()))
     }
 
-    /// An error message as it is shown, the folder's own name left out.
+    /// An error message without the path of the folder.
     pub fn shown(&self, message: &str) -> String {
         message
             .replace(&format!("{}/", self.0.path().display()), "")
@@ -59,13 +59,13 @@ pub fn stories(name: &str, content: impl AsRef<[u8]>) -> Vec<Story> {
     }
 }
 
-/// The stories of one file in a format that its name does not say.
+/// The stories of one file whose format must be given.
 pub fn stories_as(format: Format, name: &str, content: impl AsRef<[u8]>) -> Vec<Story> {
     let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
     Folder::with(name, content).read(&[name], &options).expect("stories").0
 }
 
-/// What is wrong with a file.
+/// The error of reading one file.
 pub fn error(name: &str, content: impl AsRef<[u8]>) -> String {
     error_with(name, content, &ReadOptions::default())
 }

@@ -1,4 +1,4 @@
-//! Every layout as it should be.
+//! Every layout is read correctly.
 
 use storymeter_core::Story;
 use storymeter_core::read::{Format, ReadOptions};
@@ -28,7 +28,8 @@ fn a_json_line_may_say_all_there_is() {
     let read = stories(
         "a.jsonl",
         r#"{"id": 3, "system": "Tale", "item": "door", "prompt": "Open it.", "story": "It opened.",
-            "reference": ["It stayed shut.", "It fell."], "human": {"coherence": [1, 2.5, null], "surprise": 4},
+            "reference": ["It stayed shut.", "It fell."],
+            "human": {"coherence": [1, 2.5, null], "surprise": 4},
             "metrics": {"deep": [[{}]]}}"#
             .replace('\n', " "),
     );
@@ -47,8 +48,13 @@ fn a_json_line_may_say_all_there_is() {
 fn other_names_are_understood_and_the_first_name_counts() {
     let read = stories(
         "a.jsonl",
-        r#"{"story_id": "s", "model": "M", "prompt_index": 7, "ratings": {"fun": 1}, "story": "x", "reference": "y"}
-           {"model": "M", "system": "S", "id": null, "story_id": 5, "story": "x", "reference": null}"#,
+        concat!(
+            r#"{"story_id": "s", "model": "M", "prompt_index": 7, "ratings": {"fun": 1}, "#,
+            r#""story": "x", "reference": "y"}"#,
+            "\n",
+            r#"{"model": "M", "system": "S", "id": null, "story_id": 5, "story": "x", "#,
+            r#""reference": null}"#,
+        ),
     );
     assert_eq!(read[0].id, "s");
     assert_eq!(read[0].system.as_deref(), Some("M"));
@@ -73,7 +79,10 @@ fn ratings_may_come_rater_by_rater() {
 fn csv_is_quoted_and_may_span_lines() {
     let read = stories(
         "a.csv",
-        "\u{feff}Story_ID,model,story,mood\r\n7,M,\"She said \"\"no\"\",\r\nand left.\",dark\r\n\r\n8,,5\" of snow,\r\n",
+        "\u{feff}Story_ID,model,story,mood\r\n\
+         7,M,\"She said \"\"no\"\",\r\nand left.\",dark\r\n\
+         \r\n\
+         8,,5\" of snow,\r\n",
     );
     assert_eq!(texts(&read), ["She said \"no\",\nand left.", "5\" of snow"]);
     assert_eq!((read[0].id.as_str(), read[1].id.as_str()), ("7", "8"));
@@ -84,7 +93,8 @@ fn csv_is_quoted_and_may_span_lines() {
 fn tsv_has_no_quotes_and_five_sentences_are_one_story() {
     let read = stories(
         "a.tsv",
-        "form\tsentence1\tsentence2\tsentence3\tsentence4\tsentence5\ncased\tA b.\t\"C d.\tE.\t F. \tG.\n",
+        "form\tsentence1\tsentence2\tsentence3\tsentence4\tsentence5\n\
+         cased\tA b.\t\"C d.\tE.\t F. \tG.\n",
     );
     assert_eq!(texts(&read), ["A b. \"C d. E. F. G."]);
     let sentences: Vec<&str> =
@@ -153,8 +163,11 @@ fn writing_prompts_are_two_files_and_the_story_is_cut_at_a_sentence_end() {
 fn hannas_three_rows_are_one_story() {
     let read = stories(
         "annotations.csv",
-        "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,Surprise,Engagement,Complexity,Worker ID\n\
-         0,P,H,\"S,\n0\",M,1,2,3,4,5,1,w1\n0,P,H,\"S,\n0\",M,2,3,4,5,1,,w2\n0,P,H,\"S,\n0\",M,3,3,3,3,3,3,w3\n\
+        "Story ID,Prompt,Human,Story,Model,Relevance,Coherence,Empathy,Surprise,Engagement,\
+         Complexity,Worker ID\n\
+         0,P,H,\"S,\n0\",M,1,2,3,4,5,1,w1\n\
+         0,P,H,\"S,\n0\",M,2,3,4,5,1,,w2\n\
+         0,P,H,\"S,\n0\",M,3,3,3,3,3,3,w3\n\
          1,P,H,S1,N,1,1,1,1,1,1,w1\n",
     );
     assert_eq!(texts(&read), ["S,\n0", "S1"]);

@@ -1,4 +1,4 @@
-//! Reading and writing stories, as a user's files would have it.
+//! Tests of reading and writing, with files like those of a user.
 
 mod bad_input;
 mod csv_peer;

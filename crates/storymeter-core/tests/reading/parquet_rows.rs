@@ -1,4 +1,4 @@
-//! Parquet files written here with the crate's own writer.
+//! Reads Parquet files that the writer of the `parquet` crate has written.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use storymeter_core::read::ReadOptions;
 
 use crate::folder::Folder;
 
-/// Two stories: ids are numbers, references and ratings are lists, the second has neither.
+/// Writes two stories. Ids are numbers, references and ratings are lists, and the second has
+/// neither.
 fn write(folder: &Folder, name: &str, text: &str, compression: Compression) {
     let schema = format!(
         "message stories {{
@@ -20,7 +21,9 @@ fn write(folder: &Folder, name: &str, text: &str, compression: Compression) {
             OPTIONAL BYTE_ARRAY model (UTF8);
             REQUIRED BYTE_ARRAY {text} (UTF8);
             REQUIRED DOUBLE score;
-            OPTIONAL GROUP reference (LIST) {{ REPEATED GROUP list {{ REQUIRED BYTE_ARRAY element (UTF8); }} }}
+            OPTIONAL GROUP reference (LIST) {{
+                REPEATED GROUP list {{ REQUIRED BYTE_ARRAY element (UTF8); }}
+            }}
             OPTIONAL GROUP human {{
                 OPTIONAL GROUP fun (LIST) {{ REPEATED GROUP list {{ OPTIONAL DOUBLE element; }} }}
             }}
@@ -98,7 +101,8 @@ fn a_file_without_stories_names_its_columns() {
     let message = folder.read(&["a.parquet"], &ReadOptions::default()).unwrap_err().to_string();
     assert_eq!(
         folder.shown(&message),
-        "a.parquet: no column \"story\"; the columns are: story_id, model, text, score, reference, human"
+        "a.parquet: there is no column \"story\"; the columns are: story_id, model, text, score, \
+         reference, human"
     );
 }
 
@@ -109,5 +113,5 @@ fn a_truncated_file_is_an_error() {
     let whole = std::fs::read(folder.path("a.parquet")).unwrap();
     folder.add("cut.parquet", &whole[..whole.len() - 5]);
     let message = folder.read(&["cut.parquet"], &ReadOptions::default()).unwrap_err().to_string();
-    assert!(folder.shown(&message).starts_with("cut.parquet: not good Parquet: "), "{message}");
+    assert!(folder.shown(&message).starts_with("cut.parquet: not valid Parquet: "), "{message}");
 }

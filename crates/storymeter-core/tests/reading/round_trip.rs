@@ -1,4 +1,4 @@
-//! What is written is read back, bit for bit.
+//! Stories that are written are read back bit for bit.
 
 use proptest::prelude::*;
 use storymeter_core::read::ReadOptions;
@@ -26,7 +26,7 @@ fn story() -> impl Strategy<Value = Story> {
             for (criterion, numbers) in &rated {
                 numbers.iter().for_each(|&number| ratings.push(criterion, number));
             }
-            // An empty story is no story.
+            // The full stop keeps the story from being empty, which would be an error.
             Story {
                 id,
                 system,
@@ -63,10 +63,12 @@ proptest! {
         let folder = Folder::new();
         write(&folder, "a.csv", Layout::Csv, &stories);
         let (read, _) = folder.read(&["a.csv"], &ReadOptions::default()).unwrap();
+        prop_assert_eq!(read.len(), stories.len());
         for (read, story) in read.iter().zip(&stories) {
             prop_assert_eq!(&read.id, &story.id);
             prop_assert_eq!(&read.text, &story.text.replace("\r\n", "\n"));
-            prop_assert_eq!(read.system.as_deref(), story.system.as_deref().filter(|name| !name.is_empty()));
+            let system = story.system.as_deref().filter(|name| !name.is_empty());
+            prop_assert_eq!(read.system.as_deref(), system);
         }
     }
 }
@@ -82,6 +84,7 @@ fn numbers_keep_their_last_digit() {
     writer.write(&story).unwrap();
     assert_eq!(
         String::from_utf8(writer.finish().unwrap()).unwrap(),
-        "{\"id\":\"0\",\"story\":\"x\",\"human\":{\"fun\":[0.30000000000000004,0.3333333333333333,2.2250738585072014e-308,1e+300,4.0]}}\n"
+        "{\"id\":\"0\",\"story\":\"x\",\"human\":{\"fun\":[0.30000000000000004,0.3333333333333333,\
+         2.2250738585072014e-308,1e+300,4.0]}}\n"
     );
 }

@@ -1,4 +1,4 @@
-//! Score tables: what is written is read back, and what is wrong is named.
+//! Score tables are read back as they were written, and errors name what is wrong.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ fn a_value_that_is_no_finite_number_is_named_with_its_field() {
     let csv = sandbox.file("a.csv", "id,system,item,bleu\na,,a,1\nb,,b,inf\n");
     assert_eq!(message(&csv), "a.csv:3: field \"bleu\": \"inf\" is not a finite number");
     let empty = sandbox.file("b.jsonl", "\n");
-    assert_eq!(message(&empty), "b.jsonl: no line of scores is in the file");
+    assert_eq!(message(&empty), "b.jsonl: the file has no line of scores");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_header_of_other_rows_is_refused() {
     fs::write(&path, one_line).unwrap();
     let message = message(&path);
     assert!(
-        message.starts_with("s.jsonl: the file has 1 rows, but s.jsonl.meta.json"),
+        message.starts_with("s.jsonl: the file has 1 rows, but its header s.jsonl.meta.json"),
         "{message}"
     );
 }

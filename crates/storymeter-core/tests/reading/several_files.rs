@@ -1,4 +1,4 @@
-//! Many inputs as one stream.
+//! Several inputs are read as one stream.
 
 use storymeter_core::read::{RawRecords, ReadOptions, open};
 

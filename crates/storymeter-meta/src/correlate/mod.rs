@@ -4,7 +4,7 @@
 //! ```
 //! # let dir = tempfile::tempdir()?;
 //! # let (human, scores) = (dir.path().join("human.jsonl"), dir.path().join("scores.txt"));
-//! # let line = |i| format!("{{\"id\": {i}, \"human\": {}}}\n", i * i % 7);
+//! # let line = |i| format!("{{\"id\": {i}, \"human\": {{\"fun\": {}}}}}\n", i * i % 7);
 //! # std::fs::write(&human, (0..6).map(line).collect::<String>())?;
 //! # std::fs::write(&scores, "1\n2\n5\n2\n3\n4\n")?;
 //! use storymeter_core::Catalogue;
@@ -32,6 +32,7 @@ use storymeter_stats::{Coefficient, Correction};
 
 use crate::analysis::{Settings, agreement_of, associate, compare_columns, with_interval};
 use crate::error::{Error, Result};
+use crate::grid::find_metric;
 use crate::level::Level;
 use crate::study::{Agreement, Comparison, IntervalMethod, Side, Test};
 
@@ -281,13 +282,13 @@ impl Judgments {
 /// after.
 fn pick_metric(table: &ScoreTable, source: &Source) -> Result<usize> {
     if let Some(metric) = &source.metric {
-        return Ok(table.find(metric)?);
+        return find_metric(table, metric);
     }
     let metrics = table.of_role(Role::Metric);
     match metrics.as_slice() {
         [] => Err(Error::NoMetric { file: Some(source.file.clone()) }),
         [only] => Ok(*only),
-        several => table.find(&source.name).map_err(|_| Error::SeveralMetrics {
+        several => find_metric(table, &source.name).map_err(|_| Error::SeveralMetrics {
             file: source.file.clone(),
             metrics: several.iter().map(|&at| table.columns()[at].key.to_string()).collect(),
         }),

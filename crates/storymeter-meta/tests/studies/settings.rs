@@ -1,9 +1,9 @@
 //! Other tests, intervals and corrections than the usual ones.
 
-use storymeter_core::Direction;
+use storymeter_core::{Direction, ScoreTable};
 use storymeter_meta::study::{Finding, IntervalMethod, RankMethod, Test};
 use storymeter_meta::table::{Options, analyse};
-use storymeter_meta::{Error, Gap, Level, Settings};
+use storymeter_meta::{Error, Gap, Level, Settings, view};
 use storymeter_stats::{Coefficient, Correction};
 
 use crate::support::{holes, random};
@@ -108,6 +108,10 @@ fn directions_can_be_overridden_and_unknown_names_are_refused_with_the_nearest()
     let unknown = Options { directions: vec![("blue".into(), Direction::Lower)], ..turned };
     let message = analyse(&table, &unknown).unwrap_err().to_string();
     assert!(message.contains("did you mean \"bleu\""), "{message}");
+    let criterion =
+        Options { directions: vec![("fun".into(), Direction::Lower)], ..Options::default() };
+    let message = analyse(&table, &criterion).unwrap_err().to_string();
+    assert!(message.starts_with("there is no metric \"fun\""), "{message}");
     let outsiders = vec!["system 9".to_owned()];
     let message = analyse(&table, &Options { outsiders, ..Options::default() }).unwrap_err();
     assert!(message.to_string().contains("there is no system \"system 9\""), "{message}");
@@ -117,6 +121,8 @@ fn directions_can_be_overridden_and_unknown_names_are_refused_with_the_nearest()
 fn errors_are_variants_and_name_no_flag() {
     let table = random(3, 8, &[], &["bleu"]);
     assert!(matches!(analyse(&table, &Options::default()), Err(Error::NoCriterion { .. })));
+    let nothing = ScoreTable::default();
+    assert!(matches!(analyse(&nothing, &Options::default()), Err(Error::NoCriterion { .. })));
     let table = random(3, 8, &["fun"], &[]);
     assert!(matches!(analyse(&table, &Options::default()), Err(Error::NoMetric { .. })));
     let table = random(3, 8, &["fun"], &["bleu"]);
@@ -149,4 +155,26 @@ fn a_test_without_enough_systems_says_how_many_it_needs() {
     let study = analyse(&random(3, 8, &["fun"], &["a", "b"]), &Options::default()).unwrap();
     let system = study.tests().find(|matrix| matrix.level == Level::System).unwrap();
     assert_eq!((system.pairs[0].p_value, system.pairs[0].n), (Err(Gap::Fewer(4)), 3));
+}
+
+#[test]
+fn a_table_whose_systems_are_all_left_out_has_gaps_and_no_panic() {
+    let outsiders = (0..3).map(|system| format!("system {system}")).collect();
+    let options = Options { outsiders, ..Options::default() };
+    let study = analyse(&random(3, 8, &["fun"], &["a", "b"]), &options).unwrap();
+    assert_eq!((study.systems.len(), study.levels().len()), (0, 0));
+    assert_eq!(study.agreements().filter(|one| one.value == Err(Gap::Empty)).count(), 12);
+    assert!(!view::sheets(&study).is_empty());
+}
+
+#[test]
+fn a_metric_may_have_the_name_of_a_criterion() {
+    let table = random(3, 8, &["union"], &["union", "bleu"]);
+    let options =
+        Options { directions: vec![("union".into(), Direction::Lower)], ..Options::default() };
+    let study = analyse(&table, &options).unwrap();
+    let directions: Vec<_> = study.columns.iter().map(|column| column.direction).collect();
+    assert_eq!(directions, [Direction::Higher, Direction::Lower, Direction::Higher]);
+    let found = study.agreement("union", "union", Level::Pooled, Coefficient::Pearson).unwrap();
+    assert!(found.value.unwrap().value.abs() < 1.0);
 }

@@ -1,10 +1,10 @@
-//! CSV with one column per key: what `score -o X.csv` writes.
+//! Reads CSV files with one column per key, as `score -o X.csv` writes them.
 
 use std::path::Path;
 
 use super::Lines;
 use crate::read::Format;
-use crate::read::delimited::{cut_csv, fields};
+use crate::read::delimited::{cut_csv, fields, wrong_width};
 use crate::read::lines::LineReader;
 use crate::read::raw::{Cut, utf8};
 use crate::{Absence, Error, Place, Result, Row};
@@ -21,10 +21,9 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
         let problem = "the first column of a score file must be \"id\"";
         return Err(Error::invalid(place, problem));
     }
-    if let Some((at, twice)) =
-        names.iter().enumerate().find(|(at, name)| names[..*at].contains(name))
-    {
-        let problem = format!("the column \"{twice}\" is there twice (columns up to {})", at + 1);
+    let seen_before = |(at, name): &(usize, &String)| names[..*at].contains(name);
+    if let Some((at, name)) = names.iter().enumerate().find(seen_before) {
+        let problem = format!("duplicate column \"{name}\": column {} has this name too", at + 1);
         return Err(Error::invalid(place, problem));
     }
     for name in names.iter().filter(|name| !LABELS.contains(&name.as_str())) {
@@ -33,8 +32,7 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
     while let Some((text, place)) = record(&mut lines, path)? {
         let cells: Vec<_> = fields(&text, Format::Csv).collect();
         if cells.len() != names.len() {
-            let problem = format!("{} fields, but the header has {}", cells.len(), names.len());
-            return Err(Error::invalid(place, problem));
+            return Err(wrong_width(&place, cells.len(), names.len()));
         }
         let row = found.rows.len();
         let mut labels = [None, None, None];

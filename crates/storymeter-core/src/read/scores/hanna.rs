@@ -1,18 +1,18 @@
-//! HANNA's published scores: a CSV with one row per system. Every cell is a JSON list with one
-//! number per prompt.
+//! Reads HANNA's published scores: a CSV file with one row per system, in which every cell is a
+//! JSON list with one number per prompt.
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use super::csv::record;
-use crate::read::delimited::fields;
+use crate::read::delimited::{fields, wrong_width};
 use crate::read::hanna::CRITERIA;
 use crate::read::lines::LineReader;
 use crate::read::source::Source;
 use crate::read::{Format, ReadOptions};
 use crate::{Absence, Column, Direction, Error, Place, Result, Row, ScoreTable, Value};
 
-/// The first column: who wrote the stories.
+/// The name of the first column, which says who wrote the stories.
 const SYSTEM: &str = "Model";
 
 /// Reads a file in the layout of `hanna_metric_scores.csv`.
@@ -48,8 +48,7 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<ScoreTable> {
     while let Some((text, place)) = record(&mut lines, path)? {
         let cells: Vec<_> = fields(&text, Format::Csv).collect();
         if cells.len() != names.len() {
-            let problem = format!("{} fields, but the header has {}", cells.len(), names.len());
-            return Err(Error::invalid(place, problem));
+            return Err(wrong_width(&place, cells.len(), names.len()));
         }
         let system = cells[0].trim();
         let problem = match systems.iter().find(|(known, _)| known == system) {
@@ -71,7 +70,7 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<ScoreTable> {
             let expected = *items.get_or_insert(numbers.len());
             if numbers.len() != expected {
                 return Err(wrong(format!(
-                    "{} numbers, but the lists before it have {expected}",
+                    "the list has {} numbers, but those before it have {expected}",
                     numbers.len()
                 )));
             }
@@ -79,7 +78,7 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<ScoreTable> {
         }
     }
     let Some(items) = items else {
-        return Err(Error::invalid(Place::file(path), "no row of scores is in the file"));
+        return Err(Error::invalid(Place::file(path), "the file has no row of scores"));
     };
 
     let row = |system: &str, item: usize, line| Row {
@@ -115,9 +114,7 @@ fn check_header(names: &[String], place: &Place) -> Result<()> {
     }
     let mut seen = HashSet::new();
     match names.iter().find(|name| !seen.insert(name.as_str())) {
-        Some(twice) => {
-            Err(Error::invalid(place.clone(), format!("the column \"{twice}\" is there twice")))
-        }
+        Some(name) => Err(Error::invalid(place.clone(), format!("duplicate column \"{name}\""))),
         None => Ok(()),
     }
 }
@@ -204,18 +201,18 @@ mod tests {
     fn what_is_wrong_is_named_with_line_and_field() {
         assert_eq!(
             message("Model,BLEU\nA,\"[1, 2]\"\nB,\"[1]\"\n"),
-            ":3: field \"BLEU\": 1 numbers, but the lists before it have 2"
+            ":3: field \"BLEU\": the list has 1 numbers, but those before it have 2"
         );
         assert_eq!(
             message("Model,BLEU\nA,\"[1, two]\"\n"),
             ":2: field \"BLEU\": not a JSON list of numbers: expected ident at line 1 column 6"
         );
-        assert_eq!(message("Model,BLEU\nA\n"), ":2: 1 fields, but the header has 2");
+        assert_eq!(message("Model,BLEU\nA\n"), ":2: the record has 1 fields, but the header has 2");
         assert_eq!(
             message("Model,BLEU\nA,[1]\nA,[1]\n"),
             ":3: field \"Model\": duplicate system \"A\": it was first used on line 2"
         );
-        assert_eq!(message("Model,BLEU\n"), ": no row of scores is in the file");
+        assert_eq!(message("Model,BLEU\n"), ": the file has no row of scores");
         assert_eq!(message(""), ": the file is empty");
         assert_eq!(
             message("story\nA\n"),

@@ -1,4 +1,4 @@
-//! One JSON object per line: what `score -o X.jsonl` writes.
+//! Reads one JSON object per line, as `score -o X.jsonl` writes them.
 
 use std::path::Path;
 

@@ -1,16 +1,18 @@
-//! Reading score tables: the one reader behind `meta`, `correlate`, `compare` and `report`.
+//! Reads score tables. `meta`, `correlate`, `compare` and `report` all read them with this reader.
 //!
 //! Three layouts are read, gzipped or not:
 //!
 //! - JSONL, as `score` writes it: `{"id", "system", "item", "scores": {KEY: number}, "human"?}`.
-//!   `null` is an absent value, and `"absent": {KEY: reason}` says why it is. A line without
-//!   `scores` has none, so ratings given by id are read as well. Other fields are ignored.
-//! - CSV, as `score` writes it: `id,system,item`, then one column per key. An empty cell is absent.
-//! - HANNA's published score file: `Model`, then one column per criterion or metric whose cells are
-//!   JSON lists with one number per prompt.
+//!   `null` is an absent value, and `"absent": {KEY: reason}` gives the reason. A line without
+//!   `scores` has only its ratings, so files of ratings are read as well. Other fields are ignored.
+//! - CSV, as `score` writes it: `id,system,item`, then one column per key. An empty cell is an
+//!   absent value.
+//! - HANNA's published score file: `Model`, then one column per criterion or metric, whose cells
+//!   are JSON lists with one number per prompt.
 //!
-//! Beside the first two, a header ([`Header`]) says what the columns are. Where it is missing, the
-//! catalogue says it, and the table has a note about that.
+//! For the first two, a header ([`Header`]) in a file of its own says what the columns are. If it
+//! is missing, the directions come from the catalogue of metrics, and the table has a note about
+//! that.
 
 mod csv;
 mod hanna;
@@ -42,12 +44,13 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// Where the file cannot be read, a value is not a number, or the header belongs to other rows.
+/// If the file cannot be read, a value is not a number, or the header has another number of rows.
 pub fn scores(path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
     read(Source::open(path, None)?, path, catalogue)
 }
 
-/// Reads a score table from any stream, under a name that stands in errors and finds the header.
+/// Reads a score table from any stream. Errors show the name, and the header is looked for beside a
+/// file of that name.
 ///
 /// ```
 /// use storymeter_core::{Catalogue, read};
@@ -85,7 +88,7 @@ enum Layout {
     Hanna,
 }
 
-/// The layout, from the first line and the name.
+/// The layout, found from the first line and the name.
 fn layout(start: &[u8], path: &Path) -> Layout {
     let text = String::from_utf8_lossy(start);
     let first = text.trim_start_matches('\u{feff}').trim_start();
@@ -97,18 +100,18 @@ fn layout(start: &[u8], path: &Path) -> Layout {
     if hanna::is_header(first) { Layout::Hanna } else { Layout::Csv }
 }
 
-/// The rows of a file with their values, before it is known what the columns are.
+/// The rows of a file with their values. What the columns are is not known yet.
 struct Lines {
     rows: Vec<Row>,
-    /// The keys in order of appearance.
+    /// The keys, in order of appearance.
     keys: Vec<Key>,
-    /// By key, the values of the rows that have one.
+    /// For each key, the rows that have a value, and the values.
     values: Vec<Vec<(usize, Value)>>,
 }
 
 impl Lines {
     fn column(&mut self, key: &str) -> usize {
-        // Keys stand in the same order on every line, so that the search is short in practice.
+        // The keys of a line usually stand in the same order, so the search is short.
         self.keys.iter().position(|known| known.as_str() == key).unwrap_or_else(|| {
             self.keys.push(Key::new(key));
             self.values.push(Vec::new());
@@ -120,15 +123,15 @@ impl Lines {
 fn assemble(lines: Lines, path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
     let Lines { rows, keys, values } = lines;
     if rows.is_empty() {
-        return Err(Error::invalid(Place::file(path), "no line of scores is in the file"));
+        return Err(Error::invalid(Place::file(path), "the file has no line of scores"));
     }
     let header = Header::read(path)?;
     if let Some(header) = &header
         && header.rows != rows.len() as u64
     {
         let problem = format!(
-            "the file has {} rows, but {} says {}: it was altered, or belongs to another file; \
-             remove the header to read the file as it is",
+            "the file has {} rows, but its header {} says {}: one of them was changed; write the \
+             scores again, or remove the header to read the file without it",
             rows.len(),
             Header::path_of(path).display(),
             header.rows
@@ -158,7 +161,7 @@ fn assemble(lines: Lines, path: &Path, catalogue: &Catalogue) -> Result<ScoreTab
     Ok(table)
 }
 
-/// What a user should know where the header does not cover all columns.
+/// What a user should know if the header does not cover all columns.
 fn note(path: &Path, header: bool, guessed: &[String], table: &ScoreTable) -> Option<String> {
     if guessed.is_empty() {
         return None;
