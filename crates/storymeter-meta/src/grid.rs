@@ -1,6 +1,7 @@
 //! The dense arrangement of a score table: systems by items.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
 use storymeter_core::{Column, Direction, Role, ScoreTable};
 
@@ -143,6 +144,12 @@ impl Grid {
     pub(crate) fn set_direction(&mut self, column: usize, direction: Direction) {
         self.columns[column].direction = direction;
     }
+}
+
+/// The file that a table was read from, where it was read from one.
+pub(crate) fn file_of(table: &ScoreTable) -> Option<PathBuf> {
+    let first = (!table.rows().is_empty()).then(|| table.place(0).file);
+    first.filter(|file| !file.as_os_str().is_empty())
 }
 
 /// Systems, items and the cell of each row.

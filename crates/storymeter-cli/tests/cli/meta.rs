@@ -379,7 +379,9 @@ fn systems_apart() -> String {
     for (s, system) in SYSTEMS[1..].iter().enumerate() {
         for item in 0..8 {
             let sentence = |salt: usize| {
-                let word = |k: usize| words[(s * 3 + item * 5 + salt + k * k) % words.len()];
+                let word = |k: usize| {
+                    words[(s * 7 + item * item + salt * k + k * k * (s + 1)) % words.len()]
+                };
                 (0..6 + (s + item) % 4).map(word).collect::<Vec<_>>().join(" ")
             };
             let _ = writeln!(

@@ -43,7 +43,8 @@ pub(crate) fn with_interval(
     let Ok(estimate) = &mut found.value else { return Ok(found) };
     let fewest = if coefficient == Coefficient::Kendall { 5 } else { 4 };
     let interval = match settings.bootstrap() {
-        None if found.n < fewest => None,
+        // A perfect correlation has no finite z, and its interval would have no width.
+        None if found.n < fewest || estimate.value.abs() >= 1.0 => None,
         None => Some(fisher_interval(coefficient, estimate.value, found.n, settings.confidence)?),
         Some(options) => Some(correlation_interval(coefficient, x, y, &options)?.interval),
     };

@@ -56,7 +56,12 @@ impl Correlations {
                 cells.push(match level {
                     Level::Story => story_level(grid, coefficient, &pairs)?,
                     Level::System => vectors_level(coefficient, &pairs, |c| &means.means[c])?,
-                    Level::Pooled => vectors_level(coefficient, &pairs, |c| grid.values(c))?,
+                    Level::Pooled => {
+                        let mut found = vectors_level(coefficient, &pairs, |c| grid.values(c))?;
+                        // Pairs of a system and an item without a story are not left out.
+                        found.iter_mut().for_each(|one| one.left_out = grid.stories() - one.n);
+                        found
+                    }
                 });
             }
         }

@@ -4,7 +4,7 @@
 //! ```
 //! # let dir = tempfile::tempdir()?;
 //! # let (human, scores) = (dir.path().join("human.jsonl"), dir.path().join("scores.txt"));
-//! # let line = |i| format!("{{\"id\": {i}, \"human\": {}}}\n", i * i % 7);
+//! # let line = |i| format!("{{\"id\": {i}, \"human\": {{\"fun\": {}}}}}\n", i * i % 7);
 //! # std::fs::write(&human, (0..6).map(line).collect::<String>())?;
 //! # std::fs::write(&scores, "1\n2\n5\n2\n3\n4\n")?;
 //! use storymeter_core::Catalogue;

@@ -11,7 +11,7 @@ use storymeter_stats::Coefficient;
 
 use crate::analysis::{ErrorTypes, agreement_of, associate};
 use crate::error::{Error, Result};
-use crate::grid::Grid;
+use crate::grid::{Grid, file_of};
 use crate::level::Level;
 use crate::outcome::Gap;
 use crate::study::{Agreement, Drift, DriftRow, Finding, Warning, WarningKind};
@@ -90,7 +90,7 @@ pub(super) fn drift(drifted: &ScoreTable, grid: &Grid) -> Result<Drift> {
     let row_cell = |row: usize| cells.get(drifted.rows()[row].id.as_str()).copied();
     let joined = (0..drifted.rows().len()).filter(|&row| row_cell(row).is_some()).count();
     if joined == 0 {
-        let file = drifted.place(0).file;
+        let file = file_of(drifted).unwrap_or_else(|| "the other scores".into());
         return Err(Error::NothingShared { file, other: "the table of scores".into() });
     }
     let size = grid.systems().len() * grid.items().len();
@@ -120,8 +120,8 @@ pub(super) fn drift(drifted: &ScoreTable, grid: &Grid) -> Result<Drift> {
             });
         }
     }
-    let file = drifted.place(0).file;
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name =
+        file_of(drifted).and_then(|file| Some(file.file_name()?.to_string_lossy().into_owned()));
     Ok(Drift {
         scores: name.unwrap_or_else(|| "other scores".into()),
         rated: "the table".into(),

@@ -3,7 +3,7 @@
 mod extras;
 mod stories;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use storymeter_core::{Direction, Error as CoreError, Role, ScoreTable, Signature};
 use storymeter_stats::Coefficient;
@@ -13,7 +13,7 @@ pub use stories::with_stories;
 
 use crate::analysis::{Analysis, Sample, Settings, biased_sets, inspect};
 use crate::error::{Error, Result};
-use crate::grid::Grid;
+use crate::grid::{Grid, file_of};
 use crate::level::Level;
 use crate::ratings::RatingTable;
 use crate::scale::Scale;
@@ -50,7 +50,7 @@ const TOP_LEVEL: usize = 7;
 /// Where the table has no criterion or no metric, a name in the options is not known, a rating is
 /// outside the scale, or the stories cannot be arranged as systems and items.
 pub fn analyse(table: &ScoreTable, options: &Options) -> Result<Study> {
-    let file = Some(table.place(0).file).filter(|file| *file != Path::new(""));
+    let file = file_of(table);
     if table.of_role(Role::Human).is_empty() {
         return Err(Error::NoCriterion { file });
     }

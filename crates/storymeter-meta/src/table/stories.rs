@@ -7,6 +7,7 @@ use storymeter_core::read::{self, ReadOptions};
 use storymeter_core::{Error as CoreError, Role, Row, ScoreTable, Story};
 
 use crate::error::{Error, Result};
+use crate::grid::file_of;
 use crate::study::{Warning, WarningKind};
 
 /// Joins stories to a table of scores by id, and says what was left out.
@@ -28,7 +29,7 @@ pub fn with_stories(scores: &ScoreTable, stories: &Path) -> Result<(ScoreTable, 
         }
     }
     if rows.is_empty() {
-        let file = scores.place(0).file;
+        let file = file_of(scores).unwrap_or_else(|| "the scores".into());
         return Err(Error::NothingShared { file, other: stories.to_owned() });
     }
     let mut warnings = Vec::new();
@@ -41,7 +42,10 @@ pub fn with_stories(scores: &ScoreTable, stories: &Path) -> Result<(ScoreTable, 
             warnings.push(Warning::new(WarningKind::Missing, "stories", message));
         }
     }
-    let mut table = ScoreTable::new(rows).read_from(&scores.place(0).file);
+    let mut table = ScoreTable::new(rows);
+    if let Some(file) = file_of(scores) {
+        table = table.read_from(&file);
+    }
     for column in scores.of_role(Role::Metric) {
         let values = kept.iter().map(|&row| scores.values(column)[row].clone()).collect();
         table.push(scores.columns()[column].clone(), values);

@@ -40,6 +40,8 @@ pub struct RatedSet {
     pub human: Vec<f64>,
     /// The largest number of raters of a story.
     pub raters: usize,
+    /// The scale of the ratings.
+    scale: Scale,
     /// The error type that each rater named; `None` without `ant_data_all.txt`.
     pub errors: Option<ErrorTypes>,
     /// The metrics, in the order of the paper's Table 5, with unknown ones last.
@@ -85,6 +87,7 @@ impl RatedSet {
             name: folder_name(folder),
             human: annotated.iter().map(|s| mean(&s.numbers)).collect(),
             raters,
+            scale,
             errors: None,
             metrics: Vec::new(),
             warnings,
@@ -111,9 +114,12 @@ impl RatedSet {
         self.human.len()
     }
 
-    /// Each story's quality level, from 0 to the number of raters.
+    /// Each story's quality level: its mean rating on a scale from 0 to the number of raters.
     pub fn levels(&self) -> Vec<usize> {
-        self.human.iter().map(|mean| (mean * self.raters as f64).round() as usize).collect()
+        let Scale { low, high } = self.scale;
+        let share = |mean: f64| (mean - low) / (high - low);
+        let level = |&mean: &f64| (share(mean) * self.raters as f64).round() as usize;
+        self.human.iter().map(level).collect()
     }
 
     /// Reads every score file of a folder. An absent folder has none.

@@ -107,6 +107,8 @@ fn systems_without_a_shared_item_have_no_f1_and_no_story_level_and_a_warning_say
     let agreement =
         study.agreement("bleu", "plot/pace", Level::Story, Coefficient::Kendall).unwrap();
     assert_eq!((&agreement.value, agreement.n), (&Err(Gap::NoSharedItem), 0));
+    let pooled = study.agreement("bleu", "plot/pace", Level::Pooled, Coefficient::Kendall).unwrap();
+    assert_eq!((pooled.n, pooled.left_out), (32, 0));
     let unpaired: Vec<_> =
         study.warnings.iter().filter(|w| w.kind == WarningKind::Unpaired).collect();
     assert_eq!(unpaired.len(), 1);

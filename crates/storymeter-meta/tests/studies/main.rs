@@ -7,3 +7,4 @@ mod folders;
 mod names;
 mod settings;
 mod support;
+mod union;

@@ -1,9 +1,9 @@
 //! Other tests, intervals and corrections than the usual ones.
 
-use storymeter_core::Direction;
+use storymeter_core::{Direction, ScoreTable};
 use storymeter_meta::study::{Finding, IntervalMethod, RankMethod, Test};
 use storymeter_meta::table::{Options, analyse};
-use storymeter_meta::{Error, Gap, Level, Settings};
+use storymeter_meta::{Error, Gap, Level, Settings, view};
 use storymeter_stats::{Coefficient, Correction};
 
 use crate::support::{holes, random};
@@ -117,6 +117,8 @@ fn directions_can_be_overridden_and_unknown_names_are_refused_with_the_nearest()
 fn errors_are_variants_and_name_no_flag() {
     let table = random(3, 8, &[], &["bleu"]);
     assert!(matches!(analyse(&table, &Options::default()), Err(Error::NoCriterion { .. })));
+    let nothing = ScoreTable::default();
+    assert!(matches!(analyse(&nothing, &Options::default()), Err(Error::NoCriterion { .. })));
     let table = random(3, 8, &["fun"], &[]);
     assert!(matches!(analyse(&table, &Options::default()), Err(Error::NoMetric { .. })));
     let table = random(3, 8, &["fun"], &["bleu"]);
@@ -149,4 +151,14 @@ fn a_test_without_enough_systems_says_how_many_it_needs() {
     let study = analyse(&random(3, 8, &["fun"], &["a", "b"]), &Options::default()).unwrap();
     let system = study.tests().find(|matrix| matrix.level == Level::System).unwrap();
     assert_eq!((system.pairs[0].p_value, system.pairs[0].n), (Err(Gap::Fewer(4)), 3));
+}
+
+#[test]
+fn a_table_whose_systems_are_all_left_out_has_gaps_and_no_panic() {
+    let outsiders = (0..3).map(|system| format!("system {system}")).collect();
+    let options = Options { outsiders, ..Options::default() };
+    let study = analyse(&random(3, 8, &["fun"], &["a", "b"]), &options).unwrap();
+    assert_eq!((study.systems.len(), study.levels().len()), (0, 0));
+    assert_eq!(study.agreements().filter(|one| one.value == Err(Gap::Empty)).count(), 12);
+    assert!(!view::sheets(&study).is_empty());
 }
