@@ -50,6 +50,11 @@ pub struct Common {
     pub no_progress: bool,
 }
 
+/// Accepts a number from one to a million.
+pub fn count() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=1_000_000)
+}
+
 /// The verbs.
 // Only one value is made per run, so its size does not matter.
 #[allow(clippy::large_enum_variant)]

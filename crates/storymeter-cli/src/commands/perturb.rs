@@ -20,7 +20,7 @@ use storymeter::text::lexicon::Lexicon;
 use storymeter::text::tagger::Tagger;
 
 use crate::Outcome;
-use crate::args::Common;
+use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
 use crate::output::Output;
 use crate::progress;
@@ -58,12 +58,7 @@ pub struct PerturbArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// The number of samples per story
-    #[arg(
-        long,
-        value_name = "K",
-        default_value_t = 1,
-        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
-    )]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = count())]
     per_story: u64,
     /// The techniques: all, some (repetition,negation), some with weights
     /// (repetition=1,negation=3), or all but one (no-negation). By default repetition,

@@ -17,7 +17,7 @@ use storymeter::ledger::Resampling;
 use storymeter::{Depth, Device, LEARNED, Pass, Precision, Run, Scored, Scorer, Watch};
 
 use crate::Outcome;
-use crate::args::Common;
+use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
 use crate::output::Output;
 use crate::progress;
@@ -102,13 +102,8 @@ pub struct ScoreArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// The number of resamples for intervals and tests
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1000,
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
-    )]
-    resamples: u32,
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count())]
+    resamples: u64,
     /// The folder with the tables of METEOR 1.5. The same as --weights meteor=DIR
     #[arg(long, value_name = "DIR")]
     meteor_data: Option<PathBuf>,

@@ -18,7 +18,7 @@ use storymeter::union::train::{
 };
 
 use crate::Outcome;
-use crate::args::Common;
+use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
 use crate::output::Output;
 use crate::progress;
@@ -114,7 +114,7 @@ pub struct TrainArgs {
     )]
     seed: Option<u64>,
     /// The number of passes over the stories
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = count())]
     epochs: Option<u64>,
     /// Write the log to this file instead of train.jsonl in the output folder
     #[arg(long, value_name = "FILE")]

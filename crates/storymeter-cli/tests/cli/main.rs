@@ -1,6 +1,8 @@
 //! Runs the program as its users do. The tests of each verb have a file of their own.
 
+mod advice;
 mod correlate;
+mod help;
 mod meta;
 mod metrics;
 mod model;

@@ -241,8 +241,8 @@ fn what_a_metric_needs_and_a_story_lacks_is_named() {
     nothing_half_written(
         &sandbox,
         "score bare.jsonl --metric bleu -o out.jsonl",
-        "bare.jsonl:2: story \"x\": metric \"bleu\" needs a reference, and there is none (add it to \
-         the stories as the field \"reference\", or name a file with --references)",
+        "bare.jsonl:2: story \"x\": metric \"bleu\" needs a reference, and there is none (add it \
+         to the stories as the field \"reference\", or name a file with --references)",
     );
     nothing_half_written(
         &sandbox,
