@@ -1,11 +1,13 @@
-"""Makes crates/storymeter-metrics/data/capitalised_synonyms.txt, what NLTK's METEOR does not take for synonyms.
+"""Makes capitalised_synonyms.txt, the words that NLTK's METEOR does not take for synonyms.
 
-    python3 tools/capitalised_synonyms.py /usr/share/wordnet > crates/storymeter-metrics/data/capitalised_synonyms.txt
+    cd crates/storymeter-metrics/data
+    python3 ../../../tools/capitalised_synonyms.py /usr/share/wordnet > capitalised_synonyms.txt
 
-NLTK compares the names of a synset's words as WordNet writes them with lower-case words, so names with capital letters
-never match. The embedded lexicon keeps no letter case; here are the words it links only through such names: a line is a
-word and the synonyms it does not have. A word that is itself only a name ("As", the symbol of arsenic) has itself on its line
-if it ends in s: so that "ass", taken for its plural, does not match "as".
+NLTK compares words in lower case with the names in a synset as WordNet writes them, so names with
+capital letters never match. The embedded lexicon does not keep the case of letters. The table has
+the words that it links only through such names. A line has a word, and then the synonyms that are
+not its synonyms in NLTK. A word that is itself only a name ("As", the symbol of arsenic) has itself
+on its line if it ends in s, so that "ass", which is taken for its plural, does not match "as".
 """
 
 import collections

@@ -3,9 +3,11 @@
 Writes two fixtures:
 
   crates/storymeter-metrics/tests/fixtures/nasty.json
-      Short texts written for this project that tokenisers stumble over, with the peers' values and tokens.
+      Short texts, written for this project, that are difficult for tokenisers, with the values and
+      tokens of the other programs.
   crates/storymeter-checks/tests/fixtures/metrics_peers.csv.gz
-      Values on pairs of real stories of the shared data. Numbers only: a pair is named by its file and record.
+      Values on pairs of real stories of the shared data. It has only numbers; a pair is named by its
+      file and record.
 
 Run with sacrebleu 2.6.0, nltk 3.10.4, pycocoevalcap 1.2, spacy 3.8.18:
 

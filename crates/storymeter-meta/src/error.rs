@@ -95,8 +95,10 @@ pub enum Error {
     },
     /// A system with two stories for one item.
     #[error(
-        "{place}: system \"{system}\" has two stories for item \"{item}\": ids \"{first}\" and \
-         \"{second}\""
+        "{place}: system \"{system}\" has two stories for item \"{item}\": ids \"{}\" and \
+         \"{}\"",
+        .ids[0],
+        .ids[1]
     )]
     TwoStories {
         /// Where the second story stands.
@@ -105,10 +107,8 @@ pub enum Error {
         system: String,
         /// The item.
         item: String,
-        /// The id of the first story.
-        first: String,
-        /// The id of the second story.
-        second: String,
+        /// The ids of the two stories.
+        ids: Box<[String; 2]>,
     },
     /// A story without a system in a table where others have one.
     #[error("{place}: story \"{id}\" has no system, but other stories have one")]

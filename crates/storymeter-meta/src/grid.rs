@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use storymeter_core::{Column, Direction, Role, ScoreTable};
+use storymeter_core::{Column, Direction, Error as CoreError, Role, ScoreTable};
 
 use crate::error::{Error, Result};
 
@@ -152,6 +152,21 @@ pub(crate) fn file_of(table: &ScoreTable) -> Option<PathBuf> {
     first.filter(|file| !file.as_os_str().is_empty())
 }
 
+/// The metric of a name, by position. A criterion of the same name does not count.
+pub(crate) fn find_metric(table: &ScoreTable, name: &str) -> Result<usize> {
+    let metrics = table.of_role(Role::Metric);
+    let key = |at: usize| table.columns()[at].key.as_str();
+    if let Some(&exact) = metrics.iter().find(|&&at| key(at) == name) {
+        return Ok(exact);
+    }
+    let unknown = || CoreError::unknown("metric", name, metrics.iter().map(|&at| key(at)));
+    match table.find(name) {
+        Ok(at) if metrics.contains(&at) => Ok(at),
+        Ok(_) | Err(CoreError::UnknownName { .. }) => Err(unknown().into()),
+        Err(ambiguous) => Err(ambiguous.into()),
+    }
+}
+
 /// Systems, items and the cell of each row.
 fn arrange(table: &ScoreTable) -> Result<(Vec<String>, Vec<String>, Vec<usize>)> {
     let rows = table.rows();
@@ -172,8 +187,7 @@ fn arrange(table: &ScoreTable) -> Result<(Vec<String>, Vec<String>, Vec<usize>)>
                 place: table.place(at),
                 system: system.clone(),
                 item: row.item.clone(),
-                first: rows[other].id.clone(),
-                second: row.id.clone(),
+                ids: Box::new([rows[other].id.clone(), row.id.clone()]),
             });
         }
         places.push(place);

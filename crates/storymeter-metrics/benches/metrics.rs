@@ -1,6 +1,7 @@
-//! Metrics on made-up stories of about 300 words, in bytes of story and reference a second.
+//! Speed of metrics on made-up stories of about 300 words, in bytes of stories and references per
+//! second.
 //!
-//! `benches/peers/metrics.py`, `rouge.py` and `meteor.py` time the peers beside us.
+//! `benches/peers/metrics.py`, `rouge.py` and `meteor.py` time other programs on the same texts.
 #![allow(missing_docs)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -11,7 +12,7 @@ use storymeter_metrics::{MetricSet, catalogue};
 
 const STORIES: u64 = 64;
 
-/// Words by a made-up Zipf law, with punctuation.
+/// A text in which some words are much more frequent than others, with punctuation.
 fn text(seed: u64) -> String {
     use rand_chacha::rand_core::Rng;
     const WORDS: [&str; 24] = [
@@ -97,7 +98,7 @@ fn metrics(criterion: &mut Criterion) {
                         .surveyed(survey)
                         .expect("fits in memory")
                         .batch(&records)
-                        .expect("nothing lacks")
+                        .expect("every story has what is needed")
                 })
             });
         });

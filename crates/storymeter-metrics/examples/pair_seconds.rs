@@ -1,9 +1,10 @@
-//! Times one metric on stories held in memory, on one thread: `pair_seconds FILE.jsonl ROUNDS METRIC`.
+//! Times one metric on stories in memory, on one thread: `pair_seconds FILE.jsonl ROUNDS METRIC`.
 //!
-//! Prints one JSON line: seconds a round on the processor (so that other work on the machine does not count) and on
-//! the clock, both the mean of all rounds, and bytes of story and references. What a metric loads is loaded once,
-//! before the first round; texts are tokenised anew in each. METEOR's tables come from `STORYMETER_METEOR_DATA`.
-//! `benches/peers/rouge.py` and `meteor.py` run it beside the peers.
+//! Prints one line of JSON with the mean seconds per round, in processor time (which does not count
+//! other work on the machine) and on the clock, and with the bytes of stories and references. A
+//! metric loads its tables once, before the first round. Texts are tokenised anew in each round.
+//! METEOR's tables come from the folder that `STORYMETER_METEOR_DATA` names.
+//! `benches/peers/rouge.py` and `meteor.py` compare the times with those of other programs.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;
@@ -48,7 +49,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What this thread has spent on a processor. The system brings the number up to date a few hundred times a second.
+/// The time that this thread has spent on a processor. The system updates the number a few hundred
+/// times per second.
 fn processor_seconds() -> Result<f64, String> {
     const FILE: &str = "/proc/thread-self/schedstat";
     let text = std::fs::read_to_string(FILE).map_err(|error| format!("{FILE}: {error}"))?;

@@ -1,11 +1,14 @@
 //! Times metrics on one thread and on several: `threads FILE.jsonl THREADS METRIC...`.
 //!
-//! Prints one JSON line a metric: seconds of a round on one thread and on `THREADS`, and how many times as fast several are,
-//! all of them medians; rounds on one and on several take turns, so that other work on the machine hits both. A round is what `storymeter score` does with the stories once they are parsed: batches of 1,024,
-//! several under way, after a first pass where the metric needs one.
+//! Prints one line of JSON per metric with the seconds per round on one thread and on `THREADS`,
+//! and the ratio of the two. All numbers are medians. Rounds on one thread and on several take
+//! turns, so that other work on the machine affects both. A round does what `storymeter score` does
+//! with stories that are already parsed: it scores batches of 1,024, several at a time, after a
+//! first pass if the metric needs one.
 //!
-//! Two lines before them say what the machine itself gives: the same for a loop of arithmetic and for one that
-//! counts in a table of 16 KiB, which share nothing between threads. `benches/peers/metrics.py` runs it.
+//! Two lines before them say what the machine itself gains from more threads. They are for a loop
+//! of arithmetic and for a loop that counts in a table of 16 KiB, in which the threads share
+//! nothing. `benches/peers/metrics.py` runs this example.
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;
@@ -34,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [one, several] = pools;
     let pools = [one?, several?];
     for (name, work) in [("arithmetic", arithmetic as fn()), ("counting", counting)] {
-        // As much work for one thread as for several.
+        // One thread does as much work as several together.
         let round = || {
             let pieces = vec![(); 8 * threads];
             in_order(pieces, 2 * threads, |()| work(), |()| Ok(()))
@@ -64,7 +67,7 @@ fn report(
     round: impl Fn() -> Result<(), MetricError> + Sync,
 ) -> Result<(), MetricError> {
     let seconds = |pool: &ThreadPool| {
-        // All threads awake, each on a processor of its own as soon as one is free.
+        // Wakes all threads, and lets the system give each a processor of its own.
         pool.broadcast(|_| {
             let start = Instant::now();
             while start.elapsed().as_millis() < 200 {}
@@ -72,21 +75,22 @@ fn report(
         let start = Instant::now();
         pool.install(&round).map(|()| start.elapsed().as_secs_f64())
     };
-    // Once for nothing: tables are read, memory is there.
+    // The first round is not timed. It reads tables and allocates memory.
     pools.iter().try_for_each(|pool| seconds(pool).map(drop))?;
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
         rounds.push((seconds(&pools[0])?, seconds(&pools[1])?));
     }
-    let median = |of: fn(&(f64, f64)) -> f64| {
-        let mut values: Vec<f64> = rounds.iter().map(of).collect();
+    let median = |value: fn(&(f64, f64)) -> f64| {
+        let mut values: Vec<f64> = rounds.iter().map(value).collect();
         values.sort_by(f64::total_cmp);
         values[ROUNDS / 2]
     };
     let (one, several) = (median(|round| round.0), median(|round| round.1));
     let ratio = median(|(one, several)| one / several);
     println!(
-        "{{\"name\": \"{name}\", \"threads\": {threads}, \"one\": {one:.4}, \"several\": {several:.4}, \"ratio\": {ratio:.3}}}"
+        "{{\"name\": \"{name}\", \"threads\": {threads}, \"one\": {one:.4}, \
+         \"several\": {several:.4}, \"ratio\": {ratio:.3}}}"
     );
     Ok(())
 }
@@ -100,7 +104,7 @@ fn arithmetic() {
     black_box(x);
 }
 
-/// What metrics mostly do: counts at places that hashes name, in the first cache.
+/// What metrics mostly do: increase counts in a hash table that fits in the first cache.
 fn counting() {
     let mut counts = vec![0u64; 2048];
     for n in 0..20_000_000u64 {

@@ -1,8 +1,9 @@
-//! Times metrics on one thread on stories held in memory: `throughput FILE.jsonl METRIC...`.
+//! Times metrics on one thread on stories in memory: `throughput FILE.jsonl METRIC...`.
 //!
-//! Prints one JSON line a metric: seconds of a round (the best mean of five), stories, and bytes of story and references a
-//! second. The seconds are those on the processor where the system tells (Linux), so that other work on the machine does
-//! not count. `benches/peers/metrics.py` runs it beside the peers, and the example `threads` for more threads than one.
+//! Prints one line of JSON per metric with the seconds per round (the best mean of five), the
+//! number of stories, and the megabytes of stories and references per second. On Linux the seconds
+//! are processor time, so that other work on the machine does not count. `benches/peers/metrics.py`
+//! compares them with other programs. The example `threads` times more than one thread.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;
@@ -38,7 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let best = pool.install(|| -> Result<f64, MetricError> {
             let first = Instant::now();
             round()?;
-            // The system counts processor time in ticks of some milliseconds: many rounds make one reading.
+            // The system counts processor time in steps of some milliseconds, so a reading is taken
+            // over many rounds.
             let rounds = (0.1 / first.elapsed().as_secs_f64()).ceil().clamp(1.0, 10_000.0);
             let mut best = f64::INFINITY;
             for _ in 0..5 {
@@ -54,14 +56,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         })?;
         let rate = bytes as f64 / best / 1e6;
         println!(
-            "{{\"metric\": \"{id}\", \"seconds\": {best:.6}, \"stories\": {}, \"megabytes_per_second\": {rate:.1}}}",
+            "{{\"metric\": \"{id}\", \"seconds\": {best:.6}, \"stories\": {}, \
+             \"megabytes_per_second\": {rate:.1}}}",
             records.len()
         );
     }
     Ok(())
 }
 
-/// Time this thread has spent on a processor, where the system tells.
+/// The time that this thread has spent on a processor, if the system says so.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds / 1e9)

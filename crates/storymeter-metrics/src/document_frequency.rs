@@ -1,12 +1,14 @@
-//! In how many documents each n-gram occurs, for corpora whose n-grams do not fit in memory.
+//! The number of documents in which each n-gram occurs, for corpora whose n-grams do not fit in
+//! memory.
 //!
-//! N-grams are 64-bit hashes. Most n-grams of a corpus occur in one document only, and every metric treats those like
-//! unknown ones, so only the others are kept in the end. On the way there, every thread gathers hashes in parts by their
-//! first bits; a part that is full is put aside in a temporary file. In the end each part, a small share of the whole, is
-//! sorted and counted by itself. So no thread waits for another, and all threads count.
+//! N-grams are represented by 64-bit hashes. Most n-grams of a corpus occur in one document only,
+//! and every metric treats these like unknown ones, so only the others are kept in the end. Until
+//! then, every thread gathers hashes, divided into parts by their first bits. When a part is full,
+//! it is written to a temporary file. In the end each part is sorted and counted by itself. In this
+//! way no thread waits for another, and all threads take part in counting.
 //!
-//! Two n-grams of the same hash would be taken for one: for a hundred million different n-grams the chance that any
-//! two collide is about 3 in 10,000.
+//! Two n-grams with the same hash would be taken for one. For a hundred million different n-grams,
+//! the chance that any two have the same hash is about 3 in 10,000.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -15,51 +17,51 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 use storymeter_core::{Error, Place, Result};
 
-/// Hashes with the same first bits are of one part.
+/// The number of first bits that decide to which part a hash belongs.
 const BITS: u32 = 6;
 const PARTS: usize = 1 << BITS;
 
-/// Hashes held in memory by all threads together before they are put aside: 64 MiB.
+/// The number of hashes that all threads together hold in memory before they use files: 64 MiB.
 const BUFFER: usize = 8 << 20;
 
-/// Gathers documents, from any thread and in any order.
+/// Gathers documents from any thread and in any order.
 pub(crate) struct DocumentCounter {
-    /// One for each thread of the pool, so that its lock and its memory stay with the thread's processor.
+    /// One per thread of the pool, so that no thread waits for the lock or the memory of another.
     gathered: Vec<Mutex<Gathered>>,
-    /// By part.
-    aside: Vec<Mutex<Aside>>,
-    /// How many hashes of a part a thread gathers.
+    /// The overflow of each part.
+    overflow: Vec<Mutex<Overflow>>,
+    /// The number of hashes of a part that a thread gathers in memory.
     capacity: usize,
 }
 
-/// What one thread gathered. Larger than a cache line or two, so that no two threads write to one.
+/// What one thread gathered. It is aligned so that no two threads write to the same cache line.
 #[repr(align(128))]
 struct Gathered {
     documents: u64,
-    /// By part, the hashes, each as often as it was seen, in any order.
+    /// The hashes of each part, in any order, each as often as it was seen.
     parts: Vec<Vec<u64>>,
 }
 
-/// What did not fit in the buffers of a part.
+/// The hashes of a part that did not fit in memory.
 #[derive(Default)]
-struct Aside {
+struct Overflow {
     file: Option<BufWriter<File>>,
     failure: Option<io::Error>,
 }
 
 impl DocumentCounter {
     pub(crate) fn new() -> Self {
-        // Not so little for each of many threads that files are written in crumbs.
+        // With many threads, smaller buffers would write files in tiny pieces.
         Self::with_capacity((BUFFER / PARTS / rayon::current_num_threads()).max(4096))
     }
 
     fn with_capacity(capacity: usize) -> Self {
         let empty = || Mutex::new(Gathered { documents: 0, parts: vec![Vec::new(); PARTS] });
         let gathered = (0..rayon::current_num_threads()).map(|_| empty()).collect();
-        Self { gathered, aside: (0..PARTS).map(|_| Mutex::default()).collect(), capacity }
+        Self { gathered, overflow: (0..PARTS).map(|_| Mutex::default()).collect(), capacity }
     }
 
-    /// Takes in one document, given the hashes of its different n-grams.
+    /// Adds a document, given the hashes of its different n-grams.
     pub(crate) fn add(&self, hashes: &[u64]) {
         let thread = rayon::current_thread_index().unwrap_or(0);
         let mut own = lock(&self.gathered[thread % self.gathered.len()]);
@@ -68,24 +70,24 @@ impl DocumentCounter {
             let part = &mut own.parts[part_of(hash)];
             part.push(hash);
             if part.len() >= self.capacity {
-                lock(&self.aside[part_of(hash)]).put(part);
+                lock(&self.overflow[part_of(hash)]).put(part);
                 part.clear();
             }
         }
     }
 
-    /// Puts the counts together.
+    /// Counts the documents of each n-gram.
     pub(crate) fn finish(self) -> Result<DocumentFrequency> {
         let gathered: Vec<Gathered> = self.gathered.into_iter().map(into_inner).collect();
-        let count = |(part, aside): (usize, Mutex<Aside>)| {
+        let count = |(part, overflow): (usize, Mutex<Overflow>)| {
             let buffers: Vec<&[u64]> =
                 gathered.iter().map(|own| own.parts[part].as_slice()).collect();
-            let mut hashes = into_inner(aside).with(buffers.concat())?;
+            let mut hashes = into_inner(overflow).with(buffers.concat())?;
             hashes.sort_unstable();
             Ok(Counts::of_sorted(&hashes))
         };
         let parts =
-            self.aside.into_par_iter().enumerate().map(count).collect::<io::Result<Vec<_>>>();
+            self.overflow.into_par_iter().enumerate().map(count).collect::<io::Result<Vec<_>>>();
         let parts = parts.map_err(|error| Error::io(Place::file(std::env::temp_dir()), error))?;
         Ok(DocumentFrequency { documents: gathered.iter().map(|own| own.documents).sum(), parts })
     }
@@ -103,7 +105,7 @@ fn part_of(hash: u64) -> usize {
     (hash >> (u64::BITS - BITS)) as usize
 }
 
-impl Aside {
+impl Overflow {
     fn put(&mut self, hashes: &[u64]) {
         let outcome = self.write(hashes);
         if let Err(error) = outcome {
@@ -119,7 +121,7 @@ impl Aside {
         hashes.iter().try_for_each(|hash| file.write_all(&hash.to_le_bytes()))
     }
 
-    /// These hashes and all that was put aside.
+    /// These hashes, and all that were written to the file.
     fn with(self, mut hashes: Vec<u64>) -> io::Result<Vec<u64>> {
         self.failure.map_or(Ok(()), Err)?;
         let Some(file) = self.file else { return Ok(hashes) };
@@ -137,19 +139,21 @@ impl Aside {
     }
 }
 
-/// The hashes of a part that were seen twice or more, in ascending order, each near the place its value names.
+/// The hashes of a part that were seen twice or more, in ascending order. Each is near the place
+/// that its value gives.
 ///
-/// A third of the slots are free, so that the slot looked at first nearly always tells: who looks up a hash of a large
-/// corpus waits for memory once.
+/// A third of the slots are free, so that the first slot nearly always has the answer. In a large
+/// corpus a lookup therefore waits for memory only once.
 struct Counts {
     /// [`FREE`] or a hash.
     slots: Vec<u64>,
     counts: Vec<u32>,
-    /// Places that values name; more slots follow, for what is crowded out at the end.
+    /// The number of places that values give. More slots follow, for hashes that were pushed beyond
+    /// the end.
     places: u64,
 }
 
-/// No hash: one of this value counts as the next one.
+/// Marks a free slot. A hash of this value is replaced by the next one.
 const FREE: u64 = 0;
 
 impl Counts {
@@ -174,12 +178,12 @@ impl Counts {
         counts
     }
 
-    /// The place that the bits after those that all hashes of the part share name.
+    /// The place of a hash, given by the bits that follow those of the part.
     fn place(&self, hash: u64) -> usize {
         ((u128::from(hash << BITS) * u128::from(self.places)) >> u64::BITS) as usize
     }
 
-    /// The count of a hash whose place and what lies there are known.
+    /// The count of a hash, given its place and what was found there.
     fn count(&self, hash: u64, mut place: usize, mut found: u64) -> Option<u32> {
         while found != FREE && found < hash {
             place += 1;
@@ -189,7 +193,7 @@ impl Counts {
     }
 }
 
-/// In how many of the documents each n-gram occurs.
+/// The number of documents in which each n-gram occurs.
 pub(crate) struct DocumentFrequency {
     documents: u64,
     parts: Vec<Counts>,
@@ -201,19 +205,21 @@ impl DocumentFrequency {
         self.documents
     }
 
-    /// In how many documents each of the n-grams occurs; 1 also stands for none.
-    pub(crate) fn of_all(&self, hashes: &[u64]) -> Vec<u32> {
+    /// The number of documents in which each of these n-grams occurs. It is 1 for an unknown n-gram
+    /// as well.
+    pub(crate) fn look_up(&self, hashes: &[u64]) -> Vec<u32> {
         let mut counts = Vec::with_capacity(hashes.len());
-        for some in hashes.chunks(32) {
-            // Places first, and what lies there, with no decision in between: the processor waits for all at once.
+        for chunk in hashes.chunks(32) {
+            // All places are read before anything is decided, so that the processor waits for
+            // memory once and not 32 times.
             let mut places = [0; 32];
             let mut found = [FREE; 32];
-            for ((place, found), &hash) in places.iter_mut().zip(&mut found).zip(some) {
+            for ((place, found), &hash) in places.iter_mut().zip(&mut found).zip(chunk) {
                 let part = &self.parts[part_of(hash)];
                 *place = part.place(hash.max(FREE + 1));
                 *found = part.slots[*place];
             }
-            counts.extend(some.iter().zip(places.iter().zip(found)).map(
+            counts.extend(chunk.iter().zip(places.iter().zip(found)).map(
                 |(&hash, (&place, found))| {
                     self.parts[part_of(hash)].count(hash.max(FREE + 1), place, found).unwrap_or(1)
                 },
@@ -238,7 +244,7 @@ mod tests {
             let hashes: Vec<u64> = (1..=60).filter(|n| document % n == 0).map(spread).collect();
             counter.add(&hashes);
         }
-        counter.finish().expect("temporary files work")
+        counter.finish().expect("temporary files can be written")
     }
 
     #[test]
@@ -249,22 +255,23 @@ mod tests {
             for n in 1..=60u64 {
                 let expected = [(50 / n).max(1) as u32];
                 assert_eq!(
-                    counted.of_all(&[spread(n)]),
+                    counted.look_up(&[spread(n)]),
                     expected,
                     "{n} with a buffer of {capacity}"
                 );
             }
-            assert_eq!(counted.of_all(&[12345]), [1]);
+            assert_eq!(counted.look_up(&[12345]), [1]);
         }
     }
 
     #[test]
     fn nothing_seen_is_nothing_known() {
-        let empty = DocumentCounter::new().finish().expect("nothing to put aside");
-        assert_eq!((empty.documents(), empty.of_all(&[0, u64::MAX])), (0, vec![1, 1]));
+        let empty = DocumentCounter::new().finish().expect("no file is needed");
+        assert_eq!((empty.documents(), empty.look_up(&[0, u64::MAX])), (0, vec![1, 1]));
     }
 
-    /// Many hashes in one place, at both ends of their part and of all parts, and their neighbours that never came.
+    /// Many hashes belong to one place, at both ends of a part and of all parts. Their neighbours
+    /// were never seen.
     #[test]
     fn crowded_hashes_are_found_and_their_neighbours_are_not() {
         let crowd: Vec<u64> = [0, u64::MAX / 64 - 300, u64::MAX - 300]
@@ -273,9 +280,9 @@ mod tests {
             .collect();
         let counter = DocumentCounter::new();
         (0..3).for_each(|_| counter.add(&crowd));
-        let counted = counter.finish().expect("nothing to put aside");
-        assert_eq!(counted.of_all(&crowd), vec![3; 300]);
+        let counted = counter.finish().expect("no file is needed");
+        assert_eq!(counted.look_up(&crowd), vec![3; 300]);
         let neighbours: Vec<u64> = crowd.iter().map(|hash| hash + 2).collect();
-        assert_eq!(counted.of_all(&neighbours), vec![1; 300]);
+        assert_eq!(counted.look_up(&neighbours), vec![1; 300]);
     }
 }

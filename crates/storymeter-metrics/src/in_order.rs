@@ -1,17 +1,30 @@
-//! Batches under way: several at once on all threads, and what comes of them taken one after the other, in order.
+//! Several batches at once on all threads, whose results are taken one after the other, in order.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvError, TryRecvError, sync_channel};
 
-/// Does `work` on each item on the threads of rayon's pool and hands the results to `take`, in the order of the items,
-/// on this thread. The first error of `take` ends it.
+/// Does `work` on each item on the threads of rayon's pool, and hands the results to `take` on this
+/// thread, in the order of the items.
 ///
-/// Items are taken from the iterator when they are needed: at most `ahead` of them are being worked on or wait to be
-/// taken. With two or more, a thread that finds nothing left to do in one item begins the next, where one item at a
-/// time would have all threads wait for the slowest at every item's end.
+/// Items are taken from the iterator when they are needed. At most `ahead` of them are being worked
+/// on or wait to be taken. With two or more, a thread that has nothing left to do for one item
+/// begins the next. With one, all threads would wait for the slowest at the end of every item.
+///
+/// ```
+/// let mut squares = Vec::new();
+/// storymeter_metrics::in_order(1..=4, 2, |n| n * n, |square| {
+///     squares.push(square);
+///     Ok::<_, ()>(())
+/// })?;
+/// assert_eq!(squares, [1, 4, 9, 16]);
+/// # Ok::<(), ()>(())
+/// ```
+///
+/// # Errors
+/// The first error of `take`. Nothing more is taken after it.
 ///
 /// # Panics
-/// If `work` does.
+/// If `work` panics.
 pub fn in_order<T: Send, R: Send, E>(
     items: impl IntoIterator<Item = T>,
     ahead: usize,
@@ -27,19 +40,19 @@ pub fn in_order<T: Send, R: Send, E>(
                 && let Some(item) = items.next()
             {
                 let (done, result) = sync_channel(1);
-                // Nobody listens any more after an error.
+                // After an error nobody receives the result any more.
                 scope.spawn_fifo(move |_| drop(done.send(work(item))));
                 under_way.push_back(result);
             }
             let Some(oldest) = under_way.pop_front() else { return Ok(()) };
-            // Without a result `work` has panicked, and so will the scope.
+            // If there is no result, `work` has panicked, and the scope will panic as well.
             let Ok(result) = wait(&oldest) else { return Ok(()) };
             take(result)?;
         }
     })
 }
 
-/// Waits for a result; a thread of the pool works meanwhile, as it may be the only one.
+/// Waits for a result. A thread of the pool works meanwhile, because it may be the only one.
 fn wait<R>(result: &Receiver<R>) -> Result<R, RecvError> {
     loop {
         match result.try_recv() {
@@ -61,7 +74,10 @@ mod tests {
     use std::time::Duration;
 
     fn pool(threads: usize) -> rayon::ThreadPool {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be had")
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads can be started")
     }
 
     #[test]

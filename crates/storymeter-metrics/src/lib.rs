@@ -1,22 +1,14 @@
-//! Metrics of stories that need no trained weights, one file each.
+#![doc = include_str!("../README.md")]
 //!
-//! [`entries`] lists them for a [`Catalogue`]. The documentation at the top of a metric's file is
-//! its manual page, which `storymeter metrics show ID` prints. Texts are looked at through views
-//! ([`tokenize`]), each built once per text. A [`MetricSet`] runs any set of metrics over batches
-//! of stories, whether they are from here or from elsewhere.
+//! # Parts
 //!
-//! ```
-//! use std::sync::Arc;
-//! use storymeter_core::read::Record;
-//! use storymeter_core::{Place, Story};
-//! use storymeter_metrics::{MetricSet, catalogue};
-//!
-//! let story = Story { text: "The lamp went out.".into(), ..Story::default() };
-//! let metrics = MetricSet::new(&["text-length"], &catalogue(), Arc::default())?;
-//! let batch = metrics.batch(&[Record { story, number: 0, place: Place::default() }])?;
-//! assert_eq!(batch.values(0), [Ok(5.0)]);
-//! # Ok::<(), storymeter_core::MetricError>(())
-//! ```
+//! - [`catalogue`] has all metrics of this crate by name, and [`entries`] lists them for a larger
+//!   catalogue. The comment at the top of a metric's file is its manual page
+//!   ([`Entry::manual`](storymeter_core::Entry::manual)).
+//! - [`MetricSet`] scores batches of stories with any set of metrics, whether they are from this
+//!   crate or from elsewhere.
+//! - [`tokenize`] has the tokenisers, and the views of a text that metrics share.
+//! - [`in_order`] works on several batches at once and takes their results in order.
 #![forbid(unsafe_code)]
 
 mod document_frequency;
@@ -24,6 +16,7 @@ mod in_order;
 mod meteor;
 mod metric_set;
 mod metrics;
+mod of_corpus;
 mod per_story;
 mod rouge;
 pub mod tokenize;

@@ -1,5 +1,5 @@
-//! Any set of metrics over batches of stories. Each text is tokenised once, stories are spread over
-//! the threads, and rows come in input order.
+//! A set of metrics that score batches of stories together. Each text is tokenised once, stories
+//! are spread over the threads, and results keep the order of the input.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,6 +14,25 @@ use storymeter_core::{
 };
 
 /// A set of metrics that score stories together.
+///
+/// ```
+/// use std::sync::Arc;
+/// use storymeter_core::read::Record;
+/// use storymeter_core::{Place, Story};
+/// use storymeter_metrics::{MetricSet, catalogue};
+///
+/// let metrics = MetricSet::new(&["bleu", "distinct-1"], &catalogue(), Arc::default())?;
+/// let story = Story {
+///     text: "The lamp went out.".into(),
+///     references: vec!["The lamp went out.".into()],
+///     ..Story::default()
+/// };
+/// let batch = metrics.batch(&[Record { story, number: 0, place: Place::default() }])?;
+/// let bleu = batch.values(0)[0].clone().unwrap();
+/// assert!((bleu - 100.0).abs() < 1e-9);
+/// assert_eq!(batch.values(0)[1], Ok(1.0));
+/// # Ok::<(), storymeter_core::MetricError>(())
+/// ```
 pub struct MetricSet {
     slots: Vec<Slot>,
     columns: Vec<ScoreColumn>,
@@ -25,14 +44,14 @@ pub struct MetricSet {
 pub struct Part<'a> {
     /// The metric.
     pub metric: &'a dyn Metric,
-    /// Where its statistics stand in the row of a story.
+    /// The places of its statistics in the row of a story.
     pub stats: Range<usize>,
     /// Which of [`MetricSet::columns`] are its own.
     pub columns: Range<usize>,
 }
 
 impl Part<'_> {
-    /// The scores of many stories together, one per column of this metric, from the rows of the
+    /// The scores of many stories together, one per column of this metric. Each row is that of the
     /// whole set.
     pub fn aggregate(&self, rows: &[&[f64]]) -> Vec<Value> {
         let own = rows.iter().map(|row| &row[self.stats.clone()]);
@@ -65,12 +84,12 @@ impl Part<'_> {
     }
 }
 
-/// The mean of values that are there; absent where none is.
+/// The mean of the values that are there, or the reason why there is none.
 pub fn mean(sum: f64, count: f64) -> Value {
     if count > 0.0 { Ok(sum / count) } else { Err(Absence::because("no story has a value")) }
 }
 
-/// One metric, and where its numbers stand in the row and in the values of a story.
+/// A metric, and the places of its numbers in the row and in the values of a story.
 struct Slot {
     metric: Box<dyn Metric>,
     stats: Range<usize>,
@@ -78,7 +97,7 @@ struct Slot {
 }
 
 impl MetricSet {
-    /// The metrics that were typed, in this order.
+    /// Builds the metrics that were typed, in this order.
     ///
     /// # Errors
     /// Where a metric cannot be built, or two of them write the same key.
@@ -92,7 +111,7 @@ impl MetricSet {
         Self::from_metrics(metrics, resources)
     }
 
-    /// These metrics, in this order.
+    /// Makes a set of these metrics, in this order.
     ///
     /// # Errors
     /// Where two of them write the same key.
@@ -128,7 +147,7 @@ impl MetricSet {
         &self.columns
     }
 
-    /// The metrics in order, each with where its numbers are.
+    /// The metrics in order, each with the places of its numbers.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         self.slots.iter().map(|slot| Part {
             metric: slot.metric.as_ref(),
@@ -137,7 +156,7 @@ impl MetricSet {
         })
     }
 
-    /// How many statistics are kept of a story.
+    /// The number of statistics that are kept per story.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -147,12 +166,12 @@ impl MetricSet {
         &self.resources
     }
 
-    /// Whether a metric wants whole batches, as networks do.
+    /// Whether any metric wants whole batches, as networks do.
     pub fn wants_batches(&self) -> bool {
         self.slots.iter().any(|slot| slot.metric.description().batching == Batching::Whole)
     }
 
-    /// Whether a first pass over the input must come before the scores.
+    /// Whether a first pass over all stories must come before the scores.
     pub fn needs_survey(&self) -> bool {
         self.slots.iter().any(|slot| slot.metric.description().needs.corpus)
     }
@@ -162,10 +181,10 @@ impl MetricSet {
         CorpusSurvey { surveys: self.slots.iter().map(|slot| slot.metric.survey()).collect() }
     }
 
-    /// The same metrics, knowing the corpus.
+    /// Ends the first pass. The metrics that needed it now know the corpus.
     ///
     /// # Errors
-    /// Where what was gathered could not be put aside or read back.
+    /// Where what was gathered could not be written to a temporary file or read back.
     pub fn surveyed(mut self, survey: CorpusSurvey) -> Result<Self, MetricError> {
         for (slot, survey) in self.slots.iter_mut().zip(survey.surveys) {
             if let Some(survey) = survey {
@@ -195,8 +214,8 @@ impl MetricSet {
         self.check_all(records)?;
         let prepared = prepare(records);
         let mut explanations = None;
-        // Networks first, on all stories at once. Everything else follows story by story, so that
-        // the tokens of a story are let go before the next one needs memory.
+        // Networks come first, with all stories at once. Everything else follows story by story, so
+        // that the tokens of a story are dropped before the next one needs memory.
         let mut whole: Vec<Option<Rows>> = Vec::with_capacity(self.slots.len());
         for slot in &self.slots {
             if slot.metric.description().batching == Batching::Single {
@@ -234,7 +253,7 @@ impl MetricSet {
                 || Found::new(self.slots.len()),
                 |mut found, (at, ((story, row), values))| {
                     self.story(at, &story, &whole, row, values, &mut found)?;
-                    found.let_go(story);
+                    found.drop_texts(story);
                     Ok::<_, MetricError>(found)
                 },
             )
@@ -315,7 +334,7 @@ pub struct CorpusSurvey {
 }
 
 impl CorpusSurvey {
-    /// Takes in a batch of stories.
+    /// Adds a batch of stories.
     ///
     /// # Errors
     /// Where what is gathered cannot be kept.
@@ -327,15 +346,15 @@ impl CorpusSurvey {
     }
 }
 
-/// The smallest and the largest of some counts; `None` where there is none.
-pub(crate) fn spread(counts: impl Iterator<Item = usize>) -> Option<(usize, usize)> {
+/// The smallest and the largest count, or `None` if there is none.
+fn spread(counts: impl Iterator<Item = usize>) -> Option<(usize, usize)> {
     counts.fold(None, |spread, count| {
         let (least, most) = spread.unwrap_or((count, count));
         Some((least.min(count), most.max(count)))
     })
 }
 
-/// What was found out about a batch of stories.
+/// The scores of a batch of stories.
 pub struct Batch {
     stats: Vec<f64>,
     values: Vec<Value>,
@@ -359,7 +378,7 @@ impl Batch {
         &self.values[story * self.columns..(story + 1) * self.columns]
     }
 
-    /// How many stories the batch has.
+    /// The number of stories in the batch.
     pub fn len(&self) -> usize {
         self.values.len().checked_div(self.columns).unwrap_or(0)
     }
@@ -369,12 +388,13 @@ impl Batch {
         self.len() == 0
     }
 
-    /// How many stories of the batch have no text.
+    /// The number of stories without text.
     pub fn empty_stories(&self) -> usize {
         self.empty
     }
 
-    /// How many stories each metric read only in part, in the order of [`MetricSet::parts`].
+    /// The number of stories that each metric read only in part, in the order of
+    /// [`MetricSet::parts`].
     pub fn truncated(&self) -> &[u64] {
         &self.truncated
     }
@@ -384,19 +404,20 @@ impl Batch {
         self.references
     }
 
-    /// One explanation per story, where they were asked for and a metric gives them.
+    /// One explanation per story, if they were asked for and a metric gives them.
     pub fn explanations(&self) -> Option<&[Box<dyn Rationale>]> {
         self.explanations.as_deref()
     }
 
-    /// How often each view was built, by name. No view is built twice for a text of the batch.
+    /// The number of times that each view was built, by name. No view is built twice for a text of
+    /// the batch.
     pub fn views_built(&self) -> &[(&'static str, u64)] {
         &self.built
     }
 }
 
-/// Gives each story its texts. Equal texts of the batch, such as a reference that eleven systems
-/// share, are one.
+/// Gives each story its texts. Equal texts of the batch, such as a reference that several systems
+/// share, become one.
 fn prepare(records: &[Record]) -> Vec<Prepared<'_>> {
     let mut known: FxHashMap<&str, Arc<TextCache<'_>>> = FxHashMap::default();
     let mut share =
@@ -407,11 +428,11 @@ fn prepare(records: &[Record]) -> Vec<Prepared<'_>> {
         .collect()
 }
 
-/// What one thread found out beside the numbers.
+/// What one thread counted beside the scores.
 struct Found {
-    /// How often each view was built, by name, for the texts that nobody needs any more.
+    /// The number of times that each view was built, by name, for the texts that were dropped.
     built: BTreeMap<&'static str, u64>,
-    /// How many stories each metric read only in part.
+    /// The number of stories that each metric read only in part.
     truncated: Vec<u64>,
 }
 
@@ -420,12 +441,12 @@ impl Found {
         Self { built: BTreeMap::new(), truncated: vec![0; metrics] }
     }
 
-    /// Lets the texts of a story go, and counts the views of those that no other story of the batch
-    /// waits for.
+    /// Drops the texts of a story, and counts the views of those that no other story of the batch
+    /// needs.
     ///
-    /// Their memory serves the next story while it is still in the processor's cache, and a batch
+    /// The next story uses their memory while it is still in the processor's cache, and a batch
     /// never holds the views of all its texts.
-    fn let_go(&mut self, story: Prepared<'_>) {
+    fn drop_texts(&mut self, story: Prepared<'_>) {
         for text in story.references.into_iter().chain(story.prompt).chain([story.text]) {
             let last = Arc::into_inner(text);
             let names = last.iter().flat_map(TextCache::built);
@@ -546,25 +567,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_metric_has_a_page_and_a_summary() {
-        let mut seen = 0;
-        for entry in catalogue().entries() {
-            assert!(entry.page().lines().count() > 5, "{:?}", entry.ids);
-            assert!(!entry.summary().is_empty(), "{:?}", entry.ids);
-            seen += 1;
-        }
-        assert_eq!(seen, 13);
-    }
-
-    /// Every metric, each id with its default preset, and what they need: no view is built twice for any text.
+    /// Scores with every id of the catalogue. No view is built twice for any text.
     #[test]
     fn all_metrics_together_build_each_view_of_each_text_once() {
         let ids: Vec<&str> = catalogue().entries().flat_map(|entry| entry.ids).copied().collect();
         let set = set(&ids).expect("known metrics");
         let records: Vec<Record> = (0..40u64)
             .map(|number| {
-                // Forty stories, four different prompts, ten different references.
+                // There are forty stories, four different prompts and ten different references.
                 let mut record = record(
                     &format!("Story {number} went on."),
                     &format!("Reference {}.", number % 10),
@@ -576,13 +586,16 @@ mod tests {
             .collect();
         let survey = set.survey();
         survey.batch(&records).expect("fits in memory");
-        let rows =
-            set.surveyed(survey).expect("fits in memory").batch(&records).expect("nothing lacks");
+        let rows = set
+            .surveyed(survey)
+            .expect("fits in memory")
+            .batch(&records)
+            .expect("every story has what is needed");
         assert!(rows.views_built().len() > 10, "{:?}", rows.views_built());
         for &(view, count) in rows.views_built() {
             assert!(count <= 40 + 4 + 10, "{view} was built {count} times for 54 texts");
         }
-        // Kept of a story: at most 1 KB.
-        assert!(8 * rows.stats(0).len() <= 1024, "{} numbers a story", rows.stats(0).len());
+        // At most 1 KB is kept per story.
+        assert!(8 * rows.stats(0).len() <= 1024, "{} numbers per story", rows.stats(0).len());
     }
 }

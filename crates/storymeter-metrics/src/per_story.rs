@@ -25,7 +25,7 @@ pub(crate) struct PerStory<M> {
 }
 
 impl<M: Measure + 'static> PerStory<M> {
-    /// The metric behind its trait.
+    /// The metric as a trait object.
     pub fn boxed(description: Description, measure: M) -> Result<Box<dyn Metric>, MetricError> {
         Ok(Box::new(Self { description, measure }))
     }
@@ -54,7 +54,8 @@ impl<M: Measure> Metric for PerStory<M> {
 /// The largest family, ROUGE-1.5.5, has this many columns.
 const MOST_COLUMNS: usize = 24;
 
-/// Fills values from plain numbers, without asking for memory: bootstrap calls this often.
+/// Fills values from plain numbers. It allocates no memory, because a bootstrap calls it very
+/// often.
 pub(crate) fn fill_values(values: &mut [Value], fill: impl FnOnce(&mut [f64])) {
     let mut scores = [0.0; MOST_COLUMNS];
     let scores = &mut scores[..values.len()];

@@ -1,4 +1,4 @@
-//! Cutting a text into tokens takes time in proportion to its length, whatever the text is.
+//! Cutting a text into tokens takes time in proportion to its length, also for hostile texts.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -32,8 +32,8 @@ fn time<T: Tokenizer>(text: &str) -> Duration {
     start.elapsed()
 }
 
-/// Compares 20 KB with 200 KB. Ten times the text may take thirty times as long; quadratic work
-/// takes a hundred times. A busy machine gets several attempts.
+/// Compares 20 KB with 200 KB. Ten times the text may take up to thirty times as long, while
+/// quadratic work takes a hundred times as long. A busy machine gets several attempts.
 fn check<T: Tokenizer>(name: &str) {
     let mut seen = 0;
     for ((unit, short), (_, long)) in hostile(20_000).into_iter().zip(hostile(200_000)) {

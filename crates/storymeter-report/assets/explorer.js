@@ -39,9 +39,9 @@ function startExplorer() {
       const strength = (r) => (typeof value(r) === "number" ? Math.abs(value(r)) : -1);
       rows = rows.sort((a, b) => strength(b) - strength(a));
     }
-    const count = `${rows.length} of ${sheet.rows.length} rows.`;
-    const notes = [...sheet.notes, ...absenceNotes(sheet)].join(" ");
-    document.getElementById("explore-title").textContent = `${sheet.title}; ${count} ${notes}`;
+    const count = `${rows.length} of ${sheet.rows.length} rows`;
+    const notes = [`${sheet.title}, ${count}`, ...sheet.notes, ...absenceNotes(sheet)];
+    document.getElementById("explore-title").textContent = `${notes.join("; ")}.`;
     document.getElementById("explore-figure").replaceChildren(drawHeatmap(sheet, rows, columns));
   }
 

@@ -71,6 +71,15 @@ function inkOn(rgb) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
 }
 
+const RULER = document.createElement("canvas").getContext("2d");
+const FONT = getComputedStyle(document.body).fontFamily;
+
+/** The width of the widest of these texts, in the font of the page. */
+function widest(texts, size) {
+  RULER.font = `${size}px ${FONT}`;
+  return Math.max(0, ...texts.map((text) => RULER.measureText(text).width));
+}
+
 /** Draws a sheet; `rows` and `columns` choose parts of it by position. */
 function drawHeatmap(sheet, rows, columns) {
   const scale = SCALES[sheet.heat.scale];
@@ -78,9 +87,8 @@ function drawHeatmap(sheet, rows, columns) {
   const [cw, ch, size] = isNumbered ? [44, 21, 12] : [13, 13, 9.5];
   const rowName = (r) => sheet.rows[r][0];
   const columnName = (c) => sheet.columns[c][0];
-  const widest = (names) => Math.max(0, ...names.map((name) => name.length)) * size * 0.66;
-  const left = widest(rows.map(rowName)) + 10;
-  const tall = widest(columns.map(columnName));
+  const left = widest(rows.map(rowName), size) + 12;
+  const tall = widest(columns.map(columnName), size);
   const top = (isNumbered ? tall * 0.72 : tall) + 16;
   const legendWidth = scale.legend.length * 56;
   const overhang = isNumbered ? tall * 0.72 : 0;

@@ -67,7 +67,7 @@ function absenceNotes(sheet) {
     counts.set(cell.absent, (counts.get(cell.absent) || 0) + 1);
   }
   const reasons = [...counts].map(([reason, count]) => `${reason} (${count})`);
-  return reasons.length ? [`Absent: ${reasons.join("; ")}.`] : [];
+  return reasons.length ? [`absent numbers: ${reasons.join(", ")}`] : [];
 }
 
 /** What stands below a table or a figure: notes, reasons for absent numbers, the signature. */

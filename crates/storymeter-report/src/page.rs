@@ -215,11 +215,14 @@ fn write_figures(main: &mut String, inputs: &Inputs, colours: &SystemColours) {
     };
     for (at, run) in inputs.runs.iter().enumerate() {
         write_run_name(main, inputs, run);
+        main.push_str("<div class=\"gallery\">\n");
         of_run(at).for_each(|planned| write_planned(main, planned, inputs, colours));
+        main.push_str("</div>\n");
     }
+    main.push_str("<div class=\"gallery\">\n");
     let others = plan.iter().filter(|planned| !matches!(planned.source, Source::Sheet { .. }));
     others.for_each(|planned| write_planned(main, planned, inputs, colours));
-    main.push_str("</section>\n");
+    main.push_str("</div></section>\n");
 }
 
 fn write_planned(
@@ -268,10 +271,11 @@ fn write_figure(main: &mut String, figure: &Figure) {
     };
     let _ = writeln!(
         main,
-        "<figure id=\"{id}\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+        "<figure id=\"{id}\" style=\"width:{width}px\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
          aria-label=\"{title}\">{svg}</div><figcaption><b>{id}</b> {title}.{notes}\
          <span class=\"signature\">{signature}</span></figcaption></figure>",
         id = escape(&figure.id),
+        width = figure.width().ceil(),
         title = escape(&figure.title),
         svg = figure.inline(),
         signature = escape(&figure.signature),

@@ -115,21 +115,21 @@ fn differences(study: &Study) -> Vec<String> {
     let mut sentences: Vec<String> =
         matrices.iter().filter_map(|matrix| strongest_metric(study, matrix)).collect();
     if let (false, Some(matrix)) = (sentences.is_empty(), matrices.first()) {
-        sentences.push(format!(
-            "These are Williams' tests, one-sided, with p < {SIGNIFICANT}. Numbers in brackets \
-             count the tests that are still below after {} for all pairs of metrics of the same \
-             criterion and level.",
+        let explanation = format!(
+            "By Williams' tests, one-sided, with p < {SIGNIFICANT}; the correction is {} for all \
+             pairs of metrics of the same criterion and level.",
             correction(matrix.correction)
-        ));
+        );
+        sentences.insert(0, explanation);
     }
     sentences
 }
 
 fn correction(correction: Correction) -> &'static str {
     match correction {
-        Correction::Holm => "Holm's correction",
-        Correction::BenjaminiHochberg => "the correction of Benjamini and Hochberg",
-        Correction::BenjaminiYekutieli => "the correction of Benjamini and Yekutieli",
+        Correction::Holm => "Holm's",
+        Correction::BenjaminiHochberg => "that of Benjamini and Hochberg",
+        Correction::BenjaminiYekutieli => "that of Benjamini and Yekutieli",
     }
 }
 
@@ -153,12 +153,23 @@ fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
             _ => unbeaten.push(other.metric.as_str()),
         }
     }
-    let exceptions = match unbeaten.len() {
-        0 => String::new(),
-        count if count <= MOST_NAMES => format!(", but not than {}", unbeaten.join(", ")),
+    let named = match unbeaten.len() {
+        count if count <= MOST_NAMES => unbeaten.join(", "),
         count => {
             let (named, more) = (&unbeaten[..MOST_NAMES - 1], count + 1 - MOST_NAMES);
-            format!(", but not than {} and {more} others", named.join(", "))
+            format!("{} and {more} others", named.join(", "))
+        }
+    };
+    let beaten = match (beaten, unbeaten.len()) {
+        (0, 0) => return None,
+        (0, _) => format!("not significantly stronger than {named}"),
+        (count, others) => {
+            let but = if others == 0 { String::new() } else { format!(", but not than {named}") };
+            let all = count + others;
+            format!(
+                "significantly stronger than {count} of {all} other metrics ({beaten_corrected} \
+                 after correction){but}"
+            )
         }
     };
     let untested = match untested {
@@ -167,12 +178,8 @@ fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
     };
     let value = best.value.as_ref().ok()?.value;
     Some(format!(
-        "{}, {} level: {} (r = {value:.3}) is significantly stronger than {beaten} \
-         ({beaten_corrected}) of {} other metrics{exceptions}{untested}.",
-        matrix.criterion,
-        matrix.level,
-        best.metric,
-        others.len()
+        "{}, {} level: {} (r = {value:.3}) is {beaten}{untested}.",
+        matrix.criterion, matrix.level, best.metric
     ))
 }
 
@@ -276,8 +283,13 @@ mod tests {
         );
         assert_eq!(
             sentences[1],
-            "story-level flow, system level: good (r = -0.900) is significantly stronger than 1 \
-             (0) of 2 other metrics, but not than fair."
+            "By Williams' tests, one-sided, with p < 0.05; the correction is Holm's for all pairs \
+             of metrics of the same criterion and level."
+        );
+        assert_eq!(
+            sentences[2],
+            "story-level flow, system level: good (r = -0.900) is significantly stronger than 1 of \
+             2 other metrics (0 after correction), but not than fair."
         );
         assert_eq!(sentences.last(), Some(&"constant (1): flat."));
     }

@@ -23,6 +23,11 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// The width in pixels.
+    pub(crate) fn width(&self) -> f64 {
+        self.width
+    }
+
     /// The drawing inside a page. Its text has the colour and the font of the page.
     pub fn inline(&self) -> String {
         let (w, h) = (xy(self.width), xy(self.height));
@@ -230,10 +235,20 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// An upper estimate of the width of a text: letters of DejaVu Sans are on average at most 0.64 of
-/// the font size wide.
+/// An upper estimate of the width of a text, from the widths of the letters of DejaVu Sans.
 pub fn text_width(text: &str, size: f64) -> f64 {
-    text.chars().count() as f64 * size * 0.64
+    let width = |c: char| match c {
+        'i' | 'j' | 'l' | 'I' | 'J' | ' ' | '.' | ',' | ':' | ';' | '/' | '|' | '\'' => 0.34,
+        'f' | 'r' | 't' | '-' | '(' | ')' | '[' | ']' => 0.42,
+        'm' | 'W' | '@' | '%' => 1.0,
+        'w' | 'M' | 'D' | 'G' | 'H' | 'N' | 'O' | 'Q' | 'U' => 0.87,
+        'A'..='Z' => 0.7,
+        c if c.is_ascii() => 0.64,
+        // Letters of Chinese, Japanese and Korean are as wide as the font is high.
+        c if c >= '\u{2e80}' => 1.0,
+        _ => 0.8,
+    };
+    text.chars().map(width).sum::<f64>() * size
 }
 
 /// Round numbers that divide a range into about so many parts.

@@ -1,5 +1,6 @@
-//! `union`: how likely the story is a whole human story, by a model that was trained to tell human
-//! stories from damaged ones.
+//! `union`: how likely the story is a whole one, as a human would write it.
+//!
+//! The judge is a model that was trained to tell human stories from damaged ones.
 //!
 //! Definition: an encoder of the BERT family reads `[CLS] story [SEP]`. A linear layer on the
 //! vector of the story gives a logit, and its calibrated sigmoid is the score (Guan and Huang,

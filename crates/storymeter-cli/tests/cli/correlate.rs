@@ -86,7 +86,7 @@ fn bad_input_is_an_error_that_says_what_and_where() {
     );
     scores("a=strange.jsonl").fails_with("strange.jsonl: none of its ids is in rated.txt");
     scores("a=scores.jsonl").fails_with("one must be named: bleu, ter (name one as FILE#METRIC)");
-    scores("a=scores.jsonl#rouge").fails_with("there is no column \"rouge\"; there are: bleu, ter");
+    scores("a=scores.jsonl#rouge").fails_with("there is no metric \"rouge\"; there are: bleu, ter");
     scores("a=none.txt").fails_with("none.txt");
     scores("none.txt").fails_with("not of the form NAME=FILE");
     scores("a=numbers.txt a=flat.txt").fails_with("the name \"a\" is given twice");

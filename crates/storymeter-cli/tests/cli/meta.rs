@@ -363,7 +363,7 @@ fn own_scores_with_faults_are_refused() {
         "has no system, but other stories have one",
     );
     bad(scores_jsonl(), "--scale 2..5", "outside the scale 2..5 (change the scale with --scale)");
-    bad(scores_jsonl(), "--lower blue", "there is no column \"blue\"; did you mean \"bleu\"?");
+    bad(scores_jsonl(), "--lower blue", "there is no metric \"blue\"; did you mean \"bleu\"?");
     bad(
         scores_jsonl(),
         "--without Nobody",

@@ -32,6 +32,7 @@ use storymeter_stats::{Coefficient, Correction};
 
 use crate::analysis::{Settings, agreement_of, associate, compare_columns, with_interval};
 use crate::error::{Error, Result};
+use crate::grid::find_metric;
 use crate::level::Level;
 use crate::study::{Agreement, Comparison, IntervalMethod, Side, Test};
 
@@ -281,13 +282,13 @@ impl Judgments {
 /// after.
 fn pick_metric(table: &ScoreTable, source: &Source) -> Result<usize> {
     if let Some(metric) = &source.metric {
-        return Ok(table.find(metric)?);
+        return find_metric(table, metric);
     }
     let metrics = table.of_role(Role::Metric);
     match metrics.as_slice() {
         [] => Err(Error::NoMetric { file: Some(source.file.clone()) }),
         [only] => Ok(*only),
-        several => table.find(&source.name).map_err(|_| Error::SeveralMetrics {
+        several => find_metric(table, &source.name).map_err(|_| Error::SeveralMetrics {
             file: source.file.clone(),
             metrics: several.iter().map(|&at| table.columns()[at].key.to_string()).collect(),
         }),

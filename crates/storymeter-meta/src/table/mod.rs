@@ -13,7 +13,7 @@ pub use stories::with_stories;
 
 use crate::analysis::{Analysis, Sample, Settings, biased_sets, inspect};
 use crate::error::{Error, Result};
-use crate::grid::{Grid, file_of};
+use crate::grid::{Grid, file_of, find_metric};
 use crate::level::Level;
 use crate::ratings::RatingTable;
 use crate::scale::Scale;
@@ -152,7 +152,7 @@ fn check_scale(table: &ScoreTable, scale: Option<Scale>) -> Result<()> {
 
 fn turn(grid: &mut Grid, table: &ScoreTable, directions: &[(String, Direction)]) -> Result<()> {
     for (name, direction) in directions {
-        grid.set_direction(table.find(name)?, *direction);
+        grid.set_direction(find_metric(table, name)?, *direction);
     }
     Ok(())
 }

@@ -21,11 +21,11 @@ pub fn ballot_name(ballot: &Ballot) -> String {
 
 /// All rankings of a study by one method.
 pub(super) fn rankings(study: &Study, method: RankMethod) -> Vec<&Ranking> {
-    let ranking = |finding| match finding {
-        &crate::Finding::Ranking(ref ranking) if ranking.method == method => Some(ranking),
+    let rankings = study.findings.iter().filter_map(|finding| match finding {
+        crate::Finding::Ranking(ranking) if ranking.method == method => Some(ranking),
         _ => None,
-    };
-    study.findings.iter().filter_map(ranking).collect()
+    });
+    rankings.collect()
 }
 
 /// The leaders of a study.

@@ -108,6 +108,10 @@ fn directions_can_be_overridden_and_unknown_names_are_refused_with_the_nearest()
     let unknown = Options { directions: vec![("blue".into(), Direction::Lower)], ..turned };
     let message = analyse(&table, &unknown).unwrap_err().to_string();
     assert!(message.contains("did you mean \"bleu\""), "{message}");
+    let criterion =
+        Options { directions: vec![("fun".into(), Direction::Lower)], ..Options::default() };
+    let message = analyse(&table, &criterion).unwrap_err().to_string();
+    assert!(message.starts_with("there is no metric \"fun\""), "{message}");
     let outsiders = vec!["system 9".to_owned()];
     let message = analyse(&table, &Options { outsiders, ..Options::default() }).unwrap_err();
     assert!(message.to_string().contains("there is no system \"system 9\""), "{message}");
@@ -161,4 +165,16 @@ fn a_table_whose_systems_are_all_left_out_has_gaps_and_no_panic() {
     assert_eq!((study.systems.len(), study.levels().len()), (0, 0));
     assert_eq!(study.agreements().filter(|one| one.value == Err(Gap::Empty)).count(), 12);
     assert!(!view::sheets(&study).is_empty());
+}
+
+#[test]
+fn a_metric_may_have_the_name_of_a_criterion() {
+    let table = random(3, 8, &["union"], &["union", "bleu"]);
+    let options =
+        Options { directions: vec![("union".into(), Direction::Lower)], ..Options::default() };
+    let study = analyse(&table, &options).unwrap();
+    let directions: Vec<_> = study.columns.iter().map(|column| column.direction).collect();
+    assert_eq!(directions, [Direction::Higher, Direction::Lower, Direction::Higher]);
+    let found = study.agreement("union", "union", Level::Pooled, Coefficient::Pearson).unwrap();
+    assert!(found.value.unwrap().value.abs() < 1.0);
 }

@@ -13,11 +13,15 @@ pub struct Fixture {
 #[derive(Deserialize)]
 pub struct Expected {
     rows: Vec<serde_json::Value>,
-    /// Metric, criterion, level, coefficient, value, p-value, n.
-    pub agreements: Vec<(String, String, String, String, Option<f64>, Option<f64>, usize)>,
-    /// First metric, second metric, criterion, level, p-value, n.
-    pub williams: Vec<(String, String, String, String, Option<f64>, usize)>,
+    pub agreements: Vec<Agreement>,
+    pub williams: Vec<Williams>,
 }
+
+/// Metric, criterion, level, coefficient, value, p-value, n.
+type Agreement = (String, String, String, String, Option<f64>, Option<f64>, usize);
+
+/// First metric, second metric, criterion, level, p-value, n.
+type Williams = (String, String, String, String, Option<f64>, usize);
 
 impl Expected {
     /// The rows as a score file would hold them.

@@ -1,19 +1,21 @@
-//! Which matches to keep: each word at most once, as many as possible, in as few runs as possible.
+//! The choice of matches: each word at most once, as many as possible, in as few runs as possible.
 //!
-//! METEOR 1.5 goes through the reference from left to right and keeps the 40 best partial alignments, first by
-//! matched words, then by fewer chunks, then by smaller distance between matched places. Two of its habits matter
-//! to the outcome and are kept: a match that is not exact counts half a word, rounded down as it is added; and the
-//! distance of a match is added to the alignment without it, so that later matches of the same place inherit it.
+//! METEOR 1.5 goes through the reference from left to right and keeps the 40 best partial
+//! alignments. They are ranked by more matched words, then by fewer chunks, then by smaller
+//! distances between the matched places. Two peculiarities of the program change its results and
+//! are kept here. A match that is not exact counts half a word, rounded down when it is added. And
+//! the distance of a match is also added to the alignment without it, so that later matches of the
+//! same place inherit it.
 
 use std::cmp::Reverse;
 use std::rc::Rc;
 
 use super::stages::{EXACT, Match, Matches};
 
-/// How many partial alignments are kept.
+/// The number of partial alignments that are kept.
 const BEAM: usize = 40;
 
-/// The chosen matches, by place in the reference.
+/// Chooses among the matches. They are returned by their place in the reference.
 pub(crate) fn align(matches: &Matches) -> Vec<Match> {
     let fixed = Fixed::new(matches);
     let mut paths = Paths::start(&fixed);
@@ -23,7 +25,7 @@ pub(crate) fn align(matches: &Matches) -> Vec<Match> {
             paths.step(parent, place as u32, &fixed, found, &mut beam);
         }
         if beam.0.is_empty() {
-            // No way on: the best path waits.
+            // No path can go on. The best one is kept as it is.
             beam.offer(paths.shapes[0], 0, None);
         }
         paths.advance(&beam);
@@ -32,7 +34,7 @@ pub(crate) fn align(matches: &Matches) -> Vec<Match> {
     ranked.map(|(best, _)| paths.matches(best, &fixed)).unwrap_or_default()
 }
 
-/// Matches that compete with no other: they are in every alignment.
+/// The matches that compete with no other. They are part of every alignment.
 struct Fixed {
     at: Vec<Option<Match>>,
     reference_used: Vec<bool>,
@@ -62,21 +64,21 @@ impl Fixed {
     }
 }
 
-/// Sets the bits of a match's words in the story.
+/// Marks the words of a match in the story as used.
 fn mark(used: &mut [u64], found: &Match) {
     found.story_places().for_each(|at| used[at / 64] |= 1 << (at % 64));
 }
 
-/// What partial alignments are ranked and extended by.
+/// What a partial alignment is ranked and extended by.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shape {
-    /// Matched words of both texts, those of later stages by half.
+    /// The matched words of both texts. Those of later stages count half.
     matched: u32,
     chunks: u32,
     distance: u64,
     /// The next place of the reference that is free.
     next: u32,
-    /// Where the last match ended in the story, if it was at the place just before.
+    /// Where the last match ended in the story, if it was at the place just before this one.
     run_end: Option<u32>,
 }
 
@@ -95,7 +97,7 @@ impl Shape {
         self
     }
 
-    /// The same with no run open.
+    /// The same alignment after its current run has ended.
     fn closed(mut self) -> Self {
         self.chunks += u32::from(self.run_end.take().is_some());
         self
@@ -110,20 +112,22 @@ fn distance(found: &Match) -> u64 {
 struct Paths {
     shapes: Vec<Shape>,
     chosen: Vec<Option<Rc<Link>>>,
-    /// For each path one bit a word of the story, set where the word is used; and room for the next place's.
+    /// One bit per path and word of the story, set where the word is used, and room for those of
+    /// the next place.
     story_used: Vec<u64>,
     spare: Vec<u64>,
     blocks: usize,
 }
 
-/// The matches of a path, last first; paths share what they have in common.
+/// The matches of a path, the last one first. Paths share what they have in common.
 struct Link {
     found: Match,
     before: Option<Rc<Link>>,
 }
 
 impl Drop for Link {
-    /// One after the other: a chain as long as a long text would overflow the stack.
+    /// Drops one link after the other. Recursion along the chain of a long text would overflow the
+    /// stack.
     fn drop(&mut self) {
         let mut next = self.before.take();
         while let Some(mut link) = next.and_then(Rc::into_inner) {
@@ -148,14 +152,14 @@ impl Paths {
         found.story_places().any(|at| used[at / 64] >> (at % 64) & 1 == 1)
     }
 
-    /// Offers all ways one path can go on at a place of the reference.
+    /// Offers all ways in which a path can go on at a place of the reference.
     fn step(&mut self, path: usize, place: u32, fixed: &Fixed, found: &[Match], beam: &mut Beam) {
         let mut shape = self.shapes[path];
         if place < shape.next {
-            // Within a phrase matched before.
+            // The place is inside a phrase that was matched before.
             beam.offer(shape, path, None);
         } else if fixed.reference_used[place as usize] {
-            // A path that has fallen behind the place is lost here.
+            // A path that has fallen behind this place is lost here.
             if let Some(only) = &fixed.at[shape.next as usize] {
                 shape = shape.with(only);
                 shape.distance += distance(only);
@@ -177,7 +181,7 @@ impl Paths {
         }
     }
 
-    /// The offers become the paths.
+    /// Makes paths of the offers.
     fn advance(&mut self, beam: &Beam) {
         self.spare.clear();
         let mut chosen = Vec::with_capacity(beam.0.len());
@@ -213,7 +217,7 @@ impl Paths {
     }
 }
 
-/// The best ways on, best first; of equal ones the one offered first.
+/// The best offers, in order. Among equal ones the one that came first is better.
 #[derive(Default)]
 struct Beam(Vec<Offer>);
 

@@ -1,9 +1,10 @@
-//! What METEOR does: normalise, find words and phrases that mean the same, align them, count.
+//! The steps of METEOR: normalise, find words and phrases that mean the same, align them, and
+//! count.
 //!
-//! The 1.5 release is a Java program; here its behaviour is followed step by step, so that the same tables give the
-//! same numbers: [`normalize`] and [`words`] make the words, [`tables`] reads the tables, [`stages`] finds every
-//! possible match, [`beam`] chooses among them, [`score`] weighs what was chosen. [`nltk`] is METEOR 1.0 as NLTK
-//! has it.
+//! METEOR 1.5 is a Java program. Its behaviour is followed step by step, so that the same tables
+//! give the same numbers. [`normalize`] and [`words`] make the words, [`tables`] reads the tables,
+//! [`stages`] finds every possible match, [`beam`] chooses among the matches, and [`score`] makes
+//! the score. [`nltk`] is METEOR 1.0 as in NLTK.
 
 mod beam;
 mod jar;

@@ -1,8 +1,8 @@
-//! METEOR 1.0 (Lavie and Agarwal 2007) as NLTK 3.10 computes it: `nltk.translate.meteor_score`.
+//! METEOR 1.0 (Lavie and Agarwal 2007) as `nltk.translate.meteor_score` of NLTK 3.10 computes it.
 //!
-//! Words are matched from the end of the story to its beginning, each with the last free word of the reference that
-//! equals it; what is left, by stem; what is left then, by WordNet's synonyms. NLTK looks the synonyms up by the
-//! stems, not by the words, and so do we.
+//! Words are matched from the end of the story to its beginning, each with the last free word of
+//! the reference that is equal to it. What is left is matched by stem, and after that by WordNet's
+//! synonyms. As in NLTK, synonyms are looked up by the stems and not by the words.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,23 +19,22 @@ pub(crate) const ALPHA: f64 = 0.9;
 pub(crate) const BETA: f64 = 3.0;
 pub(crate) const GAMMA: f64 = 0.5;
 
-/// The words of a text between white space, lower case, with their stems.
+/// The words of a text between white space, in lower case, with their stems.
 pub(crate) struct NltkWords(Vec<(String, String)>);
 
 impl View for NltkWords {
     fn build(text: &TextCache<'_>) -> Self {
         let tokens = text.view::<Tokenised<Whitespace>>();
-        let lower = tokens.iter().map(str::to_lowercase);
-        Self(
-            lower
-                .map(|word| (porter::nltk(&word), word))
-                .map(|(stem, word)| (word, stem))
-                .collect(),
-        )
+        let with_stem = |token: &str| {
+            let word = token.to_lowercase();
+            let stem = porter::nltk(&word);
+            (word, stem)
+        };
+        Self(tokens.iter().map(with_stem).collect())
     }
 }
 
-/// The score of a story by one reference; 0 where nothing matches.
+/// The score of a story against one reference. It is 0 if nothing matches.
 pub(crate) fn score(story: &NltkWords, reference: &NltkWords) -> f64 {
     let mut aligner = Aligner {
         story_free: vec![true; story.0.len()],
@@ -59,7 +58,8 @@ pub(crate) fn score(story: &NltkWords, reference: &NltkWords) -> f64 {
     (1.0 - GAMMA * (chunks / count).powf(BETA)) * mean
 }
 
-/// Which words are not matched yet, and the matches: place in the story, place in the reference.
+/// The words that are not matched yet, and the matches, as places in the story and in the
+/// reference.
 struct Aligner {
     story_free: Vec<bool>,
     reference_free: Vec<bool>,
@@ -67,7 +67,8 @@ struct Aligner {
 }
 
 impl Aligner {
-    /// Matches each free word of the story, last one first, with the last free place of any of its forms.
+    /// Matches each free word of the story, beginning with the last one, with the last free place
+    /// of any of its forms.
     fn match_last<'a>(
         &mut self,
         word: impl Fn(usize) -> &'a str,
@@ -93,7 +94,7 @@ impl Aligner {
     }
 }
 
-/// The word and all words that WordNet has in a synset of any of its lemmas.
+/// The word, and all words that share a synset of WordNet with one of its lemmas.
 fn synonyms(word: &str) -> Vec<Cow<'_, str>> {
     let lexicon = Lexicon::embedded();
     let mut found = vec![Cow::Borrowed(word)];
@@ -110,7 +111,8 @@ fn synonyms(word: &str) -> Vec<Cow<'_, str>> {
     found
 }
 
-/// Words that are linked to a word only through names with capital letters, which NLTK never matches.
+/// The words that are linked to a word only through names with capital letters. NLTK never matches
+/// these.
 fn capitalised_synonyms(word: &str) -> Vec<&'static str> {
     static TABLE: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
         let lines = include_str!("../../data/capitalised_synonyms.txt").lines();
@@ -132,8 +134,10 @@ mod tests {
 
     #[test]
     fn the_example_of_nltks_documentation_comes_out() {
-        let story = "It is a guide to action which ensures that the military always obeys the commands of the party";
-        let reference = "It is a guide to action that ensures that the military will forever heed Party commands";
+        let story = "It is a guide to action which ensures that the military always obeys the \
+                     commands of the party";
+        let reference = "It is a guide to action that ensures that the military will forever heed \
+                         Party commands";
         assert_eq!(format!("{:.4}", scored(story, reference)), "0.6944");
         assert_eq!(scored("non matching hypothesis", "this is a cat"), 0.0);
     }

@@ -1,14 +1,14 @@
-//! METEOR 1.5's tokeniser for English (`-norm`): a chain of substitutions from left to right, then full stops.
+//! The tokeniser of METEOR 1.5 for English (`-norm`): a chain of substitutions, then full stops.
 //!
-//! Each substitution is one pass in which matches do not overlap, so `a-b-c` loses only its first hyphen and of two
-//! commas in a row only the first gets its blanks. That is how the Java program's regular expressions work, and the
-//! alignment depends on it.
+//! Each substitution is one pass from left to right in which matches do not overlap. Therefore
+//! `a-b-c` loses only its first hyphen, and of two commas in a row only the first gets its blanks.
+//! The regular expressions of the Java program work in this way, and the alignment depends on it.
 
-/// Stands for each full stop of an ellipsis until the end: single full stops are treated differently. A
-/// noncharacter of Unicode, not meant to occur in texts.
+/// Stands for each full stop of an ellipsis until the end, because single full stops are treated
+/// differently. It is a noncharacter of Unicode, which does not occur in texts.
 const ELLIPSIS_DOT: char = '\u{fdd0}';
 
-/// Letters to the normaliser: Latin to U+017E, Cyrillic, phonetic extensions.
+/// The letters of the normaliser: Latin up to U+017E, Cyrillic and phonetic extensions.
 fn is_alpha(c: char) -> bool {
     matches!(c,
         'A'..='Z' | 'a'..='z' | 'À'..='Ö' | 'Ø'..='ö' | 'ø'..='ž' | '\u{400}'..='\u{527}'
@@ -19,28 +19,29 @@ fn is_alnum(c: char) -> bool {
     c.is_ascii_digit() || is_alpha(c)
 }
 
-/// Java's `\s`.
+/// White space in Java's regular expressions (`\s`).
 fn is_java_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\u{b}' | '\u{c}' | '\r')
 }
 
-/// What Java's `StringTokenizer` splits at.
+/// The characters at which Java's `StringTokenizer` splits.
 fn is_separator(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}')
 }
 
-/// Blanks of Unicode that vanish at the end.
+/// Unicode's blanks. Tokens of nothing else are dropped at the end.
 fn is_wide_space(c: char) -> bool {
     matches!(c, '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\u{a0}')
 }
 
-/// A token before it is decided what becomes of its full stop.
+/// A token before it is decided whether its full stop belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Nothing left to decide.
+    /// There is nothing to decide.
     Whole(String),
-    /// A word with a full stop at its end. It stays one word where the word is a known abbreviation (or one that
-    /// only stands before numbers, and a number follows); otherwise the full stop is a word of its own.
+    /// A word with a full stop at its end. It stays one word if the word is a known abbreviation,
+    /// or an abbreviation for use before numbers and a number follows. Otherwise the full stop is a
+    /// word of its own.
     Stopped {
         /// The word without its full stop.
         base: String,
@@ -49,7 +50,7 @@ pub(crate) enum Piece {
     },
 }
 
-/// The tokens of a text, letter case kept.
+/// The tokens of a text, with their case.
 pub(crate) fn pieces(text: &str) -> Vec<Piece> {
     let text = separate(&text.replace("|||", ""));
     let text = substitute(&text, |c| !c.is_ascii_digit(), ',', |c| !c.is_ascii_digit(), " , ");
@@ -75,8 +76,8 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Blanks around the text and around every character that is not a letter, a digit or a mark with rules of its
-/// own; runs of full stops set apart.
+/// Puts blanks around the text, around runs of full stops, and around every character that is not a
+/// letter, a digit or a mark with rules of its own.
 fn separate(text: &str) -> Vec<char> {
     let mut out = Vec::with_capacity(text.len() + text.len() / 4 + 2);
     out.push(' ');
@@ -101,7 +102,7 @@ fn separate(text: &str) -> Vec<char> {
     out
 }
 
-/// Typographic quotation marks and dashes become plain ones.
+/// Replaces typographic quotation marks and dashes by plain ones.
 fn quotes_and_dashes(text: Vec<char>) -> Vec<char> {
     let mut plain = Vec::with_capacity(text.len());
     let mut chars =
@@ -125,7 +126,8 @@ fn quotes_and_dashes(text: Vec<char>) -> Vec<char> {
     out
 }
 
-/// Replaces `mark` by `with` where the characters on its sides are such; both sides are used up by a match.
+/// Replaces `mark` by `with` if the characters before and after it fit. A match uses up all three
+/// characters.
 fn substitute(
     text: &[char],
     before: impl Fn(char) -> bool,
@@ -152,7 +154,7 @@ fn substitute(
     out
 }
 
-/// What becomes of a token and its full stop.
+/// Decides what can be decided about the full stop of a token.
 fn stop(token: &str, next: Option<&str>) -> Piece {
     let finished = |token: &str| Piece::Whole(token.replace(ELLIPSIS_DOT, "."));
     let Some(base) = token.strip_suffix('.').filter(|base| !base.is_empty()) else {

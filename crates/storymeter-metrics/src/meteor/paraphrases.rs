@@ -1,4 +1,4 @@
-//! METEOR's table of paraphrases: millions of pairs of phrases, found by the words of a text.
+//! METEOR's table of paraphrases: millions of pairs of phrases, looked up by the words of a text.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,12 +12,13 @@ use storymeter_core::{Error, Place};
 /// The number of a word that is in no phrase.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
-/// Phrases as paths through a tree of words, each with the phrases that may take its place.
+/// A tree of words in which each phrase is a path. Its node has the paraphrases of the phrase.
 pub(crate) struct Paraphrases {
     vocabulary: HashMap<Box<str>, u32, FxBuildHasher>,
-    /// From a node (upper half) by a word (lower half) to the next node. Node 0 is the root.
+    /// The next node, by a node (upper half of the key) and a word (lower half). Node 0 is the
+    /// root.
     steps: HashMap<u64, u32, FxBuildHasher>,
-    /// For each node where its phrases begin in `phrases`, in the order of the table.
+    /// Where the paraphrases of each node begin in `phrases`. They keep the order of the table.
     nodes: Vec<u32>,
     /// Where each phrase begins in `words`.
     phrases: Vec<u32>,
@@ -25,7 +26,8 @@ pub(crate) struct Paraphrases {
 }
 
 impl Paraphrases {
-    /// Reads the gzipped table: three lines an entry, a probability (not used), a phrase, its paraphrase.
+    /// Reads the gzipped table. An entry has three lines: a probability, which is not used, a
+    /// phrase and its paraphrase.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(|error| Error::io(Place::file(path), error))?;
         let mut lines = Lines {
@@ -49,10 +51,10 @@ impl Paraphrases {
                 let place = Place::file(path).at_line(lines.number);
                 return Err(Error::invalid(
                     place,
-                    "the table ends within an entry: three lines are an entry",
+                    "the table ends within an entry; an entry has three lines",
                 ));
             }
-            // Entries of one phrase stand together.
+            // The entries of a phrase follow each other.
             if phrase != last {
                 node = table.insert(&phrase, &mut builder);
                 std::mem::swap(&mut last, &mut phrase);
@@ -67,7 +69,7 @@ impl Paraphrases {
         Ok(table)
     }
 
-    /// The node of a phrase, made if it is new.
+    /// The node of a phrase, which is made if it is new.
     fn insert(&mut self, phrase: &str, builder: &mut Builder) -> u32 {
         let mut node = 0;
         for word in java_words(phrase) {
@@ -89,14 +91,15 @@ impl Paraphrases {
         number
     }
 
-    /// Puts the phrases of each node side by side.
+    /// Puts the paraphrases of each node side by side.
     fn finish(&mut self, builder: Builder) {
         let Builder { nodes, mut entries } = builder;
         let ends: Vec<u32> =
             entries.iter().skip(1).map(|entry| entry.1).chain([self.words.len() as u32]).collect();
         let mut spans: Vec<(u32, u32, u32)> =
             entries.drain(..).zip(ends).map(|((node, start), end)| (node, start, end)).collect();
-        // A stable sort: the order of the table decides between matches that are equal otherwise.
+        // The sort is stable, because the order of the table decides between matches that are equal
+        // otherwise.
         spans.sort_by_key(|span| span.0);
         let mut words = Vec::with_capacity(self.words.len());
         self.nodes = vec![0; nodes as usize + 1];
@@ -112,18 +115,18 @@ impl Paraphrases {
         self.words = words;
     }
 
-    /// The number of a word, [`UNKNOWN`] if it is in no phrase.
+    /// The number of a word, or [`UNKNOWN`] if it is in no phrase.
     pub fn word(&self, word: &str) -> u32 {
         self.vocabulary.get(word).copied().unwrap_or(UNKNOWN)
     }
 
-    /// How many words there are.
+    /// The number of words in all phrases.
     pub fn vocabulary(&self) -> usize {
         self.vocabulary.len()
     }
 
-    /// Every paraphrase of every phrase that begins a text, shorter phrases first: the phrase's length and the
-    /// paraphrase's words.
+    /// Every paraphrase of every phrase with which a text begins, shorter phrases first. Each comes
+    /// as the length of the phrase and the words of the paraphrase.
     pub fn at_start<'a>(&'a self, text: &'a [u32]) -> impl Iterator<Item = (usize, &'a [u32])> {
         let path = text.iter().scan(0, |node, &word| {
             *node = *self.steps.get(&step(*node, word))?;
@@ -141,7 +144,7 @@ impl Paraphrases {
 /// What is only needed while the table is read.
 struct Builder {
     nodes: u32,
-    /// For each entry its node and where its paraphrase begins in the words.
+    /// The node of each entry, and where its paraphrase begins in the words.
     entries: Vec<(u32, u32)>,
 }
 
@@ -160,7 +163,7 @@ struct Lines<'a, R> {
 }
 
 impl<R: BufRead> Lines<'_, R> {
-    /// Reads the next line; says whether there is one.
+    /// Reads the next line; `false` at the end of the file.
     fn next(&mut self, line: &mut String) -> Result<bool, Error> {
         line.clear();
         let read = self
@@ -176,7 +179,7 @@ impl<R: BufRead> Lines<'_, R> {
 mod tests {
     use super::*;
 
-    pub(crate) fn table(text: &str) -> Result<Paraphrases, Error> {
+    fn table(text: &str) -> Result<Paraphrases, Error> {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let mut packed = flate2::write::GzEncoder::new(&file, flate2::Compression::fast());
         std::io::Write::write_all(&mut packed, text.as_bytes()).expect("written");

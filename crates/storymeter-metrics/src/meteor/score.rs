@@ -1,8 +1,9 @@
-//! METEOR 1.5's score of an alignment (Denkowski and Lavie 2014, section 2), with the parameters for English.
+//! The score of an alignment in METEOR 1.5 (Denkowski and Lavie 2014, section 2), with the
+//! parameters for English.
 //!
-//! Matches of stage i weigh `w_i`, content words `delta`, function words `1 - delta`; from the weighted precision P
-//! and recall R follow `F = 1 / ((1 - alpha) / P + alpha / R)`, the penalty `gamma * (chunks / matches)^beta` and
-//! the score `F * (1 - penalty)`.
+//! A match of stage i weighs `w_i`, a content word `delta` and a function word `1 - delta`. They
+//! give the weighted precision P and recall R, and `F = 1 / ((1 - alpha) / P + alpha / R)`. The
+//! penalty is `gamma * (chunks / matches)^beta`, and the score `F * (1 - penalty)`.
 
 use super::beam::align;
 use super::stages::{Matches, STAGES};
@@ -13,26 +14,26 @@ pub(crate) const ALPHA: f64 = 0.85;
 pub(crate) const BETA: f64 = 0.2;
 pub(crate) const GAMMA: f64 = 0.6;
 pub(crate) const DELTA: f64 = 0.75;
-/// Exact, stem, synonym, paraphrase.
+/// The weights of exact, stem, synonym and paraphrase matches.
 pub(crate) const WEIGHTS: [f64; STAGES] = [1.0, 0.6, 0.8, 0.6];
 
-/// How many numbers [`Side`] has.
+/// The number of numbers in a [`Side`].
 const SIDE: usize = 2 + 2 * STAGES;
 
-/// How many numbers [`Counts`] has.
+/// The number of numbers in [`Counts`].
 pub(crate) const WIDTH: usize = 2 * SIDE + 1;
 
-/// What is counted of one text of a pair.
+/// The counts of one text of a pair.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Side {
     words: f64,
     function_words: f64,
-    /// Matched words by stage.
+    /// The matched content words and function words, by stage.
     content: [f64; STAGES],
     function: [f64; STAGES],
 }
 
-/// What the score of a pair, or of many pairs together, is made of.
+/// The counts from which the score of a pair, or of many pairs together, is computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Counts {
     story: Side,
@@ -89,8 +90,8 @@ impl Side {
 }
 
 impl Counts {
-    /// Aligns a story with a reference and counts.
-    pub fn of(story: &[&Word], reference: &[&Word], tables: &Tables) -> Self {
+    /// Aligns a story with a reference and counts the matches.
+    pub fn aligned(story: &[&Word], reference: &[&Word], tables: &Tables) -> Self {
         let (mut one, story_function) = Side::new(story, tables);
         let (mut other, reference_function) = Side::new(reference, tables);
         let mut chunks = 0.0;
@@ -105,7 +106,7 @@ impl Counts {
             last = Some((found.start + found.length, found.story_start + found.story_length));
         }
         let counts = Self { story: one, reference: other, chunks };
-        // A story that is its reference has no penalty, and adds none where counts are added up.
+        // A story that equals its reference has no penalty, and adds none to a sum of counts.
         if counts.is_whole() { Self { chunks: 0.0, ..counts } } else { counts }
     }
 
@@ -115,7 +116,7 @@ impl Counts {
         all(&self.story) && all(&self.reference) && self.chunks == 1.0
     }
 
-    /// The score; 0 where nothing matches.
+    /// The score, which is 0 if nothing matches.
     pub fn score(&self) -> f64 {
         let (precision, recall) = (self.story.share(), self.reference.share());
         let mean = 1.0 / ((1.0 - ALPHA) / precision + ALPHA / recall);
@@ -126,13 +127,13 @@ impl Counts {
         if score.is_nan() { 0.0 } else { score.max(0.0) }
     }
 
-    /// The counts as a row of numbers, which may be added up over stories.
+    /// Writes the counts into a row. Rows may be added up over stories.
     pub fn write(&self, row: &mut [f64]) {
         let numbers = self.story.numbers().chain(self.reference.numbers()).chain([self.chunks]);
         row.iter_mut().zip(numbers).for_each(|(out, number)| *out = number);
     }
 
-    /// The counts in a row.
+    /// Reads the counts from a row.
     pub fn read(row: &[f64]) -> Self {
         Self {
             story: Side::from_numbers(&row[..SIDE]),
@@ -155,7 +156,7 @@ mod tests {
             [story, reference].map(|text| TextCache::new(text).view::<MeteorWords>());
         let (story, reference) =
             (story.resolve(&tables.abbreviations), reference.resolve(&tables.abbreviations));
-        Counts::of(&story, &reference, &tables)
+        Counts::aligned(&story, &reference, &tables)
     }
 
     #[test]

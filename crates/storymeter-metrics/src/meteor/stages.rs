@@ -1,7 +1,9 @@
-//! Every possible match between the words of two texts, stage by stage: exact, stem, synonym, paraphrase.
+//! Every possible match between the words of two texts, in four stages: exact, stem, synonym and
+//! paraphrase.
 //!
-//! The order in which matches of a place are found decides between alignments that are otherwise equal, so it is
-//! that of METEOR 1.5: by stage, then from left to right in the story.
+//! The order in which the matches of a place are found decides between alignments that are
+//! otherwise equal. It is therefore that of METEOR 1.5: by stage, then from left to right in the
+//! story.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,7 +14,7 @@ use super::paraphrases::{Paraphrases, UNKNOWN};
 use super::tables::Tables;
 use super::words::Word;
 
-/// How many stages there are.
+/// The number of stages.
 pub(crate) const STAGES: usize = 4;
 
 /// The stages, in their order.
@@ -48,9 +50,9 @@ impl Match {
 
 /// All matches of a pair of texts.
 pub(crate) struct Matches {
-    /// For each word of the reference, the matches that begin there.
+    /// The matches that begin at each word of the reference.
     pub at: Vec<Vec<Match>>,
-    /// How many matches cover each word of the reference and of the story.
+    /// The number of matches that cover each word of the reference, and of the story.
     pub reference_cover: Vec<u32>,
     pub story_cover: Vec<u32>,
 }
@@ -58,7 +60,7 @@ pub(crate) struct Matches {
 type Places<K> = HashMap<K, Vec<u32>, FxBuildHasher>;
 
 impl Matches {
-    /// Finds them.
+    /// Finds all matches of a story and a reference.
     pub fn find(story: &[&Word], reference: &[&Word], tables: &Tables) -> Self {
         let mut matches = Self {
             at: vec![Vec::new(); reference.len()],
@@ -66,7 +68,7 @@ impl Matches {
             story_cover: vec![0; story.len()],
         };
         matches.by_key(story, reference, EXACT, |word| word.key);
-        // Equal texts need no more than their exact matches.
+        // Equal texts need only their exact matches.
         if !story.iter().map(|word| word.key).eq(reference.iter().map(|word| word.key)) {
             matches.by_key(story, reference, STEM, |word| word.stem);
             matches.by_synonym(story, reference, tables);
@@ -87,7 +89,13 @@ impl Matches {
         self.push(Match { stage, start, length: 1, story_start, story_length: 1 });
     }
 
-    /// Words with equal keys; after the first stage, only words that are not equal.
+    fn push_phrase(&mut self, reference: Phrase, story: Phrase) {
+        let (start, length) = reference;
+        let (story_start, story_length) = story;
+        self.push(Match { stage: PARAPHRASE, start, length, story_start, story_length });
+    }
+
+    /// Matches words with equal keys. After the first stage, only words that are not equal match.
     fn by_key(&mut self, story: &[&Word], reference: &[&Word], stage: u8, key: fn(&Word) -> i32) {
         let mut places: Places<i32> = HashMap::default();
         for (at, word) in (0..).zip(story) {
@@ -102,7 +110,7 @@ impl Matches {
         }
     }
 
-    /// Different words that share a set of synonyms.
+    /// Matches different words that share a set of synonyms.
     fn by_synonym(&mut self, story: &[&Word], reference: &[&Word], tables: &Tables) {
         let story = Distinct::new(story);
         let reference = Distinct::new(reference);
@@ -135,28 +143,14 @@ impl Matches {
         }
     }
 
-    /// Phrases of the reference with a paraphrase in the story, then phrases of the story with one in the
-    /// reference.
+    /// Matches phrases of the reference that have a paraphrase in the story, and then phrases of
+    /// the story that have one in the reference.
     fn by_paraphrase(&mut self, story: &[&Word], reference: &[&Word], table: &Paraphrases) {
         let numbers =
             |words: &[&Word]| words.iter().map(|word| table.word(&word.text)).collect::<Vec<u32>>();
         let (story, reference) = (numbers(story), numbers(reference));
-        for_each_paraphrase(
-            table,
-            &reference,
-            &story,
-            |start, length, story_start, story_length| {
-                self.push(Match { stage: PARAPHRASE, start, length, story_start, story_length });
-            },
-        );
-        for_each_paraphrase(
-            table,
-            &story,
-            &reference,
-            |story_start, story_length, start, length| {
-                self.push(Match { stage: PARAPHRASE, start, length, story_start, story_length });
-            },
-        );
+        for_each_paraphrase(table, &reference, &story, |from, to| self.push_phrase(from, to));
+        for_each_paraphrase(table, &story, &reference, |from, to| self.push_phrase(to, from));
     }
 }
 
@@ -164,7 +158,7 @@ impl Matches {
 struct Distinct<'a> {
     words: Vec<&'a Word>,
     places: Vec<Vec<u32>>,
-    /// For each word of the text its number among the different ones.
+    /// The number of each word of the text among the different ones.
     kinds: Vec<u32>,
 }
 
@@ -186,15 +180,18 @@ impl<'a> Distinct<'a> {
     }
 }
 
-/// Calls `found` with place and length in `from` and place and length in `to` for each phrase of `from` that has
-/// a paraphrase in `to`.
+/// A phrase of a text: its place and its length.
+type Phrase = (u32, u32);
+
+/// Calls `found` for each phrase of `from` that has a paraphrase in `to`, with both phrases.
 fn for_each_paraphrase(
     table: &Paraphrases,
     from: &[u32],
     to: &[u32],
-    mut found: impl FnMut(u32, u32, u32, u32),
+    mut found: impl FnMut(Phrase, Phrase),
 ) {
-    // Most paraphrases begin with a word the other text does not have: one bit a word says so.
+    // Most paraphrases begin with a word that the other text does not have. One bit per word says
+    // whether it does.
     let mut present = vec![0_u64; table.vocabulary().div_ceil(64)];
     let mut places: Places<u32> = HashMap::default();
     for (at, &word) in (0..).zip(to).filter(|&(_, &word)| word != UNKNOWN) {
@@ -209,7 +206,7 @@ fn for_each_paraphrase(
             }
             for &at in &places[&first] {
                 if to[at as usize..].starts_with(phrase) {
-                    found(start as u32, length as u32, at, phrase.len() as u32);
+                    found((start as u32, length as u32), (at, phrase.len() as u32));
                 }
             }
         }

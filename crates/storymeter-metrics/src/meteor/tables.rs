@@ -6,7 +6,7 @@ use std::path::Path;
 use storymeter_core::{Error, Place};
 use storymeter_text::lexicon::Lexicon;
 
-use super::jar::Source;
+use super::jar::TableSource;
 use super::paraphrases::Paraphrases;
 
 /// When a full stop belongs to the word before it.
@@ -22,20 +22,22 @@ pub(crate) enum Nonbreaking {
 pub(crate) struct Tables {
     /// Abbreviations that keep their full stop.
     pub abbreviations: HashMap<String, Nonbreaking>,
-    /// Words that count less. Without the user's files there are none: all words count the same.
+    /// Words that count less. Without the user's files there are none, and all words count the
+    /// same.
     pub function_words: HashSet<String>,
     /// Words that mean the same.
     pub synonyms: Synonyms,
-    /// Phrases that mean the same, where there is a table.
+    /// Phrases that mean the same, if there is a table of them.
     pub paraphrases: Option<Paraphrases>,
 }
 
-/// Abbreviations known without the user's files.
+/// The abbreviations that are known without the user's files.
 const USUAL_ABBREVIATIONS: &[&str] =
     &["Dr", "Gen", "Hon", "Jr", "Lt", "Mr", "Mrs", "Ms", "Prof", "Rev", "Sgt", "Sr", "St", "vs"];
 
 impl Tables {
-    /// What there is without METEOR's files: our WordNet for synonyms, a few abbreviations.
+    /// The tables that need no files of METEOR: synonyms of storymeter's WordNet, and a few
+    /// abbreviations.
     pub fn built_in() -> Self {
         let usual = USUAL_ABBREVIATIONS.iter().map(|&word| word.to_owned());
         let initials = ('A'..='Z').map(String::from);
@@ -47,17 +49,17 @@ impl Tables {
         }
     }
 
-    /// The tables of METEOR 1.5 for English from a folder of the user, or from `meteor-1.5.jar` itself.
+    /// Reads the tables of METEOR 1.5 for English from a folder, or from `meteor-1.5.jar` itself.
     ///
-    /// A folder has either the jar or its folders `function`, `nonbreaking` and `synonym`. The paraphrases,
-    /// `paraphrase-en.gz`, are beside them or in a folder `data`, as METEOR and pycocoevalcap have it.
+    /// A folder has either the jar or its folders `function`, `nonbreaking` and `synonym`. The
+    /// paraphrases, `paraphrase-en.gz`, are beside them or in a folder `data`.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let (folder, source) = if path.is_file() {
-            (path.parent().unwrap_or(Path::new("")), Source::Jar(path.to_owned()))
+            (path.parent().unwrap_or(Path::new("")), TableSource::Jar(path.to_owned()))
         } else if path.join("synonym").is_dir() {
-            (path, Source::Folder(path.to_owned()))
+            (path, TableSource::Folder(path.to_owned()))
         } else if path.join("meteor-1.5.jar").is_file() {
-            (path, Source::Jar(path.join("meteor-1.5.jar")))
+            (path, TableSource::Jar(path.join("meteor-1.5.jar")))
         } else {
             let problem =
                 "neither meteor-1.5.jar nor its folders function, nonbreaking and synonym are here";
@@ -66,8 +68,7 @@ impl Tables {
         let paraphrases =
             ["paraphrase-en.gz", "data/paraphrase-en.gz"].map(|name| folder.join(name));
         let Some(paraphrases) = paraphrases.iter().find(|path| path.is_file()) else {
-            let problem =
-                "METEOR's table of paraphrases, paraphrase-en.gz, is neither here nor in data";
+            let problem = "the table of paraphrases, paraphrase-en.gz, is neither here nor in data";
             return Err(Error::invalid(Place::file(folder), problem));
         };
         Ok(Self {
@@ -83,7 +84,7 @@ impl Tables {
     }
 }
 
-/// One abbreviation a line; `#` starts a comment.
+/// Reads a list with one abbreviation per line, in which `#` starts a comment.
 fn read_abbreviations(text: &str) -> HashMap<String, Nonbreaking> {
     let mut table = HashMap::new();
     for line in text.lines() {
@@ -101,12 +102,12 @@ fn read_abbreviations(text: &str) -> HashMap<String, Nonbreaking> {
 pub(crate) enum Synonyms {
     /// The lexicon that comes with storymeter.
     WordNet,
-    /// METEOR's own.
+    /// The user's copy of METEOR's own lists.
     Meteor(MeteorSynonyms),
 }
 
 impl Synonyms {
-    /// The sets a word is in, ascending, each once: words that share one are synonyms.
+    /// The sets that a word is in, ascending, each once. Words that share a set are synonyms.
     pub fn sets(&self, word: &str) -> Vec<u32> {
         match self {
             Self::WordNet => Lexicon::embedded().synsets_of_form(word),
@@ -117,13 +118,17 @@ impl Synonyms {
 
 /// METEOR's synonyms: sets by word, and base forms of irregular words.
 pub(crate) struct MeteorSynonyms {
-    /// For each word its range of `numbers`.
+    /// The range of `numbers` that each word has.
     words: HashMap<Box<str>, (u32, u32)>,
     numbers: Vec<u32>,
     bases: HashMap<Box<str>, Vec<Box<str>>>,
 }
 
-/// Endings and what takes their place, in the order they are tried (WordNet's rules of detachment).
+/// Endings and their replacements, in the order in which they are tried (WordNet's rules of
+/// detachment).
+///
+/// `storymeter_text` has the same rules by part of speech. METEOR tries them all in one list, in
+/// which some occur twice.
 const ENDINGS: &[(&str, &str)] = &[
     ("s", ""),
     ("ses", "s"),
@@ -148,8 +153,9 @@ const ENDINGS: &[(&str, &str)] = &[
 ];
 
 impl MeteorSynonyms {
-    /// Both files have pairs of lines: a word and its sets, a base form and its irregular forms.
-    fn read(source: &Source) -> Result<Self, Error> {
+    /// Reads both files. They have pairs of lines: a word and its sets, and a base form and its
+    /// irregular forms.
+    fn read(source: &TableSource) -> Result<Self, Error> {
         let mut synonyms =
             Self { words: HashMap::new(), numbers: Vec::new(), bases: HashMap::new() };
         let (exceptions, synsets) =
@@ -194,7 +200,7 @@ impl MeteorSynonyms {
         sets
     }
 
-    /// The first known word that taking an ending off gives.
+    /// The first known word that results from taking an ending off.
     fn regular_base(&self, word: &str) -> Option<String> {
         if word.ends_with("ss") || word.encode_utf16().nth(2).is_none() {
             return None;

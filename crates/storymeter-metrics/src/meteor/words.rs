@@ -1,4 +1,4 @@
-//! A text as METEOR 1.5 sees it: lower-case words with the keys they are compared by.
+//! A text as METEOR 1.5 reads it: words in lower case, with the keys by which they are compared.
 
 use std::collections::HashMap;
 
@@ -11,24 +11,27 @@ use super::tables::Nonbreaking;
 /// One word.
 #[derive(Debug, Clone)]
 pub(crate) struct Word {
-    /// Its letters, lower case.
+    /// Its letters, in lower case.
     pub text: Box<str>,
-    /// What exact matches compare: Java's 32-bit hash of the word, as the Java program does.
+    /// Java's 32-bit hash of the word. The Java program compares words by it.
     pub key: i32,
-    /// The same of its stem.
+    /// The hash of its stem.
     pub stem: i32,
 }
 
-/// A text's words; what abbreviations there are is only known to the tables, so both ways are kept.
+/// The words of a text.
+///
+/// Only the tables know which words are abbreviations and keep their full stop, so a word before a
+/// full stop is kept both ways.
 pub(crate) struct MeteorWords {
-    /// The words with every undecided full stop set apart.
+    /// The words, with every undecided full stop as a word of its own.
     split: Vec<Word>,
     undecided: Vec<Undecided>,
 }
 
 /// A word with a full stop that may belong to it.
 struct Undecided {
-    /// Where the word stands in `split`; its full stop comes after it.
+    /// The place of the word in `split`. Its full stop comes after it.
     at: usize,
     /// The word as written.
     base: String,
@@ -82,7 +85,7 @@ impl MeteorWords {
     }
 }
 
-/// Makes words, each different one stemmed once.
+/// Makes words. Each different one is stemmed once.
 #[derive(Default)]
 struct Maker(HashMap<String, Word>);
 
@@ -102,7 +105,7 @@ impl Maker {
     }
 }
 
-/// Java's `String.hashCode`: base 31 over UTF-16 units, wrapping.
+/// Java's `String.hashCode`, which has the base 31, over UTF-16 units, and wraps around.
 fn java_hash(word: &str) -> i32 {
     word.encode_utf16()
         .fold(0, |hash: i32, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
@@ -116,7 +119,7 @@ mod tests {
     fn the_hash_is_javas() {
         assert_eq!(java_hash(""), 0);
         assert_eq!(java_hash("storymeter"), 1_507_001_268);
-        // Two words the Java program takes for one.
+        // The Java program takes these two words for one.
         assert_eq!(java_hash("Siblings"), java_hash("Teheran"));
     }
 

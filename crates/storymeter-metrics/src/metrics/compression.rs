@@ -1,20 +1,27 @@
-//! Compression: how long the prompt is, compared with the story.
+//! Compression: the length of the prompt divided by the length of the story.
 //!
-//! Definition: `|P| / |S|`, tokens of the prompt over tokens of the story, as spaCy's English tokeniser cuts them.
+//! Definition: `|P| / |S|`, the number of tokens of the prompt over the number of tokens of the
+//! story, as spaCy's English tokeniser cuts them.
 //!
-//! Presets:
-//! - `spacy` (default): the texts as they are;
-//! - `hanna`: each text with a trailing newline, which is one token more, as in HANNA's published values.
+//! Many stories: the mean of their scores.
 //!
-//! Source: Grusky et al., NAACL 2018 (Newsroom), there for a summary and its article; HANNA (Chhun et al., COLING
-//! 2022) reads the prompt as the article.
+//! Empty story: 0. With the preset `hanna` its length is 1, the newline.
 //!
-//! Direction: none. Range: 0 and up. An empty story scores 0 (`hanna`: its only token is the newline).
+//! Reading the score: the metric was made for summaries, where the article is longer than the
+//! summary. For a story it says how much was made of how short a prompt: 0.1 means that the story
+//! is ten times as long as the prompt.
+//!
+//! Source: Grusky et al., NAACL 2018 (Newsroom), for a summary and its article. HANNA (Chhun et
+//! al., COLING 2022) takes the prompt for the article.
+//!
+//! Checked against: spaCy 3.8.18 (blank English pipeline), every token of 41,536 texts. HANNA's
+//! published values: 527 of 528 stories equal. For the other story HANNA has one token less than
+//! spaCy 3.8.18 finds.
 
 use storymeter_core::{Direction, Entry, Needs, Prepared, Range};
 
-use super::ratio::{SPACY_CHOICES, ratio};
-use crate::tokenize::{Spacy, Tokenised, Tokenizer, WithNewline};
+use super::ratio::{self, Fraction, SPACY_CHOICES};
+use crate::tokenize::{Tokenised, Tokenizer};
 
 pub(crate) static ENTRY: Entry = Entry {
     ids: &["compression"],
@@ -23,14 +30,14 @@ pub(crate) static ENTRY: Entry = Entry {
     range: Range::NOT_NEGATIVE,
     needs: Needs::PROMPT,
     source: include_str!("compression.rs"),
-    build: |request| {
-        let measure =
-            if request.has("hanna") { lengths::<WithNewline<Spacy>> } else { lengths::<Spacy> };
-        ratio(request, measure)
-    },
+    build: ratio::build::<Compression>,
 };
 
-fn lengths<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
-    let prompt = story.prompt.as_ref().map_or(0, |prompt| prompt.view::<Tokenised<T>>().len());
-    (prompt as f64, story.text.view::<Tokenised<T>>().len() as f64)
+struct Compression;
+
+impl Fraction for Compression {
+    fn of_story<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
+        let prompt = story.prompt.as_ref().map_or(0, |prompt| prompt.view::<Tokenised<T>>().len());
+        (prompt as f64, story.text.view::<Tokenised<T>>().len() as f64)
+    }
 }

@@ -1,25 +1,39 @@
-//! Coverage and density: how much of the story is copied from the prompt, and in how long pieces.
+//! Coverage and density: how much of the story is copied from the prompt.
 //!
-//! Definition: reading the story from left to right, the longest run of tokens that also stands in the prompt is
-//! taken as a fragment, and reading goes on after it. `coverage = sum_f |f| / |S|`, the share of the story's tokens in
-//! a fragment; `density = sum_f |f|^2 / |S|`, the mean length of the fragment a token lies in. Tokens are those of
-//! spaCy's English tokeniser, compared without regard to case.
+//! Definition: the story is read from left to right. At each place, the longest sequence of tokens
+//! that also stands in the prompt is taken as a fragment `f`, and reading goes on after it. A token
+//! that the prompt does not have is skipped. With `|S|` the number of tokens of the story:
 //!
-//! Presets:
-//! - `spacy` (default): the texts as they are;
-//! - `hanna`: each text with a trailing newline, as in HANNA's published values.
+//! ```text
+//! coverage = sum of |f| / |S|       the share of the story's tokens that lie in a fragment
+//! density  = sum of |f|^2 / |S|     the mean length of the fragment in which a token lies
+//! ```
 //!
-//! Source: Grusky et al., NAACL 2018 (Newsroom), figure 3 for the procedure; there for a summary and its article.
+//! Tokens are those of spaCy's English tokeniser, compared without regard to case. Coverage lies
+//! between 0 and 1; density has no upper limit.
 //!
-//! Direction: none. Range: coverage 0 to 1, density 0 and up. An empty story scores 0.
+//! Many stories: the mean of their scores.
+//!
+//! Empty story: 0. With the preset `hanna` it is 1, because the newline that ends every text is
+//! then found in the prompt.
+//!
+//! Reading the score: high coverage with low density means that the story uses the words of the
+//! prompt. High density means that it repeats whole passages.
+//!
+//! Source: Grusky et al., NAACL 2018 (Newsroom), figure 3, for a summary and its article. HANNA
+//! (Chhun et al., COLING 2022) takes the prompt for the article.
+//!
+//! Checked against: spaCy 3.8.18 (blank English pipeline), every token of 41,536 texts. HANNA's
+//! published values: 527 of 528 stories equal. For the other story HANNA has one token less than
+//! spaCy 3.8.18 finds.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
 
 use storymeter_core::{Direction, Entry, Needs, Prepared, Range, TextCache, View};
 
-use super::ratio::{SPACY_CHOICES, ratio};
-use crate::tokenize::{NgramIndex, Spacy, Tokenised, Tokenizer, Tokens, WithNewline};
+use super::ratio::{self, Fraction, SPACY_CHOICES};
+use crate::tokenize::{NgramIndex, Tokenised, Tokenizer, Tokens};
 
 pub(crate) static ENTRY: Entry = Entry {
     ids: &["coverage", "density"],
@@ -28,25 +42,29 @@ pub(crate) static ENTRY: Entry = Entry {
     range: Range::NOT_NEGATIVE,
     needs: Needs::PROMPT,
     source: include_str!("fragments.rs"),
-    build: |request| {
-        let measure = match (request.id, request.has("hanna")) {
-            ("coverage", true) => coverage::<WithNewline<Spacy>>,
-            ("coverage", false) => coverage::<Spacy>,
-            (_, true) => density::<WithNewline<Spacy>>,
-            (_, false) => density::<Spacy>,
-        };
-        ratio(request, measure)
+    build: |request| match request.id {
+        "coverage" => ratio::build::<Coverage>(request),
+        _ => ratio::build::<Density>(request),
     },
 };
 
-fn coverage<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
-    over_length::<T>(story, |fragment| fragment)
+struct Coverage;
+
+impl Fraction for Coverage {
+    fn of_story<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
+        over_length::<T>(story, |fragment| fragment)
+    }
 }
 
-fn density<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
-    over_length::<T>(story, |fragment| fragment * fragment)
+struct Density;
+
+impl Fraction for Density {
+    fn of_story<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
+        over_length::<T>(story, |fragment| fragment * fragment)
+    }
 }
 
+/// The weights of all fragments of the story, over the number of its tokens.
 fn over_length<T: Tokenizer>(story: &Prepared<'_>, weight: fn(usize) -> usize) -> (f64, f64) {
     let tokens = story.text.view::<LowerCased<T>>();
     let total: usize = match &story.prompt {
@@ -58,7 +76,7 @@ fn over_length<T: Tokenizer>(story: &Prepared<'_>, weight: fn(usize) -> usize) -
     (total as f64, tokens.len() as f64)
 }
 
-/// Tokens of a text, each lower-cased after cutting.
+/// The tokens of a text, each put in lower case after the text was cut.
 struct LowerCased<T>(Tokens, PhantomData<T>);
 
 impl<T: Tokenizer> View for LowerCased<T> {
@@ -102,7 +120,7 @@ fn fragments(story: &Tokens, prompt: &Tokens) -> Vec<usize> {
         let mut best = 0;
         let mut from = 0;
         for &place in &places[id as usize] {
-            // As in the original, a run that was just compared is not looked into again.
+            // As in the original program, no run starts inside the one that was just compared.
             if place < from {
                 continue;
             }

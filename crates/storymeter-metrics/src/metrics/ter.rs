@@ -1,19 +1,29 @@
-//! TER: how many edits turn the story into a reference, over the length of the reference.
+//! TER: the number of edits that turn the story into a reference, per word.
 //!
-//! Definition: `100 * edits / |H|`, where an edit inserts, deletes or replaces a word, or moves a run of words to
-//! another place. Finding the fewest edits with moves is hard, so the moves are searched for greedily: as long as one
-//! makes the edit distance smaller, the one that makes it smallest is taken. Runs have at most 10 words and move at
-//! most 50; the edit distance is computed in a beam of 25 words around the diagonal; after 1,000 tried moves the
-//! search ends. Of several references the one with the fewest edits counts, over the mean of their lengths. Over many
-//! stories edits and lengths are summed first.
+//! An edit inserts, deletes or replaces a word, or moves a sequence of words to another place.
 //!
-//! Presets:
-//! - `tercom` (default): sacrebleu's default: words between white space, lower-cased;
-//! - `cased`: the same, not lower-cased.
+//! Definition: `TER = 100 * edits / |H|`, where `|H|` is the number of words of the reference. The
+//! smallest number of edits with moves cannot be found in reasonable time, so moves are searched
+//! for greedily, as in Tercom: as long as a move makes the edit distance smaller, the one that
+//! makes it smallest is taken. A moved sequence has at most 10 words and moves at most 50 places.
+//! The edit distance is computed in a beam of 25 words around the diagonal. The search ends after
+//! 1,000 moves were tried.
 //!
-//! Source: Snover et al., AMTA 2006; details of the search as in sacrebleu 2, after Tercom.
+//! Several references: the fewest edits to any of them, over the mean of their lengths.
 //!
-//! Direction: lower is better. Range: 0 and up. An empty story scores 100: every word of the reference is missing.
+//! Many stories: edits and lengths are added up before the score is computed.
+//!
+//! Empty story: 100 with one reference, because every word of the reference is missing.
+//!
+//! Reading the score: 0 means that the story is the reference. The score can exceed 100 if the
+//! story is longer than the reference. The beam and the limits of the search were chosen for
+//! sentences. For whole stories the score is an upper bound of what a full search would find.
+//!
+//! Source: Snover et al., AMTA 2006. The details of the search are those of sacrebleu 2, which
+//! follows Tercom.
+//!
+//! Checked against: sacrebleu 2.6.0, both options, on 2,200 pairs of real stories and 46 difficult
+//! ones, equal to 1e-9 for stories and for the corpus.
 
 mod beam;
 mod shift;
@@ -26,8 +36,8 @@ use crate::tokenize::{Lower, NgramIndex, Tokenised, Tokenizer, Tokens, Whitespac
 pub(crate) static ENTRY: Entry = Entry {
     ids: &["ter"],
     choices: &[
-        Choice::new("case", "tercom", "lower-cased words between white space (the default)"),
-        Choice::new("case", "cased", "words between white space, not lower-cased"),
+        Choice::new("case", "tercom", "words between white space, in lower case (the default)"),
+        Choice::new("case", "cased", "words between white space, with their case"),
     ],
     direction: Direction::Lower,
     range: Range::NOT_NEGATIVE,
@@ -70,6 +80,7 @@ impl Measure for Ter {
     }
 }
 
+/// Fills the fewest edits and the mean length of the references.
 fn fill_row<T: Tokenizer>(story: &Prepared<'_>, row: &mut [f64]) {
     let tokens = story.text.view::<Tokenised<T>>();
     let mut fewest = u32::MAX;
@@ -86,7 +97,7 @@ fn fill_row<T: Tokenizer>(story: &Prepared<'_>, row: &mut [f64]) {
 /// The number of edits found between a story and a reference.
 fn edits(story: &Tokens, reference: &Tokens) -> u32 {
     let index = NgramIndex::new(&[story, reference], 1);
-    // Every word is in the index, which was made from both.
+    // Every word is in the index, because it was made from both texts.
     let words = |text| index.token_ids(text).map(|id| id.unwrap_or(u32::MAX)).collect::<Vec<u32>>();
     shift::translation_edits(words(story), &words(reference))
 }

@@ -1,19 +1,27 @@
 //! Text length: the number of tokens of the story.
 //!
-//! Definition: `|S|`, the tokens of the story, punctuation included, as spaCy's English tokeniser cuts it.
+//! Definition: `|S|`, the number of tokens of the story as spaCy's English tokeniser cuts it.
+//! Punctuation marks are tokens. White space other than a single blank is a token as well.
 //!
-//! Presets:
-//! - `spacy` (default): the text as it is;
-//! - `hanna`: the text with a trailing newline, which is one token more, as in HANNA's published values.
+//! Many stories: the mean of their lengths.
 //!
-//! Source: HANNA (Chhun et al., COLING 2022), there from SummEval's data statistics (Fabbri et al., TACL 2021).
+//! Empty story: 0. With the preset `hanna` it is 1, the newline.
 //!
-//! Direction: none. Range: 0 and up. An empty story scores 0 (`hanna`: 1).
+//! Reading the score: length is a property of a story and not a virtue. It is here because many
+//! other metrics depend on it: one that correlates with ratings only as well as the length does has
+//! measured little else.
+//!
+//! Source: HANNA (Chhun et al., COLING 2022), which took it from the data statistics of SummEval
+//! (Fabbri et al., TACL 2021).
+//!
+//! Checked against: spaCy 3.8.18 (blank English pipeline), every token of 41,536 texts. HANNA's
+//! published values: 527 of 528 stories equal. For the other story HANNA has one token less than
+//! spaCy 3.8.18 finds.
 
 use storymeter_core::{Direction, Entry, Needs, Prepared, Range};
 
-use super::ratio::{SPACY_CHOICES, ratio};
-use crate::tokenize::{Spacy, Tokenised, Tokenizer, WithNewline};
+use super::ratio::{self, Fraction, SPACY_CHOICES};
+use crate::tokenize::{Tokenised, Tokenizer};
 
 pub(crate) static ENTRY: Entry = Entry {
     ids: &["text-length"],
@@ -22,13 +30,13 @@ pub(crate) static ENTRY: Entry = Entry {
     range: Range::NOT_NEGATIVE,
     needs: Needs::STORY,
     source: include_str!("text_length.rs"),
-    build: |request| {
-        let measure =
-            if request.has("hanna") { length::<WithNewline<Spacy>> } else { length::<Spacy> };
-        ratio(request, measure)
-    },
+    build: ratio::build::<TextLength>,
 };
 
-fn length<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
-    (story.text.view::<Tokenised<T>>().len() as f64, 1.0)
+struct TextLength;
+
+impl Fraction for TextLength {
+    fn of_story<T: Tokenizer>(story: &Prepared<'_>, _: usize) -> (f64, f64) {
+        (story.text.view::<Tokenised<T>>().len() as f64, 1.0)
+    }
 }

@@ -1,4 +1,4 @@
-//! The `rouge-score` package's variants: 1, 2, L and Lsum.
+//! The variants of the package `rouge-score`: 1, 2, L and Lsum.
 
 use super::Count;
 use super::lcs::Sentence;
@@ -9,7 +9,7 @@ use super::words::Words;
 /// The variants, in the order of [`counts`].
 pub(crate) const VARIANTS: [&str; 4] = ["1", "2", "l", "lsum"];
 
-/// What the story and one reference share.
+/// Counts what a story shares with one reference, for each variant.
 pub(crate) fn counts(reference: &Words, story: &Words) -> [Count; 4] {
     let seen = reference.as_seen_by(story);
     let (m, n) = (seen.len(), story.ids().len());
@@ -21,7 +21,7 @@ pub(crate) fn counts(reference: &Words, story: &Words) -> [Count; 4] {
     };
     let of_words = |hit: usize| Count { hit: hit as f64, reference: m as f64, story: n as f64 };
     let types = story.types();
-    // Plain L takes the whole text as one sentence.
+    // The variant L takes the whole text as one sentence.
     let whole = Sentence::new(story.ids(), types).lcs_length(&seen);
     let sentences: Vec<Sentence<'_>> =
         story.sentences(story.ids()).map(|words| Sentence::new(words, types)).collect();

@@ -1,14 +1,15 @@
-//! Matches in order: common subsequences of two sentences, plain and weighted.
+//! Common subsequences of two sentences, plain and weighted.
 //!
-//! Where only the length counts, it comes from the bit-parallel recurrence (Hyyrö 2004, "Bit-parallel LCS-length
-//! computation revisited"): 64 columns of the table in one addition. Where the matched places count, its rows are
-//! kept and walked back along the path ROUGE-1.5.5 takes, which prefers up to left.
+//! If only the length is needed, it comes from a bit-parallel recurrence (Hyyrö 2004, "Bit-parallel
+//! LCS-length computation revisited"), which computes 64 columns of the table with one addition. If
+//! the matched places are needed, the rows of the table are kept, and the path that ROUGE-1.5.5
+//! takes is followed back through them. That path goes up rather than left.
 
 use std::sync::LazyLock;
 
 use super::words::UNSHARED;
 
-/// The exponent of ROUGE-W: a run of k matches weighs `k^1.2`.
+/// The exponent of ROUGE-W, in which a run of k matches weighs `k^1.2`.
 pub(crate) const WEIGHT: f64 = 1.2;
 
 /// `k^1.2`.
@@ -18,15 +19,16 @@ pub(crate) fn weight(k: usize) -> f64 {
     SMALL.get(k).copied().unwrap_or_else(|| (k as f64).powf(WEIGHT))
 }
 
-/// One sentence of the story, indexed by word: where each word stands in it.
+/// A sentence of the story, with the places of each word.
 pub(crate) struct Sentence<'a> {
     words: &'a [u32],
-    /// For each word its slot in `starts` and `masks`; `NONE` for a word of another sentence.
+    /// The slot of each word in `starts` and `masks`, or `NONE` for a word of another sentence.
     slots: Vec<u32>,
-    /// Places of all words, word by word; slot `s` has those from `starts[s]` to `starts[s + 1]`.
+    /// The places of all words, word by word. Slot `s` has those from `starts[s]` to `starts[s +
+    /// 1]`.
     places: Vec<u32>,
     starts: Vec<u32>,
-    /// For each slot one bit a place.
+    /// One bit per slot and place, set where the word stands.
     masks: Vec<u64>,
     blocks: usize,
 }
@@ -71,14 +73,15 @@ impl<'a> Sentence<'a> {
         self.slots.get(word as usize).filter(|&&slot| slot != NONE).map(|&slot| slot as usize)
     }
 
-    /// Where a word stands, in order.
+    /// The places of a word, in order.
     fn places(&self, word: u32) -> &[u32] {
         self.slot(word).map_or(&[], |slot| {
             &self.places[self.starts[slot] as usize..self.starts[slot + 1] as usize]
         })
     }
 
-    /// One row of the table from the one before it: a zero bit is a place where the length grows.
+    /// Makes a row of the table from the one before it. A zero bit is a place where the length
+    /// grows.
     fn next_row(&self, row: &mut [u64], word: u32) {
         let Some(slot) = self.slot(word) else { return };
         let mut carry = false;
@@ -100,8 +103,8 @@ impl<'a> Sentence<'a> {
         grown(&row, self.words.len())
     }
 
-    /// Marks the places of `other` on the path ROUGE-1.5.5 takes through the table of their longest common
-    /// subsequences.
+    /// Marks the places of `other` on the path that ROUGE-1.5.5 takes through the table of longest
+    /// common subsequences.
     pub fn mark_lcs(&self, other: &[u32], marks: &mut [bool]) {
         let mut rows = vec![u64::MAX; self.blocks * (other.len() + 1)];
         for (i, &word) in other.iter().enumerate() {
@@ -113,7 +116,7 @@ impl<'a> Sentence<'a> {
         let length = |i: usize, j: usize| grown(&rows[i * self.blocks..(i + 1) * self.blocks], j);
         let (mut i, mut j) = (other.len(), self.words.len());
         let mut here = length(i, j);
-        // Once the length is 0 nothing matches any more.
+        // Where the length is 0, nothing matches any more.
         while here > 0 {
             if other[i - 1] == self.words[j - 1] {
                 (i, j, here) = (i - 1, j - 1, here - 1);
@@ -126,12 +129,14 @@ impl<'a> Sentence<'a> {
         }
     }
 
-    /// Marks the places of `other` on the path ROUGE-1.5.5 takes through the table of weighted subsequences.
+    /// Marks the places of `other` on the path that ROUGE-1.5.5 takes through the table of weighted
+    /// subsequences.
     ///
-    /// The table's cell is `c(i-1,j-1) + f(k+1) - f(k)` at a match, `k` being the length of the run that ends
-    /// there, and the larger of the cells above and to the left elsewhere. A row equals the row above except
-    /// where it has a match, where the row above fell at a match of its own, and to the right of these while
-    /// the cell on the left is larger: only those cells are touched.
+    /// At a match, a cell of the table is `c(i-1,j-1) + f(k+1) - f(k)`, where `k` is the length of
+    /// the run that ends before it. Elsewhere it is the larger of the cells above and to the left.
+    /// A row equals the row above except at its own matches, where the row above fell at a match,
+    /// and to the right of these as long as the cell on the left is larger. Only those cells are
+    /// touched.
     pub fn mark_weighted(&self, other: &[u32], marks: &mut [bool]) {
         let mut table = WeightedTable::new(self.words.len(), other.len());
         for &word in other {
@@ -151,22 +156,25 @@ impl<'a> Sentence<'a> {
     }
 }
 
-/// Zero bits among the first `places`.
+/// The number of zero bits among the first `places`.
 fn grown(row: &[u64], places: usize) -> usize {
     let whole: usize = row[..places / 64].iter().map(|bits| bits.count_zeros() as usize).sum();
-    let rest = places % 64;
-    whole
-        + if rest == 0 { 0 } else { (!row[places / 64] & ((1 << rest) - 1)).count_ones() as usize }
+    let bits_left = places % 64;
+    if bits_left == 0 {
+        return whole;
+    }
+    whole + (!row[places / 64] & ((1 << bits_left) - 1)).count_ones() as usize
 }
 
-/// ROUGE-W's table, one row at a time; of the rows before it only which cells came from the left is kept.
+/// The table of ROUGE-W, one row at a time. Of earlier rows only one bit per cell is kept: whether
+/// the cell came from the left.
 struct WeightedTable {
-    /// The last row; cell 0 is the boundary.
+    /// The last row. Cell 0 is the boundary.
     cells: Vec<f64>,
-    /// The length of the run that ends at each cell of the last row, and of the row being made.
+    /// The length of the run that ends at each cell of the last row, and of the next one.
     runs: Vec<u32>,
     new_runs: Vec<u32>,
-    /// Places of matches in the last row, and of the matches where it falls.
+    /// The places of the matches in the last row, and of those at which its values fall.
     matches: Vec<u32>,
     falls: Vec<u32>,
     from_left: Vec<u64>,
@@ -193,14 +201,15 @@ impl WeightedTable {
         self.from_left[row * self.blocks + place / 64] >> (place % 64) & 1 == 1
     }
 
-    /// Adds the row of a word that stands at these places of the other sentence.
+    /// Adds the row of a word that stands at these places of the sentence.
     fn add_row(&mut self, places: &[u32]) {
         let left_bits = &mut self.from_left[self.rows * self.blocks..(self.rows + 1) * self.blocks];
         self.rows += 1;
         let falls = std::mem::take(&mut self.falls);
         let mut fallen = falls.iter().copied().peekable();
         let mut matching = places.iter().copied().peekable();
-        // The cell changed last and what it was before: the next match may need its old value.
+        // The cell that was changed last and its value before. The next match may need the old
+        // value.
         let mut changed = (0, 0.0);
         loop {
             let is_match = match (matching.peek(), fallen.peek()) {
@@ -219,7 +228,8 @@ impl WeightedTable {
                 let run = self.runs[place - 1];
                 self.new_runs[place] = run + 1;
                 changed = (place, self.cells[place]);
-                // In the Perl's order of operations: ties between cells hang on the last bit.
+                // The order of operations is that of the Perl program. Ties between cells depend on
+                // the last bit.
                 self.cells[place] = diagonal + weight(run as usize + 1) - weight(run as usize);
                 if self.cells[place] < self.cells[place - 1] {
                     self.falls.push(place as u32 - 1);
@@ -241,7 +251,7 @@ impl WeightedTable {
         self.turn_over(places);
     }
 
-    /// The row just made becomes the last row.
+    /// Makes the new row the last row.
     fn turn_over(&mut self, places: &[u32]) {
         std::mem::swap(&mut self.runs, &mut self.new_runs);
         for &place in &self.matches {
@@ -258,7 +268,8 @@ mod tests {
 
     use super::*;
 
-    /// The table as ROUGE-1.5.5 defines it, cell by cell: the marks of `model` and the length at the end.
+    /// Computes the table as ROUGE-1.5.5 defines it, cell by cell. Returns the marks of `model` and
+    /// the length.
     fn plain(model: &[u32], peer: &[u32], weighted: bool) -> (Vec<bool>, f64) {
         let (m, n) = (model.len(), peer.len());
         let mut c = vec![vec![0.0_f64; n + 1]; m + 1];

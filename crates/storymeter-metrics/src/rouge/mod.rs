@@ -1,7 +1,8 @@
 //! What ROUGE counts: words, n-grams, skip-bigrams and common subsequences that two texts share.
 //!
-//! [`words`] turns a text into numbered words once; [`overlap`], [`lcs`] and [`union`] compare two such texts; [`perl`] and
-//! [`google`] put the counts together as ROUGE-1.5.5 and as the `rouge-score` package do.
+//! [`words`] turns each text into numbered words once. [`overlap`], [`lcs`] and [`union`] compare
+//! two such texts. [`perl`] and [`google`] make scores of the counts as ROUGE-1.5.5 and the package
+//! `rouge-score` do.
 
 pub(crate) mod google;
 mod lcs;
@@ -10,13 +11,13 @@ pub(crate) mod perl;
 mod union;
 pub(crate) mod words;
 
-/// What is counted of one variant: matches, units of the reference, units of the story.
+/// The counts of one variant.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Count {
-    /// Units the two share.
+    /// The units that both texts have.
     pub hit: f64,
-    /// Units of the reference, what recall divides by.
+    /// The units of the reference, by which recall divides.
     pub reference: f64,
-    /// Units of the story, what precision divides by.
+    /// The units of the story, by which precision divides.
     pub story: f64,
 }

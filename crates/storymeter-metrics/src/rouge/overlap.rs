@@ -1,11 +1,11 @@
-//! Matches without order: n-grams and skip-bigrams, each counted at most as often as both texts have it.
+//! Matches of n-grams and skip-bigrams. Each counts at most as often as both texts have it.
 
 use super::words::UNSHARED;
 
-/// The clipped n-gram matches of two texts for n from 1 to 4.
+/// Counts the n-grams that two texts share, for n from 1 to 4.
 ///
-/// A window of the reference can only match where each of its words is shared, and an n-gram only where the
-/// (n-1)-gram at its start matched, so each length looks at what the one before left over, sorted and merged.
+/// An n-gram can match only if the (n-1)-gram with which it begins has a match. Each length
+/// therefore looks only at what the one before has left, in two sorted lists that are merged.
 pub(crate) fn ngram_hits(reference: &[u32], story: &[u32]) -> [u64; 4] {
     let mut hits = [0; 4];
     let mut left = Positions::first(reference);
@@ -21,17 +21,18 @@ pub(crate) fn ngram_hits(reference: &[u32], story: &[u32]) -> [u64; 4] {
     hits
 }
 
-/// Starts of n-grams, each with a key that is equal where the n-grams are.
+/// The places where n-grams begin, each with a key. Equal n-grams have equal keys.
 struct Positions(Vec<(u64, u32)>);
 
 impl Positions {
-    /// Every shared word.
+    /// All words that are shared.
     fn first(words: &[u32]) -> Self {
         let at = (0..).zip(words).filter(|&(_, &word)| word != UNSHARED);
         Self(at.map(|(at, &word)| (u64::from(word), at)).collect())
     }
 
-    /// Leaves in both only what both have, keys renumbered alike; returns the clipped number of matches.
+    /// Keeps only what both lists have, with new keys that are the same in both, and returns the
+    /// number of matches.
     fn keep_common(&mut self, other: &mut Self) -> u64 {
         self.0.sort_unstable();
         other.0.sort_unstable();
@@ -39,8 +40,8 @@ impl Positions {
         let (mut mine, mut theirs) = (Vec::new(), Vec::new());
         let (mut a, mut b) = (self.0.as_slice(), other.0.as_slice());
         while let (Some(&(x, _)), Some(&(y, _))) = (a.first(), b.first()) {
-            let (from_a, rest_a) = a.split_at(run(a));
-            let (from_b, rest_b) = b.split_at(run(b));
+            let (from_a, after_a) = a.split_at(run(a));
+            let (from_b, after_b) = b.split_at(run(b));
             if x == y {
                 hits += from_a.len().min(from_b.len()) as u64;
                 mine.extend(from_a.iter().map(|&(_, at)| (next, at)));
@@ -48,17 +49,17 @@ impl Positions {
                 next += 1;
             }
             if x <= y {
-                a = rest_a;
+                a = after_a;
             }
             if y <= x {
-                b = rest_b;
+                b = after_b;
             }
         }
         (self.0, other.0) = (mine, theirs);
         hits
     }
 
-    /// From n-grams to (n+1)-grams: the key takes in the word that follows.
+    /// Makes (n+1)-grams of the n-grams by adding the word that follows to the key.
     fn lengthen(&mut self, words: &[u32], n: usize) {
         self.0.retain_mut(|(key, at)| match words.get(*at as usize + n) {
             Some(&word) if word != UNSHARED => {
@@ -70,28 +71,29 @@ impl Positions {
     }
 }
 
-/// How many entries at the front have the same key.
+/// The number of entries at the front that have the same key.
 fn run(sorted: &[(u64, u32)]) -> usize {
     sorted.iter().take_while(|entry| entry.0 == sorted[0].0).count()
 }
 
-/// Matches of skip-bigrams without a limit to the gap.
+/// The matches of skip-bigrams with gaps of any size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SkipHits {
-    /// Ordered pairs of words, the first before the second.
+    /// Pairs of words in their order.
     pub pairs: u64,
-    /// Single words but each text's last, which ROUGE-1.5.5 never counts.
+    /// Single words, except for the last one of each text, which ROUGE-1.5.5 never counts.
     pub singles: u64,
 }
 
-/// The most counters held at a time.
+/// The largest number of counters in memory.
 const BLOCK: usize = 1 << 18;
 
-/// The clipped matches of all ordered pairs of words.
+/// Counts the pairs of words, in their order, that two texts share.
 ///
-/// With `v` shared words, text of length `n`: for each place, the counts of the words before it are added to the
-/// row of the word there, `n * v` additions of neighbouring numbers instead of a table of `n * n / 2` pairs. Rows
-/// are worked through in blocks, so a long text needs no more memory than a short one.
+/// For each place of a text, the counts of all words before it are added to the row of the word at
+/// that place. With `v` shared words and a text of length `n` these are `n * v` additions of
+/// neighbouring numbers, where a list of all pairs would have `n * n / 2`. Rows are worked through
+/// in blocks, so that a long text needs no more memory than a short one.
 pub(crate) fn skip_hits(reference: &[u32], story: &[u32], types: usize) -> SkipHits {
     let (reference_words, story_words, shared) = compact(reference, story, types);
     let mut hits = SkipHits { pairs: 0, singles: single_hits(reference, story, types) };
@@ -110,7 +112,8 @@ pub(crate) fn skip_hits(reference: &[u32], story: &[u32], types: usize) -> SkipH
     hits
 }
 
-/// Fills `rows` with how often each word comes before each word from number `start` on.
+/// Fills `rows` with the number of times that each word comes before each word from number `start`
+/// on.
 fn count_pairs(words: &[u32], start: usize, before: &mut [u64], rows: &mut [u64]) {
     before.fill(0);
     rows.fill(0);
@@ -124,7 +127,7 @@ fn count_pairs(words: &[u32], start: usize, before: &mut [u64], rows: &mut [u64]
     }
 }
 
-/// The shared words of both texts, numbered without gaps, and how many different ones there are.
+/// The shared words of both texts, numbered without gaps, and the number of different ones.
 fn compact(reference: &[u32], story: &[u32], types: usize) -> (Vec<u32>, Vec<u32>, usize) {
     let mut number = vec![UNSHARED; types];
     let mut shared = 0;
@@ -141,14 +144,14 @@ fn compact(reference: &[u32], story: &[u32], types: usize) -> (Vec<u32>, Vec<u32
     (reference_words, kept.collect(), shared as usize)
 }
 
-/// Clipped matches of single words, each text without its last word.
+/// Counts the single words that two texts share, both without their last word.
 fn single_hits(reference: &[u32], story: &[u32], types: usize) -> u64 {
     let mut counts = vec![0_u32; types];
-    for &word in story.split_last().map_or(&[][..], |(_, rest)| rest) {
+    for &word in story.split_last().map_or(&[][..], |(_, before)| before) {
         counts[word as usize] += 1;
     }
     let mut hits = 0;
-    for &word in reference.split_last().map_or(&[][..], |(_, rest)| rest) {
+    for &word in reference.split_last().map_or(&[][..], |(_, before)| before) {
         if let Some(count) = counts.get_mut(word as usize)
             && *count > 0
         {
@@ -184,7 +187,7 @@ mod tests {
         (0..words.len()).flat_map(|j| (0..j).map(move |i| (words[i], words[j]))).collect()
     }
 
-    /// A reference by the story's numbers (9 for a word the story may lack), and the story.
+    /// A reference in the numbers of the story's words, and the story.
     fn texts() -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
         (prop::collection::vec(0_u32..10, 0..60), prop::collection::vec(0_u32..9, 0..60)).prop_map(
             |(mut r, s)| {
@@ -199,8 +202,10 @@ mod tests {
         fn ngrams_are_counted_as_the_definition_counts_them((reference, story) in texts()) {
             let hits = ngram_hits(&reference, &story);
             for n in 1..=4 {
-                let grams = |words: &[u32]| words.windows(n).map(<[u32]>::to_vec).collect::<Vec<_>>();
-                let shared = grams(&reference).into_iter().filter(|gram| !gram.contains(&UNSHARED)).collect();
+                let grams =
+                    |words: &[u32]| words.windows(n).map(<[u32]>::to_vec).collect::<Vec<_>>();
+                let is_shared = |gram: &Vec<u32>| !gram.contains(&UNSHARED);
+                let shared = grams(&reference).into_iter().filter(is_shared).collect();
                 prop_assert_eq!(hits[n - 1], clipped(shared, grams(&story)));
             }
         }
@@ -208,7 +213,8 @@ mod tests {
         #[test]
         fn skip_bigrams_are_counted_as_the_definition_counts_them((reference, story) in texts()) {
             let hits = skip_hits(&reference, &story, 9);
-            let shared = pairs(&reference).into_iter().filter(|&(a, b)| a != UNSHARED && b != UNSHARED).collect();
+            let is_shared = |&(a, b): &(u32, u32)| a != UNSHARED && b != UNSHARED;
+            let shared = pairs(&reference).into_iter().filter(is_shared).collect();
             prop_assert_eq!(hits.pairs, clipped(shared, pairs(&story)));
         }
     }

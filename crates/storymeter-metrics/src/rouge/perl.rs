@@ -1,4 +1,4 @@
-//! ROUGE-1.5.5's eight variants: 1 to 4, L, W-1.2, S*, SU*.
+//! The eight variants of ROUGE-1.5.5: 1 to 4, L, W-1.2, S* and SU*.
 
 use super::Count;
 use super::lcs::{Sentence, WEIGHT, weight};
@@ -9,10 +9,10 @@ use super::words::Words;
 /// The variants, in the order of [`counts`].
 pub(crate) const VARIANTS: [&str; 8] = ["1", "2", "3", "4", "l", "w-1.2", "s*", "su*"];
 
-/// Which of [`VARIANTS`] is weighted: its ratios are taken to the power `1 / 1.2`.
+/// Which of [`VARIANTS`] is ROUGE-W, whose ratios are taken to the power `1 / 1.2`.
 const W: usize = 5;
 
-/// What the story and one reference share.
+/// Counts what a story shares with one reference, for each variant.
 pub(crate) fn counts(reference: &Words, story: &Words) -> [Count; 8] {
     let seen = reference.as_seen_by(story);
     let (m, n) = (seen.len(), story.ids().len());
@@ -25,7 +25,7 @@ pub(crate) fn counts(reference: &Words, story: &Words) -> [Count; 8] {
     };
     let skips = skip_hits(&seen, story.ids(), types);
     let pairs = |n: usize| n as f64 * n.saturating_sub(1) as f64 / 2.0;
-    // All words but the last are counted as unigrams.
+    // All words except for the last count as single words.
     let singles = |n: usize| n.saturating_sub(1) as f64;
     let (l, w) = subsequences(reference, &seen, story);
     [
@@ -44,8 +44,8 @@ pub(crate) fn counts(reference: &Words, story: &Words) -> [Count; 8] {
     ]
 }
 
-/// ROUGE-L and ROUGE-W: for each sentence of the reference the union of its matches with all sentences of the
-/// story, where no word counts more often than both texts have it.
+/// The counts of ROUGE-L and ROUGE-W. Each sentence of the reference takes the union of its matches
+/// with all sentences of the story, and no word counts more often than both texts have it.
 fn subsequences(reference: &Words, seen: &[u32], story: &Words) -> (Count, Count) {
     let types = story.types();
     let sentences: Vec<Sentence<'_>> =
@@ -62,17 +62,17 @@ fn subsequences(reference: &Words, seen: &[u32], story: &Words) -> (Count, Count
         hit += runs(model, &marks, &mut clip);
         base += weight(model.len());
     }
-    // The reference's length is weighted twice, the story's once: so the Perl does it.
+    // The Perl program weights the length of the reference twice, and that of the story once.
     let w = Count { hit, reference: f64::powf(base, WEIGHT), story: weight(story.ids().len()) };
     (l, w)
 }
 
-/// The weight of the runs of marked words that are still to be had.
+/// The weight of the runs of marked words, as far as the words are not used up.
 fn runs(model: &[u32], marks: &[bool], clip: &mut Clip) -> f64 {
     let mut total = 0.0;
     let mut run = 0;
     for (at, &word) in model.iter().enumerate() {
-        // A word that is used up neither lengthens nor ends a run.
+        // A word that is used up neither extends nor ends a run.
         if marks[at] && clip.take(word) {
             run += 1;
             if marks.get(at + 1) != Some(&true) {
@@ -84,8 +84,8 @@ fn runs(model: &[u32], marks: &[bool], clip: &mut Clip) -> f64 {
     total
 }
 
-/// Recall, precision and F of each variant, as the Perl prints them: every number rounded to five decimals, F
-/// made of the rounded two.
+/// Recall, precision and F of each variant as the Perl program prints them: rounded to five
+/// decimals, with F computed from the rounded recall and precision.
 pub(crate) fn scores(counts: impl Iterator<Item = Count>, scores: &mut [f64]) {
     for ((variant, count), out) in counts.enumerate().zip(scores.chunks_exact_mut(3)) {
         let ratio = |whole: f64| {
@@ -100,11 +100,12 @@ pub(crate) fn scores(counts: impl Iterator<Item = Count>, scores: &mut [f64]) {
     }
 }
 
-/// What C's `%7.5f` leaves of a number between 0 and 1, by its exact decimal expansion.
+/// Rounds a number between 0 and 1 as `%7.5f` of C does, by its exact decimal expansion.
 fn five_decimals(x: f64) -> f64 {
     let scaled = x * 1e5;
     let nearest = scaled.round();
-    // Away from the middle between two neighbours the scaled number rounds as the exact one does.
+    // Unless it is close to the middle between two neighbours, the scaled number rounds as the
+    // exact one does.
     if ((scaled - nearest).abs() - 0.5).abs() > 1e-6 {
         return nearest / 1e5;
     }

@@ -1,10 +1,11 @@
-//! ROUGE-L of texts of several sentences: each sentence of the reference against the whole story.
+//! ROUGE-L of texts with several sentences: each sentence of the reference against all sentences of
+//! the story.
 
 use super::lcs::Sentence;
 use super::words::UNSHARED;
 
-/// How many words of the reference's sentences lie on a longest common subsequence with any sentence of the
-/// story, none counted more often than both texts have it.
+/// Counts the words of the reference that lie on a longest common subsequence of their sentence and
+/// any sentence of the story. No word counts more often than both texts have it.
 pub(crate) fn union_hits<'a>(
     reference: impl ExactSizeIterator<Item = &'a [u32]>,
     story: &[Sentence<'_>],
@@ -14,7 +15,7 @@ pub(crate) fn union_hits<'a>(
     reference
         .map(|model| {
             if alone {
-                // One sentence each: the subsequence has no word more often than either text.
+                // With one sentence each, the subsequence has no word more often than either text.
                 return story[0].lcs_length(model);
             }
             let mut marks = vec![false; model.len()];
@@ -29,7 +30,7 @@ pub(crate) fn union_hits<'a>(
 pub(crate) struct Clip(Vec<u32>);
 
 impl Clip {
-    /// Each word as often as both texts have it.
+    /// Each word counts as often as both texts have it.
     pub fn new(reference: &[u32], story: &[u32], types: usize) -> Self {
         let mut counts = [vec![0_u32; types], vec![0_u32; types]];
         for (words, counts) in [reference, story].into_iter().zip(&mut counts) {
@@ -41,12 +42,12 @@ impl Clip {
         Self(counts[0].iter().zip(&counts[1]).map(|(&a, &b)| a.min(b)).collect())
     }
 
-    /// Uses the word once, if it can be.
+    /// Uses the word once; `false` if it is used up.
     pub fn take(&mut self, word: u32) -> bool {
         self.0.get_mut(word as usize).is_some_and(|left| {
-            let some = *left > 0;
-            *left -= u32::from(some);
-            some
+            let available = *left > 0;
+            *left -= u32::from(available);
+            available
         })
     }
 }

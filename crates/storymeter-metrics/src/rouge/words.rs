@@ -1,4 +1,4 @@
-//! A text as sentences of numbered words, and the numbers two texts share.
+//! A text as sentences of numbered words.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,16 +8,17 @@ use storymeter_text::stem::porter;
 
 use crate::tokenize::Tokens;
 
-/// The number of a reference word that the story does not have.
+/// The number of a word of the reference that the story does not have.
 pub(crate) const UNSHARED: u32 = u32::MAX;
 
-/// A text as sentences of words, each different word with a number of its own.
+/// A text as sentences of words. Each different word has a number.
 pub(crate) struct Words {
-    /// The different words, in the order they came first.
+    /// The different words, in order of first occurrence.
     types: Tokens,
-    /// The text's words by number.
+    /// The words of the text, by number.
     ids: Vec<u32>,
-    /// Where each sentence ends in `ids`. Sentences without words are left out: nothing matches in them.
+    /// Where each sentence ends in `ids`. Sentences without words are left out, because nothing
+    /// matches in them.
     ends: Vec<u32>,
 }
 
@@ -27,12 +28,13 @@ impl Words {
         &self.ids
     }
 
-    /// How many different words there are.
+    /// The number of different words.
     pub fn types(&self) -> usize {
         self.types.len()
     }
 
-    /// The sentences of a numbering of this text's words ([`Words::ids`] or [`Words::as_seen_by`]).
+    /// Cuts a numbering of this text's words ([`Words::ids`] or [`Words::as_seen_by`]) into
+    /// sentences.
     pub fn sentences<'a>(
         &'a self,
         ids: &'a [u32],
@@ -43,7 +45,8 @@ impl Words {
         })
     }
 
-    /// This text's words by the numbers they have in another text; [`UNSHARED`] where it lacks them.
+    /// The words of this text by the numbers that they have in another text, or [`UNSHARED`] if it
+    /// does not have them.
     pub fn as_seen_by(&self, other: &Self) -> Vec<u32> {
         let numbers: HashMap<&str, u32> = other.types.iter().zip(0..).collect();
         let seen: Vec<u32> =
@@ -52,7 +55,7 @@ impl Words {
     }
 }
 
-/// Collects words sentence by sentence. Equal raw words are looked up, not stemmed again.
+/// Collects words sentence by sentence. Each different raw word is stemmed once.
 struct Collector<F> {
     stem: F,
     raw: HashMap<String, u32>,
@@ -112,14 +115,11 @@ impl<F: Fn(&str) -> String> Collector<F> {
     }
 }
 
-/// ROUGE-1.5.5's words: runs of ASCII letters and digits, lower case, one sentence a line, longer ones stemmed.
-///
-/// The Perl reads bytes: whatever is not ASCII is a blank to it. A hyphen is a token of its own there, and then
-/// dropped, as a token must start with a letter or a digit.
-fn perl_words<'a>(lines: impl Iterator<Item = &'a str>, stem: impl Fn(&str) -> String) -> Words {
+/// The words of lines in lower case: runs of ASCII letters and digits, one sentence per line,
+/// stemmed by `stem`.
+fn words(lines: impl Iterator<Item = String>, stem: impl Fn(&str) -> String) -> Words {
     let mut words = Collector::new(stem);
     for line in lines {
-        let line = line.to_ascii_lowercase();
         line.split(|c: char| !c.is_ascii_alphanumeric())
             .filter(|w| !w.is_empty())
             .for_each(|w| words.push(w));
@@ -128,15 +128,29 @@ fn perl_words<'a>(lines: impl Iterator<Item = &'a str>, stem: impl Fn(&str) -> S
     words.finish()
 }
 
-/// Only words of more than three letters are stemmed, by ROUGE-1.5.5 and by `rouge-score` alike.
+/// The words of ROUGE-1.5.5.
+///
+/// The Perl program reads bytes and takes everything outside ASCII for a blank. A hyphen is a token
+/// of its own at first, but is dropped because a token must begin with a letter or a digit.
+fn perl_words<'a>(lines: impl Iterator<Item = &'a str>, stem: impl Fn(&str) -> String) -> Words {
+    words(lines.map(str::to_ascii_lowercase), stem)
+}
+
+/// The words of `rouge-score`. They are put in lower case by Unicode's rules, which make ASCII
+/// letters of the Kelvin sign and of the dotted capital I.
+fn google_words(text: &str, stem: impl Fn(&str) -> String) -> Words {
+    words(text.split('\n').map(str::to_lowercase), stem)
+}
+
+/// Stems words of more than three letters, as ROUGE-1.5.5 and `rouge-score` do, and keeps others.
 fn stem_longer(word: &str, stem: impl Fn(&str) -> String) -> String {
     if word.len() > 3 { stem(word) } else { word.to_owned() }
 }
 
-/// Words behind HANNA's values: ROUGE-1.5.5 with `-m` and an empty table of exceptions.
+/// The words behind HANNA's values: ROUGE-1.5.5 with `-m` and an empty table of exceptions.
 ///
-/// HANNA's texts went through pyrouge, which writes each line into an element of HTML; the Perl reads it up to the
-/// next `<`. So a line of text ends at its first `<`.
+/// HANNA used pyrouge, which writes each line into an HTML element. The Perl program reads the
+/// element up to the next `<`, so that a line of text ends at its first `<`.
 pub(crate) struct HannaStems(pub Words);
 
 impl View for HannaStems {
@@ -146,7 +160,7 @@ impl View for HannaStems {
     }
 }
 
-/// Words as ROUGE-1.5.5 makes them with `-m` and the exceptions of WordNet 2.0.
+/// The words of ROUGE-1.5.5 with `-m` and the exceptions of WordNet 2.0.
 pub(crate) struct PerlBases(pub Words);
 
 impl View for PerlBases {
@@ -156,7 +170,7 @@ impl View for PerlBases {
     }
 }
 
-/// The base form that WordNet's exception lists give to a word.
+/// The base form of a word in WordNet's exception lists.
 fn exception(word: &str) -> Option<&'static str> {
     static TABLE: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
         let lines = include_str!("../../data/rouge_exceptions.txt").lines();
@@ -166,28 +180,7 @@ fn exception(word: &str) -> Option<&'static str> {
     TABLE.binary_search_by_key(&word, |&(form, _)| form).ok().map(|at| TABLE[at].1)
 }
 
-/// `rouge-score`'s words: as ROUGE-1.5.5's, but lower-cased by Unicode's rules first, which makes ASCII letters
-/// of the Kelvin sign and of the dotted capital I.
-fn google_words(text: &str, stem: impl Fn(&str) -> String) -> Words {
-    let mut words = Collector::new(stem);
-    for line in text.split('\n') {
-        let lower;
-        let line = if line.is_ascii() {
-            lower = line.to_ascii_lowercase();
-            lower.as_str()
-        } else {
-            lower = line.chars().flat_map(char::to_lowercase).collect::<String>();
-            lower.as_str()
-        };
-        line.split(|c: char| !c.is_ascii_alphanumeric())
-            .filter(|w| !w.is_empty())
-            .for_each(|w| words.push(w));
-        words.end_sentence();
-    }
-    words.finish()
-}
-
-/// Words as `rouge-score` makes them.
+/// The words of `rouge-score`.
 pub(crate) struct GoogleWords(pub Words);
 
 impl View for GoogleWords {
@@ -196,7 +189,7 @@ impl View for GoogleWords {
     }
 }
 
-/// Words as `rouge-score` makes them with `use_stemmer=True`.
+/// The words of `rouge-score` with `use_stemmer=True`.
 pub(crate) struct GoogleStems(pub Words);
 
 impl View for GoogleStems {

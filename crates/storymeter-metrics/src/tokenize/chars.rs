@@ -1,13 +1,21 @@
 //! All character n-grams of a text up to order 6, sorted once.
 //!
-//! The six characters from each position on are packed into one number, first character on top. Sorted, these
-//! numbers hold the n-grams of every order as runs with equal top bits, so one sort a text serves all orders, and
-//! the matches of two texts are counted by walking two sorted lists side by side. Packing is exact: 10 bits a
-//! character where all characters are among the 900 or so that European texts are made of, 21 bits otherwise.
+//! The six characters that begin at each position are packed into one number, the first character
+//! in the highest bits. Once these numbers are sorted, the n-grams of every order are runs with
+//! equal high bits. One sort per text therefore serves all orders, and the matches of two texts are
+//! counted by walking through two sorted lists side by side. Packing is exact. It takes 10 bits per
+//! character if all characters are among the 900 or so of European texts, and 21 bits otherwise.
 
-/// The sorted character n-grams of one text.
+/// The sorted character n-grams of a text.
+///
+/// ```
+/// use storymeter_metrics::tokenize::CharNgrams;
+/// let [lamp, lamps] = ["lamp", "lamps"].map(|text| CharNgrams::new(text.chars()));
+/// assert_eq!(lamp.clipped_matches(&lamps), [4, 3, 2, 1, 0, 0]);
+/// ```
 pub struct CharNgrams {
-    /// The text's characters; only the last few matter once the keys are there, all if a key must be widened.
+    /// The characters of the text. Once there are keys only the last few are needed, or all of them
+    /// if the keys must be made wider.
     chars: Vec<char>,
     keys: Keys,
 }
@@ -21,7 +29,7 @@ impl CharNgrams {
     /// The highest order.
     pub const ORDER: usize = 6;
 
-    /// Packs and sorts.
+    /// Packs the n-grams of these characters and sorts them.
     pub fn new(chars: impl Iterator<Item = char>) -> Self {
         let chars: Vec<char> = chars.collect();
         let keys = match narrow_keys(&chars) {
@@ -31,17 +39,18 @@ impl CharNgrams {
         Self { chars, keys }
     }
 
-    /// How many characters there are.
+    /// The number of characters.
     pub fn len(&self) -> usize {
         self.chars.len()
     }
 
-    /// Whether there are none.
+    /// Whether there is no character.
     pub fn is_empty(&self) -> bool {
         self.chars.is_empty()
     }
 
-    /// For each order, how many n-grams the two texts share, each counted at most as often as in either.
+    /// The number of n-grams of each order that two texts share. Each counts at most as often as it
+    /// occurs in either text.
     pub fn clipped_matches(&self, other: &Self) -> [u32; Self::ORDER] {
         let mut matches = match (&self.keys, &other.keys) {
             (Keys::Narrow(a), Keys::Narrow(b)) => merge::<10, _>(a, b),
@@ -49,8 +58,9 @@ impl CharNgrams {
             (Keys::Narrow(_), Keys::Wide(b)) => merge::<21, _>(&wide_keys(&self.chars), b),
             (Keys::Wide(a), Keys::Narrow(_)) => merge::<21, _>(a, &wide_keys(&other.chars)),
         };
-        // The last five positions have fewer than six characters and are packed with blanks at the end, so two texts
-        // with the same last m characters were counted as sharing one n-gram too many in each order above m.
+        // The last five positions have fewer than six characters and are filled up with "no
+        // character". Two texts with the same last m characters were therefore counted as sharing
+        // one n-gram too many in each order above m.
         for m in 1..Self::ORDER {
             if ends_alike(&self.chars, &other.chars, m) {
                 matches[m..].iter_mut().for_each(|count| *count -= 1);
@@ -64,12 +74,12 @@ fn ends_alike(a: &[char], b: &[char], m: usize) -> bool {
     a.len() >= m && b.len() >= m && a[a.len() - m..] == b[b.len() - m..]
 }
 
-/// The 10-bit code of a character, from 1; 0 is "no character".
+/// The 10-bit code of a character, which is at least 1. The code 0 means "no character".
 fn narrow(c: char) -> Option<u64> {
     let code = match c as u32 {
-        // Latin with all its accents and the phonetic letters.
+        // Latin letters with all accents, and phonetic letters.
         c @ 0..=0x2ff => c + 1,
-        // Dashes, quotation marks, ellipsis, special blanks.
+        // Dashes, quotation marks, the ellipsis and special blanks.
         c @ 0x2000..=0x206f => c - 0x2000 + 0x301,
         _ => return None,
     };
@@ -98,7 +108,8 @@ fn wide_keys(chars: &[char]) -> Vec<u128> {
     keys
 }
 
-/// Walks two sorted lists once an order; equal top bits are a match and both lists advance.
+/// Walks through two sorted lists once per order. Equal high bits are a match, and both lists
+/// advance.
 fn merge<const BITS: usize, K>(a: &[K], b: &[K]) -> [u32; CharNgrams::ORDER]
 where
     K: Copy + Ord + std::ops::Shr<usize, Output = K>,
@@ -109,7 +120,7 @@ where
         let (mut i, mut j) = (0, 0);
         while i < a.len() && j < b.len() {
             let (x, y) = (a[i] >> shift, b[j] >> shift);
-            // Without branches: which list is ahead is a coin toss.
+            // Which list is ahead cannot be predicted, so this has no branches.
             *count += u32::from(x == y);
             i += usize::from(x <= y);
             j += usize::from(y <= x);
@@ -161,7 +172,10 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn matches_equal_those_of_plain_counting_on_any_text(a in "[ab\u{0}é物\u{10ffff} ]{0,40}", b in "[ab\u{0}é物\u{10ffff} ]{0,40}") {
+        fn matches_equal_those_of_plain_counting_on_any_text(
+            a in "[ab\u{0}é物\u{10ffff} ]{0,40}",
+            b in "[ab\u{0}é物\u{10ffff} ]{0,40}",
+        ) {
             let fast = CharNgrams::new(a.chars()).clipped_matches(&CharNgrams::new(b.chars()));
             proptest::prop_assert_eq!(fast, by_counting(&a, &b));
         }

@@ -1,20 +1,28 @@
-//! All n-grams of a text, counted, to be looked up from another text.
+//! The counts of all n-grams of a text, in which the n-grams of another text are looked up.
 //!
-//! An n-gram's key is the pair (its first n-1 tokens, its last token), both as dense numbers, so keys are exact and
-//! eight bytes whatever the order. Who looks up a text's n-grams stops as soon as a prefix is unknown, which for two
-//! different stories is soon.
+//! The key of an n-gram is a pair of numbers, one for its first n-1 tokens and one for its last
+//! token. Keys are therefore exact, and have eight bytes for every order. Looking up the n-grams of
+//! a text stops as soon as a prefix is unknown, which for two different stories is soon.
 
 use super::Tokens;
 use super::tables::{GramTable, Id, TokenTable, key};
 use super::tokens::extend_hash;
 
-/// The n-grams of one text up to some order with their counts; of several texts, with the largest count in any.
+/// The n-grams of a text up to some order, with their counts. If it is made of several texts, each
+/// count is the largest one in any of them.
+///
+/// ```
+/// use storymeter_metrics::tokenize::{NgramIndex, Tokenizer, Whitespace};
+/// let index = NgramIndex::new(&[&Whitespace::tokenize("a b a b c")], 2);
+/// assert_eq!(index.counts(1), [2, 2, 1]);
+/// assert_eq!(index.counts(2), [2, 1, 1]); // a b, b a, b c
+/// ```
 pub struct NgramIndex {
-    /// Where the numbers of each order begin; one more entry than there are orders.
+    /// Where the numbers of each order begin, and where those of the last one end.
     starts: Vec<usize>,
     counts: Vec<u32>,
     tokens: TokenTable,
-    /// N-grams of order 2 and up, numbered after the tokens.
+    /// The n-grams of order 2 and up, which are numbered after the tokens.
     grams: GramTable,
 }
 
@@ -33,7 +41,7 @@ impl NgramIndex {
         raise(&mut counts, &current);
         for _ in 1..order {
             for (grams_of_text, ids) in current.iter_mut().zip(&ids) {
-                // One n-gram fewer than there were (n-1)-grams.
+                // There is one n-gram fewer than there were (n-1)-grams.
                 grams_of_text.truncate(grams_of_text.len().saturating_sub(1));
                 let added = ids.len() - grams_of_text.len();
                 for (gram, &last) in
@@ -49,17 +57,19 @@ impl NgramIndex {
         Self { starts: index_starts, counts, tokens, grams }
     }
 
-    /// The highest order counted.
+    /// The highest order.
     pub fn order(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The counts of the different n-grams of an order (from 1), in order of first occurrence.
+    /// The counts of the different n-grams of an order, which begin at 1, in order of first
+    /// occurrence.
     pub fn counts(&self, order: usize) -> &[u32] {
         &self.counts[self.starts[order - 1]..self.starts[order]]
     }
 
-    /// For each order, how many n-grams of a text are found here, each at most as often as it was counted here.
+    /// Counts, for each order, the n-grams of a text that occur here. Each counts at most as often
+    /// as it occurs here.
     pub fn clipped_matches(&self, text: &Tokens, matches: &mut [f64]) {
         let mut left = self.counts.clone();
         self.walk(text, |order, id| {
@@ -71,7 +81,7 @@ impl NgramIndex {
         });
     }
 
-    /// For each order, how many different n-grams are here and in a text.
+    /// Counts, for each order, the different n-grams that occur both here and in a text.
     pub fn shared(&self, text: &Tokens, shared: &mut [f64]) {
         let mut seen = vec![false; self.counts.len()];
         self.walk(text, |order, id| {
@@ -81,22 +91,23 @@ impl NgramIndex {
         });
     }
 
-    /// The number of each token of a text, `None` where it does not occur here.
+    /// The number of each token of a text, or `None` if the token does not occur here.
     pub fn token_ids<'a>(&'a self, text: &'a Tokens) -> impl Iterator<Item = Option<u32>> + 'a {
         text.hashed().map(|(hash, token)| self.tokens.find(hash, token))
     }
 
-    /// How many different n-grams there are, of all orders.
+    /// The number of different n-grams of all orders.
     pub fn len(&self) -> usize {
         self.counts.len()
     }
 
-    /// Whether there are none.
+    /// Whether there is no n-gram.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// A 64-bit hash of every different n-gram, of order 1 first: the same n-gram has the same in every index.
+    /// A 64-bit hash of every different n-gram, beginning with order 1. An n-gram has the same hash
+    /// in every index.
     pub fn hashes(&self) -> Vec<u64> {
         let mut hashes = Vec::with_capacity(self.len());
         hashes.extend(self.tokens.iter().map(|(hash, _)| hash));
@@ -107,7 +118,8 @@ impl NgramIndex {
         hashes
     }
 
-    /// For every different n-gram here, of order 1 first, its number in another index where it is there.
+    /// The number that every different n-gram has in another index, beginning with order 1, or
+    /// `None` if it does not occur there.
     pub fn numbers_in(&self, other: &Self) -> Vec<Option<u32>> {
         let mut numbers = Vec::with_capacity(self.len());
         numbers.extend(self.tokens.iter().map(|(hash, token)| other.tokens.find(hash, token)));
@@ -118,12 +130,13 @@ impl NgramIndex {
         numbers
     }
 
-    /// The number of the n-gram that begins with the n-gram `prefix` and ends with the token `last`.
+    /// The number of the n-gram that begins with the n-gram `prefix` and ends with the token
+    /// `last`.
     fn longer(&self, prefix: Id, last: Id) -> Option<Id> {
         self.grams.find(key(prefix, last)).map(|id| self.tokens.len() as Id + id)
     }
 
-    /// Calls `each(order, id)` for every n-gram of the text that is known here.
+    /// Calls `each(order, id)` for every n-gram of the text that occurs here.
     fn walk(&self, text: &Tokens, mut each: impl FnMut(usize, Id)) {
         let ids: Vec<Option<Id>> = self.token_ids(text).collect();
         for (at, &first) in ids.iter().enumerate() {
@@ -139,7 +152,7 @@ impl NgramIndex {
     }
 }
 
-/// Raises each count to the largest number of times its id occurs in any of the lists.
+/// Raises each count to the number of times that its id occurs in the list that has it most often.
 fn raise(counts: &mut [u32], lists: &[Vec<Id>]) {
     if let [only] = lists {
         only.iter().for_each(|&id| counts[id as usize] += 1);

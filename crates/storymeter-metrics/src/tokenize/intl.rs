@@ -1,13 +1,13 @@
-//! The international tokeniser of NIST's mteval-v14 script, as sacrebleu's `intl`.
+//! The international tokeniser of NIST's script mteval-v14, which sacrebleu calls `intl`.
 //!
-//! Punctuation stands alone unless a number precedes and follows it; symbols always stand alone. As in the script,
-//! a mark at the very end stays with the number before it.
+//! Punctuation stands alone unless a number is before and after it. Symbols always stand alone. As
+//! in the script, a mark at the very end of the text stays with the number before it.
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::{Tokenizer, Tokens, is_python_space};
 
-/// mteval-v14's `--international-tokenization`.
+/// The tokeniser of mteval-v14 with `--international-tokenization`.
 pub struct International;
 
 impl Tokenizer for International {
@@ -16,7 +16,8 @@ impl Tokenizer for International {
         let mut spans = Vec::with_capacity(text.len() / 4);
         let mut start = None;
         let mut previous = None;
-        // See `mteval`: a mark the first substitution consumed is not the neighbour of the next one.
+        // A mark that the first substitution has consumed is not the neighbour of the next one, as
+        // in `mteval`.
         let mut taken = false;
         let mut chars = text.char_indices().peekable();
         while let Some((at, c)) = chars.next() {

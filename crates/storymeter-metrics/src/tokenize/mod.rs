@@ -1,9 +1,21 @@
-//! Views of a text: the tokenisations that metrics share.
+//! Tokenisers, and the views of a text that metrics share.
 //!
-//! A [`Tokenizer`] is a type without values; [`Tokenised<T>`] is the view of a text it gives, built once a text.
-//! [`Lower`] and [`WithNewline`] change the text before another tokeniser sees it, so `Tokenised<Lower<Mteval13a>>`
-//! is a view of its own. Made from it: [`Numbered<T>`], the tokens as numbers, and [`Indexed<T, N>`], all n-grams up
-//! to order N with their counts.
+//! A [`Tokenizer`] is a type without values. [`Tokenised<T>`] is the view that it gives of a text,
+//! and each view is built at most once per text. [`Lower`] and [`WithNewline`] change the text
+//! before another tokeniser sees it, so `Tokenised<Lower<Mteval13a>>` is a view of its own. Two
+//! more views are made from the tokens: [`Numbered<T>`] has them as numbers, and [`Indexed<T, N>`]
+//! has all n-grams up to order N with their counts.
+//!
+//! ```
+//! use storymeter_core::TextCache;
+//! use storymeter_metrics::tokenize::{Indexed, Spacy, Tokenised};
+//!
+//! let text = TextCache::new("She didn't stay. She left.");
+//! let tokens = text.view::<Tokenised<Spacy>>();
+//! assert_eq!(tokens.iter().collect::<Vec<_>>()[..3], ["She", "did", "n't"]);
+//! // The index is made from the same tokens. "She" and the full stop occur twice.
+//! assert_eq!(text.view::<Indexed<Spacy, 2>>().counts(1), [2, 1, 1, 1, 2, 1]);
+//! ```
 
 mod chars;
 mod index;
@@ -37,7 +49,7 @@ pub trait Tokenizer: Send + Sync + 'static {
     fn tokenize(text: &str) -> Tokens;
 }
 
-/// The tokens of a text by one tokeniser, as a view.
+/// The tokens of a text, as a view.
 pub struct Tokenised<T> {
     tokens: Tokens,
     by: PhantomData<T>,
@@ -97,7 +109,7 @@ impl<T> Deref for Numbered<T> {
     }
 }
 
-/// Lower-cases the text for another tokeniser.
+/// Puts the text in lower case before another tokeniser sees it.
 pub struct Lower<T>(PhantomData<T>);
 
 impl<T: Tokenizer> Tokenizer for Lower<T> {
@@ -106,7 +118,8 @@ impl<T: Tokenizer> Tokenizer for Lower<T> {
     }
 }
 
-/// Gives the text a trailing newline before another tokeniser sees it, as HANNA's metrics read lines of a file.
+/// Adds a newline to the text before another tokeniser sees it, as HANNA's metrics read lines of a
+/// file.
 pub struct WithNewline<T>(PhantomData<T>);
 
 impl<T: Tokenizer> Tokenizer for WithNewline<T> {

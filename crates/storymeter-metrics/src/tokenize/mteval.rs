@@ -1,19 +1,26 @@
-//! The tokeniser of NIST's mteval-v13a script, as sacrebleu's `13a`.
+//! The tokeniser of NIST's script mteval-v13a, which sacrebleu calls `13a`.
 //!
-//! The script is four substitutions that put blanks around punctuation, one after the other. All they do is cut,
-//! so one pass over the text finds the same cuts: most ASCII punctuation always stands alone; a full stop or a
-//! comma stands alone unless it sits between digits; a hyphen stands alone after a digit.
+//! The script makes four substitutions, one after the other, that put blanks around punctuation.
+//! One pass over the text finds the same cuts. Most ASCII punctuation always stands alone. A full
+//! stop or a comma stands alone unless it is between digits. A hyphen stands alone after a digit.
 
 use super::tokens::{Cuts, eight};
 use super::{Tokenizer, Tokens, is_python_space};
 
-/// mteval-v13a, with the script's decoding of four entities and its removal of `<skipped>` and line-end hyphens.
+/// The tokeniser of mteval-v13a. Like the script it decodes four entities, and removes `<skipped>`
+/// and hyphens at line ends.
+///
+/// ```
+/// use storymeter_metrics::tokenize::{Mteval13a, Tokenizer};
+/// let tokens = Mteval13a::tokenize("He paid $1,000.50.");
+/// assert_eq!(tokens.iter().collect::<Vec<_>>(), ["He", "paid", "$", "1,000.50", "."]);
+/// ```
 pub struct Mteval13a;
 
 /// What a byte means to the tokeniser.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
-    /// Part of a word, cut nowhere.
+    /// Part of a word. No cut is made at it.
     Word,
     Digit,
     /// Always stands alone.
@@ -23,7 +30,7 @@ enum Class {
     Hyphen,
     /// ASCII white space.
     Space,
-    /// Part of a character outside ASCII: a word unless it is white space.
+    /// Part of a character outside ASCII, which belongs to a word unless it is white space.
     Wide,
 }
 
@@ -59,7 +66,7 @@ impl Tokenizer for Mteval13a {
 fn normalise(text: &str) -> String {
     let mut text = text.to_owned();
     if memchr::memchr3(b'<', b'\n', b'&', text.as_bytes()).is_some() {
-        // In this order: "&amp;lt;" becomes "<".
+        // The order matters: "&amp;lt;" becomes "<".
         for (mark, plain) in [
             ("<skipped>", ""),
             ("-\n", ""),
@@ -81,14 +88,15 @@ fn cut(text: &str, cuts: &mut Cuts<'_>) {
     let class = |at: usize| bytes.get(at).map_or(Class::Space, |&byte| CLASSES[usize::from(byte)]);
     let mut start = None;
     let mut previous = Class::Space;
-    // Whether the previous byte is a point that the second substitution has set apart: the substitution consumed it,
-    // so it cannot also be the "non-digit before" of the next point.
+    // Whether the previous byte is a point that the second substitution has set apart. The
+    // substitution has consumed it, so it cannot be the "non-digit before" of the next point.
     let mut taken = false;
     let mut at = 0;
     while at < bytes.len() {
         let here = class(at);
         if here == Class::Word {
-            // Nothing happens inside a run of letters; a Word that is no letter is an apostrophe or a control.
+            // Nothing is cut inside a run of letters. The other bytes of this class are apostrophes
+            // and control characters.
             start.get_or_insert(at);
             at += letters(bytes, at).max(1);
             (previous, taken) = (Class::Word, false);
@@ -112,7 +120,8 @@ fn cut(text: &str, cuts: &mut Cuts<'_>) {
                 space = is_python_space(c);
             }
         }
-        // A point that is taken, then a point glued to the digit after it: the blank between them cuts.
+        // After a point that was set apart, a point that stays with the digit after it: there is a
+        // blank between the two.
         let parts = taken && here == Class::Point;
         if (space || alone || parts)
             && let Some(start) = start.take()
@@ -132,8 +141,8 @@ fn cut(text: &str, cuts: &mut Cuts<'_>) {
     }
 }
 
-/// How many ASCII letters there are from here on. Eight bytes are looked at together: most words are shorter, so the
-/// processor need not guess where each one ends.
+/// The number of ASCII letters from a place on. Eight bytes are looked at together. Most words are
+/// shorter than that, so the processor need not guess where each one ends.
 fn letters(bytes: &[u8], from: usize) -> usize {
     const EACH: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = 0x80 * EACH;
@@ -141,7 +150,8 @@ fn letters(bytes: &[u8], from: usize) -> usize {
     loop {
         let eight = eight(bytes, at);
         let lower = (eight | (0x20 * EACH)) & !HIGH;
-        // The high bit of each byte says whether a sum has reached 0x80; no sum reaches the next byte.
+        // The high bit of each byte says whether its sum has reached 0x80. No sum carries over into
+        // the next byte.
         let from_a = lower + (0x80 - u64::from(b'a')) * EACH;
         let beyond_z = lower + (0x80 - u64::from(b'z') - 1) * EACH;
         let others = !(from_a & !beyond_z & !eight) & HIGH;

@@ -1,27 +1,23 @@
-//! Tokens between white space, and single characters: what Python's `str.split()` and `list(str)` give.
+//! Tokens between white space, as Python's `str.split()` gives them, and single characters.
 
 use super::{Tokenizer, Tokens};
 
-/// The runs of characters between white space, as Python's `str.split()`.
+/// The runs of characters between white space, as Python's `str.split()` gives them.
+///
+/// ```
+/// use storymeter_metrics::tokenize::{Tokenizer, Whitespace};
+/// let tokens = Whitespace::tokenize("The lamp\n went out.");
+/// assert_eq!(tokens.iter().collect::<Vec<_>>(), ["The", "lamp", "went", "out."]);
+/// ```
 pub struct Whitespace;
 
 impl Tokenizer for Whitespace {
     fn tokenize(text: &str) -> Tokens {
-        let mut spans = Vec::with_capacity(text.len() / 4);
-        let mut start = None;
-        for (at, c) in text.char_indices() {
-            if is_python_space(c) {
-                spans.extend(start.take().map(|start| start..at));
-            } else {
-                start.get_or_insert(at);
-            }
-        }
-        spans.extend(start.map(|start| start..text.len()));
-        Tokens::new(text.to_owned(), spans)
+        Tokens::runs(text, |c| !is_python_space(c))
     }
 }
 
-/// Every character that is not white space, as sacrebleu's `char`.
+/// Every character that is not white space, as sacrebleu's tokeniser `char`.
 pub struct Characters;
 
 impl Tokenizer for Characters {
@@ -32,7 +28,8 @@ impl Tokenizer for Characters {
     }
 }
 
-/// What Python's `str.isspace` says of one character: Unicode white space and four information separators.
+/// Whether Python's `str.isspace` is true for a character: Unicode's white space and the four
+/// information separators U+001C to U+001F.
 pub fn is_python_space(c: char) -> bool {
     if c.is_ascii() { matches!(c, '\t'..='\r' | '\u{1c}'..=' ') } else { c.is_whitespace() }
 }

@@ -1,13 +1,14 @@
-//! Hash tables that number tokens, and pairs of numbers.
+//! Hash tables that give numbers to tokens, and to pairs of numbers.
 //!
-//! Keys are compared whole, so numbers are exact; tables are made as large as they can get, so they never grow.
+//! Keys are compared in full, so that equal numbers always mean equal keys. Tables are made large
+//! enough for all keys at the start, so that they never grow.
 
 use super::Tokens;
 
 /// The number of a token or n-gram.
 pub(super) type Id = u32;
 
-/// "Free".
+/// Marks a free slot.
 const NONE: Id = Id::MAX;
 
 /// Different tokens, numbered in order of first occurrence.
@@ -25,7 +26,7 @@ struct Entry {
 
 impl TokenTable {
     pub(super) fn with_capacity(tokens: usize) -> Self {
-        // About half the tokens of a story are new, and those are longer than most.
+        // About half of the tokens of a story are new ones, and these are longer than the average.
         let different = tokens / 2;
         Self {
             bytes: Vec::with_capacity(6 * different),
@@ -38,6 +39,7 @@ impl TokenTable {
         self.entries.len()
     }
 
+    /// The numbers of all tokens of a text. New ones get the next free numbers.
     pub(super) fn intern(&mut self, text: &Tokens) -> Vec<Id> {
         let mut ids = Vec::with_capacity(text.len());
         for (hash, token) in text.hashed() {
@@ -84,13 +86,13 @@ pub(super) struct GramTable {
 }
 
 impl GramTable {
-    /// Forgets all and makes room.
+    /// Forgets all pairs and makes room for this many.
     pub(super) fn restart(&mut self, grams: usize) {
         self.keys.clear();
         self.slots.restart(grams);
     }
 
-    /// The pairs by number.
+    /// The pairs, by number.
     pub(super) fn keys(&self) -> &[u64] {
         &self.keys
     }
@@ -114,18 +116,18 @@ impl GramTable {
     }
 }
 
-/// A pair of numbers as one.
+/// Two numbers as one.
 pub(super) fn key(first: Id, second: Id) -> u64 {
     u64::from(first) << 32 | u64::from(second)
 }
 
-/// Fibonacci hashing, folded so that low bits are good too.
+/// Fibonacci hashing, folded so that the low bits are well mixed too.
 fn spread(key: u64) -> u64 {
     let product = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     product ^ product >> 32
 }
 
-/// Open addressing with linear probing; never more than half full.
+/// A table with open addressing and linear probing that is never more than half full.
 #[derive(Default)]
 struct Slots {
     ids: Vec<Id>,
@@ -143,7 +145,7 @@ impl Slots {
         self.ids.resize((2 * capacity).next_power_of_two().max(4), NONE);
     }
 
-    /// The id `is` accepts, or the free slot where it would go.
+    /// The id that `is` accepts, or else the free slot where it belongs.
     #[inline]
     fn find(&self, hash: u64, is: impl Fn(Id) -> bool) -> Result<Id, usize> {
         let mask = self.ids.len() - 1;

@@ -1,15 +1,15 @@
-//! A list of tokens in one piece of memory.
+//! The tokens of a text in one piece of memory.
 
 use std::ops::Range;
 
-/// Tokens of a text, as byte ranges of a buffer they share, each with a hash of its bytes.
+/// The tokens of a text: byte ranges of one buffer, each with a hash of its bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tokens {
     buffer: String,
     pieces: Vec<Piece>,
 }
 
-/// Where a token lies, and the hash of its bytes.
+/// Where a token lies in the buffer, and the hash of its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
     start: u32,
@@ -24,7 +24,7 @@ pub struct Cuts<'a> {
 }
 
 impl Cuts<'_> {
-    /// One more token.
+    /// Adds a token.
     ///
     /// # Panics
     /// If the range does not lie on character boundaries of the text.
@@ -42,15 +42,15 @@ impl Cuts<'_> {
 }
 
 impl Tokens {
-    /// Tokens as ranges of a text, which they keep.
+    /// Takes these ranges of a text as its tokens.
     ///
     /// # Panics
-    /// If a range does not lie on character boundaries of the text, or the text is 4 GiB or longer.
+    /// If a range does not lie on character boundaries of the text, or the text has 4 GiB or more.
     pub fn new(buffer: String, ranges: impl IntoIterator<Item = Range<usize>>) -> Self {
         Self::cut(buffer, |_, cuts| ranges.into_iter().for_each(|range| cuts.push(range)))
     }
 
-    /// The tokens that one pass over a text pushes; they keep the text.
+    /// Takes what one pass over a text pushes as its tokens.
     ///
     /// # Panics
     /// As [`Tokens::new`].
@@ -62,12 +62,29 @@ impl Tokens {
         Self { buffer, pieces }
     }
 
-    /// How many there are.
+    /// Takes the longest runs of characters that belong to tokens.
+    pub(super) fn runs(text: &str, belongs: impl Fn(char) -> bool) -> Self {
+        Self::cut(text.to_owned(), |text, cuts| {
+            let mut start = None;
+            for (at, c) in text.char_indices() {
+                if belongs(c) {
+                    start.get_or_insert(at);
+                } else if let Some(start) = start.take() {
+                    cuts.push(start..at);
+                }
+            }
+            if let Some(start) = start {
+                cuts.push(start..text.len());
+            }
+        })
+    }
+
+    /// The number of tokens.
     pub fn len(&self) -> usize {
         self.pieces.len()
     }
 
-    /// Whether there are none.
+    /// Whether there is no token.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
@@ -78,7 +95,7 @@ impl Tokens {
         &self.buffer[start as usize..end as usize]
     }
 
-    /// All of them, in order.
+    /// All tokens, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.ranges().map(|range| &self.buffer[range])
     }
@@ -88,7 +105,8 @@ impl Tokens {
         self.pieces.iter().map(|piece| piece.start as usize..piece.end as usize)
     }
 
-    /// The bytes of each token with a 64-bit hash of them: the same for the same bytes, everywhere and always.
+    /// The bytes of each token with a 64-bit hash of them. Equal bytes have equal hashes, on every
+    /// machine and in every run.
     pub fn hashed(&self) -> impl ExactSizeIterator<Item = (u64, &[u8])> {
         let bytes = self.buffer.as_bytes();
         self.pieces
@@ -97,21 +115,23 @@ impl Tokens {
     }
 }
 
-/// Odd constants with half their bits set, from the digits of pi.
+/// Odd constants from the digits of pi, in which about half of the bits are set.
 const KEYS: [u64; 3] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1];
 
-/// Both halves of a 128-bit product, folded: every bit of the result depends on every bit of both factors.
+/// Mixes two numbers: both halves of their 128-bit product, combined, so that every bit of the
+/// result depends on every bit of both.
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
 }
 
-/// The hash of an n-gram from that of its first n-1 tokens and that of its last one.
+/// The hash of an n-gram, from the hash of its first n-1 tokens and the hash of its last one.
 pub(super) fn extend_hash(prefix: u64, token: u64) -> u64 {
     fold(prefix ^ KEYS[0], token.rotate_left(29) ^ KEYS[2])
 }
 
-/// The hash of a piece of a text. The text around it lets short pieces, which most are, be read in one go.
+/// The hash of a piece of a text. Most pieces are shorter than eight bytes. They are read in one
+/// step, together with the text that follows them.
 #[inline]
 fn hash(text: &[u8], piece: Range<usize>) -> u64 {
     let mut state = KEYS[0] ^ piece.len() as u64;
@@ -120,18 +140,18 @@ fn hash(text: &[u8], piece: Range<usize>) -> u64 {
         state = fold(state ^ eight(text, at), KEYS[1]);
         at += 8;
     }
-    // At most seven bytes are left: zeros in place of what comes after them.
+    // At most seven bytes are left. The mask replaces what follows them by zeros.
     let mask = (1 << (8 * (piece.end - at))) - 1;
     fold(state ^ (eight(text, at) & mask), KEYS[2])
 }
 
-/// Eight bytes of a text as a little-endian number, with zeros beyond the text's end.
+/// Eight bytes of a text as a little-endian number, with zeros beyond the end of the text.
 #[inline]
 pub(super) fn eight(text: &[u8], at: usize) -> u64 {
-    let rest = text.get(at..).unwrap_or_default();
-    match rest.first_chunk() {
+    let following = text.get(at..).unwrap_or_default();
+    match following.first_chunk() {
         Some(bytes) => u64::from_le_bytes(*bytes),
-        None => rest.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)),
+        None => following.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)),
     }
 }
 

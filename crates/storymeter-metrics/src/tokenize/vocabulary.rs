@@ -1,9 +1,9 @@
-//! The tokens of a text as numbers, to count the n-grams that another text shares.
+//! The tokens of a text as numbers, to count the n-grams that another text shares with it.
 
 use super::Tokens;
 use super::tables::{GramTable, Id, TokenTable, key};
 
-/// The tokens of a text as numbers: those of the different ones, in order of first occurrence.
+/// The tokens of a text as numbers. Different tokens are numbered in order of first occurrence.
 pub struct Vocabulary {
     table: TokenTable,
     ids: Vec<Id>,
@@ -20,16 +20,17 @@ impl Vocabulary {
         Self { table, ids, counts }
     }
 
-    /// How many tokens the text has.
+    /// The number of tokens of the text.
     pub fn tokens(&self) -> usize {
         self.ids.len()
     }
 
-    /// For each order, how many n-grams of another text are found here, each at most as often as it occurs here.
+    /// Counts, for each order, the n-grams of another text that occur in this one. Each counts at
+    /// most as often as it occurs here.
     ///
-    /// An n-gram is in both texts only if its two (n-1)-grams are, so each order looks only at what the one before
-    /// has left: of two different stories that is a few bigrams, and soon nothing. The pair of their numbers is the
-    /// n-gram's key.
+    /// An n-gram is in both texts only if both of its (n-1)-grams are. Each order therefore looks
+    /// only at what the order before has left, which for two different stories is a few bigrams and
+    /// soon nothing. The pair of the numbers of the two (n-1)-grams is the key of the n-gram.
     pub fn clipped_matches(&self, text: &Tokens, matches: &mut [f64]) {
         let Some((unigrams, longer)) = matches.split_first_mut() else { return };
         let mut left = self.counts.clone();
@@ -67,21 +68,23 @@ impl Vocabulary {
     }
 }
 
-/// Takes one where there is one.
+/// Takes one off a count; `false` if the count is zero.
 fn take_one(left: &mut u32) -> bool {
     let any = *left > 0;
     *left -= u32::from(any);
     any
 }
 
-/// An n-gram of a text: the place of its first token, and its number among those of its order.
+/// An n-gram of a text: the place of its first token, and its number among the n-grams of its
+/// order.
 #[derive(Clone, Copy)]
 struct Gram {
     at: u32,
     id: Id,
 }
 
-/// Makes n-grams of (n-1)-grams that are one token apart, numbered by `number`; those without a number go.
+/// Makes n-grams of (n-1)-grams that begin one token apart. `number` gives them their numbers;
+/// those without a number are dropped.
 fn lengthen(grams: &mut Vec<Gram>, mut number: impl FnMut(u64) -> Option<Id>) {
     let mut kept = 0;
     for next in 1..grams.len() {
@@ -111,9 +114,12 @@ mod tests {
     }
 
     proptest! {
-        /// Few words, so that long n-grams repeat and are shared; the index counts every n-gram of one text.
+        /// The texts have few different words, so that long n-grams repeat and are shared.
         #[test]
-        fn matches_are_those_an_index_of_all_ngrams_finds(one in "([ab] |c ){0,40}", other in "([ab] |d ){0,40}") {
+        fn matches_are_those_an_index_of_all_ngrams_finds(
+            one in "([ab] |c ){0,40}",
+            other in "([ab] |d ){0,40}",
+        ) {
             let (one, other) = (Whitespace::tokenize(&one), Whitespace::tokenize(&other));
             let (mut here, mut there) = ([0.0; 4], [0.0; 4]);
             Vocabulary::new(&other).clipped_matches(&one, &mut here);

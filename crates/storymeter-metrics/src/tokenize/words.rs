@@ -1,4 +1,4 @@
-//! Runs of word characters: what Python's `re.findall(r"\w+", text)` gives.
+//! Runs of word characters, as Python's `re.findall(r"\w+", text)` gives them.
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
@@ -9,21 +9,12 @@ pub struct WordRuns;
 
 impl Tokenizer for WordRuns {
     fn tokenize(text: &str) -> Tokens {
-        let mut spans = Vec::with_capacity(text.len() / 4);
-        let mut start = None;
-        for (at, c) in text.char_indices() {
-            if is_python_word(c) {
-                start.get_or_insert(at);
-            } else {
-                spans.extend(start.take().map(|start| start..at));
-            }
-        }
-        spans.extend(start.map(|start| start..text.len()));
-        Tokens::new(text.to_owned(), spans)
+        Tokens::runs(text, is_python_word)
     }
 }
 
-/// What Python's `\w` matches: letters, numbers, the underscore; not combining marks.
+/// Whether Python's `\w` matches a character: letters, numbers and the underscore, but not
+/// combining marks.
 pub fn is_python_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_';

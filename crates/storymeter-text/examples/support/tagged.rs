@@ -53,7 +53,7 @@ impl Score {
         100.0 * self.right as f64 / self.total as f64
     }
 
-    /// Tokens a second.
+    /// Tokens per second.
     pub fn speed(&self) -> f64 {
         self.total as f64 / self.time.as_secs_f64()
     }

@@ -1,9 +1,9 @@
-//! Edit distance in a beam around the diagonal.
+//! The edit distance in a beam around the diagonal.
 
 /// Half the width of the beam, in words of the reference.
 const WIDTH: usize = 25;
 
-/// Outside the beam. Small enough that adding one to it does not overflow.
+/// The cost outside the beam. It is small enough that adding one to it does not overflow.
 const FAR: u32 = u32::MAX / 2;
 
 /// What happens to a word on the way from the story to the reference.
@@ -11,9 +11,9 @@ const FAR: u32 = u32::MAX / 2;
 pub(super) enum Edit {
     Keep,
     Replace,
-    /// A word of the story goes.
+    /// A word of the story is removed.
     Delete,
-    /// A word of the reference comes.
+    /// A word of the reference is added.
     Insert,
 }
 
@@ -30,10 +30,11 @@ impl Row {
     }
 }
 
-/// Edit distances from stories of one length to a reference; rows of one story are kept to start others from.
+/// Edit distances from stories of one length to a reference. The rows of one story are kept, so
+/// that others with the same beginning can start from them.
 pub(super) struct Beam<'a> {
     reference: &'a [u32],
-    /// Length of the stories.
+    /// The length of the stories.
     length: usize,
     width: usize,
     rows: Vec<Row>,
@@ -41,7 +42,7 @@ pub(super) struct Beam<'a> {
 
 impl<'a> Beam<'a> {
     pub(super) fn new(reference: &'a [u32], length: usize) -> Self {
-        // Where the texts differ so much in length that neighbouring rows would not meet, the beam is wider.
+        // If the lengths differ so much that neighbouring rows would not meet, the beam is wider.
         let steps = Self::ratio(reference.len(), length) / 2.0;
         let width =
             if (WIDTH as f64) < steps { (steps + WIDTH as f64).ceil() as usize } else { WIDTH };
@@ -53,7 +54,7 @@ impl<'a> Beam<'a> {
         if length == 0 { 1.0 } else { reference as f64 / length as f64 }
     }
 
-    /// The distance of a story, whose rows are kept from now on.
+    /// The distance of a story. Its rows are kept from now on.
     pub(super) fn distance_keeping_rows(&mut self, story: &[u32]) -> u32 {
         self.rows.truncate(1);
         for at in 1..=story.len() {
@@ -64,7 +65,8 @@ impl<'a> Beam<'a> {
         self.rows[story.len()].get(self.reference.len())
     }
 
-    /// The distance of a story that begins with the same `same` words as the one whose rows are kept.
+    /// The distance of a story that has its first `same` words in common with the one whose rows
+    /// are kept.
     pub(super) fn distance_from(&self, story: &[u32], same: usize) -> u32 {
         let (mut above, mut row) = (Row::default(), Row::default());
         for at in same + 1..=story.len() {
@@ -93,7 +95,8 @@ impl<'a> Beam<'a> {
         edits
     }
 
-    /// The edit that led to a cost: of several, the first of keep or replace, delete, insert.
+    /// The edit that led to a cost. If several did, keeping or replacing comes before deleting, and
+    /// deleting before inserting.
     fn choice(&self, cost: u32, i: usize, j: usize, story: &[u32]) -> Edit {
         if j > 0 {
             let same = story[i - 1] == self.reference[j - 1];
@@ -104,7 +107,7 @@ impl<'a> Beam<'a> {
         if self.rows[i - 1].get(j) + 1 == cost { Edit::Delete } else { Edit::Insert }
     }
 
-    /// One row from the one above it.
+    /// Computes a row from the one above it.
     fn fill(&self, at: usize, word: u32, above: &Row, row: &mut Row) {
         let columns = self.reference.len() + 1;
         let diagonal =

@@ -1,12 +1,12 @@
-//! The greedy search for moves of runs of words.
+//! The greedy search for runs of words that should be moved.
 
 use super::beam::{Beam, Edit};
 
-/// The longest run that moves.
+/// The length of the longest run that is moved.
 const LONGEST: usize = 10;
-/// How far a run moves at most.
+/// The largest distance by which a run is moved.
 const FARTHEST: usize = 50;
-/// How many moves are tried for one story.
+/// The number of moves that are tried for one story.
 const TRIES: usize = 1000;
 
 /// The number of moves and other edits between a story and a reference.
@@ -30,7 +30,7 @@ pub(super) fn translation_edits(mut story: Vec<u32>, reference: &[u32]) -> u32 {
     }
 }
 
-/// A move and what it gains.
+/// A move, and how much smaller it makes the edit distance.
 struct Move {
     gain: i64,
     length: usize,
@@ -39,16 +39,17 @@ struct Move {
 }
 
 impl Move {
-    /// More gain first, then the longer run, then the earlier one, then the earlier place.
+    /// Prefers the larger gain, then the longer run, then the earlier one, then the earlier place.
     fn beats(&self, other: &Self) -> bool {
         let key = |m: &Self| (m.gain, m.length, std::cmp::Reverse(m.from), std::cmp::Reverse(m.to));
         key(self) > key(other)
     }
 }
 
-/// Where the words of the reference stand in the story, and which words of either are in error.
+/// Where the words of the reference stand in the story, and which words of both texts are in error.
 struct Alignment {
-    /// For each word of the reference, the word of the story beside it or before it; -1 before the first.
+    /// For each word of the reference, the word of the story that stands beside it or before it. It
+    /// is -1 before the first word.
     place: Vec<i64>,
     reference_wrong: Vec<bool>,
     story_wrong: Vec<bool>,
@@ -82,19 +83,21 @@ fn best_move(
     let alignment = Alignment::new(&beam.edits_backwards(story));
     let mut best: Option<Move> = None;
     for (from, at, length) in common_runs(story, reference) {
-        // Only a run that is wrong where it stands, and that the reference has where the story is wrong.
+        // A run is moved only if it is in error in the story, and if the story is in error where
+        // the reference has the run.
         let wrong = |errors: &[bool], start: usize| errors[start..start + length].contains(&true);
         if !wrong(&alignment.story_wrong, from) || !wrong(&alignment.reference_wrong, at) {
             continue;
         }
-        // Not into itself.
+        // A run is not moved into itself.
         let inside = from as i64..(from + length) as i64;
         if inside.contains(&alignment.place[at]) {
             continue;
         }
         let mut previous = None;
         for target in at..=at + length {
-            // Before the word of the reference at `target`, that is after what stands beside the one before it.
+            // The run goes before the word of the reference at `target`, which is after the word of
+            // the story beside the one before it.
             let to = match target.checked_sub(1) {
                 None => 0,
                 Some(before) => match alignment.place.get(before) {
@@ -120,7 +123,8 @@ fn best_move(
     best
 }
 
-/// Runs of words both texts have, as (place in the story, place in the reference, length); all lengths of each.
+/// The runs of words that both texts have, as (place in the story, place in the reference, length).
+/// Each run comes in all its lengths.
 fn common_runs<'a>(
     story: &'a [u32],
     reference: &'a [u32],
@@ -135,13 +139,14 @@ fn common_runs<'a>(
     })
 }
 
-/// The words with a run moved to another place.
+/// The words after a run was moved to another place.
 fn shifted(words: &[u32], from: usize, length: usize, to: usize) -> Vec<u32> {
     let run = &words[from..from + length];
     if to < from {
         [&words[..to], run, &words[to..from], &words[from + length..]].concat()
     } else {
-        // A place beyond the run counts from where the run was; one inside it, from its end.
+        // A place after the run is meant before the run is taken out. A place inside the run counts
+        // from its end.
         let end = if to > from + length { to } else { (length + to).min(words.len()) };
         [&words[..from], &words[from + length..end], run, &words[end..]].concat()
     }

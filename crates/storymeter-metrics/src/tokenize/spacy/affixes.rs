@@ -1,10 +1,10 @@
-//! What comes off the front, off the back, and what cuts the middle.
+//! Prefixes and suffixes that come off a word, and infixes at which it is cut.
 
 use std::ops::Range;
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// The length in bytes of the prefix to take off, 0 for none.
+/// The length in bytes of the prefix that comes off, or 0.
 pub(super) fn prefix(text: &str) -> usize {
     let mut chars = text.chars();
     let Some(c) = chars.next() else { return 0 };
@@ -21,7 +21,7 @@ pub(super) fn prefix(text: &str) -> usize {
     }
 }
 
-/// The length in bytes of the suffix to take off, 0 for none: of all that fit, the longest.
+/// The length in bytes of the longest suffix that comes off, or 0.
 pub(super) fn suffix(text: &str) -> usize {
     let Some(last) = text.chars().next_back() else { return 0 };
     let before = &text[..text.len() - last.len_utf8()];
@@ -47,8 +47,7 @@ pub(super) fn suffix(text: &str) -> usize {
     unit(text).max(single)
 }
 
-/// The length in bytes of the unit of measure or currency at the end of a number, 0 for none: of
-/// all that fit, the longest.
+/// The length in bytes of the longest unit of measure or currency at the end of a number, or 0.
 fn unit(text: &str) -> usize {
     // A unit comes off only after a digit, so most words need no search. Looking no further back
     // than the longest unit keeps the time of peeling a long word linear.
@@ -67,7 +66,7 @@ fn is_after_digit(text: &str, suffix: &str) -> bool {
     text.strip_suffix(suffix).is_some_and(|number| number.ends_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a full stop comes off a word: not after one capital letter, as in initials.
+/// Whether a full stop comes off a word. It stays after a single capital letter, as in initials.
 fn full_stop_comes_off(word: &str) -> bool {
     let mut back = word.chars().rev();
     let Some(last) = back.next() else { return false };
@@ -83,7 +82,7 @@ fn full_stop_comes_off(word: &str) -> bool {
         })
 }
 
-/// Where the middle of a word is cut, from left to right.
+/// The infixes of a word, from left to right.
 pub(super) fn infixes(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -100,15 +99,15 @@ pub(super) fn infixes(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// The length of the infix that begins between these two parts, 0 for none.
+/// The length in bytes of the infix with which `after` begins, or 0.
 fn infix(before: &str, after: &str) -> usize {
-    let mut rest = after.chars();
-    let Some(c) = rest.next() else { return 0 };
+    let mut chars = after.chars();
+    let Some(c) = chars.next() else { return 0 };
     if c.is_ascii_alphanumeric() {
         return 0;
     }
     let previous = before.chars().next_back();
-    let next = rest.next();
+    let next = chars.next();
     let is = |neighbour: Option<char>, class: fn(char) -> bool| neighbour.is_some_and(class);
     let after_word = is(previous, |c| c.is_ascii_digit() || is_alpha(c));
     if c == '.' {
@@ -141,7 +140,7 @@ fn infix(before: &str, after: &str) -> usize {
 
 const HYPHENS: [&str; 7] = ["-", "–", "—", "--", "---", "——", "~"];
 
-/// Units of measure that come off a number.
+/// The units of measure that come off a number.
 const UNITS: [&str; 87] = [
     "km", "km²", "km³", "m", "m²", "m³", "dm", "dm²", "dm³", "cm", "cm²", "cm³", "mm", "mm²",
     "mm³", "ha", "µm", "nm", "yd", "in", "ft", "kg", "g", "mg", "µg", "t", "lb", "oz", "m/s",
@@ -154,7 +153,7 @@ const UNITS: [&str; 87] = [
 /// The length in bytes of the longest of the units and currencies that come off a number.
 const LONGEST_UNIT: usize = 8;
 
-/// Currencies of more than one character.
+/// The currencies of more than one character.
 const DOLLARS: [&str; 3] = ["US$", "C$", "A$"];
 
 fn is_currency(c: char) -> bool {
@@ -237,7 +236,8 @@ fn is_quote(c: char) -> bool {
     )
 }
 
-/// Emoji and other symbols (category So); of the pictographs, those known up to Unicode 11.
+/// Emoji and other symbols (category So). Among the pictographs, only those known up to Unicode 11
+/// count.
 fn is_icon(c: char) -> bool {
     if c.is_ascii() {
         return false;
@@ -245,25 +245,28 @@ fn is_icon(c: char) -> bool {
     match c as u32 {
         0x1f300..=0x1faff => matches!(
             c as u32,
-            0x1f300..=0x1f3fa | 0x1f400..=0x1f6d4 | 0x1f6e0..=0x1f6ec | 0x1f6f0..=0x1f6f9 | 0x1f700..=0x1f773
-                | 0x1f780..=0x1f7d8 | 0x1f800..=0x1f80b | 0x1f810..=0x1f847 | 0x1f850..=0x1f859 | 0x1f860..=0x1f887
-                | 0x1f890..=0x1f8ad | 0x1f900..=0x1f90b | 0x1f910..=0x1f93e | 0x1f940..=0x1f970 | 0x1f973..=0x1f976
-                | 0x1f97a | 0x1f97c..=0x1f9a2 | 0x1f9b0..=0x1f9b9 | 0x1f9c0..=0x1f9c2 | 0x1f9d0..=0x1f9ff
+            0x1f300..=0x1f3fa | 0x1f400..=0x1f6d4 | 0x1f6e0..=0x1f6ec | 0x1f6f0..=0x1f6f9
+                | 0x1f700..=0x1f773 | 0x1f780..=0x1f7d8 | 0x1f800..=0x1f80b | 0x1f810..=0x1f847
+                | 0x1f850..=0x1f859 | 0x1f860..=0x1f887 | 0x1f890..=0x1f8ad | 0x1f900..=0x1f90b
+                | 0x1f910..=0x1f93e | 0x1f940..=0x1f970 | 0x1f973..=0x1f976 | 0x1f97a
+                | 0x1f97c..=0x1f9a2 | 0x1f9b0..=0x1f9b9 | 0x1f9c0..=0x1f9c2 | 0x1f9d0..=0x1f9ff
                 | 0x1fa60..=0x1fa6d
         ),
         _ => c.general_category() == GeneralCategory::OtherSymbol,
     }
 }
 
-/// Letters of scripts without case, by block, as spaCy has them.
+/// Letters of scripts without case, in the blocks that spaCy lists.
 fn is_uncased(c: char) -> bool {
     matches!(
         c as u32,
-        0x0591..=0x05f4 | 0xfb1d..=0xfb4f | 0x0620..=0x064a | 0x066e..=0x06d5 | 0x06e5..=0x06ff | 0x0750..=0x077f
-            | 0x08a0..=0x08bd | 0xfb50..=0xfbb1 | 0xfbd3..=0xfd3d | 0xfd50..=0xfdc7 | 0xfdf0..=0xfdfb | 0xfe70..=0xfefc
-            | 0x0900..=0x097f | 0x0980..=0x09ff | 0x0b80..=0x0bff | 0x0c00..=0x0c7f | 0x0c80..=0x0cff | 0x0d80..=0x0dff
-            | 0x1100..=0x11ff | 0x1200..=0x137f | 0x2e80..=0x2fdf | 0x2ff0..=0x30ff | 0x31c0..=0x31ef | 0x3200..=0x4dbf
-            | 0x4e00..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff | 0xfe30..=0xfe4f | 0x1ee00..=0x1eebb
+        0x0591..=0x05f4 | 0xfb1d..=0xfb4f | 0x0620..=0x064a | 0x066e..=0x06d5 | 0x06e5..=0x06ff
+            | 0x0750..=0x077f | 0x08a0..=0x08bd | 0xfb50..=0xfbb1 | 0xfbd3..=0xfd3d
+            | 0xfd50..=0xfdc7 | 0xfdf0..=0xfdfb | 0xfe70..=0xfefc | 0x0900..=0x097f
+            | 0x0980..=0x09ff | 0x0b80..=0x0bff | 0x0c00..=0x0c7f | 0x0c80..=0x0cff
+            | 0x0d80..=0x0dff | 0x1100..=0x11ff | 0x1200..=0x137f | 0x2e80..=0x2fdf
+            | 0x2ff0..=0x30ff | 0x31c0..=0x31ef | 0x3200..=0x4dbf | 0x4e00..=0x9fff
+            | 0xac00..=0xd7af | 0xf900..=0xfaff | 0xfe30..=0xfe4f | 0x1ee00..=0x1eebb
             | 0x1f200..=0x1f2ff | 0x20000..=0x2a6df | 0x2a700..=0x2ebef | 0x2f800..=0x2fa1f
     )
 }

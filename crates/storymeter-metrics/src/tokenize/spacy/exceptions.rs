@@ -1,12 +1,12 @@
-//! Special cases of English: contractions, abbreviations, emoticons.
+//! The special cases of English: contractions, abbreviations and emoticons.
 
 use std::collections::HashMap;
 
-/// Words that are cut, or left whole, in their own way.
+/// Words that are cut in a way of their own, or left whole.
 pub(super) struct Exceptions {
-    /// The lengths in bytes of the tokens of each.
+    /// The lengths in bytes of the tokens of each word.
     parts: HashMap<String, Box<[u8]>>,
-    /// The same words in a fixed order.
+    /// The same words, in a fixed order.
     words: Vec<String>,
     longest: usize,
 }
@@ -38,7 +38,7 @@ impl Exceptions {
             .iter()
             .for_each(|unit| cases.add(&["°", &unit.to_string(), "."]));
         [" ", "\t", "\n", "\u{a0}"].iter().for_each(|space| cases.add(&[space]));
-        // Words that happen to look like a contraction without its apostrophe ("ill", "were").
+        // These words only look like a contraction without its apostrophe ("ill", "were").
         cases.0.retain(|(word, _)| !NO_EXCEPTIONS.contains(&word.to_lowercase().as_str()));
         cases.0.sort();
         cases.0.dedup();
@@ -60,7 +60,8 @@ impl Cases {
         }
     }
 
-    /// A word as it is and capitalised, with endings written with apostrophes and without.
+    /// Adds a word with these endings: in lower case and with a capital letter, and with and
+    /// without the apostrophes.
     fn contract(&mut self, word: &str, endings: &[&[&str]]) {
         for word in [word.to_owned(), capitalised(word)] {
             for ending in endings {
@@ -127,9 +128,10 @@ fn capitalised(word: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// Words that are not contractions, although they look like some.
 const NO_EXCEPTIONS: [&str; 8] = ["ill", "its", "hell", "shell", "shed", "were", "well", "whore"];
 
-/// Words cut in a way of their own.
+/// Words that are cut in a way of their own.
 const CUT: [&[&str]; 18] = [
     &["y'", "all"],
     &["y", "all"],
@@ -151,22 +153,25 @@ const CUT: [&[&str]; 18] = [
     &["C'm", "on"],
 ];
 
-/// Words left whole.
+/// Words that are left whole.
 const WHOLE: &str = r#"
-    doin doin' Doin Doin' goin goin' Goin Goin' nothin nothin' Nothin Nothin' nuthin nuthin' Nuthin Nuthin' ol ol' Ol
-    Ol' somethin somethin' Somethin Somethin' lovin lovin' Lovin Lovin' havin havin' Havin Havin' em 'em ll 'll nuff
-    'nuff 's 'S ‘s ‘S 're 'd 'cause 'Cause 'cos 'Cos 'coz 'Coz 'cuz 'Cuz 'bout ma'am Ma'am o'clock O'clock and/or w/o
-    Mt. Ak. Ala. Apr. Ariz. Ark. Aug. Calif. Colo. Conn. Dec. Del. Feb. Fla. Ga. Ia. Id. Ill. Ind. Jan. Jul. Jun. Kan.
-    Kans. Ky. La. Mar. Mass. Mich. Minn. Miss. N.C. N.D. N.H. N.J. N.M. N.Y. Neb. Nebr. Nev. Nov. Oct. Okla. Ore. Pa.
-    S.C. Sep. Sept. Tenn. Va. Wash. Wis. a.m. p.m. Adm. Bros. co. Co. Corp. D.C. Dr. e.g. E.g. E.G. Gen. Gov. i.e. I.e.
-    I.E. Inc. Jr. Ltd. Md. Messrs. Mo. Mont. Mr. Mrs. Ms. Ph.D. Prof. Rep. Rev. Sen. St. vs. v.s. C++ ' '' \") <space> —
-    \t \n
+    doin doin' Doin Doin' goin goin' Goin Goin' nothin nothin' Nothin Nothin' nuthin nuthin' Nuthin
+    Nuthin' ol ol' Ol Ol' somethin somethin' Somethin Somethin' lovin lovin' Lovin Lovin' havin
+    havin' Havin Havin' em 'em ll 'll nuff 'nuff 's 'S ‘s ‘S 're 'd 'cause 'Cause 'cos 'Cos 'coz
+    'Coz 'cuz 'Cuz 'bout ma'am Ma'am o'clock O'clock and/or w/o Mt. Ak. Ala. Apr. Ariz. Ark. Aug.
+    Calif. Colo. Conn. Dec. Del. Feb. Fla. Ga. Ia. Id. Ill. Ind. Jan. Jul. Jun. Kan. Kans. Ky. La.
+    Mar. Mass. Mich. Minn. Miss. N.C. N.D. N.H. N.J. N.M. N.Y. Neb. Nebr. Nev. Nov. Oct. Okla. Ore.
+    Pa. S.C. Sep. Sept. Tenn. Va. Wash. Wis. a.m. p.m. Adm. Bros. co. Co. Corp. D.C. Dr. e.g. E.g.
+    E.G. Gen. Gov. i.e. I.e. I.E. Inc. Jr. Ltd. Md. Messrs. Mo. Mont. Mr. Mrs. Ms. Ph.D. Prof. Rep.
+    Rev. Sen. St. vs. v.s. C++ ' '' \") <space> — \t \n
 "#;
 
+/// Emoticons, which are left whole.
 const EMOTICONS: &str = r"
-    :) :-) :)) :-)) :))) :-))) (: (-: =) (= :] :-] [: [-: [= =] :o) (o: :} :-} 8) 8-) (-8 ;) ;-) (; (-; :( :-( :(( :-((
-    :((( :-((( ): )-: =( >:( :') :'-) :'( :'-( :/ :-/ =/ =| :| :-| ]= =[ :1 :P :-P :p :-p :O :-O :o :-o :0 :-0 :() >:o :*
-    :-* :3 :-3 =3 :> :-> :X :-X :x :-x :D :-D ;D ;-D =D xD XD xDD XDD 8D 8-D ^_^ ^__^ ^___^ >.< >.> <.< ._. ;_; -_- -__-
-    v.v V.V v_v V_V o_o o_O O_o O_O 0_o o_0 0_0 o.O O.o O.O o.o 0.0 o.0 0.o @_@ <3 <33 <333 </3 (^_^) (-_-) (._.) (>_<)
-    (*_*) (¬_¬) ಠ_ಠ ಠ︵ಠ (ಠ_ಠ) ¯\(ツ)/¯ (╯°□°）╯︵┻━┻ ><(((*>
+    :) :-) :)) :-)) :))) :-))) (: (-: =) (= :] :-] [: [-: [= =] :o) (o: :} :-} 8) 8-) (-8 ;) ;-) (;
+    (-; :( :-( :(( :-(( :((( :-((( ): )-: =( >:( :') :'-) :'( :'-( :/ :-/ =/ =| :| :-| ]= =[ :1 :P
+    :-P :p :-p :O :-O :o :-o :0 :-0 :() >:o :* :-* :3 :-3 =3 :> :-> :X :-X :x :-x :D :-D ;D ;-D =D
+    xD XD xDD XDD 8D 8-D ^_^ ^__^ ^___^ >.< >.> <.< ._. ;_; -_- -__- v.v V.V v_v V_V o_o o_O O_o O_O
+    0_o o_0 0_0 o.O O.o O.O o.o 0.0 o.0 0.o @_@ <3 <33 <333 </3 (^_^) (-_-) (._.) (>_<) (*_*) (¬_¬)
+    ಠ_ಠ ಠ︵ಠ (ಠ_ಠ) ¯\(ツ)/¯ (╯°□°）╯︵┻━┻ ><(((*>
 ";

@@ -1,12 +1,14 @@
-//! English tokens as spaCy's blank English pipeline cuts them (version 3).
+//! English tokens as spaCy's blank English pipeline (version 3) cuts them.
 //!
-//! The text is split at white space; a single blank disappears, any other white space is a token. Each piece is then
-//! peeled: a special case ("don't", "U.S.", ":-)") is taken as it is; else a prefix and a suffix come off and the
-//! rest is tried again, until nothing comes off; what is left is a URL, or is cut at infixes such as hyphens. At the
-//! end, special cases that the peeling tore apart (":)" glued to a word) are put together again.
+//! The text is split at white space. A single blank disappears, and any other white space is a
+//! token. Each piece is then peeled. If it is a special case ("don't", "U.S.", ":-)"), it is taken
+//! as it is. Otherwise a prefix and a suffix come off, and what is left is tried again, until
+//! nothing comes off. What remains is a URL, or is cut at infixes such as hyphens. At the end,
+//! special cases that the peeling tore apart, such as ":)" after a word without a blank, are put
+//! together again.
 //!
-//! Written from spaCy's documentation of the algorithm and compared with its output; character classes follow
-//! Unicode's categories, where spaCy spells out ranges.
+//! This is written from spaCy's documentation of the algorithm and compared with its output.
+//! Character classes follow Unicode's categories, where spaCy lists ranges.
 
 mod affixes;
 mod exceptions;
@@ -20,6 +22,13 @@ use super::{Tokenizer, Tokens, is_python_space};
 use exceptions::Exceptions;
 
 /// The tokeniser of spaCy's blank English pipeline.
+///
+/// ```
+/// use storymeter_metrics::tokenize::{Spacy, Tokenizer};
+/// let tokens = Spacy::tokenize("\"I can't,\" she said.");
+/// let expected = ["\"", "I", "ca", "n't", ",", "\"", "she", "said", "."];
+/// assert_eq!(tokens.iter().collect::<Vec<_>>(), expected);
+/// ```
 pub struct Spacy;
 
 static RULES: LazyLock<Rules> = LazyLock::new(Rules::new);
@@ -33,15 +42,17 @@ impl Tokenizer for Spacy {
     }
 }
 
-/// Special cases, and the ones among them that peeling would tear apart.
+/// The special cases, and those among them that peeling would tear apart.
 struct Rules {
     exceptions: Exceptions,
-    /// By first token: the whole special case and the tokens it would be torn into.
+    /// The special cases that would be torn apart, by the first token that they would give.
     torn: BTreeMap<String, Vec<Torn>>,
-    /// First bytes of the keys of `torn`: most tokens need no lookup.
+    /// The first bytes of the keys of `torn`. Most tokens begin with another byte and need no
+    /// lookup.
     first_bytes: [bool; 256],
 }
 
+/// A special case, and the tokens that it would be torn into.
 struct Torn {
     whole: String,
     tokens: Vec<String>,
@@ -86,7 +97,7 @@ impl Rules {
             if start < at {
                 self.piece(text, start..at, specials, spans);
             }
-            // The one blank between two words belongs to no token.
+            // A single blank between two words belongs to no token.
             start = if c == ' ' { at + 1 } else { at };
             in_space = !in_space;
         }
@@ -149,7 +160,7 @@ impl Rules {
         spans.extend(suffixes.into_iter().rev());
     }
 
-    /// What is left when nothing more can be peeled.
+    /// Cuts what is left when nothing more can be peeled off.
     fn core(&self, text: &str, rest: Range<usize>, specials: bool, spans: &mut Vec<Range<usize>>) {
         let string = &text[rest.clone()];
         if let Some(parts) = self.exceptions.get(string).filter(|_| specials) {
@@ -174,7 +185,8 @@ impl Rules {
         }
     }
 
-    /// Puts special cases together again that were torn apart: the longest first, the earliest among equally long.
+    /// Puts special cases together again that were torn apart. Longer ones come first, and among
+    /// equally long ones the earlier.
     fn mend(&self, text: &str, spans: &mut Vec<Range<usize>>) {
         let mut found: Vec<(Range<usize>, &Torn)> = Vec::new();
         for (at, span) in spans.iter().enumerate() {
@@ -209,7 +221,7 @@ impl Rules {
         let mut next = 0;
         for (range, torn) in found {
             let whole = spans[range.start].start..spans[range.end - 1].end;
-            // Tokens with a blank between them only look like the special case.
+            // If there is a blank between the tokens, they only look like the special case.
             let Some(parts) =
                 self.exceptions.get(&torn.whole).filter(|_| text[whole.clone()] == *torn.whole)
             else {
@@ -224,7 +236,7 @@ impl Rules {
     }
 }
 
-/// The tokens of a special case that begins at `start`, given by their lengths.
+/// Adds the tokens of a special case that begins at `start`, given by their lengths.
 fn push_parts(start: usize, lengths: &[u8], spans: &mut Vec<Range<usize>>) {
     let mut start = start;
     for &length in lengths {

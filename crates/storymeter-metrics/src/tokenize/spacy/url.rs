@@ -1,8 +1,10 @@
-//! Whether a word is a web address: scheme, user, host and so on, of which only the host must be there.
+//! Web addresses. They have a scheme, a user, a host, a port and a path, of which only the host is
+//! required.
 
 use super::affixes::is_lower;
 
-/// Whether the whole word is an address such as `example.com`, `https://user@host.org:80/path` or `8.8.8.8`.
+/// Whether the whole word is an address such as `example.com`, `https://user@host.org:80/path` or
+/// `8.8.8.8`.
 pub(super) fn matches(word: &str) -> bool {
     if !word.contains('.') {
         return false;
@@ -10,7 +12,7 @@ pub(super) fn matches(word: &str) -> bool {
     let after_scheme = word.find("://").filter(|&at| is_scheme(&word[..at])).map(|at| at + 3);
     [Some(0), after_scheme].into_iter().flatten().any(|start| {
         let rest = &word[start..];
-        // Anything up to an @ is the user, so the host may begin after any of them.
+        // The user may contain an @, so the host may begin after any of them.
         let after_user = rest.match_indices('@').filter(|&(at, _)| at > 0).map(|(at, _)| at + 1);
         std::iter::once(0).chain(after_user).any(|at| is_host_and_rest(&rest[at..]))
     })
@@ -60,7 +62,7 @@ fn is_port_and_path(text: &str) -> bool {
     is_path(text) || with_port(text).unwrap_or(false)
 }
 
-/// The length of the public IPv4 address at the start.
+/// The length of the public IPv4 address with which a text begins.
 fn ip_length(text: &str) -> Option<usize> {
     let length = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let parts: Vec<&str> = text[..length].split('.').collect();

@@ -1,0 +1,102 @@
+//! Metrics whose scores depend on all stories that are scored together: what they have in common,
+//! written once.
+
+use storymeter_core::{
+    Description, Metric, MetricError, Prepared, Request, Resources, Rows, Signature, Survey, Value,
+};
+
+use crate::per_story::fill_values;
+
+/// How stories are measured once the corpus is known. [`OfCorpus`] makes a [`Metric`] of it.
+pub(crate) trait CorpusMeasure: Clone + Send + Sync + 'static {
+    /// What the first pass gathers. Several threads add to it at once.
+    type Gathered: Send + Sync + 'static;
+    /// What is known about the corpus after the first pass.
+    type Corpus: Send + Sync + 'static;
+
+    /// Starts the first pass.
+    fn gather(&self) -> Self::Gathered;
+
+    /// Takes one story in.
+    fn add(&self, story: &Prepared<'_>, gathered: &Self::Gathered);
+
+    /// Ends the first pass.
+    fn finish(&self, gathered: Self::Gathered) -> Result<Self::Corpus, MetricError>;
+
+    /// The signature, before the first pass (`None`) and after it.
+    fn signature(&self, corpus: Option<&Self::Corpus>) -> Signature;
+
+    /// Fills the row of one story, which is all zero when it comes in.
+    fn fill(&self, story: &Prepared<'_>, corpus: &Self::Corpus, row: &mut [f64]);
+
+    /// The score of a row.
+    fn score(&self, row: &[f64]) -> f64;
+}
+
+/// A metric of one column that needs a first pass over all stories.
+pub(crate) struct OfCorpus<M: CorpusMeasure> {
+    description: Description,
+    measure: M,
+    /// `None` until the first pass is over.
+    corpus: Option<M::Corpus>,
+}
+
+impl<M: CorpusMeasure> OfCorpus<M> {
+    /// The metric of a request, with rows of this width, before its first pass.
+    pub fn boxed(
+        request: &Request<'_>,
+        width: usize,
+        measure: M,
+    ) -> Result<Box<dyn Metric>, MetricError> {
+        let description = request.describe().width(width).signature(measure.signature(None));
+        Ok(Box::new(Self { description, measure, corpus: None }))
+    }
+}
+
+impl<M: CorpusMeasure> Metric for OfCorpus<M> {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
+        let Some(corpus) = &self.corpus else {
+            return Err(MetricError::NoCorpus { metric: self.description.key.clone() });
+        };
+        Ok(Rows::each(stories, self.description.width, |story, row| {
+            self.measure.fill(story, corpus, row);
+        }))
+    }
+
+    fn values(&self, row: &[f64], values: &mut [Value]) {
+        fill_values(values, |scores| scores[0] = self.measure.score(row));
+    }
+
+    fn survey(&self) -> Option<Box<dyn Survey>> {
+        Some(Box::new(FirstPass {
+            description: self.description.clone(),
+            measure: self.measure.clone(),
+            gathered: self.measure.gather(),
+        }))
+    }
+}
+
+/// The first pass of an [`OfCorpus`].
+struct FirstPass<M: CorpusMeasure> {
+    description: Description,
+    measure: M,
+    gathered: M::Gathered,
+}
+
+impl<M: CorpusMeasure> Survey for FirstPass<M> {
+    fn add(&self, stories: &[Prepared<'_>]) -> Result<(), MetricError> {
+        stories.iter().for_each(|story| self.measure.add(story, &self.gathered));
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Box<dyn Metric>, MetricError> {
+        let Self { description, measure, gathered } = *self;
+        let corpus = measure.finish(gathered)?;
+        let description = description.signature(measure.signature(Some(&corpus)));
+        Ok(Box::new(OfCorpus { description, measure, corpus: Some(corpus) }))
+    }
+}
