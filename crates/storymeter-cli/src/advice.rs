@@ -1,11 +1,12 @@
-//! The way out of an error: what the user can do about it on the command line.
+//! Says what a user can do about an error on the command line.
 //!
-//! Library errors say what happened. How to mend it with options and verbs is said here.
+//! The errors of the libraries say what happened and never name an option, because a program that
+//! uses the libraries has other options. The options and verbs that help are named here.
 
-use storymeter::core::MetricError;
+use storymeter::core::{DeviceProblem, Error as InputError, MetricError};
 use storymeter::{Error, meta, union};
 
-/// What can be done about an error, where there is something to say.
+/// The way out of an error, if there is one to name.
 pub fn advice(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
         if let Some(error) = cause.downcast_ref::<Error>() {
@@ -13,6 +14,9 @@ pub fn advice(error: &anyhow::Error) -> Option<String> {
         }
         if let Some(error) = cause.downcast_ref::<MetricError>() {
             return metric(error);
+        }
+        if let Some(error) = cause.downcast_ref::<InputError>() {
+            return input(error);
         }
         if let Some(error) = cause.downcast_ref::<meta::Error>() {
             return evaluation(error);
@@ -24,7 +28,21 @@ pub fn advice(error: &anyhow::Error) -> Option<String> {
 fn facade(error: &Error) -> Option<String> {
     match error {
         Error::Metric(error) => metric(error),
+        Error::Input(error) => input(error),
         Error::NoSystems => Some("name them in the field \"system\" of the stories".to_owned()),
+        Error::NoReference { .. } | Error::TooManyReferences { .. } => Some(
+            "a file of --references has one reference per story, in the order of the stories"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+fn input(error: &InputError) -> Option<String> {
+    match error {
+        InputError::FormatNotRecognised { .. } => {
+            Some("name it with --input-format, such as --input-format jsonl".to_owned())
+        }
         _ => None,
     }
 }
@@ -34,28 +52,41 @@ fn metric(error: &MetricError) -> Option<String> {
         MetricError::UnknownMetric { .. } => {
             Some("`storymeter metrics list` names all metrics".to_owned())
         }
-        MetricError::UnknownOption { metric, .. } => {
-            Some(format!("`storymeter metrics show {metric}` explains them"))
+        MetricError::UnknownOption { metric, .. } | MetricError::OptionClash { metric, .. } => {
+            Some(format!("`storymeter metrics show {metric}` explains the options"))
         }
-        MetricError::SameKey { .. } => Some("ask for one of them".to_owned()),
+        MetricError::SameKey { .. } => Some("ask for one of them only".to_owned()),
+        MetricError::Lacks { what, .. } if what.contains("reference") => Some(
+            "add it to the stories as the field \"reference\", or name a file with --references"
+                .to_owned(),
+        ),
+        MetricError::Lacks { what, .. } if what.contains("prompt") => {
+            Some("add it to the stories as the field \"prompt\"".to_owned())
+        }
         MetricError::NoWeights { metric, .. } => {
             let id = metric.split(':').next().unwrap_or(metric);
             Some(format!("name the folder with --weights {id}=DIR"))
         }
+        MetricError::Device { problem: DeviceProblem::Precision, .. } => {
+            Some("--device cuda computes on a GPU, and int8 is the precision of the CPU".to_owned())
+        }
         MetricError::Device { .. } => Some("--device cpu computes on the processor".to_owned()),
         MetricError::Failed { source, .. } => source.downcast_ref::<union::Error>().and_then(model),
+        MetricError::File(error) => input(error),
         _ => None,
     }
 }
 
 fn model(error: &union::Error) -> Option<String> {
     match error {
-        union::Error::MissingModel { .. } => Some(
-            "name a model with --model, or other metrics with --metric (`storymeter metrics list` \
-             names them)"
-                .to_owned(),
-        ),
+        union::Error::MissingModel { .. } => {
+            Some("`storymeter model list` names the models; a path names any other".to_owned())
+        }
         union::Error::OnlyInt8 { .. } => Some("leave --precision out".to_owned()),
+        union::Error::OtherRun { .. } => {
+            Some("--overwrite starts anew and removes that checkpoint".to_owned())
+        }
+        union::Error::File(error) => input(error),
         _ => None,
     }
 }

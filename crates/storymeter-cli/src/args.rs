@@ -1,4 +1,5 @@
-//! What the user typed. Each verb's own arguments live with the verb.
+//! The command line: the options that all verbs share, and the list of verbs. The arguments of each
+//! verb stand in the file of the verb.
 
 use clap::{Args, Parser, Subcommand};
 
@@ -6,25 +7,42 @@ use crate::commands::{
     completions, correlate, meta, metrics, model, perturb, report, score, train,
 };
 
-/// Measure how good a story is, and how good a measure of stories is.
+/// Score stories, and find out how well the scores agree with human readers.
 #[derive(Debug, Parser)]
-#[command(name = "storymeter", version, max_term_width = 100, propagate_version = true)]
+#[command(
+    name = "storymeter",
+    version,
+    max_term_width = 100,
+    propagate_version = true,
+    after_help = "\
+Examples:
+  storymeter score stories.jsonl
+  storymeter score stories.jsonl --metric union,bleu,rouge -o scores.jsonl
+  storymeter meta table scores.jsonl -o study
+  storymeter report study scores.jsonl -o report.html
+
+`storymeter VERB --help` explains a verb. The exit code is 0 after success, 1 if a check such as
+--fail-under does not hold, and 2 after an error."
+)]
 pub struct Cli {
-    /// What every verb accepts.
     #[command(flatten)]
     pub common: Common,
-    /// The verb.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What every verb accepts.
+/// The options that all verbs accept.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// Number of worker threads; the default is one per core. Results do not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// The number of worker threads. The default is one per core. Results do not depend on it
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=1024)
+    )]
     pub threads: Option<u16>,
-    /// Print results and errors only: no progress bar, no notes
+    /// Print only results and errors, without progress bars and notes
     #[arg(long, short, global = true)]
     pub quiet: bool,
     /// Never show a progress bar
@@ -32,8 +50,13 @@ pub struct Common {
     pub no_progress: bool,
 }
 
+/// Accepts a number from one to a million.
+pub fn count() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=1_000_000)
+}
+
 /// The verbs.
-// One value is made a run, so its size does not matter.
+// Only one value is made per run, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -44,9 +67,9 @@ pub enum Command {
     Train(train::TrainArgs),
     /// Correlate scores with human judgments
     Correlate(correlate::CorrelateArgs),
-    /// Meta-evaluation: how good the measures are
+    /// Evaluate metrics: how well they agree with human judgments, and which is better
     Meta(meta::MetaArgs),
-    /// One HTML file and publication figures from results of `meta` and `score`
+    /// Make an HTML report and figures for a paper from the results of `meta` and `score`
     Report(report::ReportArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),

@@ -1,7 +1,8 @@
-//! The `storymeter` binary: one verb, one file under `commands/`.
+//! The program `storymeter`. Each verb has a file of its own under `commands/`.
 //!
-//! Exit codes are part of the interface: 0 fine, 1 a check that the user asked for did not hold, 2
-//! an error. A reader that goes away (`| head`) is not an error.
+//! The exit codes are part of the interface: 0 after success, 1 if a check that the user asked for
+//! does not hold, and 2 after an error. It is not an error if the reader of standard output goes
+//! away (`| head`).
 #![forbid(unsafe_code)]
 
 mod advice;
@@ -17,17 +18,18 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Stories are read on one thread, parsed on another and freed on a third. With glibc's allocator
-/// the threads wait for each other over that, thousands of times per second; with this one not.
+/// Stories are read on one thread, parsed on another and freed on a third. With the allocator of
+/// glibc, these threads wait for each other thousands of times per second. With this one they do
+/// not.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How a command ended, when it ended without an error.
+/// How a verb ended, if it ended without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The work is done.
     Done,
-    /// The work is done and a check the user asked for (`--fail-under`, ...) did not hold.
+    /// The work is done, but a check that the user asked for (`--fail-under`) does not hold.
     CheckFailed,
 }
 
@@ -57,12 +59,13 @@ fn message(error: &anyhow::Error) -> String {
     })
 }
 
-/// Says something on stderr. Where stderr is gone, nobody can be told.
+/// Prints a line on standard error.
 fn note(text: &str) {
+    // If standard error is closed, there is nobody to tell.
     let _ = writeln!(io::stderr(), "storymeter: {text}");
 }
 
-/// Whether the error comes from a closed pipe at the other end of standard output.
+/// Whether the error means that the reader of standard output has gone away.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

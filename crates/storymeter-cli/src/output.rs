@@ -1,11 +1,11 @@
-//! Where results go: standard output, or a file that is complete or not there.
+//! Writes results to standard output, or to a file that is complete or not there.
 
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 
 use storymeter::core::AtomicFile;
 
-/// Standard output or a file.
+/// The place that results are written to.
 pub enum Output {
     /// Standard output, buffered.
     Stdout(BufWriter<StdoutLock<'static>>),
@@ -22,7 +22,7 @@ impl Output {
         }
     }
 
-    /// Writes out what is buffered and gives a file its name.
+    /// Writes what is still buffered, and gives a file its name.
     pub fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Stdout(mut out) => out.flush()?,

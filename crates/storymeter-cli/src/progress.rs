@@ -1,4 +1,4 @@
-//! A progress bar on stderr when it is a terminal, and nothing when it is not.
+//! A progress bar on standard error, if that is a terminal.
 
 use std::time::Duration;
 
@@ -6,9 +6,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::Common;
 
-/// A bar for `total` units of work (`None`: unknown, a spinner with a count).
+/// A bar for `total` units of work. If the total is not known, it is a spinner with a count.
 ///
-/// indicatif draws nothing where stderr is not a terminal; `--quiet` and `--no-progress` silence it everywhere.
+/// indicatif draws nothing if standard error is not a terminal. `--quiet` and `--no-progress` hide
+/// the bar everywhere.
 pub fn bar(common: &Common, what: &'static str, total: Option<u64>) -> ProgressBar {
     if common.quiet || common.no_progress {
         return ProgressBar::hidden();

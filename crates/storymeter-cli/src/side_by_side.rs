@@ -1,4 +1,5 @@
-//! Original and damaged story in two columns, the damage marked: in colour where the terminal can, else `{so}`.
+//! Prints a story and its damaged version in two columns. The damage is marked in colour, or with
+//! braces (`{so}`) if the terminal has no colours.
 
 use std::io::{self, Write};
 
@@ -6,21 +7,21 @@ use anstyle::{AnsiColor, Style};
 use storymeter::perturb::{Perturbation, Technique, stretches};
 use unicode_width::UnicodeWidthStr;
 
-/// Width of the page where there is no terminal to ask.
+/// The width of the page if standard output is not a terminal.
 const DEFAULT_WIDTH: usize = 100;
 
-/// A stretch of text and what happened to it.
+/// A piece of text, and the technique that changed it.
 type Piece = (String, Option<Technique>);
 
-/// How wide the page is, and whether it can show colours.
+/// The width of the page, and whether it can show colours.
 pub struct Page {
     width: usize,
     colour: bool,
 }
 
 impl Page {
-    /// The page that standard output is.
-    pub fn of_this_terminal() -> Self {
+    /// A page with the width and the colours of standard output.
+    pub fn for_standard_output() -> Self {
         let width =
             terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
         let choice = anstream::AutoStream::choice(&io::stdout());
@@ -60,7 +61,7 @@ impl Page {
         Ok(())
     }
 
-    /// The damaged story in pieces; without colours, braces stand around what is new.
+    /// The damaged story in pieces. Without colours, new text stands in braces.
     fn marked(&self, original: &str, sample: &Perturbation) -> anyhow::Result<Vec<Piece>> {
         let pieces = stretches(original, &sample.edits)?.into_iter().map(|stretch| {
             let text = stretch.text.into_owned();
@@ -87,7 +88,7 @@ impl Page {
     }
 }
 
-/// Braces around the text, inside the blanks at its edges.
+/// Puts braces around the text, inside the spaces at its ends.
 fn brace(text: &str) -> String {
     let body = text.trim();
     let (start, end) = (text.len() - text.trim_start().len(), text.trim_end().len());
@@ -108,7 +109,7 @@ fn style(technique: Technique) -> Style {
     Style::new().fg_color(Some(colour.into())).bold()
 }
 
-/// Breaks the pieces into lines of at most `width` columns, at blanks.
+/// Breaks the pieces into lines of at most `width` columns, at spaces.
 fn wrap(pieces: &[Piece], width: usize) -> Vec<Vec<Piece>> {
     let mut lines: Vec<Vec<Piece>> = vec![Vec::new()];
     let mut used = 0;
@@ -131,7 +132,7 @@ fn wrap(pieces: &[Piece], width: usize) -> Vec<Vec<Piece>> {
     lines
 }
 
-/// The words between blanks; a word may be of several pieces.
+/// The words between spaces. A word may consist of several pieces.
 fn words(pieces: &[Piece]) -> Vec<Vec<Piece>> {
     let mut words: Vec<Vec<Piece>> = vec![Vec::new()];
     for (text, technique) in pieces {
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_break_at_blanks_and_keep_their_marks() {
+    fn lines_break_at_spaces_and_keep_their_marks() {
         let pieces =
             [("he ran".to_owned(), None), (" and ran".to_owned(), Some(Technique::Repetition))];
         let lines = wrap(&pieces, 7);
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn braces_stand_inside_the_blanks() {
+    fn braces_stand_inside_the_spaces() {
         assert_eq!(brace(" and cool"), " {and cool}");
         assert_eq!(brace("  "), "  ");
     }

@@ -1,4 +1,4 @@
-//! What a reader must know about a column of scores or ratings.
+//! The description of a column of scores or ratings.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{Key, Signature};
 
-/// Which way a column points.
+/// Whether a larger or a smaller value is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// More is better: a similarity or a probability.
+    /// A larger value is better, as for a similarity or a probability.
     Higher,
-    /// Less is better: a distance or a rate of repetition.
+    /// A smaller value is better, as for a distance or a rate of repetition.
     Lower,
-    /// Neither is better by construction: a length or a coverage.
+    /// Neither is better by definition, as for a length or a coverage.
     #[default]
     None,
 }
 
 impl Direction {
-    /// 1 where more is better or the direction is open, -1 where less is better.
+    /// -1 if a smaller value is better, and 1 otherwise.
     ///
-    /// A value times this sign can be compared as "more is better".
+    /// A value times this sign is larger if it is better.
     pub fn sign(self) -> f64 {
         match self {
             Self::Lower => -1.0,
@@ -52,7 +52,7 @@ pub enum Role {
     Metric,
 }
 
-/// The smallest and the largest value that a column can have, where there is one.
+/// The smallest and the largest value that a column can have, if there are such values.
 ///
 /// ```
 /// use storymeter_core::Range;
@@ -94,7 +94,7 @@ impl fmt::Display for Range {
     }
 }
 
-/// What happened to the texts on the way to a column's values.
+/// The number of stories with and without a value, and of those that were read only in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// Stories with a value.
@@ -121,7 +121,7 @@ impl Counts {
 /// interpret its values.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Column {
-    /// What the user typed, plus the member of a family; the name of a human criterion.
+    /// The metric that the user typed, with the member of a family; or a human criterion.
     pub key: Key,
     /// Human or metric.
     pub role: Role,
@@ -130,22 +130,22 @@ pub struct Column {
     /// The possible values.
     #[serde(default)]
     pub range: Range,
-    /// Every parameter that can change a value, where it is known. Columns with equal signatures
-    /// can be compared.
+    /// All parameters that can change a value, if they are known. Columns with equal signatures can
+    /// be compared.
     #[serde(default)]
     pub signature: Option<Signature>,
-    /// What happened to the texts.
+    /// The numbers of stories with and without a value.
     #[serde(default)]
     pub counts: Counts,
 }
 
 impl Column {
-    /// A metric of which nothing is known but its key and its direction.
+    /// A metric of which only the key and the direction are known.
     pub fn metric(key: impl Into<Key>, direction: Direction) -> Self {
         Self::new(key.into(), Role::Metric, direction)
     }
 
-    /// A human criterion, for which more is better.
+    /// A human criterion, for which a larger value is better.
     pub fn criterion(name: impl Into<Key>) -> Self {
         Self::new(name.into(), Role::Human, Direction::Higher)
     }

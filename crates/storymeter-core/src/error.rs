@@ -59,18 +59,18 @@ impl fmt::Display for Place {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("{place}: {source}")]
     Io {
-        /// Where.
+        /// The file.
         place: Place,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The content is not what the format or the type allows.
     #[error("{place}: {problem}")]
     Invalid {
-        /// Where.
+        /// The file, the line and the field.
         place: Place,
         /// What is wrong, and what would be right.
         problem: String,

@@ -1,4 +1,4 @@
-//! The name under which a score stands in a table and in a file.
+//! The name of a column in tables and files.
 
 use std::fmt;
 

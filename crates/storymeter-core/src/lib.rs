@@ -14,6 +14,11 @@
 //!   an item and never to a thread.
 #![forbid(unsafe_code)]
 
+/// The examples of README.md, which run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod absence;
 mod atomic;
 mod column;

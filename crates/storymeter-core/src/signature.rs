@@ -1,4 +1,4 @@
-//! How a number came about, printed with the number.
+//! The signature of a score: all parameters that it depends on, printed with the number.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,7 +31,7 @@ struct Pair {
     value: String,
 }
 
-/// Equal ids, keys and values. Short keys are another spelling and do not count.
+/// Compares ids, keys and values. Short keys are another spelling of the keys and do not count.
 impl PartialEq for Signature {
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&Pair, &Pair)| a.long == b.long && a.value == b.value;

@@ -87,7 +87,7 @@ fn open(request: &Request<'_>) -> Result<Arc<Scorer>, MetricError> {
             (Device::Cpu, Precision::F16 | Precision::Bf16) => {
                 return Err(MetricError::Device {
                     metric: request.key.to_owned(),
-                    problem: DeviceProblem::Missing,
+                    problem: DeviceProblem::Precision,
                     message: "f16 and bf16 are computed on a GPU only".to_owned(),
                 });
             }

@@ -7,10 +7,13 @@ use clap::{Args, CommandFactory};
 use crate::Outcome;
 use crate::args::Cli;
 
-/// Arguments of `storymeter completions`.
+/// The arguments of `storymeter completions`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  storymeter completions bash > ~/.local/share/bash-completion/completions/storymeter")]
 pub struct CompletionsArgs {
-    /// The shell to write a script for
+    /// The shell that the script is for
     pub shell: clap_complete::Shell,
 }
 

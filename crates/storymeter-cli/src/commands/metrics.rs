@@ -1,4 +1,4 @@
-//! `storymeter metrics`: the catalogue.
+//! `storymeter metrics`: lists the metrics and prints their pages.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -9,8 +9,12 @@ use storymeter::core::{Direction, Entry, Needs};
 
 use crate::Outcome;
 
-/// List the metrics, or show what one of them is.
+/// List the metrics, or explain one of them
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  storymeter metrics
+  storymeter metrics show bleu")]
 pub struct MetricsArgs {
     #[command(subcommand)]
     action: Option<Action>,
@@ -18,17 +22,20 @@ pub struct MetricsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// All metrics, one per line (the default)
+    /// List all metrics, one per line (the default)
+    ///
+    /// Each line has the id, the direction that is better, what the metric needs besides the story,
+    /// and what it measures.
     List,
-    /// One metric: definition, options, source, direction, range
+    /// Explain one metric: its definition, options, source, direction and range
     Show {
-        /// Its id, such as bleu
+        /// The id of the metric, such as bleu
         #[arg(value_name = "ID")]
         id: String,
     },
 }
 
-/// Prints the list or a page.
+/// Prints the list or the page of one metric.
 pub fn run(args: &MetricsArgs) -> anyhow::Result<Outcome> {
     let text = match &args.action {
         None | Some(Action::List) => list(),
@@ -55,7 +62,7 @@ fn list() -> String {
     text
 }
 
-/// The ids of an entry in short: `novelty-{1,2,3}`.
+/// The ids of an entry, written short if they differ in a number: `novelty-{1,2,3}`.
 fn ids(entry: &Entry) -> String {
     let split = |id: &'static str| {
         id.rsplit_once('-').filter(|(_, n)| n.bytes().all(|byte| byte.is_ascii_digit()))

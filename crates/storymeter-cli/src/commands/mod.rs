@@ -1,4 +1,4 @@
-//! One verb, one file.
+//! The verbs of the command line, one file per verb.
 
 pub mod completions;
 pub mod correlate;
@@ -15,7 +15,7 @@ use anyhow::Context;
 use crate::Outcome;
 use crate::args::{Cli, Command};
 
-/// Runs what the user asked for.
+/// Runs the verb that the user typed.
 pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
     if let Some(threads) = cli.common.threads {
         rayon::ThreadPoolBuilder::new()

@@ -1,4 +1,4 @@
-//! `storymeter model`: which models there are, what they say of themselves, how to get and make them.
+//! `storymeter model`: lists models, prints model cards, and fetches and packs models.
 
 mod average;
 mod card;
@@ -13,8 +13,13 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::Outcome;
 use crate::args::Common;
 
-/// List models, show a model card, fetch and pack models.
+/// List models, print a model card, fetch and pack models
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  storymeter model list
+  storymeter model show union-compact
+  storymeter model pack model --about about.json -o mine.smq")]
 pub struct ModelArgs {
     #[command(subcommand)]
     action: Action,
@@ -22,14 +27,20 @@ pub struct ModelArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// The embedded model and those installed, with size, fingerprint and agreement with human readers
+    /// List the embedded model and the installed models
+    ///
+    /// Each line has the name, the size, the fingerprint of the weights, and the agreement with
+    /// human readers.
     List {
         #[command(flatten)]
         format: FormatArg,
     },
-    /// The model card: data, licences, recipe, agreement with 95% intervals, limits, what it must not be used for
+    /// Print the card of a model
+    ///
+    /// The card names the data and their licences, the recipe, the agreement with human readers
+    /// with 95% intervals, the limits of the model, and what it must not be used for.
     Show {
-        /// union-compact (the embedded one), an installed model, a folder or a model file
+        /// union-compact (the embedded model), an installed model, a folder or a model file
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
@@ -41,23 +52,23 @@ enum Action {
     Manifest(manifest::ManifestArgs),
 }
 
-/// How to print.
+/// The option `--format`.
 #[derive(Debug, Clone, Copy, Args)]
 struct FormatArg {
-    /// How to print
+    /// The format of the output
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = PrintFormat::Text)]
     format: PrintFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PrintFormat {
-    /// For people
+    /// Text for reading
     Text,
-    /// One JSON value
+    /// One JSON value for programs
     Json,
 }
 
-/// Does what the user asked for.
+/// Runs the action that the user typed.
 pub fn run(args: &ModelArgs, common: &Common) -> anyhow::Result<Outcome> {
     match &args.action {
         Action::List { format } => list::run(format.format == PrintFormat::Json),

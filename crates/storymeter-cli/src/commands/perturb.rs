@@ -1,4 +1,4 @@
-//! `storymeter perturb`: damaged stories from good ones.
+//! `storymeter perturb`: makes damaged stories from good ones.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -20,80 +20,93 @@ use storymeter::text::lexicon::Lexicon;
 use storymeter::text::tagger::Tagger;
 
 use crate::Outcome;
-use crate::args::Common;
+use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
 use crate::output::Output;
 use crate::progress;
 use crate::side_by_side;
 
-/// Make damaged stories (negative samples) from good ones.
+/// Make damaged stories (negative samples) from good ones
 ///
-/// One to four of four techniques are applied to each story: repetition, substitution, reordering and negation
-/// alteration (UNION, section 3.2). The leading context, which is the prompt or else the first sentence, is never
-/// touched. Every change is recorded, so that it can be undone.
+/// Each sample damages its story with one to four techniques: repetition, substitution, reordering
+/// and negation alteration (UNION, section 3.2). The leading context, which is the prompt or,
+/// without one, the first sentence, stays as it is. Every change is recorded, so that it can be
+/// undone.
 ///
-/// The output is JSONL: {"id", "draw", "original", "story", "techniques", "edits"}. With --show or --stats, it is
-/// written only where -o says so.
+/// The output is JSONL: {"id", "draw", "original", "story", "techniques", "edits"}. With --show or
+/// --stats, samples are written only if -o names a file.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  storymeter perturb stories.jsonl --show 3
+  storymeter perturb stories.jsonl --per-story 2 --seed 7 -o samples.jsonl
+  storymeter perturb stories.jsonl --techniques no-negation --stats")]
 pub struct PerturbArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// Stories that foreign words and sentences are taken from: a file like the input, or one made by
-    /// --save-donors; the default is the input itself
+    /// The stories from which foreign words and sentences are taken: a file in any input format, or
+    /// one that --save-donors wrote. The default is the input itself
     #[arg(long, value_name = "FILE")]
     donors: Option<PathBuf>,
-    /// Number of donor stories kept, drawn at random by the seed
+    /// The number of donor stories that are kept. The seed decides which
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SAMPLE)]
     donor_sample: usize,
-    /// Write the donor sample, read and tagged, to a file that --donors takes
+    /// Write the donor stories, tagged and ready for use, to a file that --donors accepts
     #[arg(long, value_name = "FILE")]
     save_donors: Option<PathBuf>,
-    /// Seed of all random choices
+    /// The seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Number of damaged stories per story
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    /// The number of samples per story
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = count())]
     per_story: u64,
-    /// Techniques to draw from: all; names (repetition,negation); names with weights (repetition=1,negation=3);
-    /// or all but one (no-negation). The weights of the paper are 10, 30, 40 and 20
+    /// The techniques: all, some (repetition,negation), some with weights
+    /// (repetition=1,negation=3), or all but one (no-negation). By default repetition,
+    /// substitution, reordering and negation have the weights of the paper, which are 10, 30, 40
+    /// and 20
     #[arg(long, value_name = "LIST", default_value = "all")]
     techniques: String,
-    /// Weights of one, two, three and four techniques in a sample
+    /// The weights of one, two, three and four techniques per sample
     #[arg(long, value_name = "LIST", default_value = "50,20,20,10")]
     counts: String,
-    /// Share of keywords that word-level substitution replaces
+    /// The share of keywords that a substitution of words replaces
     #[arg(long, value_name = "SHARE", default_value_t = 0.15)]
     keyword_share: f64,
-    /// Share of reorderings that move words inside sentences instead of sentences (beyond the paper); where the sentences drawn
-    /// are too short, sentences move
+    /// The share of reorderings that move words within sentences instead of whole sentences. The
+    /// paper has none. If the chosen sentences are too short, whole sentences are moved
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     garbled: f64,
-    /// Share of substitutions that join the beginning of a sentence with the end of another story's (beyond the paper); where
-    /// the sentences drawn are too short, the paper's way is taken
+    /// The share of substitutions that join the beginning of a sentence to the end of a sentence of
+    /// another story. The paper has none. If the chosen sentences are too short, the substitution
+    /// is made as in the paper
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     spliced: f64,
-    /// Whose rules: paper, or released-code (the choices of the authors' scripts)
+    /// Whose rules are followed: paper, or released-code for what the scripts of its authors do
     #[arg(long, value_name = "PRESET", default_value_t = Preset::Paper)]
     preset: Preset,
-    /// Antonyms and keywords in ConceptNet's form (head|||/r/Antonym|||tail tail) instead of WordNet's
+    /// A table of antonyms and keywords that replaces WordNet's. Its lines have the form of
+    /// ConceptNet: head|||/r/Antonym|||tail tail
     #[arg(long, value_name = "FILE", conflicts_with = "more_antonyms")]
     antonyms: Option<PathBuf>,
-    /// The same, beside WordNet's
+    /// A table of the same form that is added to WordNet's
     #[arg(long, value_name = "FILE")]
     more_antonyms: Option<PathBuf>,
-    /// Replace person names by `[MALE]`, `[FEMALE]` and `[NEUTRAL]` first; the original in the output is masked too
+    /// First replace the names of persons by [MALE], [FEMALE] and [NEUTRAL], as in section 4.2 of
+    /// the paper. The field "original" of the output has the replaced names too
     #[arg(long)]
     delexicalise: bool,
-    /// Print how often each number of techniques and each technique came out, beside what was asked for
+    /// Print how often each number of techniques and each technique was used, beside the weights
+    /// that were asked for
     #[arg(long)]
     stats: bool,
-    /// Print N samples side by side with the originals, edits marked
+    /// Print N samples beside their originals, with the changes marked [default: 5]
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5")]
     show: Option<usize>,
-    /// Number of the first record: for a part of a larger file, so that it gets the samples of the whole
+    /// The number of the first record. A part of a larger file then gets the same samples as within
+    /// the whole file
     #[arg(long, value_name = "N", default_value_t = 0)]
     record_offset: u64,
-    /// Write the samples here; the default is standard output
+    /// Write the samples to this file. The default is standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 }
@@ -108,14 +121,14 @@ struct Line<'a> {
     perturbation: &'a Perturbation,
 }
 
-/// A sample to show, once all are made.
+/// A sample that is printed after all samples are made.
 struct Shown {
     title: String,
     original: String,
     perturbation: Perturbation,
 }
 
-/// What one worker made of a few records.
+/// The samples of a few records, made by one worker.
 #[derive(Default)]
 struct Part {
     lines: Vec<u8>,
@@ -153,7 +166,7 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
 
     let perturber = Perturber::new(config, &donors, lexicon, tagger);
-    // Samples are for looking at or for counting unless a file is named.
+    // With --show or --stats, samples are written only if a file is named.
     let wanted = args.output.is_some() || (args.show.is_none() && !args.stats);
     let mut output = wanted.then(|| Output::open(args.output.as_deref())).transpose()?;
     let worker =
@@ -180,12 +193,15 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Cuts a batch into pieces small enough to share out and large enough not to notice it.
+/// The number of records that a worker takes at once. It is small enough to keep all threads busy,
+/// and large enough that sharing the work costs nothing.
+const RECORDS_PER_WORKER: usize = 64;
+
 fn split(mut batch: Vec<RawRecord>) -> Vec<Vec<RawRecord>> {
     let mut pieces = Vec::new();
     while !batch.is_empty() {
-        let rest = batch.split_off(batch.len().min(64));
-        pieces.push(std::mem::replace(&mut batch, rest));
+        let later = batch.split_off(batch.len().min(RECORDS_PER_WORKER));
+        pieces.push(std::mem::replace(&mut batch, later));
     }
     pieces
 }
@@ -209,7 +225,7 @@ impl Worker<'_> {
         Ok(part)
     }
 
-    /// All samples of one story.
+    /// Makes all samples of one story.
     fn draw_all(&self, record: &Record, part: &mut Part) -> storymeter::core::Result<()> {
         let Record { story, number, place } = record;
         for draw in 0..self.args.per_story {
@@ -225,7 +241,7 @@ impl Worker<'_> {
                             original: &story.text,
                             perturbation: &perturbation,
                         };
-                        // Writing to memory does not fail, and the line has string keys only.
+                        // Writing to memory cannot fail, and all keys of the line are strings.
                         serde_json::to_writer(&mut part.lines, &line)
                             .expect("a sample is plain data");
                         part.lines.push(b'\n');
@@ -240,8 +256,9 @@ impl Worker<'_> {
                     }
                 }
                 Err(Unchanged::OnlyContext) => {
-                    let problem = "a story of one sentence: the first sentence is the leading context, which is \
-                                   never touched, so there is nothing to damage (--skip-bad passes over it)";
+                    let problem = "the story has only one sentence, which is the leading context \
+                                   and stays as it is, so there is nothing to damage; --skip-bad \
+                                   skips such stories";
                     return Err(Error::invalid(place.clone().in_field("story"), problem));
                 }
                 Err(Unchanged::NoEffect) => {}
@@ -261,7 +278,7 @@ impl Part {
     }
 }
 
-/// A record with its names masked, where that is asked for.
+/// Parses a record, and masks its names if the user asked for that.
 fn parse(args: &PerturbArgs, raw: RawRecord) -> storymeter::core::Result<Record> {
     let record = raw.parse()?;
     Ok(if args.delexicalise {
@@ -290,7 +307,7 @@ fn read_lexicon(args: &PerturbArgs) -> anyhow::Result<Option<Lexicon>> {
     Ok(Some(lexicon))
 }
 
-/// The donor sample: prepared earlier, or drawn from a file or from the input.
+/// The donor stories: a sample that was saved earlier, or a new one from a file or from the input.
 fn read_donors(
     args: &PerturbArgs,
     common: &Common,
@@ -316,7 +333,7 @@ fn read_donors(
         let size = batch.len() as u64;
         let wanted: Vec<RawRecord> =
             batch.into_iter().filter(|raw| sampler.wants(raw.number())).collect();
-        // Bad records are found, counted and reported when the input itself is read.
+        // Bad records of the input are reported later, when the input is read for its samples.
         let parsed: Vec<_> = wanted.into_par_iter().map(|raw| parse(args, raw)).collect();
         for record in parsed {
             match record {
@@ -331,14 +348,14 @@ fn read_donors(
     bar.finish_and_clear();
     if donors.is_empty() && args.donors.is_some() {
         bail!(
-            "{}: no donor story is in it",
+            "{}: the file has no donor story",
             args.donors.as_deref().unwrap_or(Path::new("-")).display()
         );
     }
     Ok(donors)
 }
 
-/// The prepared sample in a file, or `None` where the file is something else.
+/// The saved sample in a file, or `None` if the file is something else.
 fn read_prepared(path: &Path) -> anyhow::Result<Option<Donors>> {
     if path == Path::new("-") || path.is_dir() {
         return Ok(None);
@@ -363,12 +380,12 @@ fn report(
     report_skipped(common, &whole.skipped);
     if whole.tally.unchanged > 0 && !common.quiet {
         crate::note(&format!(
-            "{} samples could not be made: nothing that was drawn changed the story",
+            "{} samples could not be made, because none of the chosen techniques changes the story",
             whole.tally.unchanged
         ));
     }
     let mut out = Output::open(None)?;
-    let page = side_by_side::Page::of_this_terminal();
+    let page = side_by_side::Page::for_standard_output();
     for shown in &whole.shown {
         page.print(&mut out, &shown.title, &shown.original, &shown.perturbation)?;
     }

@@ -1,4 +1,4 @@
-//! `storymeter score`: any set of metrics in one pass over the stories.
+//! `storymeter score`: scores stories with any set of metrics.
 
 mod bound;
 mod explain;
@@ -17,7 +17,7 @@ use storymeter::ledger::Resampling;
 use storymeter::{Depth, Device, LEARNED, Pass, Precision, Run, Scored, Scorer, Watch};
 
 use crate::Outcome;
-use crate::args::Common;
+use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
 use crate::output::Output;
 use crate::progress;
@@ -26,43 +26,55 @@ use explain::Shown;
 use sink::Sink;
 use table::Table;
 
-/// Score stories with any set of metrics, in one pass.
+/// Score stories with any set of metrics
 ///
-/// Prints a table: for each metric the score of all stories together and of each system, with a
-/// bootstrap interval, and how each number came about. With -o the scores of every story are
-/// written as well, in input order, with a header beside them (OUT.meta.json) that says what the
-/// columns are. `storymeter metrics list` names the metrics.
+/// Prints a table with the score of all stories together and of each system, with bootstrap
+/// intervals, and with the signatures of the metrics. With -o, the scores of every story are
+/// written to a file as well, in input order. A header beside it (OUT.meta.json) says what the
+/// columns are.
+///
+/// Metrics are named by their ids: bleu. Options follow a colon and are joined by a plus sign:
+/// bleu:intl+floor. `storymeter metrics` lists all metrics.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  storymeter score stories.jsonl
+  storymeter score stories.jsonl --explain
+  storymeter score stories.jsonl --metric bleu,rouge:hanna -o scores.jsonl
+  storymeter score stories.txt --references references.txt --metric chrf,ter
+  storymeter score stories.jsonl --metric bleu --against baseline
+  storymeter score new.jsonl --metric union,bleu --fail-under union=0.5 --fail-under bleu=20")]
 pub struct ScoreArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// Metrics, separated by commas: ids such as bleu, rouge:hanna or bleu:intl+floor. The default
-    /// is union, the learned metric
+    /// The metrics, separated by commas. The default is union, the learned metric
     #[arg(short, long = "metric", value_name = "ID", value_delimiter = ',')]
     metrics: Vec<String>,
-    /// The model of the metric union: a folder written by storymeter train, a model file, or the
-    /// name of a model (`storymeter model list`). The default is part of the program
+    /// The model of the metric union: a folder that `storymeter train` wrote, a model file, or the
+    /// name of a model (`storymeter model list`). The default model is part of the program
     #[arg(long, value_name = "DIR|FILE|NAME")]
     model: Option<PathBuf>,
-    /// A folder of weights or tables. NAME is a metric id (meteor) or the usual name of a model. May
-    /// be given several times
+    /// The folder with the weights or tables of a metric. NAME is the id of a metric, such as
+    /// meteor, or the usual name of a model. The option may be given several times
     #[arg(long, value_name = "NAME=DIR", value_parser = name_and_folder)]
     weights: Vec<(String, PathBuf)>,
-    /// How networks multiply. int8, the default, gives the same scores on the CPU and on a GPU, to
-    /// the last digit. f32 is exact and slower; a model file has it on a GPU only. f16 and bf16 are
-    /// for a GPU
+    /// The number format in which neural networks multiply. The default of union is int8, which
+    /// gives the same scores on the CPU and on a GPU, to the last digit. f32 is slower; a model
+    /// file, whose weights are int8, supports it only on a GPU. f16 and bf16 need a GPU
     #[arg(long, value_name = "PRECISION")]
     precision: Option<PrecisionArg>,
-    /// Where networks compute: cpu, or cuda for an NVIDIA GPU (the first one that
-    /// CUDA_VISIBLE_DEVICES names)
+    /// Where neural networks compute: cpu, or cuda for an NVIDIA GPU (the first one of
+    /// CUDA_VISIBLE_DEVICES)
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceArg,
-    /// Say why: what the learned metric would change, how much each sentence adds, and which kind of
-    /// damage it sees. On the terminal, or as the field "explanation" of -o X.jsonl. Each sentence is
-    /// weighed by reading its part of the story again without it, which takes about five times as
-    /// long as the score. Of a story beyond about 10,000 words only the sentences of the weakest
-    /// parts are weighed; --explain=all weighs them all. `storymeter model show` says how far each
-    /// kind of damage can be trusted
+    /// Explain the scores of union: what it would change in the story, how much each sentence adds
+    /// to the score, and which kinds of damage it sees
+    ///
+    /// The explanation is printed, or it is the field "explanation" of -o OUT.jsonl. To weigh a
+    /// sentence, its part of the story is read again without it. That takes about five times as
+    /// long as the score. If a story has more than about 10,000 words, only the sentences of its
+    /// weakest parts are weighed, unless all are asked for with --explain=all. `storymeter model
+    /// show` says how reliable the diagnosis of each kind of damage is.
     #[arg(
         long,
         value_name = "SENTENCES",
@@ -71,40 +83,36 @@ pub struct ScoreArgs {
         default_missing_value = "weakest"
     )]
     explain: Option<Sentences>,
-    /// Reference stories, one per story and in the same order, from a file like the input. May be
-    /// given several times for several references
+    /// A file of references in any input format, with one reference per story, in the order of the
+    /// stories. The option may be given several times for several references per story
     #[arg(long, value_name = "FILE")]
     references: Vec<PathBuf>,
-    /// The format of the references, where it cannot be told from name and content
+    /// The format of the references, if it is not found from the name and the content
     #[arg(long, value_name = "FORMAT", requires = "references")]
     references_format: Option<Format>,
-    /// Compare every other system with this one, on the items that both have (approximate
-    /// randomisation)
+    /// Compare every other system with this one, with an approximate randomisation test on the
+    /// items that both have
     #[arg(long, value_name = "SYSTEM")]
     against: Option<String>,
-    /// Exit with 1 if the score of all stories is worse than X. With several scores, name one:
-    /// bleu=20
+    /// Exit with code 1 if the score of all stories is worse than X. If there are several scores,
+    /// name one: bleu=20. The option may be given several times
     #[arg(long, value_name = "[KEY=]X")]
     fail_under: Vec<String>,
-    /// Seed of everything that is drawn: intervals, tests, the sample of self-bleu
+    /// The seed of everything that is drawn at random: intervals, tests, the sample of self-bleu
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Number of resamples of intervals and tests
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1000,
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
-    )]
-    resamples: u32,
-    /// Folder with the tables of METEOR 1.5; the same as --weights meteor=DIR
+    /// The number of resamples for intervals and tests
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count())]
+    resamples: u64,
+    /// The folder with the tables of METEOR 1.5. The same as --weights meteor=DIR
     #[arg(long, value_name = "DIR")]
     meteor_data: Option<PathBuf>,
-    /// Write the scores of every story here (.jsonl or .csv)
+    /// Write the scores of every story to this file. Its format is found from its name: .jsonl or
+    /// .csv, or .txt for the table
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// What to write: to -o the scores of every story (jsonl, csv) or the table; without -o, to
-    /// standard output
+    /// What is written to OUT, or to standard output if there is no OUT. The default on standard
+    /// output is the table
     #[arg(long, value_name = "FORMAT")]
     format: Option<OutputFormat>,
 }
@@ -112,31 +120,31 @@ pub struct ScoreArgs {
 /// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OutputFormat {
-    /// Scores of systems, for people
+    /// The scores of all stories together and of each system, as a table
     Table,
-    /// Scores of stories, one JSON object per line
+    /// The scores of every story, as one JSON object per line
     Jsonl,
-    /// Scores of stories, for spreadsheets
+    /// The scores of every story, as comma-separated values
     Csv,
 }
 
 /// The values of `--precision`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PrecisionArg {
-    /// Eight-bit integers
+    /// Integers of 8 bits
     Int8,
-    /// Sixteen bits, on a GPU
+    /// Floating point of 16 bits, on a GPU
     F16,
-    /// Sixteen bits with a larger range and fewer digits, on a GPU
+    /// Floating point of 16 bits with a larger range and fewer digits, on a GPU
     Bf16,
-    /// Single precision
+    /// Floating point of 32 bits
     F32,
 }
 
 /// The values of `--device`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DeviceArg {
-    /// This machine's processor
+    /// The processor of this machine
     Cpu,
     /// An NVIDIA GPU
     Cuda,
@@ -145,9 +153,9 @@ enum DeviceArg {
 /// The values of `--explain`: which sentences of a long story are weighed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Sentences {
-    /// Those of the windows that score lowest
+    /// The sentences of the parts that score lowest
     Weakest,
-    /// Every one
+    /// All sentences
     All,
 }
 
@@ -156,7 +164,7 @@ fn name_and_folder(text: &str) -> Result<(String, PathBuf), String> {
         Some((name, folder)) if !name.is_empty() && !folder.is_empty() => {
             Ok((name.to_owned(), folder.into()))
         }
-        _ => Err(format!("\"{text}\" is not of the form NAME=DIR")),
+        _ => Err(format!("\"{text}\" does not have the form NAME=DIR")),
     }
 }
 
@@ -180,7 +188,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     };
     let lines = layout.map(|layout| ScoreLines::new(layout, keys));
     let mut sink = lines.as_ref().map(|lines| Sink::open(to_file, lines)).transpose()?;
-    // Explanations are for people unless they are written as JSON.
+    // Explanations are printed unless they are part of the JSON lines.
     let show = args.explain.is_some() && format != OutputFormat::Jsonl;
     let shown = Shown::new(show);
     let mut shown_to = show.then(|| Output::open(None)).transpose()?;
@@ -197,13 +205,13 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
 
     let passed = Bound::all_hold(&bounds, &run, common);
     shown_to.map_or(Ok(()), Output::finish)?;
-    // The file with the scores gets its name before the table is shown: a closed pipe must not
-    // undo it.
+    // The file of scores gets its name before the table is printed, so that it is kept even if
+    // standard output is closed.
     if let Some(sink) = sink {
         let stories = run.ledger().len() as u64;
         sink.finish(&Header::new(stories, run.skipped.count, run.columns()))?;
     }
-    // Intervals and tests are drawn only where somebody sees them.
+    // Intervals and tests take time, so they are computed only if the table is printed.
     if format == OutputFormat::Table || args.output.is_some() {
         let table_to = if format == OutputFormat::Table { to_file } else { None };
         print_table(args, &run, table_to)?;
@@ -212,13 +220,13 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
 }
 
-/// What comes of a batch of stories.
+/// The output of a batch of stories.
 struct Done {
     lines: Vec<u8>,
     shown: Vec<u8>,
 }
 
-/// What the user asked for.
+/// The scorer with the metrics and settings that the user typed.
 fn scorer(args: &ScoreArgs) -> Scorer {
     let typed: Vec<String> =
         args.metrics.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
@@ -260,11 +268,15 @@ fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
         Some("jsonl" | "json" | "ndjson") => Ok(OutputFormat::Jsonl),
         Some("csv") => Ok(OutputFormat::Csv),
         Some("txt") => Ok(OutputFormat::Table),
-        _ => Err(anyhow!("{}: name the format with --format jsonl, csv or table", path.display())),
+        _ => Err(anyhow!(
+            "{}: the name does not say which format to write; name it with --format jsonl, csv or \
+             table",
+            path.display()
+        )),
     }
 }
 
-/// The lines of a batch, made by the thread that scored it.
+/// The lines of a batch. The thread that scored the batch writes them.
 fn format_lines(lines: &ScoreLines, scored: &Scored<'_>) -> anyhow::Result<Vec<u8>> {
     let mut out = Vec::new();
     for (at, record) in scored.records.iter().enumerate() {
@@ -302,7 +314,7 @@ fn print_table(args: &ScoreArgs, run: &Run, path: Option<&std::path::Path>) -> a
     .write(path)
 }
 
-/// Says on stderr what a user should know about the stories.
+/// Reports on standard error how many stories are empty, were read only in part, or have no value.
 fn report_counts(common: &Common, run: &Run) {
     if !common.quiet {
         let stories = run.ledger().len();
@@ -310,17 +322,19 @@ fn report_counts(common: &Common, run: &Run) {
             let empty = run.empty_stories();
             crate::note(&format!("{empty} of {stories} stories have no text; they are scored too"));
         }
-        let mut told: Vec<&str> = Vec::new();
+        let mut reported: Vec<&str> = Vec::new();
         let columns = run.columns();
         for column in &columns {
             let metric = column.key.metric();
-            if told.contains(&metric) {
+            if reported.contains(&metric) {
                 continue;
             }
-            told.push(metric);
+            reported.push(metric);
             if column.counts.truncated > 0 {
                 let cut = column.counts.truncated;
-                crate::note(&format!("{metric}: {cut} of {stories} stories were read in part"));
+                crate::note(&format!(
+                    "{metric}: of {cut} of {stories} stories only a part was read"
+                ));
             }
             if column.counts.absent > 0 {
                 let absent = column.counts.absent;
@@ -331,7 +345,7 @@ fn report_counts(common: &Common, run: &Run) {
     report_skipped(common, &run.skipped);
 }
 
-/// A progress bar per pass.
+/// Shows one progress bar per pass over the stories.
 struct Bar<'a> {
     common: &'a Common,
     bar: Option<indicatif::ProgressBar>,

@@ -1,4 +1,4 @@
-//! `storymeter train`: human stories in, a model folder for `score --model` out.
+//! `storymeter train`: trains the learned metric on human stories.
 
 mod log;
 mod team;
@@ -18,91 +18,111 @@ use storymeter::union::train::{
 };
 
 use crate::Outcome;
-use crate::args::Common;
+use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
 use crate::output::Output;
 use crate::progress;
 use watcher::Watcher;
 
-/// Train the learned metric: human stories in, a model folder for `score --model` out.
+/// Train the learned metric on human stories
 ///
-/// Every epoch damages every story anew (UNION, section 3.2), and the encoder learns to tell human stories from damaged
-/// ones, to repair the damage, and to say which kind it is. A twentieth of the stories is kept to choose the best epoch, another
-/// twentieth is left alone for tests; the seed decides which. Stories longer than `max_tokens` are trained on in windows of whole
-/// sentences, from another place every epoch.
+/// In every epoch each story is damaged anew (UNION, section 3.2). The encoder learns to
+/// distinguish human stories from damaged ones, to repair the damage, and to tell its kind. A
+/// twentieth of the stories is used to choose the best epoch, and another twentieth is left out for
+/// tests. The seed decides which stories these are. If a story is longer than the setting
+/// `max_tokens`, it is trained on in windows of whole sentences, which begin at another place in
+/// every epoch.
 ///
-/// The folder holds the best epoch's model; a checkpoint, `training.safetensors`, for --resume (it may be deleted after the
-/// run); and the log, `train.jsonl`, which `storymeter report` plots.
+/// The output folder gets the model of the best epoch, which `score --model` reads; a checkpoint,
+/// `training.safetensors`, which --resume needs and which may be deleted after the run; and the
+/// log, `train.jsonl`, which `report` plots.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  storymeter train --stories stories.tsv --init minilm -o model
+  storymeter train --stories stories.tsv --init minilm -o model --resume
+  storymeter train --print-config --preset paper > paper.toml
+  storymeter train --stories stories.tsv --init bert --config paper.toml --device cuda -o model")]
 pub struct TrainArgs {
-    /// Human stories: files, folders, or - for standard input, in any format `score` reads
+    /// Files or folders of human stories, or - for standard input, in any format that `score` reads
     #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present = "print_config")]
     stories: Vec<PathBuf>,
-    /// The encoder to start from: a Hugging Face style folder (config.json, model.safetensors, tokenizer.json or vocab.txt) of
-    /// a BERT, MiniLM, DistilBERT or MPNet
+    /// The encoder to start from: a folder in the layout of Hugging Face (config.json,
+    /// model.safetensors, and tokenizer.json or vocab.txt) with a BERT, MiniLM, DistilBERT or MPNet
     #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
     init: Option<PathBuf>,
-    /// Where the model goes; made where it is not there
+    /// The folder for the model. It is created if it does not exist
     #[arg(short, long, value_name = "DIR", required_unless_present = "print_config")]
     output: Option<PathBuf>,
-    /// A TOML file of settings; --print-config shows them all. Flags win over the file, and the file over its preset
+    /// A TOML file of settings. --print-config prints all of them. Options of the command line take
+    /// precedence over the file, and the file takes precedence over the preset
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Print the settings, each with what it means, and do nothing else: those of --preset, --config and the other flags
+    /// Print all settings that follow from the other options, with explanations, and do nothing
+    /// else
     #[arg(long)]
     print_config: bool,
-    /// What settings that are not named anywhere are set to: default, paper (sections 3.2, 3.3 and 4.1), or released-code
-    /// (what the authors' code does)
+    /// The values of settings that are given neither in the file nor on the command line
     #[arg(long, value_name = "PRESET")]
     preset: Option<PresetArg>,
     /// Where to compute
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceArg,
-    /// Which GPUs compute, by their numbers: 0, or 0,1,2,3. Several take a part of every batch each and sum their gradients, so that
-    /// the result is one GPU's but for rounding; they need NCCL (libnccl.so.2) in LD_LIBRARY_PATH. A GPU that is named twice computes two
-    /// parts, which is slower than one, and for trying things out
+    /// The numbers of the GPUs that compute: 0, or 0,1,2,3
+    ///
+    /// Several GPUs take a part of every batch each and add up their gradients. The result is that
+    /// of one GPU except for rounding. They need NCCL (libnccl.so.2) in LD_LIBRARY_PATH. A GPU that
+    /// is named twice computes two parts; that is slower, and only useful for tests.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "0")]
     devices: Vec<usize>,
-    /// Which of several processes this is; they are started by the one without it
+    /// The number of this process among several. Only storymeter itself sets it
     #[arg(long, value_name = "N", hide = true)]
     rank: Option<usize>,
-    /// How a GPU keeps activations: bf16 is several times faster; weights, gradients and sums are f32 with both
+    /// The number format of the activations on a GPU. bf16 is several times faster. Weights,
+    /// gradients and sums are f32 in any case
     #[arg(long, value_name = "PRECISION", default_value = "bf16")]
     precision: PrecisionArg,
-    /// A trained model whose judgement is learnt instead of the plain label (distillation); with several, their mean
+    /// A trained model whose scores are learnt instead of the labels (distillation). The option may
+    /// be given several times; the mean of the scores is learnt then
     #[arg(long, value_name = "DIR")]
     teacher: Vec<PathBuf>,
-    /// The same bytes from run to run, on the same kind of GPU with the same libraries. On one GPU this is always so, with or without
-    /// the flag: no sum's order depends on timing, and a product's algorithm follows from its shape. With several it makes NCCL sum in rings,
-    /// whose order is fixed; the bytes are those of this number of GPUs
+    /// Make runs on the same kind of GPU, with the same libraries, end with the same bytes
+    ///
+    /// A run on one GPU always does, with or without this option. With several GPUs, the option
+    /// makes NCCL add in a fixed order (rings). The bytes still depend on the number of GPUs.
     #[arg(long)]
     deterministic: bool,
-    /// Go on where an interrupted run in the output folder stood; the end is the same as without the interruption
+    /// Continue an interrupted run in the output folder. The result is the same as without the
+    /// interruption
     #[arg(long)]
     resume: bool,
-    /// Start anew in a folder that already holds a model or an interrupted run
+    /// Start anew in a folder that already has a model or an interrupted run
     #[arg(long, conflicts_with = "resume")]
     overwrite: bool,
-    /// Train without the reconstruction loss: the paper's -Recon (Table 5)
+    /// Train without the reconstruction loss (-Recon in Table 5 of the UNION paper)
     #[arg(long)]
     without_reconstruction: bool,
-    /// Leave a technique out of the negatives (Table 7's ablations): repetition, substitution, reordering or negation; may be
-    /// given several times
+    /// Do not damage stories with this technique (the ablations in Table 7 of the UNION paper):
+    /// repetition, substitution, reordering or negation. The option may be given several times
     #[arg(long, value_name = "TECHNIQUE")]
     without_technique: Vec<Technique>,
-    /// Seed of everything that is drawn: the split, negatives, order, dropout, new weights
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    /// The seed of all random choices: the split, the damage, the order, dropout and new weights
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64)
+    )]
     seed: Option<u64>,
-    /// Passes over the stories
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    /// The number of passes over the stories
+    #[arg(long, value_name = "N", value_parser = count())]
     epochs: Option<u64>,
-    /// The log, instead of train.jsonl in the output folder
+    /// Write the log to this file instead of train.jsonl in the output folder
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// The format of the stories, where it cannot be told or is told wrongly
+    /// The format of the stories, if it is not found from the name and the content
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<Format>,
-    /// Pass over bad records, count them and report them on stderr, instead of stopping at the first one
+    /// Skip bad records and report them on standard error, instead of stopping at the first one
     #[arg(long)]
     skip_bad: bool,
 }
@@ -110,29 +130,29 @@ pub struct TrainArgs {
 /// The values of `--preset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PresetArg {
-    /// What works best
+    /// The settings that work best
     Default,
-    /// As the paper says
+    /// The settings of the UNION paper, sections 3.2, 3.3 and 4.1
     Paper,
-    /// As the authors' code does
+    /// The settings of the code that the authors of UNION released
     ReleasedCode,
 }
 
 /// The values of `--device`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DeviceArg {
-    /// This machine's processor
+    /// The processor of this machine
     Cpu,
-    /// An NVIDIA card
+    /// An NVIDIA GPU
     Cuda,
 }
 
 /// The values of `--precision`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PrecisionArg {
-    /// Sixteen bits
+    /// Floating point of 16 bits
     Bf16,
-    /// Single precision
+    /// Floating point of 32 bits
     F32,
 }
 
@@ -146,7 +166,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let (Some(init), Some(out)) = (&args.init, &args.output) else {
-        bail!("--init and -o are needed");
+        bail!("training needs an encoder (--init) and an output folder (-o)");
     };
     settings.check(init)?;
     if args.rank.is_none() {
@@ -154,7 +174,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         if args.device == DeviceArg::Cuda && args.devices.len() > 1 {
             if args.stories.iter().any(|path| path == Path::new("-")) {
                 bail!(
-                    "--devices: with several GPUs stories come from files, not from standard input"
+                    "--stories -: several GPUs cannot share standard input; name a file of stories"
                 );
             }
             return team::oversee(&args.devices, args.deterministic);
@@ -175,7 +195,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     };
     let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
     if args.rank.is_some_and(|rank| rank > 0) {
-        // The first rank tells and writes all there is.
+        // Only the first rank writes the log and prints.
         train(&job, &mut |_| Ok(()))?;
         return Ok(Outcome::Done);
     }
@@ -196,12 +216,12 @@ fn device(args: &TrainArgs) -> anyhow::Result<Device> {
     }
     let team = args.rank.map(|rank| team::join(rank, args.devices.len())).transpose()?;
     let Some(gpu) = args.devices.get(args.rank.unwrap_or(0)).copied() else {
-        bail!("--rank: no such GPU")
+        bail!("--rank: --devices names fewer GPUs than that")
     };
     Ok(Device::Cuda { gpu, activations, team })
 }
 
-/// The preset, then the file, then the flags.
+/// The settings of the preset, changed by the file, changed by the command line.
 fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
     let preset = args.preset.map(|preset| match preset {
         PresetArg::Default => Preset::Default,
@@ -223,29 +243,29 @@ fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
     Ok(settings)
 }
 
-/// A model that took hours is not overwritten by a slip.
+/// Checks that no model and no interrupted run is overwritten by mistake.
 fn check_output(args: &TrainArgs, out: &Path) -> anyhow::Result<()> {
     let is_there = |name: &str| out.join(name).exists();
     let (model, checkpoint) = (is_there("storymeter.json"), is_there(CHECKPOINT));
     if args.resume && model && !checkpoint {
-        bail!("{}: holds a model but no {CHECKPOINT} to resume from", out.display());
+        bail!("{}: the folder has a model but no {CHECKPOINT} to resume from", out.display());
     }
     if !args.resume && !args.overwrite && (model || checkpoint) {
         let what = if model { "a model" } else { "an interrupted run" };
         bail!(
-            "{}: holds {what} already: --resume goes on with it, --overwrite starts anew",
+            "{}: the folder already has {what}; --resume continues it, and --overwrite starts anew",
             out.display()
         );
     }
     if args.overwrite && checkpoint {
-        // A checkpoint of the run before must not outlive it.
+        // The checkpoint of the earlier run must not be taken for one of the new run.
         let path = out.join(CHECKPOINT);
         std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
     }
     Ok(())
 }
 
-/// All stories, and how many came from which file.
+/// All stories, and the number of stories per file.
 #[derive(Default)]
 struct Corpus {
     stories: Vec<Story>,
@@ -266,7 +286,7 @@ fn read_stories(args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
         stories.extend(
             input.once().stories(&mut skipped, |here| bar.set_position((before + here) as u64))?,
         );
-        // The name alone: the model must not tell where on a machine its stories lay.
+        // Only the name is kept, so that the model does not reveal folders of this machine.
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         files.push((name, stories.len() - before));
     }
@@ -275,7 +295,7 @@ fn read_stories(args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
     Ok(Corpus { stories, files })
 }
 
-/// What came out, on standard output.
+/// Prints a table of the epochs.
 fn summarise(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
     let mut page = Output::open(None)?;
     writeln!(
@@ -307,7 +327,7 @@ fn summarise(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
     if let Some(best) = reports.iter().rev().find(|report| report.best) {
         writeln!(
             page,
-            "{} holds epoch {}: storymeter score FILE --model {0}",
+            "{} has the model of epoch {}: storymeter score FILE --model {0}",
             out.display(),
             best.epoch
         )?;

@@ -1,6 +1,8 @@
-//! The binary as its users meet it, one file a verb.
+//! Runs the program as its users do. The tests of each verb have a file of their own.
 
+mod advice;
 mod correlate;
+mod help;
 mod meta;
 mod metrics;
 mod model;
@@ -8,6 +10,7 @@ mod perturb;
 mod report;
 mod sandbox;
 mod score;
+mod score_files;
 mod streaming;
 mod tiny_model;
 mod train;

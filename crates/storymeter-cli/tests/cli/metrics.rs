@@ -52,5 +52,5 @@ fn an_id_with_a_number_or_a_preset_finds_its_page() {
 fn an_unknown_id_gets_a_suggestion() {
     Sandbox::new()
         .run("metrics show blue")
-        .fails_with("there is no metric \"blue\", did you mean \"bleu\"?");
+        .fails_with("there is no metric \"blue\"; did you mean \"bleu\"?");
 }

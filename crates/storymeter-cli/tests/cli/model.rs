@@ -1,4 +1,4 @@
-//! `storymeter model`: pack, list, show and pull, the last also from a server that hangs up in the middle.
+//! `storymeter model`: pack, list, show and pull. Pull is also tested with a server that hangs up.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,16 +11,20 @@ use crate::tiny_model::write_model;
 const ABOUT: &str = r#"{
   "name": "tiny", "summary": "A model for tests.", "licence": "MIT", "recipe": "none",
   "sources": [{"name": "nothing", "licence": "free", "note": "Random weights."}],
-  "notes": ["Figures made up for a test."], "limits": ["It knows nothing."], "not_for": ["Anything."]
+  "notes": ["Figures made up for a test."], "limits": ["It knows nothing."],
+  "not_for": ["Anything."]
 }"#;
 
-const FIGURES: &str = r#"{"signature": "x", "agreement": [{"set": "no set", "criterion": "none", "level": "pooled",
-  "metric": "union", "n": 3, "pearson": {"value": 0.5, "low": 0.25, "high": 0.75},
-  "spearman": {"value": 0.5, "low": 0.25, "high": 0.75}, "kendall": {"value": 0.5, "low": 0.25, "high": 0.75}}],
+const FIGURES: &str = r#"{"signature": "x",
+  "agreement": [{"set": "no set", "criterion": "none", "level": "pooled", "metric": "union", "n": 3,
+    "pearson": {"value": 0.5, "low": 0.25, "high": 0.75},
+    "spearman": {"value": 0.5, "low": 0.25, "high": 0.75},
+    "kendall": {"value": 0.5, "low": 0.25, "high": 0.75}}],
   "diagnosis": [{"output": "repetition", "error": "repeated plots", "positives": 2, "auc": 0.9,
   "auc_reasonable": 0.95}]}"#;
 
-/// A sandbox with a trained folder `model`, a source `shop` with the packed `tiny.smq`, and `in.jsonl`.
+/// A sandbox with a trained folder `model`, a source `shop` with the packed `tiny.smq`, and
+/// `in.jsonl`.
 fn with_shop() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write(
@@ -49,7 +53,7 @@ fn a_packed_model_scores_like_its_folder_and_shows_its_card() {
     };
     assert_eq!(scores("model"), scores("shop/tiny.smq"));
     let shown = sandbox.run("model show shop/tiny.smq").succeeds();
-    // The fingerprint and the size are the weights' business.
+    // The first line has the fingerprint and the size, which depend on the weights.
     let shown = shown.stdout().lines().skip(1).collect::<Vec<_>>().join("\n");
     insta::assert_snapshot!(shown);
     let json = sandbox.run("model show shop/tiny.smq --format json").succeeds();
@@ -91,10 +95,10 @@ fn what_cannot_be_pulled_is_explained_and_nothing_is_installed() {
         assert!(!sandbox.path("installed/tiny.smq").exists());
     };
     refused("model pull tiny", "there is no public source of models yet");
-    refused("model pull large --from shop", "has no model \"large\"; it has tiny");
+    refused("model pull large --from shop", "has no model \"large\"; it has: tiny");
     refused("model pull tiny --from nowhere", "nowhere/manifest.json");
-    refused("model pull tiny --from ftp://shop", "ftp is not one of file, http, https");
-    // Nobody listens at port 1 of this machine.
+    refused("model pull tiny --from ftp://shop", "ftp is not supported; use file, http or https");
+    // No server listens at port 1 of this machine.
     refused(
         "model pull tiny --from http://127.0.0.1:1",
         "http://127.0.0.1:1/manifest.json: cannot be reached",
@@ -104,7 +108,7 @@ fn what_cannot_be_pulled_is_explained_and_nothing_is_installed() {
     let last = file.len() - 1;
     file[last] ^= 1;
     sandbox.write("shop/tiny.smq", &file);
-    refused("model pull tiny --from shop", "and the manifest says");
+    refused("model pull tiny --from shop", "but the manifest says");
     assert_eq!(std::fs::read_dir(sandbox.path("installed")).unwrap().count(), 0, "no rest stays");
     sandbox.write("shop/tiny.smq", &file[..last]);
     refused("model pull tiny --from shop", "the connection ended early");
@@ -147,7 +151,7 @@ fn a_download_that_broke_goes_on_where_it_stopped() {
     let place = [("STORYMETER_MODELS", "installed")];
     let line = format!("model pull tiny --from http://{}/", server.address);
     let broken =
-        sandbox.run_with(&line, &place).fails_with("bytes are kept; the same command goes on");
+        sandbox.run_with(&line, &place).fails_with("bytes are kept; the same command continues");
     assert!(broken.stderr().contains(&format!("{half} of {}", file.len())), "{}", broken.stderr());
     assert!(!sandbox.path("installed/tiny.smq").exists());
     sandbox.run_with(&line, &place).succeeds();
@@ -177,10 +181,10 @@ fn bytes(sandbox: &Sandbox, name: &str) -> Vec<u8> {
     std::fs::read(sandbox.path(name)).unwrap()
 }
 
-/// A file server on this machine that hangs up in the middle of the first model file it is asked for.
+/// A file server that hangs up in the middle of the first model file that it sends.
 struct Server {
     address: String,
-    /// What each request for a model file asked to begin with.
+    /// The first byte that each request for a model file asks for.
     ranges: Arc<Mutex<Vec<Option<usize>>>>,
 }
 
@@ -254,7 +258,9 @@ fn the_mean_of_models_is_a_model_and_only_alike_ones_have_one() {
     // The mean of a model and itself is the model.
     let weights = |folder: &str| bytes(&sandbox, &format!("{folder}/model.safetensors"));
     assert!(weights("mean") == weights("model"));
-    sandbox.run("model average model model -o mean").fails_with("mean: holds a model already");
+    sandbox
+        .run("model average model model -o mean")
+        .fails_with("mean: the folder already has a model");
     let card = String::from_utf8(bytes(&sandbox, "mean/storymeter.json")).unwrap();
     sandbox.write(
         "mean/storymeter.json",
@@ -265,7 +271,7 @@ fn the_mean_of_models_is_a_model_and_only_alike_ones_have_one() {
     assert!(!sandbox.path("other").exists());
     sandbox
         .run("model pack model --temperature 0 -o t.smq")
-        .fails_with("a positive number is needed");
+        .fails_with("the temperature must be a positive number");
     sandbox.run("model pack model --temperature 3 -o t.smq").succeeds();
     let json = sandbox.run("model show t.smq --format json").succeeds();
     let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
@@ -284,7 +290,7 @@ fn a_model_file_can_be_packed_again_and_calibrated_on_stories() {
     assert_eq!(old["fingerprint"], same["fingerprint"], "the scores are the same");
     assert_ne!(old["card"]["about"]["agreement"], same["card"]["about"]["agreement"]);
 
-    // The embedded model's calibration, fitted again on other stories, is not far from its own.
+    // Calibrated again on other stories, the embedded model gets a similar temperature.
     let mut stories = String::new();
     for i in 0..30 {
         for line in examples().lines() {
@@ -317,12 +323,12 @@ fn a_model_file_can_be_packed_again_and_calibrated_on_stories() {
         .fails_with("repetition must be 0 or more");
     sandbox.run("model pack small.smq --repetition 5 -o strict.smq").succeeds();
     assert_ne!(shown("strict.smq")["fingerprint"], old["fingerprint"], "the scores differ");
-    // Softer, and with windows of another size.
+    // The temperature can be softened, and the windows can have another size.
     sandbox.run("model pack small.smq --calibrate human.jsonl --soften 3 -o soft.smq").succeeds();
     assert_eq!(temperature(&shown("soft.smq")), 3.0 * temperature(&new));
     sandbox
         .run("model pack small.smq --calibrate human.jsonl --soften 0 -o none.smq")
-        .fails_with("--soften 0: a positive number");
+        .fails_with("--soften 0: the factor must be a positive number");
     sandbox.run("model pack small.smq --window 64 -o narrow.smq").succeeds();
     assert_eq!(shown("narrow.smq")["card"]["max_tokens"], 64);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and runs of the binary in it.
+//! Runs the program in a temporary folder, one per test.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ impl Sandbox {
         names
     }
 
-    /// Runs `storymeter` with arguments separated by blanks.
+    /// Runs `storymeter` with arguments that are separated by spaces.
     pub fn run(&self, line: &str) -> Run {
         self.run_with_input(line, b"")
     }
@@ -60,7 +60,7 @@ impl Sandbox {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // A run that fails early may not read its input; that is for its exit code to say.
+        // A run that fails early does not read its input. Its exit code says so.
         let _ = child.stdin.take().unwrap().write_all(input);
         Run(child.wait_with_output().unwrap())
     }
@@ -82,20 +82,30 @@ impl Run {
         std::str::from_utf8(&self.0.stderr).unwrap()
     }
 
-    /// The run did what was asked.
+    /// Checks that the run succeeded.
     #[track_caller]
     pub fn succeeds(self) -> Self {
         assert_eq!(self.code(), 0, "{}", self.stderr());
         self
     }
 
-    /// The run failed with exit code 2 and said this.
+    /// Checks that the run failed with exit code 2 and this message.
     #[track_caller]
     pub fn fails_with(self, message: &str) -> Self {
         assert_eq!(self.code(), 2, "{}", self.stderr());
         assert!(self.stderr().contains(message), "expected {message:?}, got {:?}", self.stderr());
         self
     }
+}
+
+/// The example output in README.md (a fenced block of `text`) that begins like this.
+#[track_caller]
+pub fn readme_example(beginning: &str) -> String {
+    let readme = std::fs::read_to_string(repository("README.md")).unwrap();
+    let blocks = readme.split("```text\n").skip(1).filter_map(|part| part.split("\n```").next());
+    let examples: Vec<&str> = blocks.filter(|block| block.starts_with(beginning)).collect();
+    assert_eq!(examples.len(), 1, "README.md has one example that begins with {beginning:?}");
+    examples[0].to_owned()
 }
 
 /// A file of the repository.

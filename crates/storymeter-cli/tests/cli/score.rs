@@ -1,17 +1,31 @@
-//! `storymeter score`.
+//! `storymeter score` with metrics that need no model.
 
 use crate::sandbox::Sandbox;
 
-const STORIES: &str = r#"{"id":"a1","system":"rain","item":"one","prompt":"A storm is coming.","story":"The storm came at night. Nobody slept.","reference":"The storm came in the night, and nobody slept at all.","human":{"coherence":[4,5]}}
-{"id":"a2","system":"rain","item":"two","prompt":"A letter arrives.","story":"A letter came. She read it twice, and wept.","reference":["The letter came on Monday. She read it twice.","A letter! She wept."]}
-{"id":"b1","system":"sun","item":"one","prompt":"A storm is coming.","story":"Sun. Sun. Sun.","reference":"The storm came in the night, and nobody slept at all."}
-{"id":"b2","system":"sun","item":"two","prompt":"A letter arrives.","story":"","reference":"The letter came on Monday. She read it twice."}
-"#;
+const STORIES: &str = concat!(
+    r#"{"id":"a1","system":"rain","item":"one","prompt":"A storm is coming.","#,
+    r#""story":"The storm came at night. Nobody slept.","#,
+    r#""reference":"The storm came in the night, and nobody slept at all.","#,
+    r#""human":{"coherence":[4,5]}}"#,
+    "\n",
+    r#"{"id":"a2","system":"rain","item":"two","prompt":"A letter arrives.","#,
+    r#""story":"A letter came. She read it twice, and wept.","#,
+    r#""reference":["The letter came on Monday. She read it twice.","A letter! She wept."]}"#,
+    "\n",
+    r#"{"id":"b1","system":"sun","item":"one","prompt":"A storm is coming.","#,
+    r#""story":"Sun. Sun. Sun.","#,
+    r#""reference":"The storm came in the night, and nobody slept at all."}"#,
+    "\n",
+    r#"{"id":"b2","system":"sun","item":"two","prompt":"A letter arrives.","story":"","#,
+    r#""reference":"The letter came on Monday. She read it twice."}"#,
+    "\n",
+);
 
 /// Every metric that needs no files of its own.
-const ALL: &str = "bleu,bleu:hanna,bleu:union,chrf,chrf:plus-plus,ter,cider-d,coverage,density,compression,\
-                   text-length:hanna,novelty-1,novelty-2,novelty-3,repetition-1,repetition-2,repetition-3,distinct-1,\
-                   distinct-4,self-bleu";
+const ALL: &str = "bleu,bleu:hanna,bleu:union,chrf,chrf:plus-plus,ter,cider-d,coverage,density,\
+                   compression,text-length:hanna,novelty-1,novelty-2,novelty-3,repetition-1,\
+                   repetition-2,repetition-3,distinct-1,distinct-4,rouge:google,rouge:hanna,\
+                   self-bleu";
 
 fn with_stories() -> Sandbox {
     let sandbox = Sandbox::new();
@@ -34,10 +48,7 @@ fn a_table_shows_all_stories_and_each_system() {
         .run("score stories.jsonl --metric bleu,ter,text-length --against sun")
         .succeeds();
     insta::assert_snapshot!(run.stdout());
-    assert_eq!(
-        run.stderr(),
-        "storymeter: 1 of 4 stories have no text; they are scored as they are\n"
-    );
+    assert_eq!(run.stderr(), "storymeter: 1 of 4 stories have no text; they are scored too\n");
 }
 
 #[test]
@@ -47,7 +58,7 @@ fn every_story_gets_a_line_in_input_order() {
         .run("score stories.jsonl --metric bleu,chrf:hanna,novelty-2 -o scores.jsonl")
         .succeeds();
     insta::assert_snapshot!(sandbox.read("scores.jsonl"));
-    assert_eq!(sandbox.names(), ["scores.jsonl", "stories.jsonl"]);
+    assert_eq!(sandbox.names(), ["scores.jsonl", "scores.jsonl.meta.json", "stories.jsonl"]);
 }
 
 #[test]
@@ -63,16 +74,16 @@ fn scores_go_to_standard_output_when_asked_for() {
 fn any_number_of_threads_gives_the_same_bytes() {
     let sandbox = with_stories();
     let run = |threads: usize| {
-        let line = format!(
-            "score stories.jsonl --metric {ALL} --threads {threads} --against rain -o {threads}.jsonl"
-        );
+        let metrics = format!("--metric {ALL} --against rain");
+        let line = format!("score stories.jsonl {metrics} --threads {threads} -o {threads}.jsonl");
         sandbox.run(&line).succeeds().stdout().to_owned()
     };
     assert_eq!(run(1), run(3));
     assert_eq!(sandbox.read("1.jsonl"), sandbox.read("3.jsonl"));
+    assert_eq!(sandbox.read("1.jsonl.meta.json"), sandbox.read("3.jsonl.meta.json"));
 }
 
-/// Stories and references one a line, more than are read at once; two systems in turns.
+/// Stories and references with one per line, more than are read at once. Two systems take turns.
 fn many(count: usize) -> (String, String) {
     let story = |n: usize| {
         let system = if n.is_multiple_of(2) { "even" } else { "odd" };
@@ -95,8 +106,9 @@ fn several_batches_under_way_come_out_in_order_on_any_number_of_threads() {
     sandbox.write("references.txt", references);
     let run = |threads: usize| {
         let line = format!(
-            "score stories.jsonl --references references.txt --references-format lines --metric bleu,cider-d,rouge:hanna,self-bleu \
-             --resamples 50 --threads {threads} -o {threads}.jsonl"
+            "score stories.jsonl --references references.txt --references-format lines \
+             --metric bleu,cider-d,rouge:hanna,self-bleu --resamples 50 --threads {threads} \
+             -o {threads}.jsonl"
         );
         sandbox.run(&line).succeeds().stdout().to_owned()
     };
@@ -129,8 +141,8 @@ fn the_first_bad_record_of_many_batches_is_named() {
     );
     let run =
         sandbox.run(&format!("score stories.jsonl {formats} --skip-bad -o out.jsonl")).succeeds();
-    assert!(run.stderr().contains("2 bad records were passed over"), "{}", run.stderr());
-    // The references of the bad ones are passed over with them.
+    assert!(run.stderr().contains("2 bad records were skipped"), "{}", run.stderr());
+    // The references of bad records are skipped with them.
     let scores = sandbox.read("out.jsonl");
     let after = scores.lines().nth(4500).expect("4,998 lines");
     sandbox.write("stories.jsonl", stories);
@@ -144,8 +156,10 @@ fn stories_and_references_are_counted_across_batches() {
     let take =
         |text: &str, count: usize| text.split_inclusive('\n').take(count).collect::<String>();
     let (stories, references) = many(3000);
-    let line = "score stories.jsonl --references references.txt --references-format lines --metric bleu -o out.jsonl";
-    // Ends of batches among them.
+    let line = "score stories.jsonl --references references.txt --references-format lines \
+                --metric bleu -o out.jsonl";
+    // Stories are read in batches of 1,024 or so. Some of these counts end a batch, and others do
+    // not.
     for (count, given) in
         [(2048, 2047), (2500, 1024), (2049, 2048), (2048, 2049), (1024, 3000), (700, 701)]
     {
@@ -211,7 +225,7 @@ fn a_limit_that_is_not_reached_is_exit_code_1() {
     let code = |more: &str| sandbox.run(&format!("score stories.jsonl --metric {more}")).code();
     assert_eq!(code("bleu --fail-under 10"), 0);
     assert_eq!(code("bleu --fail-under 20"), 1);
-    // Lower is better: the limit is from above.
+    // For a metric where lower is better, the limit is an upper one.
     assert_eq!(code("ter,bleu --fail-under ter=90"), 0);
     assert_eq!(code("ter,bleu --fail-under ter=50"), 1);
     assert_eq!(code("ter,bleu --fail-under 50"), 2);
@@ -227,7 +241,8 @@ fn what_a_metric_needs_and_a_story_lacks_is_named() {
     nothing_half_written(
         &sandbox,
         "score bare.jsonl --metric bleu -o out.jsonl",
-        "bare.jsonl:2: story \"x\": metric \"bleu\" needs a reference, and there is none",
+        "bare.jsonl:2: story \"x\": metric \"bleu\" needs a reference, and there is none (add it \
+         to the stories as the field \"reference\", or name a file with --references)",
     );
     nothing_half_written(
         &sandbox,
@@ -244,13 +259,99 @@ fn what_cannot_be_asked_for_is_refused() {
     let refused = |more: &str, message: &str| {
         nothing_half_written(&sandbox, &format!("score stories.jsonl {more}"), message)
     };
-    refused("--metric blue", "did you mean \"bleu\"?");
-    refused("--metric bleu:paper", "metric \"bleu\" has no preset \"paper\"; it has 13a, intl,");
-    refused("--metric bleu:intl+char", "presets \"intl\" and \"char\" exclude each other");
+    refused(
+        "--metric blue",
+        "there is no metric \"blue\"; did you mean \"bleu\"? (`storymeter metrics list` names all \
+         metrics)",
+    );
+    refused("--metric bleu:paper", "metric \"bleu\" has no option \"paper\"; it has 13a, intl,");
+    refused("--metric bleu:intl+floop", "did you mean \"floor\"?");
     refused("--metric bleu,bleu", "both write the key \"bleu\"");
     refused(
         "--metric bleu --against moon -o x.jsonl",
-        "there is no such system; there are rain, sun",
+        "there is no system \"moon\"; there are: rain, sun",
     );
-    refused("--metric bleu -o scores.dat", "name the format with --format");
+    refused("--metric bleu --against ran -o x.jsonl", "did you mean \"rain\"?");
+    refused("--metric bleu -o scores.dat", "name it with --format jsonl, csv or table");
+}
+
+#[test]
+fn two_options_of_one_kind_are_refused_with_the_reason() {
+    let sandbox = with_stories();
+    for (metric, reason) in [
+        ("bleu:intl+char", "\"intl\" and \"char\" exclude each other: both choose the tokeniser"),
+        ("ter:tercom+cased", "\"tercom\" and \"cased\" exclude each other: "),
+        ("cider-d:words+split", "\"words\" and \"split\" exclude each other: "),
+        ("rouge:hanna+google", "\"hanna\" and \"google\" exclude each other: "),
+        ("text-length:spacy+hanna", "\"spacy\" and \"hanna\" exclude each other: "),
+    ] {
+        let line = format!("score stories.jsonl --metric {metric}");
+        nothing_half_written(&sandbox, &line, reason);
+    }
+    // Options of different kinds may stand in any order.
+    let scores = |metric: &str| {
+        let line = format!("score stories.jsonl --metric {metric} --format csv");
+        let csv = sandbox.run(&line).succeeds().stdout().to_owned();
+        csv.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(scores("bleu:intl+floor").len(), 4);
+    assert_eq!(scores("bleu:intl+floor"), scores("bleu:floor+intl"));
+}
+
+#[test]
+fn a_limit_must_be_a_number_for_a_score_that_is_there() {
+    let sandbox = with_stories();
+    let refused = |limit: &str, message: &str| {
+        let line = format!("score stories.jsonl --metric bleu,ter --fail-under {limit}");
+        nothing_half_written(&sandbox, &line, message);
+    };
+    refused("bleu=NaN", "--fail-under bleu=NaN: NaN is not a number");
+    refused("bleu=high", "--fail-under bleu=high: high is not a number");
+    refused("blue=20", "--fail-under blue=20: there is no score \"blue\"; did you mean \"bleu\"?");
+    refused("20", "--fail-under 20: there are several scores, so name one: bleu=20");
+}
+
+#[test]
+fn a_missed_limit_is_named_and_the_scores_are_still_written() {
+    let sandbox = with_stories();
+    let line = "score stories.jsonl --metric bleu,ter -o out.csv --fail-under bleu=20 \
+                --fail-under ter=50";
+    let run = sandbox.run(line);
+    assert_eq!(run.code(), 1);
+    assert!(run.stderr().contains("bleu is 12.3908, below the limit of 20\n"), "{}", run.stderr());
+    assert!(run.stderr().contains("ter is 88.0000, above the limit of 50\n"), "{}", run.stderr());
+    assert_eq!(sandbox.read("out.csv").lines().count(), 5);
+}
+
+#[test]
+fn weights_that_are_missing_are_named_with_the_option_that_finds_them() {
+    let sandbox = with_stories();
+    nothing_half_written(
+        &sandbox,
+        "score stories.jsonl --metric meteor -o out.jsonl",
+        "(name the folder with --weights meteor=DIR)",
+    );
+    nothing_half_written(
+        &sandbox,
+        "score stories.jsonl --metric meteor --weights meteor=nowhere -o out.jsonl",
+        "nowhere",
+    );
+    nothing_half_written(
+        &sandbox,
+        "score stories.jsonl --metric meteor --weights meteor",
+        "\"meteor\" does not have the form NAME=DIR",
+    );
+}
+
+#[test]
+fn a_format_that_is_not_recognised_can_be_named() {
+    let sandbox = with_stories();
+    sandbox.write("stories.dat", "The storm came.\n");
+    nothing_half_written(
+        &sandbox,
+        "score stories.dat --metric text-length",
+        "stories.dat: the format cannot be recognised from the name or the content (name it with \
+         --input-format, such as --input-format jsonl)",
+    );
+    sandbox.run("score stories.dat --input-format lines --metric text-length").succeeds();
 }

@@ -1,4 +1,4 @@
-//! Scoring streams: memory does not grow with the number of stories, but for the few bytes a score takes.
+//! Scoring needs bounded memory: each story may add only the few bytes of its scores.
 #![cfg(target_os = "linux")]
 
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::sandbox::Sandbox;
 use crate::tiny_model::write_model;
 
-/// The largest size a process has had in memory so far, in KiB.
+/// The largest memory that a process has used so far, in KiB.
 fn peak(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -32,7 +32,7 @@ fn memory_is_bounded_however_many_stories_are_scored() {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     let mut number = 0;
-    // A pipe holds little, and the reader is a few thousand stories ahead at most.
+    // A pipe holds little, and the program reads at most a few thousand stories ahead.
     let mut send = |count: usize| {
         for _ in 0..count / 500 {
             let mut lines = String::new();
@@ -54,7 +54,7 @@ fn memory_is_bounded_however_many_stories_are_scored() {
     drop(input);
     assert!(child.wait().unwrap().success());
     assert_eq!(sandbox.read("out.jsonl").lines().count(), 50_000);
-    // A kilobyte a story is what a metric may keep; 35,000 stories of text alone would be more than 3 MiB.
+    // A metric may keep one kilobyte per story. The texts alone have more than 3 MiB.
     let grown = late - early;
     assert!(grown < 35_000, "from {early} KiB to {late} KiB: {grown} KiB for 35,000 stories");
 }

@@ -1,4 +1,4 @@
-//! A tiny model with random weights: its numbers mean nothing, and stay.
+//! A tiny model with random weights. Its scores mean nothing, but they are always the same.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use storymeter::union::{Card, Heads, Model, Reconstruction};
 
 use crate::sandbox::repository;
 
-/// Writes it to a folder.
+/// Writes the model to a folder.
 pub fn write_model(folder: &Path) {
     let encoder = repository("crates/storymeter-encoder/tests/fixtures/bert");
     let config = Config::load(&encoder).unwrap();

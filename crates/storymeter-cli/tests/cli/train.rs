@@ -1,4 +1,5 @@
-//! `storymeter train` with a tiny encoder: what it writes, what it says of bad input, and what is left when it is cut off.
+//! `storymeter train` with a tiny encoder: its output, its errors, and what an interrupted run
+//! leaves.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -16,7 +17,8 @@ fn with_stories(count: usize) -> Sandbox {
     with_stories_for("bert", count)
 }
 
-/// The same with another encoder: a GPU takes widths that are multiples of eight, which `bert`'s is not.
+/// The same with another encoder. A GPU needs a width that is a multiple of eight, unlike that of
+/// `bert`.
 fn with_stories_for(encoder: &str, count: usize) -> Sandbox {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("encoder")).unwrap();
@@ -63,7 +65,7 @@ fn of_kind<'a>(log: &'a [Value], kind: &str) -> Vec<&'a Value> {
 fn a_model_is_trained_logged_reported_and_scores() {
     let sandbox = with_stories(120);
     let run = sandbox.run(&format!("{TRAIN} -o model --seed 3")).succeeds();
-    assert!(run.stdout().contains("model holds epoch"), "{}", run.stdout());
+    assert!(run.stdout().contains("model has the model of epoch"), "{}", run.stdout());
     let prompts = "prompts are not read (prompts = false), although 8 stories have one";
     assert!(run.stderr().contains(prompts), "{}", run.stderr());
     let log = log(&sandbox, "model/train.jsonl");
@@ -126,13 +128,14 @@ fn stories_may_come_from_standard_input_and_the_log_may_go_elsewhere() {
         })
         .collect();
     input.push_str("{\"stories\": 3}\n");
-    let line = "train --stories - --input-format jsonl --init encoder --config run.toml --epochs 1 -o model --log told.jsonl";
+    let line = "train --stories - --input-format jsonl --init encoder --config run.toml --epochs 1 \
+                -o model --log elsewhere.jsonl";
     sandbox.run_with_input(line, input.as_bytes()).fails_with("standard input:61");
     assert!(!sandbox.path("model").exists());
     let run = sandbox.run_with_input(&format!("{line} --skip-bad"), input.as_bytes()).succeeds();
-    assert!(run.stderr().contains("1 bad records were passed over"), "{}", run.stderr());
+    assert!(run.stderr().contains("1 bad record was skipped"), "{}", run.stderr());
     assert!(!sandbox.path("model/train.jsonl").exists());
-    assert_eq!(log(&sandbox, "told.jsonl")[0]["files"][0]["stories"], 60);
+    assert_eq!(log(&sandbox, "elsewhere.jsonl")[0]["files"][0]["stories"], 60);
 }
 
 #[test]
@@ -178,9 +181,10 @@ fn what_is_wrong_with_the_settings_is_named() {
     assert!(!sandbox.path("model/storymeter.json").exists());
 }
 
-/// A run that cannot be must not cost the one before it its checkpoint, nor the time to read the stories.
+/// Impossible settings are refused before the stories are read and before an older checkpoint is
+/// removed.
 #[test]
-fn numbers_that_cannot_be_end_the_run_before_any_work() {
+fn impossible_numbers_end_the_run_before_any_work() {
     let sandbox = with_stories(0);
     std::fs::create_dir(sandbox.path("before")).unwrap();
     sandbox.write("before/training.safetensors", "kept");
@@ -200,8 +204,8 @@ fn numbers_that_cannot_be_end_the_run_before_any_work() {
         ("[perturb]\nweights = [inf, 0, 0, 0]", "run.toml:2: field \"perturb\": is impossible"),
     ];
     for (line, message) in cases {
-        sandbox.write("run.toml", format!("# A slip.\n{line}\n"));
-        // Neither the stories nor the folder are looked at.
+        sandbox.write("run.toml", format!("# A mistake.\n{line}\n"));
+        // The stories do not exist, so an attempt to read them would be another error.
         let train = "train --stories nowhere.tsv --init encoder --config run.toml";
         let run = sandbox.run(&format!("{train} -o before --overwrite"));
         assert_eq!(run.code(), 2);
@@ -214,7 +218,7 @@ fn numbers_that_cannot_be_end_the_run_before_any_work() {
 }
 
 #[test]
-fn a_gpu_trains_or_is_said_to_be_missing() {
+fn a_gpu_trains_or_is_reported_as_missing() {
     let sandbox = with_stories_for("distilbert", 60);
     let run = sandbox.run(&format!("{TRAIN} -o model --epochs 1 --device cuda --deterministic"));
     if run.code() == 0 {
@@ -226,9 +230,9 @@ fn a_gpu_trains_or_is_said_to_be_missing() {
     }
 }
 
-/// Two processes on one GPU, which NCCL takes for two hosts: what two GPUs do, but for the way between them.
+/// Two processes share one GPU, which NCCL takes for two hosts. They do the same as two GPUs.
 #[test]
-fn two_ranks_on_a_gpu_train_what_one_does_or_what_is_missing_is_said() {
+fn two_ranks_on_a_gpu_train_the_same_model_as_one_or_report_what_is_missing() {
     let sandbox = with_stories_for("distilbert", 120);
     let train = |out: &str, more: &str| {
         sandbox.run(&format!(
@@ -265,23 +269,24 @@ fn two_ranks_on_a_gpu_train_what_one_does_or_what_is_missing_is_said() {
 #[test]
 fn several_gpus_do_not_share_a_standard_input() {
     let sandbox = with_stories(20);
-    let line = "train --stories - --input-format jsonl --init encoder --config run.toml -o model --device cuda --devices 0,1";
-    sandbox.run_with_input(line, b"{}").fails_with("not from standard input");
+    let line = "train --stories - --input-format jsonl --init encoder --config run.toml -o model \
+                --device cuda --devices 0,1";
+    sandbox.run_with_input(line, b"{}").fails_with("several GPUs cannot share standard input");
 }
 
 #[test]
-fn a_model_is_not_overwritten_by_a_slip() {
+fn a_model_is_not_overwritten_by_mistake() {
     let sandbox = with_stories(60);
     sandbox.run(&format!("{TRAIN} -o model --epochs 1")).succeeds();
     let before = sandbox.read("model/storymeter.json");
     sandbox
         .run(&format!("{TRAIN} -o model --epochs 1 --seed 9"))
-        .fails_with("--resume goes on with it");
-    sandbox
-        .run(&format!("{TRAIN} -o model --epochs 1 --seed 9 --resume"))
-        .fails_with("a run with other settings");
+        .fails_with("--resume continues it, and --overwrite starts anew");
+    sandbox.run(&format!("{TRAIN} -o model --epochs 1 --seed 9 --resume")).fails_with(
+        "a run with other settings (--overwrite starts anew and removes that checkpoint)",
+    );
     assert_eq!(sandbox.read("model/storymeter.json"), before);
-    // A run that is complete has nothing to go on with.
+    // A complete run has nothing left to do.
     sandbox.run(&format!("{TRAIN} -o model --epochs 1 --resume")).succeeds();
     assert_eq!(sandbox.read("model/storymeter.json"), before);
     let checkpoint = std::fs::read(sandbox.path("model/training.safetensors")).unwrap();
@@ -319,7 +324,7 @@ fn a_broken_encoder_is_explained() {
     broken("vocab.txt", &other_vocabulary, "they belong to different models");
 }
 
-/// Starts a run whose log will tell how far it is.
+/// Starts a run in the background.
 fn start(sandbox: &Sandbox, line: &str) -> Child {
     Command::new(env!("CARGO_BIN_EXE_storymeter"))
         .args(line.split_whitespace())
@@ -364,14 +369,14 @@ fn a_killed_run_resumed_ends_with_the_same_bytes_as_an_unbroken_one() {
     let sandbox = with_stories(400);
     sandbox.run(&format!("{TRAIN} -o whole")).succeeds();
     kill_in_second_epoch(&sandbox, "cut");
-    // A line that was cut off by the kill must not spoil the log.
+    // A line that the kill has cut off must not spoil the log.
     let mut text = sandbox.read("cut/train.jsonl");
     text.push_str("{\"event\":\"st");
     sandbox.write("cut/train.jsonl", text);
     sandbox.run(&format!("{TRAIN} -o cut --resume --threads 1")).succeeds();
     assert_same_model(&sandbox.path("whole"), &sandbox.path("cut"));
-    // But for times, both logs tell the same.
-    let told = |out: &str| -> Vec<Value> {
+    // Except for times, both logs are the same.
+    let events = |out: &str| -> Vec<Value> {
         let log = log(&sandbox, &format!("{out}/train.jsonl"));
         let steps =
             log.iter().filter(|line| line["event"] == "step" || line["event"] == "epoch").cloned();
@@ -381,11 +386,11 @@ fn a_killed_run_resumed_ends_with_the_same_bytes_as_an_unbroken_one() {
         };
         steps.map(timeless).collect()
     };
-    assert_eq!(told("whole"), told("cut"));
+    assert_eq!(events("whole"), events("cut"));
     sandbox.run("report cut/train.jsonl -o report.html").succeeds();
 }
 
-/// A run that may not write files larger than so many blocks of 512 bytes: to it the disk is full.
+/// Runs the program with a limit on the size of files, in blocks of 512 bytes, like a full disk.
 fn run_on_full_disk(sandbox: &Sandbox, line: &str, blocks: u64) -> std::process::Output {
     // The signal is ignored, so that writing fails as it does on a full disk.
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" {line}");
@@ -433,7 +438,7 @@ fn a_full_disk_leaves_the_last_good_checkpoint_from_which_the_run_goes_on() {
     let checkpoint = sandbox.path("full/training.safetensors");
     let good = std::fs::read(&checkpoint).unwrap();
     let before = names(sandbox.path("full"));
-    // Room for the model, but not for a checkpoint, which is three times as large.
+    // There is room for the model, but not for a checkpoint, which is three times as large.
     let blocks = good.len() as u64 / 512 * 2 / 3;
     let run = run_on_full_disk(&sandbox, &format!("{TRAIN} -o full --resume"), blocks);
     let message = String::from_utf8_lossy(&run.stderr).into_owned();

@@ -1,13 +1,16 @@
-//! `storymeter score` with the learned metric. The model is tiny and random: its numbers mean nothing, and stay.
+//! `storymeter score` with the learned metric, mostly with a tiny model of random weights.
 
-use std::path::Path;
-
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, readme_example, repository};
 use crate::tiny_model::write_model;
 
-const STORIES: &str = "{\"id\": \"a\", \"story\": \"Mira lost her red kite. She looked in the old barn.\"}\n\
-                       {\"id\": \"b\", \"story\": \"\"}\n\
-                       {\"id\": \"c\", \"story\": \"The baker burned the bread.\"}\n";
+const STORIES: &str = concat!(
+    r#"{"id": "a", "story": "Mira lost her red kite. She looked in the old barn."}"#,
+    "\n",
+    r#"{"id": "b", "story": ""}"#,
+    "\n",
+    r#"{"id": "c", "story": "The baker burned the bread."}"#,
+    "\n",
+);
 
 /// A sandbox with `model/` and `in.jsonl`.
 fn with_model() -> Sandbox {
@@ -67,7 +70,7 @@ fn an_explanation_is_shown_and_written() {
         serde_json::from_str(sandbox.read("out.jsonl").lines().next().unwrap()).unwrap();
     assert_eq!(first["explanation"]["sentences"].as_array().unwrap().len(), 2);
     assert_eq!(first["explanation"]["union"], first["scores"]["union"]);
-    // The scores are those that come without an explanation, and other metrics stand beside them.
+    // The scores are the same as without an explanation, also beside other metrics.
     sandbox.run("score in.jsonl --model model -o plain.jsonl").succeeds();
     assert_eq!(
         union_scores(&sandbox.read("out.jsonl")),
@@ -91,10 +94,9 @@ fn of_a_very_long_story_the_weakest_windows_are_explained_unless_all_are_asked_f
         "long.jsonl",
         as_jsonl(&["She looked in the old barn. The kite was red. ".repeat(6_000)]),
     );
-    let some = sandbox.run("score long.jsonl --model model --explain").succeeds();
-    let note =
-        " of 12000 sentences weighed, those of the weakest windows; --explain=all weighs every one";
-    assert!(some.stdout().contains(note), "{}", &some.stdout()[..300]);
+    let weakest = sandbox.run("score long.jsonl --model model --explain").succeeds();
+    let note = " of 12000 sentences were weighed: those of the weakest windows";
+    assert!(weakest.stdout().contains(note), "{}", &weakest.stdout()[..300]);
     let all = sandbox.run("score long.jsonl --model model --explain=all").succeeds();
     assert!(!all.stdout().contains(note), "{}", &all.stdout()[..300]);
     sandbox.run("score in.jsonl --model model --explain=most").fails_with("weakest");
@@ -110,10 +112,10 @@ fn a_missing_or_broken_model_is_explained() {
 }
 
 #[test]
-fn a_gpu_that_is_missing_is_said_to_be_so_and_nothing_is_written() {
+fn a_missing_gpu_is_reported_and_nothing_is_written() {
     let sandbox = with_model();
     sandbox.run("score in.jsonl --model model --precision bf16").fails_with("--device cuda");
-    // On a machine with a GPU the tiny model's odd width is what is wrong.
+    // A machine with a GPU reports that the tiny model's width is not a multiple of eight.
     for precision in ["", "--precision int8", "--precision f32"] {
         let command =
             format!("score in.jsonl --model model --device cuda {precision} -o out.jsonl");
@@ -122,7 +124,7 @@ fn a_gpu_that_is_missing_is_said_to_be_so_and_nothing_is_written() {
     assert!(!sandbox.path("out.jsonl").exists());
 }
 
-/// Inputs that no reader would call a story.
+/// Texts that are not stories at all.
 fn odd_texts() -> Vec<String> {
     vec![
         String::new(),
@@ -167,13 +169,10 @@ fn any_text_at_all_gets_a_probability() {
 
 #[test]
 fn the_readme_shows_what_its_first_command_prints() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let sandbox = Sandbox::new();
-    sandbox.write("stories.jsonl", std::fs::read(root.join("examples/stories.jsonl")).unwrap());
+    sandbox.write("stories.jsonl", std::fs::read(repository("examples/stories.jsonl")).unwrap());
     let run = sandbox.run("score stories.jsonl").succeeds();
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let shown = run.stdout().trim_end();
-    assert!(readme.contains(shown), "README.md should show:\n{shown}");
+    assert_eq!(readme_example("metric   system"), run.stdout().trim_end());
 }
 
 #[test]
@@ -199,7 +198,7 @@ fn the_embedded_model_needs_no_flag_and_is_named_in_the_signature() {
     assert!(card.stdout().contains(" - 2 * repeated)"), "{}", card.stdout());
     sandbox.write("stuck.jsonl", as_jsonl(&["no ".repeat(40)]));
     let run = sandbox.run("score stuck.jsonl --explain").succeeds();
-    assert!(run.stdout().contains("words over and over cost 1."), "{}", run.stdout());
+    assert!(run.stdout().contains("repeated words lower the score (1."), "{}", run.stdout());
     let size = std::fs::metadata(env!("CARGO_BIN_EXE_storymeter")).unwrap().len();
     assert!(size < 60_000_000, "the binary has {size} bytes");
 }
@@ -208,15 +207,17 @@ fn the_embedded_model_needs_no_flag_and_is_named_in_the_signature() {
 fn the_embedded_model_puts_stories_above_nonsense() {
     let sandbox = Sandbox::new();
     let stories = [
-        "Mira lost her red kite. She looked for it in the old barn. Her brother heard her crying. He found the kite on \
-         the roof. They flew it together until dark.",
-        "The baker burned the bread again. His customers were angry. He bought a new clock for the kitchen. The next day \
-         the bread was perfect. Everybody came back.",
+        "Mira lost her red kite. She looked for it in the old barn. Her brother heard her crying. \
+         He found the kite on the roof. They flew it together until dark.",
+        "The baker burned the bread again. His customers were angry. He bought a new clock for the \
+         kitchen. The next day the bread was perfect. Everybody came back.",
     ];
     let nonsense = [
         "the the the the the the the the the the the the the the the the the the the the",
-        "Kite of was barn lost. Her until red the. Bread angry cry clock roof. Dark he perfect them.",
-        "Mira lost her red kite. Mira lost her red kite. Mira lost her red kite. Mira lost her red kite.",
+        "Kite of was barn lost. Her until red the. Bread angry cry clock roof. Dark he perfect \
+         them.",
+        "Mira lost her red kite. Mira lost her red kite. Mira lost her red kite. Mira lost her red \
+         kite.",
     ];
     let all: Vec<String> = stories.into_iter().chain(nonsense).map(String::from).collect();
     sandbox.write("in.jsonl", as_jsonl(&all));

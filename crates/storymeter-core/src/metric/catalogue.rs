@@ -1,14 +1,14 @@
-//! Every metric by its id, with its options.
+//! The catalogue of all metrics, with their ids and options.
 //!
-//! An id is what the user types: `bleu`, `bleu:hanna` for a named preset, `bleu:intl+floor` for two
-//! options of different kinds, in any order.
+//! A user types the id of a metric: `bleu`. Options follow a colon: `bleu:hanna` is a preset, and
+//! `bleu:intl+floor` has two options of different kinds, which may stand in any order.
 
 use crate::{
     Description, Direction, Key, Metric, MetricError, Needs, Range, Resources, ScoreColumn,
     Signature, nearest,
 };
 
-/// The kind of an option that settles everything, such as `hanna`. No other option goes with it.
+/// The kind of an option that decides everything, such as `hanna`. It excludes all other options.
 pub const PRESET: &str = "preset";
 
 /// One option of a metric, as the user types it after the colon.
@@ -18,9 +18,9 @@ pub const PRESET: &str = "preset";
 pub struct Choice {
     /// What the user types.
     pub name: &'static str,
-    /// What it decides, such as `tokeniser`. Of each kind only one option can be chosen.
+    /// What it decides, such as `tokeniser`. Only one option of each kind can be chosen.
     pub kind: &'static str,
-    /// What it stands for.
+    /// What it means.
     pub about: &'static str,
 }
 
@@ -30,13 +30,13 @@ impl Choice {
         Self { name, kind, about }
     }
 
-    /// An option that settles everything.
+    /// An option that decides everything.
     pub const fn preset(name: &'static str, about: &'static str) -> Self {
         Self::new(PRESET, name, about)
     }
 
-    /// The number in what was typed, where this option takes one; `Some(None)` where it takes none
-    /// and the name is the one typed.
+    /// Whether this option was typed. `Some(Some(6))` is an option with a number, such as
+    /// `layer-6`, and `Some(None)` is an option without one.
     fn matches(&self, typed: &str) -> Option<Option<usize>> {
         match self.name.strip_suffix("-N") {
             Some(stem) => {
@@ -54,15 +54,15 @@ impl Choice {
 pub struct Entry {
     /// The ids.
     pub ids: &'static [&'static str],
-    /// The options. Where none of a kind is typed, the metric uses its own default.
+    /// The options. If none of a kind is typed, the metric uses its own default.
     pub choices: &'static [Choice],
-    /// Which way the scores point.
+    /// Whether a larger value means a better story.
     pub direction: Direction,
-    /// The values that a score can have.
+    /// The possible values.
     pub range: Range,
-    /// What the metric must be given.
+    /// What the metric needs besides the story.
     pub needs: Needs,
-    /// The source file, whose documentation is the page of the metric.
+    /// The text of its source file, whose first comment is the page of the metric.
     pub source: &'static str,
     /// Builds the metric.
     pub build: fn(&Request<'_>) -> Result<Box<dyn Metric>, MetricError>,
@@ -79,7 +79,7 @@ impl Entry {
         page
     }
 
-    /// The page with what the catalogue knows beside it: ids, options, direction, range and needs.
+    /// The page, followed by the ids, the options, the direction, the range and the needs.
     pub fn manual(&self) -> String {
         let mut text = self.page();
         text.push_str(&format!("\nIds: {}\n", self.ids.join(", ")));
@@ -123,13 +123,13 @@ impl Entry {
     }
 }
 
-/// What a user asked for, checked against the entry.
+/// A metric that a user asked for, with options that were checked against its entry.
 pub struct Request<'a> {
     /// The metric as typed, options included.
     pub key: &'a str,
     /// The id without the options.
     pub id: &'a str,
-    /// What the metric may use.
+    /// The resources that metrics share.
     pub resources: &'a Resources,
     entry: &'a Entry,
     chosen: Vec<(&'a Choice, Option<usize>)>,
@@ -192,8 +192,8 @@ impl<'a> Request<'a> {
         self.chosen.iter().find(|(choice, _)| choice.name == name).and_then(|(_, number)| *number)
     }
 
-    /// A description with what the catalogue knows: one column with the entry's direction and
-    /// range, rows of one number, and a signature without parameters.
+    /// A description that is filled from the catalogue: one column with the direction and the range
+    /// of the entry, rows of one number, and a signature without parameters.
     pub fn describe(&self) -> Description {
         Description {
             key: self.key.to_owned(),
@@ -214,7 +214,7 @@ impl<'a> Request<'a> {
 
 /// All metrics that can be asked for by name.
 ///
-/// A metric from outside the workspace joins it with [`Catalogue::with`].
+/// [`Catalogue::with`] adds a metric from outside the workspace.
 #[derive(Clone, Default)]
 pub struct Catalogue {
     entries: Vec<&'static Entry>,
@@ -226,7 +226,7 @@ impl Catalogue {
         Self { entries: entries.into_iter().collect() }
     }
 
-    /// The same catalogue with one more metric. An id that is there already means the new one.
+    /// The same catalogue with one more metric. It replaces an older one of the same id.
     #[must_use]
     pub fn with(mut self, entry: &'static Entry) -> Self {
         self.entries.insert(0, entry);
@@ -241,7 +241,7 @@ impl Catalogue {
     /// The entry of a metric, typed with or without options.
     ///
     /// # Errors
-    /// Where there is no such metric. The error suggests the nearest one.
+    /// If there is no such metric. The error suggests the one with the most similar name.
     pub fn find(&self, typed: &str) -> Result<&'static Entry, MetricError> {
         let id = typed.split_once(':').map_or(typed, |(id, _)| id);
         self.entries().find(|entry| entry.ids.contains(&id)).ok_or_else(|| {
@@ -256,8 +256,8 @@ impl Catalogue {
     /// Builds the metric that was typed, such as `bleu` or `bleu:intl+floor`.
     ///
     /// # Errors
-    /// Where the metric or an option is unknown, options exclude each other, or what the metric
-    /// needs cannot be opened.
+    /// If the metric or an option is unknown, if two options exclude each other, or if a file that
+    /// the metric needs cannot be opened.
     pub fn build(
         &self,
         typed: &str,
@@ -267,10 +267,10 @@ impl Catalogue {
         (entry.build)(&Request::new(entry, typed, resources)?)
     }
 
-    /// What is known about the column of a key from the catalogue alone.
+    /// The direction and the range of a column, as the catalogue knows them.
     ///
-    /// Files without a header are read with this. Keys of the first version, which named only the
-    /// member of a family (`rouge-1-r`), are understood as well.
+    /// This is for files without a header. Keys of the first version, which named only the member
+    /// of a family (`rouge-1-r`), are understood as well.
     pub fn column(&self, key: &Key) -> Option<(Direction, Range)> {
         let family = key.id().split('-').next().unwrap_or_default();
         [key.id(), family]

@@ -2,7 +2,7 @@
 
 use crate::{Direction, Key, Range, Signature};
 
-/// What a metric must be given besides the story.
+/// What a metric needs besides the story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Needs {
     /// At least one reference story.
@@ -25,27 +25,27 @@ impl Needs {
 /// How the rows of many stories are combined into one score per column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pooling {
-    /// The mean of the stories' values, over the stories that have one.
+    /// The score is the mean of the values of the stories that have one.
     #[default]
     Mean,
-    /// The value of the sum of the stories' rows, as corpus BLEU does it.
+    /// The rows are added up, and the score is computed from the sum, as in corpus BLEU.
     Sum,
 }
 
-/// How many stories a metric wants at once.
+/// The number of stories that a metric is given at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Batching {
-    /// One: stories are spread over the threads, and each text is let go as soon as possible.
+    /// One story at a time. The caller shares the stories among the threads.
     #[default]
     Single,
-    /// As many as there are: the metric spreads the work over the threads itself.
+    /// A whole batch. The metric shares the work among the threads itself.
     Whole,
 }
 
 /// One column of a metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreColumn {
-    /// Its key in tables and files.
+    /// The key in tables and files.
     pub key: Key,
     /// Whether a larger value means a better story.
     pub direction: Direction,
@@ -55,7 +55,7 @@ pub struct ScoreColumn {
 
 /// Everything that is known about a metric without a story.
 ///
-/// [`Request::describe`](crate::Request::describe) fills it from the catalogue; a metric then says
+/// [`Request::describe`](crate::Request::describe) fills it from the catalogue. A metric changes
 /// only what is special about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Description {
@@ -63,17 +63,17 @@ pub struct Description {
     pub key: String,
     /// One column, or several for a family such as ROUGE.
     pub columns: Vec<ScoreColumn>,
-    /// What the metric must be given.
+    /// What the metric needs besides the story.
     pub needs: Needs,
-    /// How many numbers the row of a story has.
+    /// The number of values in the row of a story.
     pub width: usize,
     /// How the rows of many stories are combined.
     pub pooling: Pooling,
-    /// How many stories it wants at once.
+    /// The number of stories that the metric is given at once.
     pub batching: Batching,
     /// Whether it can explain its scores ([`Metric::explain`](crate::Metric::explain)).
     pub explains: bool,
-    /// Every parameter that shapes its numbers, without the version.
+    /// All parameters that can change its values, without the version.
     pub signature: Signature,
 }
 
@@ -85,14 +85,14 @@ impl Description {
         self
     }
 
-    /// The same metric, scoring many stories by the sum of their rows.
+    /// The same metric, which scores many stories by the sum of their rows.
     #[must_use]
     pub fn pooled(mut self) -> Self {
         self.pooling = Pooling::Sum;
         self
     }
 
-    /// The same metric, which wants whole batches.
+    /// The same metric, which is given whole batches.
     #[must_use]
     pub fn in_batches(mut self) -> Self {
         self.batching = Batching::Whole;

@@ -1,13 +1,13 @@
-//! What can go wrong between the name of a metric and a score.
+//! The errors of metrics.
 
 use std::path::PathBuf;
 
 use crate::Place;
 
-/// What can go wrong while a metric is made or works.
+/// Everything that can go wrong while a metric is built or computes.
 ///
-/// Each variant says what happened and has the facts as fields, so that a program can react to
-/// it. Advice on how to mend it belongs to the program.
+/// Each variant says what happened and has the facts as fields, so that a program can react to it.
+/// What a user can do about it depends on the program, so the messages do not say it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricError {
@@ -45,7 +45,7 @@ pub enum MetricError {
         first: String,
         /// The option typed second.
         second: String,
-        /// Why they cannot go together.
+        /// Why they exclude each other.
         why: String,
     },
     /// Two metrics would write the same key.
@@ -91,7 +91,7 @@ pub enum MetricError {
     Device {
         /// The metric as typed.
         metric: String,
-        /// What kind of failure it is.
+        /// The kind of the failure.
         problem: DeviceProblem,
         /// What happened, in words.
         message: String,
@@ -117,15 +117,17 @@ pub enum MetricError {
     File(#[from] crate::Error),
 }
 
-/// What kind of failure of a device it is.
+/// The kind of a failure of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviceProblem {
-    /// There is no such device, or the program was built without it.
+    /// There is no such device, or the program was built without support for it.
     Missing,
-    /// Its memory is not enough.
+    /// The device cannot compute in the precision that was asked for.
+    Precision,
+    /// The memory of the device is too small.
     OutOfMemory,
-    /// The driver or a library of it failed.
+    /// The driver or a library of the device failed.
     Driver,
 }
 
@@ -135,11 +137,11 @@ fn did_you_mean(nearest: &Option<String>) -> String {
 
 fn places(searched: &[PathBuf]) -> String {
     match searched {
-        [] => ", and no folder with them was named".to_owned(),
+        [] => ", but no folder with them was named".to_owned(),
         _ => {
             let names: Vec<String> =
                 searched.iter().map(|folder| folder.display().to_string()).collect();
-            format!(", looked for in {}", names.join(", "))
+            format!(", which were not found in {}", names.join(" or "))
         }
     }
 }

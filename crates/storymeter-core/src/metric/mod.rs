@@ -1,9 +1,9 @@
-//! What a metric is: statistics of stories, and what they amount to for one story or for many.
+//! The trait of all metrics.
 //!
-//! Every metric first boils a story down to a short row of numbers, its *sufficient statistics*:
-//! n-gram matches and lengths for BLEU, one number for a length. Scores of stories, scores of a
-//! corpus, bootstrap intervals and paired tests all start from these rows. A text is therefore
-//! read and tokenised once, and never kept.
+//! Every metric first reduces a story to a short row of numbers, its *sufficient statistics*: for
+//! BLEU the n-gram matches and lengths, for a length the length itself. The scores of stories, the
+//! score of a corpus, bootstrap intervals and paired tests are all computed from these rows. A text
+//! is therefore read and tokenised once, and it is not kept.
 
 mod catalogue;
 mod description;
@@ -21,35 +21,35 @@ pub use rows::Rows;
 
 /// A metric with all its parameters fixed.
 pub trait Metric: Send + Sync {
-    /// Key, columns, needs and signature: everything that is known without a story.
+    /// Everything that is known without a story: key, columns, needs and signature.
     fn description(&self) -> &Description;
 
     /// Computes one row of sufficient statistics per story.
     ///
-    /// Stories arrive in batches because networks need them. A row must not depend on the batch
-    /// it came in. Whoever calls has checked that every story has what
-    /// [`Description::needs`] asks for.
+    /// Stories come in batches because neural networks are faster that way. The row of a story must
+    /// not depend on the other stories of its batch. The caller has checked that every story has
+    /// what [`Description::needs`] asks for.
     ///
     /// # Errors
-    /// Where a model, a device or a table that the metric needs fails.
+    /// If a model, a device or a table that the metric needs fails.
     fn rows(&self, stories: &[Prepared<'_>], resources: &Resources) -> Result<Rows, MetricError>;
 
-    /// Turns the row of one story into one value per column, or says why there is none.
+    /// Turns the row of one story into one value per column. An absent value says why it is absent.
     fn values(&self, row: &[f64], values: &mut [Value]);
 
     /// Turns the sum of many rows into one value per column.
     ///
-    /// It is called only where [`Description::pooling`] is [`Pooling::Sum`].
+    /// It is called only if [`Description::pooling`] is [`Pooling::Sum`].
     fn pooled_values(&self, sum: &[f64], values: &mut [Value]) {
         self.values(sum, values);
     }
 
-    /// Rows as [`Metric::rows`] gives them, with an explanation of each score.
+    /// Computes the same rows as [`Metric::rows`], with an explanation of each score.
     ///
-    /// Returns `None` where the metric cannot explain itself, as most cannot.
+    /// Returns `None` if the metric cannot explain its scores. Most metrics cannot.
     ///
     /// # Errors
-    /// As [`Metric::rows`].
+    /// Those of [`Metric::rows`].
     fn explain(
         &self,
         _stories: &[Prepared<'_>],
@@ -59,7 +59,7 @@ pub trait Metric: Send + Sync {
         Ok(None)
     }
 
-    /// Starts the first pass of a metric that needs the corpus; `None` for all others.
+    /// Starts the first pass over the corpus, if the metric needs one.
     fn survey(&self) -> Option<Box<dyn Survey>> {
         None
     }
@@ -68,9 +68,9 @@ pub trait Metric: Send + Sync {
 /// How many sentences of a long story an explanation weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// Those of the parts that score lowest.
+    /// The sentences of the parts that score lowest.
     Weakest,
-    /// Every one.
+    /// All sentences.
     All,
 }
 
@@ -96,39 +96,39 @@ pub trait Rationale: Send {
     fn to_json(&self) -> serde_json::Value;
 }
 
-/// A piece of an explanation and what it is.
+/// A piece of an explanation, and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     /// The text.
     pub text: String,
-    /// What it is.
+    /// Its kind.
     pub kind: SpanKind,
 }
 
-/// What a piece of an explanation is.
+/// The kind of a piece of an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanKind {
     /// Words of the explanation or of the story.
     Plain,
-    /// What stands in the story and would be changed.
+    /// Words of the story that would be replaced.
     Old,
-    /// What would stand there instead.
+    /// The words that would replace them.
     New,
 }
 
-/// A first pass over the whole input: document frequencies, or a sample of stories.
+/// A first pass over the whole input, which gathers document frequencies or a sample of stories.
 ///
-/// Stories come from several threads in any order, so what is gathered must not depend on it.
+/// Stories come from several threads in any order, and the result must not depend on the order.
 pub trait Survey: Send + Sync {
     /// Takes in some stories.
     ///
     /// # Errors
-    /// Where what is gathered cannot be kept.
+    /// If what is gathered cannot be kept.
     fn add(&self, stories: &[Prepared<'_>]) -> Result<(), MetricError>;
 
     /// The metric that knows the corpus.
     ///
     /// # Errors
-    /// Where what was gathered could not be put aside or read back.
+    /// If what was gathered could not be written to a temporary file or read back from it.
     fn finish(self: Box<Self>) -> Result<Box<dyn Metric>, MetricError>;
 }

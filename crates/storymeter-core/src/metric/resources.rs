@@ -1,4 +1,4 @@
-//! What metrics share: where weights are, which device computes, and what was opened already.
+//! What metrics share: the settings, and the models and tables that are open.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::MetricError;
 
-/// Where networks compute.
+/// Where neural networks compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Device {
     /// This machine's processor.
@@ -17,27 +17,27 @@ pub enum Device {
     Cuda(usize),
 }
 
-/// How networks multiply.
+/// The number format in which neural networks multiply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// Eight-bit integers.
+    /// Integers of 8 bits.
     Int8,
-    /// Sixteen bits, on a GPU.
+    /// Floating point of 16 bits, on a GPU.
     F16,
-    /// Sixteen bits with a larger range and fewer digits, on a GPU.
+    /// Floating point of 16 bits with a larger range and fewer digits, on a GPU.
     Bf16,
-    /// Single precision.
+    /// Floating point of 32 bits.
     F32,
 }
 
-/// What a user may set for all metrics together.
+/// The settings of all metrics together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
     /// The seed of metrics that draw a sample.
     pub seed: u64,
-    /// Where networks compute.
+    /// Where neural networks compute.
     pub device: Device,
-    /// How networks multiply; each metric has its own default.
+    /// The number format in which neural networks multiply. Each metric has its own default.
     pub precision: Option<Precision>,
     /// Folders or files of weights and tables that the user named, by metric id or by the usual
     /// name of a model.
@@ -46,12 +46,12 @@ pub struct Settings {
     pub folders: Vec<PathBuf>,
 }
 
-/// What metrics are lent while they are made and while they work.
+/// The resources that metrics share.
 ///
-/// Models and tables are opened once and shared by all metrics that name the same one
-/// ([`Resources::shared`]). Work on all threads goes through rayon's current thread pool. What is
-/// known about a single text, such as its tokens or its embedding, is kept with the text
-/// ([`TextCache`](crate::TextCache)) for as long as the batch lives.
+/// Models and tables are opened once and shared by all metrics that ask for the same one
+/// ([`Resources::shared`]). Metrics that use several threads use rayon's current thread pool. What
+/// is computed from a single text, such as its tokens or its embedding, is kept with the text
+/// ([`TextCache`](crate::TextCache)) while its batch is scored.
 ///
 /// ```
 /// use storymeter_core::{MetricError, Resources};
@@ -83,15 +83,15 @@ impl Resources {
         Self { settings, opened: Mutex::default() }
     }
 
-    /// What the user set.
+    /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The thing of this type and name, opened by the first who asks.
+    /// The model or table of this type and name. The first call opens it.
     ///
     /// # Errors
-    /// Where opening it fails. The next who asks tries again.
+    /// If `open` fails. The next call tries again.
     pub fn shared<T: Send + Sync + 'static>(
         &self,
         name: &str,

@@ -11,7 +11,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Fills one row per story, of this width and all zero at first.
+    /// Fills one row of this width per story. All its numbers are 0 at first.
     ///
     /// ```
     /// use storymeter_core::{Prepared, Rows, Story};
@@ -33,7 +33,7 @@ impl Rows {
         Self { width, values, truncated: 0 }
     }
 
-    /// Fills rows as [`Rows::each`] does, until one fails.
+    /// Fills rows as [`Rows::each`] does, and stops at the first error.
     ///
     /// # Errors
     /// The first error of `fill`.
@@ -49,7 +49,7 @@ impl Rows {
         Ok(Self { width, values, truncated: 0 })
     }
 
-    /// Rows of this width that are known already.
+    /// Rows of this width whose values are known already.
     ///
     /// # Panics
     /// If the number of values is not a multiple of the width.

@@ -1,10 +1,10 @@
-//! `storymeter model show`: a model card.
+//! `storymeter model show`: prints a model card.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 use serde_json::json;
-use storymeter::union::{Description, Estimate, Location};
+use storymeter::union::{Agreement, Description, Estimate, Location};
 
 use crate::Outcome;
 
@@ -35,12 +35,11 @@ fn text(model: &Description) -> String {
         model.bytes as f64 / 1e6,
         model.fingerprint
     );
-    for (title, said) in
-        [("", &about.summary), ("Licence", &about.licence), ("Recipe", &about.recipe)]
+    for (title, content) in
+        [("", &about.summary), ("Licence: ", &about.licence), ("Recipe: ", &about.recipe)]
     {
-        if !said.is_empty() {
-            let lead = if title.is_empty() { String::new() } else { format!("{title}: ") };
-            let _ = writeln!(text, "\n{lead}{said}");
+        if !content.is_empty() {
+            let _ = writeln!(text, "\n{title}{content}");
         }
     }
     if !about.sources.is_empty() {
@@ -67,7 +66,8 @@ fn text(model: &Description) -> String {
     let card = &model.card;
     let _ = writeln!(
         text,
-        "\nHow it reads: windows of {} tokens; prompts {}; text {}; names {}; probability sigmoid((logit - {}) / {}{})",
+        "\nHow it reads: windows of {} tokens; prompts {}; text {}; names {}; probability \
+         sigmoid((logit - {}) / {}{})",
         card.max_tokens,
         if card.prompts { "read" } else { "left out" },
         if card.normalise { "normalised" } else { "as it is" },
@@ -86,7 +86,7 @@ fn text(model: &Description) -> String {
 fn agreement(text: &mut String, model: &Description) {
     let about = &model.card.about;
     if about.agreement.is_empty() {
-        text.push_str("\nIts card says nothing about agreement with human readers.\n");
+        text.push_str("\nThe card has no figures on the agreement with human readers.\n");
         return;
     }
     let shown = |x: Estimate| format!("{:.3} [{:.3}, {:.3}]", x.value, x.low, x.high);
@@ -97,18 +97,10 @@ fn agreement(text: &mut String, model: &Description) {
         "set", "criterion", "level", "metric", "n", "Pearson", "Spearman"
     );
     for row in &about.agreement {
-        let _ = writeln!(
-            text,
-            "  {:<28} {:<12} {:<7} {:<13} {:>4}  {:<22} {:<22} {}",
-            row.set,
-            row.criterion,
-            row.level,
-            row.metric,
-            row.n,
-            shown(row.pearson),
-            shown(row.spearman),
-            shown(row.kendall)
-        );
+        let Agreement { set, criterion, level, metric, n, .. } = row;
+        let [pearson, spearman, kendall] = [row.pearson, row.spearman, row.kendall].map(shown);
+        let _ = write!(text, "  {set:<28} {criterion:<12} {level:<7} {metric:<13} {n:>4}");
+        let _ = writeln!(text, "  {pearson:<22} {spearman:<22} {kendall}");
     }
     if !about.diagnosis.is_empty() {
         text.push_str(

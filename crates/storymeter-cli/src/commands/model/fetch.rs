@@ -1,4 +1,4 @@
-//! Bytes from a folder or a URL, from any place on.
+//! Reads files of a folder or a URL, from any byte on.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,22 +7,23 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-/// Where models come from.
+/// A folder or a URL that has models.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum ModelSource {
     Folder(PathBuf),
-    /// Without a slash at its end.
+    /// A URL without a slash at its end.
     Url(String),
 }
 
-/// What a source sends, and from which byte on: a server may not be able to begin in the middle.
+/// The bytes of a file, and the number of the first one. It is 0 if the server cannot begin in the
+/// middle.
 pub(super) struct Stream {
     pub from: u64,
     pub bytes: Box<dyn Read>,
 }
 
-impl Source {
-    /// A path, `file://` and a path, `http://` or `https://`.
+impl ModelSource {
+    /// Reads a path, `file://` and a path, or an `http://` or `https://` URL.
     pub(super) fn parse(typed: &str) -> anyhow::Result<Self> {
         let trimmed = typed.trim_end_matches('/');
         if let Some(path) = typed.strip_prefix("file://") {
@@ -30,7 +31,9 @@ impl Source {
         }
         match typed.split_once("://") {
             Some(("http" | "https", _)) => Ok(Self::Url(trimmed.to_owned())),
-            Some((scheme, _)) => bail!("--from {typed}: {scheme} is not one of file, http, https"),
+            Some((scheme, _)) => {
+                bail!("--from {typed}: {scheme} is not supported; use file, http or https")
+            }
             None => Ok(Self::Folder(typed.into())),
         }
     }
@@ -43,7 +46,7 @@ impl Source {
         }
     }
 
-    /// A small file as a whole.
+    /// Reads the whole of a small file.
     pub(super) fn read(&self, file: &str) -> anyhow::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let limit = 1 << 24;
@@ -52,7 +55,7 @@ impl Source {
         Ok(bytes)
     }
 
-    /// A file from byte `from` on, if the source can; else from its beginning.
+    /// Opens a file from byte `from` on or, if the server cannot do that, from its beginning.
     pub(super) fn open(&self, file: &str, from: u64) -> anyhow::Result<Stream> {
         match self {
             Self::Folder(folder) => {
@@ -89,10 +92,10 @@ fn request(url: &str, from: u64) -> anyhow::Result<Stream> {
     let from = match (status.as_u16(), begins) {
         (206, Some(begins)) if begins == from => from,
         (200, _) => 0,
-        // The part we have is not a part of what they have.
+        // The file is shorter than the part that was fetched earlier, so it is another file.
         (416, _) if from > 0 => return self::request(url, 0),
         (404 | 410, _) => bail!("{url}: not found ({status})"),
-        _ => bail!("{url}: the server says {status}"),
+        _ => bail!("{url}: the server answered {status}"),
     };
     Ok(Stream { from, bytes: Box::new(response.into_body().into_reader()) })
 }
@@ -103,10 +106,11 @@ mod tests {
 
     #[test]
     fn a_source_is_a_folder_or_a_url() {
-        let parse = |text: &str| Source::parse(text).unwrap();
-        assert_eq!(parse("models"), Source::Folder("models".into()));
-        assert_eq!(parse("file:///srv/models"), Source::Folder("/srv/models".into()));
-        assert_eq!(parse("https://example.org/m/"), Source::Url("https://example.org/m".into()));
-        assert!(Source::parse("ftp://example.org").is_err());
+        use ModelSource::{Folder, Url};
+        let parse = |text: &str| ModelSource::parse(text).unwrap();
+        assert_eq!(parse("models"), Folder("models".into()));
+        assert_eq!(parse("file:///srv/models"), Folder("/srv/models".into()));
+        assert_eq!(parse("https://example.org/m/"), Url("https://example.org/m".into()));
+        assert!(ModelSource::parse("ftp://example.org").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! `storymeter model list`.
+//! `storymeter model list`: lists the models of this machine.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -32,7 +32,10 @@ pub(super) fn run(as_json: bool) -> anyhow::Result<Outcome> {
         }
         let folder =
             models_folder().map_or_else(|| "nowhere".to_owned(), |f| f.display().to_string());
-        let _ = writeln!(text, "\ninstalled models are in {folder} (STORYMETER_MODELS)");
+        let _ = writeln!(
+            text,
+            "\nModels are installed in {folder}; set STORYMETER_MODELS to change that."
+        );
         text
     };
     std::io::stdout().lock().write_all(text.as_bytes())?;
@@ -57,7 +60,7 @@ fn line(text: &mut String, name: &str, place: &Location, description: &Result<De
     };
 }
 
-/// The first figure of the card that is the model's own, in short.
+/// The first agreement on the card that is about the model itself.
 fn headline(model: &Description) -> String {
     let about = &model.card.about;
     match about.agreement.iter().find(|row| row.metric == "union") {
@@ -76,11 +79,18 @@ fn value(name: &str, place: &Location, description: &Result<Description, Error>)
     };
     match description {
         Ok(model) => json!({
-            "name": name, "embedded": *place == Location::Embedded, "path": path, "bytes": model.bytes,
-            "fingerprint": model.fingerprint, "agreement": model.card.about.agreement,
+            "name": name,
+            "embedded": *place == Location::Embedded,
+            "path": path,
+            "bytes": model.bytes,
+            "fingerprint": model.fingerprint,
+            "agreement": model.card.about.agreement,
         }),
         Err(error) => json!({
-            "name": name, "embedded": *place == Location::Embedded, "path": path, "error": error.to_string(),
+            "name": name,
+            "embedded": *place == Location::Embedded,
+            "path": path,
+            "error": error.to_string(),
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! The list of models that a source offers: `manifest.json` beside the model files.
+//! The file `manifest.json`, which lists the model files beside it.
 
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,18 +12,21 @@ use storymeter::union::StoredModel;
 
 use crate::Outcome;
 
-/// The file's name.
+/// The name of the file.
 pub(super) const FILE: &str = "manifest.json";
 
-/// Write manifest.json for the model files of a folder, so that `model pull --from` can offer them.
+/// Write manifest.json for the model files of a folder, so that `model pull --from` can fetch them
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  storymeter model manifest models")]
 pub(super) struct ManifestArgs {
-    /// The folder
+    /// The folder with the model files (.smq)
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
-/// What a source offers.
+/// The models that a source offers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Manifest {
     /// Version of this layout.
@@ -36,7 +39,7 @@ pub(super) struct Manifest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Offer {
     pub name: String,
-    /// The file beside the manifest.
+    /// The name of the file, which is beside the manifest.
     pub file: String,
     pub bytes: u64,
     /// SHA-256 of the file, in hexadecimal digits.
@@ -48,13 +51,13 @@ pub(super) struct Offer {
 impl Manifest {
     const FORMAT: u32 = 1;
 
-    /// Reads a manifest and refuses what could lead out of its folder.
+    /// Reads a manifest. Refuses names that could lead out of its folder.
     pub(super) fn parse(bytes: &[u8], from: &str) -> anyhow::Result<Self> {
         let manifest: Self =
             serde_json::from_slice(bytes).with_context(|| format!("{from}: not a manifest"))?;
         if manifest.format != Self::FORMAT {
             bail!(
-                "{from}: format {} is not known; this version reads {}",
+                "{from}: the manifest has format {}, but this program reads format {}",
                 manifest.format,
                 Self::FORMAT
             );
@@ -63,28 +66,28 @@ impl Manifest {
             for part in [&offer.name, &offer.file] {
                 let odd = |c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c));
                 if part.is_empty() || part.starts_with('.') || part.contains(odd) {
-                    bail!("{from}: {part:?} is not a plain name");
+                    bail!("{from}: {part:?} is not a plain name of letters, digits, -, _ and dots");
                 }
             }
             let digits =
                 offer.sha256.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
             if offer.sha256.len() != 64 || !digits {
-                bail!("{from}: {:?} of {} is not a SHA-256", offer.sha256, offer.name);
+                bail!("{from}: the checksum {:?} of {} is not a SHA-256", offer.sha256, offer.name);
             }
         }
         Ok(manifest)
     }
 
-    /// The offer of a name.
+    /// The offer with this name.
     pub(super) fn offer(&self, name: &str, from: &str) -> anyhow::Result<&Offer> {
         self.models.iter().find(|offer| offer.name == name).with_context(|| {
             let names: Vec<&str> = self.models.iter().map(|offer| offer.name.as_str()).collect();
-            format!("{from} has no model {name:?}; it has {}", names.join(", "))
+            format!("{from} has no model {name:?}; it has: {}", names.join(", "))
         })
     }
 }
 
-/// SHA-256 of a file, in hexadecimal digits.
+/// The SHA-256 of a file, in hexadecimal digits.
 pub(super) fn sha256_of(path: &Path) -> anyhow::Result<String> {
     let mut file = std::fs::File::open(path).with_context(|| path.display().to_string())?;
     let mut hash = Sha256::new();
@@ -121,7 +124,7 @@ pub(super) fn run(args: &ManifestArgs) -> anyhow::Result<Outcome> {
     };
     let models = files.iter().map(offer).collect::<anyhow::Result<Vec<_>>>()?;
     if models.is_empty() {
-        bail!("{}: no model files (.smq) in it", args.folder.display());
+        bail!("{}: the folder has no model files (.smq)", args.folder.display());
     }
     let manifest = Manifest { format: Manifest::FORMAT, models };
     let mut file = AtomicFile::create(args.folder.join(FILE))?;

@@ -1,4 +1,4 @@
-//! `storymeter model pack`: a trained folder as one file.
+//! `storymeter model pack`: packs a trained model into one file.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -16,11 +16,15 @@ use crate::Outcome;
 use crate::args::Common;
 use crate::input::InputArgs;
 
-/// Pack a folder that storymeter train wrote into one model file with int8 weights.
+/// Pack a folder that `storymeter train` wrote into one model file with int8 weights
 ///
-/// The file scores exactly like the folder with --precision int8. With --about and --figures it carries a model card. A model file
-/// can be packed again with another calibration or card.
+/// The file gives exactly the scores of the folder in int8. --about and --figures give it a model
+/// card. A model file can be packed again with another calibration or card.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  storymeter model pack model -o mine.smq
+  storymeter model pack mean --calibrate stories.tsv --about about.json -o mine.smq")]
 pub(super) struct PackArgs {
     /// The folder, or a model file
     #[arg(value_name = "MODEL")]
@@ -28,38 +32,46 @@ pub(super) struct PackArgs {
     /// The model file to write (.smq)
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// The model card's texts, as JSON: name, summary, licence, recipe, sources, notes, limits, not_for
+    /// The texts of the model card, as JSON with the fields name, summary, licence, recipe,
+    /// sources, notes, limits and not_for
     #[arg(long, value_name = "FILE")]
     about: Option<PathBuf>,
-    /// Figures for the card, as `evaluate --json` prints them; may be given several times
+    /// The agreement with human readers for the card, as `evaluate --json` prints it. The option
+    /// may be given several times
     #[arg(long, value_name = "FILE")]
     figures: Vec<PathBuf>,
-    /// Fit the calibration of score and diagnosis anew, on the dev part of these human stories and fresh negatives of them; averaged models need it
+    /// Fit the calibration of the score and of the diagnosis again, on the dev part of these human
+    /// stories and on new damaged versions of them. An averaged model needs this
     #[arg(long, value_name = "STORIES", conflicts_with = "temperature")]
     calibrate: Option<PathBuf>,
-    /// Which stories are the dev part: the seed of the training run
+    /// The seed of the training run, which decides which stories are the dev part
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// With --calibrate, multiply the fitted temperature by this: scores crowd less near 0 and 1, and keep their order but for what --repetition takes. Machines' stories
-    /// are stranger to a model than the negatives it is fitted on
+    /// Multiply the fitted temperature by this factor, so that fewer scores are close to 0 or 1.
+    /// The order of the stories stays the same except for the effect of --repetition. This is
+    /// useful because machine-written stories differ more from human ones than the damaged stories
+    /// that the temperature is fitted on
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, requires = "calibrate")]
     soften: f64,
-    /// The temperature of the scores, instead of the fitted one: more spreads scores of good stories, and changes their order only by what --repetition takes
+    /// The temperature of the scores, instead of a fitted one. A higher temperature spreads the
+    /// scores of good stories. The order stays the same except for the effect of --repetition
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
-    /// What unusual repetition of words costs: the calibrated logit, after bias and temperature, loses this much times the share of words that
-    /// occur in the same window before, beyond a quarter
+    /// How much repeated words lower the score. The calibrated logit is lowered by WEIGHT times the
+    /// share of words that occurred earlier in the same window, as far as it is above a quarter
     #[arg(long, value_name = "WEIGHT")]
     repetition: Option<f64>,
-    /// Most tokens of a window that a long story is read in, special ones included
+    /// The largest number of tokens of the windows in which a long story is read, special tokens
+    /// included
     #[arg(long, value_name = "TOKENS")]
     window: Option<usize>,
-    /// Leave the reconstruction head of a folder out: scores stay, --explain has no edits
+    /// Leave out the reconstruction head of a folder. The scores stay the same, but --explain
+    /// cannot show what the model would change
     #[arg(long)]
     no_reconstruction: bool,
 }
 
-/// What `evaluate --json` prints, as far as a card wants it.
+/// The part of the output of `evaluate --json` that a card has.
 #[derive(Debug, Deserialize)]
 struct Figures {
     agreement: Vec<Agreement>,
@@ -67,25 +79,25 @@ struct Figures {
     diagnosis: Vec<DiagnosisFigure>,
 }
 
-/// Packs.
+/// Writes the model file.
 pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     let location = Location::Path(args.model.clone());
-    let source = if args.model.is_dir() {
+    let model = if args.model.is_dir() {
         let mut model = Model::load(&args.model)?;
         if args.no_reconstruction {
             model.card.reconstruction = Reconstruction::None;
         }
-        Source::Folder(Box::new(model))
+        Packed::Folder(Box::new(model))
     } else {
-        Source::File(Box::new(StoredModel::open(&args.model)?))
+        Packed::File(Box::new(StoredModel::open(&args.model)?))
     };
-    let mut card = match &source {
-        Source::Folder(model) => model.card.clone(),
-        Source::File(model) => model.card().clone(),
+    let mut card = match &model {
+        Packed::Folder(model) => model.card.clone(),
+        Packed::File(model) => model.card().clone(),
     };
     card.max_tokens = args.window.unwrap_or(card.max_tokens);
     if !(args.soften.is_finite() && args.soften > 0.0) {
-        bail!("--soften {}: a positive number is needed", args.soften);
+        bail!("--soften {}: the factor must be a positive number", args.soften);
     }
     if let Some(stories) = &args.calibrate {
         let input = InputArgs { files: vec![stories.clone()], input_format: None, skip_bad: false };
@@ -106,7 +118,7 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     if let Some(temperature) = args.temperature {
         if !(temperature.is_finite() && temperature > 0.0) {
-            bail!("--temperature {temperature}: a positive number is needed");
+            bail!("--temperature {temperature}: the temperature must be a positive number");
         }
         card.temperature = temperature;
     }
@@ -119,12 +131,12 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
         card.about.agreement.extend(figures.agreement);
         card.about.diagnosis.extend(figures.diagnosis);
     }
-    let bytes = match source {
-        Source::Folder(mut model) => {
+    let bytes = match model {
+        Packed::Folder(mut model) => {
             model.card = card;
             model.store(&args.output)?
         }
-        Source::File(model) => model.store_with(card, &args.output)?,
+        Packed::File(model) => model.store_with(card, &args.output)?,
     };
     if !common.quiet {
         let (name, stored) = (args.output.display(), StoredModel::open(&args.output)?);
@@ -134,8 +146,8 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What is packed.
-enum Source {
+/// The model that is packed.
+enum Packed {
     Folder(Box<Model>),
     File(Box<StoredModel>),
 }

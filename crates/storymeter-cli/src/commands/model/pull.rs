@@ -1,4 +1,5 @@
-//! `storymeter model pull`: a model file from a folder or URL, checked before it gets its name.
+//! `storymeter model pull`: fetches a model file from a folder or a URL, and checks it before it
+//! gets its name.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -9,46 +10,50 @@ use clap::Args;
 use indicatif::ProgressBar;
 use storymeter::union::{StoredModel, models_folder};
 
-use super::fetch::Source;
+use super::fetch::ModelSource;
 use super::manifest::{FILE, Manifest, Offer, sha256_of};
 use crate::Outcome;
 use crate::args::Common;
 use crate::progress;
 
-/// Fetch a model file from a folder or URL that has a manifest.json, and install it.
+/// Fetch a model file from a folder or a URL, and install it
 ///
-/// The file is compared with the checksum of the manifest before it gets its name. A fetch that was cut off goes on where
-/// it stopped when it is asked for again. There is no public source of models yet: name one with --from.
+/// The folder or URL must have a manifest.json (`model manifest` writes it). The file is installed
+/// only if its checksum is that of the manifest. If a fetch is interrupted, the same command
+/// continues it. There is no public source of models yet, so one must be named.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  storymeter model pull union-base --from https://example.org/models")]
 pub(super) struct PullArgs {
-    /// The model's name in the manifest
+    /// The name of the model in the manifest
     #[arg(value_name = "NAME")]
     name: String,
-    /// The source: a folder, file://..., http://... or https://...
+    /// The source of the model: a folder, file://..., http://... or https://...
     #[arg(long, value_name = "FOLDER|URL", env = "STORYMETER_MODEL_SOURCE")]
     from: Option<String>,
 }
 
-/// Fetches and installs.
+/// Fetches the model and installs it.
 pub(super) fn run(args: &PullArgs, common: &Common) -> anyhow::Result<Outcome> {
     let Some(from) = &args.from else {
         bail!(
-            "there is no public source of models yet: name a folder or URL that has a {FILE} with --from, or in \
-             STORYMETER_MODEL_SOURCE"
+            "there is no public source of models yet; name a folder or a URL that has a {FILE} \
+             with --from or in STORYMETER_MODEL_SOURCE"
         );
     };
-    let source = Source::parse(from)?;
+    let source = ModelSource::parse(from)?;
     let manifest = Manifest::parse(&source.read(FILE)?, &source.describe(FILE))?;
     let offer = manifest.offer(&args.name, &source.describe(FILE))?;
     let folder =
-        models_folder().context("no place for models: set STORYMETER_MODELS to a folder")?;
+        models_folder().context("there is no folder for models; set STORYMETER_MODELS to one")?;
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let installed = folder.join(format!("{}.smq", offer.name));
     if installed.is_file() && sha256_of(&installed)? == offer.sha256 {
         say(common, &format!("{} is up to date", installed.display()))?;
         return Ok(Outcome::Done);
     }
-    // The checksum in its name: what is left of another version is not taken for a part of this one.
+    // The checksum is part of the name, so that the beginning of another version is not continued.
     let part = folder.join(format!(".{}-{}.part", offer.name, &offer.sha256[..12]));
     fetch(&source, offer, &part, common)?;
     check(offer, &part, &source.describe(&offer.file))?;
@@ -61,13 +66,13 @@ fn say(common: &Common, text: &str) -> io::Result<()> {
     if common.quiet { Ok(()) } else { writeln!(io::stdout(), "{text}") }
 }
 
-/// Fetches what is still missing of the part.
-fn fetch(source: &Source, offer: &Offer, part: &Path, common: &Common) -> anyhow::Result<()> {
+/// Fetches the bytes that are still missing in the file `part`.
+fn fetch(source: &ModelSource, offer: &Offer, part: &Path, common: &Common) -> anyhow::Result<()> {
     let have = part.metadata().map_or(0, |data| data.len());
     if have == offer.bytes {
         return Ok(());
     }
-    // More than there should be cannot be the beginning of it.
+    // A part that is longer than the whole file belongs to another file.
     let have = if have > offer.bytes { 0 } else { have };
     let stream = source.open(&offer.file, have)?;
     let mut file = OpenOptions::new()
@@ -80,7 +85,7 @@ fn fetch(source: &Source, offer: &Offer, part: &Path, common: &Common) -> anyhow
     io::Seek::seek(&mut file, io::SeekFrom::Start(stream.from))?;
     let bar = progress::bar(common, "fetching", Some(offer.bytes));
     bar.set_position(stream.from);
-    // One byte more than promised shows that the file is another one.
+    // One byte more than the manifest says is enough to see that the file is another one.
     let mut limited = stream.bytes.take(offer.bytes + 1 - stream.from);
     let copied = copy(&mut limited, &mut file, part, &bar);
     bar.finish_and_clear();
@@ -97,7 +102,7 @@ fn fetch(source: &Source, offer: &Offer, part: &Path, common: &Common) -> anyhow
 
 fn kept(part: &Path, offer: &Offer) -> String {
     let have = part.metadata().map_or(0, |data| data.len());
-    format!("{have} of {} bytes are kept; the same command goes on from there", offer.bytes)
+    format!("{have} of {} bytes are kept; the same command continues from there", offer.bytes)
 }
 
 fn copy(
@@ -121,11 +126,11 @@ fn copy(
     }
 }
 
-/// Compares the checksum and looks whether it is a model; what is wrong is removed.
+/// Checks that the checksum is right and that the file is a model. Removes it otherwise.
 fn check(offer: &Offer, part: &Path, from: &str) -> anyhow::Result<()> {
     let found = sha256_of(part)?;
     let wrong = if found != offer.sha256 {
-        Some(format!("its SHA-256 is {found}, and the manifest says {}", offer.sha256))
+        Some(format!("the SHA-256 is {found}, but the manifest says {}", offer.sha256))
     } else {
         StoredModel::open(part).err().map(|error| error.to_string())
     };

@@ -1,4 +1,4 @@
-//! `--fail-under`: scores that must be reached.
+//! The limits of `--fail-under`, which the scores of all stories must reach.
 
 use anyhow::{anyhow, bail};
 use storymeter::Run;
@@ -6,7 +6,7 @@ use storymeter::core::{Direction, Error, ScoreColumn};
 
 use crate::args::Common;
 
-/// A score that must be reached.
+/// A limit that a score must reach.
 pub(super) struct Bound {
     column: usize,
     key: String,
@@ -15,6 +15,7 @@ pub(super) struct Bound {
 }
 
 impl Bound {
+    /// Reads the limits that were typed, such as `20` or `bleu=20`.
     pub(super) fn parse_all(
         typed: &[String],
         columns: &[ScoreColumn],
@@ -29,8 +30,7 @@ impl Bound {
             (None, _) => {
                 let first = columns.first().map_or("KEY", |column| column.key.as_str());
                 bail!(
-                    "--fail-under {typed}: there are several scores; name one, such as \
-                     {first}={typed}"
+                    "--fail-under {typed}: there are several scores, so name one: {first}={typed}"
                 )
             }
         };
@@ -47,7 +47,7 @@ impl Bound {
         Ok(Self { column, key: key.to_owned(), direction: columns[column].direction, limit })
     }
 
-    /// Whether all bounds hold. Says which do not.
+    /// Whether all limits are reached. Reports those that are not on standard error.
     pub(super) fn all_hold(bounds: &[Self], run: &Run, common: &Common) -> bool {
         if bounds.is_empty() {
             return true;

@@ -1,4 +1,4 @@
-//! `--explain` for people: why a story got its score, in colour where the terminal can show it.
+//! Prints the explanations of `--explain`, in colour if the terminal has colours.
 
 use anstyle::{AnsiColor, Style};
 use storymeter::Scored;
@@ -12,7 +12,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Shows explanations, or nothing.
+    /// Prints explanations if `show` is set, and nothing otherwise.
     pub(super) fn new(show: bool) -> Self {
         let choice = anstream::AutoStream::choice(&std::io::stdout());
         Self { show, colour: choice != anstream::ColorChoice::Never }

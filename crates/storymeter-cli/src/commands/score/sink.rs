@@ -1,4 +1,4 @@
-//! Where the scores of every story go: a file with its header, or standard output.
+//! Writes the scores of every story to a file with its header, or to standard output.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -8,20 +8,21 @@ use anyhow::Context;
 use storymeter::core::write::ScoreLines;
 use storymeter::core::{AtomicFile, Header};
 
-/// A file, or standard output once all lines are there.
+/// The output of the scores.
 pub(super) enum Sink {
     File(AtomicFile),
-    /// What goes to standard output waits here: an error in the middle must not leave half of it.
+    /// A temporary file that is copied to standard output at the end, so that an error in the
+    /// middle does not leave half of the scores there.
     Spool(BufWriter<File>),
 }
 
 impl Sink {
-    /// Opens the output and writes what stands before the first line.
+    /// Opens the output and writes what comes before the first line.
     pub(super) fn open(path: Option<&Path>, lines: &ScoreLines) -> anyhow::Result<Self> {
         let mut sink = match path {
             Some(path) if path != Path::new("-") => Self::File(AtomicFile::create(path)?),
             _ => Self::Spool(BufWriter::new(
-                tempfile::tempfile().context("cannot put the scores aside")?,
+                tempfile::tempfile().context("cannot create a temporary file for the scores")?,
             )),
         };
         let mut begin = Vec::new();
@@ -39,7 +40,7 @@ impl Sink {
         out.write_all(lines).context("cannot write the scores")
     }
 
-    /// Gives the file its name and writes its header, or writes everything to standard output.
+    /// Gives the file its name and writes its header, or copies all lines to standard output.
     pub(super) fn finish(self, header: &Header) -> anyhow::Result<()> {
         match self {
             Self::File(file) => header.commit(file)?,

@@ -1,5 +1,5 @@
-//! The table: for each score all stories together, then each system, and how the numbers came
-//! about.
+//! Prints the table of scores: for each column all stories together, then each system, and at the
+//! end the signatures of the metrics.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use storymeter::ledger::{Comparison, Summary};
 
 use crate::output::Output;
 
-/// Everything that the table shows.
+/// The content of the table.
 pub(super) struct Table<'a> {
     pub columns: &'a [ScoreColumn],
     pub all: Summary,
@@ -84,7 +84,8 @@ impl Table<'_> {
     }
 }
 
-/// Columns side by side, numbers to the right.
+/// Aligns the columns. The first two hold names and are aligned to the left, the others to the
+/// right.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

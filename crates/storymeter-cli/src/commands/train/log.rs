@@ -1,11 +1,12 @@
-//! The training log: one JSON object a line, in the form `storymeter report` plots.
+//! Writes the training log: one JSON object per line, which `storymeter report` plots.
 //!
-//! | event | when | what |
-//! |---|---|---|
-//! | `start` | once, and again when a run is resumed | version, device, full settings, hashes and sizes of the data |
-//! | `step` | every 20 steps and at the end of an epoch | losses (means since the last such line), learning rate, gradient norm, tokens a second |
-//! | `epoch` | after every epoch | training losses, dev loss and accuracy, of human stories and by technique |
-//! | `end` | once | seconds, tokens, best epoch, signature |
+//! - `start` comes at the start, and again when a run is resumed: the version, the device, all
+//!   settings, and the hashes and sizes of the data.
+//! - `step` comes every 20 steps and at the end of an epoch: the losses (means since the last such
+//!   line), the learning rate, the norm of the gradient, and tokens per second.
+//! - `epoch` comes after every epoch: the training losses, and the loss and the accuracy on the dev
+//!   stories, also for human stories alone and by technique.
+//! - `end` comes once: the seconds, the tokens, the best epoch and the signature.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -16,14 +17,14 @@ use serde_json::{Map, Value, json};
 use storymeter::core::{AtomicFile, Error, Place, Result};
 use storymeter::union::train::{EpochReport, Event, Quality};
 
-/// A log being written, line by line.
+/// A log that is written line by line.
 pub struct Log {
     path: PathBuf,
     file: File,
 }
 
 impl Log {
-    /// A new log, or one that goes on after its last whole epoch of `epochs_done`.
+    /// Opens a new log, or continues one after its first `epochs_done` epochs.
     pub fn open(path: &Path, epochs_done: u64) -> Result<Self> {
         let failed = |e| Error::io(Place::file(path), e);
         let kept = match std::fs::read(path) {
@@ -41,7 +42,7 @@ impl Log {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Adds a line.
+    /// Writes one line.
     pub fn write(&mut self, event: Event<'_>) -> Result<()> {
         let line = match event {
             Event::Start(start) => tagged("start", start),
@@ -49,14 +50,15 @@ impl Log {
             Event::Epoch(report) => epoch_line(report),
             Event::End(end) => tagged("end", end),
         };
-        // One write a line, so that a killed run leaves whole lines.
+        // Each line is one write, so that a run that is killed leaves whole lines.
         self.file
             .write_all(format!("{line}\n").as_bytes())
             .map_err(|e| Error::io(Place::file(&self.path), e))
     }
 }
 
-/// The lines up to that of an epoch: what a killed run did after its last checkpoint is done again.
+/// The lines up to that of an epoch. What a run did after its last checkpoint is done again when it
+/// is resumed, so the later lines are dropped.
 fn up_to_epoch(log: &str, epoch: u64) -> String {
     let is_end = |line: &str| {
         let line: Value = serde_json::from_str(line).unwrap_or_default();
@@ -77,7 +79,8 @@ fn tagged(event: &str, content: &impl Serialize) -> Value {
     Value::Object(line)
 }
 
-/// Every number of this line becomes a curve, so counts stay out of it.
+/// The line of an epoch. The report draws a curve of every number in it, so counts are written as
+/// text.
 fn epoch_line(report: &EpochReport) -> Value {
     let quality = |quality: &Quality| json!({ "loss": quality.loss, "accuracy": quality.accuracy });
     let mut dev = Map::new();
@@ -106,8 +109,11 @@ mod tests {
     use super::up_to_epoch;
 
     #[test]
-    fn what_came_after_the_last_whole_epoch_is_taken_back() {
-        let log = "{\"event\":\"start\"}\n{\"event\":\"step\",\"step\":1}\n{\"event\":\"epoch\",\"epoch\":1}\n{\"event\":\"step\",\"st";
+    fn lines_after_the_last_whole_epoch_are_dropped() {
+        let log = "{\"event\":\"start\"}\n\
+                   {\"event\":\"step\",\"step\":1}\n\
+                   {\"event\":\"epoch\",\"epoch\":1}\n\
+                   {\"event\":\"step\",\"st";
         let kept = up_to_epoch(log, 1);
         assert!(log.starts_with(&kept) && kept.ends_with("\"epoch\":1}\n"), "{kept}");
         assert_eq!(up_to_epoch(log, 2), "");

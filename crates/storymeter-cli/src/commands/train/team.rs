@@ -1,7 +1,8 @@
-//! Several GPUs: a process each, and one that oversees them.
+//! Trains on several GPUs, with one process per GPU and one that oversees them.
 //!
-//! Each process is this program again with `--rank`. What a rank needs to find the others comes through its standard input, which stays
-//! open as long as its overseer lives: so no rank outlives it, and the first one that fails ends all.
+//! Each process is this program again, with `--rank`. It reads from its standard input how to find
+//! the others. That input stays open as long as the overseer lives, so no rank outlives the
+//! overseer, and the first rank that fails ends all of them.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Read, Write};
@@ -14,20 +15,21 @@ use storymeter::union::train::{NcclId, Rank, Team};
 
 use crate::Outcome;
 
-/// Between two looks at the processes.
+/// The time between two checks of the processes.
 const TICK: Duration = Duration::from_millis(50);
-/// How long the others may take to say themselves what ended them, once one has failed.
+/// After one process has failed, the time that the others get to report their own error.
 const GRACE: Duration = Duration::from_millis(1000);
 
-/// One rank's process.
+/// The process of one rank.
 struct Member {
     gpu: usize,
     child: Child,
-    /// What it said on standard error; the first rank's goes to the terminal.
-    said: Option<JoinHandle<String>>,
+    /// The thread that collects its standard error. The first rank has none: its standard error is
+    /// that of the overseer.
+    messages: Option<JoinHandle<String>>,
 }
 
-/// Trains on several GPUs, one process each; returns when all have ended.
+/// Trains on several GPUs with one process per GPU. Returns when all have ended.
 pub fn oversee(gpus: &[usize], deterministic: bool) -> anyhow::Result<Outcome> {
     let id = NcclId::new().context("--devices")?;
     let mut members = Vec::new();
@@ -44,16 +46,16 @@ pub fn oversee(gpus: &[usize], deterministic: bool) -> anyhow::Result<Outcome> {
     }
     let failed = wait(&mut members);
     let Some((rank, status)) = failed? else { return Ok(Outcome::Done) };
-    let Member { gpu, said, .. } = &mut members[rank];
-    match said.take().and_then(|said| said.join().ok()) {
-        Some(said) if !said.trim().is_empty() => bail!("GPU {gpu}: {}", said.trim()),
+    let Member { gpu, messages, .. } = &mut members[rank];
+    match messages.take().and_then(|messages| messages.join().ok()) {
+        Some(text) if !text.trim().is_empty() => bail!("GPU {gpu}: {}", text.trim()),
         Some(_) => bail!("the process of GPU {gpu} ended with {status}"),
-        // The first rank has said it on our own standard error.
-        None => bail!("training on {} GPUs ended with the first one's error", gpus.len()),
+        // The first rank has printed its error itself.
+        None => bail!("training on {} GPUs ended with the error of the first one", gpus.len()),
     }
 }
 
-/// Starts a rank.
+/// Starts the process of a rank.
 fn start(gpus: &[usize], rank: usize, deterministic: bool, id: NcclId) -> anyhow::Result<Member> {
     let mut command = Command::new(std::env::current_exe()?);
     command
@@ -70,11 +72,12 @@ fn start(gpus: &[usize], rank: usize, deterministic: bool, id: NcclId) -> anyhow
         }
     };
     if deterministic {
-        // Of NCCL's ways to sum, the one whose order is fixed on any machine.
+        // The algorithm of NCCL that adds in the same order on all machines.
         set("NCCL_ALGO", "Ring");
     }
     if gpus.iter().collect::<BTreeSet<_>>().len() < gpus.len() {
-        // NCCL takes a GPU once a host: ranks that share one are on hosts of their own, as far as it knows.
+        // NCCL accepts each GPU once per host, so ranks that share a GPU pretend to be on different
+        // hosts.
         set("NCCL_HOSTID", &format!("storymeter-rank-{rank}"));
         set("NCCL_P2P_DISABLE", "1");
         set("NCCL_SHM_DISABLE", "1");
@@ -84,19 +87,19 @@ fn start(gpus: &[usize], rank: usize, deterministic: bool, id: NcclId) -> anyhow
         writeln!(stdin, "{id}")?;
         stdin.flush()?;
     }
-    let said = child.stderr.take().map(|mut stderr| {
+    let messages = child.stderr.take().map(|mut stderr| {
         std::thread::spawn(move || {
-            let mut said = String::new();
-            // What cannot be read is not told.
-            let _ = stderr.read_to_string(&mut said);
-            said
+            let mut text = String::new();
+            // If it cannot be read, the exit status is reported instead.
+            let _ = stderr.read_to_string(&mut text);
+            text
         })
     });
-    Ok(Member { gpu: gpus[rank], child, said })
+    Ok(Member { gpu: gpus[rank], child, messages })
 }
 
-/// Waits for all, or for the first that fails: then the others are ended. Where several fail of themselves, the first rank is
-/// the one that has told why.
+/// Waits until all processes have ended. If one fails, the others are stopped. If several fail, the
+/// lowest rank is returned, because the first rank has printed its error already.
 fn wait(members: &mut [Member]) -> anyhow::Result<Option<(usize, ExitStatus)>> {
     let mut grace = GRACE;
     loop {
@@ -124,21 +127,22 @@ fn wait(members: &mut [Member]) -> anyhow::Result<Option<(usize, ExitStatus)>> {
 
 fn end(members: &mut [Member]) {
     for member in members {
-        // One that has ended already cannot be killed; that is no error.
+        // A process that has ended cannot be stopped any more, which is not an error.
         let _ = member.child.kill();
         let _ = member.child.wait();
     }
 }
 
-/// What a rank's overseer tells it. From then on the process ends where the overseer does.
-pub fn join(number: usize, of: usize) -> anyhow::Result<Team> {
+/// Reads from standard input what the overseer sends to a rank. From then on this process ends as
+/// soon as the overseer does.
+pub fn join(number: usize, ranks: usize) -> anyhow::Result<Team> {
     let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).context("--rank: nothing on standard input")?;
-    let id = line.trim().parse::<NcclId>().context("--rank is for storymeter itself")?;
+    io::stdin().lock().read_line(&mut line).context("--rank: standard input cannot be read")?;
+    let id = line.trim().parse::<NcclId>().context("only storymeter itself sets --rank")?;
     std::thread::spawn(|| {
-        // Nothing more is ever said: this returns where the overseer is gone.
+        // The overseer sends nothing more, so this returns when it has ended.
         let _ = io::stdin().lock().read(&mut [0]);
         std::process::exit(2);
     });
-    Ok(Team { rank: Rank { number, of }, id })
+    Ok(Team { rank: Rank { number, of: ranks }, id })
 }

@@ -1,4 +1,4 @@
-//! Who listens to a run: the log, and the bar on the terminal.
+//! Writes the events of a training run to the log, and shows them as a progress bar.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::log::Log;
 use crate::args::Common;
 use crate::progress;
 
-/// The bar counts the run in so many parts.
+/// The number of steps of the progress bar for the whole run.
 const PARTS: u64 = 10_000;
 
 /// Writes the log and moves the bar.
@@ -31,7 +31,7 @@ impl Watcher {
         Self { path, log: None, bar, quiet: common.quiet, epochs }
     }
 
-    /// Takes an event down.
+    /// Writes an event to the log and moves the bar.
     pub fn hear(&mut self, event: Event<'_>) -> union::Result<()> {
         match event {
             Event::Start(start) => {
@@ -56,12 +56,12 @@ impl Watcher {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(self) {
         self.bar.finish_and_clear();
     }
 
-    /// Says on stderr what is about to happen.
+    /// Reports on standard error what is about to be trained.
     fn describe(&self, start: &Start) {
         if self.quiet {
             return;
@@ -85,7 +85,8 @@ impl Watcher {
         };
         self.bar.suspend(|| {
             crate::note(&format!(
-                "{} stories to learn from, {} to choose by, {} left alone; {} parameters on {}{begin}",
+                "{} stories to learn from, {} to choose the best epoch by, {} left out for tests; \
+                 {} parameters on {}{begin}",
                 part("train"),
                 part("dev"),
                 part("test"),
