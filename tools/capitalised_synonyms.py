@@ -1,11 +1,13 @@
-"""Makes crates/storymeter-metrics/data/capitalised_synonyms.txt, what NLTK's METEOR does not take for synonyms.
+"""Makes the list of words that NLTK's METEOR does not accept as synonyms, although WordNet does.
 
-    python3 tools/capitalised_synonyms.py /usr/share/wordnet > crates/storymeter-metrics/data/capitalised_synonyms.txt
+    python3 tools/capitalised_synonyms.py /usr/share/wordnet \
+        > crates/storymeter-metrics/data/capitalised_synonyms.txt
 
-NLTK compares the names of a synset's words as WordNet writes them with lower-case words, so names with capital letters
-never match. The embedded lexicon keeps no letter case; here are the words it links only through such names: a line is a
-word and the synonyms it does not have. A word that is itself only a name ("As", the symbol of arsenic) has itself on its line
-if it ends in s: so that "ass", taken for its plural, does not match "as".
+NLTK compares the words of a synset, spelled as in WordNet, with lower-case words, so a word with a
+capital letter never matches. The embedded lexicon does not keep capital letters. This file lists
+the synonyms that the lexicon has only because of that: each line is a word, followed by the
+synonyms that it must not have. A word that exists only as a name ("As", the symbol of arsenic) and
+ends in "s" lists itself. Otherwise "ass", which looks like its plural, would match "as".
 """
 
 import collections

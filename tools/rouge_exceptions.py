@@ -1,11 +1,13 @@
-"""Makes crates/storymeter-metrics/data/rouge_exceptions.txt, the table ROUGE-1.5.5 looks words up in before stemming.
+"""Makes the table in which ROUGE-1.5.5 looks up words before it stems them.
 
-    python3 tools/rouge_exceptions.py /usr/share/wordnet > crates/storymeter-metrics/data/rouge_exceptions.txt
+    python3 tools/rouge_exceptions.py /usr/share/wordnet \
+        > crates/storymeter-metrics/data/rouge_exceptions.txt
 
-ROUGE-1.5.5 builds its table from the exception lists of WordNet 2.0 (`buildExeptionDB.pl`): the first base form of a
-line counts, and where lists disagree (best, better, testes) the list read last, here in the order adj, adv, noun, verb.
-The lists of WordNet 3.0 (Debian package wordnet-base) are the same but for the thirteen forms added since, left out here.
-Only forms ROUGE can meet are kept: more than three letters or digits.
+ROUGE-1.5.5 builds its table from the exception lists of WordNet 2.0 (`buildExeptionDB.pl`). It uses
+the first base form on a line. Where two lists disagree (best, better, testes), it uses the list
+that it reads last; here the order is adj, adv, noun, verb. The lists of WordNet 3.0 (Debian package
+wordnet-base) differ only in thirteen forms that were added since, which are left out. Forms of
+three or fewer letters or digits are left out too, because ROUGE never looks them up.
 """
 
 import re

@@ -1,9 +1,12 @@
-"""Makes the fixtures our ROUGE and METEOR are tested on: what their peers say.
+"""Makes the fixtures that our ROUGE and METEOR are tested on, with the values of other programs.
 
-    python3 tools/rouge_meteor_fixtures.py ../shared real     # numbers for the pairs of tools/story_pairs.py
-    python3 tools/rouge_meteor_fixtures.py ../shared nasty    # the pairs below, written for this, and their numbers
+    # the pairs of real stories of tools/story_pairs.py
+    python3 tools/rouge_meteor_fixtures.py ../shared real
+    # the pairs below, which are written for this project
+    python3 tools/rouge_meteor_fixtures.py ../shared nasty
 
-What it needs is in tools/peer_scores.py. `real` takes about an hour, most of it the Perl program.
+tools/peer_scores.py says what is needed. `real` takes about an hour, most of it in the Perl
+program.
 """
 
 import gzip
@@ -26,7 +29,7 @@ LAMP = (
     "neighbourhood thunderstorms, notwithstanding incomprehensible circumstances. "
 )
 
-# name, story, references, how often the story's text is repeated
+# The name, the story, the references, and how often the text of the story is repeated.
 NASTY_PAIRS = [
     ("empty story", "", ["The lamp went out."], 1),
     ("blank story", " \n\t ", ["The lamp went out."], 1),
@@ -79,7 +82,7 @@ def header(command):
 def write_rows(path, columns, rows):
     lines = [header("real") + ",".join(columns)]
     lines += [",".join(map(str, row)) for row in rows]
-    # No time in the header of the archive: the same numbers give the same bytes.
+    # Without a time in the header of the archive, the same numbers give the same bytes.
     path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), 9, mtime=0))
 
 
@@ -104,7 +107,7 @@ def real(shared):
 def nasty():
     pairs = [(story * times, references) for _, story, references, times in NASTY_PAIRS]
     plain, stemmed = (google_rouge(pairs, stem) for stem in (False, True))
-    # The Perl program divides by zero where a reference has no word of ASCII letters or digits.
+    # The Perl program divides by zero if a reference has no word of ASCII letters or digits.
     readable = [all(re.search("[A-Za-z0-9]", text) for text in references) for _, references in pairs]
     answers = iter(perl_rouge([pair for pair, fine in zip(pairs, readable) if fine]))
     perl = [next(answers) if fine else None for fine in readable]

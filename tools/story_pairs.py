@@ -1,8 +1,9 @@
-"""Pairs of real stories that our metrics and their peers are compared on, the same ones as in
-crates/storymeter-checks/src/pairs.rs. Only numbers made from them go into the repository.
+"""Pairs of real stories on which our metrics are compared with other programs.
 
-Three parts: HANNA's 528 stories with their references; 1,500 pairs of ROC stories (records 40n and 40n + 20), one
-sentence a line; 300 pairs of longer stories (records 60n and 60n + 30), the first 600 characters of each.
+crates/storymeter-checks/src/pairs.rs makes the same pairs. Only numbers that are computed from them
+go into the repository. There are three parts: HANNA's 528 stories with their references; 1,500
+pairs of ROC stories (records 40n and 40n + 20), with one sentence per line; and the first 600
+characters of 300 pairs of longer stories (records 60n and 60n + 30).
 """
 
 import gzip

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Times METEOR 1.5's jar and NLTK's METEOR beside ours on the same pairs, and prints the ratios.
+"""Times METEOR 1.5's jar, NLTK's METEOR and ours on the same pairs, and prints the ratios.
 
     cargo build --release -p storymeter-metrics --example pair_seconds
     python3 benches/peers/meteor.py STORIES.jsonl[.gz] [PAIRS]
 
-The jar goes through all pairs twice before its time is taken, so that it is its steady state: neither start nor tables nor
-the compiler's first steps count, on either side. Processor time on both sides; of the Java machine only the thread that
-scores, so that its collector and compiler do not count either. Needs what tools/peer_scores.py names.
+The times are processor times in the steady state: start-up and reading tables do not count on
+either side. The jar scores all pairs twice before its time is taken, and only the thread that
+scores is counted, without Java's garbage collector and compiler. tools/peer_scores.py says what is
+needed.
 """
 import os
 import sys
@@ -21,7 +22,7 @@ from story_files import our_time, read_pairs, report
 
 
 def thread_seconds(pid):
-    """Processor seconds of each thread of a process."""
+    """The processor seconds of each thread of a process."""
     spent = {}
     for thread in Path(f"/proc/{pid}/task").iterdir():
         spent[thread.name] = int((thread / "schedstat").read_text().split()[0]) / 1e9
@@ -38,7 +39,7 @@ def jar_seconds(pairs):
         jar.score(story, references)
     after = thread_seconds(jar.process.pid)
     jar.close()
-    # The thread that scores is the one that worked most.
+    # The thread that scores is the one with the most processor time.
     return max(after[thread] - before.get(thread, 0.0) for thread in after)
 
 

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Times sacrebleu and pycocoevalcap beside our BLEU, chrF, TER and CIDEr-D on the same pairs, and prints the ratios; then
-our metrics on two threads against one.
+"""Times BLEU, chrF, TER and CIDEr-D of sacrebleu, pycocoevalcap and ours on the same pairs.
 
     cargo build --release -p storymeter-metrics --examples
     python3 benches/peers/metrics.py [STORIES.jsonl[.gz] [METRIC...]]
 
-Stories 0 and 1, 2 and 3, ... of the file are a pair: no text is seen twice, so no cache helps either side. Without a
-file, pairs are made up. One thread each, texts in memory; processor time of the best round, so that other work on the
-machine counts on neither side.
+The output is the ratios, and then our metrics on two threads compared with one. Stories 0 and 1, 2
+and 3, ... of the file are pairs, so no text comes twice and no cache helps either side. Without a
+file, pairs are made up. Metrics that are named after the file are timed alone; sacrebleu's TER
+takes minutes. The script needs sacrebleu 2 and pycocoevalcap.
 
-Two threads are timed on the clock, on up to 6,000 pairs, rounds on one and on two threads in turns; it means something
-on an idle machine only. What the machine itself gains from a second thread is printed before it. A short file gives more
-pairs than it has: each story meets other references. Metrics named after the file are timed alone; sacrebleu's TER takes
-minutes. Needs sacrebleu 2 and pycocoevalcap.
+The ratios are of processor time on one thread, with the texts in memory and the best of several
+rounds, so other work on the machine hardly counts. The comparison of one thread with two uses wall
+time, on up to 6,000 pairs, with rounds on one and on two threads in turns. It is meaningful only on
+an idle machine; what the machine itself gains from a second thread is printed first. If the file is
+short, each story is also paired with other references.
 """
 import gzip
 import json
@@ -65,14 +66,14 @@ def ours(path, metric):
 
 
 def more_pairs(pairs):
-    """Enough pairs for the threads: after the pairs themselves, each story with the next pair's reference, and so on."""
+    """Enough pairs for the threads: the pairs, then each story with the next pair's reference..."""
     count = len(pairs)
     for n in range(THREAD_PAIRS):
         yield pairs[n % count][0], pairs[(n + n // count) % count][1]
 
 
 def threads(path, metrics):
-    """Lines of the example `threads`, as they come."""
+    """The lines that the example `threads` prints, one by one."""
     command = [os.path.join(EXAMPLES, "threads"), path, "2", *metrics]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         yield from map(json.loads, process.stdout)
@@ -81,7 +82,7 @@ def threads(path, metrics):
 
 
 def sentence(make, pairs):
-    # A new metric every round: sacrebleu's tokenisers remember lines.
+    # Each round makes a new metric, because sacrebleu's tokenisers remember lines.
     def work():
         metric = make()
         if hasattr(metric, "tokenizer"):
@@ -107,7 +108,7 @@ def main():
     many = list(zip(texts[::2], texts[1::2]))
     pairs = many[:PAIRS]
     mean = sum(len(text.encode()) for pair in pairs for text in pair) / len(pairs) / 2
-    print(f"{len(pairs)} pairs, {mean:.0f} bytes a text")
+    print(f"{len(pairs)} pairs, {mean:.0f} bytes per text")
     asked = sys.argv[2:]
     print(f"{'metric':12} {'peer s':>9} {'ours s':>9} {'ratio':>8} {'ours MB/s':>10}")
     with tempfile.TemporaryDirectory() as folder:

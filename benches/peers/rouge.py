@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Times the Perl program ROUGE-1.5.5 and rouge-score beside our ROUGE on the same pairs, and prints the ratios.
+"""Times ROUGE-1.5.5 (Perl), rouge-score and our ROUGE on the same pairs, and prints the ratios.
 
     cargo build --release -p storymeter-metrics --example pair_seconds
     python3 benches/peers/rouge.py STORIES.jsonl[.gz] [PAIRS]
 
-One thread each, and processor time on both sides, so that other work on the machine counts on neither. The Perl program
-reads its pairs from files, as it must; what it takes for one pair of single words, its start, is taken off. Ours is the
-mean of 100 rounds with the texts in memory, tokenised anew in each. Needs what tools/peer_scores.py names.
+The times are processor times of one thread, so other work on the machine hardly counts. The Perl
+program can only read its pairs from files; the time that it takes for one pair of single words is
+subtracted as its start-up. Our time is the mean of 100 rounds with the texts in memory, which are
+tokenised again in each round. tools/peer_scores.py says what is needed.
 """
 import os
 import resource
@@ -38,7 +39,7 @@ def google_seconds(pairs, stem):
 def main():
     pairs = read_pairs(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20)
     ours = {metric: our_time(pairs, metric, 100) for metric in ["rouge:155", "rouge:google", "rouge:google-stem"]}
-    # One call before the clock starts: imports do not count.
+    # One call before the clock starts, so that imports do not count.
     google_rouge(pairs[:1], True)
     plain, stemmed = google_seconds(pairs, False), google_seconds(pairs, True)
     perl = perl_seconds(pairs) - perl_seconds([("lamp", ["lamp"])])
