@@ -1,13 +1,13 @@
-"""Makes the list of words that NLTK's METEOR does not accept as synonyms, although WordNet does.
+"""Makes capitalised_synonyms.txt, the words that NLTK's METEOR does not take for synonyms.
 
-    python3 tools/capitalised_synonyms.py /usr/share/wordnet \
-        > crates/storymeter-metrics/data/capitalised_synonyms.txt
+    cd crates/storymeter-metrics/data
+    python3 ../../../tools/capitalised_synonyms.py /usr/share/wordnet > capitalised_synonyms.txt
 
-NLTK compares the words of a synset, spelled as in WordNet, with lower-case words, so a word with a
-capital letter never matches. The embedded lexicon does not keep capital letters. This file lists
-the synonyms that the lexicon has only because of that: each line is a word, followed by the
-synonyms that it must not have. A word that exists only as a name ("As", the symbol of arsenic) and
-ends in "s" lists itself. Otherwise "ass", which looks like its plural, would match "as".
+NLTK compares words in lower case with the names in a synset as WordNet writes them, so names with
+capital letters never match. The embedded lexicon does not keep the case of letters. The table has
+the words that it links only through such names. A line has a word, and then the synonyms that are
+not its synonyms in NLTK. A word that is itself only a name ("As", the symbol of arsenic) has itself
+on its line if it ends in s, so that "ass", which is taken for its plural, does not match "as".
 """
 
 import collections

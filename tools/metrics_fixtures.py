@@ -1,15 +1,15 @@
-"""Writes expected values of BLEU, chrF, TER and CIDEr-D from sacrebleu, NLTK and pycocoevalcap.
+"""Expected values of BLEU, chrF, TER and CIDEr-D from sacrebleu, NLTK and pycocoevalcap.
 
-There are two fixtures:
+Writes two fixtures:
 
   crates/storymeter-metrics/tests/fixtures/nasty.json
-      Short texts that are difficult for tokenisers, written for this project, with the values and
+      Short texts, written for this project, that are difficult for tokenisers, with the values and
       tokens of the other programs.
   crates/storymeter-checks/tests/fixtures/metrics_peers.csv.gz
-      Values on pairs of real stories of the shared data. The file has numbers only: each pair is
-      named by its file and record.
+      Values on pairs of real stories of the shared data. It has only numbers; a pair is named by its
+      file and record.
 
-Run it with sacrebleu 2.6.0, nltk 3.10.4, pycocoevalcap 1.2 and spacy 3.8.18:
+Run with sacrebleu 2.6.0, nltk 3.10.4, pycocoevalcap 1.2, spacy 3.8.18:
 
   python tools/metrics_fixtures.py ../shared/data
 """
@@ -53,7 +53,7 @@ def newline(key, text):
 
 
 def peers(with_ter):
-    """The sentence and corpus versions of every sacrebleu metric, by our id."""
+    """Sentence and corpus versions of every sacrebleu metric, by our id."""
     metrics = {}
     for key, options in BLEUS.items():
         metrics[key] = (BLEU(effective_order=True, **options), BLEU(**options))
@@ -66,7 +66,7 @@ def peers(with_ter):
 
 
 def values(pairs, with_ter):
-    """One dict of values per pair (story, references), and the values of the corpus."""
+    """One dict of values a pair (story, references), and the corpus values."""
     rows = [{} for _ in pairs]
     corpus = {}
     for key, (sentence, whole) in peers(with_ter).items():
@@ -74,7 +74,7 @@ def values(pairs, with_ter):
             row[key] = sentence.sentence_score(newline(key, story), [newline(key, r) for r in references]).score
         stories = [newline(key, story) for story, _ in pairs]
         count = max(len(references) for _, references in pairs)
-        # For sacrebleu, None is a reference that a story does not have.
+        # sacrebleu takes None for a reference that a story does not have.
         columns = [
             [newline(key, references[i]) if i < len(references) else None for _, references in pairs]
             for i in range(count)
@@ -91,7 +91,7 @@ def values(pairs, with_ter):
 
 
 def nasty():
-    """Texts written for this project. The reference of each text is the next one."""
+    """Texts written for this project, each against the next as its reference."""
     lamp = "The lamp went out. \"Don't move,\" she said; he didn't -- he couldn't... At 3.15 a.m., $1,000.50 was gone!"
     texts = [
         lamp,
@@ -140,7 +140,7 @@ def nasty():
 
 
 def shortened(story, references, expected):
-    """A long text as a shorter one and how often it is repeated, which keeps the fixture small."""
+    """A long text as the text it repeats and how often, to keep the fixture small."""
 
     def unit(text):
         for size in range(1, 400):
@@ -159,7 +159,7 @@ def jsonl(path):
 
 
 def real(data):
-    """Groups of (name, first records, pairs). The name tells which records the pairs are."""
+    """Groups of (name, first records, pairs): the name says which records the pairs are."""
     hanna = jsonl(data / "annotated/hanna/stories_first48.jsonl.gz")
     yield "hanna", [(r["story"], [r["reference"]]) for r in hanna], False
     with gzip.open(data / "roc/stories.tsv.gz", "rt", encoding="utf-8") as lines:

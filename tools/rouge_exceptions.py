@@ -1,21 +1,21 @@
-"""Makes the table in which ROUGE-1.5.5 looks up words before it stems them.
+"""Makes rouge_exceptions.txt, the table in which ROUGE-1.5.5 looks words up before stemming.
 
-    python3 tools/rouge_exceptions.py /usr/share/wordnet \
-        > crates/storymeter-metrics/data/rouge_exceptions.txt
+    cd crates/storymeter-metrics/data
+    python3 ../../../tools/rouge_exceptions.py /usr/share/wordnet > rouge_exceptions.txt
 
-ROUGE-1.5.5 builds its table from the exception lists of WordNet 2.0 (`buildExeptionDB.pl`). It uses
-the first base form on a line. Where two lists disagree (best, better, testes), it uses the list
-that it reads last; here the order is adj, adv, noun, verb. The lists of WordNet 3.0 (Debian package
-wordnet-base) differ only in thirteen forms that were added since, which are left out. Forms of
-three or fewer letters or digits are left out too, because ROUGE never looks them up.
+ROUGE-1.5.5 builds its table from the exception lists of WordNet 2.0 (`buildExeptionDB.pl`). The
+first base form of a line counts. Where lists disagree (best, better, testes), the list that is read
+last counts, here in the order adj, adv, noun, verb. The lists of WordNet 3.0 (Debian package
+wordnet-base) differ only in thirteen forms that were added since, which are left out here. Only
+forms that ROUGE can meet are kept: those of more than three letters or digits.
 """
 
 import re
 import sys
 
 ADDED_AFTER_2_0 = set(
-    "ashes aurar cognosenti diastemata gps halfpence houses_of_cards lisente loups-garous morses optic_axes staretsy "
-    "sudatoria".split()
+    "ashes aurar cognosenti diastemata gps halfpence houses_of_cards lisente loups-garous morses "
+    "optic_axes staretsy sudatoria".split()
 )
 
 table = {}

@@ -1,11 +1,9 @@
-"""Makes the fixtures that our ROUGE and METEOR are tested on, with the values of other programs.
+"""Makes the fixtures for the tests of our ROUGE and METEOR: the numbers of other programs.
 
-    # the pairs of real stories of tools/story_pairs.py
-    python3 tools/rouge_meteor_fixtures.py ../shared real
-    # the pairs below, which are written for this project
-    python3 tools/rouge_meteor_fixtures.py ../shared nasty
+    python3 tools/rouge_meteor_fixtures.py ../shared real     # the pairs of tools/story_pairs.py
+    python3 tools/rouge_meteor_fixtures.py ../shared nasty    # the pairs below, written for the tests
 
-tools/peer_scores.py says what is needed. `real` takes about an hour, most of it in the Perl
+tools/peer_scores.py says what the script needs. `real` takes about an hour, most of it in the Perl
 program.
 """
 
@@ -29,7 +27,7 @@ LAMP = (
     "neighbourhood thunderstorms, notwithstanding incomprehensible circumstances. "
 )
 
-# The name, the story, the references, and how often the text of the story is repeated.
+# name, story, references, number of repetitions of the story's text
 NASTY_PAIRS = [
     ("empty story", "", ["The lamp went out."], 1),
     ("blank story", " \n\t ", ["The lamp went out."], 1),
@@ -82,7 +80,7 @@ def header(command):
 def write_rows(path, columns, rows):
     lines = [header("real") + ",".join(columns)]
     lines += [",".join(map(str, row)) for row in rows]
-    # Without a time in the header of the archive, the same numbers give the same bytes.
+    # The header of the archive has no time, so that the same numbers give the same bytes.
     path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), 9, mtime=0))
 
 

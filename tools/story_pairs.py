@@ -1,9 +1,9 @@
 """Pairs of real stories on which our metrics are compared with other programs.
 
-crates/storymeter-checks/src/pairs.rs makes the same pairs. Only numbers that are computed from them
-go into the repository. There are three parts: HANNA's 528 stories with their references; 1,500
-pairs of ROC stories (records 40n and 40n + 20), with one sentence per line; and the first 600
-characters of 300 pairs of longer stories (records 60n and 60n + 30).
+They are the same as in crates/storymeter-checks/src/pairs.rs. Only numbers made from them go into
+the repository. There are three parts: HANNA's 528 stories with their references; 1,500 pairs of ROC
+stories (records 40n and 40n + 20), with one sentence per line; and 300 pairs of longer stories
+(records 60n and 60n + 30), of which the first 600 characters are taken.
 """
 
 import gzip

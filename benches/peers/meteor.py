@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Times METEOR 1.5's jar, NLTK's METEOR and ours on the same pairs, and prints the ratios.
+"""Times the jar of METEOR 1.5, NLTK's METEOR and ours on the same pairs, and prints the ratios.
 
     cargo build --release -p storymeter-metrics --example pair_seconds
     python3 benches/peers/meteor.py STORIES.jsonl[.gz] [PAIRS]
 
-The times are processor times in the steady state: start-up and reading tables do not count on
-either side. The jar scores all pairs twice before its time is taken, and only the thread that
-scores is counted, without Java's garbage collector and compiler. tools/peer_scores.py says what is
-needed.
+The jar scores all pairs twice before its time is taken, so that its start, its tables and the first
+steps of Java's compiler do not count. Our tables do not count either. Times are processor time. Of
+Java's threads only the one that scores counts, without the garbage collector and the compiler. The
+script needs what tools/peer_scores.py names.
 """
 import os
 import sys
@@ -22,7 +22,7 @@ from story_files import our_time, read_pairs, report
 
 
 def thread_seconds(pid):
-    """The processor seconds of each thread of a process."""
+    """Processor seconds of each thread of a process."""
     spent = {}
     for thread in Path(f"/proc/{pid}/task").iterdir():
         spent[thread.name] = int((thread / "schedstat").read_text().split()[0]) / 1e9
@@ -39,7 +39,7 @@ def jar_seconds(pairs):
         jar.score(story, references)
     after = thread_seconds(jar.process.pid)
     jar.close()
-    # The thread that scores is the one with the most processor time.
+    # The thread that scores is the one that worked most.
     return max(after[thread] - before.get(thread, 0.0) for thread in after)
 
 
@@ -55,7 +55,11 @@ def main():
     tables = {"STORYMETER_METEOR_DATA": str(Path(pycocoevalcap.__path__[0]) / "meteor")}
     report(
         [
-            ("METEOR 1.5 jar, steady state", jar_seconds(pairs), our_time(pairs, "meteor", 5, tables)),
+            (
+                "METEOR 1.5 jar, steady state",
+                jar_seconds(pairs),
+                our_time(pairs, "meteor", 5, tables),
+            ),
             ("NLTK 3.10", nltk_seconds(pairs), our_time(pairs, "meteor:nltk", 10)),
         ]
     )

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Times BLEU, chrF, TER and CIDEr-D of sacrebleu, pycocoevalcap and ours on the same pairs.
+"""Times sacrebleu and pycocoevalcap and our BLEU, chrF, TER and CIDEr-D on the same pairs.
+
+Prints the ratios, and then how much faster our metrics are on two threads than on one.
 
     cargo build --release -p storymeter-metrics --examples
     python3 benches/peers/metrics.py [STORIES.jsonl[.gz] [METRIC...]]
 
-The output is the ratios, and then our metrics on two threads compared with one. Stories 0 and 1, 2
-and 3, ... of the file are pairs, so no text comes twice and no cache helps either side. Without a
-file, pairs are made up. Metrics that are named after the file are timed alone; sacrebleu's TER
-takes minutes. The script needs sacrebleu 2 and pycocoevalcap.
+Stories 0 and 1, 2 and 3, and so on are pairs. No text is seen twice, so no cache helps either side.
+Without a file, the pairs are made up. Both sides use one thread with the texts in memory. Times are
+processor time of the best round, so that other work on the machine does not count.
 
-The ratios are of processor time on one thread, with the texts in memory and the best of several
-rounds, so other work on the machine hardly counts. The comparison of one thread with two uses wall
-time, on up to 6,000 pairs, with rounds on one and on two threads in turns. It is meaningful only on
-an idle machine; what the machine itself gains from a second thread is printed first. If the file is
-short, each story is also paired with other references.
+Two threads are timed on the clock, on up to 6,000 pairs, with rounds on one and on two threads in
+turns. This is meaningful only on an idle machine. What the machine itself gains from a second
+thread is printed before it. If the file is short, each story meets other references to make more
+pairs. If metrics are named after the file, only these are timed. sacrebleu's TER takes minutes. The
+script needs sacrebleu 2 and pycocoevalcap.
 """
 import gzip
 import json
@@ -35,9 +36,13 @@ THREAD_PAIRS = 6000
 
 
 def made_up():
-    words = "the a she he they lamp storm night door key old house river went came said was had under into and but".split()
+    words = (
+        "the a she he they lamp storm night door key old house river went came said was had under into "
+        "and but"
+    ).split()
     rng = random.Random(7)
-    return [" ".join(rng.choice(words) for _ in range(300)).capitalize() + "." for _ in range(2 * THREAD_PAIRS)]
+    story = lambda: " ".join(rng.choice(words) for _ in range(300)).capitalize() + "."
+    return [story() for _ in range(2 * THREAD_PAIRS)]
 
 
 def stories(path):
@@ -66,14 +71,14 @@ def ours(path, metric):
 
 
 def more_pairs(pairs):
-    """Enough pairs for the threads: the pairs, then each story with the next pair's reference..."""
+    """Enough pairs for the threads: first the pairs, then each story with the next reference, and so on."""
     count = len(pairs)
     for n in range(THREAD_PAIRS):
         yield pairs[n % count][0], pairs[(n + n // count) % count][1]
 
 
 def threads(path, metrics):
-    """The lines that the example `threads` prints, one by one."""
+    """The lines of the example `threads`, one after the other."""
     command = [os.path.join(EXAMPLES, "threads"), path, "2", *metrics]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         yield from map(json.loads, process.stdout)
@@ -82,7 +87,7 @@ def threads(path, metrics):
 
 
 def sentence(make, pairs):
-    # Each round makes a new metric, because sacrebleu's tokenisers remember lines.
+    # Every round has a new metric, because sacrebleu's tokenisers remember lines.
     def work():
         metric = make()
         if hasattr(metric, "tokenizer"):
@@ -97,8 +102,10 @@ def sentence(make, pairs):
 
 def cider(pairs):
     def work():
-        words = [(" ".join(re.findall(r"\w+", s)), " ".join(re.findall(r"\w+", r))) for s, r in pairs]
-        Cider().compute_score({i: [r] for i, (_, r) in enumerate(words)}, {i: [s] for i, (s, _) in enumerate(words)})
+        words = lambda text: [" ".join(re.findall(r"\w+", text))]
+        references = {i: words(reference) for i, (_, reference) in enumerate(pairs)}
+        candidates = {i: words(story) for i, (story, _) in enumerate(pairs)}
+        Cider().compute_score(references, candidates)
 
     return work
 
@@ -138,7 +145,8 @@ def main():
         print(f"{'':24} {'one s':>9} {'two s':>9} {'ratio':>8}")
         path = write("many.jsonl", more_pairs(many))
         for line in threads(path, asked or ["bleu", "chrf", "cider-d", "rouge:hanna"]):
-            print(f"{line['name']:24} {line['one']:9.4f} {line['several']:9.4f} {line['ratio']:7.2f}x", flush=True)
+            one, two, ratio = line["one"], line["several"], line["ratio"]
+            print(f"{line['name']:24} {one:9.4f} {two:9.4f} {ratio:7.2f}x", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Times ROUGE-1.5.5 (Perl), rouge-score and our ROUGE on the same pairs, and prints the ratios.
+"""Times the Perl program ROUGE-1.5.5, rouge-score and our ROUGE on the same pairs, and prints ratios.
 
     cargo build --release -p storymeter-metrics --example pair_seconds
     python3 benches/peers/rouge.py STORIES.jsonl[.gz] [PAIRS]
 
-The times are processor times of one thread, so other work on the machine hardly counts. The Perl
-program can only read its pairs from files; the time that it takes for one pair of single words is
-subtracted as its start-up. Our time is the mean of 100 rounds with the texts in memory, which are
-tokenised again in each round. tools/peer_scores.py says what is needed.
+Both sides use one thread, and times are processor time, so that other work on the machine does not
+count. The Perl program reads its pairs from files. Its time for one pair of single words, which is
+the time of its start, is subtracted. Our time is the mean of 100 rounds with the texts in memory,
+tokenised anew in each round. The script needs what tools/peer_scores.py names.
 """
 import os
 import resource
@@ -38,8 +38,9 @@ def google_seconds(pairs, stem):
 
 def main():
     pairs = read_pairs(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 20)
-    ours = {metric: our_time(pairs, metric, 100) for metric in ["rouge:155", "rouge:google", "rouge:google-stem"]}
-    # One call before the clock starts, so that imports do not count.
+    metrics = ["rouge:155", "rouge:google", "rouge:google-stem"]
+    ours = {metric: our_time(pairs, metric, 100) for metric in metrics}
+    # One call comes before the clock starts, so that imports do not count.
     google_rouge(pairs[:1], True)
     plain, stemmed = google_seconds(pairs, False), google_seconds(pairs, True)
     perl = perl_seconds(pairs) - perl_seconds([("lamp", ["lamp"])])
