@@ -7,15 +7,15 @@ use storymeter::meta::folder;
 use storymeter::meta::hanna::{Options, analyse};
 use storymeter::meta::view::{self, Cell, Form, Sheet};
 use storymeter::report::{Figure, Inputs, figures, page};
-use storymeter_checks::shared;
+use storymeter_checks::{Result, shared};
 
-fn file(name: &str) -> PathBuf {
-    shared(&format!("data/annotated/hanna/{name}")).expect("the shared data")
+fn file(name: &str) -> Result<PathBuf> {
+    shared(&format!("data/annotated/hanna/{name}"))
 }
 
 /// The number that a mark stands for, by the names in the mark.
 ///
-/// Where the rows of a sheet have two names, one of them stands in the mark's column, before a
+/// Where the rows of a sheet have two names, one of them stands in the mark's column before a
 /// comma.
 fn find(sheet: &Sheet, row: &str, column: &str) -> f64 {
     let has_two_names = sheet.form != Form::Heatmap && matches!(sheet.rows[0][1], Cell::Text(_));
@@ -52,13 +52,11 @@ fn marks(figure: &Figure) -> Vec<(String, String, f64)> {
         .collect()
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn every_figure_of_hanna_has_the_numbers_of_the_result_and_the_page_is_small() {
-    let (csv, stories) = (file("hanna_metric_scores.csv"), file("stories_first48.jsonl.gz"));
+fn every_figure_of_hanna_has_the_numbers_of_the_result_and_the_page_is_small() -> Result {
+    let (csv, stories) = (file("hanna_metric_scores.csv")?, file("stories_first48.jsonl.gz")?);
     let temporary = tempfile::tempdir().unwrap();
     let run = temporary.path().join("hanna");
-    let options = Options { ratings: Some(file("ratings.csv")), ..Options::default() };
+    let options = Options { ratings: Some(file("ratings.csv")?), ..Options::default() };
     let study = analyse(&csv, &options).unwrap();
     folder::write(&study, &run).unwrap();
     let sheets = view::sheets(&folder::read(&run).unwrap());
@@ -92,4 +90,9 @@ fn every_figure_of_hanna_has_the_numbers_of_the_result_and_the_page_is_small() {
     let html = page::html(&inputs);
     assert!(html.len() < 6_000_000, "{} bytes", html.len());
     assert!(html.contains("chrF"));
+    Ok(())
 }
+
+storymeter_checks::checks!(
+    every_figure_of_hanna_has_the_numbers_of_the_result_and_the_page_is_small,
+);
