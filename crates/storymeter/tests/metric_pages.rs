@@ -1,4 +1,5 @@
-//! The pages in `docs/metrics` are generated from the catalogue, and this test keeps them up to date.
+//! The pages in `docs/metrics` are generated from the catalogue, and this test keeps them up to
+//! date.
 //!
 //! `STORYMETER_UPDATE=1 cargo test --release -p storymeter --test metric_pages` writes them anew.
 
