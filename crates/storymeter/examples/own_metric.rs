@@ -1,5 +1,6 @@
 //! A metric from outside the workspace, beside those of the catalogue:
 //! `cargo run --release -p storymeter --example own_metric`.
+#![allow(clippy::print_stdout)]
 
 use storymeter::Scorer;
 use storymeter::core::{

@@ -98,7 +98,8 @@ fn a_correlation_counts_only_stories_with_both_numbers() {
 #[test]
 fn the_readme_shows_the_quick_start() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = std::fs::read_to_string(root.join("examples/quick_start.rs")).expect("a file");
+    let program = root.join("../../examples/quick-start/src/main.rs");
+    let program = std::fs::read_to_string(program).expect("a file");
     assert!(program.lines().count() <= 10, "{} lines", program.lines().count());
     for readme in [root.join("../../README.md"), root.join("README.md")] {
         let text = std::fs::read_to_string(&readme).expect("a file");

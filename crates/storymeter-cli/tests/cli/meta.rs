@@ -13,8 +13,8 @@ fn score(system: usize, item: usize, salt: usize) -> f64 {
 const SYSTEMS: [&str; 5] = ["Human", "Tale", "Yarn", "Saga", "Myth"];
 const ITEMS: usize = 6;
 
-/// A small file in HANNA's layout: two criteria and four metrics, of which one is constant and one has
-/// no known direction.
+/// A small file in HANNA's layout: two criteria and four metrics, of which one is constant and one
+/// has no known direction.
 fn hanna_csv() -> String {
     let list = |values: Vec<f64>| {
         let numbers: Vec<String> = values.iter().map(|v| format!("{v:.3}")).collect();
