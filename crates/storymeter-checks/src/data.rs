@@ -18,6 +18,13 @@ pub enum Error {
     Failed(String),
 }
 
+impl Error {
+    /// A failure, described in words.
+    pub(crate) fn failed(text: impl Into<String>) -> Self {
+        Self::Failed(text.into())
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

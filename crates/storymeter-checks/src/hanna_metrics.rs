@@ -150,7 +150,7 @@ pub fn compare(path: &Path, expectations: &[Expectation]) -> Result<Vec<Comparis
     let mut comparisons = Vec::new();
     for (number, &expectation) in expectations.iter().enumerate() {
         let own = set.columns().iter().position(|column| column.key.as_str() == expectation.key);
-        let own = own.ok_or_else(|| Error::Failed(format!("no column {}", expectation.key)))?;
+        let own = own.ok_or_else(|| Error::failed(format!("no column {}", expectation.key)))?;
         let ours: Vec<f64> = scores.iter().map(|story| story[own]).collect();
         let theirs: Vec<f64> = published.iter().map(|story| story[number]).collect();
         let differences = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs());
@@ -179,7 +179,7 @@ fn published(path: &Path, expectations: &[Expectation]) -> Result<Vec<Vec<f64>>>
             };
             let found = metrics.into_iter().flatten().find(|(name, _)| is_named(name));
             found.and_then(|(_, value)| value.as_f64()).ok_or_else(|| {
-                Error::Failed(format!("{}: a record lacks {}", path.display(), expectation.column))
+                Error::failed(format!("{}: a record lacks {}", path.display(), expectation.column))
             })
         };
         all.push(expectations.iter().map(value).collect::<Result<_>>()?);

@@ -81,10 +81,6 @@ fn ordered_pairs(examples: &[Example], scores: &[f64]) -> usize {
     scores_where(true).map(|good| scores_where(false).filter(|bad| good > *bad).count()).sum()
 }
 
-fn failed(text: &str) -> Error {
-    Error::Failed(text.to_owned())
-}
-
 /// Reads Table 1: headings such as "Sample 1 (Reasonable, B=0.29, M=0.49, U=1.00)", each with one
 /// paragraph after it.
 fn table_1(text: &str) -> Result<Vec<Example>> {
@@ -93,9 +89,10 @@ fn table_1(text: &str) -> Result<Vec<Example>> {
     let lead = lines
         .iter()
         .position(|line| line.contains("**Leading Context**"))
-        .ok_or_else(|| failed("no Table 1"))?;
+        .ok_or_else(|| Error::failed("no Table 1"))?;
     let number = |line: &str, key: &str| -> Result<f64> {
-        let value = line.split(key).nth(1).ok_or_else(|| failed("Table 1: a score is missing"))?;
+        let value =
+            line.split(key).nth(1).ok_or_else(|| Error::failed("Table 1: a score is missing"))?;
         Ok(value.split([',', ')']).next().unwrap_or_default().trim().parse()?)
     };
     let mut found = Vec::new();
@@ -109,7 +106,7 @@ fn table_1(text: &str) -> Result<Vec<Example>> {
     if found.len() == 3 {
         Ok(found)
     } else {
-        Err(failed(&format!("Table 1: {} samples instead of 3", found.len())))
+        Err(Error::failed(format!("Table 1: {} samples instead of 3", found.len())))
     }
 }
 
@@ -134,6 +131,6 @@ fn table_10(text: &str) -> Result<Vec<Example>> {
     if found.len() == 5 {
         Ok(found)
     } else {
-        Err(failed(&format!("Table 10: {} samples instead of 5", found.len())))
+        Err(Error::failed(format!("Table 10: {} samples instead of 5", found.len())))
     }
 }

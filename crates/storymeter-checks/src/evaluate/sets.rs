@@ -52,10 +52,6 @@ pub struct UnionRoc {
     pub answers: Vec<[usize; 6]>,
 }
 
-fn failed(text: &str) -> Error {
-    Error::Failed(text.to_owned())
-}
-
 /// Reads `annotated/union_roc`.
 ///
 /// # Errors
@@ -68,7 +64,7 @@ pub fn union_roc() -> Result<UnionRoc> {
         let story = record?.story;
         let criterion = story.ratings.iter().next().map(|(criterion, _)| criterion);
         let mean = criterion.and_then(|criterion| story.ratings.mean(criterion));
-        human.push(mean.ok_or_else(|| failed("ant_data.txt: a story without ratings"))?);
+        human.push(mean.ok_or_else(|| Error::failed("ant_data.txt: a story without ratings"))?);
         stories.push(story);
     }
     let text = std::fs::read_to_string(folder.join("ant_data_all.txt"))?;
@@ -77,14 +73,14 @@ pub fn union_roc() -> Result<UnionRoc> {
         .map(|line| {
             let mut counts = [0; 6];
             for answer in line.rsplit("|||").next().unwrap_or_default().split_whitespace() {
-                let unknown = || failed("ant_data_all.txt: an unknown error type");
+                let unknown = || Error::failed("ant_data_all.txt: an unknown error type");
                 *counts.get_mut(answer.parse::<usize>()?).ok_or_else(unknown)? += 1;
             }
             Ok(counts)
         })
         .collect::<Result<Vec<_>>>()?;
     if answers.len() != stories.len() {
-        return Err(failed("ant_data.txt and ant_data_all.txt differ in length"));
+        return Err(Error::failed("ant_data.txt and ant_data_all.txt differ in length"));
     }
     Ok(UnionRoc { stories, human, answers })
 }
@@ -144,7 +140,7 @@ pub fn hanna_machine() -> Result<Rated> {
 }
 
 fn unrated() -> Error {
-    failed("a record without ratings")
+    Error::failed("a record without ratings")
 }
 
 fn story(record: &Value, system: &str, item: &str) -> Story {
