@@ -28,27 +28,14 @@ fn the_list_is_the_default() {
 #[test]
 fn a_page_says_what_a_metric_is() {
     let run = Sandbox::new().run("metrics show bleu").succeeds();
-    let page = run.stdout();
-    assert!(page.starts_with("BLEU: n-gram precision"), "{page}");
-    for part in [
-        "\nDefinition: ",
-        "\nSource: Papineni et al., ACL 2002",
-        "\nIds: bleu\n",
-        "\nOptions (after a colon, joined by `+`, at most one of each kind):\n",
-        "\n- `intl` (tokeniser): ",
-        "\n- `floor` (smoothing): ",
-        "\n- `hanna` (preset): ",
-        "\nBetter: higher. Range: 0 to 100. Needs: a reference.\n",
-    ] {
-        assert!(page.contains(part), "{part:?} is missing:\n{page}");
-    }
+    insta::assert_snapshot!(run.stdout());
 }
 
 #[test]
 fn the_learned_metric_has_a_page_too() {
     let run = Sandbox::new().run("metrics show union").succeeds();
     assert!(
-        run.stdout().starts_with("`union`: how likely the story is a whole human story"),
+        run.stdout().starts_with("`union`: how likely the story is a whole one"),
         "{}",
         run.stdout()
     );
