@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Streams many short stories through `storymeter score` and prints how much memory it took.
 #
-#   benches/score_million.sh MODEL [STORIES]       MODEL: a folder of storymeter train; STORIES: 1,000,000 unless given
+#   benches/score_million.sh MODEL [STORIES]
 #
-# Needs Linux (/proc). The stories are made up here, one a line, and never touch the disk.
+# MODEL is a folder that `storymeter train` made, and STORIES a number (by default 1,000,000). The
+# script needs Linux (/proc). The stories are made up here, one per line, and never touch the disk.
 set -euo pipefail
 model=$1
 count=${2:-1000000}
@@ -31,4 +32,4 @@ while kill -0 "$scorer" 2> /dev/null; do
 done
 wait "$scorer"
 seconds=$(echo "$(date +%s.%N) - $start" | bc)
-printf '%s stories in %.0f s (%.0f a second), peak memory %s MiB\n' "$(wc -l < "$out")" "$seconds" "$(echo "$count / $seconds" | bc)" "$((peak / 1024))"
+printf '%s stories in %.0f s (%.0f per second), peak memory %s MiB\n' "$(wc -l < "$out")" "$seconds" "$(echo "$count / $seconds" | bc)" "$((peak / 1024))"

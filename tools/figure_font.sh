@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes crates/storymeter-report/assets/DejaVuSans-subset.ttf from Debian's fonts-dejavu-core (DejaVu Sans 2.37) with
-# fonttools (pip install fonttools): Latin, Greek, Cyrillic and the signs figures use, without hinting.
+# Makes crates/storymeter-report/assets/DejaVuSans-subset.ttf from DejaVu Sans 2.37 (Debian package
+# fonts-dejavu-core) with fonttools (pip install fonttools). The subset has Latin, Greek, Cyrillic
+# and the signs that figures use, without hinting.
 set -eu
 cd "$(dirname "$0")/.."
 pyftsubset "${1:-/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf}" \

@@ -6,8 +6,8 @@ Writes two fixtures:
       Short texts, written for this project, that are difficult for tokenisers, with the values and
       tokens of the other programs.
   crates/storymeter-checks/tests/fixtures/metrics_peers.csv.gz
-      Values on pairs of real stories of the shared data. It has only numbers; a pair is named by its
-      file and record.
+      Values on pairs of real stories of the shared data. It has only numbers; a pair is named by
+      its file and record.
 
 Run with sacrebleu 2.6.0, nltk 3.10.4, pycocoevalcap 1.2, spacy 3.8.18:
 
@@ -66,7 +66,7 @@ def peers(with_ter):
 
 
 def values(pairs, with_ter):
-    """One dict of values a pair (story, references), and the corpus values."""
+    """One dict of values per pair (story, references), and the values of the corpus."""
     rows = [{} for _ in pairs]
     corpus = {}
     for key, (sentence, whole) in peers(with_ter).items():
@@ -140,7 +140,7 @@ def nasty():
 
 
 def shortened(story, references, expected):
-    """A long text as the text it repeats and how often, to keep the fixture small."""
+    """A long text as the text that it repeats and the number of repetitions, which is shorter."""
 
     def unit(text):
         for size in range(1, 400):
@@ -159,7 +159,7 @@ def jsonl(path):
 
 
 def real(data):
-    """Groups of (name, first records, pairs): the name says which records the pairs are."""
+    """Groups of (name, first records, pairs). The name says which records the pairs have."""
     hanna = jsonl(data / "annotated/hanna/stories_first48.jsonl.gz")
     yield "hanna", [(r["story"], [r["reference"]]) for r in hanna], False
     with gzip.open(data / "roc/stories.tsv.gz", "rt", encoding="utf-8") as lines:

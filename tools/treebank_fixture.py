@@ -1,10 +1,11 @@
-"""Writes crates/storymeter-text/tests/fixtures/treebank.tsv: NLTK's tokens of sentences written for this project.
+"""Writes NLTK's tokens of sentences that were written for this project.
 
     pip install nltk
     python tools/treebank_fixture.py > crates/storymeter-text/tests/fixtures/treebank.tsv
 
-Columns: the sentence; its tokens (NLTKWordTokenizer.tokenize, quotes as `` and ''); their spans in characters
-(NLTKWordTokenizer.span_tokenize). All sentences are ASCII, so characters are bytes.
+The columns are the sentence, its tokens (NLTKWordTokenizer.tokenize, quotes as `` and ''), and the
+spans of the tokens in characters (NLTKWordTokenizer.span_tokenize). All sentences are ASCII, so
+characters are bytes.
 """
 
 import nltk

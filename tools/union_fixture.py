@@ -1,6 +1,8 @@
-"""Correlations and p-values of UNION's score files, by scipy: the fixture of crates/storymeter-checks/tests/union.rs.
+"""Writes scipy's correlations and p-values of UNION's score files, for storymeter-checks.
 
-Usage: python tools/union_fixture.py ../shared/data/annotated/union_roc > crates/storymeter-checks/tests/fixtures/union_roc.json
+    python tools/union_fixture.py ../shared/data/annotated/union_roc \
+        > crates/storymeter-checks/tests/fixtures/union_roc.json
+
 The fixture holds numbers only.
 """
 

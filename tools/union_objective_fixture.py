@@ -1,10 +1,12 @@
-"""Losses and gradients of UNION's heads from PyTorch: the fixture of crates/storymeter-union/src/train/peer.rs.
+"""Writes losses and gradients of UNION's heads by PyTorch, for storymeter-union/src/train/peer.rs.
 
-Usage: python tools/union_objective_fixture.py > crates/storymeter-union/tests/fixtures/objective.json
+    python tools/union_objective_fixture.py > crates/storymeter-union/tests/fixtures/objective.json
 
-Equation 3 (sigmoid cross-entropy of "human"), equation 5 (softmax cross-entropy over the vocabulary, mean over a story's
-positions) times 0.1, and the diagnosis (sigmoid cross-entropy, summed over the four techniques) times 0.1; means over the stories
-(equation 6). In double precision on the tiny encoder of crates/storymeter-encoder/tests/fixtures/bert, without dropout.
+The loss is the mean over the stories (equation 6) of three parts: equation 3, the sigmoid
+cross-entropy of "human"; 0.1 times equation 5, the softmax cross-entropy over the vocabulary, as a
+mean over the positions of a story; and 0.1 times the diagnosis, the sigmoid cross-entropy summed
+over the four techniques. It is computed in double precision and without dropout, on the tiny
+encoder in crates/storymeter-encoder/tests/fixtures/bert.
 """
 
 import json
@@ -22,7 +24,10 @@ ENCODER = ROOT / "crates/storymeter-encoder/tests/fixtures/bert"
 
 
 def examples(vocabulary, generator):
-    """Random stories of different lengths; every second one is damaged: two pieces are others, the end is missing or longer."""
+    """Random stories of different lengths, of which every second one is damaged.
+
+    Damage replaces two pieces, and cuts or lengthens the end.
+    """
     out = []
     for number, length in enumerate([9, 23, 5, 14]):
         human = [2] + torch.randint(5, vocabulary, (length,), generator=generator).tolist() + [3]
@@ -75,7 +80,7 @@ def main():
     generator = torch.Generator().manual_seed(5)
     shapes = {"score": (1, width), "score_bias": (1,), "diagnosis": (4, width), "diagnosis_bias": (4,),
               "reconstruction": (vocabulary, width), "reconstruction_bias": (vocabulary,)}
-    # Three digits, so that the file is small and both sides start from the same numbers.
+    # Three digits keep the file small, and both sides start from the same numbers.
     heads = {name: (0.3 * torch.randn(shape, generator=generator)).double().mul(1000).round().div(1000) for name, shape in shapes.items()}
     stories = examples(vocabulary, generator)
     cases = [case(p, r, stories, heads) for p in ("cls", "mean") for r in ("tied", "own")]

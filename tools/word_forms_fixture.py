@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the forms of common English words as lemminflect gives them, to check ours against.
+"""Writes the forms of common English words by lemminflect, with which ours are compared.
 
     pip install lemminflect==0.2.3
     tools/word_forms_fixture.py /usr/share/wordnet crates/storymeter-text/tests/fixtures
 
-The words are the 600 verbs, 600 nouns and 200 adjectives that WordNet 3.0 met most often in its sense-tagged texts
-(cntlist.rev). Several forms of a word are separated by "/", lemminflect's first choice first; "-" is none.
+The words are the 600 verbs, 600 nouns and 200 adjectives that are most frequent in the sense-tagged
+texts of WordNet 3.0 (cntlist.rev). Several forms of a word are separated by "/", lemminflect's
+first choice first. "-" means that there is no form.
 """
 import sys
 from collections import Counter
@@ -34,7 +35,7 @@ for name, kinds, size, tags in GROUPS:
         print(f"# tool: lemminflect {version('lemminflect')}; command: {command}", file=out)
         print("# word", *tags, sep="\t", file=out)
         for word in words:
-            # For adjectives only what its dictionary has: its rules would also grade "actual".
+            # Adjectives have only the forms in its dictionary; its rules would also grade "actual".
             known = [lemminflect.getInflection(word, tag, inflect_oov="JJR" not in tags) for tag in tags]
             forms = ["/".join(choices) or "-" for choices in known]
             print(word, *forms, sep="\t", file=out)

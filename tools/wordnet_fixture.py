@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes synonyms and antonyms of common words as WordNet's own browser prints them, to check the lexicon against.
+"""Writes synonyms and antonyms of common words as WordNet's browser prints them.
 
     apt-get install wordnet wordnet-base
     tools/wordnet_fixture.py /usr/share/wordnet > crates/storymeter-text/tests/fixtures/wordnet.tsv
 
-The words are the 150 nouns, verbs, adjectives and adverbs that WordNet 3.0 met most often in its sense-tagged texts
-(cntlist.rev). Only single words are kept, in lower case and alphabetical order; "-" is none.
+The lexicon is compared with them. The words are the 150 nouns, verbs, adjectives and adverbs that
+are most frequent in the sense-tagged texts of WordNet 3.0 (cntlist.rev). Only single words are
+kept, in lower case and alphabetical order. "-" means that there is none.
 """
 import re
 import subprocess
@@ -17,14 +18,20 @@ GROUPS = [("noun", "n", ("1",)), ("verb", "v", ("2",)), ("adjective", "a", ("3",
 
 
 def browse(word, option):
-    """The blocks of lines that `wn` prints, one for each sense; without those of other lemmas (`wn best`: good)."""
+    """The blocks of lines that `wn` prints, one per sense.
+
+    Blocks of other lemmas are left out (`wn best` also prints good).
+    """
     out = subprocess.run(["wn", word, option], capture_output=True, text=True).stdout
     blocks = [block.strip().splitlines() for block in re.split(r"^Sense \d+$", out, flags=re.M)[1:]]
     return [block for block in blocks if word in single(block[0])]
 
 
 def single(words):
-    """Single words of a list such as "buy, purchase, grease one's palms", without notes such as "(vs. cold)"."""
+    """The single words of a list such as "buy, purchase, grease one's palms".
+
+    Notes such as "(vs. cold)" are left out.
+    """
     names = (name.strip().lower() for name in re.sub(r"\([^)]*\)", "", words).split(","))
     return {name for name in names if name and " " not in name}
 
@@ -46,7 +53,7 @@ for name, letter, kinds in GROUPS:
             synonyms |= single(block[0])
         for block in browse(word, f"-ants{letter}"):
             if letter == "a":
-                # "hot (vs. cold), big, ...": the antonym stands behind the word it belongs to.
+                # "hot (vs. cold), big, ...": an antonym stands after the word that it belongs to.
                 own = rf"(?:^|, ){re.escape(word)}(?:\([a-z]+\))? \(vs\. ([^)]*)\)"
                 antonyms |= {found for match in re.findall(own, block[0], flags=re.I) for found in single(match)}
             else:

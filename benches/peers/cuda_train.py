@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""Training and scoring on a GPU: PyTorch beside us, in one run, on the same batches.
+"""Times training and scoring on a GPU: PyTorch and storymeter in one run, on the same batches.
 
-PyTorch as people write it: transformers' model, bf16 autocast, SDPA attention where the model has it, padded batches,
-logits at ALL positions and F.cross_entropy, clip_grad_norm_, fused AdamW. Ours (`examples/cuda_bench.rs`): packed tokens,
-logits only at the positions that count. Both have random weights of the same shapes, a label on the first token and the
-token before at every second one. Real tokens are counted, padding is not.
+PyTorch is used as people usually write it: the model of transformers, bf16 autocast, SDPA attention
+if the model has it, padded batches, logits at ALL positions with F.cross_entropy, clip_grad_norm_
+and fused AdamW. Ours (`examples/cuda_bench.rs`) packs the tokens and computes logits only at the
+positions that count. Both sides have random weights of the same shapes. The targets are a label at
+the first token and, at every second token, the token before it. Only real tokens are counted, not
+padding.
 
-    # once, where the stories and a tokenizer are: 16-bit numbers, no text
-    python3 benches/peers/cuda_train.py --make-stories roc.u16 --roc ../shared/data/roc/stories.tsv.gz --tokenizer minilm-l6
+    # once, where the stories and a tokenizer are; the file has 16-bit numbers and no text
+    python3 benches/peers/cuda_train.py --make-stories roc.u16 \
+        --roc ../shared/data/roc/stories.tsv.gz --tokenizer minilm-l6
     cargo build --release -p storymeter-encoder --features cuda --example cuda_bench
     python3 benches/peers/cuda_train.py --stories roc.u16 [--steps 30] [--tokens 8192,32768]
         [--bench target/release/examples/cuda_bench]
 
-Measuring needs torch with CUDA and transformers; making the stories, tokenizers. MPNet reads the same numbers, whose
-lengths are what matters. Prints a line a model, size and side, our profile, then the table.
+The measurement needs torch with CUDA and transformers. Making the stories needs tokenizers. MPNet
+reads the same numbers, because only their lengths matter. The output is one line per model, size
+and side, our profile, and a table.
 """
 import argparse
 import array
@@ -29,7 +33,7 @@ BATCHES = 8
 
 
 def make_stories(out, roc, tokenizer, count=6000):
-    """Stories spread evenly over the file, tokenised: how many tokens, then the tokens."""
+    """Writes tokenised stories, spread evenly over the file: their length, then their tokens."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(f"{tokenizer}/tokenizer.json")
@@ -48,7 +52,10 @@ def make_stories(out, roc, tokenizer, count=6000):
 
 
 def read_batches(path, tokens):
-    """The batches of cuda_bench: stories one after the other, `tokens` at most a batch, from the first again at the end."""
+    """The batches of cuda_bench: stories in order, at most `tokens` tokens per batch.
+
+    After the last story comes the first one again.
+    """
     numbers = array.array("H")
     with open(path, "rb") as file:
         numbers.frombytes(file.read())
@@ -102,7 +109,7 @@ def make_learner(name):
 
 
 def pad(stories, name):
-    """Stories as padded, pinned tensors on the host, and how many real tokens they have."""
+    """Stories as padded and pinned tensors on the host, and the number of their real tokens."""
     lengths = [len(story) for story in stories]
     padding = 1 if name == "mpnet-base" else 0
     ids = torch.full((len(stories), max(lengths)), padding)
@@ -141,7 +148,7 @@ def train(name, tokens, steps, stories):
 
     run(16)
     seconds, read = run(steps)
-    print(f"pytorch {name} {tokens:6} training: {read / seconds:10.0f} tokens/s, {1e3 * seconds / steps:6.2f} ms a step, {100 * padded:.0f}% padding", flush=True)
+    print(f"pytorch {name} {tokens:6} training: {read / seconds:10.0f} tokens/s, {1e3 * seconds / steps:6.2f} ms per step, {100 * padded:.0f}% padding", flush=True)
 
     model.eval()
 
@@ -160,7 +167,7 @@ def train(name, tokens, steps, stories):
     score(8)
     score_seconds, score_read = score(steps)
     rate = score_read / score_seconds
-    print(f"pytorch {name} {tokens:6} scoring:  {rate:10.0f} tokens/s, {1e3 * score_seconds / steps:6.2f} ms a batch", flush=True)
+    print(f"pytorch {name} {tokens:6} scoring:  {rate:10.0f} tokens/s, {1e3 * score_seconds / steps:6.2f} ms per batch", flush=True)
     del model, optimiser
     torch.cuda.empty_cache()
     return {"training": read / seconds, "scoring": rate}
@@ -186,13 +193,14 @@ def main():
     import transformers
 
     print(f"torch {torch.__version__}, transformers {transformers.__version__}, {torch.cuda.get_device_name()}", flush=True)
-    print("PyTorch: padded batches, logits at all positions, as people write it. Ours: packed, logits where they count.")
+    print("PyTorch: padded batches and logits at all positions, as people write it. "
+          "Ours: packed tokens, logits where they count.")
     theirs = {}
     for name in VOCABULARY:
         for tokens in map(int, args.tokens.split(",")):
             for kind, rate in train(name, tokens, args.steps, args.stories).items():
                 theirs[name, tokens, kind] = rate
-    # A process of its own, with all of PyTorch's memory given back.
+    # Ours runs in another process, after PyTorch has given back all its memory.
     command = [args.bench, str(args.steps), args.tokens, args.stories]
     ours = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     print(ours, end="")

@@ -1,13 +1,16 @@
-"""PyTorch, onnxruntime and storymeter-encoder side by side, in one run, in turns.
+"""Times PyTorch, onnxruntime and storymeter-encoder on the CPU, in one run and in turns.
 
     python benches/peers/encoder.py SHARED MODEL_FOLDER [ROUNDS [THREADS]]
 
-256 ROC stories and 64 long ones (cut at 512 tokens) of the shared data at their natural lengths, and one story of 60
-tokens; two threads for everyone unless told otherwise. The peers get their stories sorted by length in padded batches of 32 (ROC) and 8 (long),
-which is what suits them best; we get them as they come. Each round runs everyone once; the median of the rounds counts.
-The last column is the processor time of all threads: on a busy machine, with THREADS 1, its ratios are the ones to trust.
-Needs torch, transformers, onnx, onnxscript, onnxruntime, numpy, and `cargo build --release --example encode
--p storymeter-encoder`.
+The inputs are 256 ROC stories and 64 long stories (cut at 512 tokens) of the shared data at their
+natural lengths, and one story of 60 tokens. Everyone has two threads by default. The other programs
+get their stories sorted by length, in padded batches of 32 (ROC) and 8 (long), which suits them
+best. Ours gets them in their order. Each round runs everyone once, and the median of the rounds
+counts. The last column is the processor time of all threads; on a busy machine, trust its ratios
+with THREADS 1.
+
+The script needs torch, transformers, onnx, onnxscript, onnxruntime, numpy, and `cargo build
+--release --example encode -p storymeter-encoder`.
 """
 
 import gzip
@@ -106,7 +109,7 @@ class Ours:
 
 
 def timed(function):
-    """Seconds by the clock and by the processor."""
+    """The seconds of wall time and of processor time that a function takes."""
     start, processor = time.perf_counter(), time.process_time()
     function()
     return time.perf_counter() - start, time.process_time() - processor
@@ -117,7 +120,7 @@ def cosine(a, b):
 
 
 def gemm_peak():
-    """Largest rate of a plain f32 matrix product seen on this machine, by PyTorch, in GFLOP/s."""
+    """The best rate of PyTorch's plain f32 matrix product on this machine, in GFLOP/s."""
     a, b = torch.randn(1536, 1536), torch.randn(1536, 1536)
     best = min(timed(lambda: a @ b)[0] for _ in range(12))
     return 2 * 1536**3 / best * 1e-9
@@ -160,7 +163,7 @@ def main(shared, folder, rounds):
                         processor[who] += busy / count
             median = {who: statistics.median(t) for who, t in times.items()}
 
-            # Everyone against PyTorch, token by token.
+            # Everyone is compared with PyTorch, token by token.
             def natural(outputs):
                 rows = {}
                 for b, output in enumerate(outputs):

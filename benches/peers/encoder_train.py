@@ -1,12 +1,14 @@
-"""One training step of PyTorch and of storymeter-encoder side by side, in one run, in turns.
+"""Times one training step of PyTorch and of storymeter-encoder, in one run and in turns.
 
     python benches/peers/encoder_train.py SHARED MODEL_FOLDER [ROUNDS [THREADS]]
 
-64 ROC stories of the shared data: label and reconstruction losses (see crates/storymeter-encoder/examples/train_step.rs),
-backward, clipping, AdamW; f32, no dropout. PyTorch gets them sorted by length as two padded half-batches whose gradients
-add up; we get them packed, as they come. Prints the median time, the processor time of all threads (on a busy machine,
-with THREADS 1, its ratio is the one to trust) and the largest difference of the losses. Needs torch, transformers and
-`cargo build --release --example train_step -p storymeter-encoder --features train`.
+A step has 64 ROC stories of the shared data, label and reconstruction losses (see
+crates/storymeter-encoder/examples/train_step.rs), the backward pass, clipping and AdamW, in f32 and
+without dropout. PyTorch gets the stories sorted by length, as two padded half-batches whose
+gradients add up. Ours gets them packed and in their order. The output is the median time, the
+processor time of all threads (on a busy machine, trust its ratio with THREADS 1) and the largest
+difference of the losses. The script needs torch, transformers and `cargo build --release --example
+train_step -p storymeter-encoder --features train`.
 """
 
 import gzip
@@ -38,13 +40,13 @@ def main(shared, folder, rounds, threads):
     stories = [tokenizer.encode(roc[i * (len(roc) // STORIES)]).ids for i in range(STORIES)]
     tokens = sum(map(len, stories))
 
-    model = AutoModel.from_pretrained(folder).eval()  # eval: no dropout
+    model = AutoModel.from_pretrained(folder).eval()  # without dropout
     width, vocabulary = model.config.hidden_size, model.config.vocab_size
     words = model.embeddings.word_embeddings.weight
     head = torch.nn.Linear(width, 1)
     torch.nn.init.zeros_(head.weight), torch.nn.init.zeros_(head.bias)
     bias = torch.nn.Parameter(torch.zeros(vocabulary))
-    # A model loaded whole also has a pooler, which gets no gradient here.
+    # The loaded model also has a pooler, which gets no gradient here.
     named = [(n, p) for n, p in model.named_parameters() if not n.startswith("pooler")]
     named += [("head.weight", head.weight), ("head.bias", head.bias), ("bias", bias)]
     groups = [{"params": [p for _, p in named if (p.dim() > 1) is on], "weight_decay": 0.01 if on else 0.0} for on in (True, False)]
@@ -103,7 +105,7 @@ def main(shared, folder, rounds, threads):
     middle = {who: [statistics.median(s[i] for s in taken[1:]) for i in (0, 1)] for who, taken in steps.items()}
     for who, (wall, processor) in middle.items():
         base = middle["PyTorch f32"]
-        print(f"  {who:15} {wall * 1e3:8.1f} ms a step, {tokens / wall:7.0f} tokens/s, {base[0] / wall:.2f} x PyTorch; "
+        print(f"  {who:15} {wall * 1e3:8.1f} ms per step, {tokens / wall:7.0f} tokens/s, {base[0] / wall:.2f} x PyTorch; "
               f"processor {processor * 1e3:8.1f} ms, {base[1] / processor:.2f} x PyTorch")
     print(f"  largest difference of the losses: {worst:.1e}")
 

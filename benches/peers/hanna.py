@@ -1,11 +1,14 @@
-"""The whole HANNA analysis in pandas, scipy, scikit-learn and pingouin, beside `storymeter meta hanna`, in one run.
+"""Times the whole HANNA analysis in Python and as `storymeter meta hanna`, in one run.
 
-Usage: python benches/peers/hanna.py [FOLDER] [BINARY]
-FOLDER holds hanna_metric_scores.csv and ratings.csv (default ../shared/data/annotated/hanna), BINARY is
-target/release/storymeter by default. Needs numpy, pandas, scipy, scikit-learn, pingouin. Nothing is extrapolated: every
-number is computed. Takes a few minutes. Wall and processor time are printed: on a busy machine the second is the one to read.
+    python benches/peers/hanna.py [FOLDER] [BINARY]
 
-The Python side is the straightforward program: a scipy call a correlation, numpy over the columns in the bootstrap.
+FOLDER holds hanna_metric_scores.csv and ratings.csv (by default ../shared/data/annotated/hanna).
+BINARY is target/release/storymeter by default. The script needs numpy, pandas, scipy, scikit-learn
+and pingouin, and takes a few minutes, because every number is computed and nothing is extrapolated.
+It prints wall time and processor time; on a busy machine, trust the second.
+
+The Python side is the straightforward program: one scipy call per correlation, and numpy over the
+columns in the bootstrap.
 """
 
 import itertools
@@ -70,7 +73,7 @@ with step("read"):
     columns = list(frame.columns)
     criteria, metrics = columns[:6], columns[6:]
     systems = [s for s in frame.index if s != "Human"]
-    # [column][system][item]
+    # By column, system and item.
     scores = np.array([[frame.loc[s, c] for s in systems] for c in columns], dtype=float)
     ratings = pd.read_csv(folder / "ratings.csv")
 pairs = list(itertools.combinations(range(len(columns)), 2))
@@ -130,7 +133,7 @@ with step("agreement and averages"):
         for _, group in ratings.groupby("system")[c]:
             stats.t.ppf(0.975, len(group) - 1) * stats.sem(group)
 python, python_cpu = time.perf_counter() - begin, time.process_time() - begin_cpu
-print(f"Python in all: {python:.2f} s, {python_cpu:.2f} s of processor time")
+print(f"Python in total: {python:.2f} s, {python_cpu:.2f} s of processor time")
 
 arguments = [binary, "meta", "hanna", folder / "hanna_metric_scores.csv", "--ratings", folder / "ratings.csv"]
 runs = []
@@ -153,14 +156,15 @@ ours = sorted(runs)[len(runs) // 2]
 print(f"median {ours:.2f} s, {ours_cpu:.2f} s of processor time")
 print(f"Python takes {python / ours:.0f} times as long, and {python_cpu / ours_cpu:.0f} times the processor time")
 
-# The two must have done the same work: compare all correlations with the criteria.
+# Both must have done the same work, so all correlations with the criteria are compared.
 with tempfile.TemporaryDirectory() as out:
     subprocess.run([*arguments, "-o", f"{out}/result"], check=True, stdout=subprocess.DEVNULL)
     table = pd.read_csv(f"{out}/result/correlations.csv")
 worst = 0.0
 for row in table.itertuples():
     a, b = columns.index(row.criterion), columns.index(row.metric)
-    # Means that tie in exact arithmetic tie in storymeter and not always in numpy: Complexity at system level.
+    # Means that tie in exact arithmetic tie in storymeter, but not always in numpy. This happens
+    # for Complexity at the system level.
     if not (row.level == "system" and row.criterion == "Complexity" and row.coefficient != "pearson"):
         worst = max(worst, abs(row.value - found[row.level, row.coefficient, a, b]))
 print(f"largest difference between the two over {len(table)} correlations: {worst:.1e}")

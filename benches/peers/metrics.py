@@ -37,8 +37,8 @@ THREAD_PAIRS = 6000
 
 def made_up():
     words = (
-        "the a she he they lamp storm night door key old house river went came said was had under into "
-        "and but"
+        "the a she he they lamp storm night door key old house river went came said was had under "
+        "into and but"
     ).split()
     rng = random.Random(7)
     story = lambda: " ".join(rng.choice(words) for _ in range(300)).capitalize() + "."
@@ -71,7 +71,7 @@ def ours(path, metric):
 
 
 def more_pairs(pairs):
-    """Enough pairs for the threads: first the pairs, then each story with the next reference, and so on."""
+    """Enough pairs for the threads: the pairs, then each story with the next reference, and so on."""
     count = len(pairs)
     for n in range(THREAD_PAIRS):
         yield pairs[n % count][0], pairs[(n + n // count) % count][1]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Times Python's json beside our reader on one JSONL file, in turns, and prints the ratio.
+"""Times Python's json and our reader on one JSONL file, in turns, and prints the ratio.
 
     cargo build --release -p storymeter-core --example count_stories
     python3 benches/peers/read_jsonl.py [FILE.jsonl[.gz]]
 
-Without a file, 60,000 stories are written to a temporary one. Both sides count stories and characters, and
-must agree. Start-up is not counted: each side times its own loop.
+Without a file, 60,000 stories are written to a temporary one. Both sides count stories and
+characters, and must agree. Each side times its own loop, so start-up does not count.
 """
 import gzip
 import json

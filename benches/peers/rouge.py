@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the Perl program ROUGE-1.5.5, rouge-score and our ROUGE on the same pairs, and prints ratios.
+"""Times ROUGE-1.5.5, rouge-score and our ROUGE on the same pairs, and prints the ratios.
 
     cargo build --release -p storymeter-metrics --example pair_seconds
     python3 benches/peers/rouge.py STORIES.jsonl[.gz] [PAIRS]

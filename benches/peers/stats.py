@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times scipy, pingouin and krippendorff next to storymeter-stats on the same inputs, and prints the ratios.
+"""Times scipy, pingouin, krippendorff and storymeter-stats on the same inputs.
 
-Usage:  python benches/peers/stats.py        (from the project's root; needs cargo and the peers of
-                                              tools/stats_fixtures.py)
+    python benches/peers/stats.py
 
-Both sides report the best of three runs in this one process pair; values that differ by more than 1e-10 are marked.
+Run it in the root of the project. It needs cargo and the packages of tools/stats_fixtures.py. Both
+sides report the best of three runs, and values that differ by more than 1e-10 are marked.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""What the scripts that time ROUGE and METEOR share: pairs from a file of stories, and our own time on them."""
+"""Pairs of stories from a file and our own time on them, for the scripts on ROUGE and METEOR."""
 import gzip
 import json
 import os
@@ -9,7 +9,7 @@ OURS = os.path.join(os.path.dirname(__file__), "../../target/release/examples/pa
 
 
 def read_pairs(path, count):
-    """Stories 0 and 1, 2 and 3, ... of a JSONL file: no text comes twice, so no cache helps either side."""
+    """Pairs stories 0 and 1, 2 and 3, ... of a JSONL file, so that no text comes twice."""
     opener = gzip.open if path.endswith(".gz") else open
     texts = []
     with opener(path, "rt", encoding="utf-8") as lines:
@@ -20,12 +20,12 @@ def read_pairs(path, count):
             if len(texts) == 2 * count:
                 break
     pairs = [(story, [reference]) for story, reference in zip(texts[::2], texts[1::2])]
-    print(f"{len(pairs)} pairs, {sum(len(text.encode()) for text in texts) / len(texts):.0f} bytes a text")
+    print(f"{len(pairs)} pairs, {sum(len(text.encode()) for text in texts) / len(texts):.0f} bytes per text")
     return pairs
 
 
 def our_time(pairs, metric, rounds, environment=None):
-    """Our seconds a round on these pairs: processor and wall, and the bytes."""
+    """Our processor and wall seconds per round on these pairs, and the number of bytes."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "pairs.jsonl")
         with open(file, "w", encoding="utf-8") as out:
@@ -37,7 +37,7 @@ def our_time(pairs, metric, rounds, environment=None):
 
 
 def report(rows):
-    """A table of (peer, its processor seconds, ours)."""
+    """Prints a table from rows of (program, its processor seconds, ours)."""
     print(f"{'peer':32} {'peer s':>10} {'ours s':>10} {'ratio':>8} {'ours MB/s':>10}")
     for name, theirs, ours in rows:
         mine = ours["processor"]

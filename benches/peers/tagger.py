@@ -1,11 +1,12 @@
-"""Speed and accuracy of our part-of-speech tagger and NLTK's, on the same files in one run.
+"""Compares the speed and accuracy of our part-of-speech tagger with NLTK's, in one run.
 
     pip install nltk
     python benches/peers/tagger.py TRAIN.tsv.gz TEST.tsv.gz [TEST.tsv.gz ...]
 
-NLTK's own English weights are a separate download (`averaged_perceptron_tagger_eng`); where they are installed they
-are used. Where they are not, NLTK's PerceptronTagger is trained here on TRAIN: its speed is that of NLTK's code with a
-model of this size, its accuracy that of its features on our training data. The first line says which.
+NLTK's English weights are a separate download (`averaged_perceptron_tagger_eng`), and are used if
+they are installed. Otherwise NLTK's PerceptronTagger is trained here on TRAIN. Its speed is then
+that of NLTK's code with a model of this size, and its accuracy that of its features on our training
+data. The first line of the output says which weights were used.
 """
 
 import gzip
@@ -17,7 +18,7 @@ from pathlib import Path
 import nltk
 from nltk.tag.perceptron import PerceptronTagger
 
-# Enough for the speed, which hardly depends on it; NLTK's own default is 5.
+# The speed hardly depends on it. NLTK's own default is 5.
 ITERATIONS = 2
 
 
@@ -49,7 +50,8 @@ def main():
     for test, row in zip(tests, rows):
         sentences = read(test)
         words = [[word for word, _ in sentence] for sentence in sentences]
-        # Processor time of the best of three passes: other work on the machine hardly counts, as in our own measure.
+        # The processor time of the best of three passes, as in our own measurement, so that other
+        # work on the machine hardly counts.
         seconds = float("inf")
         for _ in range(3):
             start = time.process_time()

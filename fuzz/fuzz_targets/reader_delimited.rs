@@ -1,5 +1,7 @@
-//! CSV, TSV and HANNA's rows from any bytes: stories or errors, never a panic; what was read from CSV is written
-//! and read back.
+//! Reads CSV, TSV and HANNA's rows from any bytes.
+//!
+//! Reading gives stories or errors and never panics. Stories that were read are written as CSV and
+//! read back.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -30,7 +32,8 @@ fuzz_target!(|bytes: &[u8]| {
         let mut writer = StoryWriter::new(Vec::new(), Layout::Csv).unwrap();
         stories.iter().for_each(|story| writer.write(story).unwrap());
         let again = read(writer.finish().unwrap(), Format::Csv);
-        // A record may outgrow the limit by its quotes and added columns, but does not come out changed.
+        // Quotes and added columns may push a record over the limit. All others come back
+        // unchanged.
         for story in &again {
             assert!(stories.iter().any(|first| first.text.replace("\r\n", "\n") == story.text));
         }

@@ -1,4 +1,7 @@
-//! Any bytes give stories or errors, never a panic; what was read is written and read back bit for bit.
+//! Reads JSONL from any bytes.
+//!
+//! Reading gives stories or errors and never panics. Stories that were read are written and read
+//! back unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,7 @@
-//! Text layouts from any bytes, the format found or forced, gzip included: stories or errors, never a panic;
-//! records are numbered without gaps and stand in order.
+//! Reads the text layouts from any bytes, with the format given or recognised, gzip included.
+//!
+//! Reading gives stories or errors and never panics. Records are in order and numbered without
+//! gaps.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Sentences are in order, trimmed, and cover all of a text that is not white space.
+//! Sentences are in order and trimmed, and cover everything in a text that is not white space.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

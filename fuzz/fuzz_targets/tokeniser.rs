@@ -1,4 +1,5 @@
-//! Tokens are in order and cover all of a sentence that is not white space; tokens can be tagged and written as text.
+//! Tokens are in order and cover everything in a sentence that is not white space. They can be
+//! tagged, and written as text again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
-# All studies of the UNION paper: the tables of docs/results.md.
+# Repeats all studies of the UNION paper and prints the tables of docs/results.md.
 #
 #   recipes/studies/all.sh MODELS > tables.md
 #
 # MODELS is a folder with the trained models of the studies:
-#   union-base, union-small      the released recipes
-#   union-paper, union-paper-no-recon    trained with --preset paper, and with --without-reconstruction
-#   roc, long                    trained on ROCStories alone, on long stories alone (long_stories.py)
-#   full, without-{repetition,substitution,reordering,negation}   one run of union-small's recipe each, with one technique left out
-# The embedded model is always among them. A study whose models are not there is left out, and said so.
+#   union-base, union-small      made with the released recipes
+#   union-paper                  trained with --preset paper
+#   union-paper-no-recon         trained with --preset paper --without-reconstruction
+#   roc                          trained on ROCStories alone
+#   long                         trained on long stories alone (long_stories.py)
+#   full                         trained with union-small's recipe
+#   without-{repetition,substitution,reordering,negation}
+#                                trained with union-small's recipe, but without one technique
+# The embedded model is always included. A study whose models are missing is named and left out.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -eq 1 ] || { echo "usage: $0 MODELS" >&2; exit 2; }
 models=$1
 
-# have NAME...: those of the models that are there, as NAME=PATH.
+# have NAME...: prints those models that are there, as NAME=PATH.
 have() {
     for name in "$@"; do
         for path in "$models/$name" "$models/$name.smq"; do
@@ -37,13 +41,15 @@ if [ "$(have roc long | wc -l)" -eq 2 ]; then
 else
     missing "Table 6" "it needs the models roc and long"
 fi
-mapfile -t ablations < <(have full without-repetition without-substitution without-reordering without-negation)
+mapfile -t ablations < <(
+    have full without-{repetition,substitution,reordering,negation}
+)
 if [ ${#ablations[@]} -ge 2 ]; then
     "$here/table-7.sh" "${ablations[@]}"
 else
     missing "Table 7" "it needs the model full and models without one technique"
 fi
-# The first of these that is there; the embedded file may have no reconstruction head.
+# The first model that is there. The embedded model may have no reconstruction head.
 edits=$(have union-base union-small | head -n 1 | cut -d= -f2-)
 if [ -n "$edits" ]; then
     "$here/appendix-d.sh" "$edits"

@@ -7,4 +7,5 @@ rated "$work/roc"
     python3 -c 'import json, sys
 for line in sys.stdin:
     print(int(bool(json.loads(line)["explanation"]["edits"])))' > "$work/roc/edits.txt"
-"$storymeter" meta union "$work/roc" --show appendix-d | section "Appendix D: editing behaviour against human judgments"
+"$storymeter" meta union "$work/roc" --show appendix-d |
+    section "Appendix D: editing behaviour against human judgments"

@@ -1,8 +1,9 @@
-"""Rated long stories as JSONL files that `storymeter correlate --criterion overall` reads, one a set.
+"""Writes rated long stories as JSONL, one file per set, for `storymeter correlate`.
 
-usage: long_sets.py ANNOTATED OUT
+    long_sets.py ANNOTATED OUT
 
-"overall" is the mean of a story's criteria. HANNA's human stories are left out, as in its paper.
+The criterion "overall" is the mean of all criteria of a story. HANNA's human stories are left out,
+as in its paper.
 """
 
 import gzip

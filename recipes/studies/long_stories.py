@@ -1,9 +1,10 @@
-"""Long stories to train Table 6's second model on, as `storymeter train --stories` reads them.
+"""Prints the long stories on which the second model of Table 6 is trained.
 
-usage: long_stories.py LONG > long.jsonl
+    long_stories.py LONG > long.jsonl
 
-LONG is `long/stories.jsonl.gz` of the shared data. Left out are prompts, because rated stories are scored without them, stories that
-were cut short, and those that are rated in `annotated/other`.
+LONG is `long/stories.jsonl.gz` of the shared data, and `storymeter train --stories` reads the
+output. Prompts are left out, because the rated stories are scored without them. Stories that were
+cut short, and those that are rated in `annotated/other`, are left out too.
 """
 
 import gzip

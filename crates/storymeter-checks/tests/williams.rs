@@ -7,7 +7,7 @@
 //! of recall it gives 37 NaN instead of 38. The check keeps the inference from changing; it does
 //! not prove it.
 
-use storymeter_checks::{HANNA_SELECTED, shared};
+use storymeter_checks::{HANNA_SELECTED, Result, shared};
 use storymeter_core::read::{hanna_metric_name, hanna_scores};
 use storymeter_core::{Role, ScoreTable};
 use storymeter_stats::{
@@ -26,15 +26,12 @@ fn system_means(table: &ScoreTable, column: usize) -> Vec<f64> {
     systems.map(|system| mean(&of_system(system))).collect()
 }
 
-fn table() -> ScoreTable {
-    let path = shared("data/annotated/hanna/hanna_metric_scores.csv").expect("the shared data");
-    hanna_scores(&path).unwrap()
+fn table() -> Result<ScoreTable> {
+    Ok(hanna_scores(&shared("data/annotated/hanna/hanna_metric_scores.csv")?)?)
 }
 
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn the_inferred_sign_rule_gives_the_counts_reported_for_relevance() {
-    let table = table();
+fn the_inferred_sign_rule_gives_the_counts_reported_for_relevance() -> Result {
+    let table = table()?;
     let means = |name: &str| {
         let named = |c: &usize| hanna_metric_name(table.columns()[*c].key.as_str()) == name;
         system_means(&table, (0..table.columns().len()).find(named).unwrap())
@@ -61,14 +58,13 @@ fn the_inferred_sign_rule_gives_the_counts_reported_for_relevance() {
     };
     assert_eq!(p(&published, "ROUGE-1 Recall", "BLANC-Tune-PS"), "0.069");
     assert_eq!(p(&corrected, "ROUGE-1 Recall", "BLANC-Tune-PS"), "0.004");
+    Ok(())
 }
 
 /// The numbers of `docs/reproduction.md`: pairs whose correlations cannot occur together once signs
 /// are lost, those of them that the published formula leaves empty, and significant pairs.
-#[test]
-#[cfg_attr(not(shared_data), ignore = "the shared data are absent")]
-fn lost_signs_make_impossible_triples_of_which_some_get_a_p_value() {
-    let table = table();
+fn lost_signs_make_impossible_triples_of_which_some_get_a_p_value() -> Result {
+    let table = table()?;
     let columns = |role: Role| {
         let table = &table;
         (0..table.columns().len()).filter(move |&c| table.columns()[c].role == role)
@@ -126,4 +122,10 @@ fn lost_signs_make_impossible_triples_of_which_some_get_a_p_value() {
         [2553, 997, 228, 614, 815],
     ];
     assert_eq!(found, expected);
+    Ok(())
 }
+
+storymeter_checks::checks!(
+    the_inferred_sign_rule_gives_the_counts_reported_for_relevance,
+    lost_signs_make_impossible_triples_of_which_some_get_a_p_value,
+);

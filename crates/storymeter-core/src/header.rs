@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AtomicFile, Column, Error, Place, Result};
+use crate::{AtomicFile, Column, Error, Place, Result, Role};
 
 /// What is known about a score file as a whole.
 ///
@@ -70,6 +70,12 @@ impl Header {
             let place = Place::file(&path).at_line(e.line() as u64);
             Error::invalid(place, format!("not the header of a score file: {e}"))
         })?;
+        // The rows say which criteria there are. A second column of the same name and role would
+        // make the table contradict itself.
+        if let Some(column) = header.columns.iter().find(|column| column.role != Role::Metric) {
+            let problem = format!("the column \"{}\" is not a metric", column.key);
+            return Err(Error::invalid(Place::file(&path).in_field("columns"), problem));
+        }
         let mut keys = std::collections::HashSet::new();
         match header.columns.iter().find(|column| !keys.insert(column.key.as_str())) {
             Some(column) => {

@@ -8,7 +8,7 @@
 //! - [`MetricSet`] scores batches of stories with any set of metrics, whether they are from this
 //!   crate or from elsewhere.
 //! - [`tokenize`] has the tokenisers, and the views of a text that metrics share.
-//! - [`in_order`] works on several batches at once and takes their results in order.
+//! - [`in_order()`] works on several batches at once and takes their results in order.
 #![forbid(unsafe_code)]
 
 mod document_frequency;

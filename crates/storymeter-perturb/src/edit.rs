@@ -147,8 +147,8 @@ type Mark = Option<Technique>;
 /// A text under edit, with a mark on every byte, cut at the place of the last edit.
 ///
 /// The time of an edit is in proportion to its distance from the last one. Edits of one technique
-/// come in the order of the text, so a story with 100,000 of them takes one pass and not one copy of
-/// the text per edit.
+/// come in the order of the text, so a story with 100,000 of them takes one pass and not one copy
+/// of the text per edit.
 struct MarkedText {
     left: Vec<(u8, Mark)>,
     /// The bytes after the cut, the last one first.

@@ -65,7 +65,7 @@ function drawScatter(metric, criterion, rows, choose) {
   const root = svg("svg", {
     class: "figure",
     viewBox: `0 0 ${L + W + 20} ${T + H + 50}`,
-    style: `max-width:${L + W + 20}px`,
+    style: `--width:${L + W + 20}px`,
     role: "img",
     "aria-label": `${metric.name} against ${criterion.name}`,
   });

@@ -15,6 +15,19 @@ use crate::svg::Figure;
 /// File names are made from the names of the figures by [`unique_stems`]: no name is refused by a
 /// file system, and no figure overwrites another.
 ///
+/// ```
+/// # use storymeter_core::Catalogue;
+/// # use storymeter_report::{Inputs, figures, files};
+/// # let folder = tempfile::tempdir()?;
+/// # let log = folder.path().join("log.jsonl");
+/// # std::fs::write(&log, "{\"step\": 1, \"loss\": 2.5}\n{\"step\": 2, \"loss\": 2.25}\n")?;
+/// # let out = folder.path();
+/// let inputs = Inputs::read(&[log], None, &Catalogue::default())?;
+/// let paths = files::write(&figures::all(&inputs), out)?;
+/// assert_eq!(paths[0], out.join("training-log.svg"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Where a figure cannot be converted, or the file system refuses a file.
 pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {

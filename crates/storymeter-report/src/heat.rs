@@ -125,3 +125,41 @@ impl Heat {
         Some(heat)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::study;
+    use storymeter_meta::study::Test;
+    use storymeter_stats::Correction;
+
+    fn heat(subject: Subject, edition: Edition) -> Heat {
+        let sheet = Sheet::new("pearson", subject, "williams f1, story-level", Form::Heatmap)
+            .columns(["metric", "n", "Avg", "n"], 3);
+        Heat::new(&Study { edition, ..study(Vec::new()) }, &sheet).unwrap()
+    }
+
+    #[test]
+    fn a_heat_map_is_what_its_subject_says_whatever_its_title_says() {
+        let (level, coefficient) = (Level::System, Coefficient::Kendall);
+        let against = heat(Subject::Against { level, coefficient }, Edition::Corrected);
+        assert_eq!((against.kind, against.level), (Kind::Against, Some(level)));
+        assert_eq!((against.scale, against.shown), (Scale::Correlation, vec![1, 2]));
+        let published = heat(Subject::Against { level, coefficient }, Edition::Published);
+        assert_eq!(published.scale, Scale::Percent);
+
+        let criterion = Key::new("story-level flow, pearson");
+        let tests = |correction| Subject::Tests {
+            test: Test::Williams,
+            criterion: criterion.clone(),
+            level,
+            coefficient,
+            correction,
+        };
+        let raw = heat(tests(None), Edition::Corrected);
+        assert_eq!((raw.kind, raw.criterion), (Kind::Tests, Some(criterion.clone())));
+        assert_eq!((raw.level, raw.scale), (Some(level), Scale::Significance));
+        let corrected = heat(tests(Some(Correction::Holm)), Edition::Corrected);
+        assert_eq!(corrected.kind, Kind::CorrectedTests);
+    }
+}

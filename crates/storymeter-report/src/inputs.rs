@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use storymeter_core::Catalogue;
+use storymeter_core::read::hanna_metric_name;
+use storymeter_core::{Catalogue, Role};
 use storymeter_meta::view::{self, Sheet, Subject};
 use storymeter_meta::{Study, folder};
 
@@ -124,25 +125,45 @@ impl Inputs {
         Ok(())
     }
 
-    /// Leaves out the stories of systems that the results leave out.
+    /// Leaves out the stories of systems that the first result leaves out.
     ///
     /// HANNA's human stories are the references of all others. Metrics compare them with
-    /// themselves there, and their scores would dominate every plot.
+    /// themselves there, and their scores would dominate every plot. Without a result, the same
+    /// holds for HANNA's published scores.
     fn leave_out_systems(&mut self) {
-        let Some(first) = self.runs.first() else { return };
-        let known = &first.study.systems;
         for table in &mut self.tables {
             let systems = table.stories.scores().systems();
-            // A table that shares no system with the result belongs to something else.
-            if !systems.iter().any(|system| known.iter().any(|name| name == system)) {
-                continue;
-            }
-            let is_left_out = |system: &&&str| !known.iter().any(|name| name == **system);
-            let left_out: Vec<String> =
-                systems.iter().filter(is_left_out).map(|system| (*system).to_owned()).collect();
-            table.stories.without_systems(&left_out);
+            let (left_out, reason): (Vec<String>, &str) = match self.runs.first() {
+                Some(run) => {
+                    let is_known = |system: &&str| run.study.systems.iter().any(|s| s == system);
+                    // A table that shares no system with the result belongs to something else.
+                    if !systems.iter().any(is_known) {
+                        continue;
+                    }
+                    let unknown = systems.iter().filter(|system| !is_known(system));
+                    (
+                        unknown.map(|system| (*system).to_owned()).collect(),
+                        "the result leaves them out",
+                    )
+                }
+                None if is_hanna(&table.stories) => {
+                    (vec![HANNA_REFERENCES.to_owned()], "they are the references of all others")
+                }
+                None => continue,
+            };
+            table.stories.without_systems(&left_out, reason);
         }
     }
+}
+
+/// The writers of the references in HANNA's published scores.
+const HANNA_REFERENCES: &str = "Human";
+
+/// Whether these are HANNA's published scores, whose metrics are all marked with glyphs.
+fn is_hanna(stories: &StoryTable) -> bool {
+    let scores = stories.scores();
+    let mut metrics = scores.of_role(Role::Metric).into_iter().map(|at| &scores.columns()[at].key);
+    metrics.len() > 0 && metrics.all(|key| hanna_metric_name(key.as_str()) != key.as_str())
 }
 
 /// The last part of a path, under which the page shows it.

@@ -40,6 +40,11 @@ mod svg;
 mod testing;
 mod training;
 
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;
+
 pub use error::{Error, Result};
 pub use inputs::{Inputs, NamedTable, Run};
 pub use stories::{Details, StoryTable};

@@ -271,7 +271,8 @@ fn write_figure(main: &mut String, figure: &Figure) {
     };
     let _ = writeln!(
         main,
-        "<figure id=\"{id}\" style=\"width:{width}px\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+        "<figure id=\"{id}\" style=\"width:{width}px\">\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" \
          aria-label=\"{title}\">{svg}</div><figcaption><b>{id}</b> {title}.{notes}\
          <span class=\"signature\">{signature}</span></figcaption></figure>",
         id = escape(&figure.id),

@@ -40,6 +40,16 @@ pub struct Details {
 impl StoryTable {
     /// Reads a score table and the explanations in it.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("scores.jsonl");
+    /// # std::fs::write(&path, "{\"id\": \"a\", \"scores\": {\"bleu\": 20.5}}\n")?;
+    /// use storymeter_core::Catalogue;
+    /// let stories = storymeter_report::StoryTable::read(&path, &Catalogue::default())?;
+    /// assert_eq!(stories.scores().values(0), [Ok(20.5)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Where the file is not a score table.
     pub fn read(path: &Path, catalogue: &Catalogue) -> Result<Self> {
@@ -104,8 +114,8 @@ impl StoryTable {
         Ok(())
     }
 
-    /// Leaves out the stories of these systems.
-    pub(crate) fn without_systems(&mut self, systems: &[String]) {
+    /// Leaves out the stories of these systems, and notes the reason for the reader of the page.
+    pub(crate) fn without_systems(&mut self, systems: &[String], reason: &str) {
         let is_kept = |row: &Row| !row.system.as_ref().is_some_and(|name| systems.contains(name));
         let kept: Vec<usize> =
             (0..self.len()).filter(|&at| is_kept(&self.scores.rows()[at])).collect();
@@ -114,7 +124,7 @@ impl StoryTable {
         }
         let left_out = self.len() - kept.len();
         self.notes.push(format!(
-            "{left_out} stories of systems that the result leaves out are not shown: {}.",
+            "{left_out} stories are not shown, those of {}: {reason}.",
             systems.join(", ")
         ));
         self.details = kept.iter().map(|&at| std::mem::take(&mut self.details[at])).collect();
@@ -391,7 +401,7 @@ mod tests {
         };
         let scores = row("a", "Human", 1) + &row("b", "S", 2);
         let mut table = joined(&scores, "{\"id\":\"b\",\"story\":\"Two.\"}\n").unwrap();
-        table.without_systems(&["Human".into()]);
+        table.without_systems(&["Human".into()], "their stories are the references");
         assert_eq!((table.len(), table.scores().rows()[0].id.as_str()), (1, "b"));
         assert_eq!(
             (table.scores().values(0), table.scores().values(1)),

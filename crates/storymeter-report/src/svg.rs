@@ -33,7 +33,7 @@ impl Figure {
         let (w, h) = (xy(self.width), xy(self.height));
         format!(
             "<svg class=\"figure\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {w} {h}\" \
-             style=\"max-width:{w}px\">{}</svg>",
+             style=\"--width:{w}px\">{}</svg>",
             escape(&self.title),
             self.body,
         )

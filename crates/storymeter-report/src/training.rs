@@ -47,6 +47,15 @@ impl TrainingLog {
     /// the last step before it. Lines with neither, such as the settings at the start, are passed
     /// over.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("log.jsonl");
+    /// std::fs::write(&path, "{\"step\": 1, \"loss\": 2.5}\n{\"step\": 2, \"loss\": 2.25}\n")?;
+    /// let log = storymeter_report::TrainingLog::read(&path, "log.jsonl")?.expect("a log");
+    /// assert_eq!(log.quantity("loss").unwrap().values, [Some(2.5), Some(2.25)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Where the file cannot be read, or a line after the first points is broken.
     pub fn read(path: &Path, name: &str) -> Result<Option<Self>> {

@@ -194,3 +194,19 @@ fn names_never_become_markup() {
     assert!(page.contains("&lt;img src=x&gt;"), "the hostile metric is on the page");
     assert!(!page.contains("<img"));
 }
+
+#[test]
+fn the_references_of_hannas_published_scores_are_left_out() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("scores.csv");
+    let scores = "Model,Relevance,BLEU Ξ§\nHuman,\"[5, 5]\",\"[100, 100]\"\n\
+                  Tale,\"[1, 2]\",\"[3, 4]\"\n";
+    fs::write(&path, scores).unwrap();
+    let inputs = read(&path);
+    let stories = inputs.stories().unwrap();
+    assert_eq!(stories.scores().systems(), ["Tale"]);
+    assert!(page::html(&inputs).contains("2 stories are not shown, those of Human"));
+    // In any other table, a system of that name is one like all others.
+    fs::write(&path, "id,system,item,bleu\na,Human,1,100\nb,Tale,1,3\n").unwrap();
+    assert_eq!(read(&path).stories().unwrap().scores().systems(), ["Human", "Tale"]);
+}

@@ -60,7 +60,8 @@ pub struct Design {
 /// out. If a metric or the ratings are constant, the result is NaN.
 ///
 /// ```
-/// use storymeter_stats::{Coefficient, Design, Exchange, CorrelationLevel, Matrix, permutation_test};
+/// use storymeter_stats::{Coefficient, CorrelationLevel, Design, Exchange, Matrix};
+/// use storymeter_stats::permutation_test;
 /// let ratings = [1.0, 2.0, 2.0, 4.0, 3.0, 5.0]; // three systems, two items
 /// let first = [0.1, 0.3, 0.2, 0.4, 0.4, 0.6];
 /// let second = [0.5, 0.1, 0.3, f64::NAN, 0.2, 0.1];

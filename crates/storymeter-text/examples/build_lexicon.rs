@@ -1,7 +1,8 @@
 //! Compiles WordNet 3.0 and a table of newer antonyms to the lexicon the crate embeds.
 //!
 //! ```text
-//! cargo run --release -p storymeter-text --example build_lexicon -- /usr/share/wordnet oewn_antonyms.tsv
+//! cargo run --release -p storymeter-text --example build_lexicon -- \
+//!     /usr/share/wordnet oewn_antonyms.tsv
 //! ```
 //!
 //! The first argument is the folder of WordNet's database (`index.*`, `data.*`, `*.exc`,

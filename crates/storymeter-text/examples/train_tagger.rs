@@ -1,7 +1,8 @@
 //! Trains the part-of-speech tagger.
 //!
 //! ```text
-//! cargo run --release -p storymeter-text --example train_tagger -- TRAIN.tsv.gz DEV.tsv.gz -o MODEL [--NAME VALUE]...
+//! cargo run --release -p storymeter-text --example train_tagger -- \
+//!     TRAIN.tsv.gz DEV.tsv.gz -o MODEL [--NAME VALUE]...
 //! ```
 //!
 //! The files have one token per line, followed by a tab and its tag, and a blank line between

@@ -140,7 +140,8 @@ impl Engine {
     /// Checks the numbers that came from a GPU.
     ///
     /// # Errors
-    /// [`storymeter_encoder::Error::Overflow`] if one of them is not finite: the precision was too small for the model.
+    /// [`storymeter_encoder::Error::Overflow`] if one of them is not finite: the precision was too
+    /// small for the model.
     #[cfg(feature = "cuda")]
     pub fn finite(&self, numbers: Vec<f32>) -> Result<Vec<f32>> {
         if numbers.iter().all(|x| x.is_finite()) {

@@ -230,8 +230,8 @@ impl Scorer {
     ///
     /// # Errors
     /// Fails only on a GPU: [`Error::Encoder`] holds what the device reported, and
-    /// [`storymeter_encoder::Error::Overflow`] says that the precision is too small for the model. On the CPU, an
-    /// inconsistent model is already rejected when it is loaded.
+    /// [`storymeter_encoder::Error::Overflow`] says that the precision is too small for the model.
+    /// On the CPU, an inconsistent model is already rejected when it is loaded.
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Score>> {
         match &self.engine {
             Engine::Cpu(encoder, _) => self.score_on_cpu(encoder, stories),

@@ -16,8 +16,8 @@ use storymeter_union::{
     Reconstruction, Scorer, StoredModel,
 };
 
-/// The path of a file of the repository. It is also found if the test was built on another machine and
-/// runs in the root of the repository.
+/// The path of a file of the repository. It is also found if the test was built on another machine
+/// and runs in the root of the repository.
 fn repository(file: &str) -> PathBuf {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if built.exists() { built.join(file) } else { PathBuf::from(file) }
@@ -630,7 +630,8 @@ fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
         let folder = own.as_deref().unwrap_or(temporary.path());
         if own.is_none() {
             write_model_of("distilbert", folder, Card { pooling, ..card() });
-            // Smaller weights make scores like those of a calibrated model, which are rarely 0 or 1.
+            // Smaller weights make scores like those of a calibrated model, which are rarely 0 or
+            // 1.
             let mut model = Model::load(folder).unwrap();
             model.heads.score.iter_mut().for_each(|weight| *weight *= 0.1);
             model.save(folder).unwrap();
@@ -639,8 +640,8 @@ fn a_gpu_scores_the_example_stories_as_the_cpu_does() {
         let int8 = Scorer::load_on_gpu(folder, 0, GpuPrecision::Int8).unwrap();
         let expected = Scorer::load(folder, Precision::Int8).unwrap().score(&all).unwrap();
         assert_eq!(int8.score(&all).unwrap(), expected, "{pooling:?}, int8");
-        // bf16 has three bits less than f16. PyTorch's autocast, too, is off by 3e-3 on a MiniLM with
-        // a random head.
+        // bf16 has three bits less than f16. PyTorch's autocast, too, is off by 3e-3 on a MiniLM
+        // with a random head.
         let all_of_them =
             [(GpuPrecision::F32, 1e-5), (GpuPrecision::F16, 2e-3), (GpuPrecision::Bf16, 1e-2)];
         for (precision, tolerance) in all_of_them {

@@ -1,5 +1,5 @@
-//! Reads settings files that no one would write on purpose. Each is accepted, or refused with an error
-//! that names the file and the line.
+//! Reads settings files that no one would write on purpose. Each is accepted, or refused with an
+//! error that names the file and the line.
 
 use std::path::{Path, PathBuf};
 
@@ -65,8 +65,8 @@ fn line(message: &str) -> Option<usize> {
     message.strip_prefix(':')?.split_once(':')?.0.parse().ok()
 }
 
-/// Checks what holds for every text: it is read, and reads the same after it was written again, or it
-/// is refused with an error that names one of its lines.
+/// Checks what holds for every text: it is read, and reads the same after it was written again, or
+/// it is refused with an error that names one of its lines.
 fn read_or_refused(bytes: &[u8]) {
     match read(bytes) {
         Ok(settings) => assert_eq!(read(settings.to_toml().as_bytes()), Ok(settings)),

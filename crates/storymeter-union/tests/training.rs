@@ -57,8 +57,8 @@ fn stories(from: u64, count: u64) -> Vec<Story> {
     (from..from + count).map(story).collect()
 }
 
-/// Writes an encoder of two layers and width 64 with random weights. Its vocabulary has all letters, so
-/// that no word is unknown.
+/// Writes an encoder of two layers and width 64 with random weights. Its vocabulary has all
+/// letters, so that no word is unknown.
 fn write_encoder(folder: &Path) {
     let mut pieces: Vec<String> =
         ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec();

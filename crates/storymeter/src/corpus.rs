@@ -94,7 +94,8 @@ impl NamedMetric {
     ///
     /// ```
     /// let length = storymeter::metric("text-length")?;
-    /// assert_eq!(length.story_score("The lamp went out.", &storymeter::NO_REFERENCE)?.value(), Ok(5.0));
+    /// let score = length.story_score("The lamp went out.", &storymeter::NO_REFERENCE)?;
+    /// assert_eq!(score.value(), Ok(5.0));
     /// # Ok::<(), storymeter::Error>(())
     /// ```
     ///

@@ -5,10 +5,10 @@
 //! #     "Ada lost her keys. A whale sang. The tax was blue.", "Rain. Rain. Rain. Rain."];
 //! # let (hypotheses, references) = (["the cat sat on the mat"], ["the cat sat on a mat"]);
 //! # let ratings = [5.0, 2.0, 1.0];
-//! let scores = storymeter::score(stories)?;                                // the embedded model
+//! let scores = storymeter::score(stories)?; // the embedded model
 //! let bleu = storymeter::metric("bleu")?.corpus_score(&hypotheses, &references)?;
 //! println!("{bleu}  {}", bleu.signature());
-//! let tau = storymeter::correlate(&scores, &ratings)?.kendall;             // value, interval, p, n
+//! let tau = storymeter::correlate(&scores, &ratings)?.kendall; // value, interval, p, n
 //! # assert_eq!((scores.rows().len(), tau.n), (3, 3));
 //! # Ok::<(), storymeter::Error>(())
 //! ```

@@ -1,4 +1,5 @@
-//! The pages in `docs/metrics` are generated from the catalogue, and this test keeps them up to date.
+//! The pages in `docs/metrics` are generated from the catalogue, and this test keeps them up to
+//! date.
 //!
 //! `STORYMETER_UPDATE=1 cargo test --release -p storymeter --test metric_pages` writes them anew.
 
@@ -124,7 +125,7 @@ fn summaries_are_short_and_pages_are_narrow() {
     for entry in storymeter::catalogue().entries() {
         let summary = entry.summary();
         assert!((20..80).contains(&summary.chars().count()), "{:?}: {summary}", entry.ids);
-        for line in entry.page().lines() {
+        for line in entry.manual().lines() {
             assert!(line.chars().count() <= 100, "{:?}: {line}", entry.ids);
             seen += 1;
         }

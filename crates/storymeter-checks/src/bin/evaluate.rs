@@ -1,12 +1,12 @@
-//! `evaluate`: how well a model agrees with human readers, on the shared data.
+//! Prints how well a model agrees with human readers, on the shared data.
 //!
 //! ```text
 //! cargo run --release -p storymeter-checks --bin evaluate -- --model DIR --selection
 //! cargo run --release -p storymeter-checks --bin evaluate -- --model DIR --report
 //! ```
 //!
-//! `--selection` shows only what a recipe may be chosen by; `--report` the rest, to be looked at once for each model
-//! that is released.
+//! `--selection` prints only what a recipe may be chosen by. `--report` prints the rest, which is
+//! looked at once per released model.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
@@ -14,19 +14,21 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use storymeter::union::{EMBEDDED_NAME, Estimate, Location, Precision};
+use storymeter_checks::Result;
 use storymeter_checks::evaluate::{Evaluation, report, selection};
 
-/// How well a model agrees with human readers, with 95% bootstrap intervals
+/// Prints how well a model agrees with human readers, with 95% bootstrap intervals
 #[derive(Debug, Parser)]
 #[command(group = clap::ArgGroup::new("what").required(true))]
 struct Arguments {
-    /// A folder, a model file, or the name of a model; the default is the embedded one
+    /// The model: a folder, a model file, or the name of an installed or the embedded model
     #[arg(long, value_name = "MODEL", default_value = EMBEDDED_NAME)]
     model: String,
     /// What a recipe may be chosen by: annotated/other and the even lines of union_roc
     #[arg(long, group = "what")]
     selection: bool,
-    /// What is reported of a released model: all and the odd lines of union_roc, HANNA, diagnosis, the paper's examples
+    /// What is reported of a released model: all lines and the odd lines of union_roc, HANNA, the
+    /// diagnosis, and the paper's examples
     #[arg(long, group = "what")]
     report: bool,
     /// How the model multiplies
@@ -53,7 +55,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
+fn run(arguments: &Arguments) -> Result {
     let precision = match arguments.precision {
         Multiply::Int8 => Precision::Int8,
         Multiply::F32 => Precision::F32,
@@ -90,7 +92,8 @@ fn print(evaluation: &Evaluation) {
     }
     if let Some(mean) = evaluation.selection_mean {
         println!(
-            "\nmean Spearman over the sets (even lines of union_roc; the last criterion of each other): {mean:.4}"
+            "\nmean Spearman over the sets (even lines of union_roc; the last criterion of each \
+             other): {mean:.4}"
         );
     }
     if let Some([pearson, spearman]) = evaluation.other_sets {
@@ -98,7 +101,8 @@ fn print(evaluation: &Evaluation) {
     }
     if !evaluation.robustness.is_empty() {
         println!(
-            "\nSpearman of union_roc's scores with those of the same stories written differently"
+            "\nSpearman's correlation of union_roc's scores with those of the same stories, \
+             written differently"
         );
     }
     for (variant, spearman) in &evaluation.robustness {

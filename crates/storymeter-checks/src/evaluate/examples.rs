@@ -1,98 +1,102 @@
-//! The paper's own examples (Tables 1 and 10), read from its text: which pairs of a reasonable and an unreasonable story
-//! does a metric put in the right order?
+//! The examples in Tables 1 and 10 of the paper, read from its text. The question is which pairs of
+//! a reasonable and an unreasonable story a metric puts in the right order.
 
 use serde::Serialize;
 use storymeter::core::Story;
 use storymeter::union::Scorer;
 
-use super::sets::Result;
-use crate::shared;
+use super::probabilities;
+use crate::{Error, Result, shared};
 
-/// One story of a table, with what the paper says of it.
+/// One story of a table, and what the paper says about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
-    /// Leading context and story.
+    /// The leading context and the story.
     pub text: String,
     /// Whether people found it reasonable.
     pub reasonable: bool,
-    /// The scores of the paper's two baselines: BLEU and MoverScore (Table 1), MoverScore and BLEURT (Table 10).
+    /// The scores of the paper's two baselines: BLEU and MoverScore in Table 1, MoverScore and
+    /// BLEURT in Table 10.
     pub baselines: [f64; 2],
 }
 
 /// A table's name and its stories.
 pub type Table = (&'static str, Vec<Example>);
 
-/// Pairs in the right order, of all pairs of a reasonable and an unreasonable story of one table.
+/// How many pairs of a reasonable and an unreasonable story of one table are in the right order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ranking {
     /// The table.
     pub table: String,
-    /// Number of pairs.
+    /// The number of pairs.
     pub pairs: usize,
-    /// Right by the model.
+    /// How many pairs the model puts in the right order.
     pub model: usize,
-    /// Right by the better of the paper's two baselines.
+    /// How many pairs the better of the paper's two baselines puts in the right order.
     pub best_baseline: usize,
     /// The model's scores, in the table's order.
     pub scores: Vec<f64>,
 }
 
-/// Ranks the examples of both tables; `None` where the paper's text is absent.
+/// Ranks the examples of both tables.
 ///
 /// # Errors
-/// Where the text is not what it was, or the model fails.
-pub fn ranking(scorer: &Scorer) -> Result<Option<Vec<Ranking>>> {
-    let Some(tables) = paper_examples()? else { return Ok(None) };
+/// If the text of the paper is absent or does not have its layout, or if the model fails.
+pub fn ranking(scorer: &Scorer) -> Result<Vec<Ranking>> {
     let rank = |(table, examples): Table| -> Result<Ranking> {
         let stories: Vec<Story> =
-            examples.iter().map(|e| Story { text: e.text.clone(), ..Story::default() }).collect();
-        let scores: Vec<f64> =
-            super::scores(scorer, &stories)?.iter().map(|s| s.probability).collect();
+            examples.iter().map(|example| Story::from(example.text.as_str())).collect();
+        let scores = probabilities(scorer, &stories)?;
         let baseline = |which: usize| {
-            right(&examples, &examples.iter().map(|e| e.baselines[which]).collect::<Vec<_>>())
+            let scores: Vec<f64> = examples.iter().map(|e| e.baselines[which]).collect();
+            ordered_pairs(&examples, &scores)
         };
-        let good = examples.iter().filter(|example| example.reasonable).count();
+        let reasonable = examples.iter().filter(|example| example.reasonable).count();
         Ok(Ranking {
             table: table.to_owned(),
-            pairs: good * (examples.len() - good),
-            model: right(&examples, &scores),
+            pairs: reasonable * (examples.len() - reasonable),
+            model: ordered_pairs(&examples, &scores),
             best_baseline: baseline(0).max(baseline(1)),
             scores,
         })
     };
-    tables.into_iter().map(rank).collect::<Result<Vec<_>>>().map(Some)
+    paper_examples()?.into_iter().map(rank).collect()
 }
 
-/// The examples of Tables 1 and 10; `None` where the paper's text is absent.
+/// Reads the examples of Tables 1 and 10.
 ///
 /// # Errors
-/// Where the text is not what it was.
-pub fn paper_examples() -> Result<Option<[Table; 2]>> {
-    let Some(path) = shared("papers/union.txt") else { return Ok(None) };
-    let text = std::fs::read_to_string(path)?;
-    Ok(Some([("Table 1", table_1(&text)?), ("Table 10", table_10(&text)?)]))
+/// If the text of the paper is absent or does not have its layout.
+pub fn paper_examples() -> Result<[Table; 2]> {
+    let text = std::fs::read_to_string(shared("papers/union.txt")?)?;
+    Ok([("Table 1", table_1(&text)?), ("Table 10", table_10(&text)?)])
 }
 
-fn right(examples: &[Example], scores: &[f64]) -> usize {
-    let of = |reasonable: bool| {
-        examples
-            .iter()
-            .zip(scores)
-            .filter(move |(e, _)| e.reasonable == reasonable)
-            .map(|(_, score)| *score)
+/// How many pairs of a reasonable and an unreasonable story have their scores in the right order.
+fn ordered_pairs(examples: &[Example], scores: &[f64]) -> usize {
+    let scores_where = |reasonable: bool| {
+        let both = examples.iter().zip(scores);
+        both.filter(move |(example, _)| example.reasonable == reasonable).map(|(_, score)| *score)
     };
-    of(true).map(|good| of(false).filter(|bad| good > *bad).count()).sum()
+    scores_where(true).map(|good| scores_where(false).filter(|bad| good > *bad).count()).sum()
 }
 
-/// "Sample 1 (Reasonable, B=0.29, M=0.49, U=1.00)" and the paragraph behind it.
+fn failed(text: &str) -> Error {
+    Error::Failed(text.to_owned())
+}
+
+/// Reads Table 1: headings such as "Sample 1 (Reasonable, B=0.29, M=0.49, U=1.00)", each with one
+/// paragraph after it.
 fn table_1(text: &str) -> Result<Vec<Example>> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let after = |at: usize| lines.get(at + 1).copied().unwrap_or_default();
-    let lead =
-        lines.iter().position(|line| line.contains("**Leading Context**")).ok_or("no Table 1")?;
+    let lead = lines
+        .iter()
+        .position(|line| line.contains("**Leading Context**"))
+        .ok_or_else(|| failed("no Table 1"))?;
     let number = |line: &str, key: &str| -> Result<f64> {
-        let rest = line.split(key).nth(1).ok_or("Table 1: a score is missing")?;
-        Ok(rest.split([',', ')']).next().unwrap_or_default().trim().parse()?)
+        let value = line.split(key).nth(1).ok_or_else(|| failed("Table 1: a score is missing"))?;
+        Ok(value.split([',', ')']).next().unwrap_or_default().trim().parse()?)
     };
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with("#### Sample")) {
@@ -105,11 +109,11 @@ fn table_1(text: &str) -> Result<Vec<Example>> {
     if found.len() == 3 {
         Ok(found)
     } else {
-        Err(format!("Table 1: {} samples", found.len()).into())
+        Err(failed(&format!("Table 1: {} samples instead of 3", found.len())))
     }
 }
 
-/// Rows "S1 TAB context TAB reference TAB story TAB H TAB M TAB B TAB U".
+/// Reads Table 10: rows "S1 TAB context TAB reference TAB story TAB H TAB M TAB B TAB U".
 fn table_10(text: &str) -> Result<Vec<Example>> {
     let mut found = Vec::new();
     for row in
@@ -118,7 +122,7 @@ fn table_10(text: &str) -> Result<Vec<Example>> {
         if !matches!(row[0], "S1" | "S2" | "S3" | "S4" | "S5") {
             continue;
         }
-        // The text has the print's hyphens at line ends, and the error type behind the story.
+        // The text keeps the hyphens of printed line ends, and has the error type after the story.
         let story =
             row[3].rsplit_once(" (").filter(|(_, mark)| mark.len() == 5).map_or(row[3], |(s, _)| s);
         found.push(Example {
@@ -130,6 +134,6 @@ fn table_10(text: &str) -> Result<Vec<Example>> {
     if found.len() == 5 {
         Ok(found)
     } else {
-        Err(format!("Table 10: {} samples", found.len()).into())
+        Err(failed(&format!("Table 10: {} samples instead of 5", found.len())))
     }
 }

@@ -1,37 +1,41 @@
-//! What is looked at, for choosing and for reporting.
+//! The figures that a recipe is chosen by, and those that are reported.
 
 use serde::Serialize;
-use storymeter::core::{Prepared, Story};
-use storymeter::metrics::{Options, registry};
+use storymeter::core::read::Record;
+use storymeter::core::{Place, Settings, Story};
 use storymeter::union::{Agreement, DiagnosisFigure, Scorer};
 use storymeter_stats::auc;
 
 use super::agreement::{Figures, pooled, within_items};
 use super::examples::{Ranking, ranking};
-use super::scores;
-use super::sets::{Rated, Result, UnionRoc, hanna_machine, other, union_roc};
+use super::sets::{Rated, UnionRoc, hanna_machine, other, union_roc};
 use super::variants::robustness;
+use super::{probabilities, scores};
+use crate::{Result, present, score};
 
-/// Everything looked at.
+/// Everything that is looked at.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// How the scores come about.
+    /// The signature of the model.
     pub signature: String,
-    /// Correlations.
+    /// Correlations with ratings.
     pub agreement: Vec<Agreement>,
-    /// One number to choose by ([`selection`]): the mean Spearman over the even lines of union_roc and every other set.
+    /// The number to choose a recipe by: the mean Spearman correlation over the even lines of
+    /// union_roc and every other set. Only [`selection`] has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection_mean: Option<f64>,
-    /// Mean Pearson and Spearman over the other sets alone ([`selection`]).
+    /// The mean Pearson and Spearman correlations over the other sets alone. Only [`selection`] has
+    /// them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_sets: Option<[f64; 2]>,
-    /// Spearman's correlation of the scores of union_roc's stories with those of the stories written down differently. No
-    /// ratings are in it, so it is in both.
+    /// Spearman's correlation of the scores of union_roc's stories with those of the same stories,
+    /// written down differently. It uses no ratings, so both functions compute it.
     pub robustness: Vec<(String, f64)>,
-    /// Diagnosis: on the even lines of union_roc ([`selection`]), or on all of them ([`report`]).
+    /// The diagnosis, on the even lines of union_roc ([`selection`]) or on all of them
+    /// ([`report`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnosis: Vec<DiagnosisFigure>,
-    /// The paper's examples ([`report`]).
+    /// The paper's examples. Only [`report`] has them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Ranking>,
 }
@@ -39,63 +43,62 @@ pub struct Evaluation {
 /// The outputs of the diagnosis head, in their order.
 const OUTPUTS: [&str; 4] = ["repetition", "incoherence", "wrong order", "contradiction"];
 
-/// The error types of union_roc by their number.
+/// The error types of union_roc, by number.
 const ERRORS: [(usize, &str); 4] =
     [(1, "repeated plots"), (2, "bad coherence"), (3, "conflicting logic"), (4, "chaotic scenes")];
 
-/// What a recipe may be chosen by: the even-numbered lines (0, 2, 4, ...) of union_roc and the other rated sets.
+/// Computes what a recipe may be chosen by: figures on the even-numbered lines (0, 2, 4, ...) of
+/// union_roc and on the other rated sets.
 ///
 /// # Errors
-/// Where the data is not what it was, or the model fails.
+/// If the data is absent or damaged, or the model fails.
 pub fn selection(scorer: &Scorer) -> Result<Evaluation> {
-    let mut evaluation =
-        Evaluation { signature: scorer.signature().to_string(), ..Evaluation::default() };
-    let mut summary = Vec::new();
-    if let Some(set) = union_roc()? {
-        let kept: Vec<usize> = (0..set.stories.len()).step_by(2).collect();
-        let row = union_row(scorer, &set, "union_roc even lines", &kept)?;
-        summary.push(row.spearman.value);
-        evaluation.agreement.push(row);
-        evaluation.diagnosis = diagnosis(scorer, &set, &kept)?;
-        evaluation.robustness = robustness(scorer, &set.stories)?;
-    }
+    let set = union_roc()?;
+    let even: Vec<usize> = (0..set.stories.len()).step_by(2).collect();
+    let mut agreement = vec![union_row(scorer, &set, "union_roc even lines", &even)?];
+    let mut spearmans = vec![agreement[0].spearman.value];
     let mut others = Vec::new();
-    for set in other()?.unwrap_or_default() {
+    for set in other()? {
         let rows = pooled_rows(scorer, &set)?;
         others.extend(rows.last().map(|row| [row.pearson.value, row.spearman.value]));
-        evaluation.agreement.extend(rows);
+        agreement.extend(rows);
     }
-    summary.extend(others.iter().map(|[_, spearman]| *spearman));
-    let mean = |of: usize| others.iter().map(|row| row[of]).sum::<f64>() / others.len() as f64;
-    evaluation.other_sets = (!others.is_empty()).then(|| [mean(0), mean(1)]);
-    evaluation.selection_mean = Some(summary.iter().sum::<f64>() / summary.len() as f64);
-    Ok(evaluation)
+    spearmans.extend(others.iter().map(|[_, spearman]| *spearman));
+    let mean_of_others =
+        |at: usize| others.iter().map(|row| row[at]).sum::<f64>() / others.len() as f64;
+    Ok(Evaluation {
+        signature: scorer.signature().to_string(),
+        agreement,
+        selection_mean: Some(spearmans.iter().sum::<f64>() / spearmans.len() as f64),
+        other_sets: Some([mean_of_others(0), mean_of_others(1)]),
+        robustness: robustness(scorer, &set.stories)?,
+        diagnosis: diagnosis(scorer, &set, &even)?,
+        examples: Vec::new(),
+    })
 }
 
-/// What is reported of a released model: union_roc in full and its odd lines, HANNA, diagnosis, the paper's examples.
+/// Computes what is reported of a released model: figures on all lines and on the odd lines of
+/// union_roc, on HANNA, the diagnosis, and the paper's examples.
 ///
 /// # Errors
-/// Where the data is not what it was, or the model fails.
+/// If the data is absent or damaged, or the model fails.
 pub fn report(scorer: &Scorer) -> Result<Evaluation> {
-    let mut evaluation =
-        Evaluation { signature: scorer.signature().to_string(), ..Evaluation::default() };
-    if let Some(set) = union_roc()? {
-        let all: Vec<usize> = (0..set.stories.len()).collect();
-        let odd: Vec<usize> = all.iter().copied().filter(|line| line % 2 == 1).collect();
-        evaluation.agreement.push(union_row(scorer, &set, "union_roc all", &all)?);
-        evaluation.agreement.push(union_row(scorer, &set, "union_roc odd lines", &odd)?);
-        evaluation.diagnosis = diagnosis(scorer, &set, &all)?;
-        evaluation.robustness = robustness(scorer, &set.stories)?;
-    }
-    if let Some(set) = hanna_machine()? {
-        evaluation.agreement.extend(hanna_rows(scorer, &set)?);
-    }
-    evaluation.examples = ranking(scorer)?.unwrap_or_default();
-    Ok(evaluation)
-}
-
-fn probabilities(scorer: &Scorer, stories: &[Story]) -> Result<Vec<f64>> {
-    Ok(scores(scorer, stories)?.iter().map(|score| score.probability).collect())
+    let set = union_roc()?;
+    let all: Vec<usize> = (0..set.stories.len()).collect();
+    let odd: Vec<usize> = (1..set.stories.len()).step_by(2).collect();
+    let mut agreement = vec![
+        union_row(scorer, &set, "union_roc all", &all)?,
+        union_row(scorer, &set, "union_roc odd lines", &odd)?,
+    ];
+    agreement.extend(hanna_rows(scorer, &hanna_machine()?)?);
+    Ok(Evaluation {
+        signature: scorer.signature().to_string(),
+        agreement,
+        robustness: robustness(scorer, &set.stories)?,
+        diagnosis: diagnosis(scorer, &set, &all)?,
+        examples: ranking(scorer)?,
+        ..Evaluation::default()
+    })
 }
 
 fn union_row(scorer: &Scorer, set: &UnionRoc, name: &str, kept: &[usize]) -> Result<Agreement> {
@@ -117,24 +120,26 @@ fn row(
 
 fn pooled_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Agreement>> {
     let scores = probabilities(scorer, &set.stories)?;
-    let of = |(criterion, human): &(String, Vec<f64>)| {
+    let agreement = |(criterion, human): &(String, Vec<f64>)| {
         row((&set.name, criterion, "pooled"), "union", scores.len(), pooled(&scores, human))
     };
-    Ok(set.criteria.iter().map(of).collect())
+    Ok(set.criteria.iter().map(agreement).collect())
 }
 
-/// Coherence and the mean of all criteria, beside Repetition-3 (turned round, so that more is better for both).
+/// Coherence and the mean of all criteria, for the model and for Repetition-3. Repetition is
+/// negated, so that more is better for both.
 fn hanna_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Agreement>> {
-    let repetition = registry::build("repetition-3", &Options::default())?;
-    let repeated = |story: &Story| {
-        let (mut row, mut score) = (vec![0.0; repetition.width()], [0.0]);
-        repetition.stats(&Prepared::new(0, story), &mut row);
-        repetition.score(&row, &mut score);
-        -score[0]
+    let record = |(number, story): (u64, &Story)| Record {
+        story: story.clone(),
+        number,
+        place: Place::default(),
     };
+    let records: Vec<Record> = (0..).zip(&set.stories).map(record).collect();
+    let (_, repetition) = score(&["repetition-3"], Settings::default(), &records)?;
+    let negated = |story| Ok(-present(repetition.values(story))?[0]);
     let metrics = [
         ("union", probabilities(scorer, &set.stories)?),
-        ("repetition-3", set.stories.iter().map(repeated).collect()),
+        ("repetition-3", (0..records.len()).map(negated).collect::<Result<Vec<f64>>>()?),
     ];
     let items: Vec<String> = set.stories.iter().map(|story| story.item().to_owned()).collect();
     let mut rows = Vec::new();
@@ -153,7 +158,8 @@ fn hanna_rows(scorer: &Scorer, set: &Rated) -> Result<Vec<Agreement>> {
     Ok(rows)
 }
 
-/// Each output against each error type on these lines.
+/// Compares each output of the diagnosis head with each error type, on the lines that are kept.
+/// A model without the head has no such figures.
 fn diagnosis(scorer: &Scorer, set: &UnionRoc, kept: &[usize]) -> Result<Vec<DiagnosisFigure>> {
     let stories: Vec<Story> = kept.iter().map(|&line| set.stories[line].clone()).collect();
     let damage: Vec<Option<[f64; 4]>> =

@@ -1,7 +1,7 @@
-//! How well a model agrees with human readers: what `evaluate` prints.
+//! How well a model agrees with human readers, which is what the program `evaluate` prints.
 //!
-//! Two sets of figures, kept apart. [`selection`] looks only at what a recipe may be chosen by; [`report`] looks at the
-//! rest, once for each model that is released.
+//! There are two sets of figures, and they are kept apart. [`selection`] looks only at what a
+//! recipe may be chosen by. [`report`] looks at the rest, once per released model.
 
 mod agreement;
 mod examples;
@@ -18,10 +18,17 @@ pub use variants::{VARIANTS, Variant, robustness};
 use storymeter::core::Story;
 use storymeter::union::{Score, Scorer};
 
-/// The scores of stories.
+use crate::Result;
+
+/// Scores stories with a model.
 ///
 /// # Errors
-/// As [`Scorer::score`].
-pub fn scores(scorer: &Scorer, stories: &[Story]) -> storymeter::union::Result<Vec<Score>> {
-    scorer.score(&stories.iter().collect::<Vec<_>>())
+/// If the model fails.
+pub fn scores(scorer: &Scorer, stories: &[Story]) -> Result<Vec<Score>> {
+    Ok(scorer.score(&stories.iter().collect::<Vec<_>>())?)
+}
+
+/// The scores themselves, without what they were computed from.
+pub(crate) fn probabilities(scorer: &Scorer, stories: &[Story]) -> Result<Vec<f64>> {
+    Ok(scores(scorer, stories)?.iter().map(|score| score.probability).collect())
 }

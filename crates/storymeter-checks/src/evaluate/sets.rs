@@ -9,28 +9,21 @@ use serde_json::Value;
 use storymeter::core::Story;
 use storymeter::core::read::{Format, ReadOptions, open};
 
-use crate::shared;
+use crate::{Error, Result, shared};
 
-/// What reading can fail with.
-pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
-
-/// Stories with human judgments, one number a criterion.
+/// Stories with human judgments, one number per story and criterion.
 #[derive(Debug, Clone, Default)]
 pub struct Rated {
-    /// The set's name.
+    /// The name of the set.
     pub name: String,
     /// The stories.
     pub stories: Vec<Story>,
-    /// For each criterion the mean rating of every story; "mean" is the mean of all where there are several.
+    /// The mean rating of every story, by criterion. Where there are several criteria, the last
+    /// one, "mean", is their mean.
     pub criteria: Vec<(String, Vec<f64>)>,
 }
 
 impl Rated {
-    /// The criterion the set is known by: the mean of all, or the only one.
-    pub fn overall(&self) -> &[f64] {
-        self.criteria.last().map_or(&[], |(_, values)| values)
-    }
-
     fn push(&mut self, story: Story, ratings: &[(String, f64)]) {
         self.stories.push(story);
         let mut put = |name: &str, value: f64| match self
@@ -53,25 +46,29 @@ impl Rated {
 pub struct UnionRoc {
     /// The stories.
     pub stories: Vec<Story>,
-    /// The mean of seven binary ratings.
+    /// The mean of seven binary ratings of each story.
     pub human: Vec<f64>,
-    /// How many of the seven chose each answer: reasonable, then the five error types.
+    /// How many of the seven raters gave each answer: reasonable, then the five error types.
     pub answers: Vec<[usize; 6]>,
 }
 
-/// `annotated/union_roc`, or `None` where it is absent.
+fn failed(text: &str) -> Error {
+    Error::Failed(text.to_owned())
+}
+
+/// Reads `annotated/union_roc`.
 ///
 /// # Errors
-/// Where the files are not what they were.
-pub fn union_roc() -> Result<Option<UnionRoc>> {
-    let Some(folder) = shared("data/annotated/union_roc") else { return Ok(None) };
+/// If the files are absent or do not have their layout.
+pub fn union_roc() -> Result<UnionRoc> {
+    let folder = shared("data/annotated/union_roc")?;
     let options = ReadOptions { format: Some(Format::UnionAnnotations), ..ReadOptions::default() };
     let (mut stories, mut human) = (Vec::new(), Vec::new());
     for record in open(&[folder.join("ant_data.txt")], &options)? {
         let story = record?.story;
-        let name =
-            story.ratings.iter().next().map(|(name, _)| name.to_owned()).ok_or("no ratings")?;
-        human.push(story.ratings.mean(&name).ok_or("no ratings")?);
+        let criterion = story.ratings.iter().next().map(|(criterion, _)| criterion);
+        let mean = criterion.and_then(|criterion| story.ratings.mean(criterion));
+        human.push(mean.ok_or_else(|| failed("ant_data.txt: a story without ratings"))?);
         stories.push(story);
     }
     let text = std::fs::read_to_string(folder.join("ant_data_all.txt"))?;
@@ -80,27 +77,28 @@ pub fn union_roc() -> Result<Option<UnionRoc>> {
         .map(|line| {
             let mut counts = [0; 6];
             for answer in line.rsplit("|||").next().unwrap_or_default().split_whitespace() {
-                *counts.get_mut(answer.parse::<usize>()?).ok_or("an unknown error type")? += 1;
+                let unknown = || failed("ant_data_all.txt: an unknown error type");
+                *counts.get_mut(answer.parse::<usize>()?).ok_or_else(unknown)? += 1;
             }
             Ok(counts)
         })
         .collect::<Result<Vec<_>>>()?;
     if answers.len() != stories.len() {
-        return Err("ant_data.txt and ant_data_all.txt differ in length".into());
+        return Err(failed("ant_data.txt and ant_data_all.txt differ in length"));
     }
-    Ok(Some(UnionRoc { stories, human, answers }))
+    Ok(UnionRoc { stories, human, answers })
 }
 
-/// `annotated/other`: one set a study.
+/// Reads `annotated/other`, one set per study.
 ///
 /// # Errors
-/// Where the file is not what it was.
-pub fn other() -> Result<Option<Vec<Rated>>> {
-    let Some(path) = shared("data/annotated/other/annotated.jsonl.gz") else { return Ok(None) };
+/// If the file is absent or does not have its layout.
+pub fn other() -> Result<Vec<Rated>> {
+    let path = shared("data/annotated/other/annotated.jsonl.gz")?;
     let mut sets: Vec<Rated> = Vec::new();
     for_each_json(&path, |record| {
         let name = text(record, "dataset");
-        let ratings = record["ratings"].as_object().ok_or("a record without ratings")?;
+        let ratings = record["ratings"].as_object().ok_or_else(unrated)?;
         let ratings: Vec<(String, f64)> = ratings
             .iter()
             .map(|(criterion, values)| {
@@ -116,24 +114,22 @@ pub fn other() -> Result<Option<Vec<Rated>>> {
         sets[at].push(story(record, "model", "prompt"), &ratings);
         Ok(())
     })?;
-    Ok(Some(sets))
+    Ok(sets)
 }
 
-/// The machine stories of HANNA's first 48 prompts: 480, ten systems.
+/// Reads the machine-written stories for HANNA's first 48 prompts: 480 stories of ten systems.
 ///
 /// # Errors
-/// Where the file is not what it was.
-pub fn hanna_machine() -> Result<Option<Rated>> {
-    let Some(path) = shared("data/annotated/hanna/stories_first48.jsonl.gz") else {
-        return Ok(None);
-    };
+/// If the file is absent or does not have its layout.
+pub fn hanna_machine() -> Result<Rated> {
+    let path = shared("data/annotated/hanna/stories_first48.jsonl.gz")?;
     let mut set = Rated { name: "hanna".to_owned(), ..Rated::default() };
     for_each_json(&path, |record| {
         if record["system"] == "Human" {
             return Ok(());
         }
-        let raters = record["human"].as_array().ok_or("a record without ratings")?;
-        let first = raters.first().and_then(Value::as_object).ok_or("a record without ratings")?;
+        let raters = record["human"].as_array().ok_or_else(unrated)?;
+        let first = raters.first().and_then(Value::as_object).ok_or_else(unrated)?;
         let mean = |criterion: &String| {
             let given: Vec<f64> =
                 raters.iter().filter_map(|rater| rater[criterion].as_f64()).collect();
@@ -144,7 +140,11 @@ pub fn hanna_machine() -> Result<Option<Rated>> {
         set.push(story(record, "system", "prompt_index"), &ratings);
         Ok(())
     })?;
-    Ok(Some(set))
+    Ok(set)
+}
+
+fn unrated() -> Error {
+    failed("a record without ratings")
 }
 
 fn story(record: &Value, system: &str, item: &str) -> Story {

@@ -1,18 +1,21 @@
-//! The same story written down differently: a score should hardly care.
+//! The same story, written down differently. Its score should hardly change.
 //!
-//! These are written without the code that the model itself uses to make texts alike.
+//! The rewriting does not use the code with which the model makes texts alike.
 
 use storymeter::core::Story;
 use storymeter::text::treebank::detokenize;
 use storymeter::union::Scorer;
 use storymeter_stats::spearman;
 
-use super::sets::Result;
+use super::probabilities;
+use crate::Result;
 
-/// A way of writing a story down, and what it does to a text; the number is the story's place in the set.
+/// The name of a way to write a story down, and the function that rewrites a text. The number is
+/// the position of the story in its set.
 pub type Variant = (&'static str, fn(&str, usize) -> String);
 
-/// What is tried on stories that are tokenised, in small letters, with placeholders for names.
+/// The ways that are tried on stories that are tokenised and in lower case, with placeholders for
+/// names.
 pub const VARIANTS: [Variant; 5] = [
     ("lower-cased", |text, _| text.to_lowercase()),
     ("detokenised", |text, _| detokenised(text)),
@@ -21,15 +24,12 @@ pub const VARIANTS: [Variant; 5] = [
     ("as people write", |text, at| curly(&capitalised(&detokenised(&named(text, at))))),
 ];
 
-/// Spearman's correlation of the scores of stories with those of their variants.
+/// Computes Spearman's correlation of the scores of stories with those of each variant.
 ///
 /// # Errors
-/// Where the model fails.
+/// If the model fails.
 pub fn robustness(scorer: &Scorer, stories: &[Story]) -> Result<Vec<(String, f64)>> {
-    let probabilities = |stories: &[Story]| -> Result<Vec<f64>> {
-        Ok(super::scores(scorer, stories)?.iter().map(|score| score.probability).collect())
-    };
-    let original = probabilities(stories)?;
+    let original = probabilities(scorer, stories)?;
     let mut found = Vec::new();
     for (name, rewrite) in VARIANTS {
         let changed: Vec<Story> = stories
@@ -37,17 +37,18 @@ pub fn robustness(scorer: &Scorer, stories: &[Story]) -> Result<Vec<(String, f64
             .enumerate()
             .map(|(at, story)| Story { text: rewrite(&story.text, at), ..Story::default() })
             .collect();
-        found.push((name.to_owned(), spearman(&original, &probabilities(&changed)?)?.coefficient));
+        let scores = probabilities(scorer, &changed)?;
+        found.push((name.to_owned(), spearman(&original, &scores)?.coefficient));
     }
     Ok(found)
 }
 
-/// `did n't go .` becomes `didn't go.`
+/// Joins the tokens: `did n't go .` becomes `didn't go.`
 fn detokenised(text: &str) -> String {
     detokenize(&text.split_whitespace().collect::<Vec<_>>())
 }
 
-/// Placeholders become names, the same one throughout a story, other ones in the next.
+/// Replaces placeholders by names, which are the same throughout a story and others in the next.
 fn named(text: &str, at: usize) -> String {
     const MALE: [&str; 6] = ["Robert", "Kevin", "Brian", "Pablo", "Ahmed", "Dwight"];
     const FEMALE: [&str; 6] = ["Susan", "Karen", "Linda", "Consuelo", "Fatima", "Gwen"];
@@ -57,7 +58,7 @@ fn named(text: &str, at: usize) -> String {
         .replace("[NEUTRAL]", NEUTRAL[at / 3 % NEUTRAL.len()])
 }
 
-/// Straight quotes become curly ones: an apostrophe everywhere, double ones in turn.
+/// Replaces straight quotes by curly ones; double quotes open and close in turn.
 fn curly(text: &str) -> String {
     let mut open = false;
     let straight = text.replace("``", "\"").replace("''", "\"");
@@ -74,7 +75,7 @@ fn curly(text: &str) -> String {
         .collect()
 }
 
-/// A capital at the beginning of sentences, and for the word I.
+/// Writes a capital letter at the beginning of sentences, and for the word I.
 fn capitalised(text: &str) -> String {
     let mut start = true;
     let words: Vec<String> = text

@@ -153,7 +153,7 @@ fn hanna_names_what_is_wrong_with_its_input() {
         hanna_csv().replace("Yarn", "Tale"),
         "duplicate system \"Tale\": it was first used on line 3",
     );
-    scores(hanna_csv().replacen("[", "[9, ", 1), "numbers, but the lists before it have");
+    scores(hanna_csv().replacen("[", "[9, ", 1), "numbers, but those before it have");
     scores("Model,BLEU Ξ§\nTale,\"[1, 2]\"\n".into(), "no human criterion to compare metrics with");
     scores("Model,Relevance\nTale,\"[1, 2]\"\n".into(), "no metric to evaluate");
     scores(hanna_csv().replacen("Human,\"[", "Human,\"[7", 1), "outside the scale 1..5");
@@ -243,7 +243,7 @@ fn union_names_what_is_wrong_with_its_input() {
         "1 ||| rain ||| 0 1 5\n",
         "ant_data.txt:1: rating 5 is outside the scale 0..1",
     );
-    bad("set/ant_data.txt", "1 ||| rain\n", "ant_data.txt:1: not of the form");
+    bad("set/ant_data.txt", "1 ||| rain\n", "ant_data.txt:1: the line does not have the form");
     bad("set/ant_data_all.txt", "0 ||| the 0 birds ||| 0\n", "1 stories, but ant_data.txt has 10");
     bad("set/edits.txt", "1\n0\n", "edits.txt: 2 lines for 10 stories");
     with_union().run("meta union nowhere").fails_with("ant_data.txt");

@@ -69,10 +69,13 @@ pub struct Resources {
     opened: Mutex<Vec<Opened>>,
 }
 
+/// Filled once, by the first who asks.
+type Slot = OnceLock<Arc<dyn Any + Send + Sync>>;
+
 struct Opened {
     kind: TypeId,
     name: String,
-    slot: Arc<OnceLock<Arc<dyn Any + Send + Sync>>>,
+    slot: Arc<Slot>,
     /// Held while the thing is being opened, so that it is opened once.
     opening: Arc<Mutex<()>>,
 }
@@ -112,11 +115,7 @@ impl Resources {
         }
     }
 
-    fn slot(
-        &self,
-        kind: TypeId,
-        name: &str,
-    ) -> (Arc<OnceLock<Arc<dyn Any + Send + Sync>>>, Arc<Mutex<()>>) {
+    fn slot(&self, kind: TypeId, name: &str) -> (Arc<Slot>, Arc<Mutex<()>>) {
         // A panic elsewhere leaves the list whole: entries are only ever pushed.
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let known = opened.iter().position(|one| one.kind == kind && one.name == name);

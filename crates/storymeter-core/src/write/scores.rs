@@ -8,7 +8,9 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::Layout;
 use super::csv::cells;
-use crate::{AtomicFile, Error, Header, Key, Place, Ratings, Result, Role, ScoreTable, Value};
+use crate::{
+    Absence, AtomicFile, Error, Header, Key, Place, Ratings, Result, Role, ScoreTable, Value,
+};
 
 /// The line of one story: its id, its values, and what else is known about it.
 pub struct ScoreLine<'a> {
@@ -84,7 +86,7 @@ impl ScoreLines {
             let labels = [line.id, line.system.unwrap_or_default(), line.item].into_iter();
             return cells(out, labels.chain(numbers.iter().map(String::as_str)));
         }
-        let absent = line.values.iter().any(|value| value.is_err());
+        let absent = line.values.iter().any(|value| reason(value).is_some());
         let object = Object {
             id: line.id,
             system: line.system,
@@ -174,6 +176,11 @@ impl Serialize for Scores<'_> {
     }
 }
 
+/// Why a value is absent, in words. A value that was not given has no reason, and is `null` alone.
+fn reason(value: &Value) -> Option<String> {
+    value.as_ref().err().filter(|&absence| *absence != Absence::NotGiven).map(Absence::to_string)
+}
+
 /// The absent values and their reasons.
 struct Reasons<'a> {
     keys: &'a [Key],
@@ -184,8 +191,8 @@ impl Serialize for Reasons<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (key, value) in self.keys.iter().zip(self.values) {
-            if let Err(absence) = value {
-                map.serialize_entry(key, &absence.to_string())?;
+            if let Some(reason) = reason(value) {
+                map.serialize_entry(key, &reason)?;
             }
         }
         map.end()

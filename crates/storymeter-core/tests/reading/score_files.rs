@@ -135,6 +135,29 @@ fn csv_is_read_like_jsonl() {
     }
 }
 
+#[test]
+fn a_value_that_was_not_given_gets_no_reason_by_being_written() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.path("s.jsonl");
+    let values = vec![Err(Absence::NotGiven), Err(Absence::because("no words"))];
+    table(&["a", "b"], Direction::Lower, values.clone()).write(&path).unwrap();
+    assert_eq!(read(&path).unwrap().values(0), values);
+}
+
+#[test]
+fn a_header_that_calls_a_score_a_human_rating_is_an_error() {
+    let sandbox = Sandbox::new();
+    let line = r#"{"id": "a", "scores": {"fun": 1}, "human": {"fun": [2]}}"#;
+    let path = sandbox.file("s.jsonl", line);
+    let column = r#"{"key": "fun", "role": "human", "direction": "higher"}"#;
+    let header = format!(r#"{{"storymeter": "0.1.0", "rows": 1, "columns": [{column}]}}"#);
+    sandbox.file("s.jsonl.meta.json", &header);
+    assert_eq!(
+        message(&path),
+        "s.jsonl.meta.json: field \"columns\": the column \"fun\" is not a metric"
+    );
+}
+
 fn table(ids: &[&str], direction: Direction, values: Vec<Value>) -> ScoreTable {
     let row = |id: &&str| Row { id: (*id).into(), item: (*id).into(), ..Row::default() };
     let mut table = ScoreTable::new(ids.iter().map(row).collect());

@@ -1,4 +1,5 @@
-//! Attention within each story on the GPU, forward and backward.
+//! Attention within each story on the GPU, forward and backward. The signatures are those of
+//! [`Backend`](crate::train::Backend), which calls these functions.
 
 use super::device::{Size, launch, word};
 use super::inputs::{Projected, Shape, Stories};

@@ -4,6 +4,9 @@
 //! [`COLS`] columns. Each element is one unbroken chain of multiply-adds along `k`, so that its
 //! bytes depend on its row and column alone, and never on how many rows the call has.
 //!
+//! The two widths repeat each other's shape, and the portable kernel's signature, on purpose: their
+//! registers are different types, and one generic loop would hide what each compiles to.
+//!
 //! The loops read through raw pointers. Each function first asserts that all rows and steps it will
 //! read are within its slices.
 

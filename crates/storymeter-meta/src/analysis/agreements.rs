@@ -13,6 +13,9 @@ use crate::error::Result;
 use crate::level::Level;
 use crate::study::{Adjusted, Agreement, Between, Interval};
 
+/// Correlations above this are perfect but for rounding.
+const PERFECT: f64 = 1.0 - 1e-12;
+
 /// The agreement of two columns, from their correlation.
 pub(crate) fn agreement_of(
     found: Found,
@@ -44,7 +47,7 @@ pub(crate) fn with_interval(
     let fewest = if coefficient == Coefficient::Kendall { 5 } else { 4 };
     let interval = match settings.bootstrap() {
         // A perfect correlation has no finite z, and its interval would have no width.
-        None if found.n < fewest || estimate.value.abs() >= 1.0 => None,
+        None if found.n < fewest || estimate.value.abs() > PERFECT => None,
         None => Some(fisher_interval(coefficient, estimate.value, found.n, settings.confidence)?),
         Some(options) => Some(correlation_interval(coefficient, x, y, &options)?.interval),
     };

@@ -94,12 +94,16 @@ impl Analysis {
                     Ok(sum) => format!("{:.0}", sum / f1.len() as f64),
                     Err(gap) => gap.to_string(),
                 };
-                differences.push(Difference {
-                    kind: DifferenceKind::Pairwise,
-                    subject: self.key(metric).to_string(),
-                    published: mean(self.f1(metric, false)?),
-                    corrected: mean(self.f1(metric, true)?),
-                });
+                let published = mean(self.f1(metric, false)?);
+                let corrected = mean(self.f1(metric, true)?);
+                if published != corrected {
+                    differences.push(Difference {
+                        kind: DifferenceKind::Pairwise,
+                        subject: self.key(metric).to_string(),
+                        published,
+                        corrected,
+                    });
+                }
             }
         }
         Ok(())

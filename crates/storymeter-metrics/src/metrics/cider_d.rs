@@ -1,4 +1,4 @@
-//! CIDEr-D: similarity of the story's and the references' n-grams, rare ones weighing most.
+//! CIDEr-D: n-grams that story and references share, where rare ones weigh most.
 //!
 //! The metric was made for captions of images, to reward what many references agree on and to
 //! ignore what is in every caption. N-grams are weighted by tf-idf, and the vectors of story and
@@ -45,7 +45,7 @@ pub(crate) static ENTRY: Entry = Entry {
         Choice::new(
             "tokeniser",
             "words",
-            "runs of letters, digits and underscores, with their case, as in HANNA (the default)",
+            "runs of letters, digits and underscores, as in HANNA (the default)",
         ),
         Choice::new(
             "tokeniser",

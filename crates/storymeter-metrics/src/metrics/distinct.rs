@@ -1,4 +1,4 @@
-//! Distinct-n: the number of different n-grams divided by the number of all n-grams.
+//! Distinct-n: different n-grams divided by all n-grams of the story.
 //!
 //! Definition: `|different n-grams of S| / |n-grams of S|`, where S is the story and every
 //! occurrence counts in the denominator. Tokens are those of spaCy's English tokeniser, with their

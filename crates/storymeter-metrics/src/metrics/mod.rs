@@ -1,4 +1,8 @@
 //! One file per metric. The comment at the top of each file is the manual page of its metric.
+//!
+//! Each file declares its metric as an [`Entry`] of the catalogue. These declarations look alike on
+//! purpose: they are tables of facts, and the code behind them is shared (`per_story`, `of_corpus`
+//! and [`ratio`]).
 
 mod bleu;
 mod chrf;

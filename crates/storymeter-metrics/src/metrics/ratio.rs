@@ -15,10 +15,7 @@ pub(super) trait Fraction {
 /// The options of metrics on spaCy's tokens.
 pub(super) const SPACY_CHOICES: &[Choice] = &[
     Choice::preset("spacy", "the texts as they are (the default)"),
-    Choice::preset(
-        "hanna",
-        "each text with a newline at its end, one more token, as for HANNA's published values",
-    ),
+    Choice::preset("hanna", "each text with a newline at its end, as in HANNA's published values"),
 ];
 
 /// A metric of one column that is a fraction. Nothing over nothing is 0.

@@ -1,9 +1,9 @@
 //! Self-BLEU: how much the stories of the input resemble each other.
 //!
-//! Definition: the BLEU of a story with other stories of the input as its references, times 100.
-//! The references are a sample of 100 stories, the same for all, so that the time grows with the
-//! number of stories and not with its square. A story that is itself in the sample is left out of
-//! its own references. With 100 stories or fewer the sample is the whole input.
+//! Definition: the BLEU of a story with other stories of the input as its references. These are a
+//! sample of 100 stories, the same for all, so that the time grows with the number of stories and
+//! not with its square. A story that is itself in the sample is left out of its own references.
+//! With 100 stories or fewer the sample is the whole input.
 //!
 //! The sample is drawn in a first pass. It depends only on the seed and on the places of the
 //! stories in the input, and is the same for every number of threads.

@@ -24,8 +24,8 @@ pub(crate) struct Sentence<'a> {
     words: &'a [u32],
     /// The slot of each word in `starts` and `masks`, or `NONE` for a word of another sentence.
     slots: Vec<u32>,
-    /// The places of all words, word by word. Slot `s` has those from `starts[s]` to `starts[s +
-    /// 1]`.
+    /// The places of all words, word by word. Those of slot `s` begin at `starts[s]` and end before
+    /// `starts[s + 1]`.
     places: Vec<u32>,
     starts: Vec<u32>,
     /// One bit per slot and place, set where the word stands.

@@ -1,8 +1,9 @@
 //! Porter's stemmer (Porter 1980, "An algorithm for suffix stripping", Program 14.3) in two
 //! dialects.
 //!
-//! The dialects share the measure `m` of a stem and most tables of suffixes. Each step says where
-//! they differ.
+//! The dialects share the measure `m` of a stem and most tables of suffixes. Steps in which they
+//! differ in one condition are written twice, so that each can be read beside its original. Each
+//! step says where they differ.
 
 use super::{by_letters, ends, swap_end};
 

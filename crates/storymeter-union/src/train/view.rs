@@ -26,8 +26,8 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The view that goes with the negative sample of `stream`. The same stream always gives the same
-    /// view.
+    /// The view that goes with the negative sample of `stream`. The same stream always gives the
+    /// same view.
     pub fn of(
         record: Record<'a>,
         stream: StreamId,

@@ -1,4 +1,5 @@
-// Losses, and the optimiser.
+// Losses, and the optimiser. The cross-entropy exists twice: once reading the logits again for the
+// gradient, and once holding them in registers, where a row is short enough.
 
 // Eight numbers as they are in memory.
 #if HALF

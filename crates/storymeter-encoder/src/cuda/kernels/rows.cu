@@ -1,5 +1,6 @@
 // Operations row by row: embedding, sums and layer norm, activations, column sums, gather and
 // scatter. A warp owns a row, and a lane owns at most NV vectors of 8 columns (width <= 256 * NV).
+// Kernels repeat the loop over a row, because each keeps the row in its own registers.
 
 template <int NV>
 __device__ __forceinline__ void norm_row(
