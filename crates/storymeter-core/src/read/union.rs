@@ -14,7 +14,7 @@ pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {
     let (Some(id), Some(text), Some(given), None) =
         (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        let problem = "not of the form `ID ||| story ||| ratings`";
+        let problem = "the line does not have the form `ID ||| story ||| ratings`";
         return Err(Error::invalid(place.clone(), problem));
     };
     let id = id.trim();

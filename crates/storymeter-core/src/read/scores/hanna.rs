@@ -70,7 +70,7 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<ScoreTable> {
             let expected = *items.get_or_insert(numbers.len());
             if numbers.len() != expected {
                 return Err(wrong(format!(
-                    "the list has {} numbers, but the lists before it have {expected}",
+                    "the list has {} numbers, but those before it have {expected}",
                     numbers.len()
                 )));
             }
@@ -201,7 +201,7 @@ mod tests {
     fn what_is_wrong_is_named_with_line_and_field() {
         assert_eq!(
             message("Model,BLEU\nA,\"[1, 2]\"\nB,\"[1]\"\n"),
-            ":3: field \"BLEU\": the list has 1 numbers, but the lists before it have 2"
+            ":3: field \"BLEU\": the list has 1 numbers, but those before it have 2"
         );
         assert_eq!(
             message("Model,BLEU\nA,\"[1, two]\"\n"),
