@@ -31,6 +31,9 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The heading of the common options in the help of a verb.
+const COMMON: &str = "Options of all verbs";
+
 /// The options that all verbs accept.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
@@ -38,15 +41,16 @@ pub struct Common {
     #[arg(
         long,
         global = true,
+        help_heading = COMMON,
         value_name = "N",
         value_parser = clap::value_parser!(u16).range(1..=1024)
     )]
     pub threads: Option<u16>,
     /// Print only results and errors, without progress bars and notes
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = COMMON)]
     pub quiet: bool,
     /// Never show a progress bar
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = COMMON)]
     pub no_progress: bool,
 }
 

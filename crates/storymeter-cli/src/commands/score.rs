@@ -5,7 +5,7 @@ mod explain;
 mod sink;
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
@@ -180,7 +180,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
 
     let keys: Vec<Key> =
         scorer.metrics().columns().iter().map(|column| column.key.clone()).collect();
-    let to_file = args.output.as_deref();
+    let to_file = output_file(args);
     let layout = match format {
         OutputFormat::Table => None,
         OutputFormat::Jsonl => Some(Layout::Jsonl),
@@ -205,16 +205,19 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
 
     let passed = Bound::all_hold(&bounds, &run, common);
     shown_to.map_or(Ok(()), Output::finish)?;
+    // Intervals and tests take time, so they are computed only if the table is printed. That comes
+    // first, because it finds an unknown system, and then no file may be written.
+    let table = (format == OutputFormat::Table || to_file.is_some())
+        .then(|| table(args, &run))
+        .transpose()?;
     // The file of scores gets its name before the table is printed, so that it is kept even if
     // standard output is closed.
     if let Some(sink) = sink {
         let stories = run.ledger().len() as u64;
         sink.finish(&Header::new(stories, run.skipped.count, run.columns()))?;
     }
-    // Intervals and tests take time, so they are computed only if the table is printed.
-    if format == OutputFormat::Table || args.output.is_some() {
-        let table_to = if format == OutputFormat::Table { to_file } else { None };
-        print_table(args, &run, table_to)?;
+    if let Some(table) = table {
+        table.write(to_file.filter(|_| format == OutputFormat::Table))?;
     }
     report_counts(common, &run);
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
@@ -259,8 +262,15 @@ fn scorer(args: &ScoreArgs) -> Scorer {
     }
 }
 
+/// The file of -o. None and - are standard output.
+fn output_file(args: &ScoreArgs) -> Option<&Path> {
+    args.output.as_deref().filter(|path| *path != Path::new("-"))
+}
+
 fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
-    let Some(path) = &args.output else { return Ok(args.format.unwrap_or(OutputFormat::Table)) };
+    let Some(path) = output_file(args) else {
+        return Ok(args.format.unwrap_or(OutputFormat::Table));
+    };
     if let Some(format) = args.format {
         return Ok(format);
     }
@@ -294,7 +304,8 @@ fn format_lines(lines: &ScoreLines, scored: &Scored<'_>) -> anyhow::Result<Vec<u
     Ok(out)
 }
 
-fn print_table(args: &ScoreArgs, run: &Run, path: Option<&std::path::Path>) -> anyhow::Result<()> {
+/// The table, with its intervals and tests.
+fn table<'a>(args: &'a ScoreArgs, run: &'a Run) -> anyhow::Result<Table<'a>> {
     let resampling =
         Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
     let (ledger, metrics) = (run.ledger(), run.metrics());
@@ -302,7 +313,7 @@ fn print_table(args: &ScoreArgs, run: &Run, path: Option<&std::path::Path>) -> a
         Some(system) => ledger.against(system, metrics, &resampling)?,
         None => Vec::new(),
     };
-    Table {
+    Ok(Table {
         columns: metrics.columns(),
         all: ledger.all(metrics, &resampling),
         systems: ledger.by_system(metrics, &resampling),
@@ -310,8 +321,7 @@ fn print_table(args: &ScoreArgs, run: &Run, path: Option<&std::path::Path>) -> a
         against: args.against.as_deref(),
         signatures: run.signatures(&resampling),
         confidence: resampling.confidence,
-    }
-    .write(path)
+    })
 }
 
 /// Reports on standard error how many stories are empty, were read only in part, or have no value.

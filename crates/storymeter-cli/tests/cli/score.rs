@@ -328,13 +328,13 @@ fn weights_that_are_missing_are_named_with_the_option_that_finds_them() {
     let sandbox = with_stories();
     nothing_half_written(
         &sandbox,
-        "score stories.jsonl --metric meteor -o out.jsonl",
-        "(name the folder with --weights meteor=DIR)",
+        "score stories.jsonl --metric meteor:hanna -o out.jsonl",
+        "but no folder with them was named (name the folder with --weights meteor=DIR)",
     );
     nothing_half_written(
         &sandbox,
         "score stories.jsonl --metric meteor --weights meteor=nowhere -o out.jsonl",
-        "nowhere",
+        "nowhere: neither meteor-1.5.jar nor",
     );
     nothing_half_written(
         &sandbox,

@@ -20,8 +20,8 @@ impl Sink {
     /// Opens the output and writes what comes before the first line.
     pub(super) fn open(path: Option<&Path>, lines: &ScoreLines) -> anyhow::Result<Self> {
         let mut sink = match path {
-            Some(path) if path != Path::new("-") => Self::File(AtomicFile::create(path)?),
-            _ => Self::Spool(BufWriter::new(
+            Some(path) => Self::File(AtomicFile::create(path)?),
+            None => Self::Spool(BufWriter::new(
                 tempfile::tempfile().context("cannot create a temporary file for the scores")?,
             )),
         };
