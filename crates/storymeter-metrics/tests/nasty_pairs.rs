@@ -3,12 +3,11 @@
 //! `tools/rouge_meteor_fixtures.py` writes `fixtures/nasty_pairs.json`.
 #![allow(missing_docs)]
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
 use storymeter_core::read::Record;
-use storymeter_core::{Place, Resources, Settings, Story};
+use storymeter_core::{Place, Resources, Story};
 use storymeter_metrics::{MetricSet, catalogue};
 
 fn cases() -> Vec<Value> {
@@ -69,13 +68,4 @@ fn google_rouge_equals_rouge_score() {
 #[test]
 fn meteor_1_0_equals_nltk() {
     check("meteor:nltk", Resources::default());
-}
-
-#[test]
-#[ignore = "needs METEOR's tables in the folder STORYMETER_METEOR_DATA; run with --ignored"]
-fn meteor_1_5_equals_the_jar() {
-    let folder = std::env::var_os("STORYMETER_METEOR_DATA").map(PathBuf::from);
-    let folder = folder.expect("STORYMETER_METEOR_DATA names the folder of meteor-1.5.jar");
-    let weights = [("meteor".to_owned(), folder)].into();
-    check("meteor:1.5", Resources::new(Settings { weights, ..Settings::default() }));
 }
