@@ -134,7 +134,7 @@ fn metric_error(metric: &str, error: Error) -> MetricError {
         Error::Encoder(EncoderError::Device(device)) => {
             let problem = match device {
                 DeviceError::OutOfMemory { .. } => DeviceProblem::OutOfMemory,
-                DeviceError::NoDriver { .. } | DeviceError::NoGpu { .. } => DeviceProblem::Missing,
+                DeviceError::NoDriver | DeviceError::NoGpu { .. } => DeviceProblem::Missing,
                 _ => DeviceProblem::Driver,
             };
             MetricError::Device { metric: metric_name, problem, message: device.to_string() }
