@@ -146,17 +146,8 @@ pub fn analyse(path: &Path, options: &Options) -> Result<Study> {
     analysis.borda_differences(&ballots, &mut differences)?;
     analysis.top_systems_differences(&choose(&analysis, &FIGURE_8), &mut differences)?;
     findings.push(Finding::Differences(differences));
-    Ok(Study {
-        kind: Kind::Hanna,
-        edition: options.edition,
-        signature: signature(&analysis, ratings.as_ref(), options),
-        warnings,
-        columns: analysis.grid.columns().to_vec(),
-        turned: Vec::new(),
-        systems: analysis.grid.systems().to_vec(),
-        items: analysis.grid.items().len(),
-        findings,
-    })
+    let signature = signature(&analysis, ratings.as_ref(), options);
+    Ok(analysis.study(Kind::Hanna, signature, warnings, findings))
 }
 
 fn signature(analysis: &Analysis, ratings: Option<&RatingTable>, options: &Options) -> Signature {

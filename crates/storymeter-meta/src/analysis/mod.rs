@@ -28,7 +28,7 @@ pub(crate) use quality::{Sample, biased_sets, spread};
 
 use crate::error::{Error, Result};
 use crate::grid::Grid;
-use crate::study::{Edition, IntervalMethod, Test};
+use crate::study::{Edition, Finding, IntervalMethod, Kind, Study, Test, Warning};
 
 /// How metrics are compared, and how sure the numbers are.
 ///
@@ -131,6 +131,27 @@ pub(crate) struct Analysis {
 }
 
 impl Analysis {
+    /// The study of these findings, on this grid.
+    pub fn study(
+        &self,
+        kind: Kind,
+        signature: Signature,
+        warnings: Vec<Warning>,
+        findings: Vec<Finding>,
+    ) -> Study {
+        Study {
+            kind,
+            edition: self.edition,
+            signature,
+            warnings,
+            columns: self.grid.columns().to_vec(),
+            turned: Vec::new(),
+            systems: self.grid.systems().to_vec(),
+            items: self.grid.items().len(),
+            findings,
+        }
+    }
+
     /// Computes all correlations and all draws between systems. `file` is named in errors.
     pub fn new(
         grid: Grid,

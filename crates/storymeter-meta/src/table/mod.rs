@@ -89,17 +89,8 @@ pub fn analyse(table: &ScoreTable, options: &Options) -> Result<Study> {
     if let Some(drifted) = &options.drift {
         findings.push(Finding::Drift(extras::drift(drifted, &grid)?));
     }
-    Ok(Study {
-        kind: Kind::Table,
-        edition: Edition::Corrected,
-        signature: signature(&analysis, &ratings),
-        warnings,
-        columns: analysis.grid.columns().to_vec(),
-        turned: Vec::new(),
-        systems: analysis.grid.systems().to_vec(),
-        items: analysis.grid.items().len(),
-        findings,
-    })
+    let signature = signature(&analysis, &ratings);
+    Ok(analysis.study(Kind::Table, signature, warnings, findings))
 }
 
 /// Everything that concerns metrics and systems.

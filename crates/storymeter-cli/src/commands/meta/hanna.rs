@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use storymeter::meta::hanna::{Options, analyse};
-use storymeter::meta::{DrawOptions, DuelOptions, Edition, Scale};
+use storymeter::meta::{Edition, Scale};
 
-use super::settings::CompareArgs;
+use super::settings::StudyArgs;
 use super::{Output, emit};
 use crate::Outcome;
 
@@ -25,27 +25,19 @@ pub struct HannaArgs {
     /// The lowest and the highest rating
     #[arg(long, value_name = "LOW..HIGH", default_value_t = Scale::LIKERT_5)]
     scale: Scale,
-    /// Draws of the paired bootstrap for each pair of systems
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    draws: usize,
-    /// The seed of all draws
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
     #[command(flatten)]
-    compare: CompareArgs,
+    study: StudyArgs,
     #[command(flatten)]
     output: Output,
 }
 
 /// Analyses the file.
 pub fn run(args: &HannaArgs) -> anyhow::Result<Outcome> {
-    let duels = DuelOptions { draws: args.draws, seed: args.seed, ..DuelOptions::default() };
-    let draws = DrawOptions { seed: args.seed, ..DrawOptions::default() };
     let options = Options {
         ratings: args.ratings.clone(),
         scale: args.scale,
         edition: if args.compat { Edition::Published } else { Edition::Corrected },
-        settings: args.compare.settings(duels, draws),
+        settings: args.study.settings(),
     };
     emit(&analyse(&args.scores, &options)?, &args.output)
 }

@@ -5,6 +5,28 @@ use storymeter::meta::study::{IntervalMethod, Test};
 use storymeter::meta::{DrawOptions, DuelOptions, Settings};
 use storymeter::stats::{Coefficient, Correction};
 
+/// What a study of metrics and systems draws and tests.
+#[derive(Debug, Clone, Args)]
+pub struct StudyArgs {
+    /// Draws of the paired bootstrap for each pair of systems
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    draws: usize,
+    /// The seed of all draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    compare: CompareArgs,
+}
+
+impl StudyArgs {
+    /// The settings of the analysis.
+    pub fn settings(&self) -> Settings {
+        let duels = DuelOptions { draws: self.draws, seed: self.seed, ..DuelOptions::default() };
+        let draws = DrawOptions { seed: self.seed, ..DrawOptions::default() };
+        self.compare.settings(duels, draws)
+    }
+}
+
 /// Tests between metrics and intervals of correlations.
 #[derive(Debug, Clone, Args)]
 pub struct CompareArgs {

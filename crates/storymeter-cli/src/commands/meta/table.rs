@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use storymeter::core::Direction;
+use storymeter::meta::Scale;
 use storymeter::meta::table::{Options, analyse, with_stories};
-use storymeter::meta::{DrawOptions, DuelOptions, Scale};
 
-use super::settings::CompareArgs;
+use super::settings::StudyArgs;
 use super::{Output, emit};
 use crate::Outcome;
 
@@ -42,14 +42,8 @@ pub struct TableArgs {
     /// The lowest and the highest rating; a rating outside is an error
     #[arg(long, value_name = "LOW..HIGH")]
     scale: Option<Scale>,
-    /// Draws of the paired bootstrap for each pair of systems
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    draws: usize,
-    /// The seed of all draws
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
     #[command(flatten)]
-    compare: CompareArgs,
+    study: StudyArgs,
     #[command(flatten)]
     output: Output,
 }
@@ -63,8 +57,6 @@ pub fn run(args: &TableArgs) -> anyhow::Result<Outcome> {
     };
     let lower = args.lower.iter().map(|name| (name.clone(), Direction::Lower));
     let higher = args.higher.iter().map(|name| (name.clone(), Direction::Higher));
-    let duels = DuelOptions { draws: args.draws, seed: args.seed, ..DuelOptions::default() };
-    let draws = DrawOptions { seed: args.seed, ..DrawOptions::default() };
     let options = Options {
         outsiders: args.without.clone(),
         directions: lower.chain(higher).collect(),
@@ -72,7 +64,7 @@ pub fn run(args: &TableArgs) -> anyhow::Result<Outcome> {
         errors: args.errors.clone(),
         drift: args.drift.as_ref().map(storymeter::read).transpose()?,
         warnings,
-        settings: args.compare.settings(duels, draws),
+        settings: args.study.settings(),
     };
     emit(&analyse(&scores, &options)?, &args.output)
 }
