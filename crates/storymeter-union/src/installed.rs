@@ -13,7 +13,7 @@ pub const EMBEDDED_NAME: &str = "union-compact";
 
 /// Whether the model [`EMBEDDED_NAME`] is part of this build.
 ///
-/// The model takes 29.7 MB, and a crate on crates.io may have 10 MB. So the model is not in the
+/// The model takes 29.7 MB, and a crate of the registry may have 10 MB. So the model is not in the
 /// package `storymeter-union`:
 ///
 /// - A build inside the repository finds `models/union-compact.smq` and makes it part of the
