@@ -3,6 +3,23 @@
 //!
 //! Metrics know nothing of resampling, and statistics know nothing of stories, so what needs both
 //! is here. It works on the stories' rows of sufficient statistics; the texts are long gone.
+//!
+//! ```
+//! use storymeter::core::{Place, Story, read::Record};
+//! use storymeter::ledger::{Ledger, Resampling};
+//! use storymeter::metrics::{MetricSet, catalogue};
+//!
+//! let metrics = MetricSet::new(&["text-length"], &catalogue(), Default::default())?;
+//! let mut ledger = Ledger::new(metrics.width());
+//! for (number, text) in (0..).zip(["Rain.", "Rain fell.", "Rain fell all night."]) {
+//!     let record = Record { story: Story::from(text), number, place: Place::default() };
+//!     let batch = metrics.batch(std::slice::from_ref(&record))?;
+//!     ledger.push(&record.story, batch.stats(0));
+//! }
+//! let summary = ledger.all(&metrics, &Resampling::default());
+//! assert_eq!((summary.stories, summary.columns[0].score.clone()), (3, Ok(10.0 / 3.0)));
+//! # Ok::<(), storymeter::Error>(())
+//! ```
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};

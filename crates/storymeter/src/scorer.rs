@@ -265,6 +265,28 @@ impl ReadyScorer {
     /// `work` is done on all threads, on several batches at once. What comes of it is handed to
     /// `take` in input order. Metrics that must know the corpus first read the input twice.
     ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("stories.txt");
+    /// # std::fs::write(&path, "Rain fell.\n\nThe lamp went out.\n")?;
+    /// use storymeter::core::read::ReadOptions;
+    /// use storymeter::input::{Inputs, ReferenceFiles};
+    /// use storymeter::{Error, Scorer};
+    ///
+    /// let scorer = Scorer::new().metrics(["text-length"]).build()?;
+    /// let inputs = Inputs::new(vec![path], ReadOptions::default());
+    /// let mut lengths = Vec::new();
+    /// let run = scorer.over::<_, Error>(
+    ///     &inputs,
+    ///     &ReferenceFiles::default(),
+    ///     &mut (),
+    ///     |scored| Ok(scored.batch.values(0).to_vec()),
+    ///     |values| Ok(lengths.extend(values)),
+    /// )?;
+    /// assert_eq!((run.ledger().len(), lengths), (2, vec![Ok(3.0)]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Where the input is bad, a metric fails, or `work` or `take` does.
     pub fn over<R: Send, E: From<Error> + Send>(
