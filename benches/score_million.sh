@@ -32,4 +32,5 @@ while kill -0 "$scorer" 2> /dev/null; do
 done
 wait "$scorer"
 seconds=$(echo "$(date +%s.%N) - $start" | bc)
-printf '%s stories in %.0f s (%.0f per second), peak memory %s MiB\n' "$(wc -l < "$out")" "$seconds" "$(echo "$count / $seconds" | bc)" "$((peak / 1024))"
+printf '%s stories in %.0f s (%.0f per second), peak memory %s MiB\n' \
+    "$(wc -l < "$out")" "$seconds" "$(echo "$count / $seconds" | bc)" "$((peak / 1024))"

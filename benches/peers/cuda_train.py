@@ -148,7 +148,8 @@ def train(name, tokens, steps, stories):
 
     run(16)
     seconds, read = run(steps)
-    print(f"pytorch {name} {tokens:6} training: {read / seconds:10.0f} tokens/s, {1e3 * seconds / steps:6.2f} ms per step, {100 * padded:.0f}% padding", flush=True)
+    print(f"pytorch {name} {tokens:6} training: {read / seconds:10.0f} tokens/s, "
+          f"{1e3 * seconds / steps:6.2f} ms per step, {100 * padded:.0f}% padding", flush=True)
 
     model.eval()
 
@@ -167,7 +168,8 @@ def train(name, tokens, steps, stories):
     score(8)
     score_seconds, score_read = score(steps)
     rate = score_read / score_seconds
-    print(f"pytorch {name} {tokens:6} scoring:  {rate:10.0f} tokens/s, {1e3 * score_seconds / steps:6.2f} ms per batch", flush=True)
+    print(f"pytorch {name} {tokens:6} scoring:  {rate:10.0f} tokens/s, "
+          f"{1e3 * score_seconds / steps:6.2f} ms per batch", flush=True)
     del model, optimiser
     torch.cuda.empty_cache()
     return {"training": read / seconds, "scoring": rate}

@@ -105,7 +105,8 @@ def main(shared, folder, rounds, threads):
     middle = {who: [statistics.median(s[i] for s in taken[1:]) for i in (0, 1)] for who, taken in steps.items()}
     for who, (wall, processor) in middle.items():
         base = middle["PyTorch f32"]
-        print(f"  {who:15} {wall * 1e3:8.1f} ms per step, {tokens / wall:7.0f} tokens/s, {base[0] / wall:.2f} x PyTorch; "
+        print(f"  {who:15} {wall * 1e3:8.1f} ms per step, {tokens / wall:7.0f} tokens/s, "
+              f"{base[0] / wall:.2f} x PyTorch; "
               f"processor {processor * 1e3:8.1f} ms, {base[1] / processor:.2f} x PyTorch")
     print(f"  largest difference of the losses: {worst:.1e}")
 

@@ -107,16 +107,6 @@ pub struct Counts {
     pub empty: u64,
 }
 
-impl Counts {
-    /// Adds the counts of a later part of the stories.
-    pub fn add(&mut self, later: Self) {
-        self.present += later.present;
-        self.absent += later.absent;
-        self.truncated += later.truncated;
-        self.empty += later.empty;
-    }
-}
-
 /// One column of a [`ScoreTable`](crate::ScoreTable), with everything that a reader needs to
 /// interpret its values.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -194,6 +194,20 @@ impl MetricSet {
         Ok(self)
     }
 
+    /// The same metrics after a first pass over these records, if any of them needs one.
+    ///
+    /// # Errors
+    /// If a story lacks what a metric needs, or what was gathered could not be kept.
+    pub fn surveyed_on(self, records: &[Record]) -> Result<Self, MetricError> {
+        if !self.needs_survey() {
+            return Ok(self);
+        }
+        self.check_all(records)?;
+        let survey = self.survey();
+        survey.batch(records)?;
+        self.surveyed(survey)
+    }
+
     /// Scores a batch of stories on all threads.
     ///
     /// # Errors

@@ -46,7 +46,8 @@ fn beyond() -> Config {
     Config { garbled: 1.0, spliced: 1.0, ..Config::default() }
 }
 
-const DONATED: &str = "Mia baked a large cake. The oven was far too hot. Her cake burned to ashes. She ordered a pie instead.";
+const DONATED: &str = "Mia baked a large cake. The oven was far too hot. Her cake burned to ashes. \
+                       She ordered a pie instead.";
 
 const KEN: &str = "Ken was out jogging one morning. The weather was crisp and cool. Ken felt good and \
                    energetic. He decided to keep jogging longer than normal. Ken went several more miles out of \

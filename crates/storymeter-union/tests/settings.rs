@@ -142,7 +142,8 @@ proptest! {
                 _ if at > place("[perturb]") => place("[perturb]"),
                 _ => at,
             };
-            prop_assert!([at, other].map(|line| Some(line + 1)).contains(&line(&message)), "{}: {}", lines[at], message);
+            let found = [at, other].map(|line| Some(line + 1)).contains(&line(&message));
+            prop_assert!(found, "{}: {}", lines[at], message);
         }
     }
 

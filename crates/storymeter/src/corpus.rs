@@ -7,6 +7,7 @@ use storymeter_core::read::Record;
 use storymeter_core::{Absence, Catalogue, Key, Place, Resources, Signature, Story, Value};
 use storymeter_metrics::MetricSet;
 
+use crate::scorer::signature_of;
 use crate::{Error, Result};
 
 /// A metric that was asked for by name; made by [`metric`](crate::metric).
@@ -115,13 +116,7 @@ impl NamedMetric {
     fn metrics(&self, records: &[Record]) -> Result<MetricSet> {
         let typed = std::slice::from_ref(&self.typed);
         let metrics = MetricSet::new(typed, &self.catalogue, Arc::clone(&self.resources))?;
-        if !metrics.needs_survey() {
-            return Ok(metrics);
-        }
-        let survey = metrics.survey();
-        metrics.check_all(records)?;
-        survey.batch(records)?;
-        Ok(metrics.surveyed(survey)?)
+        Ok(metrics.surveyed_on(records)?)
     }
 
     fn scored(
@@ -130,15 +125,10 @@ impl NamedMetric {
         values: Vec<Value>,
         (references, stories): (Option<(usize, usize)>, usize),
     ) -> CorpusScore {
-        let mut signature = Signature::new(&self.typed);
-        if let Some(part) = metrics.parts().next() {
-            let description = part.metric.description();
-            signature = description.signature.clone();
-            if let Some((least, most)) = references.filter(|_| description.needs.reference) {
-                let number = if least == most { least.to_string() } else { "var".to_owned() };
-                signature = signature.with("nrefs", "nr", number);
-            }
-        }
+        let signature = match metrics.parts().next() {
+            Some(part) => signature_of(part.metric, references),
+            None => Signature::new(&self.typed),
+        };
         let signature = signature.with("stories", "n", stories).with_version();
         let keys = metrics.columns().iter().map(|column| column.key.clone());
         CorpusScore { values: keys.zip(values).collect(), signature }

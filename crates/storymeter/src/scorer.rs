@@ -229,12 +229,7 @@ impl ReadyScorer {
                 Record { story, number, place: Place::file(format!("story {number}")) }
             })
             .collect();
-        if self.reads_twice() {
-            let survey = self.metrics.survey();
-            self.metrics.check_all(&records)?;
-            survey.batch(&records)?;
-            self.metrics = self.metrics.surveyed(survey)?;
-        }
+        self.metrics = self.metrics.surveyed_on(&records)?;
         let mut tally = Tally::new(&self.metrics);
         let mut values: Vec<Vec<Value>> = vec![Vec::new(); self.metrics.columns().len()];
         for part in records.chunks(BATCH) {
@@ -432,7 +427,7 @@ impl Tally {
     fn columns(&self, metrics: &MetricSet) -> Vec<Column> {
         let mut columns = Vec::with_capacity(metrics.columns().len());
         for (part, &truncated) in metrics.parts().zip(&self.truncated) {
-            let signature = self.signature(part.metric).with_version();
+            let signature = signature_of(part.metric, self.references).with_version();
             for at in part.columns {
                 let column = &metrics.columns()[at];
                 columns.push(Column {
@@ -452,18 +447,17 @@ impl Tally {
         }
         columns
     }
+}
 
-    /// The parameters of a metric with the number of references, without the version.
-    fn signature(&self, metric: &dyn Metric) -> Signature {
-        let description = metric.description();
-        let signature = description.signature.clone();
-        match self.references {
-            Some((least, most)) if description.needs.reference && least == most => {
-                signature.with("nrefs", "nr", least)
-            }
-            Some(_) if description.needs.reference => signature.with("nrefs", "nr", "var"),
-            _ => signature,
-        }
+/// The parameters of a metric, with the number of references where it needs any, without the
+/// version.
+pub(crate) fn signature_of(metric: &dyn Metric, references: Option<(usize, usize)>) -> Signature {
+    let description = metric.description();
+    let signature = description.signature.clone();
+    match references.filter(|_| description.needs.reference) {
+        Some((least, most)) if least == most => signature.with("nrefs", "nr", least),
+        Some(_) => signature.with("nrefs", "nr", "var"),
+        None => signature,
     }
 }
 
@@ -514,9 +508,7 @@ impl Run {
         self.metrics
             .parts()
             .map(|part| {
-                let signature = self
-                    .tally
-                    .signature(part.metric)
+                let signature = signature_of(part.metric, self.tally.references)
                     .with("stories", "n", self.ledger.len())
                     .with("bootstrap", "bs", resampling.resamples);
                 let seeded = signature.get("seed").is_some();

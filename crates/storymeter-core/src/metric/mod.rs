@@ -84,12 +84,7 @@ pub struct Explained {
 
 /// Why a story got its score, for people and for programs.
 pub trait Rationale: Send {
-    /// Plain text of a few lines, without colours.
-    fn to_text(&self) -> String {
-        self.spans().into_iter().map(|span| span.text).collect()
-    }
-
-    /// The same text in pieces, so that a terminal can colour what would be changed.
+    /// A few lines of text in pieces, so that a terminal can colour what would be changed.
     fn spans(&self) -> Vec<Span>;
 
     /// All numbers, as JSON.

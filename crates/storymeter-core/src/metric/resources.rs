@@ -42,8 +42,6 @@ pub struct Settings {
     /// Folders or files of weights and tables that the user named, by metric id or by the usual
     /// name of a model.
     pub weights: BTreeMap<String, PathBuf>,
-    /// Folders in which models are looked for by their usual names.
-    pub folders: Vec<PathBuf>,
 }
 
 /// The resources that metrics share.

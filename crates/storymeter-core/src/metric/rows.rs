@@ -1,6 +1,6 @@
 //! Rows of sufficient statistics, one per story of a batch.
 
-use crate::{MetricError, Prepared};
+use crate::Prepared;
 
 /// The rows of a batch of stories, one after the other.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,22 +31,6 @@ impl Rows {
             fill(story, row);
         }
         Self { width, values, truncated: 0 }
-    }
-
-    /// Fills rows as [`Rows::each`] does, and stops at the first error.
-    ///
-    /// # Errors
-    /// The first error of `fill`.
-    pub fn try_each(
-        stories: &[Prepared<'_>],
-        width: usize,
-        mut fill: impl FnMut(&Prepared<'_>, &mut [f64]) -> Result<(), MetricError>,
-    ) -> Result<Self, MetricError> {
-        let mut values = vec![0.0; stories.len() * width];
-        for (story, row) in stories.iter().zip(values.chunks_exact_mut(width.max(1))) {
-            fill(story, row)?;
-        }
-        Ok(Self { width, values, truncated: 0 })
     }
 
     /// Rows of this width whose values are known already.

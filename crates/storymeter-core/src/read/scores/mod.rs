@@ -93,11 +93,14 @@ fn layout(start: &[u8], path: &Path) -> Layout {
     let text = String::from_utf8_lossy(start);
     let first = text.trim_start_matches('\u{feff}').trim_start();
     let name = path.to_string_lossy();
-    let csv = name.ends_with(".csv") || name.ends_with(".csv.gz");
-    if first.starts_with('{') || !csv && !first.starts_with("id,") {
-        return if hanna::is_header(first) { Layout::Hanna } else { Layout::Jsonl };
+    let named_csv = name.ends_with(".csv") || name.ends_with(".csv.gz");
+    if hanna::is_header(first) {
+        Layout::Hanna
+    } else if first.starts_with("id,") || named_csv && !first.starts_with('{') {
+        Layout::Csv
+    } else {
+        Layout::Jsonl
     }
-    if hanna::is_header(first) { Layout::Hanna } else { Layout::Csv }
 }
 
 /// The rows of a file with their values. What the columns are is not known yet.
