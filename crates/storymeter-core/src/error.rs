@@ -75,6 +75,23 @@ pub enum Error {
         /// What is wrong, and what would be right.
         problem: String,
     },
+    /// Writing an output would destroy an input.
+    #[error("{}: this is also the input {}, and writing it would destroy the input",
+        .output.display(), .input.display())]
+    OverInput {
+        /// The output, as the user named it.
+        output: PathBuf,
+        /// The input that is the same file.
+        input: PathBuf,
+    },
+    /// Two outputs are one file.
+    #[error("{}: this is also the output {}; name two files", .second.display(), .first.display())]
+    SameOutput {
+        /// One output.
+        first: PathBuf,
+        /// The other one.
+        second: PathBuf,
+    },
     /// Neither the name nor the content of a file says which format it has.
     #[error("{place}: the format cannot be recognised from the name or the content")]
     FormatNotRecognised {

@@ -9,7 +9,9 @@
 //! - [`read`] reads stories and score tables in all their layouts. Its errors name the file, the
 //!   line and the field.
 //! - [`mod@write`] writes stories and scores as JSONL and CSV. The [`Header`] of a score file says
-//!   what its columns are. An [`AtomicFile`] is complete or not there.
+//!   what its columns are.
+//! - [`mod@file`] is how all parts treat files of the user: an [`AtomicFile`] is complete or not
+//!   there. [`terminal`] keeps texts of users from being more than text.
 //! - [`split`] decides which stories are for training. [`rng`] gives random streams that belong to
 //!   an item and never to a thread.
 #![forbid(unsafe_code)]
@@ -20,9 +22,9 @@
 struct Readme;
 
 mod absence;
-mod atomic;
 mod column;
 mod error;
+pub mod file;
 mod header;
 mod key;
 mod metric;
@@ -34,12 +36,13 @@ mod signature;
 pub mod split;
 mod story;
 mod table;
+pub mod terminal;
 pub mod write;
 
 pub use absence::{Absence, Value, finite_or};
-pub use atomic::AtomicFile;
 pub use column::{Column, Counts, Direction, Range, Role};
 pub use error::{Error, Place, Result};
+pub use file::AtomicFile;
 pub use header::Header;
 pub use key::Key;
 pub use metric::{

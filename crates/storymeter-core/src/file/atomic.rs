@@ -1,0 +1,260 @@
+//! Output files that are either complete or not there.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::Temporary;
+use crate::{Error, Place, Result};
+
+/// A file that appears under its name only when [`AtomicFile::commit`] succeeds.
+///
+/// Until then everything goes to a temporary file in the same folder, which is removed when the
+/// value is dropped. An error or a full disk therefore leaves no half-written output behind, and an
+/// older file of that name stays as it was. A program that is killed can leave the temporary file,
+/// `.storymeter-*.partial`, but it never leaves half a file under the name of the output; see
+/// [`Temporary`] for who removes it.
+///
+/// A file that is replaced passes its permissions on, and one that is read-only is not replaced. A
+/// symbolic link stays, and the file that it points to is created or replaced. A device or a pipe,
+/// such as `/dev/null`, cannot be replaced, so it is written to directly.
+///
+/// ```
+/// # use std::io::Write;
+/// # let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("scores.jsonl");
+/// let mut out = storymeter_core::AtomicFile::create(&path)?;
+/// out.write_all(b"{}\n")?;
+/// assert!(!path.exists());
+/// out.commit()?;
+/// assert_eq!(std::fs::read(&path)?, b"{}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct AtomicFile {
+    out: BufWriter<Target>,
+    path: PathBuf,
+}
+
+enum Target {
+    /// A temporary file, and the path that it gets when it is complete.
+    Temporary(Temporary, PathBuf),
+    /// A device or pipe.
+    Direct(File),
+}
+
+impl AtomicFile {
+    /// Begins to write a file that will be called `path`.
+    ///
+    /// # Errors
+    /// If `path` is a folder or a read-only file, or the temporary file cannot be created.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        let target = open(&path)?;
+        Ok(Self { out: BufWriter::with_capacity(1 << 16, target), path })
+    }
+
+    /// The file that [`AtomicFile::commit`] will create or replace; `None` for a device or a pipe.
+    pub fn replaces(&self) -> Option<&Path> {
+        match self.out.get_ref() {
+            Target::Temporary(_, path) => Some(path),
+            Target::Direct(_) => None,
+        }
+    }
+
+    /// Writes everything to the disk and gives the file its name.
+    ///
+    /// # Errors
+    /// If the disk is full, or the operating system refuses one of the steps.
+    pub fn commit(self) -> Result<()> {
+        let failed = |e| Error::io(Place::file(&self.path), e);
+        match self.out.into_inner().map_err(|e| failed(e.into_error()))? {
+            Target::Direct(_) => Ok(()),
+            Target::Temporary(file, path) => {
+                file.as_file().map_or(Ok(()), File::sync_all).map_err(failed)?;
+                file.persist(&path)
+            }
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<Target> {
+    let failed = |e| Error::io(Place::file(path), e);
+    let refused = |kind, problem: &str| Err(failed(io::Error::new(kind, problem.to_owned())));
+    match path.metadata() {
+        Ok(there) if there.is_dir() => {
+            refused(io::ErrorKind::IsADirectory, "this is a folder, but the output must be a file")
+        }
+        Ok(there) if !there.is_file() => {
+            OpenOptions::new().write(true).open(path).map(Target::Direct).map_err(failed)
+        }
+        Ok(there) => {
+            // The administrator may write to a read-only file, but its owner did not want that.
+            if there.permissions().readonly() {
+                return refused(io::ErrorKind::PermissionDenied, "the file is read-only");
+            }
+            OpenOptions::new().write(true).open(path).map_err(failed)?;
+            let path = path.canonicalize().map_err(failed)?;
+            let file = temporary(&path)?;
+            let permitted = file.as_file().map(|file| file.set_permissions(there.permissions()));
+            permitted.transpose().map_err(failed)?;
+            Ok(Target::Temporary(file, path))
+        }
+        Err(_) => {
+            let path = end_of_links(path).map_err(failed)?;
+            Ok(Target::Temporary(temporary(&path)?, path))
+        }
+    }
+}
+
+fn temporary(path: &Path) -> Result<Temporary> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    Temporary::file_in(folder).map_err(|error| match error {
+        // The folder is where it failed, but the output is what the user knows.
+        Error::Io { source, .. } => Error::io(Place::file(path), source),
+        other => other,
+    })
+}
+
+/// The path that a chain of symbolic links ends at, which does not exist; the path itself if it is
+/// no link.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    // As many as Linux follows.
+    for _ in 0..40 {
+        match path.read_link() {
+            Ok(next) => path = path.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("the symbolic links lead to each other"))
+}
+
+impl Write for Target {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Temporary(file, _) => file.write(buf),
+            Self::Direct(file) => file.write(buf).map_err(reader_has_left),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Temporary(file, _) => file.flush(),
+            Self::Direct(file) => file.flush().map_err(reader_has_left),
+        }
+    }
+}
+
+/// A reader of standard output that goes away wants no more (`| head`). A reader of a pipe that
+/// the user named as the output did not get what it was promised, so this error is not called a
+/// broken pipe.
+fn reader_has_left(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => {
+            io::Error::other("the reader of this pipe went away before everything was written")
+        }
+        _ => error,
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.out.write(buf)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_not_committed_leaves_nothing_and_the_old_file_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        std::fs::write(&path, "old").unwrap();
+        let mut out = AtomicFile::create(&path).unwrap();
+        out.write_all(b"new").unwrap();
+        drop(out);
+        assert_eq!(names(dir.path()), ["out"]);
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+    }
+
+    #[test]
+    fn a_folder_or_a_missing_folder_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(AtomicFile::create(dir.path()).is_err());
+        assert!(AtomicFile::create(dir.path().join("none/out")).is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_device_is_written_to_and_stays_a_device() {
+        let mut out = AtomicFile::create("/dev/null").unwrap();
+        out.write_all(b"new").unwrap();
+        out.commit().unwrap();
+        assert!(!Path::new("/dev/null").metadata().unwrap().is_file());
+        let mut full = AtomicFile::create("/dev/full").unwrap();
+        full.write_all(b"new").unwrap();
+        let error = full.commit().unwrap_err().to_string();
+        assert!(error.starts_with("/dev/full: No space left on device"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_its_target_is_replaced_or_created() {
+        let dir = tempfile::tempdir().unwrap();
+        for old in ["old", ""] {
+            let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+            let _ = (std::fs::remove_file(&real), std::fs::remove_file(&link));
+            if !old.is_empty() {
+                std::fs::write(&real, old).unwrap();
+            }
+            std::os::unix::fs::symlink("real", &link).unwrap();
+            let mut out = AtomicFile::create(&link).unwrap();
+            out.write_all(b"new").unwrap();
+            out.commit().unwrap();
+            assert!(link.symlink_metadata().unwrap().is_symlink());
+            assert_eq!(std::fs::read(&real).unwrap(), b"new");
+        }
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        std::os::unix::fs::symlink(&a, &b).unwrap();
+        std::os::unix::fs::symlink(&b, &a).unwrap();
+        assert!(AtomicFile::create(&a).is_err());
+        assert!(a.is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_are_passed_on_and_a_read_only_file_stays() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        let mode = || path.metadata().unwrap().permissions().mode() & 0o777;
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let mut out = AtomicFile::create(&path).unwrap();
+        out.write_all(b"new").unwrap();
+        out.commit().unwrap();
+        assert_eq!((std::fs::read(&path).unwrap(), mode()), (b"new".to_vec(), 0o600));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+        let error = AtomicFile::create(&path).err().unwrap().to_string();
+        assert!(error.ends_with("out: the file is read-only"), "{error}");
+        assert_eq!(names(dir.path()), ["out"]);
+    }
+}

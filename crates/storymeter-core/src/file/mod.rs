@@ -1,0 +1,22 @@
+//! Files of the user: written whole or not at all, read up to a limit, and never written over an
+//! input.
+//!
+//! - [`AtomicFile`] is an output that appears under its name only when it is complete.
+//! - [`Temporary`] is a file or a folder that goes away by itself, also when the program is
+//!   interrupted ([`remove_temporaries`]) or was killed (the next one to work in that folder
+//!   removes it).
+//! - [`read`] reads a whole file that must not be larger than its caller expects.
+//! - [`distinct`] refuses an output that is also an input.
+//! - [`FolderLock`] keeps two programs from writing into one folder.
+
+mod atomic;
+mod identity;
+mod lock;
+mod temporary;
+mod whole;
+
+pub use atomic::AtomicFile;
+pub use identity::distinct;
+pub use lock::FolderLock;
+pub use temporary::{Temporary, remove_temporaries};
+pub use whole::{read, read_text};

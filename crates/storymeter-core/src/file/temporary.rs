@@ -1,0 +1,258 @@
+//! Files and folders that go away by themselves.
+//!
+//! A value removes its file when it is dropped. That is not enough for a program that is
+//! interrupted or killed:
+//!
+//! - All temporaries of the process are listed here, so that the program's handler of signals can
+//!   remove them ([`remove_temporaries`]).
+//! - Each one is locked while its program lives. A temporary without a lock was left by a program
+//!   that was killed, and whoever next makes a temporary in that folder removes it.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::{Builder, NamedTempFile, TempDir};
+
+use crate::{Error, Place, Result};
+
+/// How the names of temporaries begin and end.
+const NAME: (&str, &str) = (".storymeter-", ".partial");
+
+/// The temporaries of this process, and the folders that were searched for those of others.
+static LIST: Mutex<List> = Mutex::new(List { paths: BTreeSet::new(), swept: BTreeSet::new() });
+
+struct List {
+    paths: BTreeSet<PathBuf>,
+    swept: BTreeSet<PathBuf>,
+}
+
+fn list() -> MutexGuard<'static, List> {
+    LIST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all temporary files and folders of this process, and lets nobody make new ones.
+///
+/// This is for a program that ends at once, because the user interrupted it. Outputs that are not
+/// complete are gone, and older files of the same names are as they were. Any thread that makes or
+/// drops a temporary afterwards waits for ever, so the caller must end the process.
+pub fn remove_temporaries() {
+    let list = list();
+    for path in &list.paths {
+        remove(path);
+    }
+    std::mem::forget(list);
+}
+
+/// What cannot be removed stays; there is nobody who could do more about it.
+fn remove(path: &Path) {
+    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+}
+
+/// A temporary file or folder that is removed when it is dropped, when the program is interrupted
+/// or, if the program was killed, by the next one that works in the same folder.
+///
+/// ```
+/// # use std::io::Write;
+/// # let dir = tempfile::tempdir()?;
+/// use storymeter_core::file::Temporary;
+/// let mut copy = Temporary::file_in(dir.path())?;
+/// copy.write_all(b"kept for a second pass")?;
+/// let path = copy.path().to_owned();
+/// assert!(path.exists());
+/// drop(copy);
+/// assert!(!path.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Temporary {
+    kind: Kind,
+    /// Dropped after the file is gone.
+    listed: Listed,
+}
+
+enum Kind {
+    File(NamedTempFile),
+    /// The folder, and the handle that holds its lock.
+    Folder(TempDir, #[allow(dead_code, reason = "held for its lock")] Option<File>),
+}
+
+/// An entry of the list, which ends with the value.
+struct Listed(PathBuf);
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        list().paths.remove(&self.0);
+    }
+}
+
+impl Temporary {
+    /// A file in a folder.
+    ///
+    /// # Errors
+    /// If the file cannot be created there.
+    pub fn file_in(folder: &Path) -> Result<Self> {
+        Self::make(folder, |builder| {
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt;
+                // The permissions of an ordinary new file. The umask still applies.
+                builder.permissions(fs::Permissions::from_mode(0o666));
+            }
+            let file = builder.tempfile_in(folder)?;
+            // Without locks, the file is safe too: nobody removes what cannot be locked.
+            let _ = file.as_file().lock();
+            Ok(Kind::File(file))
+        })
+    }
+
+    /// A folder in a folder.
+    ///
+    /// # Errors
+    /// If the folder cannot be created there.
+    pub fn folder_in(folder: &Path) -> Result<Self> {
+        Self::make(folder, |builder| {
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt;
+                builder.permissions(fs::Permissions::from_mode(0o777));
+            }
+            let made = builder.tempdir_in(folder)?;
+            let lock = File::open(made.path()).ok();
+            let _ = lock.as_ref().map(File::lock);
+            Ok(Kind::Folder(made, lock))
+        })
+    }
+
+    fn make(
+        folder: &Path,
+        create: impl Fn(&mut Builder<'_, '_>) -> io::Result<Kind>,
+    ) -> Result<Self> {
+        // The list stays locked, so that no signal comes between the creation and the entry.
+        let mut list = list();
+        if list.swept.insert(folder.to_owned()) {
+            sweep(folder);
+        }
+        loop {
+            let mut builder = Builder::new();
+            builder.prefix(NAME.0).suffix(NAME.1);
+            let kind = create(&mut builder).map_err(|e| Error::io(Place::file(folder), e))?;
+            let path = kind.path().to_owned();
+            // Another program may have removed the file in the moment before it was locked.
+            if path.exists() {
+                list.paths.insert(path.clone());
+                return Ok(Self { kind, listed: Listed(path) });
+            }
+        }
+    }
+
+    /// Where the file or folder is.
+    pub fn path(&self) -> &Path {
+        self.kind.path()
+    }
+
+    /// The file, if it is one.
+    pub(super) fn as_file(&self) -> Option<&File> {
+        match &self.kind {
+            Kind::File(file) => Some(file.as_file()),
+            Kind::Folder(..) => None,
+        }
+    }
+
+    /// Gives the file or folder a name of its own in one step, so that it stays. A file of that
+    /// name is replaced.
+    ///
+    /// # Errors
+    /// If the file system refuses. The temporary is removed then.
+    pub fn persist(self, path: &Path) -> Result<()> {
+        let failed = |e| Error::io(Place::file(path), e);
+        let Self { kind, listed } = self;
+        match kind {
+            Kind::File(file) => {
+                file.persist(path).map_err(|e| failed(e.error))?;
+            }
+            Kind::Folder(folder, _) => {
+                fs::rename(folder.path(), path).map_err(failed)?;
+                // Nothing is there any more that could be removed.
+                let _ = folder.keep();
+            }
+        }
+        drop(listed);
+        Ok(())
+    }
+}
+
+impl Kind {
+    fn path(&self) -> &Path {
+        match self {
+            Self::File(file) => file.path(),
+            Self::Folder(folder, _) => folder.path(),
+        }
+    }
+}
+
+impl Write for Temporary {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match &mut self.kind {
+            Kind::File(file) => file.write(buffer),
+            Kind::Folder(..) => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.kind {
+            Kind::File(file) => file.flush(),
+            Kind::Folder(..) => Ok(()),
+        }
+    }
+}
+
+/// Removes the temporaries of programs that were killed: those whose lock is free.
+fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let ours = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1));
+        let real = path.symlink_metadata().is_ok_and(|there| there.is_file() || there.is_dir());
+        if ours && real && File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+            remove(&path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_program_left_is_removed_and_what_a_living_one_has_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at(".storymeter-dead.partial"), "half").unwrap();
+        fs::create_dir(at(".storymeter-dir.partial")).unwrap();
+        fs::write(at(".storymeter-dir.partial/sheet.csv"), "half").unwrap();
+        fs::write(at(".storymeter-living.partial"), "half").unwrap();
+        fs::write(at("storymeter.partial"), "the user's").unwrap();
+        let living = File::open(at(".storymeter-living.partial")).unwrap();
+        living.lock().unwrap();
+        let made = Temporary::file_in(dir.path()).unwrap();
+        assert!(!at(".storymeter-dead.partial").exists());
+        assert!(!at(".storymeter-dir.partial").exists());
+        assert!(at(".storymeter-living.partial").exists());
+        assert!(at("storymeter.partial").exists());
+        assert!(made.path().exists());
+    }
+
+    #[test]
+    fn a_folder_gets_its_name_in_one_step() {
+        let dir = tempfile::tempdir().unwrap();
+        let draft = Temporary::folder_in(dir.path()).unwrap();
+        fs::write(draft.path().join("a"), "a").unwrap();
+        draft.persist(&dir.path().join("result")).unwrap();
+        assert_eq!(fs::read(dir.path().join("result/a")).unwrap(), b"a");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}
