@@ -1,49 +1,123 @@
-//! Writes results to standard output, or to a file that is complete or not there.
+//! Writes results to standard output or to a file, whole or not at all.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Seek as _, Write};
 use std::path::Path;
 
-use storymeter::core::AtomicFile;
+use anyhow::{Context as _, bail};
+use storymeter::core::{AtomicFile, terminal};
+use tempfile::SpooledTempFile;
+
+use crate::closed_stdout;
+
+/// As much of an output as is kept in memory until it is complete. More goes to a temporary file
+/// without a name.
+const IN_MEMORY: usize = 1 << 20;
 
 /// The place that results are written to.
+///
+/// Nothing appears there before [`Output::finish`], so that an error in the middle leaves no half
+/// of a result behind.
 pub enum Output {
-    /// Standard output, buffered.
-    Stdout(BufWriter<StdoutLock<'static>>),
-    /// A file that gets its name at [`Output::finish`].
+    /// Standard output.
+    Stdout(SpooledTempFile, Reader),
+    /// A file that gets its name at the end.
     File(AtomicFile),
+}
+
+/// Whom an output on standard output is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// People. Texts of users in it are already [`terminal::plain`].
+    Person,
+    /// Programs, which get texts of users as they are. On a terminal they are made plain.
+    Program,
 }
 
 impl Output {
     /// The file `path`, or standard output for `None` and `-`.
-    pub fn open(path: Option<&Path>) -> storymeter::core::Result<Self> {
+    pub fn open(path: Option<&Path>, reader: Reader) -> anyhow::Result<Self> {
         match path {
-            Some(path) if path != Path::new("-") => AtomicFile::create(path).map(Self::File),
-            _ => Ok(Self::Stdout(BufWriter::with_capacity(1 << 16, io::stdout().lock()))),
+            Some(path) if path != Path::new("-") => Ok(Self::File(AtomicFile::create(path)?)),
+            _ if closed_stdout::was_closed() => bail!("standard output is closed"),
+            _ => Ok(Self::Stdout(SpooledTempFile::new(IN_MEMORY), reader)),
         }
     }
 
-    /// Writes what is still buffered, and gives a file its name.
+    /// Prints a text for people.
+    pub fn print(text: &str) -> anyhow::Result<()> {
+        let mut output = Self::open(None, Reader::Person)?;
+        output.write_all(text.as_bytes())?;
+        output.finish()
+    }
+
+    /// Prints data for programs.
+    pub fn print_data(text: &str) -> anyhow::Result<()> {
+        let mut output = Self::open(None, Reader::Program)?;
+        output.write_all(text.as_bytes())?;
+        output.finish()
+    }
+
+    /// Writes everything, and gives a file its name.
     pub fn finish(self) -> anyhow::Result<()> {
         match self {
-            Self::Stdout(mut out) => out.flush()?,
-            Self::File(file) => file.commit()?,
+            Self::File(file) => Ok(file.commit()?),
+            Self::Stdout(mut spool, reader) => {
+                spool.rewind().context(SPOOL)?;
+                let stdout = io::stdout().lock();
+                let shown = reader == Reader::Program && stdout.is_terminal();
+                let written = if shown { copy_plain(spool, stdout) } else { copy(spool, stdout) };
+                match written {
+                    Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(ReaderHasLeft.into()),
+                    written => written.context("standard output"),
+                }
+            }
         }
-        Ok(())
     }
 }
 
+const SPOOL: &str = "the temporary file for standard output";
+
+fn copy(mut from: SpooledTempFile, mut to: impl Write) -> io::Result<()> {
+    io::copy(&mut from, &mut to)?;
+    to.flush()
+}
+
+/// Copies lines to a terminal, which must not obey what is in them.
+fn copy_plain(from: SpooledTempFile, mut to: impl Write) -> io::Result<()> {
+    let mut from = BufReader::new(from);
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line)? > 0 {
+        to.write_all(terminal::plain_lines(&String::from_utf8_lossy(&line)).as_bytes())?;
+        line.clear();
+    }
+    to.flush()
+}
+
 impl Write for Output {
-    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Stdout(out) => out.write(buf),
-            Self::File(file) => file.write(buf),
+            Self::Stdout(spool, _) => spool.write(buffer),
+            Self::File(file) => file.write(buffer),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Stdout(out) => out.flush(),
+            Self::Stdout(spool, _) => spool.flush(),
             Self::File(file) => file.flush(),
         }
     }
 }
+
+/// The reader of standard output went away before it had everything, as `| head` does. It has what
+/// it wanted, so this is not an error of the program.
+#[derive(Debug)]
+pub struct ReaderHasLeft;
+
+impl std::fmt::Display for ReaderHasLeft {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the reader of standard output has left")
+    }
+}
+
+impl std::error::Error for ReaderHasLeft {}

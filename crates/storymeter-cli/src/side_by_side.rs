@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use storymeter::core::terminal;
 use storymeter::perturb::{Perturbation, Technique, stretches};
 use unicode_width::UnicodeWidthStr;
 
@@ -41,7 +42,7 @@ impl Page {
             .iter()
             .map(|technique| self.paint(technique.name(), Some(*technique)))
             .collect();
-        writeln!(out, "{title}: {}", techniques.join(", "))?;
+        writeln!(out, "{}: {}", terminal::plain(title), techniques.join(", "))?;
         let column = (self.width - 3) / 2;
         let left = wrap(&[(original.to_owned(), None)], column);
         let right = wrap(&self.marked(original, sample)?, column);
@@ -132,7 +133,7 @@ fn wrap(pieces: &[Piece], width: usize) -> Vec<Vec<Piece>> {
     lines
 }
 
-/// The words between spaces. A word may consist of several pieces.
+/// The words between spaces, made plain for the terminal. A word may consist of several pieces.
 fn words(pieces: &[Piece]) -> Vec<Vec<Piece>> {
     let mut words: Vec<Vec<Piece>> = vec![Vec::new()];
     for (text, technique) in pieces {
@@ -141,7 +142,10 @@ fn words(pieces: &[Piece]) -> Vec<Vec<Piece>> {
                 words.push(Vec::new());
             }
             if !part.is_empty() {
-                words.last_mut().expect("there is a word").push((part.to_owned(), *technique));
+                words
+                    .last_mut()
+                    .expect("there is a word")
+                    .push((terminal::plain(part).into_owned(), *technique));
             }
         }
     }

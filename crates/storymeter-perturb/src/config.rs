@@ -94,13 +94,13 @@ impl Config {
     /// A technique that the list does not name gets the weight 0.
     ///
     /// # Errors
-    /// For unknown names, weights that are not positive numbers, and lists that leave no technique.
+    /// For unknown and empty names, weights that are not positive numbers, and lists that leave no technique.
     pub fn only(mut self, list: &str) -> Result<Self, Error> {
         let defaults = self.weights;
         let mut chosen = [0.0; 4];
         let mut named = false;
         let mut left_out = [false; 4];
-        for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        for part in list.split(',').map(str::trim) {
             if part == "all" {
                 chosen = defaults;
                 named = true;

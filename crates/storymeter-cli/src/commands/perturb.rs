@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use storymeter::core::read::{RawRecord, ReadOptions, Record, Skipped};
 use storymeter::core::rng::StreamId;
-use storymeter::core::{AtomicFile, Error, Place};
+use storymeter::core::{AtomicFile, Error, Place, file};
 use storymeter::input::Inputs;
 use storymeter::perturb::{
     CheckedConfig, Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Preset,
@@ -21,8 +21,8 @@ use storymeter::text::tagger::Tagger;
 
 use crate::Outcome;
 use crate::args::{Common, count};
-use crate::input::{InputArgs, report_skipped};
-use crate::output::Output;
+use crate::input::{InputArgs, is_dash, report_skipped};
+use crate::output::{Output, Reader};
 use crate::progress;
 use crate::side_by_side;
 
@@ -104,7 +104,12 @@ pub struct PerturbArgs {
     show: Option<usize>,
     /// The number of the first record. A part of a larger file then gets the same samples as within
     /// the whole file
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64)
+    )]
     record_offset: u64,
     /// Write the samples to this file. The default is standard output
     #[arg(short, long, value_name = "OUT")]
@@ -151,6 +156,7 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         .only(&args.techniques)
         .and_then(|config| config.with_counts(&args.counts))?
         .checked()?;
+    refuse_overwriting(args)?;
     let own_lexicon = read_lexicon(args)?;
     let lexicon = own_lexicon.as_ref().unwrap_or_else(|| Lexicon::embedded());
     let tagger = Tagger::embedded();
@@ -168,7 +174,8 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     let perturber = Perturber::new(config, &donors, lexicon, tagger);
     // With --show or --stats, samples are written only if a file is named.
     let wanted = args.output.is_some() || (args.show.is_none() && !args.stats);
-    let mut output = wanted.then(|| Output::open(args.output.as_deref())).transpose()?;
+    let mut output =
+        wanted.then(|| Output::open(args.output.as_deref(), Reader::Program)).transpose()?;
     let worker =
         Worker { args, perturber: &perturber, writes: wanted, skip_bad: inputs.skips_bad() };
     let bar = progress::bar(common, "damaging stories", None);
@@ -191,6 +198,15 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     report(args, common, &whole, perturber.config())?;
     Ok(Outcome::Done)
+}
+
+/// Checks that no output is also an input.
+fn refuse_overwriting(args: &PerturbArgs) -> anyhow::Result<()> {
+    let tables = [&args.donors, &args.antonyms, &args.more_antonyms].into_iter().flatten();
+    let inputs: Vec<&Path> = args.input.files.iter().chain(tables).map(PathBuf::as_path).collect();
+    let outputs = [&args.output, &args.save_donors].into_iter().flatten();
+    let outputs: Vec<&Path> = outputs.map(PathBuf::as_path).filter(|path| !is_dash(path)).collect();
+    Ok(file::distinct(&outputs, &inputs)?)
 }
 
 /// The number of records that a worker takes at once. It is small enough to keep all threads busy,
@@ -384,7 +400,7 @@ fn report(
             whole.tally.unchanged
         ));
     }
-    let mut out = Output::open(None)?;
+    let mut out = Output::open(None, Reader::Person)?;
     let page = side_by_side::Page::for_standard_output();
     for shown in &whole.shown {
         page.print(&mut out, &shown.title, &shown.original, &shown.perturbation)?;

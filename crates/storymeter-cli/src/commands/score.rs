@@ -7,19 +7,21 @@ mod table;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use storymeter::core::read::Format;
 use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
-use storymeter::core::{Header, Key};
+use storymeter::core::{Header, Key, ScoreColumn, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
-use storymeter::{Depth, Device, LEARNED, Pass, Precision, Run, Scored, Scorer, Watch};
+use storymeter::{
+    Depth, Device, LEARNED, Pass, Precision, ReadyScorer, Run, Scored, Scorer, Watch,
+};
 
 use crate::Outcome;
 use crate::args::{Common, count};
-use crate::input::{InputArgs, report_skipped};
-use crate::output::Output;
+use crate::input::{InputArgs, is_dash, report_skipped};
+use crate::output::{Output, Reader};
 use crate::progress;
 use bound::Bound;
 use explain::Shown;
@@ -48,7 +50,7 @@ pub struct ScoreArgs {
     #[command(flatten)]
     input: InputArgs,
     /// The metrics, separated by commas. The default is union, the learned metric
-    #[arg(short, long = "metric", value_name = "ID", value_delimiter = ',')]
+    #[arg(short, long = "metric", value_name = "ID", value_delimiter = ',', value_parser = id)]
     metrics: Vec<String>,
     /// The model of the metric union: a folder that `storymeter train` wrote, a model file, or the
     /// name of a model (`storymeter model list`). The default model is part of the program
@@ -159,6 +161,13 @@ enum Sentences {
     All,
 }
 
+fn id(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a metric has no name; ids are separated by commas".to_owned()),
+        id => Ok(id.to_owned()),
+    }
+}
+
 fn name_and_folder(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, folder)) if !name.is_empty() && !folder.is_empty() => {
@@ -171,7 +180,9 @@ fn name_and_folder(text: &str) -> Result<(String, PathBuf), String> {
 /// Scores the stories.
 pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let format = output_format(args)?;
+    refuse_overwriting(args)?;
     let scorer = scorer(args).build()?;
+    refuse_unused_model(args, &scorer)?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
     let inputs = args.input.allowing_empty_stories();
     let inputs = if scorer.reads_twice() { inputs.repeatable()? } else { inputs };
@@ -191,7 +202,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     // Explanations are printed unless they are part of the JSON lines.
     let show = args.explain.is_some() && format != OutputFormat::Jsonl;
     let shown = Shown::new(show);
-    let mut shown_to = show.then(|| Output::open(None)).transpose()?;
+    let mut shown_to = show.then(|| Output::open(None, Reader::Person)).transpose()?;
 
     let work = |scored: Scored<'_>| -> anyhow::Result<Done> {
         let lines = lines.as_ref().map(|lines| format_lines(lines, &scored)).transpose()?;
@@ -231,9 +242,10 @@ struct Done {
 
 /// The scorer with the metrics and settings that the user typed.
 fn scorer(args: &ScoreArgs) -> Scorer {
-    let typed: Vec<String> =
-        args.metrics.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
-    let typed = if typed.is_empty() { vec![LEARNED.to_owned()] } else { typed };
+    let typed = match args.metrics.as_slice() {
+        [] => vec![LEARNED.to_owned()],
+        typed => typed.to_owned(),
+    };
     let mut scorer = Scorer::new().metrics(typed).seed(args.seed);
     if let Some(folder) = &args.meteor_data {
         scorer = scorer.weights("meteor", folder);
@@ -264,7 +276,31 @@ fn scorer(args: &ScoreArgs) -> Scorer {
 
 /// The file of -o. None and - are standard output.
 fn output_file(args: &ScoreArgs) -> Option<&Path> {
-    args.output.as_deref().filter(|path| *path != Path::new("-"))
+    args.output.as_deref().filter(|path| !is_dash(path))
+}
+
+/// Checks that neither the output nor its header is also an input.
+fn refuse_overwriting(args: &ScoreArgs) -> anyhow::Result<()> {
+    let Some(output) = output_file(args) else { return Ok(()) };
+    let folders = args.weights.iter().map(|(_, folder)| folder);
+    let inputs = args.input.files.iter().chain(&args.references);
+    let inputs = inputs.chain(&args.model).chain(&args.meteor_data).chain(folders);
+    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    Ok(file::distinct(&[output, &Header::path_of(output)], &inputs)?)
+}
+
+/// Checks that a model that was named has a metric that reads it.
+fn refuse_unused_model(args: &ScoreArgs, scorer: &ReadyScorer) -> anyhow::Result<()> {
+    let Some(model) = &args.model else { return Ok(()) };
+    let learned =
+        |column: &ScoreColumn| Key::metric(&column.key).split(':').next() == Some(LEARNED);
+    if args.explain.is_none() && !scorer.metrics().columns().iter().any(learned) {
+        bail!(
+            "--model {}: none of the metrics reads a model; add {LEARNED} to --metric",
+            model.display()
+        );
+    }
+    Ok(())
 }
 
 fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {

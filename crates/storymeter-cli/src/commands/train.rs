@@ -20,7 +20,7 @@ use storymeter::union::train::{
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
-use crate::output::Output;
+use crate::output::{Output, Reader};
 use crate::progress;
 use watcher::Watcher;
 
@@ -160,7 +160,7 @@ enum PrecisionArg {
 pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let settings = settings(args)?;
     if args.print_config {
-        let mut out = Output::open(None)?;
+        let mut out = Output::open(None, Reader::Person)?;
         out.write_all(settings.to_toml().as_bytes())?;
         out.finish()?;
         return Ok(Outcome::Done);
@@ -297,7 +297,7 @@ fn read_stories(args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
 
 /// Prints a table of the epochs.
 fn summarise(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
-    let mut page = Output::open(None)?;
+    let mut page = Output::open(None, Reader::Person)?;
     writeln!(
         page,
         "epoch  dev loss  accuracy  human  {}",

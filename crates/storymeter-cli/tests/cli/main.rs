@@ -3,9 +3,12 @@
 mod advice;
 mod correlate;
 mod help;
+mod hostile_text;
+mod interruptions;
 mod meta;
 mod metrics;
 mod model;
+mod outputs;
 mod perturb;
 mod report;
 mod sandbox;

@@ -49,9 +49,18 @@ impl Sandbox {
         self.start(line, input, &[])
     }
 
+    /// The same with arguments that may hold anything.
+    pub fn run_arguments(&self, arguments: &[&str]) -> Run {
+        self.start_with(arguments, b"", &[])
+    }
+
     fn start(&self, line: &str, input: &[u8], variables: &[(&str, &str)]) -> Run {
+        self.start_with(&line.split_whitespace().collect::<Vec<_>>(), input, variables)
+    }
+
+    fn start_with(&self, arguments: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Run {
         let mut child = Command::new(env!("CARGO_BIN_EXE_storymeter"))
-            .args(line.split_whitespace())
+            .args(arguments)
             .current_dir(self.0.path())
             .env("NO_COLOR", "1")
             .envs(variables.iter().copied())

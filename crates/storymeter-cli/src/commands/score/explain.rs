@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use storymeter::Scored;
-use storymeter::core::SpanKind;
+use storymeter::core::{SpanKind, terminal};
 
 /// How explanations are shown.
 #[derive(Debug, Clone, Copy)]
@@ -23,10 +23,12 @@ impl Shown {
         let mut text = String::new();
         let rationales = scored.rationales.filter(|_| self.show).unwrap_or_default();
         for (record, rationale) in scored.records.iter().zip(rationales) {
-            text.push_str(&format!("{}: ", record.story.id));
+            text.push_str(&format!("{}: ", terminal::plain(&record.story.id)));
             for span in rationale.spans() {
                 let style = self.style(span.kind);
-                text.push_str(&format!("{style}{}{style:#}", span.text));
+                // The colours are ours; whatever else a terminal obeys is written out.
+                let shown = terminal::plain_lines(&span.text);
+                text.push_str(&format!("{style}{shown}{style:#}"));
             }
             text.push('\n');
         }

@@ -4,10 +4,10 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use storymeter::core::{Direction, ScoreColumn, Signature};
+use storymeter::core::{Direction, ScoreColumn, Signature, terminal};
 use storymeter::ledger::{Comparison, Summary};
 
-use crate::output::Output;
+use crate::output::{Output, Reader};
 
 /// The content of the table.
 pub(super) struct Table<'a> {
@@ -23,7 +23,7 @@ pub(super) struct Table<'a> {
 impl Table<'_> {
     /// Prints the table to a file or to standard output.
     pub(super) fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {
-        let mut output = Output::open(path)?;
+        let mut output = Output::open(path, Reader::Person)?;
         output.write_all(self.to_text().as_bytes())?;
         output.finish()
     }
@@ -42,7 +42,8 @@ impl Table<'_> {
         let mut text = aligned(&rows);
         text.push('\n');
         for signature in &self.signatures {
-            text.push_str(&format!("{signature}\n"));
+            text.push_str(&terminal::plain(&signature.to_string()));
+            text.push('\n');
         }
         text
     }
@@ -85,8 +86,12 @@ impl Table<'_> {
 }
 
 /// Aligns the columns. The first two hold names and are aligned to the left, the others to the
-/// right.
+/// right. Names of users are made plain first.
 fn aligned(rows: &[Vec<String>]) -> String {
+    let plain = |row: &Vec<String>| -> Vec<String> {
+        row.iter().map(|cell| terminal::plain(cell).into_owned()).collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(plain).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -94,7 +99,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let blanks =

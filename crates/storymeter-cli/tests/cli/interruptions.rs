@@ -1,0 +1,102 @@
+//! A program that is interrupted removes what is not complete, says so, and ends by the signal. What
+//! a killed one left is removed by the next.
+#![cfg(target_os = "linux")]
+
+use std::io::{Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::sandbox::Sandbox;
+
+/// Starts `storymeter`, whose input does not end, and waits until it writes its output.
+fn started(sandbox: &Sandbox, line: &str, before: &str) -> Child {
+    let mut child = Command::new("bash")
+        .args(["-c", &format!("{before} exec {} {line}", env!("CARGO_BIN_EXE_storymeter"))])
+        .current_dir(sandbox.path(""))
+        .env("TMPDIR", sandbox.path("tmp"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let story = "{\"story\": \"Rain fell. The lamp went out. He ran home and slept.\"}\n";
+    let _ = child.stdin.as_mut().unwrap().write_all(story.repeat(3000).as_bytes());
+    let start = Instant::now();
+    while partials(sandbox) == 0 {
+        assert!(start.elapsed() < Duration::from_secs(30), "no output was begun");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child
+}
+
+fn partials(sandbox: &Sandbox) -> usize {
+    let count = |folder: &str| {
+        let entries = std::fs::read_dir(sandbox.path(folder)).unwrap().flatten();
+        entries.filter(|e| e.file_name().to_string_lossy().ends_with(".partial")).count()
+    };
+    count("") + count("tmp")
+}
+
+fn signal(child: &Child, name: &str) {
+    let kill = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+}
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("tmp")).unwrap();
+    sandbox.write("out.jsonl", "old");
+    sandbox
+}
+
+const SCORE: &str = "score - --input-format jsonl -m distinct-2 -o out.jsonl";
+
+#[test]
+fn an_interrupted_program_leaves_nothing_and_says_so() {
+    for (line, temporary) in [
+        (SCORE, "an output"),
+        ("perturb - --input-format jsonl -o out.jsonl", "a copy of standard input"),
+    ] {
+        for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+            let sandbox = sandbox();
+            let mut child = started(&sandbox, line, "");
+            signal(&child, name);
+            let status = child.wait().unwrap();
+            assert_eq!(status.signal(), Some(number), "{line}");
+            assert_eq!(partials(&sandbox), 0, "{line}: {temporary} is left after {name}");
+            assert_eq!(sandbox.read("out.jsonl"), "old");
+            let mut message = String::new();
+            child.stderr.unwrap().read_to_string(&mut message).unwrap();
+            assert!(message.contains(&format!("interrupted by SIG{name}")), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_signal_that_the_caller_ignores_stays_ignored() {
+    let sandbox = sandbox();
+    let mut child = started(&sandbox, SCORE, "trap '' HUP;");
+    signal(&child, "HUP");
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(sandbox.read("out.jsonl").lines().count(), 3000);
+}
+
+#[test]
+fn what_a_killed_program_left_is_removed_by_the_next() {
+    let sandbox = sandbox();
+    let mut child = started(&sandbox, SCORE, "");
+    let other = started(&sandbox, "score - --input-format jsonl -m bleu:exp -o other.jsonl", "");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(partials(&sandbox), 2);
+    sandbox.write("one.jsonl", "{\"story\": \"Rain fell. He ran.\"}\n");
+    sandbox.run("score one.jsonl -m distinct-2 -o new.jsonl").succeeds();
+    // The other program still writes its file.
+    assert_eq!(partials(&sandbox), 1);
+    signal(&other, "TERM");
+    let mut other = other;
+    other.wait().unwrap();
+    assert_eq!(partials(&sandbox), 0);
+}
