@@ -1,6 +1,6 @@
 //! The options of all verbs that read stories.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use storymeter::core::read::{Format, ReadOptions, Skipped};
@@ -42,11 +42,6 @@ impl InputArgs {
         let options = ReadOptions { allow_empty: true, ..self.options() };
         Inputs::new(self.files.clone(), options)
     }
-}
-
-/// Whether a path means standard input or standard output.
-pub fn is_dash(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 /// Reports on standard error how many records were skipped, and why the first ones were bad.

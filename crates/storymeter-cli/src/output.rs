@@ -34,10 +34,10 @@ pub enum Reader {
 }
 
 impl Output {
-    /// The file `path`, or standard output for `None` and `-`.
+    /// The file `path`, or standard output for `None` and its names.
     pub fn open(path: Option<&Path>, reader: Reader) -> anyhow::Result<Self> {
         match path {
-            Some(path) if path != Path::new("-") => Ok(Self::File(AtomicFile::create(path)?)),
+            Some(path) if !is_stdout(path) => Ok(Self::File(AtomicFile::create(path)?)),
             _ if closed_stdout::was_closed() => bail!("standard output is closed"),
             _ => Ok(Self::Stdout(SpooledTempFile::new(IN_MEMORY), reader)),
         }
@@ -73,6 +73,12 @@ impl Output {
             }
         }
     }
+}
+
+/// Whether a path is a name of standard output. Opened by one of its names, a standard output that
+/// is a file would be written to from its beginning, over what is there.
+pub fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
 const SPOOL: &str = "the temporary file for standard output";

@@ -21,8 +21,8 @@ use storymeter::text::tagger::Tagger;
 
 use crate::Outcome;
 use crate::args::{Common, count};
-use crate::input::{InputArgs, is_dash, report_skipped};
-use crate::output::{Output, Reader};
+use crate::input::{InputArgs, report_skipped};
+use crate::output::{Output, Reader, is_stdout};
 use crate::progress;
 use crate::side_by_side;
 
@@ -205,7 +205,8 @@ fn refuse_overwriting(args: &PerturbArgs) -> anyhow::Result<()> {
     let tables = [&args.donors, &args.antonyms, &args.more_antonyms].into_iter().flatten();
     let inputs: Vec<&Path> = args.input.files.iter().chain(tables).map(PathBuf::as_path).collect();
     let outputs = [&args.output, &args.save_donors].into_iter().flatten();
-    let outputs: Vec<&Path> = outputs.map(PathBuf::as_path).filter(|path| !is_dash(path)).collect();
+    let outputs: Vec<&Path> =
+        outputs.map(PathBuf::as_path).filter(|path| !is_stdout(path)).collect();
     Ok(file::distinct(&outputs, &inputs)?)
 }
 

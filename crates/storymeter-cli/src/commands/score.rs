@@ -20,8 +20,8 @@ use storymeter::{
 
 use crate::Outcome;
 use crate::args::{Common, count};
-use crate::input::{InputArgs, is_dash, report_skipped};
-use crate::output::{Output, Reader};
+use crate::input::{InputArgs, report_skipped};
+use crate::output::{Output, Reader, is_stdout};
 use crate::progress;
 use bound::Bound;
 use explain::Shown;
@@ -274,9 +274,9 @@ fn scorer(args: &ScoreArgs) -> Scorer {
     }
 }
 
-/// The file of -o. None and - are standard output.
+/// The file of -o, unless that is standard output.
 fn output_file(args: &ScoreArgs) -> Option<&Path> {
-    args.output.as_deref().filter(|path| !is_dash(path))
+    args.output.as_deref().filter(|path| !is_stdout(path))
 }
 
 /// Checks that neither the output nor its header is also an input.

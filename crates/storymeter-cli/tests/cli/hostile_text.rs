@@ -59,7 +59,7 @@ fn messages_are_plain_and_short() {
     let sandbox = sandbox();
     sandbox.write(
         "bad.jsonl",
-        format!("{{\"story\": \"x\", \"human\": {{\"a{}\": \"b\"}}}}\n", json(HOSTILE)),
+        format!("{{\"story\": \"x\", \"human\": {{\"a\": \"b{}\"}}}}\n", json(HOSTILE)),
     );
     let run = |arguments: &[&str]| {
         let run = sandbox.run_arguments(arguments);
@@ -68,7 +68,7 @@ fn messages_are_plain_and_short() {
         assert!(run.stderr().len() < 5000, "{arguments:?}: {}", run.stderr().len());
         run.stderr().to_owned()
     };
-    assert!(run(&["score", "bad.jsonl"]).contains(r"a\u{1b}[2J"));
+    assert!(run(&["score", "bad.jsonl"]).contains(r"b\u{1b}[2J"));
     assert!(run(&["score", "no\u{1b}[2Jfile.jsonl"]).contains(r"no\u{1b}[2Jfile.jsonl"));
     assert!(run(&["score", "stories.jsonl", "-m", HOSTILE]).contains(r"\u{1b}[2J"));
     assert!(

@@ -41,6 +41,22 @@ fn an_output_is_never_an_input() {
 }
 
 #[test]
+fn standard_input_is_an_input_too_and_standard_output_is_written_through() {
+    let sandbox = sandbox();
+    let shell = |line: &str| {
+        let line = line.replace("storymeter", env!("CARGO_BIN_EXE_storymeter"));
+        let run = Command::new("bash").args(["-c", &line]).current_dir(sandbox.path("")).output();
+        run.unwrap().status.code()
+    };
+    assert_eq!(shell("storymeter perturb - -o stories.jsonl < stories.jsonl"), Some(2));
+    assert_eq!(sandbox.read("stories.jsonl"), STORIES);
+    let both = "{ echo first; storymeter perturb stories.jsonl -o /dev/stdout; echo last; } > both";
+    assert_eq!(shell(both), Some(0));
+    let both = sandbox.read("both");
+    assert!(both.starts_with("first\n{") && both.ends_with("}\nlast\n"), "{both}");
+}
+
+#[test]
 fn the_header_of_the_scores_is_not_written_over_an_input() {
     let sandbox = Sandbox::new();
     sandbox.write("s.jsonl.meta.json", STORIES);

@@ -80,11 +80,19 @@ impl AtomicFile {
 fn open(path: &Path) -> Result<Target> {
     let failed = |e| Error::io(Place::file(path), e);
     let refused = |kind, problem: &str| Err(failed(io::Error::new(kind, problem.to_owned())));
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if path.file_name().is_none() || bytes.ends_with(std::path::MAIN_SEPARATOR_STR.as_bytes()) {
+        return refused(io::ErrorKind::InvalidInput, "this is not the name of a file");
+    }
     match path.metadata() {
         Ok(there) if there.is_dir() => {
             refused(io::ErrorKind::IsADirectory, "this is a folder, but the output must be a file")
         }
-        Ok(there) if !there.is_file() => {
+        // A file that is reached through an open handle (`/dev/stdout`, `/proc/self/fd/3`) is
+        // written to through that handle: whoever opened it waits for the bytes there.
+        Ok(there)
+            if !there.is_file() || ["/dev", "/proc"].iter().any(|at| path.starts_with(at)) =>
+        {
             OpenOptions::new().write(true).open(path).map(Target::Direct).map_err(failed)
         }
         Ok(there) => {
@@ -99,6 +107,7 @@ fn open(path: &Path) -> Result<Target> {
             permitted.transpose().map_err(failed)?;
             Ok(Target::Temporary(file, path))
         }
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed(e)),
         Err(_) => {
             let path = end_of_links(path).map_err(failed)?;
             Ok(Target::Temporary(temporary(&path)?, path))
@@ -200,6 +209,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert!(AtomicFile::create(dir.path()).is_err());
         assert!(AtomicFile::create(dir.path().join("none/out")).is_err());
+        for name in ["", "..", "none/", &"x".repeat(300)] {
+            assert!(AtomicFile::create(dir.path().join(name)).is_err(), "{name}");
+        }
+        assert!(AtomicFile::create("").is_err());
     }
 
     #[cfg(target_os = "linux")]

@@ -19,6 +19,8 @@ impl Identity {
     /// The identity of an ordinary file or a folder. Devices and pipes cannot be overwritten, so
     /// they have none, and neither has a file that does not exist.
     fn of(path: &Path) -> Option<Self> {
+        // Standard input may come from a file (`< stories.jsonl`).
+        let path = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
         let there = path.metadata().ok()?;
         if !there.is_file() && !there.is_dir() {
             return None;
@@ -36,7 +38,7 @@ impl Identity {
 /// Refuses outputs that are also inputs, and two outputs that are one file.
 ///
 /// Symbolic links and hard links are seen through. A folder among the inputs stands for itself and
-/// for the files in it. Outputs that do not exist yet, devices and pipes are never refused; only
+/// for the files in it, and `-` for the file that standard input comes from, if it is one. Outputs that do not exist yet, devices and pipes are never refused; only
 /// two outputs of the same name are.
 ///
 /// ```
