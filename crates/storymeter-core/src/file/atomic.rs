@@ -90,9 +90,7 @@ fn open(path: &Path) -> Result<Target> {
         }
         // A file that is reached through an open handle (`/dev/stdout`, `/proc/self/fd/3`) is
         // written to through that handle: whoever opened it waits for the bytes there.
-        Ok(there)
-            if !there.is_file() || ["/dev", "/proc"].iter().any(|at| path.starts_with(at)) =>
-        {
+        Ok(there) if !there.is_file() || is_handle(path) => {
             OpenOptions::new().write(true).open(path).map(Target::Direct).map_err(failed)
         }
         Ok(there) => {
@@ -113,6 +111,11 @@ fn open(path: &Path) -> Result<Target> {
             Ok(Target::Temporary(temporary(&path)?, path))
         }
     }
+}
+
+/// Whether a path names an open handle of a process.
+fn is_handle(path: &Path) -> bool {
+    ["/dev/fd", "/dev/stdout", "/dev/stderr", "/proc"].iter().any(|at| path.starts_with(at))
 }
 
 fn temporary(path: &Path) -> Result<Temporary> {
@@ -213,6 +216,18 @@ mod tests {
             assert!(AtomicFile::create(dir.path().join(name)).is_err(), "{name}");
         }
         assert!(AtomicFile::create("").is_err());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_in_memory_is_a_file_like_any_other() {
+        let Ok(dir) = tempfile::tempdir_in("/dev/shm") else { return };
+        let path = dir.path().join("out");
+        std::fs::write(&path, "old").unwrap();
+        let mut out = AtomicFile::create(&path).unwrap();
+        out.write_all(b"new").unwrap();
+        drop(out);
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
     }
 
     #[cfg(target_os = "linux")]
