@@ -14,6 +14,7 @@ use crate::{Error, Place, Result};
 const START: usize = 1 << 16;
 
 /// An opened input, uncompressed.
+#[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "only Parquet asks for the file"))]
 pub(super) struct Source {
     /// The first bytes, from which the format is found.
     pub start: Vec<u8>,
