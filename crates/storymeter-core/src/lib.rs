@@ -34,6 +34,7 @@ pub mod read;
 pub mod rng;
 mod signature;
 pub mod split;
+pub mod spreadsheet;
 mod story;
 mod table;
 pub mod terminal;

@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use storymeter_core::spreadsheet::{TextCells, unmarked};
 use storymeter_core::{Error as CoreError, Place};
 
 use crate::Study;
@@ -50,6 +51,15 @@ pub fn holds_study(folder: &Path) -> bool {
 /// # Errors
 /// Where the file system refuses.
 pub fn write(study: &Study, folder: &Path) -> Result<Vec<PathBuf>> {
+    write_as(study, folder, TextCells::Marked)
+}
+
+/// As [`write`], and says whether names in CSV files that a spreadsheet would run as formulas are
+/// marked.
+///
+/// # Errors
+/// Where the file system refuses.
+pub fn write_as(study: &Study, folder: &Path, cells: TextCells) -> Result<Vec<PathBuf>> {
     let io = |path: &Path| {
         let place = Place::file(path);
         move |source| CoreError::io(place.clone(), source)
@@ -62,7 +72,7 @@ pub fn write(study: &Study, folder: &Path) -> Result<Vec<PathBuf>> {
     let draft =
         tempfile::Builder::new().prefix(".storymeter-").tempdir_in(parent).map_err(io(parent))?;
     let mut names = Vec::new();
-    for (name, content) in files(study)? {
+    for (name, content) in files(study, cells)? {
         fs::write(draft.path().join(&name), content).map_err(io(&folder.join(&name)))?;
         names.push(name);
     }
@@ -104,11 +114,11 @@ fn listed(folder: &Path) -> Vec<String> {
         let plain = Path::new(name).file_name().is_some_and(|own| own == name);
         plain && name.ends_with(".csv") && ours(name)
     };
-    let names = list.records().filter_map(|record| Some(record.ok()?.get(0)?.to_owned()));
+    let names = list.records().filter_map(|record| Some(unmarked(record.ok()?.get(0)?).to_owned()));
     names.filter(|name| is_sheet(name)).collect()
 }
 
-fn files(study: &Study) -> Result<Vec<(String, String)>> {
+fn files(study: &Study, cells: TextCells) -> Result<Vec<(String, String)>> {
     let sheets = view::sheets(study);
     let json = |name: &str, written: serde_json::Result<String>| {
         let text = written.map_err(|e| CoreError::invalid(Place::file(name), e.to_string()))?;
@@ -129,8 +139,8 @@ fn files(study: &Study) -> Result<Vec<(String, String)>> {
         let name = format!("{}.csv", sheet.id);
         let line = [&name, &sheet.title, &sheet.signature];
         index.push(line.into_iter().map(Into::into).collect());
-        files.push((name, text::csv(sheet)));
+        files.push((name, text::csv(sheet, cells)));
     }
-    files.push((INDEX.to_owned(), text::csv(&index)));
+    files.push((INDEX.to_owned(), text::csv(&index, cells)));
     Ok(files)
 }

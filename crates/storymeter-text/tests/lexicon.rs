@@ -137,6 +137,29 @@ fn a_table_of_the_user_extends_the_lexicon() {
 }
 
 #[test]
+fn a_table_without_end_is_refused_and_a_large_one_is_read_quickly() {
+    let refuse = |table: &mut dyn std::io::Read| {
+        Lexicon::from_conceptnet(std::io::BufReader::new(table), "table.txt").unwrap_err()
+    };
+    for byte in [0, b'a'] {
+        let error = refuse(&mut std::io::repeat(byte)).to_string();
+        assert_eq!(error, "table.txt:1: the line has more than 1048576 bytes");
+    }
+    let long = format!("a|||{}|||b", "x".repeat(1_000_000));
+    let error = refuse(&mut long.as_bytes()).to_string();
+    assert!(error.len() < 300, "{} characters", error.len());
+    // Looking for each of these tails among those before it would take minutes.
+    let tails = |line: u32| (0..20_000).map(move |tail| format!("{:x} ", line * 20_000 + tail));
+    let table: String = (0..20)
+        .map(|line| format!("a|||/r/Antonym|||{}\n", tails(line).collect::<String>()))
+        .collect();
+    let begin = std::time::Instant::now();
+    let lexicon = Lexicon::from_conceptnet(table.as_bytes(), "table.txt").unwrap();
+    assert_eq!(lexicon.antonyms("a", Noun).len(), 399_999, "all but the word itself");
+    assert!(begin.elapsed() < std::time::Duration::from_secs(10), "{:?}", begin.elapsed());
+}
+
+#[test]
 fn a_wrong_table_is_refused_with_file_and_line() {
     let refuse =
         |table: &[u8]| Lexicon::from_conceptnet(table, "table.txt").unwrap_err().to_string();
@@ -152,10 +175,7 @@ fn a_wrong_table_is_refused_with_file_and_line() {
         refuse(b" |||/r/Antonym|||b"),
         "table.txt:1: the head is empty; a line is head|||/r/Antonym|||tail tail"
     );
-    assert_eq!(
-        refuse(b"a|||/r/Antonym|||b\n\xff"),
-        "table.txt:2: stream did not contain valid UTF-8"
-    );
+    assert_eq!(refuse(b"a|||/r/Antonym|||b\n\xff"), "table.txt:2: the line is not UTF-8 text");
     assert!(matches!(
         Lexicon::from_conceptnet("\n \n".as_bytes(), "table.txt"),
         Err(LexiconError::Empty { place }) if place == "table.txt"

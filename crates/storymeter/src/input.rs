@@ -1,14 +1,15 @@
 //! Stories from files, read ahead on a thread of their own, with references from other files.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use rayon::prelude::*;
-use storymeter_core::read::{Format, RawRecord, RawRecords, ReadOptions, Record, Skipped};
-use storymeter_core::{Error as InputError, Place, Story};
-use tempfile::NamedTempFile;
+use storymeter_core::Story;
+use storymeter_core::file::Temporary;
+use storymeter_core::read::{
+    Format, RawRecord, RawRecords, ReadOptions, Record, Skipped, put_aside,
+};
 
 use crate::{Error, Result};
 
@@ -31,33 +32,42 @@ const BATCH: usize = 1024;
 pub struct Inputs {
     files: Vec<PathBuf>,
     options: ReadOptions,
-    /// Removed when dropped.
-    spool: Option<NamedTempFile>,
+    copies: Copies,
 }
 
 impl Inputs {
-    /// Inputs that can be read once, and several times where standard input is not among them.
+    /// Inputs that can be read once, and several times where all of them are files.
     pub fn new(files: Vec<PathBuf>, options: ReadOptions) -> Self {
-        Self { files, options, spool: None }
+        Self { files, options, copies: Copies::default() }
     }
 
-    /// The same inputs, which can be read several times: standard input is put aside in a
-    /// temporary file.
+    /// The same inputs, which can be read several times: what is not a file or a folder, such as
+    /// standard input or a pipe, is put aside in a temporary file.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("stories.jsonl");
+    /// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
+    /// use storymeter::core::read::ReadOptions;
+    /// use storymeter::input::Inputs;
+    /// let inputs = Inputs::new(vec![path], ReadOptions::default()).repeatable()?;
+    /// assert_eq!(inputs.batches()?.count(), 1);
+    /// assert_eq!(inputs.batches()?.count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// Where standard input cannot be read or put aside.
+    /// Where such an input cannot be read or put aside, or does not end.
     pub fn repeatable(mut self) -> Result<Self> {
-        if self.files.iter().any(|file| file == Path::new("-")) {
-            let spool = || -> io::Result<NamedTempFile> {
-                let mut spool = NamedTempFile::new()?;
-                io::copy(&mut io::stdin().lock(), &mut spool)?;
-                Ok(spool)
-            };
-            let spool = spool().map_err(|e| InputError::io(Place::file("-"), e))?;
-            self.options.spooled_stdin = Some(spool.path().to_owned());
-            self.spool = Some(spool);
-        }
+        self.copies = Copies::make(&self.files, &self.options)?;
+        self.options.copies = self.copies.names();
         Ok(self)
+    }
+
+    /// The file from which an input can be read again: its copy, or the file itself.
+    pub fn file_of<'a>(&'a self, input: &'a Path) -> &'a Path {
+        let copy = self.options.copies.iter().find(|(named, _)| named == input);
+        copy.map_or(input, |(_, copy)| copy)
     }
 
     /// All stories at once, for work that must hold them. `watch` is told how many there are so
@@ -94,6 +104,28 @@ impl Inputs {
     /// Where a file cannot be opened.
     pub fn batches(&self) -> Result<Batches> {
         Batches::open(&self.files, &self.options)
+    }
+}
+
+/// Copies of inputs that can be read only once. They are removed when dropped.
+#[derive(Default)]
+pub(crate) struct Copies(Vec<(PathBuf, Temporary)>);
+
+impl Copies {
+    /// Puts aside what cannot be read again.
+    fn make(files: &[PathBuf], options: &ReadOptions) -> Result<Self> {
+        let mut copies: Vec<(PathBuf, Temporary)> = Vec::new();
+        for file in files {
+            if copies.iter().all(|(named, _)| named != file) {
+                copies.extend(put_aside(file, options)?.map(|copy| (file.clone(), copy)));
+            }
+        }
+        Ok(Self(copies))
+    }
+
+    /// What [`ReadOptions::copies`] expects.
+    fn names(&self) -> Vec<(PathBuf, PathBuf)> {
+        self.0.iter().map(|(named, copy)| (named.clone(), copy.path().to_owned())).collect()
     }
 }
 
@@ -138,6 +170,17 @@ pub struct ReferenceFiles {
     pub format: Option<Format>,
 }
 
+impl ReferenceFiles {
+    /// Puts aside what cannot be read again.
+    pub(crate) fn put_aside(&self) -> Result<Copies> {
+        Copies::make(&self.files, &self.options())
+    }
+
+    fn options(&self) -> ReadOptions {
+        ReadOptions { format: self.format, ..ReadOptions::default() }
+    }
+}
+
 /// Reads files of references in step with the stories.
 pub(crate) struct References {
     files: Vec<(PathBuf, Batches)>,
@@ -151,8 +194,8 @@ pub(crate) struct References {
 pub(crate) struct Given(Vec<Vec<RawRecord>>);
 
 impl References {
-    pub(crate) fn open(references: &ReferenceFiles) -> Result<Self> {
-        let options = ReadOptions { format: references.format, ..ReadOptions::default() };
+    pub(crate) fn open(references: &ReferenceFiles, copies: &Copies) -> Result<Self> {
+        let options = ReadOptions { copies: copies.names(), ..references.options() };
         let open = |file: &PathBuf| {
             Ok((file.clone(), Batches::open(std::slice::from_ref(file), &options)?))
         };

@@ -10,7 +10,7 @@ use storymeter_core::{
 };
 use storymeter_metrics::{Batch, MetricSet, in_order};
 
-use crate::input::{Inputs, ReferenceFiles, References, parse};
+use crate::input::{Copies, Inputs, ReferenceFiles, References, parse};
 use crate::ledger::{Ledger, Resampling};
 use crate::{Error, Result, catalogue};
 
@@ -258,7 +258,9 @@ impl ReadyScorer {
     /// Scores stories from files, batch by batch, in bounded memory.
     ///
     /// `work` is done on all threads, on several batches at once. What comes of it is handed to
-    /// `take` in input order. Metrics that must know the corpus first read the input twice.
+    /// `take` in input order. Metrics that must know the corpus first read the input twice
+    /// ([`ReadyScorer::reads_twice`]); the inputs must be [`Inputs::repeatable`] then. References
+    /// are put aside where that is needed.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -292,7 +294,9 @@ impl ReadyScorer {
         work: impl Fn(Scored<'_>) -> Result<R, E> + Sync,
         mut take: impl FnMut(R) -> Result<(), E>,
     ) -> Result<Run, E> {
+        let mut copies = Copies::default();
         if self.reads_twice() {
+            copies = references.put_aside()?;
             let survey = self.metrics.survey();
             let metrics = &self.metrics;
             let gather = |records: &[Record]| -> Result<(), E> {
@@ -300,7 +304,8 @@ impl ReadyScorer {
                 Ok(survey.batch(records).map_err(Error::from)?)
             };
             // Bad records are counted by the second pass.
-            each_batch((inputs, references), (watch, Pass::Survey), AHEAD, gather, |()| Ok(()))?;
+            let from = (inputs, references, &copies);
+            each_batch(from, (watch, Pass::Survey), AHEAD, gather, |()| Ok(()))?;
             self.metrics = self.metrics.surveyed(survey).map_err(Error::from)?;
         }
         let (metrics, explainer) = (&self.metrics, &self.explainer);
@@ -333,7 +338,7 @@ impl ReadyScorer {
         let mut ledger = Ledger::new(metrics.width());
         let mut tally = Tally::new(metrics);
         let skipped = each_batch(
-            (inputs, references),
+            (inputs, references, &copies),
             (watch, Pass::Score),
             ahead,
             score,
@@ -349,13 +354,13 @@ impl ReadyScorer {
 
 /// Reads the input batch by batch, with the references of the reference files.
 fn each_batch<R: Send, E: From<Error> + Send>(
-    (inputs, references): (&Inputs, &ReferenceFiles),
+    (inputs, references, copies): (&Inputs, &ReferenceFiles, &Copies),
     (watch, pass): (&mut dyn Watch, Pass),
     ahead: usize,
     work: impl Fn(&[Record]) -> Result<R, E> + Sync,
     mut take: impl FnMut(R) -> Result<(), E>,
 ) -> Result<Skipped, E> {
-    let mut references = References::open(references)?;
+    let mut references = References::open(references, copies)?;
     let mut skipped = Skipped::default();
     watch.begins(pass);
     let batches = inputs.batches()?.map(|batch| -> Result<_> {

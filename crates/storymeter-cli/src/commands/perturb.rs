@@ -336,10 +336,12 @@ fn read_donors(
     let from = match &args.donors {
         None => inputs,
         Some(path) => {
-            if let Some(prepared) = read_prepared(path)? {
+            // The file is opened twice, first to see whether it is a saved sample.
+            let file = InputArgs { files: vec![path.clone()], ..args.input.clone() };
+            own = file.once().repeatable()?;
+            if let Some(prepared) = read_prepared(path, own.file_of(path))? {
                 return Ok(prepared);
             }
-            own = InputArgs { files: vec![path.clone()], ..args.input.clone() }.once();
             &own
         }
     };
@@ -372,18 +374,19 @@ fn read_donors(
     Ok(donors)
 }
 
-/// The saved sample in a file, or `None` if the file is something else.
-fn read_prepared(path: &Path) -> anyhow::Result<Option<Donors>> {
-    if path == Path::new("-") || path.is_dir() {
+/// The saved sample in a file, or `None` if the file is something else. Errors name `path`, of which
+/// `file` may be a copy.
+fn read_prepared(path: &Path, file: &Path) -> anyhow::Result<Option<Donors>> {
+    if file.is_dir() {
         return Ok(None);
     }
     let failed = |e| Error::io(Place::file(path), e);
     let mut beginning = Vec::new();
-    File::open(path).map_err(failed)?.take(32).read_to_end(&mut beginning).map_err(failed)?;
+    File::open(file).map_err(failed)?.take(32).read_to_end(&mut beginning).map_err(failed)?;
     if !Donors::is_prepared(&beginning) {
         return Ok(None);
     }
-    let donors = Donors::read_from(&mut File::open(path).map_err(failed)?)
+    let donors = Donors::read_from(&mut File::open(file).map_err(failed)?)
         .with_context(|| path.display().to_string())?;
     Ok(Some(donors))
 }

@@ -2,18 +2,24 @@
 //!
 //! The story is the column `story`, or the columns `sentence1` to `sentence5` joined by spaces.
 //! Other columns that are read are `id` (or `story_id`, `storyid`), `system` (or `model`), `item`
-//! (or `prompt_index`), `prompt` and `reference`. If a file has two names of the same thing, the
-//! first name of this list counts. Names may be in upper or lower case. All other columns are
-//! ignored.
+//! (or `prompt_index`), `prompt` and `reference`. Names may be in upper or lower case. Two columns
+//! of the same thing, under one name or under two, are an error. All other columns are ignored.
 //!
 //! CSV is quoted as in RFC 4180 and may have line breaks inside quotes. TSV has no quotes: a tab
 //! always ends a field.
+//!
+//! CSV files of [`StoryWriter`](crate::write::StoryWriter) may have marks before cells that a
+//! spreadsheet would run as formulas. [`spreadsheet`](crate::spreadsheet) says how such a file is
+//! recognised, and the marks are removed. In all other files, an apostrophe is an apostrophe.
 
 use std::borrow::Cow;
 
 use super::Format;
 use super::lines::{Line, LineReader, is_blank};
 use super::raw::Cut;
+use super::shown::{cut, listed};
+use crate::spreadsheet::unmarked;
+use crate::write::STORY_HEADER;
 use crate::{Error, Place, Result, Story};
 
 /// What a column holds.
@@ -47,6 +53,8 @@ pub(super) struct Header {
     format: Format,
     names: Vec<String>,
     roles: Vec<Role>,
+    /// Whether cells may have marks.
+    marked: bool,
     /// The columns of the sentences in reading order; empty if there is a column `story`.
     sentences: Vec<usize>,
 }
@@ -54,31 +62,30 @@ pub(super) struct Header {
 impl Header {
     /// Finds the columns in the first record of a file.
     pub fn new(record: &str, format: Format, place: &Place) -> Result<Self> {
-        let names: Vec<String> =
-            fields(record, format).map(|name| name.trim().to_owned()).collect();
-        let find = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+        let names = names_of(record, format, MAX_COLUMNS, place)?;
         let mut roles = vec![Role::Ignored; names.len()];
         for (role, aliases) in NAMES {
-            if let Some(column) = aliases.iter().find_map(|alias| find(alias)) {
+            if let Some(column) = only_column(&names, aliases, place)? {
                 roles[column] = role;
             }
         }
         let mut sentences = Vec::new();
         if !roles.contains(&Role::Story) {
-            match SENTENCES.iter().map(|name| find(name)).collect::<Option<Vec<usize>>>() {
-                Some(columns) => sentences = columns,
-                None => {
-                    let problem = format!(
-                        "there is neither a column \"story\" nor columns \"sentence1\" to \
-                         \"sentence5\"; the columns are: {}",
-                        names.join(", ")
-                    );
-                    return Err(Error::invalid(place.clone(), problem));
-                }
+            for name in SENTENCES {
+                sentences.extend(only_column(&names, &[name], place)?);
+            }
+            if sentences.len() < SENTENCES.len() {
+                let problem = format!(
+                    "there is neither a column \"story\" nor columns \"sentence1\" to \
+                     \"sentence5\"; the columns are: {}",
+                    listed(&names)
+                );
+                return Err(Error::invalid(place.clone(), problem));
             }
             sentences.iter().for_each(|&column| roles[column] = Role::Sentence);
         }
-        Ok(Self { format, names, roles, sentences })
+        let marked = format == Format::Csv && record.trim_end() == STORY_HEADER;
+        Ok(Self { format, names, roles, marked, sentences })
     }
 
     /// Makes a story from a record.
@@ -87,6 +94,7 @@ impl Header {
         let mut cells = vec![Cow::Borrowed(""); self.sentences.len()];
         let mut count = 0;
         for field in fields(record, self.format) {
+            let field = if self.marked { without_mark(field) } else { field };
             match self.roles.get(count) {
                 None | Some(Role::Ignored) => {}
                 Some(Role::Story) => story.text = field.into_owned(),
@@ -124,8 +132,65 @@ impl Header {
     }
 }
 
+/// The largest number of columns of a file of stories.
+const MAX_COLUMNS: usize = 100_000;
+
+/// The names in a header.
+pub(super) fn names_of(
+    header: &str,
+    format: Format,
+    most: usize,
+    place: &Place,
+) -> Result<Vec<String>> {
+    let names: Vec<String> =
+        fields(header, format).take(most + 1).map(|name| name.trim().to_owned()).collect();
+    if names.len() > most {
+        let problem = format!("the header has more than {most} columns");
+        return Err(Error::invalid(place.clone(), problem));
+    }
+    Ok(names)
+}
+
+/// The column that has one of several names for the same thing.
+pub(super) fn only_column(
+    names: &[String],
+    aliases: &[&str],
+    place: &Place,
+) -> Result<Option<usize>> {
+    let is_alias = |name: &&String| aliases.iter().any(|alias| name.eq_ignore_ascii_case(alias));
+    let mut columns = (0..).zip(names).filter(|(_, name)| is_alias(name));
+    match (columns.next(), columns.next()) {
+        (Some((first, name)), Some((second, other))) => {
+            let problem = format!(
+                "columns {} (\"{}\") and {} are names of the same thing; keep one of them",
+                first + 1,
+                cut(name),
+                second + 1
+            );
+            Err(Error::invalid(place.clone().in_field(cut(other)), problem))
+        }
+        (first, _) => Ok(first.map(|(column, _)| column)),
+    }
+}
+
+/// The fields of a CSV record that must have as many as the header.
+pub(super) fn cells<'a>(record: &'a str, width: usize, place: &Place) -> Result<Vec<Cow<'a, str>>> {
+    let cells: Vec<_> = fields(record, Format::Csv).take(width + 1).collect();
+    if cells.len() != width {
+        return Err(wrong_width(place, fields(record, Format::Csv).count(), width));
+    }
+    Ok(cells)
+}
+
+fn without_mark(field: Cow<'_, str>) -> Cow<'_, str> {
+    match field {
+        Cow::Borrowed(text) => Cow::Borrowed(unmarked(text)),
+        Cow::Owned(text) => Cow::Owned(unmarked(&text).to_owned()),
+    }
+}
+
 /// The error for a record that has another number of fields than the header.
-pub(super) fn wrong_width(place: &Place, fields: usize, header: usize) -> Error {
+fn wrong_width(place: &Place, fields: usize, header: usize) -> Error {
     let problem = format!("the record has {fields} fields, but the header has {header}");
     Error::invalid(place.clone(), problem)
 }
@@ -138,8 +203,12 @@ fn non_empty(field: Cow<'_, str>) -> Option<String> {
 /// because a single word may begin any text.
 pub(super) fn is_header(line: &[u8], format: Format) -> bool {
     let Ok(line) = std::str::from_utf8(line) else { return false };
-    let header = Header::new(line, format, &Place::default());
-    header.is_ok_and(|header| header.names.len() > 1)
+    let has = |wanted: &str| fields(line, format).any(|name| is_named(&name, wanted));
+    fields(line, format).count() > 1 && (has("story") || SENTENCES.into_iter().all(has))
+}
+
+fn is_named(name: &str, wanted: &str) -> bool {
+    name.trim().eq_ignore_ascii_case(wanted)
 }
 
 /// The fields of a record, unquoted.
@@ -204,7 +273,7 @@ fn unquote(text: &str) -> (Cow<'_, str>, Option<&str>) {
 }
 
 /// Whether a CSV record goes on after this line, because a quote is open.
-fn is_open_after(line: &[u8], mut open: bool) -> bool {
+pub(super) fn is_open_after(line: &[u8], mut open: bool) -> bool {
     let mut unread = line;
     loop {
         if open {
@@ -238,7 +307,11 @@ pub(super) fn cut_csv(lines: &mut LineReader) -> Result<Option<Cut>> {
             (None, Some(line)) => {
                 return broken(line, "a quote that opens in this record is never closed".into());
             }
-            (Some(Line::Broken(problem)), _) => return broken(lines.number(), problem),
+            (Some(Line::Broken(problem)), None) => return broken(lines.number(), problem),
+            (Some(Line::Broken(problem)), Some(line)) => {
+                let number = lines.number();
+                return broken(line, format!("the record goes on to line {number}: {problem}"));
+            }
             (Some(Line::Text(line)), None) if is_blank(&line) => {}
             (Some(Line::Text(line)), _) => {
                 let begin = *begin.get_or_insert(lines.number());

@@ -5,13 +5,13 @@
 //! needed here (worker, assignment, time). The human story becomes the reference. The criteria keep
 //! their names.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::Format;
-use super::delimited::{cut_csv, fields, wrong_width};
+use super::delimited::{self, cut_csv, fields, is_open_after, names_of};
 use super::lines::LineReader;
 use super::raw::Cut;
+use super::shown::{listed, quoted};
 use crate::{Error, Place, Ratings, Result, Story};
 
 /// The six criteria, in the order of the paper and of its files.
@@ -36,14 +36,18 @@ pub(super) struct Columns {
 impl Columns {
     /// Finds the columns in the header.
     pub fn new(header: &str, place: &Place) -> Result<Self> {
-        let names: Vec<_> = fields(header, Format::Csv).collect();
+        let names = names_of(header, Format::Csv, MAX_COLUMNS, place)?;
         let find = |wanted: &str| {
-            names.iter().position(|name| name.trim() == wanted).ok_or_else(|| {
-                let columns = names.join(", ");
-                let problem =
-                    format!("there is no column \"{wanted}\"; the columns are: {columns}");
-                Error::invalid(place.clone(), problem)
-            })
+            let mut columns = (0..).zip(&names).filter(|(_, name)| *name == wanted);
+            let problem = match (columns.next(), columns.next()) {
+                (Some((column, _)), None) => return Ok(column),
+                (Some(_), Some(_)) => format!("there are two columns \"{wanted}\""),
+                (None, _) => {
+                    let columns = listed(&names);
+                    format!("there is no column \"{wanted}\"; the columns are: {columns}")
+                }
+            };
+            Err(Error::invalid(place.clone(), problem))
         };
         let [id, prompt, human, story, model] = COLUMNS.map(find);
         let mut criteria = [0; 6];
@@ -61,21 +65,13 @@ impl Columns {
         })
     }
 
-    fn cells<'a>(&self, row: &'a str, place: &Place) -> Result<Vec<Cow<'a, str>>> {
-        let cells: Vec<_> = fields(row, Format::Csv).collect();
-        if cells.len() != self.width {
-            return Err(wrong_width(place, cells.len(), self.width));
-        }
-        Ok(cells)
-    }
-
     /// Makes a story from its rows, which [`Grouper`] has put together.
     pub fn parse(&self, rows: &str, place: &Place) -> Result<Story> {
         let mut story = Story::default();
         let mut ratings = Ratings::new();
         let mut place = place.clone();
-        for (rater, row) in rows.split(ROW_END).enumerate() {
-            let cells = self.cells(row, &place)?;
+        for (rater, row) in split_rows(rows).enumerate() {
+            let cells = delimited::cells(row, self.width, &place)?;
             if rater == 0 {
                 let cell = |column: usize| cells[column].to_string();
                 story = Story {
@@ -91,7 +87,7 @@ impl Columns {
                 ratings.push(
                     name,
                     rating(&cells[column]).ok_or_else(|| {
-                        let problem = format!("\"{}\" is not a number", cells[column]);
+                        let problem = format!("{} is not a number", quoted(&cells[column]));
                         Error::invalid(place.clone().in_field(name), problem)
                     })?,
                 );
@@ -113,9 +109,30 @@ fn rating(cell: &str) -> Option<Option<f64>> {
     cell.parse().ok().filter(|number: &f64| number.is_finite()).map(Some)
 }
 
-/// Stands between the rows of one story: a byte that no text has, and a line break so that lines
-/// can still be counted.
-const ROW_END: &str = "\0\n";
+/// The largest number of columns. HANNA's file has 17.
+const MAX_COLUMNS: usize = 10_000;
+
+/// The rows of one story, which stand one after the other. A row ends with the first line that
+/// leaves no quotation mark open.
+fn split_rows(mut unread: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        if unread.is_empty() {
+            return None;
+        }
+        let mut open = false;
+        let mut begin = 0;
+        for end in memchr::memchr_iter(b'\n', unread.as_bytes()) {
+            open = is_open_after(&unread.as_bytes()[begin..end], open);
+            begin = end + 1;
+            if !open {
+                let row = &unread[..end];
+                unread = &unread[begin..];
+                return Some(row);
+            }
+        }
+        Some(std::mem::take(&mut unread))
+    })
+}
 
 /// Puts consecutive rows with the same story id together.
 pub(super) struct Grouper {
@@ -154,7 +171,7 @@ impl Grouper {
                         self.seen.insert(id);
                         return Ok(Some(Cut { line, body: Err(problem) }));
                     }
-                    rows.extend_from_slice(ROW_END.as_bytes());
+                    rows.push(b'\n');
                     rows.extend_from_slice(&row);
                 }
                 Some(_) => {
@@ -168,8 +185,9 @@ impl Grouper {
             Ok(rows)
         } else {
             Err(format!(
-                "duplicate story id \"{id}\": it was used further up, and the rows of a story must \
-                 stand together"
+                "duplicate story id {}: it was used further up, and the rows of a story must stand \
+                 together",
+                quoted(&id)
             ))
         };
         Ok(Some(Cut { line, body }))
@@ -183,5 +201,8 @@ impl Grouper {
 
 /// Whether the first line of a file is the header of this layout.
 pub(super) fn is_header(line: &[u8]) -> bool {
-    std::str::from_utf8(line).is_ok_and(|line| Columns::new(line, &Place::default()).is_ok())
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    let names: HashSet<String> =
+        fields(line, Format::Csv).map(|name| name.trim().to_owned()).collect();
+    COLUMNS.iter().chain(&CRITERIA).all(|&name| names.contains(name))
 }

@@ -25,6 +25,11 @@ pub(super) struct LineReader {
     ended: bool,
 }
 
+/// A line that is this many times as long as the longest that is read is not skipped like others
+/// that are too long. It probably never ends, as in a device or in compressed data that were made
+/// to unpack to far more than their size.
+const ENDLESS: usize = 64;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl LineReader {
@@ -72,6 +77,11 @@ impl LineReader {
             }
             let used = part.len() + usize::from(newline.is_some());
             self.input.consume(used);
+            if length > self.max.saturating_mul(ENDLESS) {
+                self.ended = true;
+                let problem = format!("the line has more than {length} bytes and does not end");
+                return Err(Error::invalid(Place::file(&self.path).at_line(self.number), problem));
+            }
             if newline.is_some() {
                 break;
             }
@@ -141,5 +151,14 @@ mod tests {
         let problem = "the line has 6 bytes, but at most 3 are read";
         assert_eq!(lines[1], (2, Line::Broken(problem.into())));
         assert_eq!(lines[2], (3, text("ab")));
+    }
+
+    #[test]
+    fn a_line_that_does_not_end_is_not_read_for_ever() {
+        let endless = std::io::BufReader::new(std::io::repeat(b'a'));
+        let mut reader = LineReader::new(Box::new(endless), Path::new("t"), 1000);
+        let error = reader.next().unwrap_err().to_string();
+        assert!(error.starts_with("t:1: the line has more than ") && error.len() < 80, "{error}");
+        assert_eq!(reader.next().unwrap(), None);
     }
 }

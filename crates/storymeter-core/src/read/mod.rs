@@ -18,9 +18,14 @@
 //! records in the same way as [`StoryReader`] does.
 //!
 //! All text layouts are UTF-8, with or without a byte order mark. Lines end in `\n` or `\r\n`. A
-//! record may have at most [`ReadOptions::max_line`] bytes, which are 64 MiB by default.
+//! record may have at most [`ReadOptions::max_line`] bytes, which are 64 MiB by default. NUL
+//! characters are an error, except as `\u0000` in JSON.
+//!
+//! An input that is read twice must be a file, or be put aside first ([`put_aside`]).
 
+mod aside;
 mod delimited;
+mod fields;
 mod format;
 mod hanna;
 mod jsonl;
@@ -29,6 +34,7 @@ mod lines;
 mod parquet;
 mod raw;
 mod scores;
+mod shown;
 mod source;
 mod text;
 mod union;
@@ -37,6 +43,7 @@ mod writing_prompts;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+pub use aside::put_aside;
 pub use format::{Format, UnknownFormat};
 pub use raw::{RawRecord, RawRecords};
 pub use scores::{hanna_metric_name, hanna_scores, scores, scores_from};
@@ -68,9 +75,10 @@ pub struct ReadOptions {
     /// WritingPrompts stories are cut at the last end of a sentence within this number of words
     /// (UNION, section 4.2).
     pub max_words: usize,
-    /// A file that holds a copy of standard input. If it is given, `-` is read from it, as often as
-    /// needed, and errors still call it standard input.
-    pub spooled_stdin: Option<PathBuf>,
+    /// Inputs that can be read only once, such as `-` or a pipe, and the files that hold copies of
+    /// them ([`put_aside`]). The copy is read instead, as often as needed. The format is still found
+    /// from the name of the input, and errors show that name.
+    pub copies: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Default for ReadOptions {
@@ -82,7 +90,7 @@ impl Default for ReadOptions {
             max_line: 64 << 20,
             record_offset: 0,
             max_words: 200,
-            spooled_stdin: None,
+            copies: Vec::new(),
         }
     }
 }
@@ -111,8 +119,8 @@ pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<StoryReader> {
 
 /// Reads stories from any stream, gzipped or not.
 ///
-/// Errors show the name, and the format is found from it. WritingPrompts and Parquet cannot be read
-/// from a stream, so they are read from files of that name.
+/// Errors show the name, and the format is found from it. WritingPrompts cannot be read from a
+/// stream, so it is read from the files of that name.
 ///
 /// ```
 /// use storymeter_core::read::{ReadOptions, from_reader};

@@ -2,6 +2,8 @@
 //!
 //! Other columns are not read. Lists, groups and maps become lists and objects of JSON, so
 //! `reference` may be a list and `human` a group of lists.
+//!
+//! Such a file is read from its end, so a stream is put aside in a temporary file first.
 
 use std::fs::File;
 use std::path::Path;
@@ -15,8 +17,11 @@ use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
 use serde_json::{Map, Value};
 
-use super::jsonl;
 use super::raw::Body;
+use super::shown::{listed, shortened};
+use super::source::{PARQUET_MAGIC, Source};
+use super::{aside, jsonl};
+use crate::file::Temporary;
 use crate::{Error, Place, Result};
 
 /// The rows of a file.
@@ -25,24 +30,40 @@ pub(super) struct Rows {
     /// The number of rows given so far. Errors show the 1-based number of a row as its line.
     number: u64,
     ended: bool,
+    /// The copy of a stream.
+    _copy: Option<Temporary>,
 }
 
 impl Rows {
     /// Opens a file and finds the columns.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn open(source: Source, path: &Path) -> Result<Self> {
         let place = Place::file(path);
-        if path == Path::new("-") {
-            return Err(Error::invalid(place, "Parquet cannot be read from a stream; name a file"));
+        let broken = |e: ParquetError| {
+            Error::invalid(Place::file(path), format!("not valid Parquet: {}", message(&e)))
+        };
+        if !source.start.starts_with(PARQUET_MAGIC) {
+            let problem = "not valid Parquet: the file does not begin with \"PAR1\"";
+            return Err(Error::invalid(place, problem));
         }
-        let broken =
-            |e: ParquetError| Error::invalid(Place::file(path), format!("not valid Parquet: {e}"));
-        let file = File::open(path).map_err(|e| Error::io(place.clone(), e))?;
+        if source.unpacked {
+            let problem = "Parquet is not read from gzip, because it is compressed already; unpack \
+                           the file";
+            return Err(Error::invalid(place, problem));
+        }
+        let (file, copy) = match source.file.clone() {
+            Some(file) => (file, None),
+            None => {
+                let copy = aside::copy(source.into_stream(), path, u64::MAX, u64::MAX)?;
+                (copy.path().to_owned(), Some(copy))
+            }
+        };
+        let file = File::open(file).map_err(|e| Error::io(place.clone(), e))?;
         let reader = SerializedFileReader::new(file).map_err(broken)?;
         let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
         let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
         if !names.contains(&"story") {
             let problem =
-                format!("there is no column \"story\"; the columns are: {}", names.join(", "));
+                format!("there is no column \"story\"; the columns are: {}", listed(&names));
             return Err(Error::invalid(place, problem));
         }
         let wanted = schema
@@ -57,7 +78,7 @@ impl Rows {
                 RowIter::from_file_into(Box::new(reader)).project(Some(projection))
             })
             .map_err(broken)?;
-        Ok(Self { rows, number: 0, ended: false })
+        Ok(Self { rows, number: 0, ended: false, _copy: copy })
     }
 
     /// The next row and its number.
@@ -70,11 +91,16 @@ impl Rows {
             Ok(row) => Body::Row(object(&row)),
             Err(e) => {
                 self.ended = true;
-                Body::Broken(format!("this row and those after it cannot be read: {e}"))
+                Body::Broken(format!("this row and those after it cannot be read: {}", message(&e)))
             }
         };
         Some((self.number, body))
     }
+}
+
+/// What is wrong, in a few lines at most.
+fn message(e: &ParquetError) -> String {
+    shortened(&e.to_string(), 200).into_owned()
 }
 
 fn object(row: &Row) -> Value {

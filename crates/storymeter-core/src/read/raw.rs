@@ -91,7 +91,7 @@ impl RawRecord {
     pub fn parse(self) -> Result<Record> {
         let place = self.place();
         let mut story = match self.body {
-            Body::Bytes(bytes) => self.file.layout.parse(utf8(bytes, &place)?, &place)?,
+            Body::Bytes(bytes) => self.file.layout.parse(bytes, &place)?,
             #[cfg(feature = "parquet")]
             Body::Row(row) => jsonl::parse_value(row, &place)?,
             Body::Broken(problem) => return Err(Error::invalid(place, problem)),
@@ -107,29 +107,36 @@ impl RawRecord {
 }
 
 impl Layout {
-    fn parse(&self, text: String, place: &Place) -> Result<Story> {
+    fn parse(&self, bytes: Vec<u8>, place: &Place) -> Result<Story> {
+        let text = |bytes| utf8(bytes, place);
         match self {
-            Self::Jsonl => jsonl::parse(&text, place),
-            Self::Delimited(header) => header.parse(&text, place),
-            Self::Verbatim => Ok(Story { text, ..Story::default() }),
-            Self::RocBlocks => text::roc_story(&text, place),
-            Self::Union => union::parse(&text, place),
-            Self::WritingPrompts { max_words } => Ok(writing_prompts::parse(&text, *max_words)),
-            Self::Hanna(columns) => columns.parse(&text, place),
+            Self::Jsonl => jsonl::parse(&text(bytes)?, place),
+            Self::Delimited(header) => header.parse(&text(bytes)?, place),
+            Self::Verbatim => Ok(Story { text: text(bytes)?, ..Story::default() }),
+            Self::RocBlocks => text::roc_story(&text(bytes)?, place),
+            Self::Union => union::parse(&text(bytes)?, place),
+            Self::WritingPrompts { max_words } => writing_prompts::parse(bytes, *max_words, place),
+            Self::Hanna(columns) => columns.parse(&text(bytes)?, place),
         }
     }
 }
 
-/// The bytes as text. An error names the byte, and its line within a record of several lines.
+/// The bytes as text, which must be UTF-8 without NUL. An error names the byte, and its line within
+/// a record of several lines.
 pub(super) fn utf8(bytes: Vec<u8>, place: &Place) -> Result<String> {
-    String::from_utf8(bytes).map_err(|e| {
-        let before = &e.as_bytes()[..e.utf8_error().valid_up_to()];
+    let wrong = |before: &[u8], problem: &str| {
         let lines = memchr::memchr_iter(b'\n', before).count() as u64;
         let start = memchr::memrchr(b'\n', before).map_or(0, |i| i + 1);
         let place = Place { line: place.line.map(|line| line + lines), ..place.clone() };
         let byte = before.len() - start + 1;
-        Error::invalid(place, format!("byte {byte} of the line is not UTF-8"))
-    })
+        Error::invalid(place, format!("byte {byte} of the line is {problem}"))
+    };
+    if let Some(nul) = memchr::memchr(0, &bytes) {
+        let problem = "a NUL, which no text has; if the file is UTF-16, save it as UTF-8";
+        return Err(wrong(&bytes[..nul], problem));
+    }
+    String::from_utf8(bytes)
+        .map_err(|e| wrong(&e.as_bytes()[..e.utf8_error().valid_up_to()], "not UTF-8"))
 }
 
 /// Cuts the whole input, file after file, into [`RawRecord`]s, in order.
@@ -230,7 +237,17 @@ impl RawRecords {
             match file.feed.next()? {
                 Some((line, body)) => {
                     let number = self.number;
-                    self.number += 1;
+                    self.number = number.checked_add(1).ok_or_else(|| {
+                        let place = Place::file(&file.origin.path).at_line(line);
+                        let most = u64::MAX - 1;
+                        Error::invalid(
+                            place,
+                            format!(
+                                "the number of this record would be {number}, and the largest is \
+                             {most}; number the records from a smaller one"
+                            ),
+                        )
+                    })?;
                     return Ok(Some(RawRecord {
                         number,
                         line,
@@ -262,64 +279,72 @@ impl Iterator for RawRecords {
 
 fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
     let (path, source) = match input {
-        Input::File(path) => (path.clone(), Source::open(&path, options.spooled_stdin.as_deref())?),
+        Input::File(path) => (path.clone(), Source::open(&path, &options.copies)?),
         Input::Stream(name, stream) => (name.clone(), Source::from_reader(&name, stream)?),
     };
-    let path = path.as_path();
-    let Some(format) = options.format.or_else(|| Format::detect(path, &source.start)) else {
+    let format = options.format.or_else(|| Format::detect(&path, &source.start));
+    if format != Some(Format::Parquet) {
+        source.check_text(&path)?;
+    }
+    let Some(format) = format else {
         return Err(Error::FormatNotRecognised { place: Place::file(path) });
     };
-    let max = options.max_line;
-    let mut lines = LineReader::new(source.into_stream(), path, max);
-    let (layout, cutter) = match format {
-        Format::Jsonl => (Layout::Jsonl, Cutter::Line { blank: false }),
-        Format::UnionAnnotations => (Layout::Union, Cutter::Line { blank: false }),
-        Format::Lines => (Layout::Verbatim, Cutter::Line { blank: true }),
-        Format::Paragraphs => (Layout::Verbatim, Cutter::Paragraph),
-        Format::RocBlocks => (Layout::RocBlocks, Cutter::RocBlock),
-        Format::Tsv | Format::Csv => {
-            let Some((header, place)) = first_record(&mut lines, format, path)? else {
-                return Ok(None);
-            };
-            let header = Header::new(&header, format, &place)?;
-            let cutter =
-                if format == Format::Csv { Cutter::Csv } else { Cutter::Line { blank: false } };
-            (Layout::Delimited(header), cutter)
+    let Some((path, layout, feed)) = feed(source, path, format, options)? else { return Ok(None) };
+    let origin = Arc::new(Origin { path, layout, allow_empty: options.allow_empty });
+    Ok(Some(OpenFile { origin, feed }))
+}
+
+/// How a file is cut into records and how these are parsed, and the file that errors name. An empty
+/// file that should have a header has no records.
+fn feed(
+    source: Source,
+    path: PathBuf,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Option<(PathBuf, Layout, Feed)>> {
+    let lines =
+        |source: Source, path: &Path| LineReader::new(source.into_stream(), path, options.max_line);
+    let one_line = Cutter::Line { blank: false };
+    let (layout, feed) = match format {
+        Format::Jsonl => (Layout::Jsonl, Feed::Lines(lines(source, &path), one_line)),
+        Format::UnionAnnotations => (Layout::Union, Feed::Lines(lines(source, &path), one_line)),
+        Format::Lines => {
+            (Layout::Verbatim, Feed::Lines(lines(source, &path), Cutter::Line { blank: true }))
         }
-        Format::HannaAnnotations => {
-            let Some((header, place)) = first_record(&mut lines, format, path)? else {
+        Format::Paragraphs => {
+            (Layout::Verbatim, Feed::Lines(lines(source, &path), Cutter::Paragraph))
+        }
+        Format::RocBlocks => {
+            (Layout::RocBlocks, Feed::Lines(lines(source, &path), Cutter::RocBlock))
+        }
+        Format::Tsv | Format::Csv | Format::HannaAnnotations => {
+            let mut lines = lines(source, &path);
+            let Some((header, place)) = first_record(&mut lines, format, &path)? else {
                 return Ok(None);
             };
-            let columns = hanna::Columns::new(&header, &place)?;
-            (Layout::Hanna(columns.clone()), Cutter::Hanna(hanna::Grouper::new(columns)))
+            if format == Format::HannaAnnotations {
+                let columns = hanna::Columns::new(&header, &place)?;
+                let cutter = Cutter::Hanna(hanna::Grouper::new(columns.clone()));
+                (Layout::Hanna(columns), Feed::Lines(lines, cutter))
+            } else {
+                let header = Header::new(&header, format, &place)?;
+                let cutter = if format == Format::Csv { Cutter::Csv } else { one_line };
+                (Layout::Delimited(header), Feed::Lines(lines, cutter))
+            }
         }
         Format::WritingPrompts => {
-            let (prompts, stories) = writing_prompts::pair_of(path)?;
+            let (prompts, stories) = writing_prompts::pair_of(&path)?;
             let open = |path: &Path| -> Result<LineReader> {
-                Ok(LineReader::new(Source::open(path, None)?.into_stream(), path, max))
+                let source = Source::open(path, &[])?;
+                source.check_text(path)?;
+                Ok(lines(source, path))
             };
-            lines = open(&stories)?;
+            let feed = Feed::Lines(open(&stories)?, Cutter::Pair(open(&prompts)?));
             let layout = Layout::WritingPrompts { max_words: options.max_words };
-            let feed = Feed::Lines(lines, Cutter::Pair(open(&prompts)?));
-            return Ok(Some(OpenFile {
-                origin: Arc::new(Origin {
-                    path: stories,
-                    layout,
-                    allow_empty: options.allow_empty,
-                }),
-                feed,
-            }));
+            return Ok(Some((stories, layout, feed)));
         }
         #[cfg(feature = "parquet")]
-        Format::Parquet => {
-            let feed = Feed::Rows(super::parquet::Rows::open(path)?);
-            let origin = Origin {
-                path: path.to_owned(),
-                layout: Layout::Jsonl,
-                allow_empty: options.allow_empty,
-            };
-            return Ok(Some(OpenFile { origin: Arc::new(origin), feed }));
-        }
+        Format::Parquet => (Layout::Jsonl, Feed::Rows(super::parquet::Rows::open(source, &path)?)),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => {
             let problem = "this program was built without the feature `parquet`, so it cannot read \
@@ -327,9 +352,7 @@ fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
             return Err(Error::invalid(Place::file(path), problem));
         }
     };
-    let origin =
-        Arc::new(Origin { path: path.to_owned(), layout, allow_empty: options.allow_empty });
-    Ok(Some(OpenFile { origin, feed: Feed::Lines(lines, cutter) }))
+    Ok(Some((path, layout, feed)))
 }
 
 /// The header of a file and its place; `None` for an empty file.

@@ -14,22 +14,27 @@ use crate::{Error, Place, Result};
 const START: usize = 1 << 16;
 
 /// An opened input, uncompressed.
+#[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "only Parquet asks for the file"))]
 pub(super) struct Source {
     /// The first bytes, from which the format is found.
     pub start: Vec<u8>,
     /// The bytes after those.
     remainder: Box<dyn BufRead + Send>,
+    /// The file that the bytes come from and that can be read again, if there is one.
+    pub file: Option<PathBuf>,
+    /// Whether the bytes were compressed.
+    pub unpacked: bool,
 }
 
 impl Source {
-    /// Opens a file, or standard input for `-`. `spooled_stdin` is a file with a copy of it.
-    pub fn open(path: &Path, spooled_stdin: Option<&Path>) -> Result<Self> {
-        let file = if is_stdin(path) { spooled_stdin } else { Some(path) };
-        match file {
+    /// Opens a file, or standard input for `-`, or the copy of either.
+    pub fn open(path: &Path, copies: &[(PathBuf, PathBuf)]) -> Result<Self> {
+        match file_of(path, copies) {
             None => Self::from_reader(path, Box::new(io::stdin())),
             Some(file) => {
-                let file = File::open(file).map_err(|e| Error::io(Place::file(path), e))?;
-                Self::from_reader(path, Box::new(file))
+                let opened = File::open(file).map_err(|e| Error::io(Place::file(path), e))?;
+                let source = Self::from_reader(path, Box::new(opened))?;
+                Ok(Self { file: file.is_file().then(|| file.to_owned()), ..source })
             }
         }
     }
@@ -38,7 +43,8 @@ impl Source {
     pub fn from_reader(path: &Path, input: Box<dyn Read + Send>) -> Result<Self> {
         let failed = |e| Error::io(Place::file(path), e);
         let mut input: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(START, input));
-        if input.fill_buf().map_err(failed)?.starts_with(&GZIP_MAGIC) {
+        let unpacked = input.fill_buf().map_err(failed)?.starts_with(&GZIP_MAGIC);
+        if unpacked {
             input = Box::new(BufReader::with_capacity(START, Gunzip(MultiGzDecoder::new(input))));
         }
         let mut start = Vec::new();
@@ -50,7 +56,15 @@ impl Source {
                 None => return Err(failed(e)),
             },
         }
-        Ok(Self { start, remainder: input })
+        Ok(Self { start, remainder: input, file: None, unpacked })
+    }
+
+    /// Refuses text that is not UTF-8 as a whole, before it is taken for lines that are wrong.
+    pub fn check_text(&self, path: &Path) -> Result<()> {
+        match other_encoding(&self.start) {
+            Some(problem) => Err(Error::invalid(Place::file(path), problem)),
+            None => Ok(()),
+        }
     }
 
     /// The whole input, from the first byte.
@@ -59,7 +73,28 @@ impl Source {
     }
 }
 
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// What the beginning of a file says against its being UTF-8 text.
+///
+/// In UTF-16, every second byte of an English text is NUL. UTF-8 text has no NUL at all.
+fn other_encoding(start: &[u8]) -> Option<&'static str> {
+    const UTF_16: &str = "this looks like UTF-16 text; save it as UTF-8";
+    if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
+        return Some(UTF_16);
+    }
+    let nul_at = |odd: usize| start.iter().skip(odd).step_by(2).filter(|&&b| b == 0).count();
+    let (even, odd) = (nul_at(0), nul_at(1));
+    if (even + odd) * 4 < start.len().max(1) {
+        None
+    } else if even.min(odd) * 8 <= even.max(odd) {
+        Some(UTF_16)
+    } else {
+        Some("this is not text: many of its first bytes are NUL")
+    }
+}
+
+pub(super) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+pub(super) const PARQUET_MAGIC: &[u8] = b"PAR1";
 
 /// Compressed data that are incomplete or damaged. This is bad content and can be skipped, unlike
 /// an error of the operating system.
@@ -99,8 +134,17 @@ impl Read for Damaged {
     }
 }
 
-fn is_stdin(path: &Path) -> bool {
+pub(super) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// Where the bytes of an input are: in its copy, or in the file itself. Standard input without a
+/// copy is in no file.
+pub(super) fn file_of<'a>(path: &'a Path, copies: &'a [(PathBuf, PathBuf)]) -> Option<&'a Path> {
+    match copies.iter().find(|(named, _)| named == path) {
+        Some((_, copy)) => Some(copy),
+        None => (!is_stdin(path)).then_some(path),
+    }
 }
 
 /// The files that the inputs stand for, in order. A folder stands for the files in it whose names

@@ -60,7 +60,9 @@ pub(super) fn cut_roc_block(lines: &mut LineReader) -> Result<Option<Cut>> {
             Some(Line::Text(line)) if !is_separator(&line) => {
                 begin.get_or_insert(lines.number());
                 count += 1;
-                if count <= ROC_LINES {
+                if block.len() + line.len() >= lines.max() {
+                    broken.get_or_insert(format!("the story has more than {} bytes", lines.max()));
+                } else if count <= ROC_LINES {
                     block.extend_from_slice(&line);
                     block.push(b'\n');
                 }
@@ -88,8 +90,9 @@ pub(super) fn cut_roc_block(lines: &mut LineReader) -> Result<Option<Cut>> {
     }
 }
 
+/// A NUL is no separator but an error, which is found when the block is parsed.
 fn is_separator(line: &[u8]) -> bool {
-    !line.iter().any(|b| b.is_ascii_alphanumeric() || !b.is_ascii())
+    !line.iter().any(|b| b.is_ascii_alphanumeric() || !b.is_ascii() || *b == 0)
 }
 
 /// The story of a block, with its sentences.

@@ -3,6 +3,8 @@
 //! The ratings get the criterion `human`. An id such as `a///b` names two stories of the file of
 //! references. The first one is used, as in the released evaluation.
 
+use super::fields::MAX_RATERS;
+use super::shown::quoted;
 use crate::{Error, Place, Ratings, Result, Story};
 
 /// The name of the only criterion.
@@ -19,12 +21,16 @@ pub(super) fn parse(line: &str, place: &Place) -> Result<Story> {
     };
     let id = id.trim();
     let mut ratings = Ratings::new();
-    for word in given.split_whitespace() {
+    for (raters, word) in given.split_whitespace().enumerate() {
+        if raters == MAX_RATERS {
+            let problem = format!("there are more than {MAX_RATERS} ratings");
+            return Err(Error::invalid(place.clone().in_field("ratings"), problem));
+        }
         let number =
             word.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| {
                 Error::invalid(
                     place.clone().in_field("ratings"),
-                    format!("\"{word}\" is not a number"),
+                    format!("{} is not a number", quoted(word)),
                 )
             })?;
         ratings.push(CRITERION, Some(number));

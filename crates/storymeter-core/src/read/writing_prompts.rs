@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::Format;
 use super::lines::{Line, LineReader};
-use super::raw::Cut;
+use super::raw::{Cut, utf8};
 use crate::{Error, Place, Result, Story};
 
 /// The file of prompts and the file of stories, found from either. Their names differ in `source`
@@ -78,18 +78,25 @@ pub(super) fn cut_pair(prompts: &mut LineReader, stories: &mut LineReader) -> Re
 }
 
 /// Makes a story from the two lines.
-pub(super) fn parse(pair: &str, max_words: usize) -> Story {
-    let (prompt, story) = pair.split_once('\n').unwrap_or(("", pair));
+pub(super) fn parse(mut pair: Vec<u8>, max_words: usize, place: &Place) -> Result<Story> {
+    let end = memchr::memchr(b'\n', &pair).map_or(pair.len(), |end| end + 1);
+    let story = utf8(pair.split_off(end), place)?;
+    let prompt = utf8(pair, place).map_err(|e| match e {
+        Error::Invalid { problem, .. } => {
+            Error::invalid(place.clone(), format!("the prompt is bad: {problem}"))
+        }
+        e => e,
+    })?;
     let prompt = prompt.trim();
-    Story {
+    Ok(Story {
         prompt: (!prompt.is_empty()).then(|| prompt.to_owned()),
-        text: first_words(story, max_words)
+        text: first_words(&story, max_words)
             .replace(" <newline> ", "\n")
             .replace("<newline>", "\n")
             .trim()
             .to_owned(),
         ..Story::default()
-    }
+    })
 }
 
 /// The whole sentences within the first `max_words` words. If the first sentence is longer than

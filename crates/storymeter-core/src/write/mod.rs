@@ -1,6 +1,9 @@
 //! Writes stories and scores: as JSONL, which is read back without loss, or as CSV for
 //! spreadsheets.
 //!
+//! In CSV, texts that a spreadsheet would run as formulas are marked, unless the caller asks for
+//! raw cells ([`spreadsheet`](crate::spreadsheet)).
+//!
 //! Everything goes to any [`Write`], and numbers have full precision. With an
 //! [`AtomicFile`](crate::AtomicFile) the output is complete or not there.
 
@@ -8,11 +11,13 @@ mod csv;
 mod jsonl;
 mod scores;
 
+pub(crate) use csv::STORY_HEADER;
 pub use scores::{ScoreLine, ScoreLines};
 
 use std::io::{self, Write};
 
 use crate::Story;
+use crate::spreadsheet::TextCells;
 
 /// A layout that stories and scores are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,6 +43,7 @@ pub enum Layout {
 pub struct StoryWriter<W: Write> {
     out: W,
     layout: Layout,
+    text: TextCells,
 }
 
 impl<W: Write> StoryWriter<W> {
@@ -47,9 +53,16 @@ impl<W: Write> StoryWriter<W> {
     /// If the output cannot be written.
     pub fn new(mut out: W, layout: Layout) -> io::Result<Self> {
         if layout == Layout::Csv {
-            csv::write_header(&mut out)?;
+            writeln!(out, "{STORY_HEADER}")?;
         }
-        Ok(Self { out, layout })
+        Ok(Self { out, layout, text: TextCells::default() })
+    }
+
+    /// The same writer, which marks text cells of CSV or leaves them raw.
+    #[must_use]
+    pub fn text_cells(mut self, text: TextCells) -> Self {
+        self.text = text;
+        self
     }
 
     /// Appends a story.
@@ -59,7 +72,7 @@ impl<W: Write> StoryWriter<W> {
     pub fn write(&mut self, story: &Story) -> io::Result<()> {
         match self.layout {
             Layout::Jsonl => jsonl::write(&mut self.out, story),
-            Layout::Csv => csv::write(&mut self.out, story),
+            Layout::Csv => csv::write(&mut self.out, story, self.text),
         }
     }
 

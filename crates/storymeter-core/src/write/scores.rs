@@ -1,5 +1,6 @@
 //! Writes scores with one line per story, which [`read::scores`](crate::read::scores) reads.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -8,6 +9,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::Layout;
 use super::csv::cells;
+use crate::spreadsheet::TextCells;
 use crate::{
     Absence, AtomicFile, Error, Header, Key, Place, Ratings, Result, Role, ScoreTable, Value,
 };
@@ -52,12 +54,31 @@ pub struct ScoreLine<'a> {
 pub struct ScoreLines {
     layout: Layout,
     keys: Vec<Key>,
+    text: TextCells,
 }
 
 impl ScoreLines {
     /// Lines in this layout, with one value per key.
     pub fn new(layout: Layout, keys: Vec<Key>) -> Self {
-        Self { layout, keys }
+        Self { layout, keys, text: TextCells::default() }
+    }
+
+    /// The same lines, whose text cells are marked in CSV or left raw. Numbers are never marked.
+    ///
+    /// ```
+    /// use storymeter_core::spreadsheet::TextCells;
+    /// use storymeter_core::write::{Layout, ScoreLines};
+    /// let mut out = Vec::new();
+    /// let lines = ScoreLines::new(Layout::Csv, vec!["-x".into()]);
+    /// lines.begin(&mut out)?;
+    /// lines.text_cells(TextCells::Raw).begin(&mut out)?;
+    /// assert_eq!(out, b"id,system,item,'-x\nid,system,item,-x\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn text_cells(mut self, text: TextCells) -> Self {
+        self.text = text;
+        self
     }
 
     /// Writes what comes before the first line: in CSV the names of the columns, in JSONL nothing.
@@ -66,8 +87,9 @@ impl ScoreLines {
     /// If the output cannot be written.
     pub fn begin(&self, out: &mut impl Write) -> io::Result<()> {
         if self.layout == Layout::Csv {
-            let labels = ["id", "system", "item"].into_iter();
-            cells(out, labels.chain(self.keys.iter().map(Key::as_str)))?;
+            let names = ["id", "system", "item"].into_iter();
+            let names = names.chain(self.keys.iter().map(Key::as_str));
+            cells(out, names.map(|name| self.text.cell(name)))?;
         }
         Ok(())
     }
@@ -78,13 +100,13 @@ impl ScoreLines {
     /// If the output cannot be written.
     pub fn line(&self, out: &mut impl Write, line: &ScoreLine<'_>) -> io::Result<()> {
         if self.layout == Layout::Csv {
-            let numbers: Vec<String> = line
-                .values
-                .iter()
-                .map(|value| value.as_ref().map_or_else(|_| String::new(), f64::to_string))
-                .collect();
+            let number = |value: &Value| match value {
+                Ok(number) => Cow::Owned(number.to_string()),
+                Err(_) => Cow::Borrowed(""),
+            };
             let labels = [line.id, line.system.unwrap_or_default(), line.item].into_iter();
-            return cells(out, labels.chain(numbers.iter().map(String::as_str)));
+            let labels = labels.map(|label| self.text.cell(label));
+            return cells(out, labels.chain(line.values.iter().map(number)));
         }
         let absent = line.values.iter().any(|value| reason(value).is_some());
         let object = Object {

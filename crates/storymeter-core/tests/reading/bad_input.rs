@@ -27,6 +27,132 @@ fn broken_utf8_names_line_and_byte() {
 }
 
 #[test]
+fn a_nul_is_an_error_with_line_and_byte() {
+    let nul = "is a NUL, which no text has; if the file is UTF-16, save it as UTF-8";
+    for (name, content, place) in [
+        ("a.jsonl", "{\"story\": \"x\"}\n{\"story\": \"a\0b\"}\n", "a.jsonl:2: byte 13"),
+        ("a.txt", "one and more\n\ntwo\nand\0\n", "a.txt:4: byte 4"),
+        ("a.txt", "one line\nand\0\n", "a.txt:2: byte 4"),
+        ("a.tsv", "story\tid\nx\t\0\n", "a.tsv:2: byte 3"),
+        ("a.csv", "id,st\0ory,story\n", "a.csv:1: byte 6"),
+        ("a.csv", "id,story\n1,\"a\nb\0\"\n", "a.csv:3: byte 2"),
+        ("a.txt", "1 ||| a story\0. ||| 1 1 1\n", "a.txt:1: byte 14"),
+        ("a.txt", "A .\nB .\nC .\nD .\nE \0.\n---\n", "a.txt:5: byte 3"),
+    ] {
+        assert_eq!(error(name, content), format!("{place} of the line {nul}"));
+    }
+    let hanna = format!("{HANNA_HEADER}\n0,P,H,S,M,1,1,1,1,1,1\n0,P\0,H,S,M,1,1,1,1,1,1\n");
+    assert_eq!(error("a.csv", hanna), format!("a.csv:3: byte 4 of the line {nul}"));
+    // A line of NULs is not the separator of a block.
+    let blocks = "A .\nB .\nC .\nD .\nE .\n---\nA .\nB .\nC .\nD .\n\0\0\n---\n";
+    assert_eq!(error("a.txt", blocks), format!("a.txt:11: byte 1 of the line {nul}"));
+}
+
+#[test]
+fn the_two_files_of_a_pair_are_told_apart() {
+    let folder = Folder::with("v.wp_source", b"p\nq\xff\n");
+    folder.add("v.wp_target", "s .\nt .\n");
+    let options = ReadOptions::default();
+    let wrong = folder.read(&["v.wp_source"], &options).unwrap_err().to_string();
+    assert_eq!(
+        folder.shown(&wrong),
+        "v.wp_target:2: the prompt is bad: byte 2 of the line is not UTF-8"
+    );
+    folder.add("v.wp_source", "p\nq\n");
+    folder.add("v.wp_target", b"s .\nt\xff\n");
+    let wrong = folder.read(&["v.wp_source"], &options).unwrap_err().to_string();
+    assert_eq!(folder.shown(&wrong), "v.wp_target:2: byte 2 of the line is not UTF-8");
+}
+
+#[test]
+fn utf_16_is_named_and_not_read_as_text() {
+    let text = "{\"story\": \"A door opened, and naïve Zoë \u{17e}ila.\"}\n";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let marked = [&[0xff, 0xfe][..], &little].concat();
+    for content in [little, big, marked.clone(), gzip(&marked)] {
+        for name in ["a.jsonl", "a.txt", "a.csv", "a.tsv", "a"] {
+            let looks = "this looks like UTF-16 text; save it as UTF-8";
+            assert_eq!(error(name, &content), format!("{name}: {looks}"));
+        }
+    }
+    assert_eq!(
+        error("a.txt", [0; 1000]),
+        "a.txt: this is not text: many of its first bytes are NUL"
+    );
+}
+
+#[test]
+fn no_field_is_given_twice() {
+    let twice = |line: &str| error("a.jsonl", line);
+    assert_eq!(
+        twice(r#"{"story": "x", "story": "y"}"#),
+        "a.jsonl:1: field \"story\": wrong JSON at column 22: the field is given twice"
+    );
+    assert_eq!(
+        twice(r#"{"id": null, "id": 1, "story": "y"}"#),
+        "a.jsonl:1: field \"id\": wrong JSON at column 17: the field is given twice"
+    );
+    let other = "this is another name of the field";
+    assert_eq!(
+        twice(r#"{"model": "M", "system": "S", "story": "y"}"#),
+        format!(
+            "a.jsonl:1: field \"model\": wrong JSON at column 43: {other} \"system\", which is \
+             given too; keep one of them"
+        )
+    );
+    assert_eq!(
+        twice(r#"{"story": "x", "human": {"fun": 1, "fun": 5}}"#),
+        "a.jsonl:1: field \"human\": wrong JSON at column 40: the criterion \"fun\" is given twice"
+    );
+    assert_eq!(
+        twice(r#"{"story": "x", "ratings": [{"fun": 1}, {"fun": 1, "fun": 5}]}"#),
+        "a.jsonl:1: field \"ratings\": wrong JSON at column 55: the criterion \"fun\" is given twice"
+    );
+    // What is not read may be given as often as anyone likes.
+    assert_eq!(crate::folder::stories("a.jsonl", r#"{"story": "x", "a": 1, "a": 2}"#).len(), 1);
+}
+
+#[test]
+fn no_column_is_given_twice() {
+    assert_eq!(
+        error("a.csv", "id,story,Story\n1,x,y\n"),
+        "a.csv:1: field \"Story\": columns 2 (\"story\") and 3 are names of the same thing; keep one \
+         of them"
+    );
+    assert_eq!(
+        error("a.tsv", "story_id\tid\tstory\n1\t2\ty\n"),
+        "a.tsv:1: field \"id\": columns 1 (\"story_id\") and 2 are names of the same thing; keep one \
+         of them"
+    );
+    // The content of a file without an extension still gives its format away.
+    assert!(error("a", "id,story,story\n1,x,y\n").starts_with("a:1: field \"story\": columns 2"));
+    assert_eq!(
+        error("a.csv", format!("{HANNA_HEADER},Story\n0,P,H,S,M,1,1,1,1,1,1,T\n")),
+        "a.csv:1: there are two columns \"Story\""
+    );
+    // What is not read may be there twice.
+    assert_eq!(crate::folder::stories("a.csv", "note,story,note\n1,x,2\n").len(), 1);
+}
+
+#[test]
+fn record_numbers_do_not_overflow() {
+    let options = |record_offset| ReadOptions { record_offset, ..ReadOptions::default() };
+    let content = "{\"story\": \"x\"}\n{\"story\": \"y\"}\n";
+    assert_eq!(
+        error_with("a.jsonl", content, &options(u64::MAX - 1)),
+        "a.jsonl:2: the number of this record would be 18446744073709551615, and the largest is \
+         18446744073709551614; number the records from a smaller one"
+    );
+    assert!(
+        error_with("a.jsonl", content, &options(u64::MAX)).starts_with("a.jsonl:1: the number")
+    );
+    let folder = Folder::with("a.jsonl", content);
+    let (stories, _) = folder.read(&["a.jsonl"], &options(u64::MAX - 2)).unwrap();
+    assert_eq!(stories[1].id, "18446744073709551614");
+}
+
+#[test]
 fn an_empty_story_is_an_error() {
     assert_eq!(
         error("a.jsonl", r#"{"story": " \n"}"#),

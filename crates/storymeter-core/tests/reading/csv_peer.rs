@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use storymeter_core::Story;
+use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::write::{Layout, StoryWriter};
 
 use crate::folder::stories;
@@ -32,7 +33,8 @@ proptest! {
 
     #[test]
     fn what_we_write_the_crate_reads(rows in prop::collection::vec((cell(), cell()), 1..6)) {
-        let mut writer = StoryWriter::new(Vec::new(), Layout::Csv).unwrap();
+        let writer = StoryWriter::new(Vec::new(), Layout::Csv).unwrap();
+        let mut writer = writer.text_cells(TextCells::Raw);
         for (prompt, text) in &rows {
             let story = Story { prompt: Some(prompt.clone()), ..Story::from(text.as_str()) };
             writer.write(&story).unwrap();

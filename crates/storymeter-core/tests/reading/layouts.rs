@@ -45,14 +45,14 @@ fn a_json_line_may_say_all_there_is() {
 }
 
 #[test]
-fn other_names_are_understood_and_the_first_name_counts() {
+fn other_names_are_understood_and_null_is_no_field() {
     let read = stories(
         "a.jsonl",
         concat!(
             r#"{"story_id": "s", "model": "M", "prompt_index": 7, "ratings": {"fun": 1}, "#,
             r#""story": "x", "reference": "y"}"#,
             "\n",
-            r#"{"model": "M", "system": "S", "id": null, "story_id": 5, "story": "x", "#,
+            r#"{"model": null, "system": "S", "id": null, "story_id": 5, "story": "x", "#,
             r#""reference": null}"#,
         ),
     );
@@ -62,6 +62,25 @@ fn other_names_are_understood_and_the_first_name_counts() {
     assert_eq!(read[0].ratings.mean("fun"), Some(1.0));
     assert_eq!(read[0].references, ["y"]);
     assert_eq!((read[1].id.as_str(), read[1].system.as_deref()), ("5", Some("S")));
+}
+
+#[test]
+fn numbers_that_are_names_keep_their_digits() {
+    let ids = ["1", "1.0", "1e0", "18446744073709551616", "18446744073709551617", "-0", "1e400"];
+    let line = |id: &&str| format!("{{\"id\": {id}, \"model\": {id}, \"story\": \"x\"}}\n");
+    let read = stories("a.jsonl", ids.iter().map(line).collect::<String>());
+    let seen: Vec<&str> = read.iter().map(|story| story.id.as_str()).collect();
+    assert_eq!(seen, ids);
+    assert_eq!(read[4].system.as_deref(), Some(ids[4]));
+    let rows: String = ids.iter().map(|id| format!("{id},x\n")).collect();
+    let read = stories("a.csv", format!("id,story\n{rows}"));
+    let seen: Vec<&str> = read.iter().map(|story| story.id.as_str()).collect();
+    assert_eq!(seen, ids, "CSV and JSONL agree, so that files can be joined");
+}
+
+#[test]
+fn an_escaped_nul_is_text_in_json() {
+    assert_eq!(texts(&stories("a.jsonl", r#"{"story": "a\u0000b"}"#)), ["a\0b"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod bad_input;
 mod csv_peer;
 mod folder;
+mod hostile;
 mod layouts;
 #[cfg(feature = "parquet")]
 mod parquet_rows;

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use storymeter_core::read::scores;
+use storymeter_core::read::{scores, scores_from};
+use storymeter_core::spreadsheet::TextCells;
+use storymeter_core::write::{Layout, ScoreLine, ScoreLines};
 use storymeter_core::{
     Absence, Catalogue, Column, Direction, Header, Range, Ratings, Row, ScoreTable, Signature,
     Value,
@@ -78,6 +80,96 @@ fn a_value_that_is_no_finite_number_is_named_with_its_field() {
     assert_eq!(message(&csv), "a.csv:3: field \"bleu\": \"inf\" is not a finite number");
     let empty = sandbox.file("b.jsonl", "\n");
     assert_eq!(message(&empty), "b.jsonl: the file has no line of scores");
+}
+
+#[test]
+fn every_error_names_the_field() {
+    let sandbox = Sandbox::new();
+    let twice = "is given twice";
+    for (line, field, problem) in [
+        (r#"{"id": true}"#, "id", "\"true\" is neither a string nor a number"),
+        (r#"{"id": "a\ud800"}"#, "id", "unexpected end of hex escape"),
+        (r#"{"system": []}"#, "system", "\"[]\" is neither a string nor a number"),
+        (r#"{"scores": 3}"#, "scores", "invalid type: integer `3`, expected an object"),
+        (r#"{"scores": {"bleu": 1e400}}"#, "scores", "number out of range"),
+        (r#"{"scores": {"bleu": [1]}}"#, "scores.bleu", "a list is not a finite number"),
+        (r#"{"scores": {"bleu": {}}}"#, "scores.bleu", "an object is not a finite number"),
+        (r#"{"scores": {"bleu": true}}"#, "scores.bleu", "true is not a finite number"),
+        (r#"{"absent": []}"#, "absent", "invalid type: sequence, expected an object"),
+        (r#"{"human": {"fun": "x"}}"#, "human", "invalid type: string \"x\""),
+        (r#"{"id": "a", "id": "b"}"#, "id", twice),
+        (r#"{"id": "a", "story_id": "b"}"#, "story_id", "another name of the field \"id\""),
+        (r#"{"scores": {"b": 1}, "scores": {}}"#, "scores", twice),
+        (r#"{"scores": {"b": 1, "b": 2}}"#, "scores.b", twice),
+        (r#"{"absent": {"b": "", "b": ""}}"#, "absent", "the key \"b\" is given twice"),
+        (r#"{"human": {"fun": 1, "fun": 2}}"#, "human", "the criterion \"fun\" is given twice"),
+    ] {
+        let path = sandbox.file("a.jsonl", &format!("{{\"id\": 1}}\n{line}\n"));
+        let message = message(&path);
+        let place = format!("a.jsonl:2: field \"{field}\": ");
+        assert!(message.starts_with(&place) && message.contains(problem), "{message}");
+    }
+    let path = sandbox.file("a.csv", "id,bleu,system,bleu\na,1,S,2\n");
+    assert_eq!(message(&path), "a.csv:1: field \"bleu\": columns 2 and 4 have the same name");
+}
+
+#[test]
+fn raw_nuls_and_utf_16_are_refused() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.file("a.csv", "id,bleu\na\0b,1\n");
+    assert!(message(&path).starts_with("a.csv:2: byte 2 of the line is a NUL"));
+    let path = sandbox.file("a.jsonl", "{\"id\": \"a\0\"}\n");
+    assert!(message(&path).starts_with("a.jsonl:1: byte 10 of the line is a NUL"));
+    let path = sandbox.path("b.csv");
+    let wide: Vec<u8> = "id,bleu\na,1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(&path, wide).unwrap();
+    assert_eq!(message(&path), "b.csv: this looks like UTF-16 text; save it as UTF-8");
+}
+
+#[test]
+fn ids_keep_their_digits_in_both_layouts() {
+    let sandbox = Sandbox::new();
+    let ids = ["1", "1.0", "18446744073709551616", "18446744073709551617"];
+    let lines: String = ids.iter().map(|id| format!("{{\"id\": {id}}}\n")).collect();
+    let rows: String = ids.iter().map(|id| format!("{id},1\n")).collect();
+    for path in [sandbox.file("a.jsonl", &lines), sandbox.file("a.csv", &format!("id,m\n{rows}"))] {
+        let table = read(&path).unwrap();
+        let seen: Vec<&str> = table.rows().iter().map(|row| row.id.as_str()).collect();
+        assert_eq!(seen, ids);
+    }
+}
+
+#[test]
+fn names_that_are_formulas_are_marked_and_numbers_are_not() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.path("s.csv");
+    let row = |id: &str| Row { id: id.into(), item: "@x".into(), ..Row::default() };
+    let mut table = ScoreTable::new(vec![row("=1+1"), row("-5"), row("'-5"), row("'tis")]);
+    let values = vec![Ok(-0.5), Ok(-1e-9), Ok(3.0), Err(Absence::NotGiven)];
+    table.push(Column::metric("+m", Direction::Lower), values);
+    table.write(&path).unwrap();
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        "id,system,item,'+m\n'=1+1,,'@x,-0.5\n'-5,,'@x,-0.000000001\n''-5,,'@x,3\n'tis,,'@x,\n"
+    );
+    let again = read(&path).unwrap();
+    assert_eq!((again.columns(), again.values(0)), (table.columns(), table.values(0)));
+    for (read, written) in again.rows().iter().zip(table.rows()) {
+        assert_eq!((&read.id, &read.item), (&written.id, &written.item));
+    }
+}
+
+#[test]
+fn a_nul_cannot_be_written_as_csv() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.path("s.csv");
+    let written = table(&["a\0"], Direction::Lower, vec![Ok(1.0)]).write(&path);
+    let message = written.unwrap_err().to_string();
+    assert!(
+        message
+            .ends_with("a text with a NUL character cannot be written as CSV; JSONL can hold it")
+    );
+    assert!(!path.exists());
 }
 
 #[test]
@@ -169,6 +261,36 @@ fn table(ids: &[&str], direction: Direction, values: Vec<Value>) -> ScoreTable {
 }
 
 proptest! {
+    #[test]
+    fn csv_names_are_read_back_as_they_were(
+        names in prop::collection::vec("['=+@\t-]{0,3}[a'=, \n]{0,3}x", 1..6),
+        key in "['=+@-]{0,3}[a'=,]{0,3}x",
+        raw in any::<bool>(),
+    ) {
+        let text = if raw { TextCells::Raw } else { TextCells::Marked };
+        let lines = ScoreLines::new(Layout::Csv, vec![key.as_str().into()]).text_cells(text);
+        let mut out = Vec::new();
+        lines.begin(&mut out).unwrap();
+        for name in &names {
+            let ratings = Ratings::new();
+            let line = ScoreLine {
+                id: name,
+                system: Some(name),
+                item: name,
+                values: &[Ok(-1.5)],
+                ratings: &ratings,
+                explanation: None,
+            };
+            lines.line(&mut out, &line).unwrap();
+        }
+        let read = scores_from("s.csv", std::io::Cursor::new(out), &Catalogue::default()).unwrap();
+        prop_assert_eq!(read.columns()[0].key.as_str(), &key);
+        prop_assert_eq!(read.values(0), &vec![Ok(-1.5); names.len()][..]);
+        for (row, name) in read.rows().iter().zip(&names) {
+            prop_assert_eq!((&row.id, row.system.as_ref(), &row.item), (name, Some(name), name));
+        }
+    }
+
     #[test]
     fn any_table_is_read_back_bit_for_bit(
         cells in prop::collection::vec(

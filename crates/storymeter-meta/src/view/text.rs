@@ -1,6 +1,9 @@
 //! Sheets as aligned text for a terminal, and as CSV.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
+
+use storymeter_core::spreadsheet::TextCells;
 
 use super::{Cell, Sheet};
 use crate::study::Study;
@@ -123,44 +126,44 @@ fn shown(cell: &Cell, decimals: u8) -> String {
     }
 }
 
-/// The sheet as CSV (RFC 4180), numbers in full precision, one line of heads.
-pub fn csv(sheet: &Sheet) -> String {
+/// The sheet as CSV (RFC 4180), numbers in full precision, one line of heads. Names that a
+/// spreadsheet would run as formulas are marked or left raw; numbers are never marked.
+pub fn csv(sheet: &Sheet, names: TextCells) -> String {
     let mut text = String::new();
-    csv_line(&mut text, sheet.columns.iter().map(|head| head.name.clone()));
+    csv_line(&mut text, sheet.columns.iter().map(|head| names.cell(&head.name)));
     for row in &sheet.rows {
-        csv_line(&mut text, row.iter().map(full));
+        csv_line(&mut text, row.iter().map(|cell| full(cell, names)));
     }
     text
 }
 
 /// Many sheets in one CSV: `sheet,row,column,value`, for tools that want one long table.
-pub fn long_csv<'a>(sheets: impl IntoIterator<Item = &'a Sheet>) -> String {
+pub fn long_csv<'a>(sheets: impl IntoIterator<Item = &'a Sheet>, names: TextCells) -> String {
     let mut text = String::from("sheet,row,column,value\n");
     for sheet in sheets {
         for (number, row) in sheet.rows.iter().enumerate() {
             for (cell, head) in row.iter().zip(&sheet.columns) {
-                csv_line(
-                    &mut text,
-                    [sheet.id.clone(), (number + 1).to_string(), head.name.clone(), full(cell)]
-                        .into_iter(),
-                );
+                let number = Cow::Owned((number + 1).to_string());
+                let fields =
+                    [names.cell(&sheet.id), number, names.cell(&head.name), full(cell, names)];
+                csv_line(&mut text, fields.into_iter());
             }
         }
     }
     text
 }
 
-fn full(cell: &Cell) -> String {
+fn full(cell: &Cell, names: TextCells) -> Cow<'_, str> {
     match cell {
-        Cell::Count(count) => count.to_string(),
+        Cell::Count(count) => count.to_string().into(),
         // The shortest text that reads back as the same number, as Python's repr.
-        Cell::Number(value) => format!("{value:?}"),
-        Cell::Text(text) => text.clone(),
+        Cell::Number(value) => format!("{value:?}").into(),
+        Cell::Text(text) => names.cell(text),
         Cell::Missing { .. } => "nan".into(),
     }
 }
 
-fn csv_line(text: &mut String, fields: impl Iterator<Item = String>) {
+fn csv_line<'a>(text: &mut String, fields: impl Iterator<Item = Cow<'a, str>>) {
     for (at, field) in fields.enumerate() {
         if at > 0 {
             text.push(',');
@@ -205,12 +208,27 @@ mod tests {
 
     #[test]
     fn csv_keeps_full_precision_and_quotes_where_needed() {
-        assert_eq!(csv(&example()), "metric,r\n\"BLEU, cased\",0.123456\nflat,nan\ntiny,-0.0001\n");
+        assert_eq!(
+            csv(&example(), TextCells::Marked),
+            "metric,r\n\"BLEU, cased\",0.123456\nflat,nan\ntiny,-0.0001\n"
+        );
     }
 
     #[test]
     fn the_long_form_names_sheet_row_and_column() {
-        let long = long_csv([&example()]);
+        let long = long_csv([&example()], TextCells::Marked);
         assert!(long.contains("table-1,2,r,nan\n"), "{long}");
+    }
+
+    #[test]
+    fn a_name_cannot_run_as_a_formula_and_a_number_stays_a_number() {
+        let mut sheet =
+            Sheet::new("@id", Subject::Other, "", Form::Table).column("=1+1", 0).column("-r", 3);
+        sheet.push(vec!["+a, b".into(), (-0.5).into()]);
+        sheet.push(vec!["'tis".into(), Cell::number(-1e-9, "")]);
+        assert_eq!(csv(&sheet, TextCells::Marked), "'=1+1,'-r\n\"'+a, b\",-0.5\n'tis,-1e-9\n");
+        assert_eq!(csv(&sheet, TextCells::Raw), "=1+1,-r\n\"+a, b\",-0.5\n'tis,-1e-9\n");
+        let long = long_csv([&sheet], TextCells::Marked);
+        assert!(long.contains("\n'@id,1,'-r,-0.5\n"), "{long}");
     }
 }

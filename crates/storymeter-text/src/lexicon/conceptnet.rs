@@ -2,18 +2,23 @@
 //! authors published.
 
 use std::fmt;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 use hashbrown::{HashMap, HashSet};
 
 use crate::negation::is_negation_word;
 use crate::stopwords::is_stop_word;
 
+/// The most bytes of a line and of a table. Both are far above those of ConceptNet, whose antonyms
+/// have a few megabytes. They keep a wrong name, such as `/dev/zero`, from taking all memory.
+const MOST_OF_A_LINE: u64 = 1 << 20;
+const MOST_OF_A_TABLE: u64 = 256 << 20;
+
 /// Why a table of antonyms cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LexiconError {
-    /// The table could not be read, or is not UTF-8.
+    /// The table could not be read.
     #[error("{place}:{line}: {source}")]
     Io {
         /// The name that the caller gave to the table.
@@ -23,7 +28,7 @@ pub enum LexiconError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A line is not `head|||relation|||tails`.
+    /// A line is not `head|||relation|||tails` in UTF-8, or is too long.
     #[error("{place}:{line}: {problem}")]
     Invalid {
         /// The name that the caller gave to the table.
@@ -80,28 +85,41 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn read(reader: impl BufRead, place: &str) -> Result<Self, LexiconError> {
+    pub(super) fn read(mut reader: impl BufRead, place: &str) -> Result<Self, LexiconError> {
         let mut table = Self::default();
-        for (line, text) in (1..).zip(reader.lines()) {
-            let text =
-                text.map_err(|source| LexiconError::Io { place: place.to_owned(), line, source })?;
+        let mut size = 0;
+        let mut bytes = Vec::new();
+        for line in 1.. {
+            bytes.clear();
+            let read = reader.by_ref().take(MOST_OF_A_LINE + 1).read_until(b'\n', &mut bytes);
+            let failed = |source| LexiconError::Io { place: place.to_owned(), line, source };
+            let wrong = |problem| LexiconError::Invalid { place: place.to_owned(), line, problem };
+            if read.map_err(failed)? == 0 {
+                break;
+            }
+            size += bytes.len() as u64;
+            if bytes.len() as u64 > MOST_OF_A_LINE {
+                return Err(wrong(format!("the line has more than {MOST_OF_A_LINE} bytes")));
+            }
+            if size > MOST_OF_A_TABLE {
+                return Err(wrong(format!("the table has more than {MOST_OF_A_TABLE} bytes")));
+            }
+            let text = std::str::from_utf8(&bytes)
+                .map_err(|_| wrong("the line is not UTF-8 text".to_owned()))?;
             let text = text.trim_start_matches('\u{feff}');
             if text.trim().is_empty() {
                 continue;
             }
-            let problem =
-                |problem| LexiconError::Invalid { place: place.to_owned(), line, problem };
-            let (head, tails) = parse(text).map_err(problem)?;
+            let (head, tails) = parse(text).map_err(wrong)?;
             table.words.insert(head.clone());
-            for tail in tails {
-                table.words.insert(tail.clone());
-                push_new(table.tails.entry(head.clone()).or_default(), tail, &head);
-            }
+            table.words.extend(tails.iter().cloned());
+            table.tails.entry(head).or_default().extend(tails);
         }
         if table.words.is_empty() {
             return Err(LexiconError::Empty { place: place.to_owned() });
         }
         table.words.retain(|word| !is_stop_word(word) && !is_negation_word(word));
+        table.remove_repeats();
         Ok(table)
     }
 
@@ -110,12 +128,20 @@ impl Table {
         // The order of the heads has no influence on the result.
         #[allow(clippy::iter_over_hash_type)]
         for (head, tails) in &other.tails {
-            let own = self.tails.entry(head.clone()).or_default();
-            for tail in tails {
-                push_new(own, tail.clone(), head);
-            }
+            self.tails.entry(head.clone()).or_default().extend(tails.iter().cloned());
         }
         self.words.extend(other.words.iter().cloned());
+        self.remove_repeats();
+    }
+
+    /// Keeps each tail of a head once, and no tail that is the head itself.
+    fn remove_repeats(&mut self) {
+        // The order of the heads has no influence on the result.
+        #[allow(clippy::iter_over_hash_type)]
+        for (head, tails) in &mut self.tails {
+            let mut seen = HashSet::new();
+            tails.retain(|tail| tail != head && seen.insert(tail.clone()));
+        }
     }
 
     pub(super) fn tails(&self, head: &str) -> impl Iterator<Item = &str> {
@@ -124,12 +150,6 @@ impl Table {
 
     pub(super) fn knows(&self, word: &str) -> bool {
         self.words.contains(word)
-    }
-}
-
-fn push_new(tails: &mut Vec<String>, tail: String, head: &str) {
-    if tail != head && !tails.contains(&tail) {
-        tails.push(tail);
     }
 }
 
@@ -151,7 +171,9 @@ fn parse(line: &str) -> Result<(String, Vec<String>), String> {
     if Relation::parse(relation).is_none() {
         let known: Vec<String> =
             Relation::ALL.iter().map(|relation| format!("/r/{relation}")).collect();
-        return Err(format!("unknown relation \"{relation}\"; known are {}", known.join(", ")));
+        let shown: String = relation.chars().take(60).collect();
+        let dots = if shown.len() < relation.len() { "..." } else { "" };
+        return Err(format!("unknown relation \"{shown}{dots}\"; known are {}", known.join(", ")));
     }
     Ok((head.to_lowercase(), tails.split_whitespace().map(str::to_lowercase).collect()))
 }

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use storymeter::core::Error;
+use storymeter::core::spreadsheet::TextCells;
 use storymeter::meta::view::{self, Sheet, text};
 use storymeter::meta::{Study, folder};
 
@@ -88,7 +89,7 @@ fn emit(study: &Study, output: &Output) -> anyhow::Result<Outcome> {
             drop(out);
             return draw(&sheets, &output.show).map(|()| Outcome::Done);
         }
-        PrintFormat::Csv => write!(out, "{}", text::long_csv(wanted()))?,
+        PrintFormat::Csv => write!(out, "{}", text::long_csv(wanted(), TextCells::Marked))?,
         PrintFormat::Jsonl => {
             for sheet in wanted() {
                 writeln!(out, "{}", serde_json::to_string(sheet)?)?;

@@ -1,44 +1,41 @@
 //! Reads CSV files with one column per key, as `score -o X.csv` writes them.
 
+use std::collections::HashMap;
 use std::path::Path;
 
-use super::Lines;
+use super::{Lines, MAX_COLUMNS};
 use crate::read::Format;
-use crate::read::delimited::{cut_csv, fields, wrong_width};
+use crate::read::delimited::{cells, cut_csv, names_of};
 use crate::read::lines::LineReader;
 use crate::read::raw::{Cut, utf8};
+use crate::read::shown::{cut, quoted};
+use crate::spreadsheet::unmarked;
 use crate::{Absence, Error, Place, Result, Row};
 
 /// The columns before the scores.
 const LABELS: [&str; 3] = ["id", "system", "item"];
 
 pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
-    let mut found = Lines { rows: Vec::new(), keys: Vec::new(), values: Vec::new() };
+    let mut found = Lines::default();
     let Some((header, place)) = record(&mut lines, path)? else { return Ok(found) };
-    let names: Vec<String> =
-        fields(&header, Format::Csv).map(|name| name.trim().to_owned()).collect();
+    let mut names = names_of(&header, Format::Csv, MAX_COLUMNS, &place)?;
+    for name in &mut names {
+        *name = unmarked(name).to_owned();
+    }
     if names.first().map(String::as_str) != Some("id") {
         let problem = "the first column of a score file must be \"id\"";
         return Err(Error::invalid(place, problem));
     }
-    let seen_before = |(at, name): &(usize, &String)| names[..*at].contains(name);
-    if let Some((at, name)) = names.iter().enumerate().find(seen_before) {
-        let problem = format!("duplicate column \"{name}\": column {} has this name too", at + 1);
-        return Err(Error::invalid(place, problem));
-    }
+    check_names(&names, &place)?;
     for name in names.iter().filter(|name| !LABELS.contains(&name.as_str())) {
-        found.column(name);
+        found.column(name, &place)?;
     }
     while let Some((text, place)) = record(&mut lines, path)? {
-        let cells: Vec<_> = fields(&text, Format::Csv).collect();
-        if cells.len() != names.len() {
-            return Err(wrong_width(&place, cells.len(), names.len()));
-        }
         let row = found.rows.len();
         let mut labels = [None, None, None];
-        for (name, cell) in names.iter().zip(&cells) {
+        for (name, cell) in names.iter().zip(&cells(&text, names.len(), &place)?) {
             if let Some(label) = LABELS.iter().position(|label| label == name) {
-                labels[label] = Some(cell.to_string()).filter(|text| !text.is_empty());
+                labels[label] = Some(unmarked(cell).to_owned()).filter(|text| !text.is_empty());
                 continue;
             }
             let value = match cell.trim() {
@@ -46,13 +43,13 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
                 cell => {
                     Ok(cell.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(
                         || {
-                            let problem = format!("\"{cell}\" is not a finite number");
-                            Error::invalid(place.clone().in_field(name), problem)
+                            let problem = format!("{} is not a finite number", quoted(cell));
+                            Error::invalid(place.clone().in_field(cut(name)), problem)
                         },
                     )?)
                 }
             };
-            let column = found.column(name);
+            let column = found.column(name, &place)?;
             found.values[column].push((row, value));
         }
         let [id, system, item] = labels;
@@ -62,6 +59,18 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<Lines> {
         found.rows.push(Row { id, system, item, line, ..Row::default() });
     }
     Ok(found)
+}
+
+/// Checks that no two columns have the same name.
+pub(super) fn check_names(names: &[String], place: &Place) -> Result<()> {
+    let mut seen = HashMap::new();
+    for (at, name) in names.iter().enumerate() {
+        if let Some(first) = seen.insert(name.as_str(), at) {
+            let problem = format!("columns {} and {} have the same name", first + 1, at + 1);
+            return Err(Error::invalid(place.clone().in_field(cut(name)), problem));
+        }
+    }
+    Ok(())
 }
 
 /// The next record and its place. A bad record is an error, because every number counts here.

@@ -1,13 +1,16 @@
 //! Reads HANNA's published scores: a CSV file with one row per system, in which every cell is a
 //! JSON list with one number per prompt.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::Path;
 
-use super::csv::record;
-use crate::read::delimited::{fields, wrong_width};
+use super::MAX_COLUMNS;
+use super::csv::{check_names, record};
+use crate::read::delimited::{cells, names_of};
+use crate::read::fields::problem;
 use crate::read::hanna::CRITERIA;
 use crate::read::lines::LineReader;
+use crate::read::shown::{cut, quoted};
 use crate::read::source::Source;
 use crate::read::{Format, ReadOptions};
 use crate::{Absence, Column, Direction, Error, Place, Result, Row, ScoreTable, Value};
@@ -25,7 +28,8 @@ const SYSTEM: &str = "Model";
 /// # Errors
 /// Where the file has another layout, or a cell is not a list of as many numbers as the others.
 pub fn hanna_scores(path: &Path) -> Result<ScoreTable> {
-    let source = Source::open(path, None)?;
+    let source = Source::open(path, &[])?;
+    source.check_text(path)?;
     read(LineReader::new(source.into_stream(), path, ReadOptions::default().max_line), path)
 }
 
@@ -38,35 +42,33 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<ScoreTable> {
     let Some((header, place)) = record(&mut lines, path)? else {
         return Err(Error::invalid(Place::file(path), "the file is empty"));
     };
-    let names: Vec<String> =
-        fields(&header, Format::Csv).map(|name| name.trim().to_owned()).collect();
+    let names = names_of(&header, Format::Csv, MAX_COLUMNS, &place)?;
     check_header(&names, &place)?;
 
     let mut systems: Vec<(String, Option<u64>)> = Vec::new();
+    let mut first_lines: HashMap<String, u64> = HashMap::new();
     let mut items = None;
     let mut columns: Vec<Vec<Value>> = vec![Vec::new(); names.len() - 1];
     while let Some((text, place)) = record(&mut lines, path)? {
-        let cells: Vec<_> = fields(&text, Format::Csv).collect();
-        if cells.len() != names.len() {
-            return Err(wrong_width(&place, cells.len(), names.len()));
-        }
+        let cells = cells(&text, names.len(), &place)?;
         let system = cells[0].trim();
-        let problem = match systems.iter().find(|(known, _)| known == system) {
-            _ if system.is_empty() => Some("the system has no name".to_owned()),
-            Some((_, Some(line))) => {
-                Some(format!("duplicate system \"{system}\": it was first used on line {line}"))
-            }
-            Some((_, None)) => Some(format!("duplicate system \"{system}\"")),
-            None => None,
-        };
-        if let Some(problem) = problem {
+        if system.is_empty() {
+            return Err(Error::invalid(place.in_field(SYSTEM), "the system has no name"));
+        }
+        let line = place.line.unwrap_or_default();
+        if let Some(first) = first_lines.insert(system.to_owned(), line) {
+            let problem =
+                format!("duplicate system {}: it was first used on line {first}", quoted(system));
             return Err(Error::invalid(place.in_field(SYSTEM), problem));
         }
         systems.push((system.to_owned(), place.line));
         for ((name, cell), column) in names.iter().zip(&cells).skip(1).zip(&mut columns) {
-            let wrong = |problem: String| Error::invalid(place.clone().in_field(name), problem);
-            let numbers: Vec<Option<f64>> = serde_json::from_str(cell)
-                .map_err(|e| wrong(format!("not a JSON list of numbers: {e}")))?;
+            let wrong =
+                |problem: String| Error::invalid(place.clone().in_field(cut(name)), problem);
+            let numbers: Vec<Option<f64>> = serde_json::from_str(cell).map_err(|e| {
+                let problem = format!("{} at character {}", problem(&e), e.column());
+                wrong(format!("not a JSON list of numbers: {problem}"))
+            })?;
             let expected = *items.get_or_insert(numbers.len());
             if numbers.len() != expected {
                 return Err(wrong(format!(
@@ -107,16 +109,12 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<ScoreTable> {
 fn check_header(names: &[String], place: &Place) -> Result<()> {
     if names[0] != SYSTEM || names.len() < 2 {
         let problem = format!(
-            "the first column must be \"{SYSTEM}\", and the others one per score; it is \"{}\"",
-            names[0]
+            "the first column must be \"{SYSTEM}\", and the others one per score; it is {}",
+            quoted(&names[0])
         );
         return Err(Error::invalid(place.clone(), problem));
     }
-    let mut seen = HashSet::new();
-    match names.iter().find(|name| !seen.insert(name.as_str())) {
-        Some(name) => Err(Error::invalid(place.clone(), format!("duplicate column \"{name}\""))),
-        None => Ok(()),
-    }
+    check_names(names, place)
 }
 
 /// The metric's name without the glyphs that say what it needs: `BLEU Ξ§` is `BLEU`.
@@ -205,7 +203,7 @@ mod tests {
         );
         assert_eq!(
             message("Model,BLEU\nA,\"[1, two]\"\n"),
-            ":2: field \"BLEU\": not a JSON list of numbers: expected ident at line 1 column 6"
+            ":2: field \"BLEU\": not a JSON list of numbers: expected ident at character 6"
         );
         assert_eq!(message("Model,BLEU\nA\n"), ":2: the record has 1 fields, but the header has 2");
         assert_eq!(

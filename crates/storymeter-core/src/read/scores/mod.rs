@@ -10,6 +10,9 @@
 //! - HANNA's published score file: `Model`, then one column per criterion or metric, whose cells
 //!   are JSON lists with one number per prompt.
 //!
+//! No column, key or field may be given twice. In CSV, the marks that keep a spreadsheet from running
+//! a name as a formula are removed ([`spreadsheet`](crate::spreadsheet)).
+//!
 //! For the first two, a header ([`Header`]) in a file of its own says what the columns are. If it
 //! is missing, the directions come from the catalogue of metrics, and the table has a note about
 //! that.
@@ -18,6 +21,7 @@ mod csv;
 mod hanna;
 mod jsonl;
 
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -25,6 +29,7 @@ pub use hanna::{hanna_metric_name, hanna_scores};
 
 use super::ReadOptions;
 use super::lines::LineReader;
+use super::shown::listed;
 use super::source::Source;
 use crate::{
     Absence, Catalogue, Column, Direction, Error, Header, Key, Place, Range, Result, Row,
@@ -46,7 +51,7 @@ use crate::{
 /// # Errors
 /// If the file cannot be read, a value is not a number, or the header has another number of rows.
 pub fn scores(path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
-    read(Source::open(path, None)?, path, catalogue)
+    read(Source::open(path, &[])?, path, catalogue)
 }
 
 /// Reads a score table from any stream. Errors show the name, and the header is looked for beside a
@@ -72,6 +77,7 @@ pub fn scores_from(
 }
 
 fn read(source: Source, path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
+    source.check_text(path)?;
     let layout = layout(&source.start, path);
     let lines = LineReader::new(source.into_stream(), path, ReadOptions::default().max_line);
     let lines = match layout {
@@ -96,7 +102,10 @@ fn layout(start: &[u8], path: &Path) -> Layout {
     let named_csv = name.ends_with(".csv") || name.ends_with(".csv.gz");
     if hanna::is_header(first) {
         Layout::Hanna
-    } else if first.starts_with("id,") || named_csv && !first.starts_with('{') {
+    } else if first.starts_with("id,")
+        || first.starts_with("\"id\",")
+        || named_csv && !first.starts_with('{')
+    {
         Layout::Csv
     } else {
         Layout::Jsonl
@@ -104,27 +113,67 @@ fn layout(start: &[u8], path: &Path) -> Layout {
 }
 
 /// The rows of a file with their values. What the columns are is not known yet.
+#[derive(Default)]
 struct Lines {
     rows: Vec<Row>,
     /// The keys, in order of appearance.
     keys: Vec<Key>,
+    /// Where each key stands in `keys`.
+    columns: HashMap<String, usize>,
     /// For each key, the rows that have a value, and the values.
     values: Vec<Vec<(usize, Value)>>,
 }
 
+/// The largest number of columns of a score file. It is far above what any study has.
+const MAX_COLUMNS: usize = 10_000;
+
+/// A table has a cell for each row and column, even if the file has no value there. From this
+/// number of cells on, a file must have a value for at least one cell in 64, so that a small file
+/// in which every row has a key of its own cannot fill the memory.
+const MANY_CELLS: usize = 1 << 24;
+
 impl Lines {
-    fn column(&mut self, key: &str) -> usize {
-        // The keys of a line usually stand in the same order, so the search is short.
-        self.keys.iter().position(|known| known.as_str() == key).unwrap_or_else(|| {
-            self.keys.push(Key::new(key));
-            self.values.push(Vec::new());
-            self.keys.len() - 1
-        })
+    fn column(&mut self, key: &str, place: &Place) -> Result<usize> {
+        if let Some(&column) = self.columns.get(key) {
+            return Ok(column);
+        }
+        let column = self.keys.len();
+        if column == MAX_COLUMNS {
+            let problem = format!("the file has more than {MAX_COLUMNS} columns");
+            return Err(Error::invalid(place.clone(), problem));
+        }
+        self.keys.push(Key::new(key));
+        self.columns.insert(key.to_owned(), column);
+        self.values.push(Vec::new());
+        Ok(column)
+    }
+
+    /// Checks that the table is not much larger than the file.
+    fn check_size(&self, path: &Path) -> Result<()> {
+        let ratings = self.rows.iter().flat_map(|row| row.ratings.iter());
+        let mut criteria = HashSet::new();
+        let mut present: usize = self.values.iter().map(Vec::len).sum();
+        for (criterion, _) in ratings {
+            criteria.insert(criterion);
+            present += 1;
+        }
+        let columns = self.keys.len() + criteria.len();
+        let cells = columns.saturating_mul(self.rows.len());
+        if criteria.len() > MAX_COLUMNS || cells > MANY_CELLS && present < cells / 64 {
+            let problem = format!(
+                "the file has {} rows and {columns} columns, but only {present} values: almost \
+                 every row has keys of its own",
+                self.rows.len()
+            );
+            return Err(Error::invalid(Place::file(path), problem));
+        }
+        Ok(())
     }
 }
 
 fn assemble(lines: Lines, path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
-    let Lines { rows, keys, values } = lines;
+    lines.check_size(path)?;
+    let Lines { rows, keys, values, .. } = lines;
     if rows.is_empty() {
         return Err(Error::invalid(Place::file(path), "the file has no line of scores"));
     }
@@ -175,13 +224,13 @@ fn note(path: &Path, header: bool, guessed: &[String], table: &ScoreTable) -> Op
     let unknown: Vec<&str> = unknown.map(|column| column.key.as_str()).collect();
     let header_path = Header::path_of(path);
     let mut note = if header {
-        format!("{} does not list {}", header_path.display(), guessed.join(", "))
+        format!("{} does not list {}", header_path.display(), listed(guessed))
     } else {
         format!("{} has no header ({})", path.display(), header_path.display())
     };
     note.push_str(": the directions come from the catalogue of metrics");
     if !unknown.is_empty() {
-        note.push_str(&format!(", which gives none for {}", unknown.join(", ")));
+        note.push_str(&format!(", which gives none for {}", listed(&unknown)));
     }
     Some(note)
 }
