@@ -18,6 +18,10 @@ pub struct Header {
     pub storymeter: String,
     /// The number of rows of the score file.
     pub rows: u64,
+    /// The number of bytes of the score file, so that a header is not taken for that of another
+    /// file of the same name. Headers of older versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
     /// The number of bad records that were skipped on the way.
     #[serde(default)]
     pub skipped: u64,
@@ -32,7 +36,13 @@ const MOST_BYTES: u64 = 16 << 20;
 impl Header {
     /// The header of a file with this number of rows and these columns.
     pub fn new(rows: u64, skipped: u64, columns: Vec<Column>) -> Self {
-        Self { storymeter: env!("CARGO_PKG_VERSION").to_owned(), rows, skipped, columns }
+        Self {
+            storymeter: env!("CARGO_PKG_VERSION").to_owned(),
+            rows,
+            bytes: None,
+            skipped,
+            columns,
+        }
     }
 
     /// Where the header of a score file stands.
@@ -89,13 +99,16 @@ impl Header {
     /// Gives a complete score file its name, and then writes its header beside it.
     ///
     /// A header that an earlier run left there is removed first, so that a crash between the two
-    /// steps leaves a file without a header and never a file with a wrong one. If the output is not
+    /// steps leaves a file without a header and never a file with a wrong one. If two programs write
+    /// the same file at once, the header of one may end beside the file of the other; readers see
+    /// that by the number of bytes. If the output is not
     /// an ordinary file (`/dev/null`, a pipe), no header is written.
     ///
     /// # Errors
     /// If the file system refuses one of the steps.
-    pub fn commit(&self, scores: AtomicFile) -> Result<()> {
+    pub fn commit(&self, mut scores: AtomicFile) -> Result<()> {
         let Some(data) = scores.replaces().map(Path::to_owned) else { return scores.commit() };
+        let header = Self { bytes: Some(scores.size()?), ..self.clone() };
         let path = Self::path_of(&data);
         match fs::remove_file(&path) {
             Ok(()) => {}
@@ -105,7 +118,7 @@ impl Header {
         scores.commit()?;
         let mut file = AtomicFile::create(&path)?;
         let failed = |e: std::io::Error| Error::io(Place::file(&path), e);
-        serde_json::to_writer_pretty(&mut file, self).map_err(|e| failed(e.into()))?;
+        serde_json::to_writer_pretty(&mut file, &header).map_err(|e| failed(e.into()))?;
         file.write_all(b"\n").map_err(failed)?;
         file.commit()
     }

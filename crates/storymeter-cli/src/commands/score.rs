@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use storymeter::core::read::Format;
+use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
 use storymeter::core::{Header, Key, ScoreColumn, file};
 use storymeter::input::ReferenceFiles;
@@ -117,6 +118,10 @@ pub struct ScoreArgs {
     /// output is the table
     #[arg(long, value_name = "FORMAT")]
     format: Option<OutputFormat>,
+    /// Write names to CSV as they are. By default a name that a spreadsheet would run as a formula,
+    /// such as =1+1, gets an apostrophe in front, which storymeter removes when it reads the file
+    #[arg(long)]
+    raw_csv: bool,
 }
 
 /// What is written.
@@ -197,7 +202,8 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
         OutputFormat::Jsonl => Some(Layout::Jsonl),
         OutputFormat::Csv => Some(Layout::Csv),
     };
-    let lines = layout.map(|layout| ScoreLines::new(layout, keys));
+    let cells = if args.raw_csv { TextCells::Raw } else { TextCells::Marked };
+    let lines = layout.map(|layout| ScoreLines::new(layout, keys).text_cells(cells));
     let mut sink = lines.as_ref().map(|lines| Sink::open(to_file, lines)).transpose()?;
     // Explanations are printed unless they are part of the JSON lines.
     let show = args.explain.is_some() && format != OutputFormat::Jsonl;

@@ -61,6 +61,21 @@ impl AtomicFile {
         }
     }
 
+    /// The number of bytes that have been written.
+    ///
+    /// # Errors
+    /// If what is buffered cannot be written.
+    pub fn size(&mut self) -> Result<u64> {
+        let failed = |e| Error::io(Place::file(&self.path), e);
+        self.out.flush().map_err(failed)?;
+        let file = match self.out.get_ref() {
+            Target::Temporary(file, _) => file.as_file(),
+            Target::Direct(file) => Some(file),
+        };
+        let there = file.map(File::metadata).transpose().map_err(failed)?;
+        Ok(there.map_or(0, |there| there.len()))
+    }
+
     /// Writes everything to the disk and gives the file its name.
     ///
     /// # Errors

@@ -187,6 +187,17 @@ fn a_header_of_other_rows_is_refused() {
 }
 
 #[test]
+fn a_header_of_another_file_with_as_many_rows_is_refused() {
+    let sandbox = Sandbox::new();
+    let (path, other) = (sandbox.path("s.jsonl"), sandbox.path("other.jsonl"));
+    table(&["a"], Direction::Higher, vec![Ok(1.0)]).write(&path).unwrap();
+    table(&["a"], Direction::Lower, vec![Ok(0.25)]).write(&other).unwrap();
+    fs::rename(&other, &path).unwrap();
+    let message = message(&path);
+    assert!(message.contains("bytes, but its header s.jsonl.meta.json says"), "{message}");
+}
+
+#[test]
 fn a_header_that_is_none_is_refused_with_its_line() {
     let sandbox = Sandbox::new();
     let path = sandbox.file("s.jsonl", "{\"id\": \"a\", \"scores\": {\"bleu\": 1}}\n");

@@ -22,6 +22,7 @@ mod hanna;
 mod jsonl;
 
 use std::collections::{HashMap, HashSet};
+use std::fs::Metadata;
 use std::io::Read;
 use std::path::Path;
 
@@ -49,7 +50,7 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read, a value is not a number, or the header has another number of rows.
+/// If the file cannot be read, a value is not a number, or the header belongs to another file.
 pub fn scores(path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
     read(Source::open(path, &[])?, path, catalogue)
 }
@@ -178,17 +179,8 @@ fn assemble(lines: Lines, path: &Path, catalogue: &Catalogue) -> Result<ScoreTab
         return Err(Error::invalid(Place::file(path), "the file has no line of scores"));
     }
     let header = Header::read(path)?;
-    if let Some(header) = &header
-        && header.rows != rows.len() as u64
-    {
-        let problem = format!(
-            "the file has {} rows, but its header {} says {}: one of them was changed; write the \
-             scores again, or remove the header to read the file without it",
-            rows.len(),
-            Header::path_of(path).display(),
-            header.rows
-        );
-        return Err(Error::invalid(Place::file(path), problem));
+    if let Some(header) = &header {
+        check_header(header, rows.len() as u64, path)?;
     }
     let count = rows.len();
     let mut table = ScoreTable::new(rows).read_from(path);
@@ -211,6 +203,23 @@ fn assemble(lines: Lines, path: &Path, catalogue: &Catalogue) -> Result<ScoreTab
         table.note(note);
     }
     Ok(table)
+}
+
+/// Checks that a header was written with the file beside it.
+fn check_header(header: &Header, rows: u64, path: &Path) -> Result<()> {
+    let bytes = path.metadata().ok().filter(Metadata::is_file).map(|there| there.len());
+    let different = match (header.bytes, bytes) {
+        _ if header.rows != rows => Some((rows, "rows", header.rows)),
+        (Some(said), Some(bytes)) if said != bytes => Some((bytes, "bytes", said)),
+        _ => None,
+    };
+    let Some((found, what, said)) = different else { return Ok(()) };
+    let problem = format!(
+        "the file has {found} {what}, but its header {} says {said}: one of them was changed; \
+         write the scores again, or remove the header to read the file without it",
+        Header::path_of(path).display(),
+    );
+    Err(Error::invalid(Place::file(path), problem))
 }
 
 /// What a user should know if the header does not cover all columns.
