@@ -1,11 +1,12 @@
 //! `storymeter completions SHELL`.
 
-use std::io;
+use std::io::Write as _;
 
 use clap::{Args, CommandFactory};
 
 use crate::Outcome;
 use crate::args::Cli;
+use crate::output::Output;
 
 /// The arguments of `storymeter completions`.
 #[derive(Debug, Args)]
@@ -21,6 +22,8 @@ pub struct CompletionsArgs {
 pub fn run(args: &CompletionsArgs) -> anyhow::Result<Outcome> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "storymeter", &mut script);
-    io::Write::write_all(&mut io::stdout().lock(), &script)?;
+    let mut out = Output::open(None)?;
+    out.write_all(&script)?;
+    out.finish()?;
     Ok(Outcome::Done)
 }

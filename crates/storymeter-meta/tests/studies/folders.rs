@@ -19,7 +19,7 @@ fn a_study_is_read_back_as_it_was() {
     let temporary = tempfile::tempdir().unwrap();
     let out = temporary.path().join("deep/out");
     let study = analyse(&holes().table());
-    let written = folder::write(&study, &out).unwrap();
+    let written = folder::write(&study, &out, &[]).unwrap();
     assert!(folder::holds_study(&out));
     assert_eq!(folder::read(&out).unwrap(), study);
     assert_eq!(names(&out).len(), written.len());
@@ -30,7 +30,7 @@ fn a_study_is_read_back_as_it_was() {
 fn a_later_study_leaves_no_sheet_of_an_older_one_and_touches_nothing_else() {
     let temporary = tempfile::tempdir().unwrap();
     let out = temporary.path().join("out");
-    folder::write(&analyse(&random(4, 6, &["fun", "plot"], &["a", "b"])), &out).unwrap();
+    folder::write(&analyse(&random(4, 6, &["fun", "plot"], &["a", "b"])), &out, &[]).unwrap();
     assert!(names(&out).contains("williams-system-plot.csv"));
     fs::write(out.join("notes.txt"), "mine").unwrap();
     fs::write(out.join("mine.csv"), "a,b\n").unwrap();
@@ -40,7 +40,7 @@ fn a_later_study_leaves_no_sheet_of_an_older_one_and_touches_nothing_else() {
     fs::write(out.join("index.csv"), index + "../precious.csv,t,s\nnotes.txt,t,s\n").unwrap();
 
     let study = analyse(&random(4, 6, &["fun"], &["a", "b"]));
-    let written = folder::write(&study, &out).unwrap();
+    let written = folder::write(&study, &out, &[]).unwrap();
     let mut expected: BTreeSet<String> = written
         .iter()
         .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
@@ -56,7 +56,7 @@ fn a_folder_that_is_not_ours_keeps_all_its_files() {
     let temporary = tempfile::tempdir().unwrap();
     fs::write(temporary.path().join("index.csv"), "file,title,signature\nold.csv,t,s\n").unwrap();
     fs::write(temporary.path().join("old.csv"), "x").unwrap();
-    folder::write(&analyse(&random(4, 6, &["fun"], &["a", "b"])), temporary.path()).unwrap();
+    folder::write(&analyse(&random(4, 6, &["fun"], &["a", "b"])), temporary.path(), &[]).unwrap();
     assert!(temporary.path().join("old.csv").exists());
 }
 
@@ -65,7 +65,7 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let temporary = tempfile::tempdir().unwrap();
     let taken = temporary.path().join("taken");
     fs::write(&taken, "a file").unwrap();
-    assert!(folder::write(&analyse(&random(3, 6, &["fun"], &["a"])), &taken).is_err());
+    assert!(folder::write(&analyse(&random(3, 6, &["fun"], &["a"])), &taken, &[]).is_err());
     assert_eq!(names(temporary.path()).len(), 1);
 }
 

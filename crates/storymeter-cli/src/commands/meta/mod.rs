@@ -7,14 +7,16 @@ mod table;
 mod union;
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use storymeter::core::Error;
+use storymeter::core::terminal::plain;
 use storymeter::meta::view::{self, Sheet, text};
 use storymeter::meta::{Study, folder};
 
 use crate::Outcome;
+use crate::output::Output;
 
 /// Arguments of `storymeter meta`.
 #[derive(Debug, Args)]
@@ -36,7 +38,7 @@ enum Analysis {
 
 /// What every analysis accepts.
 #[derive(Debug, Clone, Args)]
-struct Output {
+struct OutputArgs {
     /// Write the whole study as JSON, and every table and figure as CSV, to this folder
     #[arg(short = 'o', long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -69,7 +71,9 @@ pub fn run(args: &MetaArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Writes the folder first, so that nothing is printed for a result that could not be kept.
-fn emit(study: &Study, output: &Output) -> anyhow::Result<Outcome> {
+///
+/// `inputs` are the files that the study was made from, none of which is overwritten.
+fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Result<Outcome> {
     let sheets = view::sheets(study);
     let ids = || sheets.iter().map(|sheet| sheet.id.as_str());
     let known = |id: &String| id == "all" || ids().any(|known| known == id);
@@ -77,16 +81,18 @@ fn emit(study: &Study, output: &Output) -> anyhow::Result<Outcome> {
         return Err(Error::unknown("sheet", unknown, ids()).into());
     }
     if let Some(path) = &output.output {
-        folder::write(study, path)?;
+        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+        folder::write(study, path, &inputs)?;
     }
     let all = output.show.is_empty();
     let wanted = || sheets.iter().filter(|sheet| all || text::is_wanted(sheet, &output.show));
-    let mut out = std::io::stdout().lock();
+    let mut out = Output::open(None)?;
     match output.format {
         PrintFormat::Table => {
             write!(out, "{}", text::study(study, &sheets, &output.show))?;
-            drop(out);
-            return draw(&sheets, &output.show).map(|()| Outcome::Done);
+            if std::io::stdout().is_terminal() {
+                write!(out, "{}", pictures(&sheets, &output.show))?;
+            }
         }
         PrintFormat::Csv => write!(out, "{}", text::long_csv(wanted()))?,
         PrintFormat::Jsonl => {
@@ -95,25 +101,23 @@ fn emit(study: &Study, output: &Output) -> anyhow::Result<Outcome> {
             }
         }
     }
+    out.finish()?;
     Ok(Outcome::Done)
 }
 
-/// Draws the same sheets as small pictures under the tables on a terminal, and nothing in a pipe.
-fn draw(sheets: &[Sheet], show: &[String]) -> anyhow::Result<()> {
-    let stdout = std::io::stdout();
-    if !stdout.is_terminal() {
-        return Ok(());
-    }
+/// The same sheets as small pictures, which stand under the tables on a terminal and not in a pipe.
+fn pictures(sheets: &[Sheet], show: &[String]) -> String {
     // NO_COLOR and terminals without colours are respected.
-    let paint = match anstream::AutoStream::choice(&stdout) {
+    let paint = match anstream::AutoStream::choice(&std::io::stdout()) {
         anstream::ColorChoice::Never => picture::Paint::Plain,
         _ => picture::Paint::Colour,
     };
-    let mut out = anstream::AutoStream::auto(stdout.lock());
+    let mut text = String::new();
     for sheet in sheets.iter().filter(|sheet| text::is_wanted(sheet, show)) {
         if let Some(drawn) = picture::picture(sheet, paint) {
-            writeln!(out, "\n{}: {}\n{drawn}", sheet.id, sheet.title)?;
+            let (id, title) = (plain(&sheet.id), plain(&sheet.title));
+            text += &format!("\n{id}: {title}\n{drawn}\n");
         }
     }
-    Ok(())
+    text
 }
