@@ -4,6 +4,7 @@ mod advice;
 mod correlate;
 mod help;
 mod meta;
+mod meta_files;
 mod metrics;
 mod model;
 mod perturb;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::DeflateDecoder;
 use storymeter_core::{Error, Place, file};
 
-/// The largest table that is read. Those of METEOR 1.5 have at most 5 MB.
+/// The largest table that is read. Real ones are far smaller.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Where the small tables are.

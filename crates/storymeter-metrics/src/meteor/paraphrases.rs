@@ -9,8 +9,8 @@ use flate2::bufread::MultiGzDecoder;
 use rustc_hash::FxBuildHasher;
 use storymeter_core::{Error, Place};
 
-/// The largest table that is read, unpacked. That of METEOR 1.5 has 0.5 GB. Words are counted in 32
-/// bits, which is enough for so many bytes.
+/// The largest table that is read, unpacked. Words are counted in 32 bits, which is enough for so
+/// many bytes.
 const MOST_BYTES: u64 = 4 << 30;
 /// The longest line that is read.
 const MOST_LINE_BYTES: u64 = 1 << 20;
