@@ -58,7 +58,7 @@ fn every_figure_of_hanna_has_the_numbers_of_the_result_and_the_page_is_small() -
     let run = temporary.path().join("hanna");
     let options = Options { ratings: Some(file("ratings.csv")?), ..Options::default() };
     let study = analyse(&csv, &options).unwrap();
-    folder::write(&study, &run).unwrap();
+    folder::write(&study, &run, &[]).unwrap();
     let sheets = view::sheets(&folder::read(&run).unwrap());
     let inputs = Inputs::read(&[run, csv], Some(&stories), &storymeter::catalogue()).unwrap();
 

@@ -1,6 +1,6 @@
 //! What can go wrong between a user's data and a result.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use storymeter_core::Place;
 
@@ -20,6 +20,41 @@ pub enum Error {
     /// Numbers on which a statistic has no meaning.
     #[error(transparent)]
     Stats(#[from] storymeter_stats::StatsError),
+    /// One of the above about the content of a file, which it does not name by itself.
+    #[error("{}: {source}", .file.display())]
+    InFile {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with its content.
+        source: Box<Error>,
+    },
+    /// A table that is too large to compare everything in it with everything else.
+    #[error(
+        "{}there are {found} {what}, but at most {most} can be analysed",
+        prefix(.file)
+    )]
+    TooLarge {
+        /// The file, where the table was read from one.
+        file: Option<PathBuf>,
+        /// What there are too many of, such as "systems".
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// The largest number that is accepted.
+        most: usize,
+    },
+    /// A pipe or standard input that is named twice, although it can be read only once.
+    #[error(
+        "{}: this is also {}, and what comes through a pipe can be read only once",
+        .second.display(),
+        .first.display()
+    )]
+    PipeTwice {
+        /// Where it is named first.
+        first: PathBuf,
+        /// Where it is named again.
+        second: PathBuf,
+    },
     /// The table has no human criterion.
     #[error(
         "{}there is no human criterion to compare metrics with: no story has ratings",
@@ -135,6 +170,22 @@ pub enum Error {
         /// The metric.
         key: String,
     },
+}
+
+impl Error {
+    /// The same error with the file that it is about, where it does not name one by itself: an
+    /// unknown name, or numbers on which a statistic has no meaning.
+    #[must_use]
+    pub(crate) fn in_file(self, file: Option<&Path>) -> Self {
+        use storymeter_core::Error as Core;
+        match (&self, file) {
+            (
+                Self::Stats(_) | Self::Core(Core::UnknownName { .. } | Core::AmbiguousName { .. }),
+                Some(file),
+            ) => Self::InFile { file: file.to_owned(), source: Box::new(self) },
+            _ => self,
+        }
+    }
 }
 
 fn prefix(file: &Option<PathBuf>) -> String {

@@ -4,13 +4,13 @@
 //! and spreadsheets, stand one CSV file per sheet, `index.csv` (file, title and signature of each
 //! sheet) and `result.json` (all sheets with the warnings).
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use storymeter_core::spreadsheet::{TextCells, unmarked};
-use storymeter_core::{Error as CoreError, Place};
+use storymeter_core::{Error as CoreError, Place, file};
 
 use crate::Study;
+use crate::draft::Draft;
 use crate::error::Result;
 use crate::view::{self, Form, Sheet, Subject, text};
 
@@ -23,16 +23,26 @@ const INDEX: &str = "index.csv";
 /// The columns of the list, by which a list of ours is told from other files of the same name.
 const INDEX_COLUMNS: [&str; 3] = ["file", "title", "signature"];
 
+/// The largest `study.json` that is read.
+const MOST_BYTES: u64 = 1 << 30;
+/// The largest list of sheets that is read.
+const MOST_LIST_BYTES: u64 = 64 << 20;
+
 /// Reads the study of a folder.
 ///
 /// # Errors
-/// Where the folder has no `study.json`, or it cannot be read or is not a study.
+/// Where the folder has no `study.json`, or it cannot be read, is not a study, or has parts that do
+/// not fit together.
 pub fn read(folder: &Path) -> Result<Study> {
     let path = folder.join(STUDY);
-    let text = fs::read(&path).map_err(|e| CoreError::io(Place::file(&path), e))?;
-    let study = serde_json::from_slice(&text).map_err(|e| {
+    let text = file::read(&path, MOST_BYTES)?;
+    let study: Study = serde_json::from_slice(&text).map_err(|e| {
         let place = Place::file(&path).at_line(e.line() as u64);
         CoreError::invalid(place, format!("not the study of a meta-evaluation: {e}"))
+    })?;
+    study.check().map_err(|problem| {
+        let problem = format!("not the study of a meta-evaluation: in {problem}");
+        CoreError::invalid(Place::file(&path), problem)
     })?;
     Ok(study)
 }
@@ -42,61 +52,48 @@ pub fn holds_study(folder: &Path) -> bool {
     folder.join(STUDY).is_file()
 }
 
-/// Writes a study into a folder, and returns the paths of the files.
-///
-/// All files are first written to a temporary folder beside it. A new folder then gets its name in
-/// one step. Into a folder that exists, each file is moved in one step; sheets that an older study
-/// left there are removed, and all other files stay as they are.
-///
-/// # Errors
-/// Where the file system refuses.
-pub fn write(study: &Study, folder: &Path) -> Result<Vec<PathBuf>> {
-    write_as(study, folder, TextCells::Marked)
+/// The files of the study that a folder holds: those that a later study would replace or remove.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let own = [STUDY, SHEETS, INDEX].map(String::from).into_iter().chain(listed(folder));
+    own.map(|name| folder.join(name)).filter(|path| path.is_file()).collect()
 }
 
-/// As [`write`], and says whether names in CSV files that a spreadsheet would run as formulas are
-/// marked.
+/// Writes a study into a folder, and returns the paths of the files.
+///
+/// All files are first written to a temporary folder. A new folder then gets its name in one step.
+/// In a folder that exists, `study.json` is removed first and written last, so that it is the mark
+/// that the folder is complete: a program that is killed in between leaves a folder without a study
+/// and never one whose study and sheets disagree. Sheets that an older study left there are removed,
+/// and all other files stay as they are.
+///
+/// `inputs` are files that the study was made from. None of them is replaced or removed.
 ///
 /// # Errors
-/// Where the file system refuses.
-pub fn write_as(study: &Study, folder: &Path, cells: TextCells) -> Result<Vec<PathBuf>> {
-    let io = |path: &Path| {
-        let place = Place::file(path);
-        move |source| CoreError::io(place.clone(), source)
-    };
-    let parent = match folder.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    fs::create_dir_all(parent).map_err(io(parent))?;
-    let draft =
-        tempfile::Builder::new().prefix(".storymeter-").tempdir_in(parent).map_err(io(parent))?;
-    let mut names = Vec::new();
-    for (name, content) in files(study, cells)? {
-        fs::write(draft.path().join(&name), content).map_err(io(&folder.join(&name)))?;
-        names.push(name);
+/// Where a file to be written or removed is an input or read-only, in which case nothing changes,
+/// or where the file system refuses a step.
+pub fn write(study: &Study, folder: &Path, inputs: &[&Path]) -> Result<Vec<PathBuf>> {
+    write_with(study, folder, inputs, TextCells::Marked)
+}
+
+/// As [`write`], and says what happens to names in CSV files that a spreadsheet would run as
+/// formulas.
+///
+/// # Errors
+/// Those of [`write`].
+pub fn write_with(
+    study: &Study,
+    folder: &Path,
+    inputs: &[&Path],
+    names: TextCells,
+) -> Result<Vec<PathBuf>> {
+    let mut older = vec![STUDY.to_owned()];
+    older.extend(listed(folder));
+    let mut draft = Draft::new(folder)?;
+    for (name, content) in contents(study, names)? {
+        draft.write(&name, content.as_bytes())?;
     }
-    if folder.exists() {
-        let older = listed(folder);
-        for name in &names {
-            fs::rename(draft.path().join(name), folder.join(name))
-                .map_err(io(&folder.join(name)))?;
-        }
-        for name in older.into_iter().filter(|name| !names.contains(name)) {
-            let path = folder.join(name);
-            fs::remove_file(&path).map_err(io(&path))?;
-        }
-    } else {
-        let draft = draft.keep();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // A temporary folder is private; a result is as readable as any folder of the user.
-            fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).map_err(io(folder))?;
-        }
-        fs::rename(&draft, folder).map_err(io(folder))?;
-    }
-    Ok(names.into_iter().map(|name| folder.join(name)).collect())
+    draft.check_inputs(inputs, &older)?;
+    draft.commit(&older)
 }
 
 /// The files of an older study that its own list names. A list that is not ours names nothing.
@@ -105,7 +102,8 @@ fn listed(folder: &Path) -> Vec<String> {
     if !ours(STUDY) && !ours(SHEETS) {
         return Vec::new();
     }
-    let Ok(mut list) = csv::Reader::from_path(folder.join(INDEX)) else { return Vec::new() };
+    let Ok(list) = file::read(&folder.join(INDEX), MOST_LIST_BYTES) else { return Vec::new() };
+    let mut list = csv::Reader::from_reader(list.as_slice());
     if !list.headers().is_ok_and(|heads| heads.iter().eq(INDEX_COLUMNS)) {
         return Vec::new();
     }
@@ -118,7 +116,8 @@ fn listed(folder: &Path) -> Vec<String> {
     names.filter(|name| is_sheet(name)).collect()
 }
 
-fn files(study: &Study, cells: TextCells) -> Result<Vec<(String, String)>> {
+/// The names and contents of all files. The study comes last.
+fn contents(study: &Study, names: TextCells) -> Result<Vec<(String, String)>> {
     let sheets = view::sheets(study);
     let json = |name: &str, written: serde_json::Result<String>| {
         let text = written.map_err(|e| CoreError::invalid(Place::file(name), e.to_string()))?;
@@ -130,17 +129,15 @@ fn files(study: &Study, cells: TextCells) -> Result<Vec<(String, String)>> {
         "warnings": study.warnings,
         "sheets": sheets,
     });
-    let mut files = vec![
-        json(STUDY, serde_json::to_string(study))?,
-        json(SHEETS, serde_json::to_string(&shown))?,
-    ];
+    let mut files = vec![json(SHEETS, serde_json::to_string(&shown))?];
     let mut index = Sheet::new("index", Subject::Other, "", Form::Table).columns(INDEX_COLUMNS, 0);
     for sheet in &sheets {
         let name = format!("{}.csv", sheet.id);
         let line = [&name, &sheet.title, &sheet.signature];
         index.push(line.into_iter().map(Into::into).collect());
-        files.push((name, text::csv(sheet, cells)));
+        files.push((name, text::csv(sheet, names)));
     }
-    files.push((INDEX.to_owned(), text::csv(&index, cells)));
+    files.push((INDEX.to_owned(), text::csv(&index, names)));
+    files.push(json(STUDY, serde_json::to_string(study))?);
     Ok(files)
 }

@@ -10,6 +10,16 @@ use crate::error::{Error, Result};
 /// The name of the only system where the data names none.
 pub(crate) const NO_SYSTEM: &str = "all";
 
+/// The most systems. Every two of them are compared, so their number counts squared.
+const MOST_SYSTEMS: usize = 1000;
+/// The most columns. Every two of them are correlated.
+const MOST_COLUMNS: usize = 1000;
+/// The most tests between metrics over all criteria, about: criteria times metrics squared.
+const MOST_TESTS: usize = 1_000_000;
+/// The most cells over all columns. They take 8 bytes each. A file in which each story has a system
+/// and an item of its own would otherwise need the square of its size.
+const MOST_CELLS: usize = 1 << 27;
+
 /// Scores and ratings of every system on every item, by column.
 ///
 /// This is what the statistics work on. An absent cell is NaN here, because `storymeter-stats`
@@ -29,11 +39,12 @@ impl Grid {
     /// Arranges a table. Where no row has a system, every story is an item of its own.
     ///
     /// # Errors
-    /// Where an id is there twice, where a system has two stories for one item, or where only some
-    /// rows have a system.
+    /// Where an id is there twice, where a system has two stories for one item, where only some
+    /// rows have a system, or where there are too many systems, columns or cells.
     pub fn from_table(table: &ScoreTable) -> Result<Self> {
         table.positions()?;
         let (systems, items, cells) = arrange(table)?;
+        check_size(table, systems.len(), items.len())?;
         let size = systems.len() * items.len();
         let spread = |column: usize| {
             let mut values = vec![f64::NAN; size];
@@ -146,6 +157,23 @@ impl Grid {
     }
 }
 
+/// Refuses tables whose analysis would not end or not fit into memory.
+fn check_size(table: &ScoreTable, systems: usize, items: usize) -> Result<()> {
+    let [criteria, metrics] = [Role::Human, Role::Metric].map(|role| table.of_role(role).len());
+    let columns = criteria + metrics;
+    for (what, found, most) in [
+        ("systems", systems, MOST_SYSTEMS),
+        ("criteria and metrics", columns, MOST_COLUMNS),
+        ("tests between metrics", criteria * metrics * metrics, MOST_TESTS),
+        ("cells of systems, items and columns", systems * items * columns.max(1), MOST_CELLS),
+    ] {
+        if found > most {
+            return Err(Error::TooLarge { file: file_of(table), what, found, most });
+        }
+    }
+    Ok(())
+}
+
 /// The file that a table was read from, where it was read from one.
 pub(crate) fn file_of(table: &ScoreTable) -> Option<PathBuf> {
     let first = (!table.rows().is_empty()).then(|| table.place(0).file);
@@ -252,6 +280,24 @@ pub(crate) mod tests {
         assert_eq!(without.cells(), [("s1-i0".to_owned(), 0), ("s1-i1".to_owned(), 1)]);
         let counts = without.columns()[0].counts;
         assert_eq!((counts.present, counts.absent), (2, 0));
+    }
+
+    #[test]
+    fn a_table_whose_analysis_would_never_end_is_refused() {
+        let row = |system: usize| Row {
+            id: system.to_string(),
+            system: Some(format!("s{system}")),
+            item: system.to_string(),
+            line: Some(1),
+            ..Row::default()
+        };
+        let table =
+            ScoreTable::new((0..100_000).map(row).collect()).read_from("scores.jsonl".as_ref());
+        let message = Grid::from_table(&table).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "scores.jsonl: there are 100000 systems, but at most 1000 can be analysed"
+        );
     }
 
     #[test]

@@ -89,6 +89,10 @@ impl Default for Options {
 /// # Errors
 /// Where a file cannot be read, or the data do not allow the analysis.
 pub fn analyse(path: &Path, options: &Options) -> Result<Study> {
+    analyse_file(path, options).map_err(|error| error.in_file(Some(path)))
+}
+
+fn analyse_file(path: &Path, options: &Options) -> Result<Study> {
     let table = hanna_scores(path)?;
     check_scale(&table, options.scale, path)?;
     let all = Grid::from_table(&table)?;
@@ -100,16 +104,17 @@ pub fn analyse(path: &Path, options: &Options) -> Result<Study> {
         Some(path) => {
             let criteria = analysis.keys(&analysis.criteria);
             let ratings = RatingTable::read(path, &criteria, options.scale)?;
-            ratings.check_systems(all.systems())?;
+            ratings.check_systems(all.systems()).map_err(|e| e.in_file(Some(path)))?;
             warnings.extend(compare_means(&all, &ratings));
             Some(ratings)
         }
         None => None,
     };
     let mut findings = Vec::new();
+    let rated = options.ratings.as_deref();
     match &ratings {
         Some(ratings) => findings.extend([
-            Finding::RaterAgreement(ratings.agreement()?),
+            Finding::RaterAgreement(ratings.agreement().map_err(|e| e.in_file(rated))?),
             Finding::SystemAverages(ratings.system_averages(options.edition, &[HUMAN.to_owned()])),
             Finding::Ratings(ratings.distribution(options.scale)),
         ]),

@@ -14,6 +14,7 @@
 
 mod analysis;
 pub mod correlate;
+mod draft;
 mod error;
 pub mod folder;
 mod grid;
@@ -28,6 +29,7 @@ pub mod union;
 pub mod view;
 
 pub use analysis::{DrawOptions, DuelOptions, Settings};
+pub use draft::Draft;
 pub use error::{Error, Result};
 pub use grid::Grid;
 pub use level::Level;

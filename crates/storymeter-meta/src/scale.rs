@@ -58,7 +58,7 @@ impl FromStr for Scale {
             .split_once("..")
             .and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
         match parts {
-            Some((low, high)) if low < high => Ok(Self { low, high }),
+            Some((low, high)) if low < high && f64::is_finite(high - low) => Ok(Self { low, high }),
             _ => Err(format!(
                 "\"{text}\" is not a scale: write the lowest and the highest rating, as in 1..5"
             )),
@@ -76,6 +76,9 @@ mod tests {
         assert_eq!((scale, scale.to_string().as_str()), (Scale::LIKERT_5, "1..5"));
         let error = scale.check([3.0, 6.0], &Place::file("r.csv").at_line(7)).unwrap_err();
         assert_eq!(error.to_string(), "r.csv:7: rating 6 is outside the scale 1..5");
-        assert!("5..1".parse::<Scale>().is_err() && "1-5".parse::<Scale>().is_err());
+        for wrong in ["5..1", "1-5", "1..inf", "-inf..5", "nan..5", "1..1e400", "-1e308..1e308", ""]
+        {
+            assert!(wrong.parse::<Scale>().is_err(), "{wrong}");
+        }
     }
 }

@@ -23,10 +23,11 @@ pub enum Error {
         .0.display()
     )]
     NotAResult(PathBuf),
-    /// The folder was written before results were saved as typed studies.
+    /// The folder was written before results were saved as typed studies, or writing it was
+    /// interrupted.
     #[error(
         "{}: there is a result.json but no study.json in this folder: it was written by an older \
-         version; make it again",
+         version, or writing it was interrupted; make it again",
         .0.display()
     )]
     OldResult(PathBuf),

@@ -1,10 +1,10 @@
 //! Figures as files: SVG always, PNG and PDF with the feature `figures`.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use storymeter_core::{AtomicFile, Error as CoreError, Place};
+use storymeter_core::{Error as CoreError, Place};
+use storymeter_meta::Draft;
 use storymeter_meta::view::unique_stems;
 
 use crate::error::Result;
@@ -13,7 +13,8 @@ use crate::svg::Figure;
 /// Writes every figure into a folder, in every format that this build knows. Returns the paths.
 ///
 /// File names are made from the names of the figures by [`unique_stems`]: no name is refused by a
-/// file system, and no figure overwrites another.
+/// file system, and no figure overwrites another. Either all figures are written or none is, and
+/// a file that is replaced passes its permissions on.
 ///
 /// ```
 /// # use storymeter_core::Catalogue;
@@ -31,30 +32,40 @@ use crate::svg::Figure;
 /// # Errors
 /// Where a figure cannot be converted, or the file system refuses a file.
 pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
+    Ok(draft(figures, folder)?.commit(&[])?)
+}
+
+/// As [`write()`], but the files get their names only when the draft is committed.
+///
+/// The folder itself is made, so that another output can be in it.
+///
+/// # Errors
+/// Where a figure cannot be converted, the folder cannot be made or written to, or the disk is full.
+pub fn draft(figures: &[Figure], folder: &Path) -> Result<Draft> {
     fs::create_dir_all(folder).map_err(|e| CoreError::io(Place::file(folder), e))?;
-    let mut paths = Vec::new();
+    let mut draft = Draft::new(folder)?;
     let stems = unique_stems(figures.iter().map(|figure| figure.id.as_str()), &[]);
     #[cfg(feature = "figures")]
     let fonts = convert::fonts();
     for (figure, stem) in figures.iter().zip(&stems) {
         let svg = figure.standalone();
-        let mut save = |ending: &str, bytes: &[u8]| -> Result<()> {
-            let path = folder.join(format!("{stem}.{ending}"));
-            let mut file = AtomicFile::create(&path)?;
-            file.write_all(bytes).map_err(|e| CoreError::io(Place::file(&path), e))?;
-            file.commit()?;
-            paths.push(path);
-            Ok(())
-        };
-        save("svg", svg.as_bytes())?;
+        draft.write(&format!("{stem}.svg"), svg.as_bytes())?;
         #[cfg(feature = "figures")]
         {
             let tree = convert::parse(&figure.id, &svg, &fonts)?;
-            save("png", &convert::png(&figure.id, &tree)?)?;
-            save("pdf", &convert::pdf(&figure.id, &tree)?)?;
+            draft.write(&format!("{stem}.png"), &convert::png(&figure.id, &tree)?)?;
+            draft.write(&format!("{stem}.pdf"), &convert::pdf(&figure.id, &tree)?)?;
         }
     }
-    Ok(paths)
+    Ok(draft)
+}
+
+/// Checks that a drawing can be converted to all formats.
+#[cfg(all(test, feature = "figures"))]
+pub(crate) fn convertible(svg: &str) {
+    let tree = convert::parse("test", svg, &convert::fonts()).unwrap();
+    assert!(convert::png("test", &tree).unwrap().starts_with(b"\x89PNG"));
+    assert!(convert::pdf("test", &tree).unwrap().starts_with(b"%PDF"));
 }
 
 #[cfg(feature = "figures")]
@@ -73,6 +84,9 @@ mod convert {
     /// Pixels per unit of the drawing. Two give 192 dots per inch, which is sharp in print at the
     /// width of a column.
     const ZOOM: f32 = 2.0;
+    /// The most pixels of a picture, about. Each takes 4 bytes. A larger drawing has fewer dots per
+    /// inch.
+    const MOST_PIXELS: f32 = 1e8;
 
     /// The embedded font, then the fonts of the machine for scripts that it lacks.
     pub fn fonts() -> Arc<usvg::fontdb::Database> {
@@ -98,10 +112,11 @@ mod convert {
 
     pub fn png(id: &str, tree: &usvg::Tree) -> Result<Vec<u8>> {
         let size = tree.size();
-        let (w, h) = ((size.width() * ZOOM).ceil() as u32, (size.height() * ZOOM).ceil() as u32);
+        let zoom = ZOOM.min((MOST_PIXELS / (size.width() * size.height())).sqrt());
+        let (w, h) = ((size.width() * zoom).ceil() as u32, (size.height() * zoom).ceil() as u32);
         let mut pixels =
             tiny_skia::Pixmap::new(w, h).ok_or_else(|| failed(id, "png", "it is too large"))?;
-        resvg::render(tree, tiny_skia::Transform::from_scale(ZOOM, ZOOM), &mut pixels.as_mut());
+        resvg::render(tree, tiny_skia::Transform::from_scale(zoom, zoom), &mut pixels.as_mut());
         pixels.encode_png().map_err(|e| failed(id, "png", e))
     }
 

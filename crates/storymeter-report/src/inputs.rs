@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use storymeter_core::read::hanna_metric_name;
-use storymeter_core::{Catalogue, Role};
+use storymeter_core::{Catalogue, Header, Role, file};
 use storymeter_meta::view::{self, Sheet, Subject};
 use storymeter_meta::{Study, folder};
 
@@ -48,6 +48,9 @@ pub struct NamedTable {
     pub stories: StoryTable,
 }
 
+/// The largest score table or training log that is read.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// Everything that a report is made from.
 #[derive(Debug, Default)]
 pub struct Inputs {
@@ -75,10 +78,14 @@ impl Inputs {
         for path in paths {
             if path.is_dir() {
                 inputs.read_folder(path)?;
-            } else if let Some(log) = TrainingLog::read(path, &name_of(path))? {
+                continue;
+            }
+            // The file is opened once, so that a pipe loses nothing.
+            let content = file::read(path, MOST_BYTES)?;
+            if let Some(log) = TrainingLog::parse(&content, path, &name_of(path))? {
                 inputs.logs.push(log);
             } else {
-                let stories = StoryTable::read(path, catalogue)?;
+                let stories = StoryTable::parse(content, path, catalogue)?;
                 inputs.tables.push(NamedTable { name: name_of(path), stories });
             }
         }
@@ -99,6 +106,16 @@ impl Inputs {
             return Err(Error::Empty);
         }
         Ok(inputs)
+    }
+
+    /// The files that [`Inputs::read`] reads, and those that belong to them: headers of score
+    /// files, and all files of a study. No output may replace them.
+    pub fn files(paths: &[PathBuf], stories: Option<&Path>) -> Vec<PathBuf> {
+        let of = |path: &PathBuf| match path.is_dir() {
+            true => folder::files(path),
+            false => vec![path.clone(), Header::path_of(path)],
+        };
+        paths.iter().flat_map(of).chain(stories.map(Path::to_owned)).collect()
     }
 
     /// The stories that can be read on the page.

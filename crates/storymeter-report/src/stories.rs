@@ -1,13 +1,13 @@
 //! Single stories: their scores, their ratings and, where they are known, their texts.
 
-use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read as _, Seek as _};
+use std::collections::{HashMap, HashSet};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use storymeter_core::read::{self, ReadOptions};
 use storymeter_core::{
-    Catalogue, Error as CoreError, Key, Place, Role, Row, ScoreTable, Story, Value,
+    Catalogue, Error as CoreError, Key, Place, Role, Row, ScoreTable, Story, Value, file,
 };
 use storymeter_stats::{Coefficient, drop_nan_pairs};
 
@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 
 /// The fewest stories over which a correlation says anything: any two points lie on a line.
 const LEAST_PAIRS: usize = 3;
+
+/// The largest score table that is read.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// A score table together with what a reader of single stories wants to see.
 #[derive(Debug, Clone, Default)]
@@ -53,14 +56,32 @@ impl StoryTable {
     /// # Errors
     /// Where the file is not a score table.
     pub fn read(path: &Path, catalogue: &Catalogue) -> Result<Self> {
-        let scores = read::scores(path, catalogue)?;
+        Self::parse(file::read(path, MOST_BYTES)?, path, catalogue)
+    }
+
+    /// Reads a score table from the content of a file.
+    pub(crate) fn parse(content: Vec<u8>, path: &Path, catalogue: &Catalogue) -> Result<Self> {
+        // The table takes the content, so the explanations are found first. A file that is no table
+        // must be called that, whatever is in it.
+        let explanations = explanations(&content, path);
+        let is_compressed = content.starts_with(b"\x1f\x8b");
+        let scores = read::scores_from(path, Cursor::new(content), catalogue)?;
         let mut table = Self {
             source: path.to_owned(),
             details: vec![Details::default(); scores.rows().len()],
             notes: scores.notes().to_vec(),
             scores,
         };
-        table.read_explanations(path)?;
+        if is_compressed {
+            let name = path.display();
+            table.notes.push(format!("{name} is compressed; explanations in it are not shown."));
+            return Ok(table);
+        }
+        for (row, explanation) in explanations? {
+            if let Some(details) = table.details.get_mut(row) {
+                details.explanation = Some(explanation);
+            }
+        }
         Ok(table)
     }
 
@@ -116,7 +137,9 @@ impl StoryTable {
 
     /// Leaves out the stories of these systems, and notes the reason for the reader of the page.
     pub(crate) fn without_systems(&mut self, systems: &[String], reason: &str) {
-        let is_kept = |row: &Row| !row.system.as_ref().is_some_and(|name| systems.contains(name));
+        let left_out: HashSet<&str> = systems.iter().map(String::as_str).collect();
+        let is_kept =
+            |row: &Row| !row.system.as_deref().is_some_and(|name| left_out.contains(name));
         let kept: Vec<usize> =
             (0..self.len()).filter(|&at| is_kept(&self.scores.rows()[at])).collect();
         if kept.len() == self.len() {
@@ -224,33 +247,29 @@ impl StoryTable {
         let number = |value: &Value| *value.as_ref().unwrap_or(&f64::NAN);
         self.scores.values(column).iter().map(number).collect()
     }
+}
 
-    /// Reads the explanations that stand beside the scores in plain JSONL.
-    fn read_explanations(&mut self, path: &Path) -> Result<()> {
-        #[derive(Deserialize)]
-        struct Explained {
-            explanation: Option<serde_json::Value>,
-        }
-        let io = |e: std::io::Error| CoreError::io(Place::file(path), e);
-        let mut file = std::fs::File::open(path).map_err(io)?;
-        let mut start = [0; 2];
-        let length = file.read(&mut start).map_err(io)?;
-        if start[..length] == *b"\x1f\x8b" {
-            let name = path.display();
-            self.notes.push(format!("{name} is compressed; explanations in it are not shown."));
-            return Ok(());
-        }
-        file.rewind().map_err(io)?;
-        let lines = BufReader::new(file).lines().map_while(|line| line.ok());
-        let lines = lines.filter(|line| !line.trim().is_empty());
-        for (details, line) in self.details.iter_mut().zip(lines) {
-            if line.contains("\"explanation\"") {
-                let found: Option<Explained> = serde_json::from_str(&line).ok();
-                details.explanation = found.and_then(|found| found.explanation);
-            }
-        }
-        Ok(())
+/// The explanations that stand beside the scores in plain JSONL, by the number of the row.
+fn explanations(content: &[u8], path: &Path) -> Result<Vec<(usize, serde_json::Value)>> {
+    #[derive(Deserialize)]
+    struct Explained {
+        explanation: Option<serde_json::Value>,
     }
+    let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
+    let lines = content.split(|&byte| byte == b'\n').enumerate();
+    let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
+    let mut found = Vec::new();
+    for (row, (at, line)) in lines.enumerate() {
+        let is_explained = |line: &str| line.starts_with('{') && line.contains("\"explanation\"");
+        if std::str::from_utf8(line.trim_ascii()).is_ok_and(is_explained) {
+            let explained: Explained = serde_json::from_slice(line).map_err(|e| {
+                let place = Place::file(path).at_line(at as u64 + 1).in_field("explanation");
+                CoreError::invalid(place, format!("wrong JSON: {e}"))
+            })?;
+            found.extend(explained.explanation.map(|explanation| (row, explanation)));
+        }
+    }
+    Ok(found)
 }
 
 /// Finds the row of a score table that a story belongs to.

@@ -1,5 +1,6 @@
 //! Drawings in SVG, for a page and as files of their own.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// One figure.
@@ -144,7 +145,7 @@ impl Canvas {
             self.body,
             "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"currentColor\"{anchor}{more}>\
              {}</text>",
-            escape(text)
+            escape(&label(text))
         );
     }
 
@@ -210,14 +211,32 @@ impl Canvas {
     }
 }
 
-/// A coordinate with at most two decimals; nobody sees a hundredth of a pixel.
+/// The most characters of a text in a drawing. The marks carry the whole names.
+const LONGEST_LABEL: usize = 80;
+
+/// A text as a drawing shows it: a name of thousands of letters would make the drawing so wide that
+/// no program could show it.
+fn label(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST_LABEL) {
+        Some((end, _)) => format!("{}\u{2026}", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
+/// A coordinate with at most two decimals; nobody sees a hundredth of a pixel. Numbers so large
+/// that their differences are infinite are drawn at the edge, because a drawing with an infinite
+/// coordinate is broken.
 pub fn xy(value: f64) -> String {
+    let value = if value.is_finite() { value } else { 0.0 };
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Text that can stand inside an element or a quoted attribute. Control characters, which XML
-/// forbids, become U+FFFD.
+/// Text that can stand inside an element or a quoted attribute.
+///
+/// Control characters, which XML forbids, become U+FFFD. So do the marks that turn the direction of
+/// writing around until they are revoked: a name with such a mark would turn the sentence around in
+/// which it stands.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -227,7 +246,8 @@ pub fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            '\t' | '\n' | '\r' => out.push(' '),
+            '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}' => out.push(' '),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }
@@ -248,7 +268,7 @@ pub fn text_width(text: &str, size: f64) -> f64 {
         c if c >= '\u{2e80}' => 1.0,
         _ => 0.8,
     };
-    text.chars().map(width).sum::<f64>() * size
+    label(text).chars().map(width).sum::<f64>() * size
 }
 
 /// Round numbers that divide a range into about so many parts.
@@ -264,6 +284,10 @@ pub fn ticks(low: f64, high: f64, parts: usize) -> Vec<f64> {
         .into_iter()
         .find(|&s| s >= raw)
         .unwrap_or(raw);
+    // Between two numbers that are next to each other there is nothing to mark.
+    if !(step > 0.0 && step.is_finite() && low + step > low) {
+        return vec![low];
+    }
     let first = (low / step).ceil() as i64;
     (first..).map(|i| i as f64 * step).take_while(|&t| t <= high + step * 1e-9).take(50).collect()
 }
@@ -297,6 +321,56 @@ mod tests {
             (short(-0.25), short(1234.0), short(1e-9)),
             ("−0.25".into(), "1234".into(), "1e−9".into())
         );
+    }
+
+    #[test]
+    fn an_axis_of_extreme_numbers_has_ticks_and_ends() {
+        let extremes =
+            [f64::MAX, -f64::MAX, f64::MIN_POSITIVE, 5e-324, 0.0, 1e17, 1e17 + 16.0, -5e-324];
+        for low in extremes {
+            for high in extremes {
+                let ticks = ticks(low, high, 6);
+                assert!((1..=50).contains(&ticks.len()), "{low} {high}: {ticks:?}");
+            }
+        }
+        assert_eq!((xy(f64::NAN), xy(f64::INFINITY)), ("0".into(), "0".into()));
+    }
+
+    #[test]
+    fn a_long_name_is_shortened_in_the_drawing_and_whole_in_its_mark() {
+        let name = "\u{e9}".repeat(10_000);
+        let mut canvas = Canvas::default();
+        canvas.text(0.0, 0.0, 10.0, Anchor::Start, &name);
+        canvas.dot(0.0, 0.0, 1.0, "red", Datum { value: 1.0, row: &name, column: "c" });
+        let svg = canvas.finish("t", 1.0, 1.0).standalone();
+        assert_eq!(svg.matches(&name).count(), 1, "in the mark");
+        assert!(text_width(&name, 10.0) < 1000.0);
+    }
+
+    #[test]
+    fn every_character_gives_a_drawing_that_is_xml() {
+        // All that XML 1.0 forbids (section 2.2), all that turns writing around, and some others.
+        let hostile: String = ('\0'..='\u{a0}')
+            .chain('\u{2028}'..='\u{202e}')
+            .chain('\u{2066}'..='\u{2069}')
+            .chain(['\u{fffe}', '\u{ffff}', '\u{1fffe}', '\u{feff}', '\u{e000}', '\u{10ffff}'])
+            .collect();
+        let hostile = format!("]]>--><![CDATA[{hostile}</svg>");
+        let mut canvas = Canvas::default();
+        canvas.open(&hostile);
+        canvas.text(0.0, 0.0, 10.0, Anchor::Start, &hostile);
+        canvas.absent([0.0; 4], &hostile, &hostile, &hostile);
+        canvas.dot(0.0, 0.0, 1.0, "red", Datum { value: 1.0, row: &hostile, column: &hostile });
+        canvas.close();
+        let mut figure = canvas.finish(&hostile, 10.0, 10.0);
+        figure.signature.clone_from(&hostile);
+        let svg = figure.standalone();
+        let is_xml = |c: char| c == '\n' || c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}');
+        assert!(svg.chars().all(is_xml));
+        assert!(!svg.contains(['\u{202e}', '\u{2066}', '\u{7f}', '\u{85}', '\u{2028}']));
+        assert!(!svg.contains("]]>") && !svg.contains("<![CDATA["));
+        #[cfg(feature = "figures")]
+        crate::files::convertible(&svg);
     }
 
     #[test]

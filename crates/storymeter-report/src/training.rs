@@ -1,16 +1,20 @@
 //! Training logs: JSONL with one object per step or epoch, shown as one curve per quantity.
 
-use std::fs;
-use std::io::{BufRead, BufReader};
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use storymeter_core::{Error as CoreError, Place};
+use storymeter_core::{Error as CoreError, Place, file};
 
 use crate::error::Result;
 
 /// The most points of a curve; more cannot be told apart on a page.
 const MOST_POINTS: usize = 400;
+
+/// The most quantities that are drawn.
+const MOST_QUANTITIES: usize = 100;
+/// The largest log that is read.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// The numbers of a training run over time.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,15 +63,18 @@ impl TrainingLog {
     /// # Errors
     /// Where the file cannot be read, or a line after the first points is broken.
     pub fn read(path: &Path, name: &str) -> Result<Option<Self>> {
-        let file = fs::File::open(path).map_err(|e| CoreError::io(Place::file(path), e))?;
+        Self::parse(&file::read(path, MOST_BYTES)?, path, name)
+    }
+
+    /// Reads a training log from the content of a file; `None` where it is not one.
+    pub(crate) fn parse(content: &[u8], path: &Path, name: &str) -> Result<Option<Self>> {
         let mut points: Vec<Point> = Vec::new();
         let mut last_step = None;
-        for (at, line) in BufReader::new(file).lines().enumerate() {
-            let Ok(line) = line else { return Ok(None) };
-            if line.trim().is_empty() {
+        for (at, line) in content.split(|&byte| byte == b'\n').enumerate() {
+            if line.trim_ascii().is_empty() {
                 continue;
             }
-            let object = match serde_json::from_str(&line) {
+            let object = match serde_json::from_slice(line) {
                 Ok(Value::Object(object)) => object,
                 _ if points.is_empty() => return Ok(None),
                 _ => {
@@ -92,21 +99,10 @@ impl TrainingLog {
     }
 
     fn from_points(name: &str, points: &[Point]) -> Self {
-        let stride = points.len().div_ceil(MOST_POINTS);
-        // Lines of evaluations are rare and hold other quantities than those of steps. All of them
-        // are kept.
-        let is_kept = |at: usize| {
-            let is_usual = points[at].numbers.len() == points[0].numbers.len();
-            at.is_multiple_of(stride) || at + 1 == points.len() || !is_usual
-        };
-        let kept: Vec<&Point> =
-            (0..points.len()).filter(|&at| is_kept(at)).map(|at| &points[at]).collect();
-        let mut names: Vec<&str> = Vec::new();
-        for (name, _) in kept.iter().flat_map(|point| &point.numbers) {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
+        let kept = thinned(points);
+        let mut seen = HashSet::new();
+        let logged = kept.iter().flat_map(|point| &point.numbers).map(|(name, _)| name.as_str());
+        let names: Vec<&str> = logged.filter(|name| seen.insert(*name)).collect();
         let value = |point: &&Point, wanted: &str| {
             point.numbers.iter().find(|(name, _)| name == wanted).map(|(_, value)| *value)
         };
@@ -114,14 +110,17 @@ impl TrainingLog {
             name: (*name).to_owned(),
             values: kept.iter().map(|point| value(point, name)).collect(),
         };
-        let notes = match stride {
-            1 => Vec::new(),
-            _ => vec![format!("{} of {} lines are drawn", kept.len(), points.len())],
-        };
+        let mut notes = Vec::new();
+        if kept.len() < points.len() {
+            notes.push(format!("{} of {} lines are drawn", kept.len(), points.len()));
+        }
+        if names.len() > MOST_QUANTITIES {
+            notes.push(format!("{MOST_QUANTITIES} of {} quantities are drawn", names.len()));
+        }
         Self {
             name: name.to_owned(),
             steps: kept.iter().map(|point| point.step).collect(),
-            quantities: names.iter().map(quantity).collect(),
+            quantities: names.iter().take(MOST_QUANTITIES).map(quantity).collect(),
             notes,
         }
     }
@@ -130,6 +129,28 @@ impl TrainingLog {
     pub fn quantity(&self, name: &str) -> Option<&Quantity> {
         self.quantities.iter().find(|quantity| quantity.name == name)
     }
+}
+
+/// As many points as can be told apart.
+///
+/// Lines of evaluations are rare and hold other quantities than those of steps. All of them are
+/// kept, unless these are too many as well.
+fn thinned(points: &[Point]) -> Vec<&Point> {
+    let is_usual = |point: &Point| point.numbers.len() == points[0].numbers.len();
+    let unusual = points.iter().filter(|point| !is_usual(point)).count();
+    let (stride, unusual_stride) =
+        (points.len().div_ceil(MOST_POINTS), unusual.div_ceil(MOST_POINTS).max(1));
+    let mut seen = 0;
+    let mut kept = Vec::new();
+    for (at, point) in points.iter().enumerate() {
+        let is_unusual = !is_usual(point);
+        let is_due = is_unusual && seen % unusual_stride == 0;
+        seen += usize::from(is_unusual);
+        if at.is_multiple_of(stride) || at + 1 == points.len() || is_due {
+            kept.push(point);
+        }
+    }
+    kept
 }
 
 /// All numbers of a line but its step and epoch.
@@ -158,7 +179,7 @@ mod tests {
     fn read(content: &str) -> Result<Option<TrainingLog>> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.jsonl");
-        fs::write(&path, content).unwrap();
+        std::fs::write(&path, content).unwrap();
         TrainingLog::read(&path, "log.jsonl")
     }
 
@@ -186,6 +207,19 @@ mod tests {
         assert!(log.steps.len() < 400, "{}", log.steps.len());
         assert!(log.quantity("dev").unwrap().values.contains(&Some(0.5)));
         assert_eq!(log.notes.len(), 1);
+    }
+
+    #[test]
+    fn a_log_with_other_quantities_on_every_line_stays_small() {
+        let line = |step: usize| {
+            let own: Vec<String> =
+                (0..step % 7).map(|q| format!("\"q{step}-{q}\":1e308")).collect();
+            format!("{{\"step\":{step},\"loss\":-1e308,\"own\":{{{}}}}}\n", own.join(","))
+        };
+        let log = read(&(0..5000).map(line).collect::<String>()).unwrap().unwrap();
+        assert!(log.steps.len() <= 3 * MOST_POINTS, "{}", log.steps.len());
+        assert_eq!(log.quantities.len(), MOST_QUANTITIES);
+        assert_eq!(log.notes.len(), 2, "{:?}", log.notes);
     }
 
     #[test]

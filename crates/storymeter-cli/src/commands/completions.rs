@@ -1,11 +1,10 @@
 //! `storymeter completions SHELL`.
 
-use std::io;
-
 use clap::{Args, CommandFactory};
 
 use crate::Outcome;
 use crate::args::Cli;
+use crate::output::Output;
 
 /// The arguments of `storymeter completions`.
 #[derive(Debug, Args)]
@@ -21,6 +20,6 @@ pub struct CompletionsArgs {
 pub fn run(args: &CompletionsArgs) -> anyhow::Result<Outcome> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "storymeter", &mut script);
-    io::Write::write_all(&mut io::stdout().lock(), &script)?;
+    Output::print(&String::from_utf8(script)?)?;
     Ok(Outcome::Done)
 }

@@ -1,6 +1,5 @@
 //! `storymeter correlate`: how scores agree with human judgments.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -11,6 +10,7 @@ use storymeter::meta::{DrawOptions, DuelOptions};
 
 use super::meta::settings::CompareArgs;
 use crate::Outcome;
+use crate::output::Output;
 
 /// Arguments of `storymeter correlate`.
 #[derive(Debug, Args)]
@@ -52,6 +52,9 @@ fn source(text: &str) -> Result<Source, String> {
         Some((before, metric)) if !Path::new(file).exists() => (before, Some(metric.to_owned())),
         _ => (file, None),
     };
+    if file.is_empty() || metric.as_deref() == Some("") {
+        return Err(format!("\"{text}\" names no file before the #, or no metric after it"));
+    }
     Ok(Source { name: name.into(), file: file.into(), metric })
 }
 
@@ -63,16 +66,11 @@ pub fn run(args: &CorrelateArgs) -> anyhow::Result<Outcome> {
     let judgments =
         Judgments::read(&args.human, args.criterion.as_deref(), &catalogue).context("--human")?;
     let found = correlate(&judgments, &args.scores, &catalogue, &settings).context("--scores")?;
-    let mut out = std::io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&found.to_json())?)?;
-        return Ok(Outcome::Done);
-    }
-    for (at, sheet) in found.sheets().iter().enumerate() {
-        if at > 0 {
-            writeln!(out)?;
-        }
-        write!(out, "{}", text::sheet(sheet))?;
+        Output::print_data(&format!("{}\n", serde_json::to_string_pretty(&found.to_json())?))?;
+    } else {
+        let sheets: Vec<String> = found.sheets().iter().map(text::sheet).collect();
+        Output::print(&sheets.join("\n"))?;
     }
     Ok(Outcome::Done)
 }

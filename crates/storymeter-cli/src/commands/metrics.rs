@@ -1,13 +1,13 @@
 //! `storymeter metrics`: lists the metrics and prints their pages.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 
 use clap::{Args, Subcommand};
 use storymeter::catalogue;
 use storymeter::core::{Direction, Entry, Needs};
 
 use crate::Outcome;
+use crate::output::Output;
 
 /// List the metrics, or explain one of them
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ pub fn run(args: &MetricsArgs) -> anyhow::Result<Outcome> {
         None | Some(Action::List) => list(),
         Some(Action::Show { id }) => catalogue().find(id)?.manual(),
     };
-    io::stdout().lock().write_all(text.as_bytes())?;
+    Output::print(&text)?;
     Ok(Outcome::Done)
 }
 

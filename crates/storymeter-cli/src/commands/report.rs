@@ -1,11 +1,11 @@
 //! `storymeter report`: one HTML file to show to others, and figures for a paper.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use storymeter::core::AtomicFile;
+use storymeter::core::{AtomicFile, file};
 use storymeter::report::{Error, Inputs, figures, files, page};
 
 use crate::Outcome;
@@ -40,26 +40,50 @@ pub struct ReportArgs {
 }
 
 /// Makes the page and the figures.
+///
+/// Everything is made and checked before any file gets its name.
 pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
+    let sources = Inputs::files(&args.inputs, args.stories.as_deref());
+    let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    file::distinct(&[&args.output], &sources)?;
     let inputs = Inputs::read(&args.inputs, args.stories.as_deref(), &storymeter::catalogue())
         .map_err(with_advice)?;
     let html = page::html(&inputs);
     let figures = match &args.figures {
-        Some(folder) => {
-            let count = files::write(&figures::all(&inputs), folder)?.len();
-            format!(", {count} files in {}", folder.display())
-        }
-        None => String::new(),
+        Some(folder) => Some(files::draft(&figures::all(&inputs), folder)?),
+        None => None,
     };
-    let mut file = AtomicFile::create(&args.output)?;
-    file.write_all(html.as_bytes())
+    let mut page = AtomicFile::create(&args.output)?;
+    page.write_all(html.as_bytes())
         .with_context(|| format!("cannot write {}", args.output.display()))?;
-    file.commit()?;
+    let mut said = String::new();
+    if let (Some(draft), Some(folder)) = (figures, &args.figures) {
+        let paths = draft.paths();
+        // The page is named by its real folder, as it may not exist yet under any name.
+        let output = real(&args.output);
+        let drawn: Vec<PathBuf> = paths.iter().map(|path| real(path)).collect();
+        let outputs: Vec<&Path> =
+            [&output].into_iter().chain(&drawn).map(PathBuf::as_path).collect();
+        file::distinct(&outputs, &sources)?;
+        said = format!(", {} files in {}", paths.len(), folder.display());
+        draft.commit(&[])?;
+    }
+    page.commit()?;
     if !common.quiet {
         let size = html.len() as f64 / 1e6;
-        crate::note(&format!("{}: {size:.1} MB{figures}", args.output.display()));
+        crate::note(&format!("{}: {size:.1} MB{said}", args.output.display()));
     }
     Ok(Outcome::Done)
+}
+
+/// A path whose folder has one name only, so that it can be compared with other paths.
+fn real(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    match (folder, path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
 }
 
 /// Adds the command that would help to an error of the library.

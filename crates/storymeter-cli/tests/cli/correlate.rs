@@ -89,6 +89,27 @@ fn bad_input_is_an_error_that_says_what_and_where() {
     scores("a=scores.jsonl#rouge").fails_with("there is no metric \"rouge\"; there are: bleu, ter");
     scores("a=none.txt").fails_with("none.txt");
     scores("none.txt").fails_with("not of the form NAME=FILE");
+    scores("a=scores.jsonl#rouge").fails_with("scores.jsonl: there is no metric");
+    for empty in ["=numbers.txt", "a=", "a=#bleu", "a=scores.jsonl#"] {
+        scores(empty).fails_with(&format!("\"{empty}\""));
+    }
+    for number in ["inf", "1e400"] {
+        sandbox.write("inf.txt", format!("0.9\n{number}\n0.3\n0.7\n0.4\n0.5\n"));
+        let message = format!("inf.txt:2: \"{number}\" is not a finite number");
+        scores("a=inf.txt").fails_with(&message);
+        sandbox.write("inf.jsonl", format!("{{\"id\": 11, \"scores\": {{\"a\": {number}}}}}\n"));
+        scores("a=inf.jsonl").fails_with("inf.jsonl:1: ");
+        sandbox.write("human.jsonl", format!("{{\"id\": 11, \"human\": {{\"fun\": {number}}}}}\n"));
+        sandbox
+            .run("correlate --human human.jsonl --scores a=numbers.txt")
+            .fails_with("human.jsonl:1: ");
+    }
+    sandbox
+        .run("correlate --human rated.txt --criterion= --scores a=numbers.txt")
+        .fails_with("rated.txt: there is no criterion \"\"");
+    let draws = "correlate --human rated.txt --scores a=numbers.txt --interval bca --resamples";
+    sandbox.run(&format!("{draws} 0")).fails_with("--resamples");
+    sandbox.run(&format!("{draws} 18446744073709551615")).fails_with("--resamples");
     scores("a=numbers.txt a=flat.txt").fails_with("the name \"a\" is given twice");
 }
 
@@ -107,4 +128,68 @@ fn the_test_and_the_interval_can_be_chosen() {
         (&usual["=tests"][0]["test"], &other["=tests"][0]["test"]),
         (&"williams".into(), &"meng".into())
     );
+}
+
+#[test]
+fn names_and_paths_do_nothing_to_a_terminal() {
+    let sandbox = with_stories();
+    let line = |id: u32, fun: u32| {
+        format!("{{\"id\": {id}, \"human\": {{\"fun\\u001b[2J\\u202e\": {fun}}}}}\n")
+    };
+    sandbox.write("human.jsonl", [line(11, 5), line(12, 1), line(14, 4), line(16, 2)].concat());
+    let scores = sandbox.read("scores.jsonl").replace("\"bleu\"", "\"bleu\\u0007\\u001b]0;x\"");
+    sandbox.write("scores\u{1b}[31m.jsonl", scores);
+    let run = sandbox
+        .run("correlate --human human.jsonl --scores a\u{1b}[1m=scores\u{1b}[31m.jsonl#ter")
+        .succeeds();
+    let obeyed = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+    assert!(!run.stdout().contains(obeyed), "{:?}", run.stdout());
+    assert!(run.stdout().contains(r"fun\u{1b}[2J\u{202e}"), "{}", run.stdout());
+}
+
+#[cfg(unix)]
+mod pipes {
+    use std::io::Write as _;
+    use std::process::Command;
+    use std::time::Duration;
+
+    use super::with_stories;
+    use crate::sandbox::Sandbox;
+
+    /// Named pipes, each of which is given a file slowly and once.
+    fn feed(sandbox: &Sandbox, pairs: &[(&str, &str)]) {
+        for (pipe, source) in pairs {
+            let made = Command::new("mkfifo").arg(sandbox.path(pipe)).status().unwrap();
+            assert!(made.success());
+            let (pipe, content) = (sandbox.path(pipe), sandbox.read(source));
+            std::thread::spawn(move || {
+                let mut writer = std::fs::OpenOptions::new().write(true).open(pipe).unwrap();
+                for line in content.lines() {
+                    let _ = writeln!(writer, "{line}");
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn what_comes_slowly_through_pipes_is_read_to_its_end() {
+        let sandbox = with_stories();
+        let files = sandbox.run("correlate --human rated.txt --scores a=scores.jsonl#bleu --json");
+        feed(&sandbox, &[("human", "rated.txt"), ("scores", "scores.jsonl")]);
+        let pipes = sandbox.run("correlate --human human --scores a=scores#bleu --json").succeeds();
+        assert_eq!(pipes.stdout(), files.succeeds().stdout());
+    }
+
+    #[test]
+    fn one_pipe_for_two_files_is_an_error() {
+        let sandbox = with_stories();
+        feed(&sandbox, &[("pipe", "rated.txt")]);
+        sandbox
+            .run("correlate --human pipe --scores a=pipe")
+            .fails_with("pipe: this is also pipe, and what comes through a pipe");
+        sandbox
+            .run_with_input("correlate --human - --scores a=/dev/stdin", b"1 ||| a ||| 1\n")
+            .fails_with("can be read only once");
+    }
 }

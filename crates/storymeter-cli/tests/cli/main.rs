@@ -6,6 +6,7 @@ mod help;
 mod hostile_text;
 mod interruptions;
 mod meta;
+mod meta_files;
 mod metrics;
 mod model;
 mod outputs;

@@ -107,7 +107,7 @@ fn a_folder_without_a_result_is_named_and_leaves_no_page() {
     report().fails_with("`storymeter meta ... -o empty` makes one");
     sandbox.run("report nothing.jsonl -o report.html").fails_with("nothing.jsonl");
     sandbox.write("empty/result.json", "{}");
-    report().fails_with("written by an older version");
+    report().fails_with("written by an older version, or writing it was interrupted");
     sandbox.write("empty/study.json", "{\"kind\": 3}");
     report().fails_with("study.json:1");
     assert_eq!(sandbox.names(), ["empty"]);
@@ -134,4 +134,89 @@ fn a_training_log_becomes_curves() {
     sandbox.write("log.jsonl", "{\"step\":1,\"loss\":2.5}\n{\"step\":2,\"loss\":1.25}\n");
     sandbox.run("report log.jsonl -o log.html").succeeds();
     assert!(sandbox.read("log.html").contains("data-v=\"1.25\" data-r=\"loss\""));
+}
+
+#[test]
+fn no_input_is_overwritten() {
+    let sandbox = analysed();
+    sandbox.write("stories.jsonl", "{\"id\":\"0-0\",\"story\":\"A door opened.\"}\n");
+    std::fs::hard_link(sandbox.path("a.jsonl"), sandbox.path("hard")).unwrap();
+    let inputs =
+        ["a/study.json", "a/systems.csv", "a.jsonl", "hard", "stories.jsonl", "b/index.csv"];
+    let before: Vec<String> = inputs.iter().map(|name| sandbox.read(name)).collect();
+    for name in inputs {
+        sandbox
+            .run(&format!("report a b a.jsonl --stories stories.jsonl -o {name} --figures figures"))
+            .fails_with("writing it would destroy the input");
+    }
+    let after: Vec<String> = inputs.iter().map(|name| sandbox.read(name)).collect();
+    assert!(before == after);
+    assert!(!sandbox.path("figures").exists(), "nothing was made before the check");
+    // Figures are outputs too: a table that has the name of one is not overwritten.
+    std::fs::create_dir(sandbox.path("figures")).unwrap();
+    sandbox.write("figures/against-story-pearson.svg", sandbox.read("a.jsonl"));
+    sandbox
+        .run("report a figures/against-story-pearson.svg -o report.html --figures figures")
+        .fails_with("writing it would destroy the input");
+    assert!(sandbox.read("figures/against-story-pearson.svg") == sandbox.read("a.jsonl"));
+    assert!(!sandbox.path("report.html").exists());
+    // A page beside the study, made twice, destroys nothing.
+    sandbox.run("report a -o a/report.html").succeeds();
+    sandbox.run("report a -o a/report.html").succeeds();
+}
+
+#[test]
+fn the_page_is_not_one_of_the_figures() {
+    let sandbox = analysed();
+    sandbox
+        .run("report a -o ./figures/against-story-pearson.svg --figures figures")
+        .fails_with("this is also the output");
+    // The page may be in the folder of the figures, which does not exist yet.
+    sandbox.run("report a -o new/page.html --figures new").succeeds();
+    assert!(sandbox.path("new/page.html").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_keep_their_mode_and_what_is_read_only_stops_all_of_them() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = analysed();
+    sandbox.run("report a -o report.html --figures figures").succeeds();
+    let set = |name: &str, mode: u32| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(sandbox.path(name), permissions).unwrap();
+    };
+    let mode = |name: &str| sandbox.path(name).metadata().unwrap().permissions().mode() & 0o777;
+    let private = ["report.html", "figures/against-story-pearson.png"];
+    private.iter().for_each(|name| set(name, 0o600));
+    sandbox.run("report a -o report.html --figures figures").succeeds();
+    assert_eq!(private.map(mode), [0o600, 0o600]);
+    let page = sandbox.read("report.html");
+    set("figures/against-story-pearson.png", 0o444);
+    sandbox
+        .run("report b -o report.html --figures figures")
+        .fails_with("against-story-pearson.png: the file is read-only");
+    assert!(sandbox.read("report.html") == page, "the page is as it was");
+    set("report.html", 0o444);
+    sandbox.run("report b -o report.html").fails_with("report.html: the file is read-only");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn endless_inputs_are_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.run("report /dev/zero -o report.html").fails_with("/dev/zero: the file has more than");
+    std::fs::create_dir(sandbox.path("run")).unwrap();
+    let endless = std::fs::File::create(sandbox.path("run/study.json")).unwrap();
+    endless.set_len(3 << 30).unwrap();
+    sandbox.run("report run -o report.html").fails_with("study.json: the file has more than");
+    assert_eq!(sandbox.names(), ["run"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_table_may_come_through_a_pipe() {
+    let sandbox = analysed();
+    sandbox.run_with_input("report /dev/stdin -o report.html", scores(0.5).as_bytes()).succeeds();
+    assert!(sandbox.read("report.html").contains("24 stories"));
 }

@@ -110,7 +110,7 @@ impl Settings {
         signature.with_version()
     }
 
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.duels.draws == 0 || self.draws.draws == 0 || self.resamples == 0 {
             return Err(Error::NoDraws);
         }

@@ -1,14 +1,16 @@
 //! Files of judgments and scores, each opened once, so that a pipe loses nothing.
 
-use std::fs;
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
 use storymeter_core::read::{self, ReadOptions};
-use storymeter_core::{Catalogue, Error as CoreError, Place, Row, ScoreTable};
+use storymeter_core::{Catalogue, Error as CoreError, Place, Row, ScoreTable, file};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::union::parse_numbers;
+
+/// The largest file that is read.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// What a file of scores holds.
 pub(super) enum Scores {
@@ -20,13 +22,60 @@ pub(super) enum Scores {
 
 /// All bytes of a file, or of standard input for `-`.
 fn bytes(file: &Path) -> Result<Vec<u8>> {
-    let failed = |e| CoreError::io(Place::file(file), e);
-    if file == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
-        return Ok(bytes);
+    if file != Path::new("-") {
+        return Ok(file::read(file, MOST_BYTES)?);
     }
-    Ok(fs::read(file).map_err(failed)?)
+    let place = Place::file(file);
+    let mut bytes = Vec::new();
+    let mut input = std::io::stdin().lock().take(MOST_BYTES + 1);
+    input.read_to_end(&mut bytes).map_err(|e| CoreError::io(place.clone(), e))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let problem =
+            format!("there are more than {MOST_BYTES} bytes, which is the most that is read");
+        return Err(CoreError::invalid(place, problem).into());
+    }
+    Ok(bytes)
+}
+
+/// Refuses a pipe that is named twice. It would be empty when it is read again, and opening a named
+/// pipe again would wait for ever.
+pub(super) fn check_pipes<'a>(files: impl Iterator<Item = &'a Path>) -> Result<()> {
+    let mut seen: Vec<(&Path, Pipe)> = Vec::new();
+    for file in files {
+        let Some(pipe) = Pipe::of(file) else { continue };
+        if let Some((first, _)) = seen.iter().find(|(_, other)| *other == pipe) {
+            return Err(Error::PipeTwice { first: first.into(), second: file.to_owned() });
+        }
+        seen.push((file, pipe));
+    }
+    Ok(())
+}
+
+/// What makes a pipe itself, under whatever name.
+#[derive(PartialEq)]
+enum Pipe {
+    /// Standard input, where its pipe is not known.
+    Stdin,
+    /// Device and number of the pipe.
+    #[cfg(unix)]
+    Numbered(u64, u64),
+}
+
+impl Pipe {
+    fn of(file: &Path) -> Option<Self> {
+        let is_stdin = file == Path::new("-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+            let path = if is_stdin { Path::new("/dev/stdin") } else { file };
+            if let Ok(there) = path.metadata()
+                && (there.file_type().is_fifo() || there.file_type().is_socket())
+            {
+                return Some(Self::Numbered(there.dev(), there.ino()));
+            }
+        }
+        is_stdin.then_some(Self::Stdin)
+    }
 }
 
 /// The first line that is not blank, where the content is text.

@@ -27,6 +27,7 @@ pub(crate) use output::interval_cells;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use storymeter_core::terminal::excerpt;
 use storymeter_core::{Catalogue, Error as CoreError, Key, Place, Role, ScoreTable, Signature};
 use storymeter_stats::{Coefficient, Correction};
 
@@ -141,7 +142,9 @@ impl Judgments {
             (Some(name), all) => {
                 let found = all.iter().copied().find(|&at| key(at).as_str() == name);
                 let known = all.iter().map(|&at| key(at).as_str());
-                found.ok_or_else(|| CoreError::unknown("criterion", name, known))?
+                found.ok_or_else(|| {
+                    Error::from(CoreError::unknown("criterion", name, known)).in_file(Some(file))
+                })?
             }
             (None, [only]) => *only,
             (None, several) => {
@@ -168,7 +171,7 @@ struct Joined {
 /// Correlates every source with the judgments, and tests every two sources against each other.
 ///
 /// # Errors
-/// Where a file cannot be read or joined, or two sources have the same name.
+/// Where a file cannot be read or joined, two sources have the same name, or two are one pipe.
 pub fn correlate(
     judgments: &Judgments,
     sources: &[Source],
@@ -179,17 +182,25 @@ pub fn correlate(
     if let Some(at) = (0..sources.len()).find(repeated) {
         return Err(Error::TwiceTheName(sources[at].name.clone()));
     }
-    let joined = sources
-        .iter()
-        .map(|source| judgments.join(source, catalogue))
-        .collect::<Result<Vec<_>>>()?;
-    let row = |(source, joined): (&Source, &Joined)| judgments.row(source, joined, settings);
+    settings.check()?;
+    let files = sources.iter().map(|source| source.file.as_path());
+    input::check_pipes([judgments.file.as_path()].into_iter().chain(files))?;
+    let join = |source: &Source| {
+        judgments.join(source, catalogue).map_err(|error| error.in_file(Some(&source.file)))
+    };
+    let joined = sources.iter().map(join).collect::<Result<Vec<_>>>()?;
+    let row = |(source, joined): (&Source, &Joined)| {
+        let row = judgments.row(source, joined, settings);
+        row.map_err(|error| error.in_file(Some(&source.file)))
+    };
     let rows = sources.iter().zip(&joined).map(row).collect::<Result<_>>()?;
     let columns: Vec<&[f64]> = joined.iter().map(|one| one.scores.as_slice()).collect();
     let mut tests = Vec::new();
     for coefficient in Coefficient::ALL {
         let settings = Settings { coefficient, ..*settings };
-        let mut comparisons = compare_columns(&judgments.values, &columns, &settings)?.into_iter();
+        let mut comparisons = compare_columns(&judgments.values, &columns, &settings)
+            .map_err(|error| error.in_file(Some(&judgments.file)))?
+            .into_iter();
         for later in 1..sources.len() {
             for earlier in 0..later {
                 let Some(comparison) = comparisons.next() else { break };
@@ -257,7 +268,8 @@ impl Judgments {
         let mut places: HashMap<&str, usize> = HashMap::new();
         for (at, id) in self.ids.iter().enumerate() {
             if places.insert(id, at).is_some() {
-                let problem = format!("duplicate id \"{id}\": scores cannot be joined by id");
+                let problem =
+                    format!("duplicate id {}: scores cannot be joined by id", excerpt(id, 80));
                 return Err(CoreError::invalid(Place::file(&self.file), problem).into());
             }
         }

@@ -1,6 +1,7 @@
 //! The result of a correlation as JSON and as sheets.
 
 use serde_json::{Map, Value, json};
+use storymeter_core::terminal::plain;
 use storymeter_stats::Coefficient;
 
 use super::{Correlated, Row};
@@ -72,7 +73,7 @@ impl Correlated {
             sheet.push(cells);
         }
         let signatures: Vec<String> =
-            self.rows.iter().map(|row| row.signature.to_string()).collect();
+            self.rows.iter().map(|row| plain(&row.signature.to_string()).into_owned()).collect();
         sheet.signature = signatures.join("\n  ");
         sheet
     }

@@ -7,11 +7,19 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use storymeter_core::{Error as CoreError, Key, Place};
+use storymeter_core::terminal::{excerpt, plain};
+use storymeter_core::{Error as CoreError, Key, Place, file};
 
 use super::{RatedStory, Raters, RatingTable};
 use crate::error::{Error, Result};
 use crate::scale::Scale;
+
+/// The largest file of ratings that is read.
+const MOST_BYTES: u64 = 1 << 30;
+/// The most characters of a cell that a message quotes.
+const SHOWN: usize = 80;
+/// The most column names that a message lists.
+const LISTED: usize = 20;
 
 /// One row of the file.
 struct Row {
@@ -34,7 +42,8 @@ impl RatingTable {
             };
             Error::from(CoreError::invalid(place, e.to_string()))
         };
-        let mut reader = csv::Reader::from_path(path).map_err(&broken)?;
+        let content = file::read(path, MOST_BYTES)?;
+        let mut reader = csv::Reader::from_reader(content.as_slice());
         let columns = Columns::find(reader.headers().map_err(&broken)?, criteria, &place)?;
         let mut stories: Vec<RatedStory> = Vec::new();
         let mut at: HashMap<String, usize> = HashMap::new();
@@ -45,6 +54,10 @@ impl RatingTable {
             let line = place.clone().at_line(record.position().map_or(0, csv::Position::line));
             let cell = |column: usize| record.get(column).unwrap_or_default().trim();
             let id = cell(columns.id).to_owned();
+            if id.is_empty() {
+                let field = line.in_field(columns.id_name.as_str());
+                return Err(CoreError::invalid(field, "the story has no id").into());
+            }
             let story = *at.entry(id.clone()).or_insert_with(|| {
                 let system = cell(columns.system).to_owned();
                 stories.push(RatedStory {
@@ -55,18 +68,19 @@ impl RatingTable {
                 stories.len() - 1
             });
             if stories[story].system != cell(columns.system) {
-                let problem =
-                    format!("story {id} is by \"{}\" in an earlier row", stories[story].system);
+                let problem = format!(
+                    "story {} is by {} in an earlier row",
+                    plain(&id),
+                    excerpt(&stories[story].system, SHOWN)
+                );
                 return Err(CoreError::invalid(line, problem).into());
             }
             let mut ratings = Vec::with_capacity(criteria.len());
             for (&column, criterion) in columns.criteria.iter().zip(criteria) {
                 let field = line.clone().in_field(criterion.as_str());
                 let rating = rating(cell(column)).ok_or_else(|| {
-                    CoreError::invalid(
-                        field.clone(),
-                        format!("\"{}\" is not a number", cell(column)),
-                    )
+                    let problem = format!("{} is not a number", excerpt(cell(column), SHOWN));
+                    CoreError::invalid(field.clone(), problem)
                 })?;
                 scale.check(rating, &field)?;
                 ratings.push(rating);
@@ -76,7 +90,7 @@ impl RatingTable {
             if let Some(worker) =
                 worker.clone().filter(|worker| !seen.insert((story, worker.clone())))
             {
-                let problem = format!("worker {worker} rates story {id} twice");
+                let problem = format!("worker {} rates story {} twice", plain(&worker), plain(&id));
                 return Err(CoreError::invalid(line, problem).into());
             }
             rows.push(Row { story, worker, ratings });
@@ -143,6 +157,8 @@ fn assign(table: &mut RatingTable, rows: &[Row]) {
 
 struct Columns {
     id: usize,
+    /// What the column of ids is called.
+    id_name: String,
     system: usize,
     worker: Option<usize>,
     criteria: Vec<usize>,
@@ -150,26 +166,38 @@ struct Columns {
 
 impl Columns {
     fn find(header: &csv::StringRecord, criteria: &[Key], place: &Place) -> Result<Self> {
-        let find = |names: &[&str]| {
-            header
-                .iter()
-                .position(|head| names.iter().any(|name| head.trim().eq_ignore_ascii_case(name)))
+        let wrong = |problem: String| Error::from(CoreError::invalid(place.clone(), problem));
+        let find = |names: &[&str]| -> Result<Option<usize>> {
+            let is_wanted =
+                |at: &usize| names.iter().any(|name| header[*at].trim().eq_ignore_ascii_case(name));
+            let mut found = (0..header.len()).filter(is_wanted);
+            match (found.next(), found.next()) {
+                (Some(first), Some(second)) => Err(wrong(format!(
+                    "columns {} and {} are both called {} or the like, and only one can be meant",
+                    first + 1,
+                    second + 1,
+                    excerpt(names[0], SHOWN)
+                ))),
+                (found, _) => Ok(found),
+            }
         };
         let need = |names: &[&str]| {
-            find(names).ok_or_else(|| {
-                let there = header.iter().collect::<Vec<_>>().join(", ");
-                let problem = format!("no column \"{}\"; the columns are: {there}", names[0]);
-                CoreError::invalid(place.clone(), problem)
+            find(names)?.ok_or_else(|| {
+                let mut there: Vec<_> = header.iter().take(LISTED).map(plain).collect();
+                if header.len() > LISTED {
+                    there.push("...".into());
+                }
+                let (name, there) = (excerpt(names[0], SHOWN), there.join(", "));
+                wrong(format!("no column {name}; the columns are: {there}"))
             })
         };
+        let id = need(&["story_id", "Story ID", "id"])?;
         Ok(Self {
-            id: need(&["story_id", "Story ID", "id"])?,
+            id,
+            id_name: header[id].trim().to_owned(),
             system: need(&["system", "Model"])?,
-            worker: find(&["Worker ID", "worker_id", "worker"]),
-            criteria: criteria
-                .iter()
-                .map(|name| need(&[name.as_str()]))
-                .collect::<std::result::Result<_, _>>()?,
+            worker: find(&["Worker ID", "worker_id", "worker"])?,
+            criteria: criteria.iter().map(|name| need(&[name.as_str()])).collect::<Result<_>>()?,
         })
     }
 }
@@ -241,5 +269,30 @@ mod tests {
             message("id,system,fun,worker\n1,A,2,ann\n1,A,3,ann\n"),
             ":3: worker ann rates story 1 twice"
         );
+        assert_eq!(
+            message(&format!("{head}1,A,2\n,A,2\n")),
+            ":3: field \"story_id\": the story has no id"
+        );
+        assert_eq!(
+            message("id,system,fun,Fun\n1,A,2,5\n"),
+            ": columns 3 and 4 are both called \"Fun\" or the like, and only one can be meant"
+        );
+        assert_eq!(message(""), ": no column \"story_id\"; the columns are: ");
+        assert_eq!(message(head), ": no row of ratings is in the file");
+    }
+
+    #[test]
+    fn infinite_ratings_are_not_numbers_and_long_cells_are_not_repeated() {
+        for number in ["inf", "-inf", "nan", "1e400", "infinity", "0x1", "1\0", "\u{661}"] {
+            let error = read(&format!("story_id,system,fun\n1,A,{number}\n")).unwrap_err();
+            let message = error.to_string();
+            assert!(message.contains("ratings.csv:2: field \"Fun\": "), "{message}");
+            assert!(message.ends_with("is not a number"), "{message}");
+        }
+        let long = "7".repeat(100_000) + "x";
+        let error = read(&format!("story_id,system,fun\n1,A,{long}\n")).unwrap_err().to_string();
+        assert!(error.len() < 400, "{}", error.len());
+        let error = read(&format!("{}\n1\n", "x,".repeat(100_000))).unwrap_err().to_string();
+        assert!(error.len() < 400, "{}", error.len());
     }
 }

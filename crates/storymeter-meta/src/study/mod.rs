@@ -6,6 +6,7 @@
 //! [`view`](crate::view), and are never parsed.
 
 mod agreement;
+mod check;
 mod comparison;
 mod errors;
 mod ranking;

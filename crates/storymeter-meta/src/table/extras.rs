@@ -2,11 +2,11 @@
 //! trained elsewhere.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
-use storymeter_core::{Error as CoreError, Key, Place, Role, ScoreTable};
+use storymeter_core::terminal::excerpt;
+use storymeter_core::{Error as CoreError, Key, Place, Role, ScoreTable, file};
 use storymeter_stats::Coefficient;
 
 use crate::analysis::{ErrorTypes, agreement_of, associate};
@@ -15,6 +15,11 @@ use crate::grid::{Grid, file_of};
 use crate::level::Level;
 use crate::outcome::Gap;
 use crate::study::{Agreement, Drift, DriftRow, Finding, Warning, WarningKind};
+
+/// The largest file of error types that is read.
+const MOST_BYTES: u64 = 1 << 30;
+/// The most error types. Every two of them are correlated.
+const MOST_TYPES: usize = 1000;
 
 /// One line of a file of error types.
 #[derive(Deserialize)]
@@ -35,11 +40,12 @@ pub(super) fn error_types(
     grid: &Grid,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<Finding>> {
-    let text = fs::read_to_string(path).map_err(|e| CoreError::io(Place::file(path), e))?;
+    let text = file::read_text(path, MOST_BYTES)?;
     let cells = positions(grid);
     let (mut names, mut named, mut stories): (Vec<String>, Vec<_>, Vec<usize>) = Default::default();
     let (mut strangers, mut seen) = (0, HashSet::new());
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    let lines = text.trim_start_matches('\u{feff}').lines();
+    for (number, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = Place::file(path).at_line(number as u64 + 1);
         let line: Line = serde_json::from_str(line)
             .map_err(|e| CoreError::invalid(place.clone(), e.to_string()))?;
@@ -49,7 +55,9 @@ pub(super) fn error_types(
             continue;
         };
         if !seen.insert(cell) {
-            return Err(CoreError::invalid(place, format!("duplicate id \"{id}\"")).into());
+            return Err(
+                CoreError::invalid(place, format!("duplicate id {}", excerpt(&id, 80))).into()
+            );
         }
         let mut position = |name: String| {
             names.iter().position(|known| *known == name).unwrap_or_else(|| {
@@ -68,6 +76,10 @@ pub(super) fn error_types(
         warnings.push(Warning::new(WarningKind::Missing, "errors", message));
     }
     let specific = names.len();
+    if specific > MOST_TYPES {
+        let (what, found, most) = ("error types", specific, MOST_TYPES);
+        return Err(Error::TooLarge { file: Some(path.to_owned()), what, found, most });
+    }
     let errors = ErrorTypes::new(names, specific, named);
     let pick = |column: usize| -> Vec<f64> {
         stories.iter().map(|&cell| grid.values(column)[cell]).collect()

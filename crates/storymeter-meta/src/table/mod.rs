@@ -51,6 +51,11 @@ const TOP_LEVEL: usize = 7;
 /// outside the scale, or the stories cannot be arranged as systems and items.
 pub fn analyse(table: &ScoreTable, options: &Options) -> Result<Study> {
     let file = file_of(table);
+    analyse_table(table, options).map_err(|error| error.in_file(file.as_deref()))
+}
+
+fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
+    let file = file_of(table);
     if table.of_role(Role::Human).is_empty() {
         return Err(Error::NoCriterion { file });
     }

@@ -1,12 +1,11 @@
 //! Appendix D: does the reconstruction head change the stories that people find bad?
 
-use std::fs;
 use std::path::Path;
 
-use storymeter_core::{Error as CoreError, Place};
+use storymeter_core::{Error as CoreError, Place, file};
 use storymeter_stats::Coefficient;
 
-use super::rated::RatedSet;
+use super::rated::{MOST_BYTES, RatedSet};
 use crate::analysis::associate;
 use crate::error::Result;
 use crate::study::{Edits, EditsRow};
@@ -35,8 +34,7 @@ pub(super) fn appendix_d(set: &RatedSet, path: &Path) -> Result<Edits> {
 
 /// One line per story: 0 or 1, or the story as the model gave it back, compared word for word.
 fn read(set: &RatedSet, path: &Path) -> Result<Vec<f64>> {
-    let text =
-        fs::read_to_string(path).map_err(|source| CoreError::io(Place::file(path), source))?;
+    let text = file::read_text(path, MOST_BYTES)?;
     let lines: Vec<&str> = text.trim_end().lines().map(str::trim).collect();
     if lines.len() != set.len() {
         let problem = format!("{} lines for {} stories", lines.len(), set.len());

@@ -56,12 +56,36 @@ impl Default for Options {
 /// # Errors
 /// Where the folder has no `ant_data.txt`, or a file is not in the layout.
 pub fn analyse(folder: &Path, options: &Options) -> Result<Study> {
-    let mut set = RatedSet::read(folder, options.scale)?;
-    let mut drift = options.drift.clone();
-    let own_drift = folder.join("drift_output");
-    if own_drift.is_dir() {
-        drift.insert(0, (folder.to_owned(), own_drift));
+    analyse_folder(folder, options).map_err(|error| error.in_file(Some(folder)))
+}
+
+/// The files that [`analyse`] reads, which no output may replace.
+///
+/// # Errors
+/// Where a folder of scores cannot be read.
+pub fn inputs(folder: &Path, options: &Options) -> Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = rated::annotation_files(folder).into();
+    files.extend(options.edits.clone());
+    files.extend(rated::score_files(&folder.join("metric_output"))?);
+    for (rated, scores) in drift_folders(folder, options) {
+        files.extend(rated::annotation_files(&rated));
+        files.extend(rated::score_files(&rated.join("metric_output"))?);
+        files.extend(rated::score_files(&scores)?);
     }
+    Ok(files)
+}
+
+/// Rated folders, each with a folder of scores by metrics that were trained elsewhere.
+fn drift_folders(folder: &Path, options: &Options) -> Vec<(PathBuf, PathBuf)> {
+    let own = Some(folder.join("drift_output")).filter(|own| own.is_dir());
+    let own = own.map(|scores| (folder.to_owned(), scores));
+    own.into_iter().chain(options.drift.iter().cloned()).collect()
+}
+
+fn analyse_folder(folder: &Path, options: &Options) -> Result<Study> {
+    options.settings.check()?;
+    let mut set = RatedSet::read(folder, options.scale)?;
+    let drift = drift_folders(folder, options);
     let criterion = Key::new(CRITERION);
     let mut findings = Vec::new();
     if let Some(errors) = &set.errors {

@@ -12,7 +12,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use storymeter_core::read::{self, Format, ReadOptions};
-use storymeter_core::{Direction, Error as CoreError, Key, Place};
+use storymeter_core::terminal::excerpt;
+use storymeter_core::{Direction, Error as CoreError, Key, Place, file};
 
 use super::names;
 use crate::analysis::ErrorTypes;
@@ -23,6 +24,16 @@ use crate::study::{Warning, WarningKind};
 /// The error types that a rater can choose from, as the paper abbreviates them. In the file, 0 is
 /// "reasonable" and 1 the first of these.
 const ERROR_TYPES: [&str; 5] = ["Repe", "Cohe", "Conf", "Chao", "Others"];
+
+/// The most metrics. Every two of them are compared.
+const MOST_METRICS: usize = 1000;
+/// The most raters of a story. A biased set is drawn for each number of raters who call a story
+/// reasonable.
+const MOST_RATERS: usize = 1000;
+/// The largest file of one line per story that is read.
+pub(crate) const MOST_BYTES: u64 = 1 << 30;
+/// The most characters of a bad line that a message quotes.
+const SHOWN: usize = 80;
 
 /// The error types before "Others".
 const SPECIFIC: usize = 4;
@@ -77,6 +88,10 @@ impl RatedSet {
             scale.check(story.numbers.iter().copied(), &story.place)?;
         }
         let raters = annotated.iter().map(|story| story.numbers.len()).max().unwrap_or(0);
+        if raters > MOST_RATERS {
+            let (what, found, most) = ("ratings of one story", raters, MOST_RATERS);
+            return Err(Error::TooLarge { file: Some(path), what, found, most });
+        }
         let fewer = annotated.iter().filter(|story| story.numbers.len() < raters).count();
         if fewer > 0 {
             let message =
@@ -127,15 +142,11 @@ impl RatedSet {
     /// # Errors
     /// Where a file cannot be read, or does not have one number per story.
     pub fn scores(&mut self, folder: &Path) -> Result<Vec<Scores>> {
-        if !folder.is_dir() {
-            return Ok(Vec::new());
+        let files = score_files(folder)?;
+        if files.len() > MOST_METRICS {
+            let (what, found, most) = ("score files", files.len(), MOST_METRICS);
+            return Err(Error::TooLarge { file: Some(folder.to_owned()), what, found, most });
         }
-        let io = |source| CoreError::io(Place::file(folder), source);
-        let mut files: Vec<PathBuf> = fs::read_dir(folder)
-            .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect())
-            .map_err(io)?;
-        files.retain(|path| path.extension().is_some_and(|e| e == "txt") && path.is_file());
-        files.sort();
         let mut scores = Vec::new();
         for file in &files {
             let stem = file.file_stem().unwrap_or_default().to_string_lossy();
@@ -201,6 +212,24 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
+/// The files of a rated set that an analysis reads where they exist, but for its scores.
+pub(super) fn annotation_files(folder: &Path) -> [PathBuf; 3] {
+    ["ant_data.txt", "ant_data_all.txt", "edits.txt"].map(|name| folder.join(name))
+}
+
+/// The score files of a folder, by name. An absent folder has none.
+pub(super) fn score_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect())
+        .map_err(|source| CoreError::io(Place::file(folder), source))?;
+    files.retain(|path| path.extension().is_some_and(|e| e == "txt") && path.is_file());
+    files.sort();
+    Ok(files)
+}
+
 fn folder_name(folder: &Path) -> String {
     let absolute = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     absolute.file_name().map_or_else(|| "set".into(), |name| name.to_string_lossy().into_owned())
@@ -261,20 +290,25 @@ fn error_types(path: &Path, rated: &[Annotated]) -> Result<ErrorTypes> {
 
 /// One number per line. Blank lines at the end do not count.
 fn numbers(path: &Path) -> Result<Vec<f64>> {
-    let text =
-        fs::read_to_string(path).map_err(|source| CoreError::io(Place::file(path), source))?;
-    parse_numbers(&text, path)
+    parse_numbers(&file::read_text(path, MOST_BYTES)?, path)
 }
 
 /// The numbers of a text, one per line; NaN where the text says so.
+///
+/// # Errors
+/// For a line that is no number, and for an infinite number, also one such as 1e400 that becomes
+/// infinite: an infinite score has no correlation with anything.
 pub(crate) fn parse_numbers(text: &str, path: &Path) -> Result<Vec<f64>> {
-    let mut values = Vec::new();
-    for (at, line) in text.trim_end().lines().enumerate() {
-        let value: f64 = line.trim().parse().map_err(|_| {
+    let number = |(at, line): (usize, &str)| {
+        let value = line.trim().parse().ok().filter(|value: &f64| !value.is_infinite());
+        value.ok_or_else(|| {
             let place = Place::file(path).at_line(at as u64 + 1);
-            CoreError::invalid(place, format!("\"{}\" is not a number", line.trim()))
-        })?;
-        values.push(value);
-    }
-    Ok(values)
+            let problem = match line.trim().parse::<f64>() {
+                Ok(_) => "is not a finite number",
+                Err(_) => "is not a number",
+            };
+            CoreError::invalid(place, format!("{} {problem}", excerpt(line.trim(), SHOWN))).into()
+        })
+    };
+    text.trim_start_matches('\u{feff}').trim_end().lines().enumerate().map(number).collect()
 }

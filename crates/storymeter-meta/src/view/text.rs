@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use storymeter_core::spreadsheet::TextCells;
+use storymeter_core::terminal::{plain, plain_lines};
 
 use super::{Cell, Sheet};
 use crate::study::Study;
@@ -13,12 +14,13 @@ use crate::study::Study;
 /// `wanted` names sheets by id. Empty means those marked as brief, and `all` means every one.
 pub fn study(study: &Study, sheets: &[Sheet], wanted: &[String]) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "{}", study.signature);
+    let _ = writeln!(text, "{}", plain(&study.signature.to_string()));
     if !study.warnings.is_empty() {
         text.push_str("\nWarnings\n");
     }
     for warning in &study.warnings {
-        let _ = writeln!(text, "  {}: {}: {}", warning.kind, warning.subject, warning.message);
+        let (subject, message) = (plain(&warning.subject), plain(&warning.message));
+        let _ = writeln!(text, "  {}: {subject}: {message}", warning.kind);
     }
     for shown in sheets.iter().filter(|shown| is_wanted(shown, wanted)) {
         text.push('\n');
@@ -33,8 +35,13 @@ pub fn is_wanted(sheet: &Sheet, wanted: &[String]) -> bool {
 }
 
 /// One sheet with its title, its notes and its signature.
+///
+/// Names of columns, systems and metrics come from files. Characters in them that a terminal would
+/// obey are written out, before anything is aligned.
 pub fn sheet(sheet: &Sheet) -> String {
-    let mut text = format!("{}: {}\n", sheet.id, sheet.title);
+    let mut text = format!("{}: {}\n", plain(&sheet.id), plain(&sheet.title));
+    let heads: Vec<String> =
+        sheet.columns.iter().map(|head| plain(&head.name).into_owned()).collect();
     let body: Vec<Vec<String>> = sheet
         .rows
         .iter()
@@ -44,7 +51,7 @@ pub fn sheet(sheet: &Sheet) -> String {
         .collect();
     let width = |column: usize| {
         let cells = body.iter().map(|row| row[column].chars().count());
-        cells.chain([sheet.columns[column].name.chars().count()]).max().unwrap_or(0)
+        cells.chain([heads[column].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..sheet.columns.len()).map(width).collect();
     // Columns of words are aligned left, columns of numbers right.
@@ -64,15 +71,17 @@ pub fn sheet(sheet: &Sheet) -> String {
         text.push_str(out.trim_end());
         text.push('\n');
     };
-    line(&sheet.columns.iter().map(|head| head.name.clone()).collect::<Vec<_>>());
+    line(&heads);
     body.iter().for_each(|row| line(row));
     for note in &sheet.notes {
-        let _ = writeln!(text, "  note: {note}");
+        let _ = writeln!(text, "  note: {}", plain(note));
     }
     for (row, column, reason) in missing(sheet) {
-        let _ = writeln!(text, "  nan: {row}, {column}: {reason}");
+        let reason = plain(&reason);
+        let _ = writeln!(text, "  nan: {}, {}: {reason}", plain(&row), plain(&column));
     }
-    let _ = writeln!(text, "  {}", sheet.signature);
+    // Several signatures stand below each other.
+    let _ = writeln!(text, "  {}", plain_lines(&sheet.signature));
     text
 }
 
@@ -121,7 +130,7 @@ fn shown(cell: &Cell, decimals: u8) -> String {
                 text
             }
         }
-        Cell::Text(text) => text.clone(),
+        Cell::Text(text) => plain(text).into_owned(),
         Cell::Missing { .. } => "nan".into(),
     }
 }
@@ -204,6 +213,25 @@ mod tests {
           nan: flat, r: constant column
           example|n:3
         ");
+    }
+
+    #[test]
+    fn names_from_files_do_nothing_to_a_terminal_and_are_aligned_as_they_are_shown() {
+        let hostile = "\u{1b}]0;owned\u{7}\u{202e}\r\n";
+        let mut hostile_sheet = Sheet::new("table-1", Subject::Other, hostile, Form::Table)
+            .column(format!("metric{hostile}"), 0)
+            .column("r", 3)
+            .note(hostile);
+        hostile_sheet.push(vec![format!("a{hostile}b").into(), 0.5.into()]);
+        hostile_sheet.push(vec!["\u{9b}2J".into(), Cell::missing(hostile)]);
+        hostile_sheet.signature = "example\u{1b}[2J|n:3".into();
+        let text = sheet(&hostile_sheet);
+        let obeyed = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+        assert!(!text.contains(obeyed), "{text:?}");
+        assert_eq!(text.lines().count(), 7, "{text}");
+        let ends: Vec<usize> = text.lines().skip(1).take(3).map(|l| l.chars().count()).collect();
+        assert_eq!(ends, [ends[0]; 3], "{text}");
+        assert!(csv(&hostile_sheet).contains(hostile), "a file for programs keeps the text");
     }
 
     #[test]

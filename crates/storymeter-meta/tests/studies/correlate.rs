@@ -155,3 +155,39 @@ fn a_pipe_is_read_once_and_completely() {
     writing.join().unwrap();
     assert_eq!(found.rows[0].agreements[0].n, 7);
 }
+
+#[test]
+fn infinite_numbers_are_refused_wherever_they_stand() {
+    let files = Files::new();
+    for number in ["inf", "-inf", "infinity", "1e400", "-1e400"] {
+        files.write("bad.txt", &format!("8\n2\n{number}\n9\n1\n5\n4\n3\n"));
+        let message = files.run(&[("a", "bad.txt", None)], Settings::default());
+        let message = message.unwrap_err().to_string();
+        let expected = format!("bad.txt:3: \"{number}\" is not a finite number");
+        assert!(message.ends_with(&expected), "{message}");
+    }
+    // A score that the file says is missing is left out.
+    files.write("gap.txt", "8\nnan\n3\n9\n1\n5\n4\n3\n");
+    let found = files.run(&[("a", "gap.txt", None)], Settings::default()).unwrap();
+    assert_eq!(found.rows[0].agreements[0].n, 7);
+}
+
+#[test]
+fn a_long_line_is_not_repeated_in_the_error_and_a_byte_order_mark_is_no_number() {
+    let files = Files::new();
+    files.write("long.txt", &format!("8\n{}\n", "seven".repeat(1_000_000)));
+    let error = files.run(&[("a", "long.txt", None)], Settings::default()).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("long.txt:2: \"seven") && message.len() < 400, "{}", message.len());
+    files.write("marked.txt", "\u{feff}8\n2\n3\n9\n1\n5\n4\n3\n");
+    let found = files.run(&[("a", "marked.txt", None)], Settings::default()).unwrap();
+    assert_eq!(found.rows[0].agreements[0].n, 8);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_endless_file_is_refused() {
+    let catalogue = Catalogue::default();
+    let error = Judgments::read("/dev/zero".as_ref(), None, &catalogue).unwrap_err().to_string();
+    assert!(error.starts_with("/dev/zero: the file has more than"), "{error}");
+}

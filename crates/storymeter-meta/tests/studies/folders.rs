@@ -19,7 +19,7 @@ fn a_study_is_read_back_as_it_was() {
     let temporary = tempfile::tempdir().unwrap();
     let out = temporary.path().join("deep/out");
     let study = analyse(&holes().table());
-    let written = folder::write(&study, &out).unwrap();
+    let written = folder::write(&study, &out, &[]).unwrap();
     assert!(folder::holds_study(&out));
     assert_eq!(folder::read(&out).unwrap(), study);
     assert_eq!(names(&out).len(), written.len());
@@ -30,7 +30,7 @@ fn a_study_is_read_back_as_it_was() {
 fn a_later_study_leaves_no_sheet_of_an_older_one_and_touches_nothing_else() {
     let temporary = tempfile::tempdir().unwrap();
     let out = temporary.path().join("out");
-    folder::write(&analyse(&random(4, 6, &["fun", "plot"], &["a", "b"])), &out).unwrap();
+    folder::write(&analyse(&random(4, 6, &["fun", "plot"], &["a", "b"])), &out, &[]).unwrap();
     assert!(names(&out).contains("williams-system-plot.csv"));
     fs::write(out.join("notes.txt"), "mine").unwrap();
     fs::write(out.join("mine.csv"), "a,b\n").unwrap();
@@ -40,7 +40,7 @@ fn a_later_study_leaves_no_sheet_of_an_older_one_and_touches_nothing_else() {
     fs::write(out.join("index.csv"), index + "../precious.csv,t,s\nnotes.txt,t,s\n").unwrap();
 
     let study = analyse(&random(4, 6, &["fun"], &["a", "b"]));
-    let written = folder::write(&study, &out).unwrap();
+    let written = folder::write(&study, &out, &[]).unwrap();
     let mut expected: BTreeSet<String> = written
         .iter()
         .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
@@ -56,7 +56,7 @@ fn a_folder_that_is_not_ours_keeps_all_its_files() {
     let temporary = tempfile::tempdir().unwrap();
     fs::write(temporary.path().join("index.csv"), "file,title,signature\nold.csv,t,s\n").unwrap();
     fs::write(temporary.path().join("old.csv"), "x").unwrap();
-    folder::write(&analyse(&random(4, 6, &["fun"], &["a", "b"])), temporary.path()).unwrap();
+    folder::write(&analyse(&random(4, 6, &["fun"], &["a", "b"])), temporary.path(), &[]).unwrap();
     assert!(temporary.path().join("old.csv").exists());
 }
 
@@ -65,8 +65,121 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let temporary = tempfile::tempdir().unwrap();
     let taken = temporary.path().join("taken");
     fs::write(&taken, "a file").unwrap();
-    assert!(folder::write(&analyse(&random(3, 6, &["fun"], &["a"])), &taken).is_err());
+    assert!(folder::write(&analyse(&random(3, 6, &["fun"], &["a"])), &taken, &[]).is_err());
     assert_eq!(names(temporary.path()).len(), 1);
+}
+
+/// The content of every file in a folder, by name.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    names(folder)
+        .into_iter()
+        .map(|name| (name.clone(), fs::read(folder.join(name)).unwrap()))
+        .collect()
+}
+
+#[test]
+fn an_input_is_never_replaced_or_removed() {
+    let temporary = tempfile::tempdir().unwrap();
+    let out = temporary.path().join("out");
+    let first = analyse(&random(4, 6, &["fun", "plot"], &["a", "b"]));
+    folder::write(&first, &out, &[]).unwrap();
+    let (hard, other) = (temporary.path().join("hard"), temporary.path().join("other"));
+    // One input is replaced, under a name of its own, and one belongs to a sheet that would go.
+    fs::hard_link(out.join("systems.csv"), &hard).unwrap();
+    fs::hard_link(out.join("williams-system-plot.csv"), &other).unwrap();
+    let mut inputs = vec![out.join("study.json"), out.join("index.csv"), hard, other];
+    #[cfg(unix)]
+    {
+        let soft = temporary.path().join("soft");
+        std::os::unix::fs::symlink(out.join("result.json"), &soft).unwrap();
+        inputs.push(soft);
+    }
+    let before = contents(&out);
+    let second = analyse(&random(4, 6, &["fun"], &["a", "b"]));
+    for input in &inputs {
+        let message = folder::write(&second, &out, &[input]).unwrap_err().to_string();
+        assert!(message.contains("writing it would destroy the input"), "{message}");
+        assert!(contents(&out) == before, "{}", input.display());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_in_the_way_is_named_before_anything_changes() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let study = analyse(&random(4, 6, &["fun"], &["a", "b"]));
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    for name in ["study.json", "systems.csv", "williams-system-plot.csv"] {
+        let temporary = tempfile::tempdir().unwrap();
+        let first = analyse(&random(4, 6, &["fun", "plot"], &["a", "b"]));
+        folder::write(&first, temporary.path(), &[]).unwrap();
+        mode(&temporary.path().join(name), 0o444).unwrap();
+        let before = contents(temporary.path());
+        let message = folder::write(&study, temporary.path(), &[]).unwrap_err().to_string();
+        assert!(message.ends_with(&format!("{name}: the file is read-only")), "{message}");
+        assert!(contents(temporary.path()) == before, "{name}");
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    fs::create_dir(temporary.path().join("systems.csv")).unwrap();
+    let message = folder::write(&study, temporary.path(), &[]).unwrap_err().to_string();
+    assert!(
+        message.ends_with("systems.csv: this is not a file, so it cannot be replaced"),
+        "{message}"
+    );
+    assert_eq!(names(temporary.path()).len(), 1, "no other file is there");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_keep_their_permissions_and_links_stay() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let temporary = tempfile::tempdir().unwrap();
+    let (out, elsewhere) = (temporary.path().join("out"), temporary.path().join("elsewhere"));
+    let study = analyse(&random(4, 6, &["fun"], &["a", "b"]));
+    folder::write(&study, &out, &[]).unwrap();
+    for name in ["study.json", "systems.csv"] {
+        fs::set_permissions(out.join(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    fs::write(&elsewhere, "old").unwrap();
+    fs::remove_file(out.join("borda.csv")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, out.join("borda.csv")).unwrap();
+    folder::write(&study, &out, &[]).unwrap();
+    let mode = |name: &str| out.join(name).metadata().unwrap().permissions().mode() & 0o777;
+    // The study is removed and written again, and is as private as it was.
+    assert_eq!((mode("study.json"), mode("systems.csv")), (0o600, 0o600));
+    assert!(out.join("borda.csv").is_symlink());
+    assert!(fs::read_to_string(&elsewhere).unwrap().starts_with("ranking,place,metric"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_half_written_has_no_study() {
+    let temporary = tempfile::tempdir().unwrap();
+    let first = analyse(&random(4, 6, &["fun", "plot"], &["a", "b"]));
+    folder::write(&first, temporary.path(), &[]).unwrap();
+    // This link can be looked at, but nothing can be written to where it points.
+    fs::remove_file(temporary.path().join("systems.csv")).unwrap();
+    std::os::unix::fs::symlink("/nowhere/at/all", temporary.path().join("systems.csv")).unwrap();
+    let second = analyse(&random(4, 6, &["fun"], &["a", "b"]));
+    let message = folder::write(&second, temporary.path(), &[]).unwrap_err().to_string();
+    assert!(message.starts_with("/nowhere/at/all: "), "{message}");
+    assert!(!folder::holds_study(temporary.path()), "the mark of a complete folder is gone");
+    assert!(!names(temporary.path()).iter().any(|name| name.contains("partial")));
+    // The next run repairs the folder, and removes the sheets of the first study too.
+    fs::remove_file(temporary.path().join("systems.csv")).unwrap();
+    let written = folder::write(&second, temporary.path(), &[]).unwrap();
+    assert_eq!(names(temporary.path()).len(), written.len());
+    assert_eq!(folder::read(temporary.path()).unwrap(), second);
+}
+
+#[test]
+fn a_draft_that_a_killed_program_left_is_removed() {
+    let temporary = tempfile::tempdir().unwrap();
+    let left = temporary.path().join(".storymeter-abc.partial");
+    fs::create_dir(&left).unwrap();
+    fs::write(left.join("study.json"), "{").unwrap();
+    folder::write(&analyse(&random(4, 6, &["fun"], &["a"])), temporary.path(), &[]).unwrap();
+    assert!(!left.exists());
 }
 
 #[test]

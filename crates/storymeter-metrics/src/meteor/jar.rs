@@ -5,7 +5,10 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::read::DeflateDecoder;
-use storymeter_core::{Error, Place};
+use storymeter_core::{Error, Place, file};
+
+/// The largest table that is read. Real ones are far smaller.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Where the small tables are.
 pub(crate) enum TableSource {
@@ -18,11 +21,18 @@ pub(crate) enum TableSource {
 impl TableSource {
     /// Reads a table, by its name in the archive.
     pub fn read(&self, name: &str) -> Result<String, Error> {
-        let (path, text) = match self {
-            Self::Folder(folder) => (folder.join(name), std::fs::read_to_string(folder.join(name))),
-            Self::Jar(jar) => (jar.clone(), read_member(jar, name)),
-        };
-        text.map_err(|error| failed(&path, name, &error))
+        match self {
+            Self::Folder(folder) => file::read_text(&folder.join(name), MOST_BYTES),
+            Self::Jar(jar) => read_member(jar, name).map_err(|error| failed(jar, name, &error)),
+        }
+    }
+
+    /// The file that a table is in, which errors about its content name.
+    pub fn path(&self, name: &str) -> PathBuf {
+        match self {
+            Self::Folder(folder) => folder.join(name),
+            Self::Jar(jar) => jar.join(name),
+        }
     }
 }
 
@@ -77,15 +87,90 @@ fn read_member(path: &Path, name: &str) -> io::Result<String> {
             file.read_exact(&mut header)?;
             file.seek_relative((u16_at(&header, 26)? + u16_at(&header, 28)?) as i64)?;
             let member = file.take(packed as u64);
-            let mut text = String::new();
-            match method {
-                0 => BufReader::new(member).read_to_string(&mut text)?,
-                8 => DeflateDecoder::new(member).read_to_string(&mut text)?,
+            let unpacked: Box<dyn Read> = match method {
+                0 => Box::new(member),
+                8 => Box::new(DeflateDecoder::new(member)),
                 _ => return Err(bad("it is packed by an unknown method")),
             };
-            return Ok(text);
+            // A few kilobytes can unpack to any size.
+            let mut text = String::new();
+            unpacked.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+            return match text.len() as u64 > MOST_BYTES {
+                true => Err(bad("it is larger than any table of METEOR")),
+                false => Ok(text),
+            };
         }
         at += 46 + name_length + u16_at(&directory, at + 30)? + u16_at(&directory, at + 32)?;
     }
     Err(bad("it is not in the archive"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// An archive with one deflated member.
+    fn archive(name: &str, content: impl Iterator<Item = [u8; 4096]>) -> Vec<u8> {
+        let mut packed =
+            flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+        content.for_each(|part| packed.write_all(&part).unwrap());
+        let packed = packed.finish().unwrap();
+        let (length, size) =
+            ((name.len() as u16).to_le_bytes(), (packed.len() as u32).to_le_bytes());
+        let mut bytes = b"PK\x03\x04".to_vec();
+        bytes.resize(26, 0);
+        bytes.extend_from_slice(&length);
+        bytes.resize(30, 0);
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(&packed);
+        let start = bytes.len();
+        bytes.extend_from_slice(b"PK\x01\x02");
+        bytes.resize(start + 10, 0);
+        bytes.push(8);
+        bytes.resize(start + 20, 0);
+        bytes.extend_from_slice(&size);
+        bytes.resize(start + 28, 0);
+        bytes.extend_from_slice(&length);
+        bytes.resize(start + 46, 0);
+        bytes.extend_from_slice(name.as_bytes());
+        let end = bytes.len();
+        bytes.extend_from_slice(b"PK\x05\x06");
+        bytes.resize(end + 12, 0);
+        bytes.extend_from_slice(&((end - start) as u32).to_le_bytes());
+        bytes.extend_from_slice(&(start as u32).to_le_bytes());
+        bytes.resize(end + 22, 0);
+        bytes
+    }
+
+    fn read(bytes: &[u8], name: &str) -> Result<String, Error> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        TableSource::Jar(file.path().to_owned()).read(name)
+    }
+
+    #[test]
+    fn a_member_that_unpacks_to_any_size_is_refused() {
+        let small = archive("function/english.words", [[b'a'; 4096]].into_iter());
+        assert_eq!(read(&small, "function/english.words").unwrap(), "a".repeat(4096));
+        let bomb = archive("function/english.words", (0..17_000).map(|_| [b'a'; 4096]));
+        assert!(bomb.len() < 200_000, "{}", bomb.len());
+        let error = read(&bomb, "function/english.words").unwrap_err().to_string();
+        assert!(error.ends_with("it is larger than any table of METEOR"), "{error}");
+    }
+
+    #[test]
+    fn a_damaged_archive_is_an_error() {
+        let whole = archive("a", [[b'a'; 4096]].into_iter());
+        for length in 0..whole.len() {
+            assert!(read(&whole[..length], "a").is_err(), "{length}");
+        }
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0xff;
+            // Some bytes do not matter; none makes the reader panic.
+            let _ = read(&damaged, "a");
+        }
+    }
 }

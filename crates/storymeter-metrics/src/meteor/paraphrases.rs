@@ -2,12 +2,18 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 use rustc_hash::FxBuildHasher;
 use storymeter_core::{Error, Place};
+
+/// The largest table that is read, unpacked. Words are counted in 32 bits, which is enough for so
+/// many bytes.
+const MOST_BYTES: u64 = 4 << 30;
+/// The longest line that is read.
+const MOST_LINE_BYTES: u64 = 1 << 20;
 
 /// The number of a word that is in no phrase.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
@@ -34,6 +40,7 @@ impl Paraphrases {
             reader: BufReader::with_capacity(1 << 20, MultiGzDecoder::new(BufReader::new(file))),
             path,
             number: 0,
+            bytes: 0,
         };
         let mut table = Self {
             vocabulary: HashMap::default(),
@@ -160,17 +167,27 @@ struct Lines<'a, R> {
     reader: R,
     path: &'a Path,
     number: u64,
+    /// How many bytes were read.
+    bytes: u64,
 }
 
 impl<R: BufRead> Lines<'_, R> {
     /// Reads the next line; `false` at the end of the file.
     fn next(&mut self, line: &mut String) -> Result<bool, Error> {
         line.clear();
-        let read = self
-            .reader
-            .read_line(line)
-            .map_err(|error| Error::io(Place::file(self.path).at_line(self.number + 1), error))?;
         self.number += 1;
+        let place = || Place::file(self.path).at_line(self.number);
+        let mut reader = self.reader.by_ref().take(MOST_LINE_BYTES + 1);
+        let read = reader.read_line(line).map_err(|error| Error::io(place(), error))? as u64;
+        self.bytes += read;
+        if read > MOST_LINE_BYTES {
+            let problem = format!("the line has more than {MOST_LINE_BYTES} bytes");
+            return Err(Error::invalid(place(), problem));
+        }
+        if self.bytes > MOST_BYTES {
+            let problem = format!("the table unpacks to more than {MOST_BYTES} bytes");
+            return Err(Error::invalid(place(), problem));
+        }
         Ok(read > 0)
     }
 }
@@ -202,6 +219,13 @@ mod tests {
             [(1, numbers(&["left"])), (1, numbers(&["had", "gone"])), (2, numbers(&["died"]))]
         );
         assert_eq!(table.word("again"), UNKNOWN);
+    }
+
+    #[test]
+    fn a_line_that_unpacks_to_any_size_is_refused() {
+        let long = "a".repeat(4 << 20);
+        let error = table(&format!("1\n{long}\n{long}\n")).err().expect("too long").to_string();
+        assert!(error.ends_with(":2: the line has more than 1048576 bytes"), "{error}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use storymeter_core::terminal::excerpt;
 use storymeter_core::{Error, Place};
 use storymeter_text::lexicon::Lexicon;
 
@@ -169,8 +170,9 @@ impl MeteorSynonyms {
             let start = synonyms.numbers.len() as u32;
             for number in sets.split_ascii_whitespace() {
                 let number = number.parse().map_err(|_| {
-                    let place = Place::file("synonym/english.synsets").at_line(2 * at as u64 + 2);
-                    Error::invalid(place, format!("\"{number}\" is not the number of a synset"))
+                    let file = source.path("synonym/english.synsets");
+                    let problem = format!("{} is not the number of a synset", excerpt(number, 80));
+                    Error::invalid(Place::file(file).at_line(2 * at as u64 + 2), problem)
                 })?;
                 synonyms.numbers.push(number);
             }

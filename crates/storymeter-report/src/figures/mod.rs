@@ -5,6 +5,8 @@ mod heatmap;
 mod lines;
 mod violin;
 
+use std::collections::HashSet;
+
 use storymeter_meta::study::RatingDistribution;
 use storymeter_meta::view::{BiasedSetsPart, Cell, Form, Sheet, Subject, unique_stems};
 use storymeter_meta::{Finding, Study};
@@ -17,6 +19,9 @@ use crate::svg::Figure;
 use crate::training::{Quantity, TrainingLog};
 use lines::{Axis, Chart, Curve, Panel, PanelScale};
 
+/// Sheets with more cells are not drawn: nobody could read them, and a study has dozens of them.
+const MOST_CELLS: usize = 100_000;
+
 /// The colour of every system, the same in all figures of a report.
 #[derive(Debug, Clone, Default)]
 pub struct SystemColours {
@@ -26,16 +31,12 @@ pub struct SystemColours {
 impl SystemColours {
     /// Gives a colour to every system of the inputs, in order of appearance.
     pub fn new(inputs: &Inputs) -> Self {
-        let mut names: Vec<String> = Vec::new();
         let rated = inputs.runs.iter().flat_map(|run| rated_systems(&run.study));
         let compared = inputs.runs.iter().flat_map(|run| &run.study.systems).map(String::as_str);
         let scored = inputs.stories().map(|stories| stories.scores().systems());
-        for name in rated.chain(compared).chain(scored.into_iter().flatten()) {
-            if !names.iter().any(|known| known == name) {
-                names.push(name.into());
-            }
-        }
-        Self { names }
+        let all = rated.chain(compared).chain(scored.into_iter().flatten());
+        let mut seen = HashSet::new();
+        Self { names: all.filter(|name| seen.insert(*name)).map(str::to_owned).collect() }
     }
 
     /// All systems, in order.
@@ -128,6 +129,9 @@ pub fn all(inputs: &Inputs) -> Vec<Figure> {
 }
 
 fn from_sheet(run: &Run, sheet: &Sheet, colours: &SystemColours) -> Option<Figure> {
+    if sheet.rows.len() * sheet.columns.len() > MOST_CELLS {
+        return None;
+    }
     let mut figure = match sheet.form {
         Form::Heatmap => heatmap::draw(sheet, &Heat::new(&run.study, sheet)?),
         Form::Lines => lines::draw(&chart(sheet)?, &sheet.title),

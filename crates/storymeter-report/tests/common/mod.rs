@@ -61,7 +61,7 @@ pub fn study_folder(folder: &Path) -> PathBuf {
     let scores = read::scores(&scores, &Catalogue::default()).unwrap();
     let study = table::analyse(&scores, &table::Options::default()).unwrap();
     let run = folder.join("run");
-    folder::write(&study, &run).unwrap();
+    folder::write(&study, &run, &[]).unwrap();
     run
 }
 

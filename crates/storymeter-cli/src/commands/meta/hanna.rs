@@ -7,7 +7,7 @@ use storymeter::meta::hanna::{Options, analyse};
 use storymeter::meta::{Edition, Scale};
 
 use super::settings::StudyArgs;
-use super::{Output, emit};
+use super::{OutputArgs, emit};
 use crate::Outcome;
 
 /// Arguments of `storymeter meta hanna`.
@@ -28,7 +28,7 @@ pub struct HannaArgs {
     #[command(flatten)]
     study: StudyArgs,
     #[command(flatten)]
-    output: Output,
+    output: OutputArgs,
 }
 
 /// Analyses the file.
@@ -39,5 +39,6 @@ pub fn run(args: &HannaArgs) -> anyhow::Result<Outcome> {
         edition: if args.compat { Edition::Published } else { Edition::Corrected },
         settings: args.study.settings(),
     };
-    emit(&analyse(&args.scores, &options)?, &args.output)
+    let inputs: Vec<PathBuf> = [&args.scores].into_iter().chain(&args.ratings).cloned().collect();
+    emit(&analyse(&args.scores, &options)?, &inputs, &args.output)
 }

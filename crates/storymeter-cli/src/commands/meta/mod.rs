@@ -7,15 +7,17 @@ mod table;
 mod union;
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use storymeter::core::Error;
 use storymeter::core::spreadsheet::TextCells;
+use storymeter::core::terminal::plain;
 use storymeter::meta::view::{self, Sheet, text};
 use storymeter::meta::{Study, folder};
 
 use crate::Outcome;
+use crate::output::{Output, Reader};
 
 /// Arguments of `storymeter meta`.
 #[derive(Debug, Args)]
@@ -37,7 +39,7 @@ enum Analysis {
 
 /// What every analysis accepts.
 #[derive(Debug, Clone, Args)]
-struct Output {
+struct OutputArgs {
     /// Write the whole study as JSON, and every table and figure as CSV, to this folder
     #[arg(short = 'o', long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -47,6 +49,10 @@ struct Output {
     /// How to print
     #[arg(long, value_enum, default_value_t = PrintFormat::Table)]
     format: PrintFormat,
+    /// Write names to CSV as they are. By default a name that a spreadsheet would run as a formula,
+    /// such as =1+1, gets an apostrophe in front
+    #[arg(long)]
+    raw_csv: bool,
 }
 
 /// How to print sheets.
@@ -70,51 +76,58 @@ pub fn run(args: &MetaArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Writes the folder first, so that nothing is printed for a result that could not be kept.
-fn emit(study: &Study, output: &Output) -> anyhow::Result<Outcome> {
+///
+/// `inputs` are the files that the study was made from, none of which is overwritten.
+fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Result<Outcome> {
     let sheets = view::sheets(study);
     let ids = || sheets.iter().map(|sheet| sheet.id.as_str());
     let known = |id: &String| id == "all" || ids().any(|known| known == id);
     if let Some(unknown) = output.show.iter().find(|id| !known(id)) {
         return Err(Error::unknown("sheet", unknown, ids()).into());
     }
+    let names = if output.raw_csv { TextCells::Raw } else { TextCells::Marked };
     if let Some(path) = &output.output {
-        folder::write(study, path)?;
+        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+        folder::write_with(study, path, &inputs, names)?;
     }
     let all = output.show.is_empty();
     let wanted = || sheets.iter().filter(|sheet| all || text::is_wanted(sheet, &output.show));
-    let mut out = std::io::stdout().lock();
+    let reader = match output.format {
+        PrintFormat::Table => Reader::Person,
+        PrintFormat::Csv | PrintFormat::Jsonl => Reader::Program,
+    };
+    let mut out = Output::open(None, reader)?;
     match output.format {
         PrintFormat::Table => {
             write!(out, "{}", text::study(study, &sheets, &output.show))?;
-            drop(out);
-            return draw(&sheets, &output.show).map(|()| Outcome::Done);
+            if std::io::stdout().is_terminal() {
+                write!(out, "{}", pictures(&sheets, &output.show))?;
+            }
         }
-        PrintFormat::Csv => write!(out, "{}", text::long_csv(wanted(), TextCells::Marked))?,
+        PrintFormat::Csv => write!(out, "{}", text::long_csv(wanted(), names))?,
         PrintFormat::Jsonl => {
             for sheet in wanted() {
                 writeln!(out, "{}", serde_json::to_string(sheet)?)?;
             }
         }
     }
+    out.finish()?;
     Ok(Outcome::Done)
 }
 
-/// Draws the same sheets as small pictures under the tables on a terminal, and nothing in a pipe.
-fn draw(sheets: &[Sheet], show: &[String]) -> anyhow::Result<()> {
-    let stdout = std::io::stdout();
-    if !stdout.is_terminal() {
-        return Ok(());
-    }
+/// The same sheets as small pictures, which stand under the tables on a terminal and not in a pipe.
+fn pictures(sheets: &[Sheet], show: &[String]) -> String {
     // NO_COLOR and terminals without colours are respected.
-    let paint = match anstream::AutoStream::choice(&stdout) {
+    let paint = match anstream::AutoStream::choice(&std::io::stdout()) {
         anstream::ColorChoice::Never => picture::Paint::Plain,
         _ => picture::Paint::Colour,
     };
-    let mut out = anstream::AutoStream::auto(stdout.lock());
+    let mut text = String::new();
     for sheet in sheets.iter().filter(|sheet| text::is_wanted(sheet, show)) {
         if let Some(drawn) = picture::picture(sheet, paint) {
-            writeln!(out, "\n{}: {}\n{drawn}", sheet.id, sheet.title)?;
+            let (id, title) = (plain(&sheet.id), plain(&sheet.title));
+            text += &format!("\n{id}: {title}\n{drawn}\n");
         }
     }
-    Ok(())
+    text
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{Color, RgbColor, Style};
+use storymeter::core::terminal::plain;
 use storymeter::meta::view::{Cell, Form, Sheet, Subject};
 use unicode_width::UnicodeWidthStr;
 
@@ -38,10 +39,10 @@ fn heatmap(sheet: &Sheet, paint: Paint) -> Option<String> {
     let values = || sheet.rows.iter().flat_map(|row| columns.iter().map(|&c| row[c].value()));
     // Values above 1 are percents.
     let high = if values().any(|v| v.abs() > 1.5) { 100.0 } else { 1.0 };
-    let name_width = sheet.rows.iter().map(|row| row[0].text().width()).max().unwrap_or(0);
+    let names: Vec<_> = sheet.rows.iter().map(|row| plain(row[0].text())).collect();
+    let name_width = names.iter().map(|name| name.width()).max().unwrap_or(0);
     let mut text = String::new();
-    for row in &sheet.rows {
-        let name = row[0].text();
+    for (row, name) in sheet.rows.iter().zip(&names) {
         let _ = write!(text, "  {name}{} ", " ".repeat(name_width - name.width()));
         for &column in &columns {
             let share = row[column].value() / high;
@@ -103,7 +104,7 @@ fn bars(sheet: &Sheet, paint: Paint) -> Option<String> {
         return None;
     }
     let label = |row: &[Cell]| match &row[0] {
-        Cell::Text(text) => text.clone(),
+        Cell::Text(text) => plain(text).into_owned(),
         cell => cell.value().to_string(),
     };
     let width = sheet.rows.iter().map(|row| label(row).width()).max().unwrap_or(0);
@@ -141,6 +142,17 @@ mod tests {
         assert!(!text.contains('\u{1b}'));
         assert_eq!(text.lines().next(), Some("  é     \u{2588}\u{2588}  \u{2592}\u{2592}-"));
         assert_eq!(text.lines().nth(1), Some("  long  \u{b7}\u{b7}     "));
+    }
+
+    #[test]
+    fn names_from_files_do_nothing_to_a_terminal() {
+        for form in [Form::Heatmap, Form::Bars] {
+            let mut hostile = sheet(form);
+            hostile.push(vec!["a\u{1b}[2J\u{202e}\n".into(), 0.5.into(), 0.5.into()]);
+            let text = picture(&hostile, Paint::Plain).unwrap();
+            assert!(text.contains(r"a\u{1b}[2J\u{202e}\n"), "{text}");
+            assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+        }
     }
 
     #[test]

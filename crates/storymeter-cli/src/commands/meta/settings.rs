@@ -5,12 +5,14 @@ use storymeter::meta::study::{IntervalMethod, Test};
 use storymeter::meta::{DrawOptions, DuelOptions, Settings};
 use storymeter::stats::{Coefficient, Correction};
 
+use crate::args::count;
+
 /// What a study of metrics and systems draws and tests.
 #[derive(Debug, Clone, Args)]
 pub struct StudyArgs {
     /// Draws of the paired bootstrap for each pair of systems
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    draws: usize,
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count())]
+    draws: u64,
     /// The seed of all draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -21,7 +23,8 @@ pub struct StudyArgs {
 impl StudyArgs {
     /// The settings of the analysis.
     pub fn settings(&self) -> Settings {
-        let duels = DuelOptions { draws: self.draws, seed: self.seed, ..DuelOptions::default() };
+        let duels =
+            DuelOptions { draws: self.draws as usize, seed: self.seed, ..DuelOptions::default() };
         let draws = DrawOptions { seed: self.seed, ..DrawOptions::default() };
         self.compare.settings(duels, draws)
     }
@@ -43,8 +46,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = share)]
     confidence: f64,
     /// The number of resamples of bootstrap intervals and permutation tests
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    resamples: usize,
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count())]
+    resamples: u64,
 }
 
 /// The tests between two metrics.
@@ -112,7 +115,7 @@ impl CompareArgs {
                 IntervalName::Bca => IntervalMethod::Bca,
             },
             confidence: self.confidence,
-            resamples: self.resamples,
+            resamples: self.resamples as usize,
             duels,
             draws,
         }

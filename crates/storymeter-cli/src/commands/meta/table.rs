@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use storymeter::core::Direction;
+use storymeter::core::{Direction, Header};
 use storymeter::meta::Scale;
 use storymeter::meta::table::{Options, analyse, with_stories};
 
 use super::settings::StudyArgs;
-use super::{Output, emit};
+use super::{OutputArgs, emit};
 use crate::Outcome;
 
 /// Arguments of `storymeter meta table`.
@@ -45,7 +45,7 @@ pub struct TableArgs {
     #[command(flatten)]
     study: StudyArgs,
     #[command(flatten)]
-    output: Output,
+    output: OutputArgs,
 }
 
 /// Analyses the file.
@@ -66,5 +66,8 @@ pub fn run(args: &TableArgs) -> anyhow::Result<Outcome> {
         warnings,
         settings: args.study.settings(),
     };
-    emit(&analyse(&scores, &options)?, &args.output)
+    let scored = [&args.scores].into_iter().chain(&args.drift);
+    let mut inputs: Vec<PathBuf> = scored.clone().map(|scores| Header::path_of(scores)).collect();
+    inputs.extend(scored.chain(&args.stories).chain(&args.errors).cloned());
+    emit(&analyse(&scores, &options)?, &inputs, &args.output)
 }

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use storymeter::meta::union::{Options, analyse};
+use storymeter::meta::union::{Options, analyse, inputs};
 use storymeter::meta::{DrawOptions, DuelOptions, Scale};
 
 use super::settings::CompareArgs;
-use super::{Output, emit};
+use super::{OutputArgs, emit};
 use crate::Outcome;
+use crate::args::count;
 
 /// Arguments of `storymeter meta union`.
 #[derive(Debug, Args)]
@@ -28,19 +29,20 @@ pub struct UnionArgs {
     #[arg(long, value_name = "LOW..HIGH", default_value_t = Scale::BINARY)]
     scale: Scale,
     /// Draws of each biased set of Figure 2
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    draws: usize,
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = count())]
+    draws: u64,
     /// The seed of these draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
     compare: CompareArgs,
     #[command(flatten)]
-    output: Output,
+    output: OutputArgs,
 }
 
 fn pair(text: &str) -> Result<(PathBuf, PathBuf), String> {
     text.split_once('=')
+        .filter(|(rated, scores)| !rated.is_empty() && !scores.is_empty())
         .map(|(rated, scores)| (rated.into(), scores.into()))
         .ok_or_else(|| format!("\"{text}\" is not of the form RATED=SCORES"))
 }
@@ -48,12 +50,13 @@ fn pair(text: &str) -> Result<(PathBuf, PathBuf), String> {
 /// Analyses the folder.
 pub fn run(args: &UnionArgs) -> anyhow::Result<Outcome> {
     let duels = DuelOptions { seed: args.seed, ..DuelOptions::default() };
-    let draws = DrawOptions { draws: args.draws, seed: args.seed };
+    let draws = DrawOptions { draws: args.draws as usize, seed: args.seed };
     let options = Options {
         scale: args.scale,
         settings: args.compare.settings(duels, draws),
         drift: args.drift.clone(),
         edits: args.edits.clone(),
     };
-    emit(&analyse(&args.folder, &options)?, &args.output)
+    let inputs = inputs(&args.folder, &options)?;
+    emit(&analyse(&args.folder, &options)?, &inputs, &args.output)
 }

@@ -1,0 +1,167 @@
+//! A set of files that replace older ones together.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use storymeter_core::file::{self, AtomicFile, FolderLock, Temporary};
+use storymeter_core::{Error as CoreError, Place};
+
+use crate::error::Result;
+
+/// Files that are written to a temporary folder first, and then get their names in one folder.
+///
+/// Everything that can be refused is refused before any file of the folder changes: a full disk, a
+/// folder or a file that is read-only, an output that is an input. A folder that does not exist yet
+/// gets its name, with all files in it, in one step. In a folder that exists, each file is replaced
+/// in one step and keeps its permissions; symbolic links stay.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let out = dir.path().join("out");
+/// use storymeter_meta::Draft;
+/// let mut draft = Draft::new(&out)?;
+/// draft.write("a.csv", b"1\n")?;
+/// assert!(!out.exists());
+/// let paths = draft.commit(&[])?;
+/// assert_eq!(paths, [out.join("a.csv")]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Draft {
+    folder: PathBuf,
+    draft: Temporary,
+    /// Whether the folder exists, so that the draft is inside it.
+    inside: bool,
+    names: Vec<String>,
+}
+
+impl Draft {
+    /// Begins to write files that will be in a folder. Folders above it are made.
+    ///
+    /// # Errors
+    /// Where the folder is a file or cannot be written to.
+    pub fn new(folder: &Path) -> Result<Self> {
+        let parent = match folder.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let inside = folder.exists();
+        if inside && !folder.is_dir() {
+            let problem = "this is a file, but the output must be a folder";
+            let error = io::Error::new(io::ErrorKind::NotADirectory, problem);
+            return Err(CoreError::io(Place::file(folder), error).into());
+        }
+        fs::create_dir_all(parent).map_err(|e| CoreError::io(Place::file(parent), e))?;
+        // Inside the folder, the files are on its file system, so that they can be moved.
+        let draft = Temporary::folder_in(if inside { folder } else { parent })?;
+        Ok(Self { folder: folder.to_owned(), draft, inside, names: Vec::new() })
+    }
+
+    /// Writes one file. Files get their names in the order in which they are written.
+    ///
+    /// # Errors
+    /// Where the disk is full.
+    pub fn write(&mut self, name: &str, content: &[u8]) -> Result<()> {
+        let failed = |e| CoreError::io(Place::file(self.folder.join(name)), e);
+        let mut file = File::create_new(self.draft.path().join(name)).map_err(failed)?;
+        file.write_all(content).and_then(|()| file.sync_all()).map_err(failed)?;
+        self.names.push(name.to_owned());
+        Ok(())
+    }
+
+    /// The paths that the files will have.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.names.iter().map(|name| self.folder.join(name)).collect()
+    }
+
+    /// Gives the files their names, and returns their paths.
+    ///
+    /// `older` names files of the folder that belong to what is replaced. They are removed before
+    /// anything else happens, in this order, unless they are among the files that are written; the
+    /// first of them is removed in any case. If the first is the mark that says that the folder is
+    /// complete, and it is written last, then a program that is killed in between leaves a folder
+    /// without the mark, and never a mixture that looks complete.
+    ///
+    /// # Errors
+    /// Where a file is read-only or not a file; nothing has changed then. Or where another program
+    /// is writing into the folder, or the file system refuses a step.
+    pub fn commit(self, older: &[String]) -> Result<Vec<PathBuf>> {
+        let paths = self.paths();
+        if !self.inside {
+            self.draft.persist(&self.folder)?;
+            return Ok(paths);
+        }
+        let _lock = FolderLock::take(&self.folder)?;
+        let replaced = |name: &String| self.names.contains(name);
+        let removed: Vec<PathBuf> = older
+            .iter()
+            .enumerate()
+            .filter(|(at, name)| *at == 0 || !replaced(name))
+            .map(|(_, name)| self.folder.join(name))
+            .filter(|path| path.is_file())
+            .collect();
+        for path in paths.iter().chain(&removed) {
+            check_replaceable(path)?;
+        }
+        for (name, path) in self.names.iter().zip(&paths) {
+            if let Ok(there) = path.metadata() {
+                fs::set_permissions(self.draft.path().join(name), there.permissions())
+                    .map_err(|e| CoreError::io(Place::file(path), e))?;
+            }
+        }
+        for path in &removed {
+            // A link stays, because the file that it points to is written again or is not ours.
+            if !path.is_symlink() {
+                fs::remove_file(path).map_err(|e| CoreError::io(Place::file(path), e))?;
+            }
+        }
+        for (name, path) in self.names.iter().zip(&paths) {
+            place(&self.draft.path().join(name), path)?;
+        }
+        Ok(paths)
+    }
+
+    /// Refuses to replace or to remove files that are also inputs.
+    ///
+    /// # Errors
+    /// For the first file that is an input, also where it has another name.
+    pub fn check_inputs(&self, inputs: &[&Path], older: &[String]) -> Result<()> {
+        let mut outputs = self.paths();
+        let removed = older.iter().filter(|name| !self.names.contains(name));
+        outputs.extend(removed.map(|name| self.folder.join(name)));
+        let outputs: Vec<&Path> = outputs.iter().map(PathBuf::as_path).collect();
+        Ok(file::distinct(&outputs, inputs)?)
+    }
+}
+
+/// Refuses a path that is there and is no file, or a file that must not be written to.
+fn check_replaceable(path: &Path) -> Result<()> {
+    let failed = |e| CoreError::io(Place::file(path), e);
+    let there = match path.metadata() {
+        Ok(there) => there,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(failed(e).into()),
+    };
+    let problem = match (there.is_file(), there.permissions().readonly()) {
+        (false, _) => io::Error::other("this is not a file, so it cannot be replaced"),
+        (true, true) => io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"),
+        (true, false) => match OpenOptions::new().write(true).open(path) {
+            Ok(_) => return Ok(()),
+            Err(e) => e,
+        },
+    };
+    Err(failed(problem).into())
+}
+
+/// Moves a file of the draft to its place. Through a link, the content goes to the file that the
+/// link points to, which may be on another file system.
+fn place(draft: &Path, path: &Path) -> Result<()> {
+    let failed = |e| CoreError::io(Place::file(path), e);
+    if !path.is_symlink() {
+        return Ok(fs::rename(draft, path).map_err(failed)?);
+    }
+    let mut out = AtomicFile::create(path)?;
+    let mut content = File::open(draft).map_err(failed)?;
+    io::copy(&mut content, &mut out).map_err(failed)?;
+    Ok(out.commit()?)
+}
