@@ -231,7 +231,10 @@ mod tests {
         assert_eq!(text.lines().count(), 7, "{text}");
         let ends: Vec<usize> = text.lines().skip(1).take(3).map(|l| l.chars().count()).collect();
         assert_eq!(ends, [ends[0]; 3], "{text}");
-        assert!(csv(&hostile_sheet).contains(hostile), "a file for programs keeps the text");
+        assert!(
+            csv(&hostile_sheet, TextCells::Marked).contains(hostile),
+            "a file for programs keeps the text"
+        );
     }
 
     #[test]
