@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AtomicFile, Column, Error, Place, Result, Role};
+use crate::read::described;
+use crate::{AtomicFile, Column, Error, Place, Result, Role, file};
 
 /// What is known about a score file as a whole.
 ///
@@ -75,10 +76,11 @@ impl Header {
             let problem = format!("not the header of a score file: {size} bytes are too many");
             return Err(Error::invalid(Place::file(&path), problem));
         }
-        let text = fs::read(&path).map_err(|e| Error::io(Place::file(&path), e))?;
+        let text = file::read(&path, MOST_BYTES)?;
         let header: Self = serde_json::from_slice(&text).map_err(|e| {
             let place = Place::file(&path).at_line(e.line() as u64);
-            Error::invalid(place, format!("not the header of a score file: {e}"))
+            let problem = format!("not the header of a score file: {}", described(&e));
+            Error::invalid(place, problem)
         })?;
         // The rows say which criteria there are. A second column of the same name and role would
         // make the table contradict itself.

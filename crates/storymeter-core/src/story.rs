@@ -126,7 +126,11 @@ impl Ratings {
     /// The mean of one criterion over the raters who rated it; `None` if nobody did.
     pub fn mean(&self, criterion: &str) -> Option<f64> {
         let given: Vec<f64> = self.get(criterion)?.iter().copied().flatten().collect();
-        (!given.is_empty()).then(|| given.iter().sum::<f64>() / given.len() as f64)
+        let count = given.len() as f64;
+        let mean = given.iter().sum::<f64>() / count;
+        // The sum of huge ratings may overflow, but their mean does not.
+        let mean = if mean.is_finite() { mean } else { given.iter().map(|x| x / count).sum() };
+        (!given.is_empty()).then_some(mean)
     }
 
     /// Criteria and ratings, in input order.
@@ -157,5 +161,8 @@ mod tests {
         ratings.push("coherence", Some(5.0));
         assert_eq!(ratings.mean("coherence"), Some(3.5));
         assert_eq!(ratings.mean("surprise"), None);
+        ratings.push("huge", Some(f64::MAX));
+        ratings.push("huge", Some(f64::MAX));
+        assert_eq!(ratings.mean("huge"), Some(f64::MAX));
     }
 }

@@ -34,7 +34,7 @@ fn pipe(folder: &Path, name: &str, content: &'static str) -> PathBuf {
 }
 
 fn scores(stories: PathBuf, references: PathBuf) -> Vec<Vec<Value>> {
-    let scorer = Scorer::new().metrics(["cider", "self-bleu"]).build().unwrap();
+    let scorer = Scorer::new().metrics(["cider-d", "self-bleu"]).build().unwrap();
     assert!(scorer.reads_twice());
     let inputs = Inputs::new(vec![stories], ReadOptions::default()).repeatable().unwrap();
     let references = ReferenceFiles { files: vec![references], format: None };

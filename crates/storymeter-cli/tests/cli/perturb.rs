@@ -252,3 +252,63 @@ fn wrong_settings_are_explained() {
     sandbox.run("perturb stories.jsonl --spliced NaN").fails_with("spliced is NaN");
     sandbox.run("perturb stories.jsonl --donors nowhere").fails_with("nowhere: No such file");
 }
+
+/// A named pipe that gives the content once.
+#[cfg(unix)]
+fn pipe(sandbox: &Sandbox, name: &str, content: Vec<u8>) {
+    let path = sandbox.path(name);
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    std::thread::spawn(move || {
+        let mut pipe = std::fs::File::options().write(true).open(path).unwrap();
+        let _ = pipe.write_all(&content);
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_read_like_files() {
+    let sandbox = with_examples();
+    let stories = sandbox.read("stories.jsonl");
+    let first: String = stories.lines().take(5).map(|line| format!("{line}\n")).collect();
+    sandbox.write("first.jsonl", &first);
+    let expected = sandbox.run("perturb stories.jsonl").succeeds();
+    pipe(&sandbox, "pipe.jsonl", stories.clone().into());
+    let read = sandbox.run("perturb pipe.jsonl").succeeds();
+    assert!(read.stdout() == expected.stdout());
+    // The donors are looked at twice, once for a sample that was saved.
+    let line = "perturb first.jsonl --donors stories.jsonl --save-donors saved";
+    let expected = sandbox.run(line).succeeds();
+    pipe(&sandbox, "donors.jsonl", stories.into());
+    let read = sandbox.run("perturb first.jsonl --donors donors.jsonl").succeeds();
+    assert!(read.stdout() == expected.stdout());
+    pipe(&sandbox, "saved-pipe", std::fs::read(sandbox.path("saved")).unwrap());
+    let read = sandbox.run("perturb first.jsonl --donors saved-pipe").succeeds();
+    assert!(read.stdout() == expected.stdout());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn endless_devices_are_refused() {
+    let sandbox = with_examples();
+    for line in [
+        "perturb /dev/zero",
+        "perturb /dev/urandom",
+        "perturb stories.jsonl --donors /dev/full",
+        "perturb stories.jsonl --antonyms /dev/zero",
+        "perturb stories.jsonl --more-antonyms /dev/urandom",
+        "score /dev/zero --metric cider-d",
+        "score /dev/zero --metric text-length",
+        "score /dev/zero --metric text-length --input-format lines",
+    ] {
+        let run = sandbox.run(line);
+        assert_eq!(run.code(), 2, "{line}: {}", run.stderr());
+        assert!(run.stderr().len() < 500, "{line}: {} bytes", run.stderr().len());
+    }
+    assert_eq!(sandbox.names(), ["stories.jsonl"]);
+}
+
+#[test]
+fn a_record_number_that_overflows_is_refused() {
+    let run = with_examples().run("perturb stories.jsonl --record-offset 18446744073709551615");
+    run.fails_with("the number of this record would be 18446744073709551615");
+}

@@ -122,8 +122,8 @@ pub(super) fn describe(e: &serde_json::Error) -> String {
     }
 }
 
-/// The message of serde_json without the place, which is not that of the file.
-pub(super) fn problem(e: &serde_json::Error) -> String {
+/// The message of serde_json without the place, which is not that of the file, and not too long.
+pub(crate) fn problem(e: &serde_json::Error) -> String {
     let message = e.to_string();
     let end = message.rfind(" at line ").unwrap_or(message.len());
     shortened(&message[..end], MESSAGE).into_owned()

@@ -44,6 +44,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub use aside::put_aside;
+pub(crate) use fields::problem as described;
 pub use format::{Format, UnknownFormat};
 pub use raw::{RawRecord, RawRecords};
 pub use scores::{hanna_metric_name, hanna_scores, scores, scores_from};

@@ -5,9 +5,12 @@
 //!
 //! Such a file is read from its end, so a stream is put aside in a temporary file first.
 
+use std::cell::Cell;
+use std::collections::HashSet;
 use std::fs::File;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use parquet::errors::ParquetError;
 use parquet::file::reader::FileReader;
@@ -38,9 +41,6 @@ impl Rows {
     /// Opens a file and finds the columns.
     pub fn open(source: Source, path: &Path) -> Result<Self> {
         let place = Place::file(path);
-        let broken = |e: ParquetError| {
-            Error::invalid(Place::file(path), format!("not valid Parquet: {}", message(&e)))
-        };
         if !source.start.starts_with(PARQUET_MAGIC) {
             let problem = "not valid Parquet: the file does not begin with \"PAR1\"";
             return Err(Error::invalid(place, problem));
@@ -58,26 +58,10 @@ impl Rows {
             }
         };
         let file = File::open(file).map_err(|e| Error::io(place.clone(), e))?;
-        let reader = SerializedFileReader::new(file).map_err(broken)?;
-        let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
-        let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
-        if !names.contains(&"story") {
-            let problem =
-                format!("there is no column \"story\"; the columns are: {}", listed(&names));
-            return Err(Error::invalid(place, problem));
-        }
-        let wanted = schema
-            .get_fields()
-            .iter()
-            .filter(|field| jsonl::is_field(field.name()))
-            .map(Arc::clone);
-        let projection =
-            Type::group_type_builder(schema.name()).with_fields(wanted.collect()).build();
-        let rows = projection
-            .and_then(|projection| {
-                RowIter::from_file_into(Box::new(reader)).project(Some(projection))
-            })
-            .map_err(broken)?;
+        let rows = guarded(|| rows_of(file, path)).unwrap_or_else(|| {
+            let problem = "not valid Parquet: its parts contradict each other";
+            Err(Error::invalid(place, problem))
+        })?;
         Ok(Self { rows, number: 0, ended: false, _copy: copy })
     }
 
@@ -87,15 +71,68 @@ impl Rows {
             return None;
         }
         self.number += 1;
-        let body = match self.rows.next()? {
-            Ok(row) => Body::Row(object(&row)),
-            Err(e) => {
-                self.ended = true;
-                Body::Broken(format!("this row and those after it cannot be read: {}", message(&e)))
-            }
+        let problem = match guarded(|| Some(self.rows.next()?.map(|row| object(&row)))) {
+            Some(None) => return None,
+            Some(Some(Ok(row))) => return Some((self.number, Body::Row(row))),
+            Some(Some(Err(e))) => message(&e),
+            None => "the parts of the file contradict each other".to_owned(),
         };
-        Some((self.number, body))
+        self.ended = true;
+        let problem = format!("this row and those after it cannot be read: {problem}");
+        Some((self.number, Body::Broken(problem)))
     }
+}
+
+/// The rows of a file, with the columns that are read.
+fn rows_of(file: File, path: &Path) -> Result<RowIter<'static>> {
+    let broken = |e: ParquetError| {
+        Error::invalid(Place::file(path), format!("not valid Parquet: {}", message(&e)))
+    };
+    let reader = SerializedFileReader::new(file).map_err(broken)?;
+    let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
+    let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
+    if !names.contains(&"story") {
+        let problem = format!("there is no column \"story\"; the columns are: {}", listed(&names));
+        return Err(Error::invalid(Place::file(path), problem));
+    }
+    let wanted: Vec<_> = schema
+        .get_fields()
+        .iter()
+        .filter(|field| jsonl::is_field(field.name()))
+        .map(Arc::clone)
+        .collect();
+    let mut seen = HashSet::new();
+    if let Some(twice) = wanted.iter().find(|field| !seen.insert(field.name())) {
+        let place = Place::file(path).in_field(twice.name());
+        return Err(Error::invalid(place, "there are two columns of this name"));
+    }
+    let projection = Type::group_type_builder(schema.name()).with_fields(wanted).build();
+    projection
+        .and_then(|projection| RowIter::from_file_into(Box::new(reader)).project(Some(projection)))
+        .map_err(broken)
+}
+
+/// Does some work of the parquet crate, which panics at some damaged files; `None` if it did.
+/// Nothing that was under way is used afterwards.
+fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !GUARDED.get() {
+                before(info);
+            }
+        }));
+    });
+    GUARDED.set(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(false);
+    done.ok()
+}
+
+thread_local! {
+    /// Whether a panic of this thread is caught and reported as an error.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What is wrong, in a few lines at most.

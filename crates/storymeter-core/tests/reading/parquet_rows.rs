@@ -8,7 +8,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use storymeter_core::read::ReadOptions;
+use storymeter_core::read::{Format, ReadOptions, from_reader};
 
 use crate::folder::Folder;
 
@@ -114,4 +114,40 @@ fn a_truncated_file_is_an_error() {
     folder.add("cut.parquet", &whole[..whole.len() - 5]);
     let message = folder.read(&["cut.parquet"], &ReadOptions::default()).unwrap_err().to_string();
     assert!(folder.shown(&message).starts_with("cut.parquet: not valid Parquet: "), "{message}");
+}
+
+/// Damages a file in many ways. A damaged file is an error or has other stories, and never ends the
+/// program.
+#[test]
+fn a_damaged_file_is_an_error_and_never_a_panic() {
+    let folder = Folder::new();
+    let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY] {
+        write(&folder, "a.parquet", "story", compression);
+        let whole = std::fs::read(folder.path("a.parquet")).unwrap();
+        let step = if compression == Compression::SNAPPY { 3 } else { 1 };
+        for at in (0..whole.len()).step_by(step) {
+            let mut damaged = whole.clone();
+            damaged[at] = [0, 0x7f, 0x80, 0xff, whole[at] ^ 1, whole[at] ^ 0x10][at % 6];
+            folder.add("b.parquet", damaged);
+            let _ = folder.read(&["b.parquet"], &options);
+        }
+    }
+}
+
+#[test]
+fn a_stream_is_read_like_a_file() {
+    let folder = Folder::new();
+    write(&folder, "a.parquet", "story", Compression::SNAPPY);
+    let (stories, _) = folder.read(&["a.parquet"], &ReadOptions::default()).unwrap();
+    let stream = File::open(folder.path("a.parquet")).unwrap();
+    let read = from_reader("-", stream, &ReadOptions::default());
+    let read: Vec<_> = read.map(|record| record.unwrap().story).collect();
+    assert_eq!(read, stories);
+    let options = ReadOptions { format: Some(Format::Parquet), ..ReadOptions::default() };
+    let wrong = from_reader("-", std::io::repeat(0), &options).next().unwrap().unwrap_err();
+    assert_eq!(
+        wrong.to_string(),
+        "standard input: not valid Parquet: the file does not begin with \"PAR1\""
+    );
 }
