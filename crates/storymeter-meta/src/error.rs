@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use storymeter_core::Place;
+use storymeter_core::terminal::{excerpt, plain};
 
 use crate::scale::Scale;
 
@@ -74,7 +75,7 @@ pub enum Error {
     #[error(
         "{}: there are several criteria, and one must be named: {}",
         .file.display(),
-        .criteria.join(", ")
+        listed(.criteria)
     )]
     SeveralCriteria {
         /// The file of the ratings.
@@ -86,7 +87,7 @@ pub enum Error {
     #[error(
         "{}: there are several metrics, and one must be named: {}",
         .file.display(),
-        .metrics.join(", ")
+        listed(.metrics)
     )]
     SeveralMetrics {
         /// The file of the scores.
@@ -130,10 +131,11 @@ pub enum Error {
     },
     /// A system with two stories for one item.
     #[error(
-        "{place}: system \"{system}\" has two stories for item \"{item}\": ids \"{}\" and \
-         \"{}\"",
-        .ids[0],
-        .ids[1]
+        "{place}: system {} has two stories for item {}: ids {} and {}",
+        shown(.system),
+        shown(.item),
+        shown(&.ids[0]),
+        shown(&.ids[1])
     )]
     TwoStories {
         /// Where the second story stands.
@@ -146,7 +148,7 @@ pub enum Error {
         ids: Box<[String; 2]>,
     },
     /// A story without a system in a table where others have one.
-    #[error("{place}: story \"{id}\" has no system, but other stories have one")]
+    #[error("{place}: story {} has no system, but other stories have one", shown(.id))]
     NoSystem {
         /// Where the story stands.
         place: Place,
@@ -160,10 +162,10 @@ pub enum Error {
     #[error("{}: there is no score file (*.txt)", .0.display())]
     NoScoreFiles(PathBuf),
     /// Two results that would go by the same name.
-    #[error("the name \"{0}\" is given twice")]
+    #[error("the name {} is given twice", shown(.0))]
     TwiceTheName(String),
     /// Two columns with the same key.
-    #[error("{}: the metric \"{key}\" is there twice", .file.display())]
+    #[error("{}: the metric {} is there twice", .file.display(), shown(.key))]
     TwiceTheMetric {
         /// The second file.
         file: PathBuf,
@@ -186,6 +188,27 @@ impl Error {
             _ => self,
         }
     }
+}
+
+/// The most characters of a name that a message quotes.
+const SHOWN: usize = 80;
+/// The most names that a message lists.
+const LISTED: usize = 50;
+
+/// A name from a file, in quotation marks and not too long.
+fn shown(name: &str) -> String {
+    excerpt(name, SHOWN)
+}
+
+/// Names from a file, not too long and not too many.
+fn listed(names: &[String]) -> String {
+    let short = |name: &String| name.chars().take(SHOWN).collect::<String>();
+    let mut list: Vec<String> =
+        names.iter().take(LISTED).map(short).map(|name| plain(&name).into_owned()).collect();
+    if names.len() > LISTED {
+        list.push(format!("and {} more", names.len() - LISTED));
+    }
+    list.join(", ")
 }
 
 fn prefix(file: &Option<PathBuf>) -> String {

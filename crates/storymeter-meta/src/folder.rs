@@ -63,8 +63,8 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 /// All files are first written to a temporary folder. A new folder then gets its name in one step.
 /// In a folder that exists, `study.json` is removed first and written last, so that it is the mark
 /// that the folder is complete: a program that is killed in between leaves a folder without a study
-/// and never one whose study and sheets disagree. Sheets that an older study left there are removed,
-/// and all other files stay as they are.
+/// and never one whose study and sheets disagree. Sheets that an older study left there are
+/// removed, and all other files stay as they are.
 ///
 /// `inputs` are files that the study was made from. None of them is replaced or removed.
 ///

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use storymeter_core::{Column, Direction, Error as CoreError, Role, ScoreTable};
+use storymeter_core::{Column, Direction, Error as CoreError, Place, Role, ScoreTable};
 
 use crate::error::{Error, Result};
 
@@ -40,9 +40,11 @@ impl Grid {
     ///
     /// # Errors
     /// Where an id is there twice, where a system has two stories for one item, where only some
-    /// rows have a system, or where there are too many systems, columns or cells.
+    /// rows have a system, or where there are too many systems, columns or cells, or too large
+    /// numbers.
     pub fn from_table(table: &ScoreTable) -> Result<Self> {
         table.positions()?;
+        check_numbers(table)?;
         let (systems, items, cells) = arrange(table)?;
         check_size(table, systems.len(), items.len())?;
         let size = systems.len() * items.len();
@@ -155,6 +157,35 @@ impl Grid {
     pub(crate) fn set_direction(&mut self, column: usize, direction: Direction) {
         self.columns[column].direction = direction;
     }
+}
+
+/// The largest number that is analysed. Products of two sums of squares of larger ones are infinite
+/// in floating point, and no statistic of them would mean anything.
+pub(crate) const LARGEST: f64 = 1e70;
+
+/// Refuses scores and ratings that are too large, with their places.
+pub(crate) fn check_numbers(table: &ScoreTable) -> Result<()> {
+    let check = |value: f64, row: usize, field: &str| match value.abs() > LARGEST {
+        true => Err(too_large(value, table.place(row).in_field(field))),
+        false => Ok(()),
+    };
+    for (at, column) in table.columns().iter().enumerate() {
+        for (row, value) in table.values(at).iter().enumerate() {
+            check(value.as_ref().copied().unwrap_or(0.0), row, column.key.as_str())?;
+        }
+    }
+    for (at, row) in table.rows().iter().enumerate() {
+        for (criterion, ratings) in row.ratings.iter() {
+            ratings.iter().flatten().try_for_each(|&rating| check(rating, at, criterion))?;
+        }
+    }
+    Ok(())
+}
+
+/// The error of a number that is too large.
+pub(crate) fn too_large(value: f64, place: Place) -> Error {
+    let problem = format!("{value:e} is too large: numbers up to {LARGEST:e} can be analysed");
+    CoreError::invalid(place, problem).into()
 }
 
 /// Refuses tables whose analysis would not end or not fit into memory.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use storymeter_core::Place;
 
 use crate::error::{Error, Result};
+use crate::grid::LARGEST;
 
 /// The lowest and the highest rating that a rater could give.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,7 +59,9 @@ impl FromStr for Scale {
             .split_once("..")
             .and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
         match parts {
-            Some((low, high)) if low < high && f64::is_finite(high - low) => Ok(Self { low, high }),
+            Some((low, high)) if low < high && -LARGEST <= low && high <= LARGEST => {
+                Ok(Self { low, high })
+            }
             _ => Err(format!(
                 "\"{text}\" is not a scale: write the lowest and the highest rating, as in 1..5"
             )),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use storymeter_core::Place;
+use storymeter_core::terminal::excerpt;
 
 /// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -32,7 +33,7 @@ pub enum Error {
     )]
     OldResult(PathBuf),
     /// Two stories of a file belong to the same row of the score table.
-    #[error("{place}: the story \"{id}\" has the same scores as the story at {first}")]
+    #[error("{place}: the story {} has the same scores as the story at {first}", excerpt(.id, 80))]
     DuplicateStory {
         /// Where the second story stands.
         place: Box<Place>,
@@ -43,8 +44,9 @@ pub enum Error {
     },
     /// A story without a known id could belong to several rows of the score table.
     #[error(
-        "{place}: the story \"{id}\" cannot be joined to its scores: its id is not among them, and \
-         several rows have its system and its item"
+        "{place}: the story {} cannot be joined to its scores: its id is not among them, and \
+         several rows have its system and its item",
+        excerpt(.id, 80)
     )]
     AmbiguousStory {
         /// Where the story stands.

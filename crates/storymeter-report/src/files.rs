@@ -40,7 +40,8 @@ pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
 /// The folder itself is made, so that another output can be in it.
 ///
 /// # Errors
-/// Where a figure cannot be converted, the folder cannot be made or written to, or the disk is full.
+/// Where a figure cannot be converted, the folder cannot be made or written to, or the disk is
+/// full.
 pub fn draft(figures: &[Figure], folder: &Path) -> Result<Draft> {
     fs::create_dir_all(folder).map_err(|e| CoreError::io(Place::file(folder), e))?;
     let mut draft = Draft::new(folder)?;

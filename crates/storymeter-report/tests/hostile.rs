@@ -107,10 +107,10 @@ fn an_edited_study_is_shown_or_refused_by_name_and_never_breaks_the_program() {
         let mut all = Vec::new();
         pointers(&whole, String::new(), &mut all);
         // A large prime visits parts of all kinds; each study has thousands.
-        let chosen = (0..150).map(|number| &all[number * 7919 % all.len()]);
+        let chosen = (0..25).map(|number| &all[number * 7919 % all.len()]);
         // The outer parts are few, and all of them are visited.
         let outer = all.iter().filter(|pointer| pointer.matches('/').count() <= 4);
-        for pointer in chosen.chain(outer.take(250)).collect::<std::collections::BTreeSet<_>>() {
+        for pointer in chosen.chain(outer.take(40)).collect::<std::collections::BTreeSet<_>>() {
             for edit in edits(whole.pointer(pointer).unwrap()) {
                 let mut edited = whole.clone();
                 *edited.pointer_mut(pointer).unwrap() = edit;
@@ -131,7 +131,7 @@ fn an_edited_study_is_shown_or_refused_by_name_and_never_breaks_the_program() {
             }
         }
     }
-    assert!(shown > 200 && refused > 200, "{shown} shown, {refused} refused");
+    assert!(shown > 100 && refused > 100, "{shown} shown, {refused} refused");
 }
 
 #[test]

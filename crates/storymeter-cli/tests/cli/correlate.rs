@@ -131,6 +131,17 @@ fn the_test_and_the_interval_can_be_chosen() {
 }
 
 #[test]
+fn the_advice_names_no_option_that_the_verb_lacks() {
+    let sandbox = with_stories();
+    sandbox.write("human.jsonl", "{\"id\": 11, \"scores\": {\"a\": 1}}\n");
+    let run = sandbox
+        .run("correlate --human human.jsonl --scores a=numbers.txt")
+        .fails_with("human.jsonl: there is no human criterion");
+    let told = run.stderr().replace("`meta table --stories FILE`", "");
+    assert!(!told.contains("--stories"), "{told}");
+}
+
+#[test]
 fn names_and_paths_do_nothing_to_a_terminal() {
     let sandbox = with_stories();
     let line = |id: u32, fun: u32| {

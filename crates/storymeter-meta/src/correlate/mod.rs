@@ -33,7 +33,7 @@ use storymeter_stats::{Coefficient, Correction};
 
 use crate::analysis::{Settings, agreement_of, associate, compare_columns, with_interval};
 use crate::error::{Error, Result};
-use crate::grid::find_metric;
+use crate::grid::{check_numbers, find_metric};
 use crate::level::Level;
 use crate::study::{Agreement, Comparison, IntervalMethod, Side, Test};
 
@@ -54,6 +54,8 @@ pub struct Judgments {
     file: PathBuf,
     criterion: Key,
     ids: Vec<String>,
+    /// Where each story stands in the file.
+    lines: Vec<Option<u64>>,
     /// NaN where nobody rated the story on the criterion.
     values: Vec<f64>,
 }
@@ -135,6 +137,7 @@ impl Judgments {
     /// # Errors
     /// As [`Judgments::read`].
     pub fn of_table(table: &ScoreTable, file: &Path, criterion: Option<&str>) -> Result<Self> {
+        check_numbers(table)?;
         let human = table.of_role(Role::Human);
         let key = |at: usize| &table.columns()[at].key;
         let column = match (criterion, human.as_slice()) {
@@ -156,6 +159,7 @@ impl Judgments {
             file: file.to_owned(),
             criterion: key(column).clone(),
             ids: table.rows().iter().map(|row| row.id.clone()).collect(),
+            lines: table.rows().iter().map(|row| row.line).collect(),
             values: input::numbers(table, column),
         })
     }
@@ -265,12 +269,16 @@ impl Judgments {
     fn by_id(&self, source: &Source, table: &ScoreTable) -> Result<Joined> {
         let column = pick_metric(table, source)?;
         table.positions()?;
+        check_numbers(table)?;
         let mut places: HashMap<&str, usize> = HashMap::new();
         for (at, id) in self.ids.iter().enumerate() {
-            if places.insert(id, at).is_some() {
-                let problem =
-                    format!("duplicate id {}: scores cannot be joined by id", excerpt(id, 80));
-                return Err(CoreError::invalid(Place::file(&self.file), problem).into());
+            if let Some(first) = places.insert(id, at) {
+                let place = Place { line: self.lines[at], ..Place::file(&self.file) };
+                let first = self.lines[first].map_or(String::new(), |line| {
+                    format!(": it was first used on line {line}, and scores are joined by id")
+                });
+                let problem = format!("duplicate id {}{first}", excerpt(id, 80));
+                return Err(CoreError::invalid(place.in_field("id"), problem).into());
             }
         }
         let mut scores = vec![f64::NAN; self.ids.len()];

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use storymeter_core::terminal::{excerpt, plain};
+use storymeter_core::terminal::excerpt;
 use storymeter_core::{Error as CoreError, Key, Place, file};
 
 use super::{RatedStory, Raters, RatingTable};
@@ -70,7 +70,7 @@ impl RatingTable {
             if stories[story].system != cell(columns.system) {
                 let problem = format!(
                     "story {} is by {} in an earlier row",
-                    plain(&id),
+                    excerpt(&id, SHOWN),
                     excerpt(&stories[story].system, SHOWN)
                 );
                 return Err(CoreError::invalid(line, problem).into());
@@ -90,7 +90,11 @@ impl RatingTable {
             if let Some(worker) =
                 worker.clone().filter(|worker| !seen.insert((story, worker.clone())))
             {
-                let problem = format!("worker {} rates story {} twice", plain(&worker), plain(&id));
+                let problem = format!(
+                    "worker {} rates story {} twice",
+                    excerpt(&worker, SHOWN),
+                    excerpt(&id, SHOWN)
+                );
                 return Err(CoreError::invalid(line, problem).into());
             }
             rows.push(Row { story, worker, ratings });
@@ -183,7 +187,8 @@ impl Columns {
         };
         let need = |names: &[&str]| {
             find(names)?.ok_or_else(|| {
-                let mut there: Vec<_> = header.iter().take(LISTED).map(plain).collect();
+                let shown = |name| excerpt(name, SHOWN);
+                let mut there: Vec<_> = header.iter().take(LISTED).map(shown).collect();
                 if header.len() > LISTED {
                     there.push("...".into());
                 }
@@ -259,15 +264,15 @@ mod tests {
         );
         assert_eq!(
             message(&format!("{head}1,A,2\n1,B,2\n")),
-            ":3: story 1 is by \"A\" in an earlier row"
+            ":3: story \"1\" is by \"A\" in an earlier row"
         );
         assert_eq!(
             message("story_id,system\n1,A\n"),
-            ": no column \"Fun\"; the columns are: story_id, system"
+            ": no column \"Fun\"; the columns are: \"story_id\", \"system\""
         );
         assert_eq!(
             message("id,system,fun,worker\n1,A,2,ann\n1,A,3,ann\n"),
-            ":3: worker ann rates story 1 twice"
+            ":3: worker \"ann\" rates story \"1\" twice"
         );
         assert_eq!(
             message(&format!("{head}1,A,2\n,A,2\n")),
@@ -292,7 +297,9 @@ mod tests {
         let long = "7".repeat(100_000) + "x";
         let error = read(&format!("story_id,system,fun\n1,A,{long}\n")).unwrap_err().to_string();
         assert!(error.len() < 400, "{}", error.len());
-        let error = read(&format!("{}\n1\n", "x,".repeat(100_000))).unwrap_err().to_string();
-        assert!(error.len() < 400, "{}", error.len());
+        for columns in ["x,".repeat(100_000), "x".repeat(100_000)] {
+            let error = read(&format!("{columns}\n1\n")).unwrap_err().to_string();
+            assert!(error.len() < 400, "{}", error.len());
+        }
     }
 }

@@ -145,8 +145,7 @@ fn check_averages(averages: &SystemAverages) -> Check {
 }
 
 fn check_ratings(ratings: &RatingDistribution) -> Check {
-    let ascending = ratings.grid.len() > 1 && ratings.grid.is_sorted_by(|a, b| a < b);
-    if !ascending {
+    if !ratings.grid.is_sorted() {
         return Err("\"ratings\": the points of the grid do not ascend".to_owned());
     }
     let length =

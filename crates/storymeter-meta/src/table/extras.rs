@@ -11,7 +11,7 @@ use storymeter_stats::Coefficient;
 
 use crate::analysis::{ErrorTypes, agreement_of, associate};
 use crate::error::{Error, Result};
-use crate::grid::{Grid, file_of};
+use crate::grid::{Grid, check_numbers, file_of};
 use crate::level::Level;
 use crate::outcome::Gap;
 use crate::study::{Agreement, Drift, DriftRow, Finding, Warning, WarningKind};
@@ -98,6 +98,7 @@ pub(super) fn error_types(
 /// UNION's Table 6 on a user's own stories: scores of metrics that were trained on other data,
 /// beside those of the table.
 pub(super) fn drift(drifted: &ScoreTable, grid: &Grid) -> Result<Drift> {
+    check_numbers(drifted)?;
     let cells = positions(grid);
     let row_cell = |row: usize| cells.get(drifted.rows()[row].id.as_str()).copied();
     let joined = (0..drifted.rows().len()).filter(|&row| row_cell(row).is_some()).count();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use storymeter_core::read::{self, ReadOptions};
+use storymeter_core::terminal::excerpt;
 use storymeter_core::{Error as CoreError, Role, Row, ScoreTable, Story};
 
 use crate::error::{Error, Result};
@@ -60,7 +61,7 @@ fn read_stories(path: &Path) -> Result<HashMap<String, Story>> {
         let record = record?;
         let id = record.story.id.clone();
         if stories.insert(id.clone(), record.story).is_some() {
-            let problem = format!("duplicate id \"{id}\"");
+            let problem = format!("duplicate id {}", excerpt(&id, 80));
             return Err(CoreError::invalid(record.place, problem).into());
         }
     }

@@ -18,6 +18,7 @@ use storymeter_core::{Direction, Error as CoreError, Key, Place, file};
 use super::names;
 use crate::analysis::ErrorTypes;
 use crate::error::{Error, Result};
+use crate::grid::{LARGEST, too_large};
 use crate::scale::Scale;
 use crate::study::{Warning, WarningKind};
 
@@ -300,15 +301,17 @@ fn numbers(path: &Path) -> Result<Vec<f64>> {
 /// infinite: an infinite score has no correlation with anything.
 pub(crate) fn parse_numbers(text: &str, path: &Path) -> Result<Vec<f64>> {
     let number = |(at, line): (usize, &str)| {
-        let value = line.trim().parse().ok().filter(|value: &f64| !value.is_infinite());
-        value.ok_or_else(|| {
-            let place = Place::file(path).at_line(at as u64 + 1);
-            let problem = match line.trim().parse::<f64>() {
-                Ok(_) => "is not a finite number",
-                Err(_) => "is not a number",
-            };
-            CoreError::invalid(place, format!("{} {problem}", excerpt(line.trim(), SHOWN))).into()
-        })
+        let (line, place) = (line.trim(), Place::file(path).at_line(at as u64 + 1));
+        let wrong = |problem: &str| {
+            let problem = format!("{} {problem}", excerpt(line, SHOWN));
+            Error::from(CoreError::invalid(place.clone(), problem))
+        };
+        match line.parse::<f64>() {
+            Err(_) => Err(wrong("is not a number")),
+            Ok(value) if value.is_infinite() => Err(wrong("is not a finite number")),
+            Ok(value) if value.abs() > LARGEST => Err(too_large(value, place)),
+            Ok(value) => Ok(value),
+        }
     };
     text.trim_start_matches('\u{feff}').trim_end().lines().enumerate().map(number).collect()
 }
