@@ -117,6 +117,15 @@ impl Error {
     }
 }
 
+/// The beginning of a text from a file, so that no message has more than a line of it.
+pub(crate) fn excerpt(text: &str) -> String {
+    const MOST: usize = 80;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Why a GPU cannot be used, or what made it fail.
 ///
 /// A GPU that has failed stays failed: every later operation gives the same error again.

@@ -20,6 +20,17 @@ pub enum Error {
         /// What is wrong with it, and what was expected.
         problem: String,
     },
+    /// A file of a model folder is not the one that was saved with the others.
+    #[error(
+        "{}: the file does not belong to the model of this folder (its SHA-256 is not the one in \
+         storymeter.json): it was changed, or saving was interrupted and left files of two models; \
+         save the model again, or resume the training that was interrupted",
+        file.display()
+    )]
+    Mixture {
+        /// The file.
+        file: PathBuf,
+    },
     /// No model of this name was found.
     #[error("{}", missing(name, searched, installed))]
     MissingModel {
@@ -30,6 +41,12 @@ pub enum Error {
         searched: Vec<PathBuf>,
         /// The names of the models that are installed.
         installed: Vec<String>,
+    },
+    /// The model cannot be written as a model file.
+    #[error("the model cannot be packed: {problem}")]
+    Pack {
+        /// What is wrong with its card.
+        problem: String,
     },
     /// A model file was asked to compute in f32 on the CPU. Its weights are stored in eight bits.
     #[error("{}: its weights are stored in int8, so it cannot compute in f32", path.display())]

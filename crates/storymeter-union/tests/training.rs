@@ -9,7 +9,7 @@ use std::path::Path;
 use storymeter_core::Story;
 use storymeter_core::rng::StreamId;
 use storymeter_core::split::{Split, assign};
-use storymeter_encoder::{Config, Parameters, Stream, save_parameters};
+use storymeter_encoder::{Config, Parameters, Stream};
 use storymeter_perturb::{DonorSampler, Perturber};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 #[cfg(feature = "cuda")]
@@ -88,7 +88,9 @@ fn write_encoder(folder: &Path) {
     });
     fs::write(folder.join("config.json"), config.to_string()).unwrap();
     let config = Config::load(folder).unwrap();
-    save_parameters(folder, &config, &Parameters::random(&config, 5)).unwrap();
+    let weights = folder.join("model.safetensors");
+    let bytes = Parameters::random(&config, 5).to_bytes(&weights).unwrap();
+    fs::write(weights, bytes).unwrap();
 }
 
 fn settings() -> Settings {
