@@ -251,3 +251,22 @@ fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
     done.map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
     Ok(file)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_card_without_checksums_is_removed_before_the_files_beside_it_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(CARD);
+        remove_unsealed(&path).unwrap();
+        for (card, stays) in
+            [("{\"format\": 1}", false), ("{", false), ("{\"format\": 1, \"files\": {}}", true)]
+        {
+            std::fs::write(&path, card).unwrap();
+            remove_unsealed(&path).unwrap();
+            assert_eq!(path.exists(), stays, "{card}");
+        }
+    }
+}

@@ -199,7 +199,7 @@ fn train_making<B: Backend + Clone>(
     let clock = Instant::now();
     let settings = job.settings;
     let config = Config::load(job.init)?;
-    settings.check_for(&config)?;
+    settings.check_for(&config, job.init)?;
     let mut tokenizer = Tokenizer::load(job.init, &config)?;
     let name_tokens =
         if settings.name_tokens { names::entries(&tokenizer) } else { BTreeMap::new() };
