@@ -305,3 +305,25 @@ fn key(seed: u64, record: u64) -> u64 {
     mix(mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15))
         .wrapping_add(record.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endless_file_of_another_kind_is_not_read_to_its_end() {
+        let error = Donors::read_from(&mut io::repeat(0)).err().unwrap().to_string();
+        assert!(error.contains("its first bytes are wrong"), "{error}");
+    }
+
+    #[test]
+    fn numbers_in_a_forged_file_reserve_no_memory() {
+        // Four billion stories, and a story of four billion bytes.
+        for body in [[255u8; 4].to_vec(), [[1, 0, 0, 0], [255; 4]].concat()] {
+            let sum = checksum(&body).to_le_bytes();
+            let file = [MAGIC.as_slice(), &sum, &body].concat();
+            let error = Donors::from_bytes(&file).err().unwrap().to_string();
+            assert!(error.contains("impossible sentences"), "{error}");
+        }
+    }
+}

@@ -40,6 +40,8 @@ const VERSION: u32 = 1;
 const FIXED: usize = 56;
 /// Parts begin at multiples of this number of bytes, which is a cache line.
 const ALIGN: usize = 64;
+/// The largest size of a model file in bytes. The largest encoders have a tenth of it.
+const LARGEST_FILE: u64 = 1 << 32;
 /// The largest number of parts. An encoder of 1,024 layers, the most that there may be, has fewer.
 const MOST_PARTS: usize = 1 << 15;
 
@@ -137,8 +139,13 @@ impl StoredModel {
         // read any further: it may be anything, also an endless device.
         (&file).take(FIXED as u64).read_to_end(&mut bytes).map_err(failed)?;
         let fixed = Fixed::read(&bytes).map_err(|problem| in_file(path, problem))?;
-        let rest = fixed.length.saturating_sub(FIXED as u64).saturating_add(1);
-        file.take(rest).read_to_end(&mut bytes).map_err(failed)?;
+        if fixed.length > LARGEST_FILE {
+            let problem = format!("it should have {} bytes, which no model has", fixed.length);
+            return Err(in_file(path, problem));
+        }
+        file.take(fixed.length.saturating_sub(FIXED as u64) + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
         Self::read(bytes.into(), path.to_owned(), true)
     }
 

@@ -180,13 +180,16 @@ impl Address {
 
 /// What went wrong with a connection, in words.
 pub(super) fn problem(error: io::Error, timeout: Duration) -> String {
-    let seconds = timeout.as_secs();
+    let time = match timeout.as_secs() {
+        1 => "1 second".to_owned(),
+        seconds => format!("{seconds} seconds"),
+    };
     match error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>()) {
         Some(ureq::Error::Timeout(ureq::Timeout::Global)) => {
-            format!("not all of it arrived within {seconds} seconds (--timeout)")
+            format!("there was no complete answer within {time} (--timeout)")
         }
         Some(ureq::Error::Timeout(_)) => {
-            format!("nothing arrived for {seconds} seconds (--timeout)")
+            format!("nothing arrived for {time} (--timeout)")
         }
         Some(ureq::Error::TooManyRedirects) => "the server redirects too often".to_owned(),
         _ => error.to_string(),
