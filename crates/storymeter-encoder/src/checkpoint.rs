@@ -83,7 +83,7 @@ impl<'a> Checkpoint<'a> {
     fn open(&self) -> Result<SafeTensors<'a>> {
         SafeTensors::deserialize(self.bytes).map_err(|problem| Error::Safetensors {
             path: self.path.into(),
-            problem: format!("{problem} ({} bytes)", self.bytes.len()),
+            problem: format!("{} ({} bytes)", excerpt(&problem.to_string()), self.bytes.len()),
         })
     }
 

@@ -25,7 +25,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file does not hold the JSON that it should hold.
-    #[error("{}: not valid JSON for this file: {source}", path.display())]
+    #[error("{}: not valid JSON for this file: {}", path.display(), cut(&source.to_string(), 400))]
     Json {
         /// The file.
         path: PathBuf,
@@ -119,8 +119,12 @@ impl Error {
 
 /// The beginning of a text from a file, so that no message has more than a line of it.
 pub(crate) fn excerpt(text: &str) -> String {
-    const MOST: usize = 80;
-    match text.char_indices().nth(MOST) {
+    cut(text, 80)
+}
+
+/// The first characters of a text.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }

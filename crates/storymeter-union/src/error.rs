@@ -146,6 +146,16 @@ pub enum Error {
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// What a parser says, cut to a few lines. It may repeat the text of a file, which has any length.
+pub(crate) fn brief(said: impl std::fmt::Display) -> String {
+    const MOST: usize = 1500;
+    let said = said.to_string();
+    match said.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &said[..end]),
+        None => said,
+    }
+}
+
 /// The message for a model that was not found: where it was looked for, and what there is instead.
 fn missing(name: &str, searched: &[PathBuf], installed: &[String]) -> String {
     let folders: Vec<String> = searched.iter().map(|path| path.display().to_string()).collect();

@@ -7,6 +7,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use storymeter_encoder::Config;
 
 use crate::card::{Card, Pooling, Reconstruction};
+use crate::error::brief;
 use crate::{Error, Result};
 
 /// The weights of the heads. Matrices are row-major and have one row per output.
@@ -54,7 +55,7 @@ impl Heads {
     pub fn from_bytes(path: &Path, bytes: &[u8], card: &Card, config: &Config) -> Result<Self> {
         let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
         let file = SafeTensors::deserialize(bytes)
-            .map_err(|e| wrong(format!("not a complete safetensors file: {e}")))?;
+            .map_err(|e| wrong(format!("not a complete safetensors file: {}", brief(e))))?;
         let mut found: HashMap<&'static str, Vec<f32>> = HashMap::new();
         for (name, shape) in expected(card, config) {
             let view = file

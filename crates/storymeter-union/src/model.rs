@@ -20,6 +20,7 @@ use storymeter_encoder::{
     read_tensor_file,
 };
 
+use crate::error::brief;
 use crate::{Card, Error, Heads, Result};
 
 /// The file that makes a folder a model. It is written last.
@@ -78,8 +79,7 @@ impl Model {
     pub fn load(folder: &Path) -> Result<Self> {
         let path = folder.join(CARD);
         let bytes = read(&path, LARGEST_CARD as u64)?;
-        let wrong =
-            |e: serde_json::Error| Error::Model { path: path.clone(), problem: e.to_string() };
+        let wrong = |e: serde_json::Error| Error::Model { path: path.clone(), problem: brief(e) };
         let card: Card = serde_json::from_slice(&bytes).map_err(wrong)?;
         let seal: Seal = serde_json::from_slice(&bytes).map_err(wrong)?;
         let [config_path, weights_path, heads_path] =
@@ -132,7 +132,7 @@ impl Model {
         let sums = files.iter().map(|(name, bytes)| (*name, hexadecimal(&Sha256::digest(bytes))));
         let sealed = Sealed { card: &self.card, files: sums.collect() };
         let wrong = |problem: String| Error::Model { path: at(CARD), problem };
-        let card = serde_json::to_vec_pretty(&sealed).map_err(|e| wrong(e.to_string()))?;
+        let card = serde_json::to_vec_pretty(&sealed).map_err(|e| wrong(brief(e)))?;
         if card.len() > LARGEST_CARD {
             return Err(wrong(format!("the card would have more than {LARGEST_CARD} bytes")));
         }

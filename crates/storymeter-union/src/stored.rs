@@ -31,6 +31,7 @@ use storymeter_encoder::{
     Config, Encoder, Isa, LARGEST_TOKENIZER_FILE, Precision, TOKENIZER_FILES, Tokenizer,
 };
 
+use crate::error::brief;
 use crate::installed::{embedded_file, search_folders};
 use crate::{Card, Error, Heads, Model, Reconstruction, Result};
 
@@ -176,8 +177,8 @@ impl StoredModel {
         let header = content
             .get(..fixed.header)
             .ok_or_else(|| wrong("its header is longer than the file".to_owned()))?;
-        let header: Header =
-            serde_json::from_slice(header).map_err(|e| wrong(format!("its header: {e}")))?;
+        let header: Header = serde_json::from_slice(header)
+            .map_err(|e| wrong(format!("its header: {}", brief(e))))?;
         let start = FIXED + fixed.header;
         let room = bytes.len() - start;
         if header.parts.iter().any(|(_, r)| r.start > r.end || r.end > room) {

@@ -11,6 +11,7 @@ use storymeter_encoder::read_tensor_file;
 use storymeter_encoder::train::OptimiserState;
 
 use super::{EpochReport, Settings, Spent};
+use crate::error::brief;
 use crate::model::missing;
 use crate::{Error, Result};
 
@@ -90,12 +91,13 @@ impl Checkpoint {
     /// [`Error::Model`] if it is not a complete checkpoint.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self> {
         let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
-        let broken =
-            |e: safetensors::SafeTensorError| wrong(format!("not a complete checkpoint: {e}"));
+        let broken = |e: safetensors::SafeTensorError| {
+            wrong(format!("not a complete checkpoint: {}", brief(e)))
+        };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
         let state = header.metadata().as_ref().and_then(|fields| fields.get("state"));
         let state = state.ok_or_else(|| wrong("not a checkpoint of a training run".to_owned()))?;
-        let state: RunState = serde_json::from_str(state).map_err(|e| wrong(e.to_string()))?;
+        let state: RunState = serde_json::from_str(state).map_err(|e| wrong(brief(e)))?;
         let file = SafeTensors::deserialize(bytes).map_err(broken)?;
         let list = |kind: &str| -> Vec<Vec<f32>> {
             let tensors = (0..).map_while(|i| file.tensor(&format!("{kind}.{i}")).ok());

@@ -12,6 +12,7 @@ use toml::de::DeTable;
 use super::limits::Fault;
 use super::settings::{Preset, Settings};
 use crate::Result;
+use crate::error::brief;
 
 /// The largest size of a settings file in bytes. All settings with their comments take a few
 /// thousand.
@@ -108,7 +109,7 @@ fn reading_error(path: &Path, text: &str, error: &toml::de::Error) -> FileError 
         place = place.at_line(line);
         let named = text.lines().nth(line as usize - 1).and_then(|line| line.split_once('='));
         if let Some((name, _)) = named {
-            place = place.in_field(brief(name.trim()));
+            place = place.in_field(name.trim().chars().take(200).collect::<String>());
         }
     }
     FileError::invalid(place, brief(error.message().trim()))
@@ -154,11 +155,6 @@ fn place_of(path: &Path, text: &str, field: &str) -> Place {
         place = place.at_line(line_of(text.as_bytes(), name.span().start));
     }
     place.in_field(field)
-}
-
-/// The beginning of a text, so that no message has more of a file than that.
-fn brief(text: &str) -> &str {
-    text.char_indices().nth(200).map_or(text, |(end, _)| &text[..end])
 }
 
 /// The number of the line in which a byte is, from 1.
