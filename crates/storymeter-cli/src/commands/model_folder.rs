@@ -38,20 +38,33 @@ impl ModelFolder {
         is_same(folder, &self.path) && self.files().any(|own| own.file_name() == file.file_name())
     }
 
-    /// Checks that neither the model nor one of the other outputs is also an input.
-    pub fn check_distinct(&self, others: &[&Path], inputs: &[&Path]) -> Result<(), Error> {
+    /// Checks that neither the model nor one of the other outputs is also an input: one of the
+    /// `files`, which may be folders of files, or a file of one of the `models`, which are folders.
+    pub fn check_distinct(
+        &self,
+        others: &[&Path],
+        files: &[&Path],
+        models: &[&Path],
+    ) -> Result<(), Error> {
         // An input may be the folder in which the output folder is, but not the output folder.
-        if let Some(input) = inputs.iter().find(|input| is_same(input, &self.path)) {
+        if let Some(input) = files.iter().chain(models).find(|input| is_same(input, &self.path)) {
             return Err(Error::OverInput { output: self.path.clone(), input: input.into() });
         }
-        let files: Vec<PathBuf> = self.files().collect();
-        let outputs = others.iter().copied().chain(files.iter().map(PathBuf::as_path));
-        distinct(&outputs.collect::<Vec<_>>(), inputs)
+        let own: Vec<PathBuf> = self.files().collect();
+        let outputs = others.iter().copied().chain(own.iter().map(PathBuf::as_path));
+        let read: Vec<PathBuf> = models.iter().flat_map(|model| files_of(model)).collect();
+        let inputs = files.iter().copied().chain(read.iter().map(PathBuf::as_path));
+        distinct(&outputs.collect::<Vec<_>>(), &inputs.collect::<Vec<_>>())
     }
 
     fn files(&self) -> impl Iterator<Item = PathBuf> {
-        MODEL_FILES.into_iter().chain([CHECKPOINT]).map(|name| self.path.join(name))
+        files_of(&self.path).into_iter().chain([self.path.join(CHECKPOINT)])
     }
+}
+
+/// The files that a model in this folder can have. Other files beside them are not read with it.
+pub fn files_of(folder: &Path) -> Vec<PathBuf> {
+    MODEL_FILES.iter().map(|name| folder.join(name)).collect()
 }
 
 /// Whether two paths lead to the same file or folder, which exists.

@@ -227,8 +227,9 @@ fn take_output(
         bail!("--log {}: the model has a file of this name; name another file", log.display());
     }
     let stories = args.stories.iter().filter(|path| path.as_os_str() != "-");
-    let inputs = stories.chain(&args.teacher).chain(&args.config).map(PathBuf::as_path);
-    folder.check_distinct(&[log], &inputs.chain([init]).collect::<Vec<_>>())?;
+    let files: Vec<&Path> = stories.chain(&args.config).map(PathBuf::as_path).collect();
+    let models = args.teacher.iter().map(PathBuf::as_path).chain([init]);
+    folder.check_distinct(&[log], &files, &models.collect::<Vec<_>>())?;
     if args.resume && !out.join(CHECKPOINT).exists() && !common.quiet {
         crate::note(&format!(
             "{}: there is no {CHECKPOINT} to resume from, so training starts from the beginning",

@@ -37,7 +37,7 @@ pub(super) fn run(args: &AverageArgs, common: &Common) -> anyhow::Result<Outcome
     refuse_model(&args.output)?;
     let folder = ModelFolder::take(&args.output)?;
     let inputs: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
-    folder.check_distinct(&[], &inputs)?;
+    folder.check_distinct(&[], &[], &inputs)?;
     refuse_model(&args.output)?;
     let models =
         args.folders.iter().map(|folder| Model::load(folder)).collect::<Result<Vec<_>, _>>()?;

@@ -16,6 +16,7 @@ use storymeter::union::{
 
 use crate::Outcome;
 use crate::args::Common;
+use crate::commands::model_folder::files_of;
 use crate::input::InputArgs;
 use crate::output::Output;
 
@@ -87,9 +88,9 @@ struct Figures {
 
 /// Writes the model file.
 pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
-    let inputs = [&args.model].into_iter().chain(&args.about).chain(&args.figures);
-    let inputs: Vec<&Path> = inputs.chain(&args.calibrate).map(PathBuf::as_path).collect();
-    distinct(&[&args.output], &inputs)?;
+    let model = if args.model.is_dir() { files_of(&args.model) } else { vec![args.model.clone()] };
+    let inputs = model.iter().chain(&args.about).chain(&args.figures).chain(&args.calibrate);
+    distinct(&[&args.output], &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
     let location = Location::Path(args.model.clone());
     let model = if args.model.is_dir() {
         let mut model = Model::load(&args.model)?;

@@ -19,6 +19,9 @@ fn nothing_that_is_packed_is_overwritten() {
     refused("model pack m.smq -o m.smq", "m.smq: this is also the input m.smq");
     refused("model pack m.smq -o ./hard.smq", "hard.smq: this is also the input m.smq");
     refused("model pack model -o model/config.json", "this is also the input model/config.json");
+    // A file that is not part of the model may stand beside it, and may be written again.
+    sandbox.run("model pack model -o model/mine.smq").succeeds();
+    sandbox.run("model pack model -o model/mine.smq").succeeds();
     refused("model pack m.smq --about about.json -o about.json", "this is also the input about");
     refused("model pack m.smq --figures figures.json -o figures.json", "is also the input figures");
     refused("model pack m.smq --calibrate in.jsonl -o in.jsonl", "is also the input in.jsonl");
