@@ -1,13 +1,14 @@
 //! Reads and writes the weights in `model.safetensors`.
 
 use crate::config::Config;
+use crate::error::excerpt;
+use crate::file::read_tensor_file;
 use crate::parameters::{Layout, Parameters, Tensor};
 use crate::{Error, Result};
 use half::{bf16, f16};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use std::collections::HashMap;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What may stand before a name if the file holds a model with heads.
 const PREFIXES: [&str; 4] = ["", "bert.", "distilbert.", "mpnet."];
@@ -18,66 +19,52 @@ const PREFIXES: [&str; 4] = ["", "bert.", "distilbert.", "mpnet."];
 /// If the file is missing or not a complete safetensors file, or if a tensor is missing, has the
 /// wrong shape or type, or holds NaN or infinity.
 pub fn load_parameters(folder: &Path, config: &Config) -> Result<Parameters> {
-    let file = Checkpoint::read(&folder.join("model.safetensors"))?;
-    let layout = Layout::of(config);
-    let tensors = file.open()?;
-    let prefix = prefix(&tensors, &layout).unwrap_or("");
-    file.check_layers(&tensors, prefix, &layout, config)?;
-    let tensors = layout
-        .expected
-        .iter()
-        .map(|(name, shape)| file.tensor(&tensors, prefix, name, shape))
-        .collect::<Result<_>>()?;
-    Ok(Parameters { tensors })
-}
-
-/// Writes `config.json` and `model.safetensors` (f32) of a model folder, which `transformers` can
-/// read too.
-///
-/// Each file is written beside its place, flushed to the disk and then moved there. If the disk is
-/// full or the process is killed, the folder holds the last good file or none, but never half of
-/// one.
-///
-/// # Errors
-/// If a file cannot be written.
-pub fn save_parameters(folder: &Path, config: &Config, parameters: &Parameters) -> Result<()> {
-    let bytes: Vec<Vec<u8>> = parameters
-        .tensors
-        .iter()
-        .map(|tensor| tensor.data.iter().flat_map(|v| v.to_le_bytes()).collect())
-        .collect();
     let path = folder.join("model.safetensors");
-    let odd = |problem: SafeTensorError| Error::Safetensors {
-        path: path.clone(),
-        problem: problem.to_string(),
-    };
-    let mut views = Vec::with_capacity(bytes.len());
-    for (tensor, bytes) in parameters.tensors.iter().zip(&bytes) {
-        let view = TensorView::new(Dtype::F32, tensor.shape.clone(), bytes).map_err(odd)?;
-        views.push((tensor.name.as_str(), view));
-    }
-    let mark = HashMap::from([("format".to_owned(), "pt".to_owned())]);
-    let weights = safetensors::serialize(views, Some(mark)).map_err(odd)?;
-    let source = |source| Error::Json { path: folder.join("config.json"), source };
-    let fields = serde_json::to_vec_pretty(&config.source).map_err(source)?;
-    replace(&folder.join("config.json"), &fields)?;
-    replace(&path, &weights)
+    Parameters::from_bytes(&path, &read_tensor_file(&path)?, config)
 }
 
-/// Replaces a file by a complete new one, or leaves it as it is.
-fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let new = path.with_extension("new");
-    let write = || {
-        let mut file = std::fs::File::create(&new)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&new, path)
-    };
-    write().map_err(|source| {
-        // The rest of the new file is of no use. The error that matters is the first one.
-        let _ = std::fs::remove_file(&new);
-        Error::Io { path: path.into(), source }
-    })
+impl Parameters {
+    /// Reads the tensors from the content of a `model.safetensors`. Errors name `path`.
+    ///
+    /// # Errors
+    /// As for [`load_parameters`].
+    pub fn from_bytes(path: &Path, bytes: &[u8], config: &Config) -> Result<Parameters> {
+        let file = Checkpoint { path, bytes };
+        let layout = Layout::of(config);
+        let tensors = file.open()?;
+        let prefix = prefix(&tensors, &layout).unwrap_or("");
+        file.check_layers(&tensors, prefix, &layout, config)?;
+        let tensors = layout
+            .expected
+            .iter()
+            .map(|(name, shape)| file.tensor(&tensors, prefix, name, shape))
+            .collect::<Result<_>>()?;
+        Ok(Parameters { tensors })
+    }
+
+    /// The content of a `model.safetensors` with these tensors in f32, which `transformers` can
+    /// read too. Errors name `path`.
+    ///
+    /// # Errors
+    /// If the numbers of a tensor are not as many as its shape says.
+    pub fn to_bytes(&self, path: &Path) -> Result<Vec<u8>> {
+        let bytes: Vec<Vec<u8>> = self
+            .tensors
+            .iter()
+            .map(|tensor| tensor.data.iter().flat_map(|v| v.to_le_bytes()).collect())
+            .collect();
+        let odd = |problem: SafeTensorError| Error::Safetensors {
+            path: path.into(),
+            problem: problem.to_string(),
+        };
+        let mut views = Vec::with_capacity(bytes.len());
+        for (tensor, bytes) in self.tensors.iter().zip(&bytes) {
+            let view = TensorView::new(Dtype::F32, tensor.shape.clone(), bytes).map_err(odd)?;
+            views.push((tensor.name.as_str(), view));
+        }
+        let mark = HashMap::from([("format".to_owned(), "pt".to_owned())]);
+        safetensors::serialize(views, Some(mark)).map_err(odd)
+    }
 }
 
 /// The prefix of the names, found by looking for the word embeddings.
@@ -86,27 +73,22 @@ fn prefix(tensors: &SafeTensors<'_>, layout: &Layout) -> Option<&'static str> {
     PREFIXES.into_iter().find(|prefix| tensors.tensor(&format!("{prefix}{words}")).is_ok())
 }
 
-/// A file of tensors, read as a whole.
-struct Checkpoint {
-    path: PathBuf,
-    bytes: Vec<u8>,
+/// A file of tensors in memory.
+struct Checkpoint<'a> {
+    path: &'a Path,
+    bytes: &'a [u8],
 }
 
-impl Checkpoint {
-    fn read(path: &Path) -> Result<Checkpoint> {
-        let bytes = std::fs::read(path).map_err(|source| Error::reading(path, source))?;
-        Ok(Checkpoint { path: path.into(), bytes })
-    }
-
-    fn open(&self) -> Result<SafeTensors<'_>> {
-        SafeTensors::deserialize(&self.bytes).map_err(|problem| Error::Safetensors {
-            path: self.path.clone(),
-            problem: format!("{problem} ({} bytes)", self.bytes.len()),
+impl<'a> Checkpoint<'a> {
+    fn open(&self) -> Result<SafeTensors<'a>> {
+        SafeTensors::deserialize(self.bytes).map_err(|problem| Error::Safetensors {
+            path: self.path.into(),
+            problem: format!("{} ({} bytes)", excerpt(&problem.to_string()), self.bytes.len()),
         })
     }
 
     fn error(&self, name: &str, problem: String) -> Error {
-        Error::Tensor { path: self.path.clone(), name: name.into(), problem }
+        Error::Tensor { path: self.path.into(), name: excerpt(name), problem }
     }
 
     /// Refuses a file with more layers than the configuration: it belongs to another one.
@@ -149,7 +131,7 @@ impl Checkpoint {
             .tensor(&format!("{prefix}{name}"))
             .or_else(|_| file.tensor(&format!("{prefix}{old}")));
         let Ok(view) = view else {
-            let (path, name) = (self.path.clone(), name.into());
+            let (path, name) = (self.path.into(), name.into());
             return Err(Error::MissingTensor { path, name, shape: Some(shape.into()) });
         };
         if view.shape() != shape {

@@ -1,5 +1,7 @@
 //! `config.json`: the architecture and the sizes of an encoder.
 
+use crate::error::excerpt;
+use crate::file::{LARGEST_CONFIG, read_model_file};
 use crate::kernel::Activation;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
@@ -61,10 +63,27 @@ impl Config {
     /// contradicts another one.
     pub fn load(folder: &Path) -> Result<Config> {
         let path = folder.join("config.json");
-        let text = std::fs::read(&path).map_err(|source| Error::reading(&path, source))?;
-        let source: Map<String, Value> = serde_json::from_slice(&text)
-            .map_err(|source| Error::Json { path: path.clone(), source })?;
-        Config::from_fields(source, path)
+        Config::from_bytes(&path, &read_model_file(&path, LARGEST_CONFIG)?)
+    }
+
+    /// Reads a configuration from the content of a `config.json`. Errors name `path`.
+    ///
+    /// # Errors
+    /// If the content is not JSON, or if a field is missing, is not supported or contradicts
+    /// another one.
+    pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Config> {
+        let source: Map<String, Value> = serde_json::from_slice(bytes)
+            .map_err(|source| Error::Json { path: path.into(), source })?;
+        Config::from_fields(source, path.into())
+    }
+
+    /// The content of a `config.json` for this configuration. Errors name `path`.
+    ///
+    /// # Errors
+    /// If the fields cannot be written as JSON, which does not happen to fields that were read.
+    pub fn to_bytes(&self, path: &Path) -> Result<Vec<u8>> {
+        serde_json::to_vec_pretty(&self.source)
+            .map_err(|source| Error::Json { path: path.into(), source })
     }
 
     /// Reads a configuration from the fields of a `config.json`. Errors name `path`.
@@ -78,8 +97,10 @@ impl Config {
             Some("distilbert") => Family::DistilBert,
             Some("mpnet") => Family::Mpnet,
             Some(other) => {
-                let problem =
-                    format!("{other:?} is not one of bert (also MiniLM), distilbert, mpnet");
+                let problem = format!(
+                    "{:?} is not one of bert (also MiniLM), distilbert, mpnet",
+                    excerpt(other)
+                );
                 return Err(fields.error("model_type", problem));
             }
             None => return Err(fields.error("model_type", "is missing".into())),
@@ -87,9 +108,10 @@ impl Config {
         if let Some(kind) =
             fields.text("position_embedding_type")?.filter(|kind| *kind != "absolute")
         {
-            return Err(
-                fields.error("position_embedding_type", format!("{kind:?} is not supported"))
-            );
+            return Err(fields.error(
+                "position_embedding_type",
+                format!("{:?} is not supported", excerpt(kind)),
+            ));
         }
         let distil = family == Family::DistilBert;
         let name =
@@ -100,8 +122,10 @@ impl Config {
             "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => Activation::GeluTanh,
             "relu" => Activation::Relu,
             other => {
-                let problem =
-                    format!("{other:?} is not one of gelu, gelu_new, gelu_pytorch_tanh, relu");
+                let problem = format!(
+                    "{:?} is not one of gelu, gelu_new, gelu_pytorch_tanh, relu",
+                    excerpt(other)
+                );
                 return Err(fields.error(act_field, problem));
             }
         };
@@ -190,7 +214,9 @@ impl Fields<'_> {
         match self.source.get(field) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(self.error(field, format!("expected a word, found {other}"))),
+            Some(other) => {
+                Err(self.error(field, format!("expected a word, found {}", shown(other))))
+            }
         }
     }
 
@@ -200,23 +226,26 @@ impl Fields<'_> {
         match (self.source.get(field), default) {
             (None | Some(Value::Null), Some(default)) => Ok(default),
             (None | Some(Value::Null), None) => Err(self.error(field, "is missing".into())),
-            (Some(value), _) => {
-                match value.as_u64() {
-                    Some(n @ 1..=0x100_0000) => Ok(n as usize),
-                    _ => Err(self
-                        .error(field, format!("expected a positive whole number, found {value}"))),
-                }
-            }
+            (Some(value), _) => match value.as_u64() {
+                Some(n @ 1..=0x100_0000) => Ok(n as usize),
+                _ => Err(self.error(
+                    field,
+                    format!("expected a positive whole number, found {}", shown(value)),
+                )),
+            },
         }
     }
 
     fn count(&self, field: &str, default: usize) -> Result<usize> {
         match self.source.get(field) {
             None | Some(Value::Null) => Ok(default),
-            Some(value) => match value.as_u64() {
-                Some(n @ 0..=0x100_0000) => Ok(n as usize),
-                _ => Err(self.error(field, format!("expected a whole number, found {value}"))),
-            },
+            Some(value) => {
+                match value.as_u64() {
+                    Some(n @ 0..=0x100_0000) => Ok(n as usize),
+                    _ => Err(self
+                        .error(field, format!("expected a whole number, found {}", shown(value)))),
+                }
+            }
         }
     }
 
@@ -225,10 +254,16 @@ impl Fields<'_> {
             None | Some(Value::Null) => Ok(default),
             Some(value) => match value.as_f64() {
                 Some(x) if (0.0..1.0).contains(&x) => Ok(x),
-                _ => {
-                    Err(self.error(field, format!("expected a number from 0 to 1, found {value}")))
-                }
+                _ => Err(self.error(
+                    field,
+                    format!("expected a number from 0 to 1, found {}", shown(value)),
+                )),
             },
         }
     }
+}
+
+/// A value of the file, cut to a line.
+fn shown(value: &Value) -> String {
+    excerpt(&value.to_string())
 }

@@ -25,7 +25,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file does not hold the JSON that it should hold.
-    #[error("{}: not valid JSON for this file: {source}", path.display())]
+    #[error("{}: not valid JSON for this file: {}", path.display(), cut(&source.to_string(), 400))]
     Json {
         /// The file.
         path: PathBuf,
@@ -114,6 +114,19 @@ impl Error {
             std::io::ErrorKind::NotFound => Error::MissingFile { path: path.into() },
             _ => Error::Io { path: path.into(), source },
         }
+    }
+}
+
+/// The beginning of a text from a file, so that no message has more than a line of it.
+pub(crate) fn excerpt(text: &str) -> String {
+    cut(text, 80)
+}
+
+/// The first characters of a text.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

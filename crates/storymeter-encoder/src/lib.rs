@@ -51,6 +51,7 @@ mod config;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod error;
+mod file;
 mod grid;
 mod infer;
 mod kernel;
@@ -63,15 +64,16 @@ mod tokenizer;
 pub mod train;
 
 pub use batch::Batch;
-pub use checkpoint::{load_parameters, save_parameters};
+pub use checkpoint::load_parameters;
 pub use config::{Config, Family};
 pub use error::{DeviceError, Error, Result};
+pub use file::{read_model_file, read_tensor_file};
 pub use grid::{Grid, Rounded};
 pub use infer::{Encoder, Hidden, Precision, Workspace};
 pub use kernel::{Activation, Isa};
 pub use parameters::{Parameters, Tensor};
 pub use random::Stream;
-pub use tokenizer::{Token, Tokenizer};
+pub use tokenizer::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES, Token, Tokenizer};
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

@@ -6,8 +6,8 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::BTreeMap;
 use std::path::Path;
 use storymeter_encoder::{
-    Batch, Config, Encoder, Error, Precision, Result, Tokenizer, Workspace, load_parameters,
-    save_parameters,
+    Batch, Config, Encoder, Error, Parameters, Precision, Result, Tokenizer, Workspace,
+    load_parameters,
 };
 use tempfile::TempDir;
 
@@ -286,17 +286,59 @@ fn an_odd_configuration_names_the_field() {
 }
 
 #[test]
-fn a_saved_model_loads_back_bit_for_bit_and_a_failed_save_leaves_the_old_one() {
-    let (from, to) = (copy(), tempfile::tempdir().unwrap());
+fn a_model_that_is_written_reads_back_bit_for_bit() {
+    let from = copy();
     let config = Config::load(from.path()).unwrap();
     let parameters = load_parameters(from.path(), &config).unwrap();
-    save_parameters(to.path(), &config, &parameters).unwrap();
-    assert_eq!(Config::load(to.path()).unwrap(), config);
-    assert_eq!(load_parameters(to.path(), &config).unwrap(), parameters);
-    // A folder where the new file should be: writing fails as it does on a full disk.
-    std::fs::create_dir(to.path().join("model.new")).unwrap();
-    let mut changed = parameters.clone();
-    changed.tensors[0].data[0] += 1.0;
-    assert!(save_parameters(to.path(), &config, &changed).is_err());
-    assert_eq!(load_parameters(to.path(), &config).unwrap(), parameters);
+    let path = Path::new("copy");
+    let bytes = config.to_bytes(path).unwrap();
+    assert_eq!(Config::from_bytes(path, &bytes).unwrap(), config);
+    let bytes = parameters.to_bytes(path).unwrap();
+    assert_eq!(Parameters::from_bytes(path, &bytes, &config).unwrap(), parameters);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_endless_or_a_pipe_is_not_read() {
+    for file in ["config.json", "model.safetensors", "tokenizer.json"] {
+        let folder = copy();
+        std::fs::remove_file(folder.path().join(file)).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join(file)).unwrap();
+        let error = complaint(&folder);
+        assert_eq!(error, format!("{file}: this is a device or a pipe, not an ordinary file"));
+    }
+    // A sparse file of a terabyte takes no room on the disk.
+    for (file, problem) in [
+        (
+            "config.json",
+            "the file has more than 4194304 bytes, which is the most that is read here",
+        ),
+        (
+            "model.safetensors",
+            "not a complete safetensors file: its first bytes are not those of such a file \
+             (1099511627776 bytes)",
+        ),
+        (
+            "tokenizer.json",
+            "the file has more than 33554432 bytes, which is the most that is read here",
+        ),
+    ] {
+        let folder = copy();
+        let sparse = std::fs::File::create(folder.path().join(file)).unwrap();
+        sparse.set_len(1 << 40).unwrap();
+        assert_eq!(complaint(&folder), format!("{file}: {problem}"));
+    }
+}
+
+#[test]
+fn a_message_has_one_line_of_what_a_file_says() {
+    let folder = copy();
+    edit(&folder, "config.json", "\"bert\"", &format!("\"{}\"", "b".repeat(100_000)));
+    let error = complaint(&folder);
+    assert!(error.contains("bbb...") && error.len() < 200, "{}", error.len());
+    let folder = copy();
+    std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
+    let huge = format!("[UNK]\n{}\n", "x".repeat(100_000)).repeat(2);
+    std::fs::write(folder.path().join("vocab.txt"), huge).unwrap();
+    assert!(complaint(&folder).len() < 200);
 }

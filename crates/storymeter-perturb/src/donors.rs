@@ -26,6 +26,9 @@ pub const DEFAULT_SAMPLE: usize = 20_000;
 /// The longest donor story in bytes. Of a longer story, the first sentences are kept.
 const LONGEST_STORY: usize = 16 << 10;
 
+/// The largest prepared sample in bytes, without the first bytes and the checksum.
+const LARGEST_BODY: u64 = 1 << 31;
+
 const MAGIC: &[u8; 20] = b"storymeter donors 1\n";
 
 /// A sample of stories, with the vocabulary of their keywords.
@@ -86,7 +89,7 @@ impl Donors {
     /// Writes the prepared sample, so that later runs need not read and tag the corpus again.
     ///
     /// # Errors
-    /// If the writer fails.
+    /// If the writer fails, or the sample has more than two gigabytes.
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
         let mut body = Vec::new();
         put_u32(&mut body, self.stories.len());
@@ -100,6 +103,10 @@ impl Donors {
             }
         }
         self.vocabulary.write_to(&mut body)?;
+        if body.len() as u64 > LARGEST_BODY {
+            let problem = format!("a sample of more than {LARGEST_BODY} bytes cannot be kept");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+        }
         out.write_all(MAGIC)?;
         out.write_all(&checksum(&body).to_le_bytes())?;
         out.write_all(&body)
@@ -113,14 +120,29 @@ impl Donors {
     /// Reads a prepared sample.
     ///
     /// # Errors
-    /// [`Error::BadDonorFile`] if the file is not a prepared sample, is cut short or is damaged.
+    /// [`Error::BadDonorFile`] if the file is not a prepared sample, is cut short, is damaged, or
+    /// is larger than any sample that [`Donors::write_to`] writes.
     pub fn read_from(input: &mut impl Read) -> Result<Self, Error> {
-        let bad = |what: &str| Error::BadDonorFile(what.to_owned());
         let mut bytes = Vec::new();
-        input.read_to_end(&mut bytes)?;
+        input.take(MAGIC.len() as u64).read_to_end(&mut bytes)?;
+        if Self::is_prepared(&bytes) {
+            input.take(LARGEST_BODY + 9).read_to_end(&mut bytes)?;
+        }
+        Self::from_bytes(&bytes)
+    }
+
+    /// Reads the content of a prepared sample.
+    ///
+    /// # Errors
+    /// As [`Donors::read_from`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let bad = |what: &str| Error::BadDonorFile(what.to_owned());
         let rest =
             bytes.strip_prefix(MAGIC.as_slice()).ok_or_else(|| bad("its first bytes are wrong"))?;
         let (sum, body) = rest.split_first_chunk::<8>().ok_or_else(|| bad("it is cut short"))?;
+        if body.len() as u64 > LARGEST_BODY {
+            return Err(bad("it is larger than a sample can be"));
+        }
         if u64::from_le_bytes(*sum) != checksum(body) {
             return Err(bad("its checksum does not match: it is cut short or damaged"));
         }
@@ -282,4 +304,26 @@ fn key(seed: u64, record: u64) -> u64 {
     };
     mix(mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15))
         .wrapping_add(record.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endless_file_of_another_kind_is_not_read_to_its_end() {
+        let error = Donors::read_from(&mut io::repeat(0)).err().unwrap().to_string();
+        assert!(error.contains("its first bytes are wrong"), "{error}");
+    }
+
+    #[test]
+    fn numbers_in_a_forged_file_reserve_no_memory() {
+        // Four billion stories, and a story of four billion bytes.
+        for body in [[255u8; 4].to_vec(), [[1, 0, 0, 0], [255; 4]].concat()] {
+            let sum = checksum(&body).to_le_bytes();
+            let file = [MAGIC.as_slice(), &sum, &body].concat();
+            let error = Donors::from_bytes(&file).err().unwrap().to_string();
+            assert!(error.contains("impossible sentences"), "{error}");
+        }
+    }
 }

@@ -20,6 +20,17 @@ pub enum Error {
         /// What is wrong with it, and what was expected.
         problem: String,
     },
+    /// A file of a model folder is not the one that was saved with the others.
+    #[error(
+        "{}: the file does not belong to the model of this folder (its SHA-256 is not the one in \
+         storymeter.json): it was changed, or saving was interrupted and left files of two models; \
+         save the model again, or resume the training that was interrupted",
+        file.display()
+    )]
+    Mixture {
+        /// The file.
+        file: PathBuf,
+    },
     /// No model of this name was found.
     #[error("{}", missing(name, searched, installed))]
     MissingModel {
@@ -30,6 +41,12 @@ pub enum Error {
         searched: Vec<PathBuf>,
         /// The names of the models that are installed.
         installed: Vec<String>,
+    },
+    /// The model cannot be written as a model file.
+    #[error("the model cannot be packed: {problem}")]
+    Pack {
+        /// What is wrong with its card.
+        problem: String,
     },
     /// A model file was asked to compute in f32 on the CPU. Its weights are stored in eight bits.
     #[error("{}: its weights are stored in int8, so it cannot compute in f32", path.display())]
@@ -128,6 +145,16 @@ pub enum Error {
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What a parser says, cut to a few lines. It may repeat the text of a file, which has any length.
+pub(crate) fn brief(said: impl std::fmt::Display) -> String {
+    const MOST: usize = 1500;
+    let said = said.to_string();
+    match said.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &said[..end]),
+        None => said,
+    }
+}
 
 /// The message for a model that was not found: where it was looked for, and what there is instead.
 fn missing(name: &str, searched: &[PathBuf], installed: &[String]) -> String {

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use storymeter_encoder::Config;
 
 use crate::card::{Card, Pooling, Reconstruction};
+use crate::error::brief;
 use crate::{Error, Result};
 
 /// The weights of the heads. Matrices are row-major and have one row per output.
@@ -28,7 +30,8 @@ pub struct Heads {
 }
 
 /// The names and shapes of the tensors that a model with this card has.
-fn expected(card: &Card, hidden: usize, vocabulary: usize) -> Vec<(&'static str, Vec<usize>)> {
+fn expected(card: &Card, config: &Config) -> Vec<(&'static str, Vec<usize>)> {
+    let (hidden, vocabulary) = (config.hidden, config.vocabulary);
     let mut tensors = vec![("score.weight", vec![1, hidden]), ("score.bias", vec![1])];
     if card.diagnosis {
         tensors.push(("diagnosis.weight", vec![4, hidden]));
@@ -44,19 +47,17 @@ fn expected(card: &Card, hidden: usize, vocabulary: usize) -> Vec<(&'static str,
 }
 
 impl Heads {
-    /// Reads `heads.safetensors`.
-    pub(crate) fn read(
-        bytes: &[u8],
-        path: &Path,
-        card: &Card,
-        hidden: usize,
-        vocabulary: usize,
-    ) -> Result<Self> {
+    /// Reads the content of a `heads.safetensors`. Errors name `path`.
+    ///
+    /// # Errors
+    /// If a tensor that the card asks for is missing, has another shape or type than the encoder
+    /// asks for, or holds NaN or infinity.
+    pub fn from_bytes(path: &Path, bytes: &[u8], card: &Card, config: &Config) -> Result<Self> {
         let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
         let file = SafeTensors::deserialize(bytes)
-            .map_err(|e| wrong(format!("not a complete safetensors file: {e}")))?;
+            .map_err(|e| wrong(format!("not a complete safetensors file: {}", brief(e))))?;
         let mut found: HashMap<&'static str, Vec<f32>> = HashMap::new();
-        for (name, shape) in expected(card, hidden, vocabulary) {
+        for (name, shape) in expected(card, config) {
             let view = file
                 .tensor(name)
                 .map_err(|_| wrong(format!("tensor {name} is missing (expected {shape:?})")))?;
@@ -87,16 +88,10 @@ impl Heads {
     }
 
     /// The bytes of `heads.safetensors`.
-    pub(crate) fn to_bytes(
-        &self,
-        path: &Path,
-        card: &Card,
-        hidden: usize,
-        vocabulary: usize,
-    ) -> Result<Vec<u8>> {
+    pub(crate) fn to_bytes(&self, path: &Path, card: &Card, config: &Config) -> Result<Vec<u8>> {
         let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
         let mut tensors = Vec::new();
-        for (name, shape) in expected(card, hidden, vocabulary) {
+        for (name, shape) in expected(card, config) {
             let data: &[f32] = match name {
                 "score.weight" => &self.score,
                 "score.bias" => std::slice::from_ref(&self.score_bias),

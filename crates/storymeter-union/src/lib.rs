@@ -79,7 +79,7 @@ pub use installed::{
     search_folders,
 };
 pub use metric::ENTRY;
-pub use model::Model;
+pub use model::{MODEL_FILES, Model};
 pub use normalise::normalise;
 pub use scorer::{Score, Scorer};
 pub use stored::StoredModel;

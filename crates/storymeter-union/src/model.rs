@@ -5,21 +5,55 @@
 //! | `config.json`, `model.safetensors` | the encoder, in the layout of Hugging Face |
 //! | `tokenizer.json` or `vocab.txt`, `tokenizer_config.json` | the tokeniser, in the same layout |
 //! | `heads.safetensors` | the heads ([`Heads`]) |
-//! | `storymeter.json` | everything else ([`Card`]) |
+//! | `storymeter.json` | everything else ([`Card`]), and the checksums of the other files |
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use storymeter_core::{AtomicFile, Place};
-use storymeter_encoder::{Config, Parameters, load_parameters, save_parameters};
+use storymeter_encoder::{
+    Config, LARGEST_TOKENIZER_FILE, Parameters, TOKENIZER_FILES, Tokenizer, read_model_file,
+    read_tensor_file,
+};
 
+use crate::error::brief;
 use crate::{Card, Error, Heads, Result};
 
-/// The files that belong to the tokeniser. They are copied without changes.
-const TOKENIZER_FILES: [&str; 4] =
-    ["tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json"];
+/// The file that makes a folder a model. It is written last.
+const CARD: &str = "storymeter.json";
+const CONFIG: &str = "config.json";
+const WEIGHTS: &str = "model.safetensors";
+const HEADS: &str = "heads.safetensors";
+
+/// The most bytes of a card. A hundred thousand epochs, which it has a record of, take less.
+const LARGEST_CARD: usize = 1 << 26;
+/// The most bytes of `config.json`.
+const LARGEST_CONFIG: u64 = 1 << 22;
+
+/// The names that a model folder can have for its files. `storymeter.json` is the last.
+pub const MODEL_FILES: [&str; 8] = {
+    let [json, vocabulary, settings, special] = TOKENIZER_FILES;
+    [CONFIG, WEIGHTS, HEADS, json, vocabulary, settings, special, CARD]
+};
+
+/// The content of `storymeter.json`: the card, and the SHA-256 of every other file of the model.
+/// So a folder that was left with files of two models, because saving was interrupted, is noticed.
+#[derive(Serialize)]
+struct Sealed<'a> {
+    #[serde(flatten)]
+    card: &'a Card,
+    files: BTreeMap<&'a str, String>,
+}
+
+/// The checksums in a `storymeter.json`. Models from before there were any have none.
+#[derive(Deserialize)]
+struct Seal {
+    files: Option<BTreeMap<String, String>>,
+}
 
 /// A model in memory.
 #[derive(Debug, Clone)]
@@ -40,46 +74,86 @@ impl Model {
     /// Reads a model from a folder.
     ///
     /// # Errors
-    /// If a file is missing, incomplete or damaged, or does not fit the others.
+    /// [`Error::Mixture`] if a file is not the one that was saved with the others. Other errors if
+    /// a file is missing, incomplete or damaged, or does not fit the others.
     pub fn load(folder: &Path) -> Result<Self> {
-        let path = folder.join("storymeter.json");
-        let bytes = read(&path)?;
-        let card: Card = serde_json::from_slice(&bytes)
-            .map_err(|e| Error::Model { path: path.clone(), problem: e.to_string() })?;
-        let config = Config::load(folder)?;
+        let path = folder.join(CARD);
+        let bytes = read(&path, LARGEST_CARD as u64)?;
+        let wrong = |e: serde_json::Error| Error::Model { path: path.clone(), problem: brief(e) };
+        let card: Card = serde_json::from_slice(&bytes).map_err(wrong)?;
+        let seal: Seal = serde_json::from_slice(&bytes).map_err(wrong)?;
+        let [config_path, weights_path, heads_path] =
+            [CONFIG, WEIGHTS, HEADS].map(|name| folder.join(name));
+        let config = read_model_file(&config_path, LARGEST_CONFIG)?;
+        seal.check(folder, CONFIG, &config)?;
+        let config = Config::from_bytes(&config_path, &config)?;
         if let Some(problem) = card.problem(&config) {
             return Err(Error::Model { path, problem });
         }
-        let parameters = load_parameters(folder, &config)?;
-        let path = folder.join("heads.safetensors");
-        let heads = Heads::read(&read(&path)?, &path, &card, config.hidden, config.vocabulary)?;
-        Ok(Self { config, parameters, heads, card, tokenizer_files: tokenizer_files(folder)? })
+        let heads = read_tensor_file(&heads_path).map_err(missing)?;
+        seal.check(folder, HEADS, &heads)?;
+        let heads = Heads::from_bytes(&heads_path, &heads, &card, &config)?;
+        let tokenizer_files = match &seal.files {
+            Some(files) => {
+                let own = TOKENIZER_FILES.into_iter().filter(|name| files.contains_key(*name));
+                own.map(|name| Ok((name, read(&folder.join(name), LARGEST_TOKENIZER_FILE)?)))
+                    .collect::<Result<_>>()?
+            }
+            None => tokenizer_files(folder)?,
+        };
+        for (name, bytes) in &tokenizer_files {
+            seal.check(folder, name, bytes)?;
+        }
+        let weights = read_tensor_file(&weights_path)?;
+        let (checked, parameters) = rayon::join(
+            || seal.check(folder, WEIGHTS, &weights),
+            || Parameters::from_bytes(&weights_path, &weights, &config),
+        );
+        checked?;
+        Ok(Self { config, parameters: parameters?, heads, card, tokenizer_files })
     }
 
-    /// Writes the model into an existing folder. Every file is either complete or not there, and
-    /// `storymeter.json` comes last.
+    /// Writes the model into an existing folder. Every file is either complete or not there.
     ///
-    /// The heads and the card are written to temporary files before the encoder is replaced, and
-    /// are renamed after it. So a full disk leaves the previous model as it was, and an
-    /// interruption can hardly leave parts of two models.
+    /// All files are written under temporary names first, so that a full disk leaves the previous
+    /// model as it was. `storymeter.json` gets its name last. It has the checksums of the others,
+    /// so that an interruption cannot leave parts of two models that look like one.
     ///
     /// # Errors
     /// If a file cannot be written, for example because the disk is full or the folder is missing.
     pub fn save(&self, folder: &Path) -> Result<()> {
-        for (name, bytes) in &self.tokenizer_files {
-            written(&folder.join(name), bytes)?.commit()?;
+        let at = |name: &str| folder.join(name);
+        let mut files = vec![
+            (CONFIG, Cow::Owned(self.config.to_bytes(&at(CONFIG))?)),
+            (WEIGHTS, Cow::Owned(self.parameters.to_bytes(&at(WEIGHTS))?)),
+            (HEADS, Cow::Owned(self.heads.to_bytes(&at(HEADS), &self.card, &self.config)?)),
+        ];
+        files.extend(self.tokenizer_files.iter().map(|(name, bytes)| (*name, bytes.into())));
+        let sums = files.iter().map(|(name, bytes)| (*name, hexadecimal(&Sha256::digest(bytes))));
+        let sealed = Sealed { card: &self.card, files: sums.collect() };
+        let wrong = |problem: String| Error::Model { path: at(CARD), problem };
+        let card = serde_json::to_vec_pretty(&sealed).map_err(|e| wrong(brief(e)))?;
+        if card.len() > LARGEST_CARD {
+            return Err(wrong(format!("the card would have more than {LARGEST_CARD} bytes")));
         }
-        let path = folder.join("heads.safetensors");
-        let heads =
-            self.heads.to_bytes(&path, &self.card, self.config.hidden, self.config.vocabulary)?;
-        let heads = written(&path, &heads)?;
-        let path = folder.join("storymeter.json");
-        let card = serde_json::to_vec_pretty(&self.card)
-            .map_err(|e| Error::Model { path: path.clone(), problem: e.to_string() })?;
-        let card = written(&path, &card)?;
-        save_parameters(folder, &self.config, &self.parameters)?;
-        heads.commit()?;
+        let card = written(&at(CARD), &card)?;
+        let files: Vec<AtomicFile> =
+            files.iter().map(|(name, bytes)| written(&at(name), bytes)).collect::<Result<_>>()?;
+        remove_unsealed(&at(CARD))?;
+        for file in files {
+            file.commit()?;
+        }
         Ok(card.commit()?)
+    }
+
+    /// The tokeniser, which also knows the model's own tokens. Errors name `path`.
+    ///
+    /// # Errors
+    /// If the tokeniser's files do not belong to this encoder.
+    pub(crate) fn tokenizer(&self, path: &Path) -> Result<Tokenizer> {
+        let files: Vec<(&str, &[u8])> =
+            self.tokenizer_files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+        Ok(Tokenizer::from_files(&files, path, &self.config)?)
     }
 
     /// The weights of the encoder as scoring uses them: rounded to the grid if the card has one.
@@ -116,17 +190,58 @@ impl Model {
     }
 }
 
+impl Seal {
+    /// Checks that a file is the one that was saved with the others.
+    fn check(&self, folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+        let expected = self.files.as_ref().map(|files| files.get(name).map(String::as_str));
+        match expected {
+            Some(sum) if sum != Some(hexadecimal(&Sha256::digest(bytes)).as_str()) => {
+                Err(Error::Mixture { file: folder.join(name) })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Removes a card without checksums before the files beside it are replaced. It would accept any
+/// files, also those of two models.
+fn remove_unsealed(path: &Path) -> Result<()> {
+    let sealed = |bytes: Vec<u8>| {
+        serde_json::from_slice::<Seal>(&bytes).is_ok_and(|seal| seal.files.is_some())
+    };
+    if path.is_file() && !read(path, LARGEST_CARD as u64).is_ok_and(sealed) {
+        std::fs::remove_file(path).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
+    }
+    Ok(())
+}
+
 /// Reads the tokeniser's files in a folder.
 ///
 /// # Errors
 /// If a file is there but cannot be read.
 pub(crate) fn tokenizer_files(folder: &Path) -> Result<Vec<(&'static str, Vec<u8>)>> {
     let existing = TOKENIZER_FILES.into_iter().filter(|name| folder.join(name).exists());
-    existing.map(|name| Ok((name, read(&folder.join(name))?))).collect()
+    existing.map(|name| Ok((name, read(&folder.join(name), LARGEST_TOKENIZER_FILE)?))).collect()
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|e| storymeter_core::Error::io(Place::file(path), e).into())
+/// Reads a file that folders of encoders do not have.
+pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
+    read_model_file(path, most).map_err(missing)
+}
+
+/// The error for a file that folders of encoders need not have.
+pub(crate) fn missing(error: storymeter_encoder::Error) -> Error {
+    match error {
+        storymeter_encoder::Error::MissingFile { path } => {
+            let missing = std::io::ErrorKind::NotFound.into();
+            storymeter_core::Error::io(Place::file(path), missing).into()
+        }
+        other => other.into(),
+    }
+}
+
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes a temporary file with this content. It gets its name when it is committed.
@@ -135,4 +250,23 @@ fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
     let done = file.write_all(bytes).and_then(|()| file.flush());
     done.map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_card_without_checksums_is_removed_before_the_files_beside_it_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(CARD);
+        remove_unsealed(&path).unwrap();
+        for (card, stays) in
+            [("{\"format\": 1}", false), ("{", false), ("{\"format\": 1, \"files\": {}}", true)]
+        {
+            std::fs::write(&path, card).unwrap();
+            remove_unsealed(&path).unwrap();
+            assert_eq!(path.exists(), stays, "{card}");
+        }
+    }
 }

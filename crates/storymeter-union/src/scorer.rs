@@ -125,7 +125,7 @@ impl Scorer {
             return Self::from_stored(&stored);
         }
         let model = Model::load(path)?;
-        let tokenizer = Tokenizer::load(path, &model.config)?;
+        let tokenizer = model.tokenizer(path)?;
         let fingerprint = model.fingerprint();
         let encoder = Encoder::new(
             model.config.clone(),
@@ -154,7 +154,7 @@ impl Scorer {
             return Self::from_stored_on_gpu(&StoredModel::open(path)?, gpu, precision);
         }
         let model = Model::load(path)?;
-        let tokenizer = Tokenizer::load(path, &model.config)?;
+        let tokenizer = model.tokenizer(path)?;
         let fingerprint = model.fingerprint();
         let tied = model.card.reconstruction == Reconstruction::Tied;
         let parameters = model.scoring_parameters().into_owned();

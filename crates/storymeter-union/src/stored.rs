@@ -27,8 +27,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use storymeter_core::{AtomicFile, Place};
-use storymeter_encoder::{Config, Encoder, Isa, Precision, Tokenizer};
+use storymeter_encoder::{
+    Config, Encoder, Isa, LARGEST_TOKENIZER_FILE, Precision, TOKENIZER_FILES, Tokenizer,
+};
 
+use crate::error::brief;
 use crate::installed::{embedded_file, search_folders};
 use crate::{Card, Error, Heads, Model, Reconstruction, Result};
 
@@ -38,17 +41,16 @@ const VERSION: u32 = 1;
 const FIXED: usize = 56;
 /// Parts begin at multiples of this number of bytes, which is a cache line.
 const ALIGN: usize = 64;
-/// The largest size of a tokeniser's file in bytes, which no vocabulary comes near.
-const LARGEST_FILE: u64 = 1 << 26;
+/// The largest size of a model file in bytes. The largest encoders have a tenth of it.
+const LARGEST_FILE: u64 = 1 << 32;
+/// The largest number of parts. An encoder of 1,024 layers, the most that there may be, has fewer.
+const MOST_PARTS: usize = 1 << 15;
 
 /// The model file that is part of the program, if the build had one; see `build.rs`.
 #[cfg(embedded_model)]
 const EMBEDDED: Option<&[u8]> = Some(include_bytes!(env!("STORYMETER_EMBEDDED_FILE")));
 #[cfg(not(embedded_model))]
 const EMBEDDED: Option<&[u8]> = None;
-
-/// A file's name and its bytes.
-type File<'a> = (&'a str, Cow<'static, [u8]>);
 
 /// A model file in memory. Its header has been read; its weights have not.
 #[derive(Debug, Clone)]
@@ -67,6 +69,43 @@ struct Header {
     config: Map<String, Value>,
     /// The name of every part, and its bytes counted from the beginning of the first part.
     parts: Vec<(String, Range<usize>)>,
+}
+
+/// The part of a model file that has the same length in all of them.
+struct Fixed {
+    /// The length of the header.
+    header: usize,
+    /// The length of the file.
+    length: u64,
+    /// The checksum of everything after the fixed part.
+    sha256: [u8; 32],
+}
+
+impl Fixed {
+    /// Reads the beginning of a file. An error is what is wrong with it.
+    fn read(bytes: &[u8]) -> Result<Self, String> {
+        let Some(fixed) = bytes.first_chunk::<FIXED>().filter(|fixed| fixed[..8] == MAGIC) else {
+            return Err("not a model file of storymeter".to_owned());
+        };
+        let number = |at: usize| {
+            u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]])
+        };
+        if number(8) != VERSION {
+            return Err(format!(
+                "layout {} is unknown; this version reads layout {VERSION}",
+                number(8)
+            ));
+        }
+        Ok(Self {
+            header: number(12) as usize,
+            length: u64::from(number(16)) | u64::from(number(20)) << 32,
+            sha256: std::array::from_fn(|i| fixed[24 + i]),
+        })
+    }
+}
+
+fn in_file(path: &Path, problem: String) -> Error {
+    Error::Model { path: path.to_owned(), problem }
 }
 
 impl StoredModel {
@@ -94,47 +133,61 @@ impl StoredModel {
     /// # Errors
     /// If it cannot be read, is not a model file, or is damaged.
     pub fn open(path: &Path) -> Result<Self> {
-        let bytes =
-            std::fs::read(path).map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
+        let failed = |e| storymeter_core::Error::io(Place::file(path), e);
+        let file = std::fs::File::open(path).map_err(failed)?;
+        let mut bytes = Vec::new();
+        // The fixed part says how long the file is. What does not begin like a model file is not
+        // read any further: it may be anything, also an endless device.
+        (&file).take(FIXED as u64).read_to_end(&mut bytes).map_err(failed)?;
+        let fixed = Fixed::read(&bytes).map_err(|problem| in_file(path, problem))?;
+        if fixed.length > LARGEST_FILE {
+            let problem = format!("it should have {} bytes, which no model has", fixed.length);
+            return Err(in_file(path, problem));
+        }
+        file.take(fixed.length.saturating_sub(FIXED as u64) + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+        Self::read(bytes.into(), path.to_owned(), true)
+    }
+
+    /// Reads the content of a model file and compares its checksum. Errors name `path`.
+    ///
+    /// # Errors
+    /// If it is not a model file, or is damaged.
+    pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self> {
         Self::read(bytes.into(), path.to_owned(), true)
     }
 
     fn read(bytes: Cow<'static, [u8]>, path: PathBuf, compare: bool) -> Result<Self> {
-        let wrong = |problem: String| Error::Model { path: path.clone(), problem };
-        let Some((fixed, content)) =
-            bytes.split_first_chunk::<FIXED>().filter(|(f, _)| f[..8] == MAGIC)
-        else {
-            return Err(wrong("not a model file of storymeter".to_owned()));
-        };
-        let number = |at: usize| {
-            u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]])
-        };
-        if number(8) != VERSION {
-            let problem =
-                format!("layout {} is unknown; this version reads layout {VERSION}", number(8));
-            return Err(wrong(problem));
-        }
-        let length = u64::from(number(16)) | u64::from(number(20)) << 32;
-        if length != bytes.len() as u64 {
+        let wrong = |problem: String| in_file(&path, problem);
+        let fixed = Fixed::read(&bytes).map_err(wrong)?;
+        if fixed.length != bytes.len() as u64 {
             return Err(wrong(format!(
-                "it has {} bytes and should have {length}: it was cut short or changed",
-                bytes.len()
+                "it has {} bytes and should have {}: it was cut short or changed",
+                bytes.len(),
+                fixed.length
             )));
         }
-        if compare && Sha256::digest(content)[..] != fixed[24..] {
+        let content = &bytes[FIXED..];
+        if compare && Sha256::digest(content)[..] != fixed.sha256 {
             return Err(wrong(
                 "damaged: its SHA-256 is not the one it was written with".to_owned(),
             ));
         }
-        let header_len = number(12) as usize;
         let header = content
-            .get(..header_len)
+            .get(..fixed.header)
             .ok_or_else(|| wrong("its header is longer than the file".to_owned()))?;
-        let header: Header =
-            serde_json::from_slice(header).map_err(|e| wrong(format!("its header: {e}")))?;
-        let start = FIXED + header_len;
-        if header.parts.iter().any(|(_, r)| r.start > r.end || r.end > bytes.len() - start) {
+        let header: Header = serde_json::from_slice(header)
+            .map_err(|e| wrong(format!("its header: {}", brief(e))))?;
+        let start = FIXED + fixed.header;
+        let room = bytes.len() - start;
+        if header.parts.iter().any(|(_, r)| r.start > r.end || r.end > room) {
             return Err(wrong("a part lies beyond the end of the file".to_owned()));
+        }
+        // Every part is copied, so parts that share bytes could take any amount of memory.
+        let lengths = header.parts.iter().map(|(_, part)| part.len());
+        if header.parts.len() > MOST_PARTS || lengths.fold(0, usize::saturating_add) > room {
+            return Err(wrong("it has more parts than the file can hold".to_owned()));
         }
         Ok(Self { path, bytes, header, start })
     }
@@ -174,7 +227,7 @@ impl StoredModel {
         };
         let config = Config::from_fields(self.header.config.clone(), self.path.clone())?;
         if let Some(problem) = card.problem(&config) {
-            return Err(Error::Model { path: path.to_owned(), problem });
+            return Err(Error::Model { path: self.path.clone(), problem });
         }
         let same_reading =
             Card { about: old.about.clone(), max_tokens: old.max_tokens, ..card.clone() };
@@ -203,20 +256,22 @@ impl StoredModel {
         })
     }
 
-    /// The tokeniser's files, decompressed.
-    fn inflated(&self) -> Result<Vec<File<'_>>> {
+    /// The tokeniser's files. Older model files have them as they are, newer ones compressed.
+    fn tokenizer_files(&self) -> Result<Vec<(&'static str, Vec<u8>)>> {
         let mut files = Vec::new();
-        for (part, _) in &self.header.parts {
-            let Some((name, packed)) = part.strip_prefix("zlib.").zip(self.part(part)) else {
-                continue;
-            };
-            let mut bytes = Vec::new();
-            let read = ZlibDecoder::new(&packed[..]).take(LARGEST_FILE).read_to_end(&mut bytes);
-            read.map_err(|e| Error::Model {
-                path: self.path.clone(),
-                problem: format!("{name}: {e}"),
-            })?;
-            files.push((name, Cow::Owned(bytes)));
+        for name in TOKENIZER_FILES {
+            if let Some(bytes) = self.part(&format!("file.{name}")) {
+                files.push((name, bytes.into_owned()));
+            } else if let Some(packed) = self.part(&format!("zlib.{name}")) {
+                let wrong = |problem: String| in_file(&self.path, format!("{name}: {problem}"));
+                let mut bytes = Vec::new();
+                let mut unpacked = ZlibDecoder::new(&packed[..]).take(LARGEST_TOKENIZER_FILE + 1);
+                unpacked.read_to_end(&mut bytes).map_err(|e| wrong(e.to_string()))?;
+                if bytes.len() as u64 > LARGEST_TOKENIZER_FILE {
+                    return Err(wrong(format!("has more than {LARGEST_TOKENIZER_FILE} bytes")));
+                }
+                files.push((name, bytes));
+            }
         }
         Ok(files)
     }
@@ -228,18 +283,12 @@ impl StoredModel {
         if let Some(problem) = card.problem(&config) {
             return Err(Error::Model { path: self.path.clone(), problem });
         }
-        let files: Vec<File<'_>> = self
-            .header
-            .parts
-            .iter()
-            .filter_map(|(name, _)| Some((name.strip_prefix("file.")?, self.part(name)?)))
-            .chain(self.inflated()?)
-            .collect();
+        let files = self.tokenizer_files()?;
         let files: Vec<(&str, &[u8])> =
             files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
         let tokenizer = Tokenizer::from_files(&files, &self.path, &config)?;
         let heads = self.part("heads").unwrap_or_default();
-        let heads = Heads::read(&heads, &self.path, card, config.hidden, config.vocabulary)?;
+        let heads = Heads::from_bytes(&self.path, &heads, card, &config)?;
         let (find, isa) = (|name: &str| self.part(name), Isa::detect());
         let encoder = match card.grid {
             Some(grid) => Encoder::from_packed(config, grid, &find, &self.path, isa)?,
@@ -260,8 +309,7 @@ impl Model {
     /// # Errors
     /// If the model has such a matrix, or if the file cannot be written.
     pub fn store(&self, path: &Path) -> Result<usize> {
-        let wrong =
-            |problem: &str| Error::Model { path: path.to_owned(), problem: problem.to_owned() };
+        let wrong = |problem: &str| Error::Pack { problem: problem.to_owned() };
         if self.card.reconstruction == Reconstruction::Own {
             return Err(wrong(
                 "the model has its own reconstruction matrix, which a model file cannot hold",
@@ -282,8 +330,7 @@ impl Model {
                 encoder.parts().ok_or_else(|| wrong("the encoder is not int8"))?
             }
         };
-        let heads =
-            self.heads.to_bytes(path, &self.card, self.config.hidden, self.config.vocabulary)?;
+        let heads = self.heads.to_bytes(path, &self.card, &self.config)?;
         parts.push(("heads".to_owned(), heads));
         // tokenizer.json has everything that vocab.txt has.
         let json = self.tokenizer_files.iter().any(|(name, _)| *name == "tokenizer.json");

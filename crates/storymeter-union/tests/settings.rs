@@ -179,16 +179,19 @@ fn huge_files_are_refused_in_no_time() {
         read_or_refused(text.as_bytes());
     }
     let message = read(&vec![b'\n'; 2_000_000]).unwrap_err();
-    assert_eq!(message, ": has more than 1048576 bytes, which no settings file needs");
+    assert_eq!(
+        message,
+        ": the file has more than 1048576 bytes, which is the most that is read here"
+    );
 }
 
 #[test]
 fn what_is_no_text_and_what_is_no_file_is_named() {
-    assert_eq!(read(b"seed = 1\nepochs = \xff\n").unwrap_err(), ":2: is not UTF-8");
+    assert_eq!(read(b"seed = 1\nepochs = \xff\n").unwrap_err(), ":2: the line is not UTF-8 text");
     let read = |path: PathBuf| Settings::read(&path, None).unwrap_err().to_string();
     assert!(read("nowhere/run.toml".into()).starts_with("nowhere/run.toml: "));
     let endless = Path::new("/dev/zero");
     if endless.exists() {
-        assert!(read(endless.into()).starts_with("/dev/zero: has more than"));
+        assert!(read(endless.into()).starts_with("/dev/zero: the file has more than"));
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use storymeter_core::Story;
 use storymeter_core::rng::StreamId;
 use storymeter_core::split::{Split, assign};
-use storymeter_encoder::{Config, Parameters, Stream, save_parameters};
+use storymeter_encoder::{Config, Parameters, Stream};
 use storymeter_perturb::{DonorSampler, Perturber};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 #[cfg(feature = "cuda")]
@@ -88,7 +88,9 @@ fn write_encoder(folder: &Path) {
     });
     fs::write(folder.join("config.json"), config.to_string()).unwrap();
     let config = Config::load(folder).unwrap();
-    save_parameters(folder, &config, &Parameters::random(&config, 5)).unwrap();
+    let weights = folder.join("model.safetensors");
+    let bytes = Parameters::random(&config, 5).to_bytes(&weights).unwrap();
+    fs::write(weights, bytes).unwrap();
 }
 
 fn settings() -> Settings {
@@ -228,10 +230,7 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     // The folder after the second epoch is what an interrupted run leaves behind.
     let reports = train(&job, &mut |event| {
         if matches!(event, Event::Epoch(report) if report.epoch == 2) {
-            for entry in fs::read_dir(whole.path()).unwrap() {
-                let path = entry.unwrap().path();
-                fs::copy(&path, cut.path().join(path.file_name().unwrap())).unwrap();
-            }
+            copy_files(whole.path(), cut.path());
         }
         Ok(())
     })
@@ -249,6 +248,57 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     let error = train(&Job { settings: &other, ..job }, &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, Error::OtherRun { .. }), "{error}");
     assert!(error.to_string().contains("a run with other settings"), "{error}");
+}
+
+/// Copies all files of a folder into another one, which exists.
+fn copy_files(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+/// A run saves its checkpoint and then the files of the model, one after the other. Whatever it has
+/// saved when it is killed, the resumed run ends with the same bytes.
+#[test]
+fn a_run_killed_between_its_checkpoint_and_its_model_is_healed_when_it_is_resumed() {
+    let init = tempfile::tempdir().unwrap();
+    write_encoder(init.path());
+    let settings = Settings { epochs: 2, ..settings() };
+    let (whole, first) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let stories = stories(0, 120);
+    let job = job(init.path(), &stories, whole.path(), &settings, false);
+    train(&job, &mut |event| {
+        if matches!(event, Event::Epoch(report) if report.epoch == 1) {
+            copy_files(whole.path(), first.path());
+        }
+        Ok(())
+    })
+    .unwrap();
+    let saved = ["config.json", "model.safetensors", "heads.safetensors", "vocab.txt"];
+    // The folder had nothing before, or the model of an earlier run with other weights.
+    let other = tempfile::tempdir().unwrap();
+    let other_settings = Settings { seed: 7, epochs: 1, ..settings.clone() };
+    run(init.path(), other.path(), &other_settings, 120, false);
+    for before in [None, Some(other.path())] {
+        for done in 0..=saved.len() {
+            let cut = tempfile::tempdir().unwrap();
+            before.into_iter().for_each(|before| copy_files(before, cut.path()));
+            for file in ["training.safetensors"].iter().chain(&saved[..done]) {
+                fs::copy(first.path().join(file), cut.path().join(file)).unwrap();
+            }
+            if before.is_some() && done > 1 {
+                let error = Model::load(cut.path()).unwrap_err();
+                assert!(matches!(error, Error::Mixture { .. }), "{error}");
+            }
+            train(&Job { out: cut.path(), resume: true, ..job }, &mut |_| Ok(())).unwrap();
+            for file in saved.into_iter().chain(["storymeter.json"]) {
+                let read = |folder: &Path| fs::read(folder.join(file)).unwrap();
+                assert!(read(whole.path()) == read(cut.path()), "{file} differs after {done}");
+            }
+            Model::load(cut.path()).unwrap();
+        }
+    }
 }
 
 #[test]
@@ -367,7 +417,10 @@ fn settings_and_stories_that_do_not_work_are_errors() {
     let error = attempt(&Settings { max_tokens: 97, ..settings() }, 50);
     assert_eq!(
         error.to_string(),
-        "training: max_tokens is 97, but the encoder reads 8 to 96 tokens"
+        format!(
+            "training: max_tokens is 97, but the encoder in {} reads 8 to 96 tokens",
+            init.path().display()
+        )
     );
     let error = attempt(&settings(), 1);
     assert!(matches!(error, Error::TooFewStories { stories: 1, .. }), "{error}");

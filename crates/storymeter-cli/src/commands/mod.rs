@@ -5,6 +5,7 @@ pub mod correlate;
 pub mod meta;
 pub mod metrics;
 pub mod model;
+mod model_folder;
 pub mod perturb;
 pub mod report;
 pub mod score;

@@ -8,6 +8,7 @@ mod manifest;
 mod pack;
 mod pull;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::Outcome;
@@ -41,7 +42,7 @@ enum Action {
     /// with 95% intervals, the limits of the model, and what it must not be used for.
     Show {
         /// union-compact (the embedded model), an installed model, a folder or a model file
-        #[arg(value_name = "NAME")]
+        #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
         name: String,
         #[command(flatten)]
         format: FormatArg,

@@ -4,21 +4,23 @@ mod log;
 mod team;
 mod watcher;
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
-use storymeter::core::Story;
 use storymeter::core::read::{Format, Skipped};
+use storymeter::core::terminal::plain;
+use storymeter::core::{Place, Story};
 use storymeter::perturb::Technique;
-use storymeter::union::Reconstruction;
 use storymeter::union::train::{
-    Activations, CHECKPOINT, Device, EpochReport, Job, Preset, Settings, train,
+    Activations, CHECKPOINT, Device, EpochReport, Event, Job, Preset, Settings, train,
 };
+use storymeter::union::{self, Reconstruction};
 
 use crate::Outcome;
 use crate::args::{Common, count};
+use crate::commands::model_folder::ModelFolder;
 use crate::input::{InputArgs, report_skipped};
 use crate::output::{Output, Reader};
 use crate::progress;
@@ -168,21 +170,20 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let (Some(init), Some(out)) = (&args.init, &args.output) else {
         bail!("training needs an encoder (--init) and an output folder (-o)");
     };
-    settings.check(init)?;
-    if args.rank.is_none() {
-        check_output(args, out)?;
-        if args.device == DeviceArg::Cuda && args.devices.len() > 1 {
-            if args.stories.iter().any(|path| path == Path::new("-")) {
-                bail!(
-                    "--stories -: several GPUs cannot share standard input; name a file of stories"
-                );
-            }
-            return team::oversee(&args.devices, args.deterministic);
+    settings.check(init).map_err(|error| with_origin(error, args, &settings))?;
+    let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
+    // The ranks of a team leave the folder to the process that oversees them.
+    let folder = match args.rank {
+        None => Some(take_output(args, (init, out, &log), common)?),
+        Some(_) => None,
+    };
+    if args.rank.is_none() && args.device == DeviceArg::Cuda && args.devices.len() > 1 {
+        if args.stories.iter().any(|path| path == Path::new("-")) {
+            bail!("--stories -: several GPUs cannot share standard input; name a file of stories");
         }
+        return team::oversee(&args.devices, args.deterministic);
     }
     let corpus = read_stories(args, common)?;
-    std::fs::create_dir_all(out)
-        .with_context(|| format!("{}: cannot make the folder", out.display()))?;
     let job = Job {
         init,
         stories: &corpus.stories,
@@ -193,17 +194,76 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         device: device(args)?,
         resume: args.resume,
     };
-    let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
     if args.rank.is_some_and(|rank| rank > 0) {
         // Only the first rank writes the log and prints.
         train(&job, &mut |_| Ok(()))?;
         return Ok(Outcome::Done);
     }
     let mut watcher = Watcher::new(common, log, settings.epochs);
-    let reports = train(&job, &mut |event| watcher.hear(event))?;
+    let reports = train(&job, &mut |event| {
+        watcher.hear(event)?;
+        match event {
+            Event::Start(_) if args.overwrite => remove_checkpoint(out),
+            _ => Ok(()),
+        }
+    })?;
     watcher.finish();
+    drop(folder);
     summarise(&reports, out)?;
     Ok(Outcome::Done)
+}
+
+/// Locks the output folder, and checks that the run destroys nothing in it or elsewhere.
+fn take_output(
+    args: &TrainArgs,
+    (init, out, log): (&Path, &Path, &Path),
+    common: &Common,
+) -> anyhow::Result<ModelFolder> {
+    check_output(args, out)?;
+    let folder = ModelFolder::take(out)?;
+    // Another run may have ended between the check and the lock.
+    check_output(args, out)?;
+    if folder.has_name_of(log) {
+        bail!("--log {}: the model has a file of this name; name another file", log.display());
+    }
+    let stories = args.stories.iter().filter(|path| path.as_os_str() != "-");
+    let files: Vec<&Path> = stories.chain(&args.config).map(PathBuf::as_path).collect();
+    let models = args.teacher.iter().map(PathBuf::as_path).chain([init]);
+    folder.check_distinct(&[log], &files, &models.collect::<Vec<_>>())?;
+    if args.resume && !out.join(CHECKPOINT).exists() && !common.quiet {
+        crate::note(&format!(
+            "{}: there is no {CHECKPOINT} to resume from, so training starts from the beginning",
+            out.display()
+        ));
+    }
+    Ok(folder)
+}
+
+/// Removes the checkpoint of an earlier run, which must not be taken for one of the new run. The
+/// new run has read all that it needs by then, and takes its first step next.
+fn remove_checkpoint(out: &Path) -> union::Result<()> {
+    let path = out.join(CHECKPOINT);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(storymeter::core::Error::io(Place::file(&path), error).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The error of settings that do not fit the encoder, with the place where the value comes from.
+fn with_origin(error: union::Error, args: &TrainArgs, settings: &Settings) -> anyhow::Error {
+    let (field, problem) = match &error {
+        union::Error::Setting { field, problem } => (*field, problem.clone()),
+        _ => return error.into(),
+    };
+    match args.config.as_deref().map(|path| Settings::line_of(path, field)) {
+        Some(Ok(Some(place))) => storymeter::core::Error::invalid(place, problem).into(),
+        _ => anyhow::anyhow!(
+            "the setting {field} of the preset {} {problem}; a file of --config can change it",
+            settings.preset.name()
+        ),
+    }
 }
 
 fn device(args: &TrainArgs) -> anyhow::Result<Device> {
@@ -248,7 +308,10 @@ fn check_output(args: &TrainArgs, out: &Path) -> anyhow::Result<()> {
     let is_there = |name: &str| out.join(name).exists();
     let (model, checkpoint) = (is_there("storymeter.json"), is_there(CHECKPOINT));
     if args.resume && model && !checkpoint {
-        bail!("{}: the folder has a model but no {CHECKPOINT} to resume from", out.display());
+        bail!(
+            "{}: the folder has a model but no {CHECKPOINT} to resume from; --overwrite starts anew",
+            out.display()
+        );
     }
     if !args.resume && !args.overwrite && (model || checkpoint) {
         let what = if model { "a model" } else { "an interrupted run" };
@@ -256,11 +319,6 @@ fn check_output(args: &TrainArgs, out: &Path) -> anyhow::Result<()> {
             "{}: the folder already has {what}; --resume continues it, and --overwrite starts anew",
             out.display()
         );
-    }
-    if args.overwrite && checkpoint {
-        // The checkpoint of the earlier run must not be taken for one of the new run.
-        let path = out.join(CHECKPOINT);
-        std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
     }
     Ok(())
 }
@@ -328,7 +386,7 @@ fn summarise(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
         writeln!(
             page,
             "{} has the model of epoch {}: storymeter score FILE --model {0}",
-            out.display(),
+            plain(&out.display().to_string()),
             best.epoch
         )?;
     }

@@ -1,9 +1,7 @@
-//! `storymeter model`: pack, list, show and pull. Pull is also tested with a server that hangs up.
+//! `storymeter model`: pack, list, show, average and pull from a folder.
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+mod pull;
+mod safety;
 
 use crate::sandbox::Sandbox;
 use crate::tiny_model::write_model;
@@ -111,7 +109,11 @@ fn what_cannot_be_pulled_is_explained_and_nothing_is_installed() {
     refused("model pull tiny --from shop", "but the manifest says");
     assert_eq!(std::fs::read_dir(sandbox.path("installed")).unwrap().count(), 0, "no rest stays");
     sandbox.write("shop/tiny.smq", &file[..last]);
-    refused("model pull tiny --from shop", "the connection ended early");
+    let sizes = format!("it has {last} bytes, but the manifest says {}", last + 1);
+    refused("model pull tiny --from shop", &sizes);
+    sandbox.write("shop/tiny.smq", "");
+    refused("model pull tiny --from shop", "shop/tiny.smq: it has 0 bytes");
+    assert_eq!(std::fs::read_dir(sandbox.path("installed")).unwrap().count(), 0, "no rest stays");
     sandbox.write(
         "shop/manifest.json",
         r#"{"format": 1, "models": [{"name": "tiny", "file": "../in.jsonl",
@@ -142,112 +144,8 @@ fn a_damaged_model_file_is_refused_by_score() {
     assert!(!sandbox.path("x.smq").exists());
 }
 
-#[test]
-fn a_download_that_broke_goes_on_where_it_stopped() {
-    let sandbox = with_shop();
-    let file = bytes(&sandbox, "shop/tiny.smq");
-    let half = file.len() / 2;
-    let server = Server::start(&sandbox, true, half);
-    let place = [("STORYMETER_MODELS", "installed")];
-    let line = format!("model pull tiny --from http://{}/", server.address);
-    let broken =
-        sandbox.run_with(&line, &place).fails_with("bytes are kept; the same command continues");
-    assert!(broken.stderr().contains(&format!("{half} of {}", file.len())), "{}", broken.stderr());
-    assert!(!sandbox.path("installed/tiny.smq").exists());
-    sandbox.run_with(&line, &place).succeeds();
-    assert_eq!(bytes(&sandbox, "installed/tiny.smq"), file);
-    let ranges = server.ranges.lock().unwrap().clone();
-    assert_eq!(ranges, [None, Some(half)], "the second time only the rest was asked for");
-    assert_eq!(std::fs::read_dir(sandbox.path("installed")).unwrap().count(), 1, "no part stays");
-    sandbox.run_with(&line.replace("tiny", "big"), &place).fails_with("has no model \"big\"");
-}
-
-#[test]
-fn a_server_that_cannot_begin_in_the_middle_sends_all_again() {
-    let sandbox = with_shop();
-    let file = bytes(&sandbox, "shop/tiny.smq");
-    let server = Server::start(&sandbox, false, file.len() / 3);
-    let place = [("STORYMETER_MODELS", "installed")];
-    let line = format!("model pull tiny --from http://{}", server.address);
-    sandbox.run_with(&line, &place).fails_with("bytes are kept");
-    sandbox.run_with(&line, &place).succeeds();
-    assert_eq!(bytes(&sandbox, "installed/tiny.smq"), file);
-    std::fs::remove_file(sandbox.path("shop/tiny.smq")).unwrap();
-    std::fs::remove_file(sandbox.path("installed/tiny.smq")).unwrap();
-    sandbox.run_with(&line, &place).fails_with("tiny.smq: not found (404");
-}
-
 fn bytes(sandbox: &Sandbox, name: &str) -> Vec<u8> {
     std::fs::read(sandbox.path(name)).unwrap()
-}
-
-/// A file server that hangs up in the middle of the first model file that it sends.
-struct Server {
-    address: String,
-    /// The first byte that each request for a model file asks for.
-    ranges: Arc<Mutex<Vec<Option<usize>>>>,
-}
-
-impl Server {
-    fn start(sandbox: &Sandbox, knows_ranges: bool, breaks_at: usize) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let (folder, ranges) = (sandbox.path("shop"), Arc::new(Mutex::new(Vec::new())));
-        let (asked, kept) = (AtomicUsize::new(0), Arc::clone(&ranges));
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let Ok(mut stream) = stream else { return };
-                let Some((path, range)) = request(&mut stream) else { continue };
-                let content = std::fs::read(folder.join(path.trim_start_matches('/')));
-                let Ok(content) = content else {
-                    let _ =
-                        stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-                    continue;
-                };
-                let from = range.filter(|_| knows_ranges).unwrap_or(0);
-                let status = match from {
-                    0 => "200 OK".to_owned(),
-                    _ => format!(
-                        "206 Partial Content\r\nContent-Range: bytes {from}-{}/{}",
-                        content.len() - 1,
-                        content.len()
-                    ),
-                };
-                let length = content.len() - from;
-                let head = format!(
-                    "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-                );
-                let _ = stream.write_all(head.as_bytes());
-                let mut end = content.len();
-                if path.ends_with(".smq") {
-                    kept.lock().unwrap().push(range);
-                    if asked.fetch_add(1, Ordering::SeqCst) == 0 {
-                        end = breaks_at;
-                    }
-                }
-                let _ = stream.write_all(&content[from..end]);
-            }
-        });
-        Self { address, ranges }
-    }
-}
-
-/// The path and the first byte that a request asks for.
-fn request(stream: &mut TcpStream) -> Option<(String, Option<usize>)> {
-    let mut text = Vec::new();
-    let mut byte = [0];
-    while !text.ends_with(b"\r\n\r\n") {
-        stream.read_exact(&mut byte).ok()?;
-        text.push(byte[0]);
-    }
-    let text = String::from_utf8(text).ok()?;
-    let path = text.split(' ').nth(1)?.to_owned();
-    let range = text.lines().find_map(|line| {
-        let (name, value) = line.split_once(": ")?;
-        name.eq_ignore_ascii_case("range")
-            .then(|| value.trim_start_matches("bytes=").trim_end_matches('-'))
-    });
-    Some((path, range.and_then(|from| from.parse().ok())))
 }
 
 #[test]
@@ -320,7 +218,7 @@ fn a_model_file_can_be_packed_again_and_calibrated_on_stories() {
         .fails_with("unexpected argument");
     sandbox
         .run("model pack small.smq --repetition nan -o none.smq")
-        .fails_with("repetition must be 0 or more");
+        .fails_with("--repetition NaN: the weight of repetition must be 0 or more");
     sandbox.run("model pack small.smq --repetition 5 -o strict.smq").succeeds();
     assert_ne!(shown("strict.smq")["fingerprint"], old["fingerprint"], "the scores differ");
     // The temperature can be softened, and the windows can have another size.

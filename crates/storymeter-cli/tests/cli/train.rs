@@ -1,6 +1,8 @@
 //! `storymeter train` with a tiny encoder: its output, its errors, and what an interrupted run
 //! leaves.
 
+mod safety;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -171,7 +173,15 @@ fn what_is_wrong_with_the_settings_is_named() {
     };
     fails("seed = 1\nepoch = 3\n", "run.toml:2: field \"epoch\": unknown field `epoch`");
     fails("learning_rate = \"fast\"\n", "run.toml:1: field \"learning_rate\": invalid type");
-    fails("max_tokens = 300\n", "max_tokens is 300, but the encoder reads 8 to 96 tokens");
+    fails(
+        "seed = 1\nmax_tokens = 300\n",
+        "run.toml:2: field \"max_tokens\": is 300, but the encoder in encoder reads 8 to 96 tokens",
+    );
+    fails(
+        "seed = 1\n",
+        "the setting max_tokens of the preset default is 200, but the encoder in encoder reads 8 to \
+         96 tokens; a file of --config can change it",
+    );
     fails(
         "max_tokens = 48\ndelexicalise = 2.0\n",
         "run.toml:2: field \"delexicalise\": must be from 0 to 1",
@@ -420,7 +430,7 @@ fn a_full_disk_leaves_the_model_that_was_there() {
     let message = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(2), "{message}");
     assert!(
-        message.contains("model.safetensors: ") && message.contains("File too large"),
+        message.contains("training.safetensors: ") && message.contains("File too large"),
         "{message}"
     );
     let after: Vec<String> =

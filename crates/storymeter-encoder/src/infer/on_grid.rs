@@ -14,6 +14,11 @@ use crate::parameters::{Layout, Parameters, Tensor};
 use rayon::prelude::*;
 use std::path::Path;
 
+/// The most levels per byte of a file, over all its tensors. Trained weights have three or four. A
+/// level that is certain takes no room at all in an entropy code, so that a forged file could ask
+/// for any amount of memory.
+const LEVELS_PER_BYTE: usize = 64;
+
 /// Rows in eight bits, and what a step of each is worth.
 type Rows = (Vec<i8>, Vec<f32>);
 
@@ -43,6 +48,15 @@ impl Encoder {
                 None => source.part(name, 2 * shape.iter().product::<usize>()),
             };
         let parts = layout.expected.iter().zip(&plan).map(part).collect::<Result<Vec<_>>>()?;
+        let levels = plan
+            .iter()
+            .flatten()
+            .map(|Rounded { tensor, .. }| layout.expected[*tensor].1.iter().product::<usize>());
+        let bytes: usize = parts.iter().map(|part| part.len()).sum();
+        if levels.sum::<usize>() / LEVELS_PER_BYTE > bytes {
+            let problem = "has more numbers than the file can hold".to_owned();
+            return Err(source.error(&layout.expected[layout.words].0, problem));
+        }
         let mut tensors = Vec::with_capacity(layout.expected.len());
         let mut matrices: Vec<Rows> = Vec::with_capacity(layout.expected.len());
         for (((name, shape), rounded), bytes) in layout.expected.iter().zip(plan).zip(parts) {

@@ -2,6 +2,8 @@
 
 use super::{AddedTokens, Normaliser, Tokenizer};
 use crate::config::{Config, Family};
+use crate::error::excerpt;
+use crate::file::read_model_file;
 use crate::{Error, Result};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -13,6 +15,14 @@ const LONGEST_WORD: usize = 100;
 /// How many more entries a model may have than its tokeniser. Tables are often padded to a multiple
 /// of 64 or 128.
 const PADDED_ENTRIES: usize = 127;
+
+/// The names of the files of a model folder that belong to its tokeniser.
+pub const TOKENIZER_FILES: [&str; 4] =
+    ["tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json"];
+
+/// The most bytes that one of the [`TOKENIZER_FILES`] may have. Those of the largest WordPiece
+/// vocabularies have 3 MB.
+pub const LARGEST_TOKENIZER_FILE: u64 = 1 << 25;
 
 impl Tokenizer {
     /// Reads the tokeniser of a model folder from `tokenizer.json`, or from `vocab.txt` if there is
@@ -46,9 +56,7 @@ impl Tokenizer {
             let parts = file.vocabulary_lines(&settings)?;
             (file, parts)
         };
-        let tokenizer = parts.build(&file, &settings)?;
-        file.check_against(&tokenizer, config)?;
-        Ok(tokenizer)
+        parts.build(&file, &settings, config)
     }
 }
 
@@ -101,7 +109,12 @@ struct Parts {
 }
 
 impl Parts {
-    fn build(mut self, file: &Source<'_>, settings: &Settings) -> Result<Tokenizer> {
+    fn build(
+        mut self,
+        file: &Source<'_>,
+        settings: &Settings,
+        config: &Config,
+    ) -> Result<Tokenizer> {
         // Of two added tokens with one id, the last in this order gives the id its name.
         self.added.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
         self.added.dedup();
@@ -109,11 +122,14 @@ impl Parts {
         let Some(largest) = largest.filter(|id| *id < 0x100_0000) else {
             return Err(file.error("the vocabulary is empty, or an id in it is too large".into()));
         };
-        let mut names = vec![None; largest as usize + 1];
+        // This comes first, because a small file can name a large id.
+        file.check_vocabulary(largest as usize + 1, config)?;
+        let mut names: Vec<Option<Box<str>>> = vec![None; largest as usize + 1];
         let mut heads: HashMap<Box<str>, u32> = HashMap::new();
         let mut tails: HashMap<Box<str>, u32> = HashMap::new();
         for (piece, id) in &self.entries {
             if let Some(other) = names[*id as usize].replace(piece.as_str().into()) {
+                let (other, piece) = (excerpt(&other), excerpt(piece));
                 return Err(file.error(format!("{other:?} and {piece:?} have the same id {id}")));
             }
             match piece.strip_prefix(self.prefix.as_str()).filter(|tail| !tail.is_empty()) {
@@ -127,15 +143,20 @@ impl Parts {
         }
         let special = |name: &str| {
             let id = heads.get(name).copied();
-            id.ok_or_else(|| file.error(format!("the vocabulary lacks the special token {name:?}")))
+            id.ok_or_else(|| {
+                let name = excerpt(name);
+                file.error(format!("the vocabulary lacks the special token {name:?}"))
+            })
         };
         let pieces = heads.keys().chain(tails.keys());
         let longest_piece = pieces.map(|piece| piece.chars().count()).max().unwrap_or(0);
+        let padding = special(&settings.padding)?;
+        file.check_padding(padding, config)?;
         Ok(Tokenizer {
             unknown: special(&self.unknown)?,
             start: special(&settings.start)?,
             end: special(&settings.end)?,
-            padding: special(&settings.padding)?,
+            padding,
             mask: heads.get(settings.mask.as_str()).copied(),
             heads,
             tails,
@@ -167,7 +188,7 @@ impl Source<'_> {
 
     fn read(&self) -> Result<Vec<u8>> {
         let read = match self.given {
-            None => std::fs::read(&self.path),
+            None => return read_model_file(&self.path, LARGEST_TOKENIZER_FILE),
             Some(Some(bytes)) => Ok(bytes.to_vec()),
             Some(None) => Err(std::io::Error::other("there is no tokenizer in it")),
         };
@@ -188,7 +209,7 @@ impl Source<'_> {
             ("pre_tokenizer", "BertPreTokenizer"),
         ] {
             if kind(part) != Some(wanted) {
-                let found = kind(part).unwrap_or("nothing");
+                let found = excerpt(kind(part).unwrap_or("nothing"));
                 return Err(self.error(format!("{part} is {found}, expected {wanted}")));
             }
         }
@@ -201,6 +222,7 @@ impl Source<'_> {
         let id = |piece: &str, id: &Value| match id.as_u64().and_then(|id| u32::try_from(id).ok()) {
             Some(id) => Ok((piece.to_owned(), id)),
             None => {
+                let (piece, id) = (excerpt(piece), excerpt(&id.to_string()));
                 Err(self.error(format!("the id of {piece:?} is {id}, expected a whole number")))
             }
         };
@@ -252,19 +274,24 @@ impl Source<'_> {
     }
 
     /// Refuses the tokeniser of another model, whose ids would mean something else.
-    fn check_against(&self, tokenizer: &Tokenizer, config: &Config) -> Result<()> {
-        let (here, there) = (tokenizer.vocabulary(), config.vocabulary);
+    fn check_vocabulary(&self, here: usize, config: &Config) -> Result<()> {
+        let there = config.vocabulary;
         if here > there || there - here > PADDED_ENTRIES {
             return Err(self.error(format!(
                 "the vocabulary has {here} entries, but vocab_size in config.json is {there}: \
                  they belong to different models"
             )));
         }
-        if tokenizer.padding as usize != config.padding {
+        Ok(())
+    }
+
+    /// Refuses a tokeniser whose padding is another token than that of the model.
+    fn check_padding(&self, padding: u32, config: &Config) -> Result<()> {
+        if padding as usize != config.padding {
             return Err(self.error(format!(
-                "the padding token has the id {}, but pad_token_id in config.json is {}: \
+                "the padding token has the id {padding}, but pad_token_id in config.json is {}: \
                  they belong to different models",
-                tokenizer.padding, config.padding
+                config.padding
             )));
         }
         Ok(())

@@ -7,6 +7,8 @@ mod added;
 mod load;
 mod normalise;
 
+pub use load::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES};
+
 use added::{AddedTokens, Found};
 use normalise::{Normaliser, Word};
 use std::collections::HashMap;

@@ -7,9 +7,12 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use storymeter_core::{AtomicFile, Place};
+use storymeter_encoder::read_tensor_file;
 use storymeter_encoder::train::OptimiserState;
 
 use super::{EpochReport, Settings, Spent};
+use crate::error::brief;
+use crate::model::missing;
 use crate::{Error, Result};
 
 /// The name of the file in the model folder.
@@ -17,11 +20,11 @@ pub(super) const FILE: &str = "training.safetensors";
 
 /// Everything that a run needs to continue as if it had not stopped. Random numbers follow from the
 /// seed, so they have no state.
-pub(super) struct Checkpoint {
-    pub state: RunState,
+pub struct Checkpoint {
+    pub(super) state: RunState,
     /// All tensors in the order of the optimiser: those of the encoder, then those of the heads.
-    pub weights: Vec<Vec<f32>>,
-    pub optimiser: OptimiserState,
+    pub(super) weights: Vec<Vec<f32>>,
+    pub(super) optimiser: OptimiserState,
 }
 
 /// The part of a checkpoint that is not a tensor.
@@ -37,10 +40,14 @@ pub(super) struct RunState {
     pub reports: Vec<EpochReport>,
     pub steps: u64,
     pub spent: Spent,
+    /// The temperature of the last epoch, with which its model is saved. Checkpoints of older
+    /// versions do not have it.
+    #[serde(default)]
+    pub temperature: Option<f64>,
 }
 
 impl Checkpoint {
-    pub fn save(&self, folder: &Path) -> Result<()> {
+    pub(super) fn save(&self, folder: &Path) -> Result<()> {
         let path = folder.join(FILE);
         let wrong = |problem: String| Error::Model { path: path.clone(), problem };
         let state = serde_json::to_string(&self.state).map_err(|e| wrong(e.to_string()))?;
@@ -65,21 +72,33 @@ impl Checkpoint {
     }
 
     /// Reads the checkpoint in a folder, or returns `None` if there is none.
-    pub fn load(folder: &Path) -> Result<Option<Self>> {
+    pub(super) fn load(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(FILE);
         if !path.exists() {
             return Ok(None);
         }
-        let wrong = |problem: String| Error::Model { path: path.clone(), problem };
-        let bytes =
-            std::fs::read(&path).map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
-        let broken =
-            |e: safetensors::SafeTensorError| wrong(format!("not a complete checkpoint: {e}"));
-        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(broken)?;
+        Self::from_bytes(&path, &read_tensor_file(&path).map_err(missing)?).map(Some)
+    }
+
+    /// The number of epochs that were finished.
+    pub fn epochs_done(&self) -> u64 {
+        self.state.reports.len() as u64
+    }
+
+    /// Reads the content of a checkpoint. Errors name `path`.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it is not a complete checkpoint.
+    pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
+        let broken = |e: safetensors::SafeTensorError| {
+            wrong(format!("not a complete checkpoint: {}", brief(e)))
+        };
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
         let state = header.metadata().as_ref().and_then(|fields| fields.get("state"));
         let state = state.ok_or_else(|| wrong("not a checkpoint of a training run".to_owned()))?;
-        let state: RunState = serde_json::from_str(state).map_err(|e| wrong(e.to_string()))?;
-        let file = SafeTensors::deserialize(&bytes).map_err(broken)?;
+        let state: RunState = serde_json::from_str(state).map_err(|e| wrong(brief(e)))?;
+        let file = SafeTensors::deserialize(bytes).map_err(broken)?;
         let list = |kind: &str| -> Vec<Vec<f32>> {
             let tensors = (0..).map_while(|i| file.tensor(&format!("{kind}.{i}")).ok());
             tensors
@@ -88,7 +107,7 @@ impl Checkpoint {
         };
         let means = list("mean").into_iter().zip(list("square")).collect();
         let optimiser = OptimiserState { steps: state.steps, means };
-        Ok(Some(Self { weights: list("weight"), optimiser, state }))
+        Ok(Self { weights: list("weight"), optimiser, state })
     }
 }
 

@@ -3,16 +3,16 @@
 //! Every error names the line and the field. A written file explains every field in a comment.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
+use storymeter_core::file::read_text;
 use storymeter_core::{Error as FileError, Place};
 use toml::de::DeTable;
 
 use super::limits::Fault;
 use super::settings::{Preset, Settings};
 use crate::Result;
+use crate::error::brief;
 
 /// The largest size of a settings file in bytes. All settings with their comments take a few
 /// thousand.
@@ -27,12 +27,29 @@ impl Settings {
     /// If the file cannot be read, is too large or is not TOML, or if it has an unknown field or a
     /// value that is not possible. The error names the line and the field.
     pub fn read(path: &Path, preset: Option<Preset>) -> Result<Self> {
-        let text = read_text(path)?;
-        let settings = parse(&text, preset).map_err(|error| reading_error(path, &text, &error))?;
+        Self::from_text(path, &read_text(path, LARGEST_FILE)?, preset)
+    }
+
+    /// Reads settings from the text of a file. Errors name `path`.
+    ///
+    /// # Errors
+    /// As [`Settings::read`].
+    pub fn from_text(path: &Path, text: &str, preset: Option<Preset>) -> Result<Self> {
+        let settings = parse(text, preset).map_err(|error| reading_error(path, text, &error))?;
         match settings.fault() {
-            Some(fault) => Err(fault_in_file(path, &text, fault).into()),
+            Some(fault) => Err(fault_in_file(path, text, fault).into()),
             None => Ok(settings),
         }
+    }
+
+    /// The line of a settings file that names a field, if one does.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn line_of(path: &Path, field: &str) -> Result<Option<Place>> {
+        let text = read_text(path, LARGEST_FILE)?;
+        let place = place_of(path, &text, field);
+        Ok(place.line.is_some().then_some(place))
     }
 
     /// The settings as the text of a file that explains every field.
@@ -57,23 +74,6 @@ impl Settings {
         }
         text
     }
-}
-
-/// Reads the text of a file. A file that is far too large for settings is refused: it may be an
-/// endless device, or a file of stories.
-fn read_text(path: &Path) -> Result<String, FileError> {
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
-        .map_err(|error| FileError::io(Place::file(path), error))?;
-    if bytes.len() as u64 > LARGEST_FILE {
-        let problem = format!("has more than {LARGEST_FILE} bytes, which no settings file needs");
-        return Err(FileError::invalid(Place::file(path), problem));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let line = line_of(error.as_bytes(), error.utf8_error().valid_up_to());
-        FileError::invalid(Place::file(path).at_line(line), "is not UTF-8")
-    })
 }
 
 /// Reads the text twice: alone, so that errors know their line, and merged into its preset.
@@ -109,10 +109,10 @@ fn reading_error(path: &Path, text: &str, error: &toml::de::Error) -> FileError 
         place = place.at_line(line);
         let named = text.lines().nth(line as usize - 1).and_then(|line| line.split_once('='));
         if let Some((name, _)) = named {
-            place = place.in_field(name.trim());
+            place = place.in_field(name.trim().chars().take(200).collect::<String>());
         }
     }
-    FileError::invalid(place, error.message().trim())
+    FileError::invalid(place, brief(error.message().trim()))
 }
 
 /// The byte at which the first field begins that is refused even alone. The TOML reader does not
@@ -144,14 +144,17 @@ fn refused_field(text: &str) -> Option<usize> {
 /// The error for a faulty setting, at the line that names the field. No line may name it, because a
 /// fault can follow from other fields.
 fn fault_in_file(path: &Path, text: &str, fault: Fault) -> FileError {
+    FileError::invalid(place_of(path, text, fault.field), fault.problem)
+}
+
+/// A field of a file, with the line that names it if there is one.
+fn place_of(path: &Path, text: &str, field: &str) -> Place {
     let mut place = Place::file(path);
     let table = DeTable::parse(text);
-    if let Ok(Some((name, _))) =
-        table.as_ref().map(|table| table.get_ref().get_key_value(fault.field))
-    {
+    if let Ok(Some((name, _))) = table.as_ref().map(|table| table.get_ref().get_key_value(field)) {
         place = place.at_line(line_of(text.as_bytes(), name.span().start));
     }
-    FileError::invalid(place.in_field(fault.field), fault.problem)
+    place.in_field(field)
 }
 
 /// The number of the line in which a byte is, from 1.

@@ -32,27 +32,32 @@ impl Settings {
     /// [`Error::Setting`] if a value is impossible or does not fit the encoder. [`Error::Encoder`]
     /// if the folder has no valid `config.json`.
     pub fn check(&self, init: &Path) -> Result<()> {
-        self.check_for(&Config::load(init)?)
+        self.check_for(&Config::load(init)?, init)
     }
 
-    pub(super) fn check_for(&self, config: &Config) -> Result<()> {
-        match self.misfit(config).or_else(|| self.fault()) {
+    pub(super) fn check_for(&self, config: &Config, init: &Path) -> Result<()> {
+        match self.misfit(config, init).or_else(|| self.fault()) {
             Some(Fault { field, problem }) => Err(Error::Setting { field, problem }),
             None => Ok(()),
         }
     }
 
     /// The first setting that does not fit this encoder, if any.
-    fn misfit(&self, config: &Config) -> Option<Fault> {
-        let longest = config.max_tokens();
+    fn misfit(&self, config: &Config, init: &Path) -> Option<Fault> {
+        let (longest, init) = (config.max_tokens(), init.display());
         if !(8..=longest).contains(&self.max_tokens) {
-            let problem =
-                format!("is {}, but the encoder reads 8 to {longest} tokens", self.max_tokens);
+            let problem = format!(
+                "is {}, but the encoder in {init} reads 8 to {longest} tokens",
+                self.max_tokens
+            );
             return Some(Fault { field: "max_tokens", problem });
         }
         (self.layers > config.layers).then(|| Fault {
             field: "layers",
-            problem: format!("is {}, but the encoder has {} layers", self.layers, config.layers),
+            problem: format!(
+                "is {}, but the encoder in {init} has {} layers",
+                self.layers, config.layers
+            ),
         })
     }
 
@@ -150,9 +155,11 @@ mod tests {
     #[test]
     fn every_preset_can_be_run_with_bert_and_nonsense_is_named() {
         for preset in [Preset::Default, Preset::Paper, Preset::ReleasedCode] {
-            Settings::of(preset).check_for(&bert()).unwrap();
+            Settings::of(preset).check_for(&bert(), Path::new("bert")).unwrap();
         }
-        let problem = |settings: Settings| settings.check_for(&bert()).unwrap_err().to_string();
+        let problem = |settings: Settings| {
+            settings.check_for(&bert(), Path::new("bert")).unwrap_err().to_string()
+        };
         let default = Settings::default();
         let said = problem(Settings { delexicalise: 1.5, ..default.clone() });
         assert_eq!(said, "training: delexicalise must be from 0 to 1, but is 1.5");
@@ -163,7 +170,8 @@ mod tests {
                 .contains("a batch needs room")
         );
         assert!(
-            problem(Settings { layers: 3, ..default.clone() }).contains("the encoder has 2 layers")
+            problem(Settings { layers: 3, ..default.clone() })
+                .contains("the encoder in bert has 2 layers")
         );
         let steps = |weight_step, word_step| Settings { weight_step, word_step, ..default.clone() };
         assert!(problem(steps(0.7, 0.0)).contains("word_step is 0: a step is from 0.25 to 2"));

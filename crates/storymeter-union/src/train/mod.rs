@@ -32,23 +32,25 @@ use std::time::Instant;
 #[cfg(feature = "cuda")]
 use half::bf16;
 use sha2::{Digest, Sha256};
+use storymeter_core::Story;
 use storymeter_core::rng::CounterId;
 use storymeter_core::split::{Split, assign};
-use storymeter_core::{Place, Story};
 #[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{Cuda, Nccl, Number};
 use storymeter_encoder::train::{Alone, Backend, Cpu, Exchange};
-use storymeter_encoder::{Config, Stream, Tokenizer, load_parameters};
+use storymeter_encoder::{Config, Stream, Tokenizer, load_parameters, read_tensor_file};
 use storymeter_perturb::Perturber;
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
 use crate::card::Reconstruction;
+use crate::model::hexadecimal;
 use crate::window::prompt_of;
 use crate::{Error, Heads, Result};
 use example::{Example, Maker, Record};
 use feed::{Feed, Make};
 use run::{Run, checkpoint_of};
 
+pub use checkpoint::Checkpoint;
 pub use dev::{DevReport, Quality};
 pub use event::{End, EpochReport, Event, Spent, Start, StepReport, StoryFile};
 pub use objective::Losses;
@@ -197,7 +199,7 @@ fn train_making<B: Backend + Clone>(
     let clock = Instant::now();
     let settings = job.settings;
     let config = Config::load(job.init)?;
-    settings.check_for(&config)?;
+    settings.check_for(&config, job.init)?;
     let mut tokenizer = Tokenizer::load(job.init, &config)?;
     let name_tokens =
         if settings.name_tokens { names::entries(&tokenizer) } else { BTreeMap::new() };
@@ -265,6 +267,7 @@ fn train_making<B: Backend + Clone>(
         clock,
     )?;
     watch(Event::Start(&start))?;
+    run.save_model_again()?;
     std::thread::scope(|scope| -> Result<()> {
         let epochs = start.epochs_done..settings.epochs;
         let mut feed = Feed::start(scope, (&maker, make), &train, epochs.clone(), exchange.rank());
@@ -331,16 +334,9 @@ fn fingerprint(stories: &[Story]) -> String {
 
 /// The SHA-256 of the file with the weights of an encoder.
 fn weights_hash(folder: &Path) -> Result<String> {
-    let path = folder.join("model.safetensors");
-    let bytes =
-        std::fs::read(&path).map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
-    Ok(hash(&bytes))
+    Ok(hash(&read_tensor_file(&folder.join("model.safetensors"))?))
 }
 
 fn hash(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -37,6 +37,9 @@ pub(super) struct Run<'a, B: Backend> {
     pub reports: Vec<EpochReport>,
     steps: u64,
     spent: Spent,
+    /// The temperature of the model in the checkpoint, if that model is the best so far and may not
+    /// have been saved.
+    unsaved: Option<f64>,
     clock: Instant,
 }
 
@@ -62,8 +65,8 @@ impl<'a, B: Backend> Run<'a, B> {
         let words = &mut parameters.tensors[0].data;
         names::start(&start.name_tokens, tokenizer, words, config.hidden);
         let mut heads = head_tensors(&new_heads(settings, &config, words), config.hidden);
-        let (mut reports, mut steps, mut spent, mut means) =
-            (Vec::new(), 0, Spent::default(), None);
+        let (mut reports, mut steps, mut spent, mut means, mut unsaved) =
+            (Vec::<EpochReport>::new(), 0, Spent::default(), None, None);
         if let Some(kept) = kept {
             let tensors = parameters.tensors.iter_mut().chain(&mut heads);
             if tensors.count() != kept.weights.len() {
@@ -79,6 +82,8 @@ impl<'a, B: Backend> Run<'a, B> {
             }
             means = Some(kept.optimiser);
             (reports, steps, spent) = (kept.state.reports, kept.state.steps, kept.state.spent);
+            let is_best = reports.last().is_some_and(|report| report.best);
+            unsaved = kept.state.temperature.filter(|_| is_best);
         }
         let mut network = Network::new(backend, config, &parameters, &heads)?;
         let optimiser = match means {
@@ -108,8 +113,18 @@ impl<'a, B: Backend> Run<'a, B> {
             reports,
             steps,
             spent,
+            unsaved,
             clock,
         })
+    }
+
+    /// Saves the model of the checkpoint again if it is the best so far. The run may have been
+    /// stopped after it had saved the checkpoint and before it had saved all files of the model.
+    pub fn save_model_again(&mut self) -> Result<()> {
+        match self.unsaved.take().filter(|_| self.is_first()) {
+            Some(temperature) => self.model(temperature)?.save(self.job.out),
+            None => Ok(()),
+        }
     }
 
     /// Trains one epoch after the other, until the last one or until the patience runs out.
@@ -243,33 +258,12 @@ impl<'a, B: Backend> Run<'a, B> {
         done
     }
 
-    /// Saves the model if it is the best so far, and then the checkpoint.
+    /// Saves the checkpoint and then, if it is the best so far, the model. If the run is stopped
+    /// between the two, [`Run::save_model_again`] makes up for it.
     fn save(&mut self, best: bool, temperature: f64) -> Result<()> {
-        let mut model = Model {
-            config: self.network.config().clone(),
-            parameters: self.network.parameters()?,
-            heads: heads_of(&self.network)?,
-            card: Card { temperature, ..self.card.clone() },
-            tokenizer_files: tokenizer_files(self.job.init)?,
-        };
-        if best {
-            let record = json!({
-                "signature": self.signature().to_string(),
-                "settings": self.start.settings,
-                "files": self.start.files,
-                "stories_sha256": self.start.stories_sha256,
-                "init_sha256": self.start.init_sha256,
-                "teachers": self.start.teachers,
-                "device": self.start.device,
-                "epochs": self.reports,
-                "version": self.start.version,
-            });
-            model.card.training = record.as_object().cloned().unwrap_or_default();
-            model.save(self.job.out)?;
-        }
+        let model = self.model(temperature)?;
         let heads = head_tensors(&model.heads, model.config.hidden);
-        let weights =
-            model.parameters.tensors.into_iter().chain(heads).map(|tensor| tensor.data).collect();
+        let tensors = model.parameters.tensors.iter().chain(&heads);
         let state = RunState {
             settings: self.job.settings.clone(),
             data: self.start.stories_sha256.clone(),
@@ -278,9 +272,38 @@ impl<'a, B: Backend> Run<'a, B> {
             reports: self.reports.clone(),
             steps: self.steps,
             spent: self.spent_by_now(),
+            temperature: Some(temperature),
         };
-        Checkpoint { state, weights, optimiser: self.optimiser.state(&self.network)? }
-            .save(self.job.out)
+        Checkpoint {
+            state,
+            weights: tensors.map(|tensor| tensor.data.clone()).collect(),
+            optimiser: self.optimiser.state(&self.network)?,
+        }
+        .save(self.job.out)?;
+        if best { model.save(self.job.out) } else { Ok(()) }
+    }
+
+    /// The model with the weights of this moment.
+    fn model(&self, temperature: f64) -> Result<Model> {
+        let record = json!({
+            "signature": self.signature().to_string(),
+            "settings": self.start.settings,
+            "files": self.start.files,
+            "stories_sha256": self.start.stories_sha256,
+            "init_sha256": self.start.init_sha256,
+            "teachers": self.start.teachers,
+            "device": self.start.device,
+            "epochs": self.reports,
+            "version": self.start.version,
+        });
+        let training = record.as_object().cloned().unwrap_or_default();
+        Ok(Model {
+            config: self.network.config().clone(),
+            parameters: self.network.parameters()?,
+            heads: heads_of(&self.network)?,
+            card: Card { temperature, training, ..self.card.clone() },
+            tokenizer_files: tokenizer_files(self.job.init)?,
+        })
     }
 
     fn spent_by_now(&self) -> Spent {

@@ -57,7 +57,7 @@ pub(super) fn load<B: Backend>(
     if model.card.max_tokens < settings.max_tokens {
         return Err(problem("the teacher reads fewer tokens per story than max_tokens"));
     }
-    let mut tokenizer = Tokenizer::load(folder, &model.config)?;
+    let mut tokenizer = model.tokenizer(folder)?;
     for (text, id) in &model.card.name_tokens {
         tokenizer.add_token(text, *id);
     }

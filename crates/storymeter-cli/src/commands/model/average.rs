@@ -1,14 +1,17 @@
 //! `storymeter model average`: averages the weights of several models.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
+use storymeter::core::terminal::plain;
 use storymeter::union::Model;
 
 use crate::Outcome;
 use crate::args::Common;
+use crate::commands::model_folder::ModelFolder;
+use crate::output::Output;
 
 /// Average the weights of several models
 ///
@@ -30,23 +33,30 @@ pub(super) struct AverageArgs {
 
 /// Writes the mean of the models.
 pub(super) fn run(args: &AverageArgs, common: &Common) -> anyhow::Result<Outcome> {
-    let out = args.output.display();
-    if args.output.join("storymeter.json").exists() {
-        bail!("{out}: the folder already has a model; name another folder");
-    }
+    // A folder that has a model is refused before the models are read, which takes a while.
+    refuse_model(&args.output)?;
+    let folder = ModelFolder::take(&args.output)?;
+    let inputs: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
+    folder.check_distinct(&[], &[], &inputs)?;
+    refuse_model(&args.output)?;
     let models =
         args.folders.iter().map(|folder| Model::load(folder)).collect::<Result<Vec<_>, _>>()?;
     let mean = Model::average(&models)?;
-    std::fs::create_dir_all(&args.output)
-        .with_context(|| format!("{out}: the folder cannot be created"))?;
     mean.save(&args.output)?;
+    drop(folder);
     if !common.quiet {
-        writeln!(
-            std::io::stdout(),
-            "{out}: the mean of {} models, weights {}",
-            models.len(),
-            mean.fingerprint()
-        )?;
+        let name = args.output.display().to_string();
+        let mut out = Output::open(None)?;
+        let (count, weights) = (models.len(), mean.fingerprint());
+        writeln!(out, "{}: the mean of {count} models, weights {weights}", plain(&name))?;
+        out.finish()?;
     }
     Ok(Outcome::Done)
+}
+
+fn refuse_model(folder: &Path) -> anyhow::Result<()> {
+    if folder.join("storymeter.json").exists() {
+        bail!("{}: the folder already has a model; name another folder", folder.display());
+    }
+    Ok(())
 }

@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use serde_json::json;
+use storymeter::core::terminal::{plain, plain_lines};
 use storymeter::union::{Agreement, Description, Estimate, Location};
 
 use crate::Outcome;
+use crate::output::Output;
 
 /// Prints the card of a model.
 pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<Outcome> {
@@ -21,7 +23,9 @@ pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<Outcome> {
     } else {
         text(&model)
     };
-    std::io::stdout().lock().write_all(text.as_bytes())?;
+    let mut out = Output::open(None)?;
+    out.write_all(text.as_bytes())?;
+    out.finish()?;
     Ok(Outcome::Done)
 }
 
@@ -29,25 +33,27 @@ fn text(model: &Description) -> String {
     let about = &model.card.about;
     let mut text = String::new();
     let name = if about.name.is_empty() { "a model without a name" } else { &about.name };
+    let name = plain(name);
     let _ = writeln!(
         text,
         "{name}  ({:.1} MB, weights {})",
         model.bytes as f64 / 1e6,
-        model.fingerprint
+        plain(&model.fingerprint)
     );
     for (title, content) in
         [("", &about.summary), ("Licence: ", &about.licence), ("Recipe: ", &about.recipe)]
     {
         if !content.is_empty() {
-            let _ = writeln!(text, "\n{title}{content}");
+            let _ = writeln!(text, "\n{title}{}", plain_lines(content));
         }
     }
     if !about.sources.is_empty() {
         text.push_str("\nMade from\n");
         for source in &about.sources {
-            let note =
-                if source.note.is_empty() { String::new() } else { format!(" {}", source.note) };
-            let _ = writeln!(text, "  {} ({}).{note}", source.name, source.licence);
+            let [name, licence, note] =
+                [&source.name, &source.licence, &source.note].map(|field| plain(field));
+            let space = if note.is_empty() { "" } else { " " };
+            let _ = writeln!(text, "  {name} ({licence}).{space}{note}");
         }
     }
     agreement(&mut text, model);
@@ -59,7 +65,7 @@ fn text(model: &Description) -> String {
         if !points.is_empty() {
             let _ = writeln!(text, "\n{title}");
             points.iter().for_each(|point| {
-                let _ = writeln!(text, "  - {point}");
+                let _ = writeln!(text, "  - {}", plain_lines(point));
             });
         }
     }
@@ -98,6 +104,8 @@ fn agreement(text: &mut String, model: &Description) {
     );
     for row in &about.agreement {
         let Agreement { set, criterion, level, metric, n, .. } = row;
+        let [set, criterion, level, metric] =
+            [set, criterion, level, metric].map(|field| plain(field));
         let [pearson, spearman, kendall] = [row.pearson, row.spearman, row.kendall].map(shown);
         let _ = write!(text, "  {set:<28} {criterion:<12} {level:<7} {metric:<13} {n:>4}");
         let _ = writeln!(text, "  {pearson:<22} {spearman:<22} {kendall}");
@@ -110,7 +118,10 @@ fn agreement(text: &mut String, model: &Description) {
             let _ = writeln!(
                 text,
                 "  {:<14} {:<18} {:>3} stories  {:.3}",
-                row.output, row.error, row.positives, row.auc
+                plain(&row.output),
+                plain(&row.error),
+                row.positives,
+                row.auc
             );
         }
     }

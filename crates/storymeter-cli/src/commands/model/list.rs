@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use serde_json::{Value, json};
+use storymeter::core::terminal::plain;
 use storymeter::union::{
     Description, EMBEDDED_NAME, Error, Location, installed_paths, models_folder,
 };
 
 use crate::Outcome;
+use crate::output::Output;
 
 /// Prints the models, the embedded one first.
 pub(super) fn run(as_json: bool) -> anyhow::Result<Outcome> {
@@ -34,11 +36,14 @@ pub(super) fn run(as_json: bool) -> anyhow::Result<Outcome> {
             models_folder().map_or_else(|| "nowhere".to_owned(), |f| f.display().to_string());
         let _ = writeln!(
             text,
-            "\nModels are installed in {folder}; set STORYMETER_MODELS to change that."
+            "\nModels are installed in {}; set STORYMETER_MODELS to change that.",
+            plain(&folder)
         );
         text
     };
-    std::io::stdout().lock().write_all(text.as_bytes())?;
+    let mut out = Output::open(None)?;
+    out.write_all(text.as_bytes())?;
+    out.finish()?;
     Ok(Outcome::Done)
 }
 
@@ -48,15 +53,16 @@ fn line(text: &mut String, name: &str, place: &Location, description: &Result<De
         Location::Path(path) if path.is_dir() => "folder",
         Location::Path(_) => "file",
     };
+    let name = plain(name);
     let _ = match description {
         Ok(model) => writeln!(
             text,
             "{name:<16} {kind:<9} {:>6.1} MB  {}  {}",
             model.bytes as f64 / 1e6,
-            model.fingerprint,
-            headline(model)
+            plain(&model.fingerprint),
+            plain(&headline(model))
         ),
-        Err(error) => writeln!(text, "{name:<16} {kind:<9} {error}"),
+        Err(error) => writeln!(text, "{name:<16} {kind:<9} {}", plain(&error.to_string())),
     };
 }
 

@@ -8,12 +8,18 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use storymeter::core::AtomicFile;
+use storymeter::core::terminal::excerpt;
 use storymeter::union::StoredModel;
 
 use crate::Outcome;
 
 /// The name of the file.
 pub(super) const FILE: &str = "manifest.json";
+
+/// The longest name of a model or a file. File systems allow 255 bytes, and more is added to it.
+const LONGEST_NAME: usize = 200;
+/// The number of names in a message.
+const MOST_NAMES: usize = 20;
 
 /// Write manifest.json for the model files of a folder, so that `model pull --from` can fetch them
 #[derive(Debug, Args)]
@@ -63,16 +69,16 @@ impl Manifest {
             );
         }
         for offer in &manifest.models {
-            for part in [&offer.name, &offer.file] {
-                let odd = |c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c));
-                if part.is_empty() || part.starts_with('.') || part.contains(odd) {
-                    bail!("{from}: {part:?} is not a plain name of letters, digits, -, _ and dots");
-                }
-            }
+            check_name(&offer.name).with_context(|| from.to_owned())?;
+            check_name(&offer.file).with_context(|| from.to_owned())?;
             let digits =
                 offer.sha256.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
             if offer.sha256.len() != 64 || !digits {
-                bail!("{from}: the checksum {:?} of {} is not a SHA-256", offer.sha256, offer.name);
+                let sum = excerpt(&offer.sha256, 80);
+                bail!("{from}: the checksum {sum} of {} is not a SHA-256", offer.name);
+            }
+            if offer.bytes == 0 {
+                bail!("{from}: {} has 0 bytes, which no model has", offer.name);
             }
         }
         Ok(manifest)
@@ -81,10 +87,27 @@ impl Manifest {
     /// The offer with this name.
     pub(super) fn offer(&self, name: &str, from: &str) -> anyhow::Result<&Offer> {
         self.models.iter().find(|offer| offer.name == name).with_context(|| {
-            let names: Vec<&str> = self.models.iter().map(|offer| offer.name.as_str()).collect();
-            format!("{from} has no model {name:?}; it has: {}", names.join(", "))
+            let names = self.models.iter().map(|offer| offer.name.as_str());
+            let shown = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+            let more = self.models.len().saturating_sub(MOST_NAMES);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{from} has no model {}; it has: {shown}{more}", excerpt(name, 80))
         })
     }
+}
+
+/// Checks the name of a model or of its file. It must not lead out of a folder, or need to be
+/// escaped in a URL.
+fn check_name(name: &str) -> anyhow::Result<()> {
+    let odd = |c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c));
+    if name.is_empty() || name.len() > LONGEST_NAME || name.starts_with('.') || name.contains(odd) {
+        let name = excerpt(name, 80);
+        bail!(
+            "{name} is not a plain name of at most {LONGEST_NAME} letters, digits, -, _ and dots \
+             that does not begin with a dot"
+        );
+    }
+    Ok(())
 }
 
 /// The SHA-256 of a file, in hexadecimal digits.
@@ -110,10 +133,13 @@ pub(super) fn run(args: &ManifestArgs) -> anyhow::Result<Outcome> {
         .collect();
     files.sort();
     let offer = |path: &PathBuf| -> anyhow::Result<Offer> {
-        let stored = StoredModel::open(path)?;
         let part = |part: Option<&std::ffi::OsStr>| {
             part.unwrap_or_default().to_string_lossy().into_owned()
         };
+        // A name that `model pull` would refuse is refused here.
+        check_name(&part(path.file_name()))
+            .with_context(|| format!("{}: rename the file", path.display()))?;
+        let stored = StoredModel::open(path)?;
         Ok(Offer {
             name: part(path.file_stem()),
             file: part(path.file_name()),

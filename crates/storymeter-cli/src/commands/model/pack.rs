@@ -1,20 +1,24 @@
 //! `storymeter model pack`: packs a trained model into one file.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
 use serde::Deserialize;
+use storymeter::core::file::{self, distinct};
 use storymeter::core::read::Skipped;
+use storymeter::core::terminal::plain;
 use storymeter::union::{
-    About, Agreement, DiagnosisFigure, Location, Model, Precision, Reconstruction, StoredModel,
-    calibrate,
+    self, About, Agreement, DiagnosisFigure, Location, Model, Precision, Reconstruction,
+    StoredModel, calibrate,
 };
 
 use crate::Outcome;
 use crate::args::Common;
+use crate::commands::model_folder::files_of;
 use crate::input::InputArgs;
+use crate::output::Output;
 
 /// Pack a folder that `storymeter train` wrote into one model file with int8 weights
 ///
@@ -71,6 +75,9 @@ pub(super) struct PackArgs {
     no_reconstruction: bool,
 }
 
+/// The most bytes of a file of texts or figures.
+const LARGEST_TEXT: u64 = 1 << 24;
+
 /// The part of the output of `evaluate --json` that a card has.
 #[derive(Debug, Deserialize)]
 struct Figures {
@@ -81,6 +88,9 @@ struct Figures {
 
 /// Writes the model file.
 pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
+    let model = if args.model.is_dir() { files_of(&args.model) } else { vec![args.model.clone()] };
+    let inputs = model.iter().chain(&args.about).chain(&args.figures).chain(&args.calibrate);
+    distinct(&[&args.output], &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
     let location = Location::Path(args.model.clone());
     let model = if args.model.is_dir() {
         let mut model = Model::load(&args.model)?;
@@ -107,13 +117,10 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
         (card.temperature, card.bias) = (args.soften * fitted.temperature, fitted.bias);
         card.diagnosis_calibration = fitted.diagnosis;
         if !common.quiet {
-            writeln!(
-                std::io::stderr(),
+            crate::note(&format!(
                 "calibrated on {} pairs: temperature {:.3}, bias {:.3}",
-                fitted.pairs,
-                card.temperature,
-                card.bias
-            )?;
+                fitted.pairs, card.temperature, card.bias
+            ));
         }
     }
     if let Some(temperature) = args.temperature {
@@ -122,7 +129,12 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
         }
         card.temperature = temperature;
     }
-    card.repetition = args.repetition.unwrap_or(card.repetition);
+    if let Some(repetition) = args.repetition {
+        if !(repetition.is_finite() && repetition >= 0.0) {
+            bail!("--repetition {repetition}: the weight of repetition must be 0 or more");
+        }
+        card.repetition = repetition;
+    }
     if let Some(path) = &args.about {
         card.about = read::<About>(path)?;
     }
@@ -134,14 +146,24 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     let bytes = match model {
         Packed::Folder(mut model) => {
             model.card = card;
-            model.store(&args.output)?
+            model.store(&args.output).map_err(|error| match error {
+                // This is about the folder, and the error does not know its name.
+                union::Error::Pack { .. } => {
+                    anyhow::Error::new(error).context(args.model.display().to_string())
+                }
+                other => other.into(),
+            })?
         }
         Packed::File(model) => model.store_with(card, &args.output)?,
     };
-    if !common.quiet {
-        let (name, stored) = (args.output.display(), StoredModel::open(&args.output)?);
+    // A pipe cannot be read again.
+    if !common.quiet && args.output.is_file() {
+        let stored = StoredModel::open(&args.output)?;
+        let name = args.output.display().to_string();
+        let mut out = Output::open(None)?;
         let megabytes = bytes as f64 / 1e6;
-        writeln!(std::io::stdout(), "{name}: {megabytes:.1} MB, weights {}", stored.fingerprint())?;
+        writeln!(out, "{}: {megabytes:.1} MB, weights {}", plain(&name), stored.fingerprint())?;
+        out.finish()?;
     }
     Ok(Outcome::Done)
 }
@@ -152,7 +174,7 @@ enum Packed {
     File(Box<StoredModel>),
 }
 
-fn read<T: for<'a> Deserialize<'a>>(path: &PathBuf) -> anyhow::Result<T> {
-    let text = std::fs::read(path).with_context(|| path.display().to_string())?;
+fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> anyhow::Result<T> {
+    let text = file::read(path, LARGEST_TEXT)?;
     serde_json::from_slice(&text).with_context(|| path.display().to_string())
 }

@@ -4,16 +4,21 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use indicatif::ProgressBar;
+use storymeter::core::file::{FolderLock, distinct};
+use storymeter::core::terminal::plain;
 use storymeter::union::{StoredModel, models_folder};
 
-use super::fetch::ModelSource;
+use super::fetch::{ModelSource, problem};
 use super::manifest::{FILE, Manifest, Offer, sha256_of};
 use crate::Outcome;
 use crate::args::Common;
+use crate::output::Output;
 use crate::progress;
 
 /// Fetch a model file from a folder or a URL, and install it
@@ -27,11 +32,27 @@ Example:
   storymeter model pull union-base --from https://example.org/models")]
 pub(super) struct PullArgs {
     /// The name of the model in the manifest
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     name: String,
     /// The source of the model: a folder, file://..., http://... or https://...
-    #[arg(long, value_name = "FOLDER|URL", env = "STORYMETER_MODEL_SOURCE")]
+    // The value may have a password, which the help must not show.
+    #[arg(
+        long,
+        value_name = "FOLDER|URL",
+        env = "STORYMETER_MODEL_SOURCE",
+        hide_env_values = true,
+        value_parser = NonEmptyStringValueParser::new()
+    )]
     from: Option<String>,
+    /// Give up if a server sends nothing for this number of seconds. All of the manifest, which is
+    /// small, must arrive within this time
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60,
+        value_parser = clap::value_parser!(u64).range(1..=86_400)
+    )]
+    timeout: u64,
 }
 
 /// Fetches the model and installs it.
@@ -42,39 +63,66 @@ pub(super) fn run(args: &PullArgs, common: &Common) -> anyhow::Result<Outcome> {
              with --from or in STORYMETER_MODEL_SOURCE"
         );
     };
+    let timeout = Duration::from_secs(args.timeout);
     let source = ModelSource::parse(from)?;
-    let manifest = Manifest::parse(&source.read(FILE)?, &source.describe(FILE))?;
+    let manifest = Manifest::parse(&source.read(FILE, timeout)?, &source.describe(FILE))?;
     let offer = manifest.offer(&args.name, &source.describe(FILE))?;
     let folder =
         models_folder().context("there is no folder for models; set STORYMETER_MODELS to one")?;
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let _lock = FolderLock::take(&folder)?;
     let installed = folder.join(format!("{}.smq", offer.name));
-    if installed.is_file() && sha256_of(&installed)? == offer.sha256 {
-        say(common, &format!("{} is up to date", installed.display()))?;
-        return Ok(Outcome::Done);
+    if let ModelSource::Folder(from) = &source {
+        distinct(&[&installed], &[&from.join(&offer.file)])?;
+    }
+    match installed.metadata() {
+        Ok(there) if there.is_file() && sha256_of(&installed)? == offer.sha256 => {
+            say(common, &format!("{} is up to date", installed.display()))?;
+            return Ok(Outcome::Done);
+        }
+        Ok(there) if !there.is_file() || there.permissions().readonly() => {
+            bail!("{}: it is read-only or no ordinary file, so it stays", installed.display())
+        }
+        _ => {}
     }
     // The checksum is part of the name, so that the beginning of another version is not continued.
     let part = folder.join(format!(".{}-{}.part", offer.name, &offer.sha256[..12]));
-    fetch(&source, offer, &part, common)?;
+    fetch(&source, offer, &part, timeout, common)?;
     check(offer, &part, &source.describe(&offer.file))?;
     std::fs::rename(&part, &installed).with_context(|| installed.display().to_string())?;
     say(common, &format!("{}: {:.1} MB", installed.display(), offer.bytes as f64 / 1e6))?;
     Ok(Outcome::Done)
 }
 
-fn say(common: &Common, text: &str) -> io::Result<()> {
-    if common.quiet { Ok(()) } else { writeln!(io::stdout(), "{text}") }
+fn say(common: &Common, text: &str) -> anyhow::Result<()> {
+    if common.quiet {
+        return Ok(());
+    }
+    let mut out = Output::open(None)?;
+    writeln!(out, "{}", plain(text))?;
+    out.finish()
 }
 
 /// Fetches the bytes that are still missing in the file `part`.
-fn fetch(source: &ModelSource, offer: &Offer, part: &Path, common: &Common) -> anyhow::Result<()> {
+fn fetch(
+    source: &ModelSource,
+    offer: &Offer,
+    part: &Path,
+    timeout: Duration,
+    common: &Common,
+) -> anyhow::Result<()> {
     let have = part.metadata().map_or(0, |data| data.len());
     if have == offer.bytes {
         return Ok(());
     }
     // A part that is longer than the whole file belongs to another file.
     let have = if have > offer.bytes { 0 } else { have };
-    let stream = source.open(&offer.file, have)?;
+    let stream = source.open(&offer.file, have, timeout)?;
+    let name = source.describe(&offer.file);
+    if let Some(size) = stream.size.filter(|size| *size != offer.bytes) {
+        remove(part)?;
+        bail!("{name}: it has {size} bytes, but the manifest says {}", offer.bytes);
+    }
     let mut file = OpenOptions::new()
         .create(true)
         .write(true)
@@ -86,16 +134,17 @@ fn fetch(source: &ModelSource, offer: &Offer, part: &Path, common: &Common) -> a
     let bar = progress::bar(common, "fetching", Some(offer.bytes));
     bar.set_position(stream.from);
     // One byte more than the manifest says is enough to see that the file is another one.
-    let mut limited = stream.bytes.take(offer.bytes + 1 - stream.from);
-    let copied = copy(&mut limited, &mut file, part, &bar);
+    let mut limited = stream.bytes.take((offer.bytes - stream.from).saturating_add(1));
+    let copied = copy(&mut limited, (&mut file, part), timeout, &bar);
     bar.finish_and_clear();
-    let got = stream.from + copied.with_context(|| kept(part, offer))?;
+    let got = stream.from
+        + copied.map_err(|error| anyhow!("{name}: {error:#}: {}", kept(part, offer)))?;
     if got < offer.bytes {
-        bail!(
-            "{}: the connection ended early: {}",
-            source.describe(&offer.file),
-            kept(part, offer)
-        );
+        bail!("{name}: the connection ended early: {}", kept(part, offer));
+    }
+    if got > offer.bytes {
+        remove(part)?;
+        bail!("{name}: it has more than the {} bytes that the manifest says", offer.bytes);
     }
     file.sync_all().with_context(|| part.display().to_string())
 }
@@ -105,10 +154,20 @@ fn kept(part: &Path, offer: &Offer) -> String {
     format!("{have} of {} bytes are kept; the same command continues from there", offer.bytes)
 }
 
+/// Removes a part that cannot become the file.
+fn remove(part: &Path) -> anyhow::Result<()> {
+    match std::fs::remove_file(part) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).with_context(|| part.display().to_string())
+        }
+        _ => Ok(()),
+    }
+}
+
 fn copy(
     from: &mut impl Read,
-    to: &mut File,
-    path: &Path,
+    (to, path): (&mut File, &Path),
+    timeout: Duration,
     bar: &ProgressBar,
 ) -> anyhow::Result<u64> {
     let mut buffer = vec![0; 1 << 16];
@@ -118,7 +177,7 @@ fn copy(
             Ok(0) => return Ok(total),
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error).context("the connection broke"),
+            Err(error) => bail!("the connection broke: {}", problem(error, timeout)),
         };
         to.write_all(&buffer[..count]).with_context(|| path.display().to_string())?;
         total += count as u64;
@@ -132,9 +191,12 @@ fn check(offer: &Offer, part: &Path, from: &str) -> anyhow::Result<()> {
     let wrong = if found != offer.sha256 {
         Some(format!("the SHA-256 is {found}, but the manifest says {}", offer.sha256))
     } else {
-        StoredModel::open(part).err().map(|error| error.to_string())
+        let bytes = storymeter::core::file::read(part, offer.bytes)?;
+        // The file has no name of its own yet, so errors name its source.
+        StoredModel::from_bytes(Path::new(from), bytes).err().map(|error| error.to_string())
     };
     let Some(problem) = wrong else { return Ok(()) };
-    std::fs::remove_file(part).with_context(|| part.display().to_string())?;
+    remove(part)?;
+    let problem = problem.trim_start_matches(from).trim_start_matches(": ");
     bail!("{from}: {problem}; nothing was installed")
 }

@@ -9,13 +9,16 @@
 //! - `end` comes once: the seconds, the tokens, the best epoch and the signature.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use storymeter::core::{AtomicFile, Error, Place, Result};
 use storymeter::union::train::{EpochReport, Event, Quality};
+
+/// The longest line of a log. The longest one has all settings and the names of the files.
+const LONGEST_LINE: u64 = 1 << 24;
 
 /// A log that is written line by line.
 pub struct Log {
@@ -27,16 +30,22 @@ impl Log {
     /// Opens a new log, or continues one after its first `epochs_done` epochs.
     pub fn open(path: &Path, epochs_done: u64) -> Result<Self> {
         let failed = |e| Error::io(Place::file(path), e);
-        let kept = match std::fs::read(path) {
-            Ok(bytes) if epochs_done > 0 => {
-                up_to_epoch(&String::from_utf8_lossy(&bytes), epochs_done)
-            }
-            Ok(_) => String::new(),
-            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(failed(error)),
-        };
+        // A device or a pipe has no earlier log, and is not read: it may have no end.
+        if path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+            let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+            return Ok(Self { path: path.to_owned(), file });
+        }
         let mut start = AtomicFile::create(path)?;
-        start.write_all(kept.as_bytes()).map_err(failed)?;
+        match File::open(path) {
+            Ok(log) if epochs_done > 0 => {
+                let length = end_of_epoch(BufReader::new(&log), epochs_done).map_err(failed)?;
+                let log = File::open(path).map_err(failed)?;
+                io::copy(&mut log.take(length), &mut start).map_err(failed)?;
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
         start.commit()?;
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         Ok(Self { path: path.to_owned(), file })
@@ -51,22 +60,35 @@ impl Log {
             Event::End(end) => tagged("end", end),
         };
         // Each line is one write, so that a run that is killed leaves whole lines.
-        self.file
-            .write_all(format!("{line}\n").as_bytes())
-            .map_err(|e| Error::io(Place::file(&self.path), e))
+        self.file.write_all(format!("{line}\n").as_bytes()).map_err(|error| {
+            let error = match error.kind() {
+                // A reader of the log that goes away is not a reader of standard output that has
+                // read enough.
+                ErrorKind::BrokenPipe => io::Error::other("the reader of this pipe went away"),
+                _ => error,
+            };
+            Error::io(Place::file(&self.path), error)
+        })
     }
 }
 
-/// The lines up to that of an epoch. What a run did after its last checkpoint is done again when it
-/// is resumed, so the later lines are dropped.
-fn up_to_epoch(log: &str, epoch: u64) -> String {
-    let is_end = |line: &str| {
-        let line: Value = serde_json::from_str(line).unwrap_or_default();
-        line["event"] == "epoch" && line["epoch"] == epoch
-    };
-    match log.lines().position(is_end) {
-        Some(last) => log.lines().take(last + 1).map(|line| format!("{line}\n")).collect(),
-        None => String::new(),
+/// The number of bytes up to the end of the line of an epoch, or 0 if there is no such line. What a
+/// run did after its last checkpoint is done again when it is resumed, so the later lines are
+/// dropped.
+fn end_of_epoch(mut log: impl BufRead, epoch: u64) -> io::Result<u64> {
+    let mut length = 0;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        length += log.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
+        if !line.ends_with(b"\n") {
+            // The end of the file, or of what can be a log.
+            return Ok(0);
+        }
+        let line: Value = serde_json::from_slice(&line).unwrap_or_default();
+        if line["event"] == "epoch" && line["epoch"] == epoch {
+            return Ok(length);
+        }
     }
 }
 
@@ -106,7 +128,7 @@ fn epoch_line(report: &EpochReport) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::up_to_epoch;
+    use super::end_of_epoch;
 
     #[test]
     fn lines_after_the_last_whole_epoch_are_dropped() {
@@ -114,8 +136,8 @@ mod tests {
                    {\"event\":\"step\",\"step\":1}\n\
                    {\"event\":\"epoch\",\"epoch\":1}\n\
                    {\"event\":\"step\",\"st";
-        let kept = up_to_epoch(log, 1);
-        assert!(log.starts_with(&kept) && kept.ends_with("\"epoch\":1}\n"), "{kept}");
-        assert_eq!(up_to_epoch(log, 2), "");
+        let end = end_of_epoch(log.as_bytes(), 1).unwrap() as usize;
+        assert!(log[..end].ends_with("\"epoch\":1}\n"), "{}", &log[..end]);
+        assert_eq!(end_of_epoch(log.as_bytes(), 2).unwrap(), 0);
     }
 }

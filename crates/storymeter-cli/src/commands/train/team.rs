@@ -20,6 +20,9 @@ const TICK: Duration = Duration::from_millis(50);
 /// After one process has failed, the time that the others get to report their own error.
 const GRACE: Duration = Duration::from_millis(1000);
 
+/// The most bytes of the line by which the processes find each other.
+const LONGEST_ID: u64 = 1 << 12;
+
 /// The process of one rank.
 struct Member {
     gpu: usize,
@@ -137,7 +140,8 @@ fn end(members: &mut [Member]) {
 /// soon as the overseer does.
 pub fn join(number: usize, ranks: usize) -> anyhow::Result<Team> {
     let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).context("--rank: standard input cannot be read")?;
+    let mut stdin = io::stdin().lock().take(LONGEST_ID);
+    stdin.read_line(&mut line).context("--rank: standard input cannot be read")?;
     let id = line.trim().parse::<NcclId>().context("only storymeter itself sets --rank")?;
     std::thread::spawn(|| {
         // The overseer sends nothing more, so this returns when it has ended.
