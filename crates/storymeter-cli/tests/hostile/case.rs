@@ -292,6 +292,9 @@ impl Case {
         let mut draw = Draw::new(seed, number);
         let line = if draw.once_in(20) { draw.pick(&RARE) } else { draw.pick(&LINES) };
         let mut case = Self::parse(line, stock);
+        if ["score", "perturb"].contains(&case.verb()) && draw.once_in(4) {
+            case.args.push("--skip-bad".into());
+        }
         for trouble in 0..1 + draw.below(6) / 4 + draw.below(10) / 9 {
             let class = match draw.below(20) {
                 0..13 => case.spoil_content(&mut draw, stock),
@@ -338,7 +341,7 @@ impl Case {
         &self.args
     }
 
-    /// The command line for people.
+    /// The command line and what is wrong with its files, for people.
     pub fn line(&self) -> String {
         let words: Vec<String> = self
             .args
@@ -356,7 +359,18 @@ impl Case {
             Stdout::Full => " > /dev/full",
             Stdout::Closed => " >&-",
         };
-        format!("storymeter {}{from}{to}", words.join(" "))
+        let changes = self.changes.iter().map(|(path, change)| {
+            let what = match change {
+                Change::Content(bytes) => format!("is spoilt ({} bytes)", bytes.len()),
+                Change::Mode(_, mode) => format!("has permissions {mode:o}"),
+                Change::Remove => "is missing".to_owned(),
+                Change::Folder => "is a folder".to_owned(),
+                Change::Link(target) => format!("links to {}", target.display()),
+                Change::HardLink(target) => format!("is also called {}", target.display()),
+            };
+            format!("; {} {what}", path.display())
+        });
+        format!("storymeter {}{from}{to}{}", words.join(" "), changes.collect::<String>())
     }
 
     pub fn verb(&self) -> &str {

@@ -1,5 +1,7 @@
 //! Spoils the bytes of a file.
 
+#![allow(clippy::ptr_arg, reason = "all changes have one type")]
+
 use std::io::Write as _;
 
 use crate::draw::Draw;

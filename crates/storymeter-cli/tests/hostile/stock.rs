@@ -52,8 +52,8 @@ impl Stock {
             let fixture = repository("crates/storymeter-encoder/tests/fixtures/bert").join(file);
             fs::copy(fixture, stock.path("encoder").join(file)).unwrap();
         }
-        stock.write("tales/test.wp_source", &lines(|s, i| format!("prompt {s} {i}")));
-        stock.write("tales/test.wp_target", &lines(|s, i| story(s, i)));
+        stock.write("tales/test.wp_source", lines(|s, i| format!("prompt {s} {i}")));
+        stock.write("tales/test.wp_target", lines(story));
         stock.write("settings.toml", SETTINGS);
         stock.write("about.json", ABOUT);
         stock.write("figures.json", FIGURES);
