@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use crate::draw::Draw;
@@ -264,8 +265,10 @@ enum Change {
     Mode(&'static str, u32),
     Remove,
     Folder,
-    /// A symbolic link, after whatever was there is gone.
+    /// A symbolic link to something else.
     Link(PathBuf),
+    /// A symbolic link to the file itself, which has another name now.
+    Rename,
     HardLink(PathBuf),
 }
 
@@ -366,6 +369,7 @@ impl Case {
                 Change::Remove => "is missing".to_owned(),
                 Change::Folder => "is a folder".to_owned(),
                 Change::Link(target) => format!("links to {}", target.display()),
+                Change::Rename => "is a link to the file".to_owned(),
                 Change::HardLink(target) => format!("is also called {}", target.display()),
             };
             format!("; {} {what}", path.display())
@@ -415,7 +419,7 @@ impl Case {
         }
         for (path, change) in &self.changes {
             let path = folder.join(path);
-            if !matches!(change, Change::Content(_)) {
+            if !matches!(change, Change::Rename) {
                 let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
             }
             if let Some(parent) = path.parent() {
@@ -432,7 +436,9 @@ impl Case {
                 Change::Remove => Ok(()),
                 Change::Folder => fs::create_dir_all(&path)
                     .and_then(|()| fs::write(path.join(KEPT), "A file of the user.\n")),
-                Change::Link(target) => std::os::unix::fs::symlink(target, &path),
+                Change::Link(target) => symlink(target, &path),
+                Change::Rename => fs::rename(&path, path.with_extension("real"))
+                    .and_then(|()| symlink(path.with_extension("real"), &path)),
                 Change::HardLink(target) => fs::hard_link(folder.join(target), &path),
             };
         }
@@ -464,10 +470,11 @@ impl Case {
     /// Puts something else than an ordinary file where a file is read.
     fn spoil_input(&mut self, draw: &mut Draw, stock: &Stock) -> &'static str {
         let Some(file) = self.some_file(draw, stock) else { return self.spoil_option(draw) };
-        let piped = self.stdin.as_deref() == file.to_str();
+        // A pipe without an end is read until the disk is full, and who skips bad records waits
+        // for the next one.
+        let endless = self.stdin.as_deref() == file.to_str() || self.has("--skip-bad");
         let change = match draw.below(9) {
-            // A pipe without an end is read until the disk is full.
-            3 | 4 if piped => Change::Remove,
+            3 | 4 if endless => Change::Remove,
             0 => Change::Remove,
             1 => Change::Folder,
             2 => Change::Link("/dev/null".into()),
@@ -475,11 +482,7 @@ impl Case {
             4 => Change::Link("/dev/full".into()),
             5 => Change::Link("nowhere".into()),
             6 => Change::Link(file.file_name().map(PathBuf::from).unwrap_or_default()),
-            7 => {
-                // A link to the file itself is as good as the file.
-                let target = stock.path(&file.to_string_lossy());
-                Change::Link(target)
-            }
+            7 => Change::Rename,
             _ => Change::Mode("", 0o644),
         };
         self.changes.push((file, change));
@@ -491,19 +494,25 @@ impl Case {
         let flag = |word: &OsString| OUTPUTS.iter().any(|flag| word == flag);
         let at: Vec<usize> = (1..self.args.len()).filter(|at| flag(&self.args[at - 1])).collect();
         let Some(at) = at.get(draw.below(at.len())).copied() else {
+            // These write a file, and then only say so.
+            if !self.outputs.is_empty() {
+                return self.spoil_option(draw);
+            }
             self.stdout = if draw.once_in(2) { Stdout::Full } else { Stdout::Closed };
             return class;
         };
         let out = PathBuf::from(&self.args[at]);
         let input = self.inputs.first().cloned().unwrap_or_default();
+        // New files may be written into a folder that is also read.
+        let file = input.contains('.');
         let change = match draw.below(15) {
             0 => Some(Change::Mode("old\n", 0o600)),
             1 => Some(Change::Mode("old\n", 0o444)),
             2 => Some(Change::Folder),
             3 => Some(Change::Link("elsewhere".into())),
             4 => Some(Change::Link(out.clone())),
-            5 => Some(Change::Link(input.clone().into())),
-            6 => Some(Change::HardLink(input.clone().into())),
+            5 if file => Some(Change::Link(input.clone().into())),
+            6 if file => Some(Change::HardLink(input.clone().into())),
             _ => None,
         };
         match change {

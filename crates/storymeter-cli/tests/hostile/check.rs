@@ -247,7 +247,8 @@ fn forbidden_change<'a>(case: &Case, run: &'a Run, code: i32) -> Option<(&'stati
         case.outputs.iter().any(|output| below(output))
             || named().any(|output| {
                 let output = output.strip_prefix(".").unwrap_or(output);
-                below(output) || header(output)
+                // The folders above a new output are made too.
+                below(output) || header(output) || output.starts_with(path)
             })
     };
     for (path, old) in &run.before {
@@ -268,8 +269,12 @@ fn forbidden_change<'a>(case: &Case, run: &'a Run, code: i32) -> Option<(&'stati
         };
         return Some((kind, path));
     }
-    let new = run.after.keys().filter(|path| !run.before.contains_key(*path));
-    let mut unwanted = new.filter(|path| code == 2 || !may_write(path));
+    // An empty folder is no output.
+    let new = run
+        .after
+        .iter()
+        .filter(|(path, new)| !run.before.contains_key(*path) && !matches!(new, Entry::Folder));
+    let mut unwanted = new.map(|(path, _)| path).filter(|path| code == 2 || !may_write(path));
     let kind = if code == 2 { "left by a run that failed" } else { "new, but not an output" };
     unwanted.next().map(|path| (kind, path.as_path()))
 }
