@@ -319,7 +319,8 @@ impl Case {
             None => (line, None),
         };
         let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        let words = line.split([' ', '=', '#']).chain(stdin.as_deref());
+        // The first word is the verb, and one of them is called like a folder of the stock.
+        let words = line.split([' ', '=', '#']).skip(1).chain(stdin.as_deref());
         let mut inputs: Vec<String> = Vec::new();
         let names = stock.names();
         for word in words {
@@ -437,8 +438,11 @@ impl Case {
                 Change::Folder => fs::create_dir_all(&path)
                     .and_then(|()| fs::write(path.join(KEPT), "A file of the user.\n")),
                 Change::Link(target) => symlink(target, &path),
-                Change::Rename => fs::rename(&path, path.with_extension("real"))
-                    .and_then(|()| symlink(path.with_extension("real"), &path)),
+                Change::Rename => {
+                    let real = path.with_extension("real");
+                    let target = PathBuf::from(real.file_name().unwrap_or_default());
+                    fs::rename(&path, &real).and_then(|()| symlink(target, &path))
+                }
                 Change::HardLink(target) => fs::hard_link(folder.join(target), &path),
             };
         }
