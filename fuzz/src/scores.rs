@@ -1,26 +1,17 @@
-//! Reads a score table and its header from any bytes.
-//!
-//! The input is split at the first zero byte: what comes before it is the score file, and what
-//! comes after it is the header beside the file. Reading gives a table or an error and never
-//! panics. What was read is written as JSONL and read back unchanged.
-#![no_main]
+//! Score files and their headers.
 
 use std::fs;
-use std::sync::LazyLock;
 
-use libfuzzer_sys::fuzz_target;
 use storymeter_core::{Catalogue, Header, Role, ScoreTable, Value, read};
 
-static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+use crate::{FOLDER, parts, written};
 
-fuzz_target!(|bytes: &[u8]| {
-    let (scores, header) = match bytes.iter().position(|&byte| byte == 0) {
-        Some(zero) => (&bytes[..zero], Some(&bytes[zero + 1..])),
-        None => (bytes, None),
-    };
+/// A score file and, after a zero byte, its header. What was read is written as JSONL and read back
+/// unchanged.
+pub fn score_table(bytes: &[u8]) {
+    let [scores, header] = parts(bytes);
     for name in ["scores.jsonl", "scores.csv"] {
-        let path = FOLDER.path().join(name);
-        fs::write(&path, scores).unwrap();
+        let path = written(name, scores.unwrap_or_default());
         match header {
             Some(header) => fs::write(Header::path_of(&path), header).unwrap(),
             None => drop(fs::remove_file(Header::path_of(&path))),
@@ -29,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
             check(&table);
         }
     }
-});
+}
 
 fn check(table: &ScoreTable) {
     assert!(!table.rows().is_empty());
@@ -40,10 +31,10 @@ fn check(table: &ScoreTable) {
         assert!(present.clone().all(|value| value.is_finite()), "{}", column.key);
         assert_eq!(present.count() as u64, column.counts.present);
     }
-    let path = FOLDER.path().join("written.jsonl");
+    let path = FOLDER.join("written.jsonl");
     table.write(&path).unwrap();
     let again = read::scores(&path, &Catalogue::default()).unwrap();
-    assert_eq!(scores(&again), scores(table));
+    assert_eq!(metrics(&again), metrics(table));
     let ids = |table: &ScoreTable| -> Vec<String> {
         table.rows().iter().map(|row| row.id.clone()).collect()
     };
@@ -51,7 +42,7 @@ fn check(table: &ScoreTable) {
 }
 
 /// The keys and values of all metrics.
-fn scores(table: &ScoreTable) -> Vec<(String, Vec<Value>)> {
+fn metrics(table: &ScoreTable) -> Vec<(String, Vec<Value>)> {
     let column = |at: usize| (table.columns()[at].key.to_string(), table.values(at).to_vec());
     table.of_role(Role::Metric).into_iter().map(column).collect()
 }

@@ -1,0 +1,146 @@
+//! What `meta`, `correlate` and `report` read.
+//!
+//! The analyses take time, so they run only on small tables and with few draws.
+
+use storymeter_core::{Catalogue, Key, read};
+use storymeter_meta::correlate::{self, Judgments, Source};
+use storymeter_meta::ratings::RatingTable;
+use storymeter_meta::{
+    DrawOptions, DuelOptions, Scale, Settings, Study, folder, hanna, table, union, view,
+};
+use storymeter_report::{Inputs, Run, StoryTable, TrainingLog, page};
+
+use crate::{FOLDER, parts, written};
+
+/// Larger inputs are only parsed.
+const SMALL: usize = 4000;
+
+fn few_draws() -> Settings {
+    Settings {
+        resamples: 3,
+        duels: DuelOptions { draws: 3, ..DuelOptions::default() },
+        draws: DrawOptions { draws: 2, seed: 1 },
+        ..Settings::default()
+    }
+}
+
+/// Every result can be shown, and is read back as it was written.
+fn show(study: &Study) {
+    let sheets = view::sheets(study);
+    let _ = view::text::study(study, &sheets, &[]);
+    let json = serde_json::to_vec(study).unwrap();
+    let again: Study = serde_json::from_slice(&json).unwrap();
+    assert_eq!(serde_json::to_vec(&again).unwrap(), json);
+}
+
+/// Scores in HANNA's layout and, after a zero byte, single ratings.
+pub fn hanna_scores(bytes: &[u8]) {
+    let [Some(scores), ratings] = parts(bytes) else { return };
+    let path = written("hanna.csv", scores);
+    let _ = read::scores(&path, &Catalogue::default());
+    if bytes.len() > SMALL {
+        return;
+    }
+    let options = hanna::Options {
+        ratings: ratings.map(|ratings| written("ratings.csv", ratings)),
+        settings: few_draws(),
+        ..hanna::Options::default()
+    };
+    if let Ok(study) = hanna::analyse(&path, &options) {
+        show(&study);
+    }
+}
+
+/// Single ratings.
+pub fn ratings(bytes: &[u8]) {
+    let path = written("ratings.csv", bytes);
+    let criteria = ["Relevance", "Coherence"].map(Key::new);
+    if let Ok(ratings) = RatingTable::read(&path, &criteria, Scale::LIKERT_5) {
+        assert!(ratings.all().all(|rating| (1.0..=5.0).contains(&rating)));
+        if bytes.len() <= SMALL {
+            let _ = ratings.agreement();
+        }
+    }
+}
+
+/// A folder in UNION's layout: the ratings, the error types, the numbers of a metric and the edits,
+/// with zero bytes between them.
+pub fn union_set(bytes: &[u8]) {
+    let [Some(rated), typed, numbers, edits] = parts(bytes) else { return };
+    std::fs::create_dir_all(FOLDER.join("metric_output")).unwrap();
+    written("ant_data.txt", rated);
+    for (name, content) in
+        [("ant_data_all.txt", typed), ("metric_output/mine.txt", numbers), ("edits.txt", edits)]
+    {
+        match content {
+            Some(content) => drop(written(name, content)),
+            None => drop(std::fs::remove_file(FOLDER.join(name))),
+        }
+    }
+    if bytes.len() <= SMALL {
+        let options = union::Options { settings: few_draws(), ..union::Options::default() };
+        if let Ok(study) = union::analyse(&FOLDER, &options) {
+            show(&study);
+        }
+    }
+}
+
+/// Judgments and, after a zero byte, scores.
+pub fn correlate(bytes: &[u8]) {
+    let [Some(human), scores] = parts(bytes) else { return };
+    let catalogue = Catalogue::default();
+    for (human_name, scores_name) in [("human.txt", "scores.txt"), ("human.jsonl", "scores.jsonl")]
+    {
+        let human = written(human_name, human);
+        let Ok(judgments) = Judgments::read(&human, None, &catalogue) else { continue };
+        let file = written(scores_name, scores.unwrap_or_default());
+        let sources = [Source { name: "mine".to_owned(), file, metric: None }];
+        if let Ok(result) = correlate::correlate(&judgments, &sources, &catalogue, &few_draws()) {
+            let _ = result.to_json().to_string();
+        }
+    }
+}
+
+/// A score file with ratings and, after a zero byte, the error types that raters named.
+pub fn table(bytes: &[u8]) {
+    let [Some(scores), errors] = parts(bytes) else { return };
+    if bytes.len() > SMALL {
+        return;
+    }
+    let path = written("table.jsonl", scores);
+    let Ok(scores) = read::scores(&path, &Catalogue::default()) else { return };
+    let options = table::Options {
+        errors: errors.map(|errors| written("errors.jsonl", errors)),
+        settings: few_draws(),
+        ..table::Options::default()
+    };
+    if let Ok(study) = table::analyse(&scores, &options) {
+        show(&study);
+    }
+}
+
+/// `study.json`. A study that was accepted has a page.
+pub fn study(bytes: &[u8]) {
+    written("study.json", bytes);
+    let Ok(study) = folder::read(&FOLDER) else { return };
+    show(&study);
+    let inputs = Inputs { runs: vec![Run::new("fuzz", study)], ..Inputs::default() };
+    assert!(page::html(&inputs).starts_with("<!doctype html>"));
+}
+
+/// A training log. A log that was accepted has a page.
+pub fn training_log(bytes: &[u8]) {
+    let path = written("train.jsonl", bytes);
+    let Ok(Some(log)) = TrainingLog::read(&path, "fuzz") else { return };
+    let inputs = Inputs { logs: vec![log], ..Inputs::default() };
+    assert!(page::html(&inputs).starts_with("<!doctype html>"));
+}
+
+/// A score file with explanations and texts, as the report shows it.
+pub fn story_table(bytes: &[u8]) {
+    let path = written("stories.jsonl", bytes);
+    if let Ok(stories) = StoryTable::read(&path, &Catalogue::default()) {
+        assert_eq!(stories.len(), stories.details().len());
+    }
+    let _ = StoryTable::read_stories(&path);
+}

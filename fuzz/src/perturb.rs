@@ -1,0 +1,60 @@
+//! What `perturb` reads beside stories.
+
+use std::sync::LazyLock;
+
+use storymeter_core::Story;
+use storymeter_core::rng::StreamId;
+use storymeter_perturb::{Config, Donors, Perturber};
+use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
+use storymeter_text::tagger::Tagger;
+
+static STORY: LazyLock<Story> = LazyLock::new(|| Story {
+    id: "1".to_owned(),
+    text: "Mia had an old red kite. It did not fly. She was happy. The rain fell.".to_owned(),
+    ..Story::default()
+});
+
+fn perturb(donors: &Donors, lexicon: &Lexicon) {
+    let config = Config::default().checked().unwrap();
+    let perturber = Perturber::new(config, donors, lexicon, Tagger::embedded());
+    for draw in 0..4 {
+        if let Ok(sample) = perturber.perturb(&STORY, 1, StreamId::Draw { record: 0, draw }) {
+            assert!(!sample.techniques.is_empty());
+        }
+    }
+}
+
+/// Prepared donors. Their checksum is made right, because it would keep all damage away from the
+/// parser. What was read is used, written and read back.
+pub fn donors(bytes: &[u8]) {
+    let mut bytes = bytes.to_vec();
+    let start = bytes.len().min(MAGIC + 8);
+    let (head, body) = bytes.split_at_mut(start);
+    if let Some(sum) = head.get_mut(MAGIC..) {
+        let right = body.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        sum.iter_mut().zip(right.to_le_bytes()).for_each(|(byte, right)| *byte = right);
+    }
+    let Ok(donors) = Donors::from_bytes(&bytes) else { return };
+    perturb(&donors, Lexicon::embedded());
+    let mut written = Vec::new();
+    donors.write_to(&mut written).unwrap();
+    assert_eq!(Donors::from_bytes(&written).unwrap().len(), donors.len());
+}
+
+/// The number of bytes at the beginning of every donor file.
+const MAGIC: usize = 20;
+
+/// A table of antonyms, alone and added to WordNet's.
+pub fn antonyms(bytes: &[u8]) {
+    static DONORS: LazyLock<Donors> =
+        LazyLock::new(|| Donors::from_bytes(include_bytes!("../tiny/donors.bin")).unwrap());
+    if let Ok(lexicon) = Lexicon::from_conceptnet(bytes, "fuzz") {
+        for word in ["old", "happy", "have"] {
+            assert!(lexicon.antonyms(word, PartOfSpeech::Adjective).iter().all(|w| !w.is_empty()));
+        }
+        perturb(&DONORS, &lexicon);
+    }
+    let _ = Lexicon::embedded().extended_with(bytes, "fuzz");
+}

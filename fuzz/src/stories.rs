@@ -1,0 +1,83 @@
+//! Stories in every format.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use storymeter_core::Story;
+use storymeter_core::read::{Format, RawRecords, ReadOptions, from_reader, open};
+use storymeter_core::write::{Layout, StoryWriter};
+
+fn options(format: Option<Format>) -> ReadOptions {
+    ReadOptions { format, skip_bad: true, max_line: 4096, ..ReadOptions::default() }
+}
+
+fn read(bytes: Vec<u8>, options: &ReadOptions) -> Vec<Story> {
+    let records = from_reader("fuzz", Cursor::new(bytes), options);
+    records.filter_map(|record| record.ok().map(|record| record.story)).collect()
+}
+
+/// JSONL that was read is written and read back unchanged.
+pub fn jsonl(bytes: &[u8]) {
+    let options =
+        ReadOptions { max_line: ReadOptions::default().max_line, ..options(Some(Format::Jsonl)) };
+    let stories = read(bytes.to_vec(), &options);
+    let mut writer = StoryWriter::new(Vec::new(), Layout::Jsonl).unwrap();
+    for story in &stories {
+        assert!(!story.text.trim().is_empty() && !story.id.is_empty());
+        writer.write(story).unwrap();
+    }
+    assert_eq!(read(writer.finish().unwrap(), &options), stories);
+}
+
+/// CSV, TSV and HANNA's rows that were read are written as CSV and read back.
+pub fn delimited(bytes: &[u8]) {
+    for format in [Format::Csv, Format::Tsv, Format::HannaAnnotations] {
+        let stories = read(bytes.to_vec(), &options(Some(format)));
+        for story in &stories {
+            assert!(!story.text.trim().is_empty() && !story.id.is_empty());
+            let sentences: Vec<&str> =
+                story.sentences.iter().map(|range| &story.text[range.clone()]).collect();
+            assert!(sentences.is_empty() || sentences.join(" ") == story.text);
+        }
+        let mut writer = StoryWriter::new(Vec::new(), Layout::Csv).unwrap();
+        stories.iter().for_each(|story| writer.write(story).unwrap());
+        let again = read(writer.finish().unwrap(), &options(Some(Format::Csv)));
+        // Quotes and added columns may push a record over the limit. All others come back
+        // unchanged.
+        for story in &again {
+            assert!(stories.iter().any(|first| first.text.replace("\r\n", "\n") == story.text));
+        }
+    }
+}
+
+/// The text layouts, with the format given or recognised, gzip included. Records are in order and
+/// numbered without gaps.
+pub fn text(bytes: &[u8]) {
+    let forced = [Format::Paragraphs, Format::Lines, Format::UnionAnnotations, Format::RocBlocks];
+    for format in forced.into_iter().map(Some).chain([None]) {
+        let options = ReadOptions { format, max_line: 4096, ..ReadOptions::default() };
+        let name = Path::new("fuzz.txt");
+        let raw = RawRecords::from_reader(name, Cursor::new(bytes.to_vec()), &options);
+        let mut line = 0;
+        for (number, record) in raw.filter_map(Result::ok).enumerate() {
+            assert_eq!(record.number(), number as u64);
+            let place = record.place();
+            assert!(place.line > Some(line) || format.is_none());
+            line = place.line.unwrap_or_default();
+            if let Ok(record) = record.parse() {
+                assert!(!record.story.text.trim().is_empty());
+                let paragraphs = format == Some(Format::Paragraphs);
+                assert!(!(paragraphs && record.story.text.contains("\n\n")));
+            }
+        }
+    }
+}
+
+/// Parquet. A file of a few bytes can say that it has many rows, so only some are read.
+pub fn parquet(bytes: &[u8]) {
+    let path = crate::written("fuzz.parquet", bytes);
+    let options = options(Some(Format::Parquet));
+    for record in open(&[path], &options).into_iter().flatten().take(200).flatten() {
+        assert!(!record.story.text.trim().is_empty() && !record.story.id.is_empty());
+    }
+}
