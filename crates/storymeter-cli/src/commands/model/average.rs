@@ -1,6 +1,5 @@
 //! `storymeter model average`: averages the weights of several models.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -46,10 +45,8 @@ pub(super) fn run(args: &AverageArgs, common: &Common) -> anyhow::Result<Outcome
     drop(folder);
     if !common.quiet {
         let name = args.output.display().to_string();
-        let mut out = Output::open(None)?;
-        let (count, weights) = (models.len(), mean.fingerprint());
-        writeln!(out, "{}: the mean of {count} models, weights {weights}", plain(&name))?;
-        out.finish()?;
+        let (name, count, weights) = (plain(&name), models.len(), mean.fingerprint());
+        Output::print(&format!("{name}: the mean of {count} models, weights {weights}\n"))?;
     }
     Ok(Outcome::Done)
 }

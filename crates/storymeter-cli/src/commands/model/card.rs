@@ -1,7 +1,6 @@
 //! `storymeter model show`: prints a model card.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use serde_json::json;
 use storymeter::core::terminal::{plain, plain_lines};
@@ -13,19 +12,16 @@ use crate::output::Output;
 /// Prints the card of a model.
 pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<Outcome> {
     let model = Location::find(name)?.describe()?;
-    let text = if as_json {
+    if as_json {
         let value = json!({
             "bytes": model.bytes,
             "fingerprint": model.fingerprint,
             "card": model.card,
         });
-        format!("{}\n", serde_json::to_string_pretty(&value)?)
+        Output::print_data(&format!("{}\n", serde_json::to_string_pretty(&value)?))?;
     } else {
-        text(&model)
-    };
-    let mut out = Output::open(None)?;
-    out.write_all(text.as_bytes())?;
-    out.finish()?;
+        Output::print(&text(&model))?;
+    }
     Ok(Outcome::Done)
 }
 

@@ -1,7 +1,6 @@
 //! `storymeter model list`: lists the models of this machine.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use serde_json::{Value, json};
 use storymeter::core::terminal::plain;
@@ -23,10 +22,10 @@ pub(super) fn run(as_json: bool) -> anyhow::Result<Outcome> {
             (name, location, description)
         })
         .collect();
-    let text = if as_json {
+    if as_json {
         let values: Vec<Value> =
             described.iter().map(|(name, place, d)| value(name, place, d)).collect();
-        format!("{}\n", serde_json::to_string_pretty(&values)?)
+        Output::print_data(&format!("{}\n", serde_json::to_string_pretty(&values)?))?;
     } else {
         let mut text = String::new();
         for (name, place, description) in &described {
@@ -39,11 +38,8 @@ pub(super) fn run(as_json: bool) -> anyhow::Result<Outcome> {
             "\nModels are installed in {}; set STORYMETER_MODELS to change that.",
             plain(&folder)
         );
-        text
-    };
-    let mut out = Output::open(None)?;
-    out.write_all(text.as_bytes())?;
-    out.finish()?;
+        Output::print(&text)?;
+    }
     Ok(Outcome::Done)
 }
 

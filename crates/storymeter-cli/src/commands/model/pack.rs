@@ -1,6 +1,5 @@
 //! `storymeter model pack`: packs a trained model into one file.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -160,10 +159,8 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     if !common.quiet && args.output.is_file() {
         let stored = StoredModel::open(&args.output)?;
         let name = args.output.display().to_string();
-        let mut out = Output::open(None)?;
-        let megabytes = bytes as f64 / 1e6;
-        writeln!(out, "{}: {megabytes:.1} MB, weights {}", plain(&name), stored.fingerprint())?;
-        out.finish()?;
+        let (megabytes, weights) = (bytes as f64 / 1e6, stored.fingerprint());
+        Output::print(&format!("{}: {megabytes:.1} MB, weights {weights}\n", plain(&name)))?;
     }
     Ok(Outcome::Done)
 }

@@ -98,9 +98,7 @@ fn say(common: &Common, text: &str) -> anyhow::Result<()> {
     if common.quiet {
         return Ok(());
     }
-    let mut out = Output::open(None)?;
-    writeln!(out, "{}", plain(text))?;
-    out.finish()
+    Output::print(&format!("{}\n", plain(text)))
 }
 
 /// Fetches the bytes that are still missing in the file `part`.

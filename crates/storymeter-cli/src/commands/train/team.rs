@@ -11,6 +11,7 @@ use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use storymeter::core::file::remove_temporaries;
 use storymeter::union::train::{NcclId, Rank, Team};
 
 use crate::Outcome;
@@ -146,6 +147,7 @@ pub fn join(number: usize, ranks: usize) -> anyhow::Result<Team> {
     std::thread::spawn(|| {
         // The overseer sends nothing more, so this returns when it has ended.
         let _ = io::stdin().lock().read(&mut [0]);
+        remove_temporaries();
         std::process::exit(2);
     });
     Ok(Team { rank: Rank { number, of: ranks }, id })
