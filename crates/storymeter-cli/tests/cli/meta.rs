@@ -369,7 +369,11 @@ fn own_scores_with_faults_are_refused() {
         "--without Nobody",
         "there is no system \"Nobody\"; there are: Human, Tale",
     );
-    bad(scores_jsonl().replacen("0.", "zero", 1), "", "scores.jsonl:1: field \"scores\": wrong JSON");
+    bad(
+        scores_jsonl().replacen("0.", "zero", 1),
+        "",
+        "scores.jsonl:1: field \"scores\": wrong JSON",
+    );
 }
 
 /// Stories of four systems that wrote for different items, rated on criteria with hostile names.
