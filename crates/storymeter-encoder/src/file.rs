@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The most bytes of `config.json`. Real ones have a few thousand.
-pub(crate) const LARGEST_CONFIG: u64 = 1 << 22;
+/// The most bytes that `config.json` may have. Real ones have a few thousand.
+pub const LARGEST_CONFIG: u64 = 1 << 22;
 /// The most bytes of a file of weights. The largest encoders of the BERT family have 1.4 GB.
 const LARGEST_WEIGHTS: u64 = 1 << 33;
 /// The most bytes of the header of a file of weights, as in the library that reads it.

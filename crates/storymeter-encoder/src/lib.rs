@@ -67,7 +67,7 @@ pub use batch::Batch;
 pub use checkpoint::load_parameters;
 pub use config::{Config, Family};
 pub use error::{DeviceError, Error, Result};
-pub use file::{read_model_file, read_tensor_file};
+pub use file::{LARGEST_CONFIG, read_model_file, read_tensor_file};
 pub use grid::{Grid, Rounded};
 pub use infer::{Encoder, Hidden, Precision, Workspace};
 pub use kernel::{Activation, Isa};

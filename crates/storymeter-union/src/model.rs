@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::{
-    Config, LARGEST_TOKENIZER_FILE, Parameters, TOKENIZER_FILES, Tokenizer, read_model_file,
-    read_tensor_file,
+    Config, LARGEST_CONFIG, LARGEST_TOKENIZER_FILE, Parameters, TOKENIZER_FILES, Tokenizer,
+    read_model_file, read_tensor_file,
 };
 
 use crate::error::brief;
@@ -31,8 +31,6 @@ const HEADS: &str = "heads.safetensors";
 
 /// The most bytes of a card. A hundred thousand epochs, which it has a record of, take less.
 const LARGEST_CARD: usize = 1 << 26;
-/// The most bytes of `config.json`.
-const LARGEST_CONFIG: u64 = 1 << 22;
 
 /// The names that a model folder can have for its files. `storymeter.json` is the last.
 pub const MODEL_FILES: [&str; 8] = {
