@@ -86,6 +86,10 @@ fn model(error: &union::Error) -> Option<String> {
         union::Error::OtherRun { .. } => {
             Some("--overwrite starts anew and removes that checkpoint".to_owned())
         }
+        union::Error::Mixture { .. } => Some(
+            "`storymeter train ... --resume` saves the model of an interrupted training again"
+                .to_owned(),
+        ),
         union::Error::File(error) => input(error),
         _ => None,
     }

@@ -1,5 +1,6 @@
 //! Writes results to standard output or to a file, whole or not at all.
 
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Seek as _, Write};
 use std::path::Path;
 
@@ -79,6 +80,15 @@ impl Output {
 /// is a file would be written to from its beginning, over what is there.
 pub fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
+}
+
+/// Standard output as a file, for lines that must appear at once.
+pub fn stdout_file() -> io::Result<File> {
+    #[cfg(unix)]
+    let handle = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
+    #[cfg(windows)]
+    let handle = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned()?;
+    Ok(File::from(handle))
 }
 
 const SPOOL: &str = "the temporary file for standard output";

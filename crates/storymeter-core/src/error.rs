@@ -84,6 +84,12 @@ pub enum Error {
         /// The input that is the same file.
         input: PathBuf,
     },
+    /// Something that can be read only once is named twice.
+    #[error("{place}: it is named twice, but it can be read only once")]
+    NamedTwice {
+        /// Standard input, a pipe or a device.
+        place: Place,
+    },
     /// Two outputs are one file.
     #[error("{}: this is also the output {}; name two files", .second.display(), .first.display())]
     SameOutput {

@@ -156,7 +156,7 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         .only(&args.techniques)
         .and_then(|config| config.with_counts(&args.counts))?
         .checked()?;
-    refuse_overwriting(args)?;
+    check_files(args)?;
     let own_lexicon = read_lexicon(args)?;
     let lexicon = own_lexicon.as_ref().unwrap_or_else(|| Lexicon::embedded());
     let tagger = Tagger::embedded();
@@ -200,10 +200,11 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Checks that no output is also an input.
-fn refuse_overwriting(args: &PerturbArgs) -> anyhow::Result<()> {
+/// Checks that no input is read by two, and that no output is also an input.
+fn check_files(args: &PerturbArgs) -> anyhow::Result<()> {
     let tables = [&args.donors, &args.antonyms, &args.more_antonyms].into_iter().flatten();
     let inputs: Vec<&Path> = args.input.files.iter().chain(tables).map(PathBuf::as_path).collect();
+    file::named_once(&inputs)?;
     let outputs = [&args.output, &args.save_donors].into_iter().flatten();
     let outputs: Vec<&Path> =
         outputs.map(PathBuf::as_path).filter(|path| !is_stdout(path)).collect();

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use storymeter::core::{AtomicFile, file};
+use storymeter::core::file;
 use storymeter::report::{Error, Inputs, figures, files, page};
 
 use crate::Outcome;
 use crate::args::Common;
+use crate::output::{Output, Reader};
 
 /// Arguments of `storymeter report`.
 #[derive(Debug, Args)]
@@ -45,6 +46,7 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
     let sources = Inputs::files(&args.inputs, args.stories.as_deref());
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    file::named_once(&sources)?;
     file::distinct(&[&args.output], &sources)?;
     let inputs = Inputs::read(&args.inputs, args.stories.as_deref(), &storymeter::catalogue())
         .map_err(with_advice)?;
@@ -53,37 +55,24 @@ pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
         Some(folder) => Some(files::draft(&figures::all(&inputs), folder)?),
         None => None,
     };
-    let mut page = AtomicFile::create(&args.output)?;
+    let mut page = Output::open(Some(&args.output), Reader::Program)?;
     page.write_all(html.as_bytes())
         .with_context(|| format!("cannot write {}", args.output.display()))?;
     let mut said = String::new();
     if let (Some(draft), Some(folder)) = (figures, &args.figures) {
         let paths = draft.paths();
-        // The page is named by its real folder, as it may not exist yet under any name.
-        let output = real(&args.output);
-        let drawn: Vec<PathBuf> = paths.iter().map(|path| real(path)).collect();
         let outputs: Vec<&Path> =
-            [&output].into_iter().chain(&drawn).map(PathBuf::as_path).collect();
+            [&args.output].into_iter().chain(&paths).map(PathBuf::as_path).collect();
         file::distinct(&outputs, &sources)?;
         said = format!(", {} files in {}", paths.len(), folder.display());
         draft.commit(&[])?;
     }
-    page.commit()?;
+    page.finish()?;
     if !common.quiet {
         let size = html.len() as f64 / 1e6;
         crate::note(&format!("{}: {size:.1} MB{said}", args.output.display()));
     }
     Ok(Outcome::Done)
-}
-
-/// A path whose folder has one name only, so that it can be compared with other paths.
-fn real(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
-    match (folder, path.file_name()) {
-        (Ok(folder), Some(name)) => folder.join(name),
-        _ => path.to_owned(),
-    }
 }
 
 /// Adds the command that would help to an error of the library.

@@ -185,7 +185,7 @@ fn name_and_folder(text: &str) -> Result<(String, PathBuf), String> {
 /// Scores the stories.
 pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let format = output_format(args)?;
-    refuse_overwriting(args)?;
+    check_files(args)?;
     let scorer = scorer(args).build()?;
     refuse_unused_model(args, &scorer)?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
@@ -285,8 +285,11 @@ fn output_file(args: &ScoreArgs) -> Option<&Path> {
     args.output.as_deref().filter(|path| !is_stdout(path))
 }
 
-/// Checks that neither the output nor its header is also an input.
-fn refuse_overwriting(args: &ScoreArgs) -> anyhow::Result<()> {
+/// Checks that no input is read by two, and that neither the output nor its header is also an
+/// input.
+fn check_files(args: &ScoreArgs) -> anyhow::Result<()> {
+    let read = args.input.files.iter().chain(&args.references).map(PathBuf::as_path);
+    file::named_once(&read.collect::<Vec<_>>())?;
     let Some(output) = output_file(args) else { return Ok(()) };
     let folders = args.weights.iter().map(|(_, folder)| folder);
     let inputs = args.input.files.iter().chain(&args.references);

@@ -226,8 +226,8 @@ fn take_output(
     if folder.has_name_of(log) {
         bail!("--log {}: the model has a file of this name; name another file", log.display());
     }
-    let stories = args.stories.iter().filter(|path| path.as_os_str() != "-");
-    let files: Vec<&Path> = stories.chain(&args.config).map(PathBuf::as_path).collect();
+    let files: Vec<&Path> = args.stories.iter().chain(&args.config).map(PathBuf::as_path).collect();
+    file::named_once(&files)?;
     let models = args.teacher.iter().map(PathBuf::as_path).chain([init]);
     folder.check_distinct(&[log], &files, &models.collect::<Vec<_>>())?;
     if args.resume && !out.join(CHECKPOINT).exists() && !common.quiet {

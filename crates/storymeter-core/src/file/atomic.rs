@@ -138,7 +138,7 @@ fn temporary(path: &Path) -> Result<Temporary> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    Temporary::file_in(folder).map_err(|error| match error {
+    Temporary::output_in(folder).map_err(|error| match error {
         // The folder is where it failed, but the output is what the user knows.
         Error::Io { source, .. } => Error::io(Place::file(path), source),
         other => other,

@@ -8,19 +8,20 @@ use crate::{Error, Place, Result};
 /// What makes a file or folder itself, whatever it is called: the same through symbolic links and
 /// hard links.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Identity {
+enum Identity {
+    /// The device and the number of the file on it.
     #[cfg(unix)]
-    device_and_inode: (u64, u64),
-    #[cfg(not(unix))]
-    path: PathBuf,
+    Number(u64, u64),
+    /// The real folder, and the name in it.
+    Path(PathBuf),
 }
 
 impl Identity {
-    /// The identity of an ordinary file or a folder. Devices and pipes cannot be overwritten, so
-    /// they have none, and neither has a file that does not exist.
+    /// The identity of an ordinary file or a folder that exists. Devices and pipes cannot be
+    /// overwritten, so they have none.
     fn of(path: &Path) -> Option<Self> {
         // Standard input may come from a file (`< stories.jsonl`).
-        let path = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
+        let path = if is_stdin(path) { Path::new("/dev/stdin") } else { path };
         let there = path.metadata().ok()?;
         if !there.is_file() && !there.is_dir() {
             return None;
@@ -28,18 +29,50 @@ impl Identity {
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt;
-            Some(Self { device_and_inode: (there.dev(), there.ino()) })
+            Some(Self::Number(there.dev(), there.ino()))
         }
         #[cfg(not(unix))]
-        Some(Self { path: path.canonicalize().ok()? })
+        Some(Self::Path(path.canonicalize().ok()?))
     }
+
+    /// The identity of an output, which may not exist yet.
+    fn of_output(path: &Path) -> Option<Self> {
+        if path.exists() {
+            return Self::of(path);
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let real = folder.unwrap_or(Path::new(".")).canonicalize().ok();
+        let real = real.zip(path.file_name()).map(|(folder, name)| folder.join(name));
+        Some(Self::Path(real.unwrap_or_else(|| path.to_owned())))
+    }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Refuses inputs that can be read only once and are named twice: standard input (`-`), pipes and
+/// devices. The second reader would find nothing, or wait for ever.
+///
+/// # Errors
+/// [`Error::NamedTwice`].
+pub fn named_once(inputs: &[&Path]) -> Result<()> {
+    let once = |path: &Path| {
+        is_stdin(path) || path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir())
+    };
+    for (at, input) in inputs.iter().enumerate() {
+        if inputs[..at].contains(input) && once(input) {
+            return Err(Error::NamedTwice { place: Place::file(input) });
+        }
+    }
+    Ok(())
 }
 
 /// Refuses outputs that are also inputs, and two outputs that are one file.
 ///
 /// Symbolic links and hard links are seen through. A folder among the inputs stands for itself and
-/// for the files in it, and `-` for the file that standard input comes from, if it is one. Outputs that do not exist yet, devices and pipes are never refused; only
-/// two outputs of the same name are.
+/// for the files in it, and `-` for the file that standard input comes from, if it is one. Devices
+/// and pipes are never refused.
 ///
 /// ```
 /// # let dir = tempfile::tempdir()?;
@@ -55,18 +88,15 @@ impl Identity {
 /// [`Error::OverInput`] or [`Error::SameOutput`].
 pub fn distinct(outputs: &[&Path], inputs: &[&Path]) -> Result<()> {
     let real: Vec<(&Path, Option<Identity>)> =
-        outputs.iter().map(|output| (*output, Identity::of(output))).collect();
+        outputs.iter().map(|output| (*output, Identity::of_output(output))).collect();
     for (at, (output, identity)) in real.iter().enumerate() {
-        let same = |(other, its): &&(&Path, Option<Identity>)| match identity {
-            Some(_) => identity == its,
-            // A device may be written to twice.
-            None => output == other && !output.exists(),
-        };
+        let same =
+            |(_, other): &&(&Path, Option<Identity>)| identity.is_some() && identity == other;
         if let Some((first, _)) = real[..at].iter().find(same) {
             return Err(Error::SameOutput { first: (*first).into(), second: (*output).into() });
         }
     }
-    if real.iter().all(|(_, identity)| identity.is_none()) {
+    if outputs.iter().all(|output| !output.exists()) {
         return Ok(());
     }
     let clash = |input: &Path| {
@@ -126,8 +156,18 @@ mod tests {
         let (a, b) = (dir.path().join("a"), dir.path().join("b"));
         assert!(distinct(&[&a, &b], &[]).is_ok());
         assert!(matches!(distinct(&[&a, &a], &[]), Err(Error::SameOutput { .. })));
+        let long = dir.path().join(".").join("a");
+        assert!(matches!(distinct(&[&a, &long], &[]), Err(Error::SameOutput { .. })));
         std::fs::write(&a, "").unwrap();
         std::fs::hard_link(&a, &b).unwrap();
         assert!(matches!(distinct(&[&a, &b], &[]), Err(Error::SameOutput { .. })));
+    }
+
+    #[test]
+    fn standard_input_is_named_once_and_a_file_as_often_as_one_likes() {
+        let (dash, file) = (Path::new("-"), Path::new(file!()));
+        assert!(named_once(&[dash, file, file]).is_ok());
+        let error = named_once(&[dash, file, dash]).unwrap_err().to_string();
+        assert_eq!(error, "standard input: it is named twice, but it can be read only once");
     }
 }

@@ -6,7 +6,8 @@
 //!   interrupted ([`remove_temporaries`]) or was killed (the next one to work in that folder
 //!   removes it).
 //! - [`read`] reads a whole file that must not be larger than its caller expects.
-//! - [`distinct`] refuses an output that is also an input.
+//! - [`distinct`] refuses an output that is also an input, and [`named_once`] a pipe that two
+//!   readers would share.
 //! - [`FolderLock`] keeps two programs from writing into one folder.
 
 mod atomic;
@@ -16,7 +17,7 @@ mod temporary;
 mod whole;
 
 pub use atomic::AtomicFile;
-pub use identity::distinct;
+pub use identity::{distinct, named_once};
 pub use lock::FolderLock;
 pub use temporary::{Temporary, remove_temporaries};
 pub use whole::{read, read_text};

@@ -88,17 +88,27 @@ impl Drop for Listed {
 }
 
 impl Temporary {
-    /// A file in a folder.
+    /// A file in a folder, which only this user can read. It is for copies of what the user has,
+    /// which may be private.
     ///
     /// # Errors
     /// If the file cannot be created there.
     pub fn file_in(folder: &Path) -> Result<Self> {
+        Self::file_with(folder, 0o600)
+    }
+
+    /// A file with the permissions of an ordinary new one. The umask still applies.
+    pub(super) fn output_in(folder: &Path) -> Result<Self> {
+        Self::file_with(folder, 0o666)
+    }
+
+    #[cfg_attr(not(unix), allow(unused_variables))]
+    fn file_with(folder: &Path, mode: u32) -> Result<Self> {
         Self::make(folder, |builder| {
             #[cfg(unix)]
             {
                 use std::os::unix::fs::PermissionsExt;
-                // The permissions of an ordinary new file. The umask still applies.
-                builder.permissions(fs::Permissions::from_mode(0o666));
+                builder.permissions(fs::Permissions::from_mode(mode));
             }
             let file = builder.tempfile_in(folder)?;
             // Without locks, the file is safe too: nobody removes what cannot be locked.

@@ -1,9 +1,9 @@
 //! `storymeter meta table SCORES`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use storymeter::core::{Direction, Header};
+use storymeter::core::{Direction, Header, file};
 use storymeter::meta::Scale;
 use storymeter::meta::table::{Options, analyse, with_stories};
 
@@ -50,6 +50,10 @@ pub struct TableArgs {
 
 /// Analyses the file.
 pub fn run(args: &TableArgs) -> anyhow::Result<Outcome> {
+    let named =
+        [Some(&args.scores), args.stories.as_ref(), args.errors.as_ref(), args.drift.as_ref()];
+    let named: Vec<&Path> = named.into_iter().flatten().map(PathBuf::as_path).collect();
+    file::named_once(&named)?;
     let scores = storymeter::read(&args.scores)?;
     let (scores, warnings) = match &args.stories {
         Some(stories) => with_stories(&scores, stories)?,

@@ -17,6 +17,8 @@ use serde_json::{Map, Value, json};
 use storymeter::core::{AtomicFile, Error, Place, Result};
 use storymeter::union::train::{EpochReport, Event, Quality};
 
+use crate::output::{is_stdout, stdout_file};
+
 /// The longest line of a log. The longest one has all settings and the names of the files.
 const LONGEST_LINE: u64 = 1 << 24;
 
@@ -30,6 +32,9 @@ impl Log {
     /// Opens a new log, or continues one after its first `epochs_done` epochs.
     pub fn open(path: &Path, epochs_done: u64) -> Result<Self> {
         let failed = |e| Error::io(Place::file(path), e);
+        if is_stdout(path) {
+            return Ok(Self { path: path.to_owned(), file: stdout_file().map_err(failed)? });
+        }
         // A device or a pipe has no earlier log, and is not read: it may have no end.
         if path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
             let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
