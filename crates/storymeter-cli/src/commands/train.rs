@@ -11,7 +11,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use storymeter::core::read::{Format, Skipped};
 use storymeter::core::terminal::plain;
-use storymeter::core::{Place, Story};
+use storymeter::core::{Place, Story, file};
 use storymeter::perturb::Technique;
 use storymeter::union::train::{
     Activations, CHECKPOINT, Device, EpochReport, Event, Job, Preset, Settings, train,
