@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::draw::Draw;
 use crate::mutate::{TEXTS, mutate};
@@ -419,6 +419,11 @@ impl Case {
             copy(&stock.path(name), &folder.join(name));
         }
         for (path, change) in &self.changes {
+            // A case may name any path of the machine, but it changes files of its own folder only.
+            let inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+            if !Path::new(path).components().all(inside) {
+                continue;
+            }
             let path = folder.join(path);
             if !matches!(change, Change::Rename) {
                 let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
@@ -527,7 +532,7 @@ impl Case {
             }
             None => {
                 let values =
-                    [&input, "/dev/null", "/dev/full", "nowhere/out", "", ".", "/dev/stdout", "-"];
+                    [&input, "/dev/null", "/dev/full", "nowhere/out", "", "/dev/stdout", "-"];
                 self.args[at] = draw.pick(&values).into();
             }
         }
