@@ -205,7 +205,9 @@ vectorised! {
                     let row = channels(&b[p * stride..], panel, width, panels);
                     for j in 0..COLS {
                         let q = nearest(row[j] * steps[j]);
-                        sums[j] += q;
+                        // With weights that make no sense, numbers can be too large. The score
+                        // is then not a number, whatever this sum is.
+                        sums[j] = sums[j].wrapping_add(q);
                         words[j] |= (q as u32 & 0xff) << (8 * place);
                     }
                 }
