@@ -166,7 +166,7 @@ vectorised! {
                         None => padded[..chunk.len()].copy_from_slice(chunk),
                     }
                     let q = padded.map(|v| nearest(v * steps));
-                    // As in `pack_values`, numbers that are too large make any sum right.
+                    // As in `pack_values`: the sum means nothing if numbers are too large.
                     sum = q.iter().fold(sum, |sum: i32, q| sum.wrapping_add(*q));
                     let groups = out.as_chunks_mut::<4>().0.chunks_exact_mut(COLS);
                     for (out, four) in groups.zip(q.map(|q| q as i8).as_chunks::<4>().0) {
