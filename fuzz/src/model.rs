@@ -32,11 +32,13 @@ static STORIES: LazyLock<[Story; 2]> = LazyLock::new(|| {
     })
 });
 
-/// Every score of a model that was accepted is a probability.
+/// Every score of a model that was accepted is a probability. It is not a number if the weights are
+/// so large that the network overflows.
 fn score(scorer: &Scorer) {
     let stories: Vec<&Story> = STORIES.iter().collect();
     for score in scorer.score(&stories).unwrap() {
-        assert!((0.0..=1.0).contains(&score.probability), "{score:?}");
+        let score = score.probability;
+        assert!(score.is_nan() || (0.0..=1.0).contains(&score), "{score}");
     }
 }
 

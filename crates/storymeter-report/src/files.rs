@@ -127,6 +127,7 @@ mod convert {
             svg2pdf::ConversionOptions::default(),
             svg2pdf::PageOptions::default(),
         )
+        .map(crate::pdf::in_order)
         .map_err(|e| failed(id, "pdf", e))
     }
 }

@@ -32,6 +32,8 @@ mod heat;
 mod inputs;
 pub mod page;
 mod palette;
+#[cfg(feature = "figures")]
+mod pdf;
 mod scatter;
 mod stories;
 mod summary;

@@ -532,7 +532,7 @@ impl Case {
             }
             None => {
                 let values =
-                    [&input, "/dev/null", "/dev/full", "nowhere/out", "", ".", "/dev/stdout", "-"];
+                    [&input, "/dev/null", "/dev/full", "nowhere/out", "", "/dev/stdout", "-"];
                 self.args[at] = draw.pick(&values).into();
             }
         }

@@ -27,7 +27,7 @@ const ADDRESSES: u32 = 3_000_000;
 const FILE_SIZE: u32 = 400_000;
 
 /// A message of this many bytes is too long.
-const LONGEST_MESSAGE: usize = 4000;
+const LONGEST_MESSAGE: usize = 5000;
 
 /// How a case ended.
 pub struct CaseResult {
@@ -269,11 +269,16 @@ fn forbidden_change<'a>(case: &Case, run: &'a Run, code: i32) -> Option<(&'stati
         };
         return Some((kind, path));
     }
-    // An empty folder is no output.
-    let new = run
-        .after
-        .iter()
-        .filter(|(path, new)| !run.before.contains_key(*path) && !matches!(new, Entry::Folder));
+    // An empty folder is no output. A training keeps its log and its checkpoint, and a fetch what
+    // it has, so that they can be continued.
+    let kept = |path: &Path| match path.extension().and_then(OsStr::to_str) {
+        Some("jsonl" | "log" | "safetensors") => case.verb() == "train",
+        Some("part") => path.starts_with("installed"),
+        _ => false,
+    };
+    let new = run.after.iter().filter(|(path, new)| {
+        !run.before.contains_key(*path) && !matches!(new, Entry::Folder) && !kept(path)
+    });
     let mut unwanted = new.map(|(path, _)| path).filter(|path| code == 2 || !may_write(path));
     let kind = if code == 2 { "left by a run that failed" } else { "new, but not an output" };
     unwanted.next().map(|path| (kind, path.as_path()))
@@ -306,7 +311,7 @@ fn compare(case: &Case, one: &Run, three: &Run, faults: &mut Vec<(&'static str, 
 fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with(".storymeter-")
-        || [".partial", ".new", ".part", ".tmp"].iter().any(|end| name.ends_with(end))
+        || [".partial", ".new", ".tmp"].iter().any(|end| name.ends_with(end))
 }
 
 /// A character that a terminal obeys instead of showing it.

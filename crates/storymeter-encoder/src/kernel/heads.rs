@@ -166,7 +166,8 @@ vectorised! {
                         None => padded[..chunk.len()].copy_from_slice(chunk),
                     }
                     let q = padded.map(|v| nearest(v * steps));
-                    sum += q.iter().sum::<i32>();
+                    // As in `pack_values`: the sum means nothing if numbers are too large.
+                    sum = q.iter().fold(sum, |sum: i32, q| sum.wrapping_add(*q));
                     let groups = out.as_chunks_mut::<4>().0.chunks_exact_mut(COLS);
                     for (out, four) in groups.zip(q.map(|q| q as i8).as_chunks::<4>().0) {
                         out[j % COLS] = *four;
@@ -205,7 +206,9 @@ vectorised! {
                     let row = channels(&b[p * stride..], panel, width, panels);
                     for j in 0..COLS {
                         let q = nearest(row[j] * steps[j]);
-                        sums[j] += q;
+                        // With weights that make no sense, numbers can be too large. The score
+                        // is then not a number, whatever this sum is.
+                        sums[j] = sums[j].wrapping_add(q);
                         words[j] |= (q as u32 & 0xff) << (8 * place);
                     }
                 }

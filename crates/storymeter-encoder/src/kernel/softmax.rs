@@ -153,8 +153,10 @@ fn to_bytes(tiles: &[TileF32], r: usize, bytes: &mut [u8], power: impl Fn(f32) -
         for i in 0..COLS {
             q[i] = nearest(math::power_of_two_65280(power(tile[r][i])));
         }
+        // With weights that make no sense, numbers can be too large. The score is then not a number,
+        // whatever this sum is.
         for i in 0..COLS {
-            sums[i] += q[i];
+            sums[i] = sums[i].wrapping_add(q[i]);
         }
         let (mut above, mut below) = ([0u8; COLS], [0u8; COLS]);
         for i in 0..COLS {
@@ -165,7 +167,7 @@ fn to_bytes(tiles: &[TileF32], r: usize, bytes: &mut [u8], power: impl Fn(f32) -
         }
         (*high, *low) = (above, below);
     }
-    sums.iter().sum()
+    sums.into_iter().fold(0, i32::wrapping_add)
 }
 
 /// Writes tiles into a matrix. Each pair of rows, the high and the low bytes of one row, becomes
