@@ -153,8 +153,8 @@ fn to_bytes(tiles: &[TileF32], r: usize, bytes: &mut [u8], power: impl Fn(f32) -
         for i in 0..COLS {
             q[i] = nearest(math::power_of_two_65280(power(tile[r][i])));
         }
-        // With weights that make no sense, numbers can be too large. The score is then not a number,
-        // whatever this sum is.
+        // With weights that make no sense, numbers can be too large. The score is then not a
+        // number, whatever this sum is.
         for i in 0..COLS {
             sums[i] = sums[i].wrapping_add(q[i]);
         }
