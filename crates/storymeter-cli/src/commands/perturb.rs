@@ -165,11 +165,7 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     let inputs = Inputs::new(args.input.files.clone(), options);
     let inputs = if args.donors.is_none() { inputs.repeatable()? } else { inputs };
     let donors = read_donors(args, common, &inputs, tagger, lexicon)?;
-    if let Some(path) = &args.save_donors {
-        let mut file = AtomicFile::create(path)?;
-        donors.write_to(&mut file).map_err(|e| Error::io(Place::file(path), e))?;
-        file.commit()?;
-    }
+    let saved = args.save_donors.as_ref().map(|path| save(&donors, path)).transpose()?;
 
     let perturber = Perturber::new(config, &donors, lexicon, tagger);
     // With --show or --stats, samples are written only if a file is named.
@@ -193,9 +189,8 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         }
     }
     bar.finish_and_clear();
-    if let Some(output) = output {
-        output.finish()?;
-    }
+    saved.map_or(Ok(()), AtomicFile::commit)?;
+    output.map_or(Ok(()), Output::finish)?;
     report(args, common, &whole, perturber.config())?;
     Ok(Outcome::Done)
 }
@@ -373,6 +368,13 @@ fn read_donors(
         );
     }
     Ok(donors)
+}
+
+/// Writes the donors to a file that gets its name when all samples are made.
+fn save(donors: &Donors, path: &Path) -> anyhow::Result<AtomicFile> {
+    let mut file = AtomicFile::create(path)?;
+    donors.write_to(&mut file).map_err(|e| Error::io(Place::file(path), e))?;
+    Ok(file)
 }
 
 /// The saved sample in a file, or `None` if the file is something else. Errors name `path`, of which

@@ -161,6 +161,8 @@ fn a_bad_record_in_the_middle_leaves_nothing_on_standard_output() {
         let run = sandbox.run(line).fails_with("bad.jsonl:3: field \"story\"");
         assert_eq!(run.stdout(), "", "{line}");
     }
+    sandbox.run("perturb bad.jsonl -o out.jsonl --save-donors donors").fails_with("bad.jsonl:3");
+    assert_eq!(sandbox.names(), ["bad.jsonl", "stories.jsonl"]);
 }
 
 #[test]

@@ -147,7 +147,7 @@ impl Temporary {
         loop {
             let mut builder = Builder::new();
             builder.prefix(NAME.0).suffix(NAME.1);
-            let kind = create(&mut builder).map_err(|e| Error::io(Place::file(folder), e))?;
+            let kind = create(&mut builder).map_err(|e| Error::io(Place::file(folder), bare(e)))?;
             let path = kind.path().to_owned();
             // Another program may have removed the file in the moment before it was locked.
             if path.exists() {
@@ -205,17 +205,24 @@ impl Kind {
 impl Write for Temporary {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         match &mut self.kind {
-            Kind::File(file) => file.write(buffer),
+            Kind::File(file) => file.as_file_mut().write(buffer),
             Kind::Folder(..) => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.kind {
-            Kind::File(file) => file.flush(),
+            Kind::File(file) => file.as_file_mut().flush(),
             Kind::Folder(..) => Ok(()),
         }
     }
+}
+
+/// The error without the name of the temporary file, which means nothing to the user.
+fn bare(error: io::Error) -> io::Error {
+    let inner = error.get_ref().and_then(|inner| inner.source());
+    let system = inner.and_then(|inner| inner.downcast_ref::<io::Error>()?.raw_os_error());
+    system.map_or(error, io::Error::from_raw_os_error)
 }
 
 /// Removes the temporaries of programs that were killed: those whose lock is free.
@@ -254,6 +261,12 @@ mod tests {
         assert!(at(".storymeter-living.partial").exists());
         assert!(at("storymeter.partial").exists());
         assert!(made.path().exists());
+    }
+
+    #[test]
+    fn an_error_does_not_name_the_temporary() {
+        let error = Temporary::file_in(Path::new("no/such/folder")).err().unwrap().to_string();
+        assert_eq!(error, "no/such/folder: No such file or directory (os error 2)");
     }
 
     #[test]
