@@ -104,12 +104,7 @@ pub struct PerturbArgs {
     show: Option<usize>,
     /// The number of the first record. A part of a larger file then gets the same samples as within
     /// the whole file
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 0)]
     record_offset: u64,
     /// Write the samples to this file. The default is standard output
     #[arg(short, long, value_name = "OUT")]

@@ -237,7 +237,7 @@ fn judge(case: &Case, run: &Run, faults: &mut Vec<(&'static str, String)>) {
 /// The first path that the run may not have changed.
 fn forbidden_change<'a>(case: &Case, run: &'a Run, code: i32) -> Option<(&'static str, &'a Path)> {
     let named = || case.named_outputs().map(Path::new);
-    let may_write = |path: &Path| {
+    let is_output = |path: &Path| {
         let header = |output: &Path| {
             let mut name = output.as_os_str().to_owned();
             name.push(".meta.json");
@@ -250,6 +250,11 @@ fn forbidden_change<'a>(case: &Case, run: &'a Run, code: i32) -> Option<(&'stati
                 // The folders above a new output are made too.
                 below(output) || header(output) || output.starts_with(path)
             })
+    };
+    // An output that is a link is written to where the link leads.
+    let may_write = |path: &Path| {
+        let leads = |(link, entry): (&PathBuf, &Entry)| matches!(entry, Entry::Link(to) if link.with_file_name(to) == path && is_output(link));
+        is_output(path) || run.before.iter().any(leads)
     };
     for (path, old) in &run.before {
         let new = run.after.get(path);
