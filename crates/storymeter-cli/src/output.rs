@@ -58,6 +58,16 @@ impl Output {
         output.finish()
     }
 
+    /// Writes as much as can be written before the end, so that [`Output::finish`] will hardly
+    /// fail. A verb with several outputs does this with all of them before it finishes the first,
+    /// so that a full disk leaves none.
+    pub fn prepare(&mut self) -> anyhow::Result<()> {
+        match self {
+            Self::File(file) => Ok(file.sync()?),
+            Self::Stdout(..) => Ok(()),
+        }
+    }
+
     /// Writes everything, and gives a file its name.
     pub fn finish(self) -> anyhow::Result<()> {
         match self {
@@ -123,6 +133,12 @@ impl Write for Output {
             Self::File(file) => file.flush(),
         }
     }
+}
+
+/// Whether an output on standard output failed. A reader that has left has what it wanted, so the
+/// other outputs are still kept.
+pub fn failed(printed: &anyhow::Result<()>) -> bool {
+    printed.as_ref().is_err_and(|error| !error.is::<ReaderHasLeft>())
 }
 
 /// The reader of standard output went away before it had everything, as `| head` does. It has what

@@ -92,24 +92,14 @@ impl Draft {
             return Ok(paths);
         }
         let _lock = FolderLock::take(&self.folder)?;
-        let replaced = |name: &String| self.names.contains(name);
-        let removed: Vec<PathBuf> = older
-            .iter()
-            .enumerate()
-            .filter(|(at, name)| *at == 0 || !replaced(name))
-            .map(|(_, name)| self.folder.join(name))
-            .filter(|path| path.is_file())
-            .collect();
-        for path in paths.iter().chain(&removed) {
-            check_replaceable(path)?;
-        }
+        self.check_targets(older)?;
         for (name, path) in self.names.iter().zip(&paths) {
             if let Ok(there) = path.metadata() {
                 fs::set_permissions(self.draft.path().join(name), there.permissions())
                     .map_err(|e| CoreError::io(Place::file(path), e))?;
             }
         }
-        for path in &removed {
+        for path in &self.removed(older) {
             // A link stays, because the file that it points to is written again or is not ours.
             if !path.is_symlink() {
                 fs::remove_file(path).map_err(|e| CoreError::io(Place::file(path), e))?;
@@ -119,6 +109,22 @@ impl Draft {
             place(&self.draft.path().join(name), path)?;
         }
         Ok(paths)
+    }
+
+    /// The files that are removed before others get their names.
+    fn removed(&self, older: &[String]) -> Vec<PathBuf> {
+        let removed = older.iter().enumerate();
+        let removed = removed.filter(|(at, name)| *at == 0 || !self.names.contains(name));
+        removed.map(|(_, name)| self.folder.join(name)).filter(|path| path.is_file()).collect()
+    }
+
+    /// Refuses to replace or to remove what is read-only or not a file. [`Draft::commit`] does the
+    /// same; a caller who has other things to do before can ask earlier.
+    ///
+    /// # Errors
+    /// For the first such file.
+    pub fn check_targets(&self, older: &[String]) -> Result<()> {
+        self.paths().iter().chain(&self.removed(older)).try_for_each(|path| check_replaceable(path))
     }
 
     /// Refuses to replace or to remove files that are also inputs.

@@ -72,20 +72,36 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 /// Where a file to be written or removed is an input or read-only, in which case nothing changes,
 /// or where the file system refuses a step.
 pub fn write(study: &Study, folder: &Path, inputs: &[&Path]) -> Result<Vec<PathBuf>> {
-    write_with(study, folder, inputs, TextCells::Marked)
+    prepare(study, folder, inputs, TextCells::Marked)?.commit()
 }
 
-/// As [`write`], and says what happens to names in CSV files that a spreadsheet would run as
-/// formulas.
+/// A study that is written and has not got its name yet.
+pub struct Pending {
+    draft: Draft,
+    older: Vec<String>,
+}
+
+impl Pending {
+    /// Gives the files their names, and returns their paths, as [`write`] does.
+    ///
+    /// # Errors
+    /// Those of [`write`].
+    pub fn commit(self) -> Result<Vec<PathBuf>> {
+        self.draft.commit(&self.older)
+    }
+}
+
+/// As [`write`], but the files get their names later, when [`Pending::commit`] is called. `names`
+/// says what happens to names in CSV files that a spreadsheet would run as formulas.
 ///
 /// # Errors
 /// Those of [`write`].
-pub fn write_with(
+pub fn prepare(
     study: &Study,
     folder: &Path,
     inputs: &[&Path],
     names: TextCells,
-) -> Result<Vec<PathBuf>> {
+) -> Result<Pending> {
     let mut older = vec![STUDY.to_owned()];
     older.extend(listed(folder));
     let mut draft = Draft::new(folder)?;
@@ -93,7 +109,8 @@ pub fn write_with(
         draft.write(&name, content.as_bytes())?;
     }
     draft.check_inputs(inputs, &older)?;
-    draft.commit(&older)
+    draft.check_targets(&older)?;
+    Ok(Pending { draft, older })
 }
 
 /// The files of an older study that its own list names. A list that is not ours names nothing.

@@ -22,7 +22,7 @@ use storymeter::text::tagger::Tagger;
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
-use crate::output::{Output, Reader, is_stdout};
+use crate::output::{Output, Reader, failed, is_stdout};
 use crate::progress;
 use crate::side_by_side;
 
@@ -184,9 +184,17 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         }
     }
     bar.finish_and_clear();
-    saved.map_or(Ok(()), AtomicFile::commit)?;
-    output.map_or(Ok(()), Output::finish)?;
-    report(args, common, &whole, perturber.config())?;
+    output.as_mut().map_or(Ok(()), Output::prepare)?;
+    let printed = report(args, common, &whole, perturber.config());
+    if failed(&printed) {
+        return printed.map(|()| Outcome::Done);
+    }
+    // The samples may go to standard output, which can fail. The donors then get no name.
+    let written = output.map_or(Ok(()), Output::finish);
+    if !failed(&written) {
+        saved.map_or(Ok(()), AtomicFile::commit)?;
+    }
+    written.and(printed)?;
     Ok(Outcome::Done)
 }
 
@@ -401,6 +409,9 @@ fn report(
             "{} samples could not be made, because none of the chosen techniques changes the story",
             whole.tally.unchanged
         ));
+    }
+    if args.show.is_none() && !args.stats {
+        return Ok(());
     }
     let mut out = Output::open(None, Reader::Person)?;
     let page = side_by_side::Page::for_standard_output();

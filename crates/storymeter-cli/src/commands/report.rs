@@ -64,6 +64,8 @@ pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
         let outputs: Vec<&Path> =
             [&args.output].into_iter().chain(&paths).map(PathBuf::as_path).collect();
         file::distinct(&outputs, &sources)?;
+        draft.check_targets(&[])?;
+        page.prepare()?;
         said = format!(", {} files in {}", paths.len(), folder.display());
         draft.commit(&[])?;
     }

@@ -22,7 +22,7 @@ use storymeter::{
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
-use crate::output::{Output, Reader, is_stdout};
+use crate::output::{Output, Reader, failed, is_stdout};
 use crate::progress;
 use bound::Bound;
 use explain::Shown;
@@ -221,21 +221,24 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     })?;
 
     let passed = Bound::all_hold(&bounds, &run, common);
-    shown_to.map_or(Ok(()), Output::finish)?;
     // Intervals and tests take time, so they are computed only if the table is printed. That comes
-    // first, because it finds an unknown system, and then no file may be written.
+    // first, because it finds an unknown system, and then nothing may be written.
     let table = (format == OutputFormat::Table || to_file.is_some())
         .then(|| table(args, &run))
         .transpose()?;
-    // The file of scores gets its name before the table is printed, so that it is kept even if
-    // standard output is closed.
-    if let Some(sink) = sink {
+    sink.as_mut().map_or(Ok(()), Sink::prepare)?;
+    // What is printed comes before the file gets its name, so that a run that fails leaves no file.
+    let printed = shown_to.map_or(Ok(()), Output::finish).and_then(|()| match &table {
+        Some(table) => table.write(to_file.filter(|_| format == OutputFormat::Table)),
+        None => Ok(()),
+    });
+    if !failed(&printed)
+        && let Some(sink) = sink
+    {
         let stories = run.ledger().len() as u64;
         sink.finish(&Header::new(stories, run.skipped.count, run.columns()))?;
     }
-    if let Some(table) = table {
-        table.write(to_file.filter(|_| format == OutputFormat::Table))?;
-    }
+    printed?;
     report_counts(common, &run);
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
 }

@@ -140,6 +140,22 @@ fn a_closed_standard_output_is_an_error_and_a_reader_that_leaves_is_not() {
         let left = shell(&format!("set -o pipefail; (sleep 0.2; storymeter {verb}) | true"));
         assert_eq!(left, (0, String::new()), "{verb}");
     }
+    // A run that fails leaves no file, and one whose reader has left keeps it.
+    for (verb, out) in [
+        ("score stories.jsonl -m distinct-2 -o out.jsonl", "out.jsonl"),
+        ("perturb stories.jsonl --stats -o out.jsonl --save-donors donors", "out.jsonl"),
+        ("score stories.jsonl -m distinct-2 -o out.csv", "out.csv"),
+    ] {
+        assert_eq!(shell(&format!("storymeter {verb} > /dev/full")).0, 2, "{verb}");
+        assert_eq!(shell(&format!("storymeter {verb} >&-")).0, 2, "{verb}");
+        assert_eq!(sandbox.names(), ["stories.jsonl"], "{verb}");
+        let left = shell(&format!("set -o pipefail; (sleep 0.2; storymeter {verb}) | true"));
+        assert_eq!(left.0, 0, "{verb}: {}", left.1);
+        assert!(sandbox.path(out).exists(), "{verb}");
+        for name in ["out.jsonl", "out.jsonl.meta.json", "out.csv", "out.csv.meta.json", "donors"] {
+            let _ = fs::remove_file(sandbox.path(name));
+        }
+    }
     // A named output is a promise: a reader that leaves too early is an error.
     let pipe = "mkfifo pipe; (head -c 1 pipe > /dev/null) & for i in {1..3000}; do \
                 cat stories.jsonl; done > many.jsonl; storymeter perturb many.jsonl -o pipe";

@@ -76,18 +76,30 @@ impl AtomicFile {
         Ok(there.map_or(0, |there| there.len()))
     }
 
+    /// Writes everything to the disk, so that [`AtomicFile::commit`] will hardly fail.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub fn sync(&mut self) -> Result<()> {
+        let failed = |e| Error::io(Place::file(&self.path), e);
+        self.out.flush().map_err(failed)?;
+        match self.out.get_ref() {
+            Target::Temporary(file, _) => file.as_file().map_or(Ok(()), File::sync_all),
+            Target::Direct(_) => Ok(()),
+        }
+        .map_err(failed)
+    }
+
     /// Writes everything to the disk and gives the file its name.
     ///
     /// # Errors
     /// If the disk is full, or the operating system refuses one of the steps.
-    pub fn commit(self) -> Result<()> {
+    pub fn commit(mut self) -> Result<()> {
+        self.sync()?;
         let failed = |e| Error::io(Place::file(&self.path), e);
         match self.out.into_inner().map_err(|e| failed(e.into_error()))? {
             Target::Direct(_) => Ok(()),
-            Target::Temporary(file, path) => {
-                file.as_file().map_or(Ok(()), File::sync_all).map_err(failed)?;
-                file.persist(&path)
-            }
+            Target::Temporary(file, path) => file.persist(&path),
         }
     }
 }

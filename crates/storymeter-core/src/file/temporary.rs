@@ -218,11 +218,14 @@ impl Write for Temporary {
     }
 }
 
-/// The error without the name of the temporary file, which means nothing to the user.
+/// The error without the name of the temporary file, which means nothing to the user. The tempfile
+/// crate adds it, and keeps the error of the system to itself.
 fn bare(error: io::Error) -> io::Error {
-    let inner = error.get_ref().and_then(|inner| inner.source());
-    let system = inner.and_then(|inner| inner.downcast_ref::<io::Error>()?.raw_os_error());
-    system.map_or(error, io::Error::from_raw_os_error)
+    let message = error.to_string();
+    match message.split_once(" at path ") {
+        Some((problem, _)) => io::Error::new(error.kind(), problem.to_owned()),
+        None => error,
+    }
 }
 
 /// Removes the temporaries of programs that were killed: those whose lock is free.

@@ -5,6 +5,8 @@
 //!
 //! Such a file is read from its end, so a stream is put aside in a temporary file first.
 
+mod strict;
+
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::File;
@@ -14,12 +16,12 @@ use std::sync::{Arc, Once};
 
 use parquet::errors::ParquetError;
 use parquet::file::reader::FileReader;
-use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
 use serde_json::{Map, Value};
 
+use self::strict::StrictFile;
 use super::raw::Body;
 use super::shown::{listed, shortened};
 use super::source::{PARQUET_MAGIC, Source};
@@ -88,7 +90,7 @@ fn rows_of(file: File, path: &Path) -> Result<RowIter<'static>> {
     let broken = |e: ParquetError| {
         Error::invalid(Place::file(path), format!("not valid Parquet: {}", message(&e)))
     };
-    let reader = SerializedFileReader::new(file).map_err(broken)?;
+    let reader = StrictFile::new(file).map_err(broken)?;
     let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
     let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
     if !names.contains(&"story") {

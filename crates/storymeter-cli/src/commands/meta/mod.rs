@@ -17,7 +17,7 @@ use storymeter::meta::view::{self, Sheet, text};
 use storymeter::meta::{Study, folder};
 
 use crate::Outcome;
-use crate::output::{Output, Reader};
+use crate::output::{Output, Reader, failed};
 
 /// Arguments of `storymeter meta`.
 #[derive(Debug, Args)]
@@ -75,7 +75,8 @@ pub fn run(args: &MetaArgs) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Writes the folder first, so that nothing is printed for a result that could not be kept.
+/// Writes the folder and prints. The folder is complete, but has no name, before anything is
+/// printed, and gets its name afterwards: a run that fails leaves neither.
 ///
 /// `inputs` are the files that the study was made from, none of which is overwritten.
 fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Result<Outcome> {
@@ -86,10 +87,9 @@ fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Resul
         return Err(Error::unknown("sheet", unknown, ids()).into());
     }
     let names = if output.raw_csv { TextCells::Raw } else { TextCells::Marked };
-    if let Some(path) = &output.output {
-        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-        folder::write_with(study, path, &inputs, names)?;
-    }
+    let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    let folder = output.output.as_ref();
+    let folder = folder.map(|path| folder::prepare(study, path, &inputs, names)).transpose()?;
     let all = output.show.is_empty();
     let wanted = || sheets.iter().filter(|sheet| all || text::is_wanted(sheet, &output.show));
     let reader = match output.format {
@@ -111,7 +111,13 @@ fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Resul
             }
         }
     }
-    out.finish()?;
+    let printed = out.finish();
+    if !failed(&printed)
+        && let Some(folder) = folder
+    {
+        folder.commit()?;
+    }
+    printed?;
     Ok(Outcome::Done)
 }
 

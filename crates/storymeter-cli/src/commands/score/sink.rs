@@ -37,6 +37,14 @@ impl Sink {
         out.write_all(lines).context("cannot write the scores")
     }
 
+    /// Writes as much as can be written before the end ([`Output::prepare`]).
+    pub(super) fn prepare(&mut self) -> anyhow::Result<()> {
+        match self {
+            Self::File(file) => Ok(file.sync()?),
+            Self::Stdout(output) => output.prepare(),
+        }
+    }
+
     /// Gives the file its name and writes its header, or writes all lines to standard output.
     pub(super) fn finish(self, header: &Header) -> anyhow::Result<()> {
         match self {
