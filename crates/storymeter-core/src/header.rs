@@ -101,10 +101,10 @@ impl Header {
     /// Gives a complete score file its name, and then writes its header beside it.
     ///
     /// A header that an earlier run left there is removed first, so that a crash between the two
-    /// steps leaves a file without a header and never a file with a wrong one. If two programs write
-    /// the same file at once, the header of one may end beside the file of the other; readers see
-    /// that by the number of bytes. If the output is not
-    /// an ordinary file (`/dev/null`, a pipe), no header is written.
+    /// steps leaves a file without a header and never a file with a wrong one. If two programs
+    /// write the same file at once, the header of one may end beside the file of the other; readers
+    /// see that by the number of bytes. If the output is not an ordinary file (`/dev/null`, a
+    /// pipe), no header is written.
     ///
     /// # Errors
     /// If the file system refuses one of the steps.

@@ -94,7 +94,8 @@ impl Config {
     /// A technique that the list does not name gets the weight 0.
     ///
     /// # Errors
-    /// For unknown and empty names, weights that are not positive numbers, and lists that leave no technique.
+    /// For unknown and empty names, weights that are not positive numbers, and lists that leave no
+    /// technique.
     pub fn only(mut self, list: &str) -> Result<Self, Error> {
         let defaults = self.weights;
         let mut chosen = [0.0; 4];

@@ -380,8 +380,8 @@ fn save(donors: &Donors, path: &Path) -> anyhow::Result<AtomicFile> {
     Ok(file)
 }
 
-/// The saved sample in a file, or `None` if the file is something else. Errors name `path`, of which
-/// `file` may be a copy.
+/// The saved sample in a file, or `None` if the file is something else. Errors name `path`, of
+/// which `file` may be a copy.
 fn read_prepared(path: &Path, file: &Path) -> anyhow::Result<Option<Donors>> {
     if file.is_dir() {
         return Ok(None);

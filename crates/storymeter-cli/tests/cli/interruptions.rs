@@ -1,5 +1,5 @@
-//! A program that is interrupted removes what is not complete, says so, and ends by the signal. What
-//! a killed one left is removed by the next.
+//! A program that is interrupted removes what is not complete, says so, and ends by the signal.
+//! What a killed one left is removed by the next.
 #![cfg(target_os = "linux")]
 
 use std::io::{Read as _, Write as _};

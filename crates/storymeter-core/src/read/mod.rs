@@ -77,8 +77,8 @@ pub struct ReadOptions {
     /// (UNION, section 4.2).
     pub max_words: usize,
     /// Inputs that can be read only once, such as `-` or a pipe, and the files that hold copies of
-    /// them ([`put_aside`]). The copy is read instead, as often as needed. The format is still found
-    /// from the name of the input, and errors show that name.
+    /// them ([`put_aside`]). The copy is read instead, as often as needed. The format is still
+    /// found from the name of the input, and errors show that name.
     pub copies: Vec<(PathBuf, PathBuf)>,
 }
 

@@ -10,8 +10,8 @@
 //! - HANNA's published score file: `Model`, then one column per criterion or metric, whose cells
 //!   are JSON lists with one number per prompt.
 //!
-//! No column, key or field may be given twice. In CSV, the marks that keep a spreadsheet from running
-//! a name as a formula are removed ([`spreadsheet`](crate::spreadsheet)).
+//! No column, key or field may be given twice. In CSV, the marks that keep a spreadsheet from
+//! running a name as a formula are removed ([`spreadsheet`](crate::spreadsheet)).
 //!
 //! For the first two, a header ([`Header`]) in a file of its own says what the columns are. If it
 //! is missing, the directions come from the catalogue of metrics, and the table has a note about
