@@ -92,6 +92,12 @@ pub fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
+/// The name by which the file that standard output was sent to (`> FILE`) can be compared with
+/// inputs.
+pub fn stdout_path() -> &'static Path {
+    Path::new("/dev/stdout")
+}
+
 /// Standard output as a file, for lines that must appear at once.
 pub fn stdout_file() -> io::Result<File> {
     #[cfg(unix)]

@@ -1,34 +1,37 @@
 //! Ends the program cleanly when the user interrupts it: temporary files are removed first.
 
+use std::sync::Arc;
 use std::thread;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
+use signal_hook::low_level::signal_name;
 use storymeter::core::file::remove_temporaries;
 
-/// Waits for SIGINT (Ctrl-C), SIGTERM and SIGHUP on a thread of its own.
+/// Waits for SIGINT (Ctrl-C), SIGTERM and other signals that end a program, on a thread of its own.
 ///
 /// The program then ends by the same signal, so that the shell or the job scheduler sees what
 /// happened. A signal that the caller wants to be ignored, as `nohup` does, stays ignored.
 pub fn watch() {
     let ignored = ignored();
-    let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !ignored.contains(signal));
+    let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU]
+        .into_iter()
+        .filter(|signal| !ignored.contains(signal));
     // Without the watcher the program works too; a temporary file may then stay for some time.
     let Ok(mut signals) = Signals::new(wanted) else { return };
-    thread::spawn(move || {
+    let watcher = thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
             remove_temporaries();
-            let name = match signal {
-                SIGINT => "SIGINT",
-                SIGTERM => "SIGTERM",
-                _ => "SIGHUP",
-            };
+            let name = signal_name(signal).unwrap_or("a signal");
             crate::note(&format!("interrupted by {name}; what was not complete has been removed"));
             // This ends the process, unless the system refuses.
             let _ = signal_hook::low_level::emulate_default_handler(signal);
             std::process::exit(2);
         }
     });
+    // A limit on the size of files is an error of the write that reaches it, not a sudden end.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
+    drop(watcher);
 }
 
 /// The signals that the process was started to ignore, where the system tells (Linux).

@@ -3,9 +3,11 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::file::{FolderLock, uninterrupted};
 use crate::read::described;
 use crate::{AtomicFile, Column, Error, Place, Result, Role, file};
 
@@ -30,6 +32,9 @@ pub struct Header {
     /// them.
     pub columns: Vec<Column>,
 }
+
+/// How long one program waits until another has given its files their names.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Headers are small; a larger file is something else.
 const MOST_BYTES: u64 = 16 << 20;
@@ -112,16 +117,22 @@ impl Header {
         let Some(data) = scores.replaces().map(Path::to_owned) else { return scores.commit() };
         let header = Self { bytes: Some(scores.size()?), ..self.clone() };
         let path = Self::path_of(&data);
-        match fs::remove_file(&path) {
-            Ok(()) => {}
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(e) => return Err(Error::io(Place::file(&path), e)),
-        }
-        scores.commit()?;
-        let mut file = AtomicFile::create(&path)?;
         let failed = |e: std::io::Error| Error::io(Place::file(&path), e);
+        let mut file = AtomicFile::create(&path)?;
         serde_json::to_writer_pretty(&mut file, &header).map_err(|e| failed(e.into()))?;
         file.write_all(b"\n").map_err(failed)?;
-        file.commit()
+        file.sync()?;
+        scores.sync()?;
+        // Two programs that write the same file take turns, so that each header belongs to its
+        // file.
+        let folder = data.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let _turn = FolderLock::wait(folder.unwrap_or(Path::new(".")), PATIENCE);
+        uninterrupted(|| {
+            match file.replaces().map_or(Ok(()), fs::remove_file) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e)),
+                _ => scores.commit()?,
+            }
+            file.commit()
+        })
     }
 }

@@ -64,7 +64,7 @@ fn written_out(text: &str, obeyed: impl Fn(char) -> bool) -> Cow<'_, str> {
 fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(c, '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

@@ -99,15 +99,18 @@ impl Draft {
                     .map_err(|e| CoreError::io(Place::file(path), e))?;
             }
         }
-        for path in &self.removed(older) {
-            // A link stays, because the file that it points to is written again or is not ours.
-            if !path.is_symlink() {
-                fs::remove_file(path).map_err(|e| CoreError::io(Place::file(path), e))?;
+        file::uninterrupted(|| -> Result<()> {
+            for path in &self.removed(older) {
+                // A link stays, because the file that it points to is written again or is not ours.
+                if !path.is_symlink() {
+                    fs::remove_file(path).map_err(|e| CoreError::io(Place::file(path), e))?;
+                }
             }
-        }
-        for (name, path) in self.names.iter().zip(&paths) {
-            place(&self.draft.path().join(name), path)?;
-        }
+            for (name, path) in self.names.iter().zip(&paths) {
+                place(&self.draft.path().join(name), path)?;
+            }
+            Ok(())
+        })?;
         Ok(paths)
     }
 

@@ -1,4 +1,5 @@
 //! Prints the time and the cost of transport problems, for `benches/peers/transport.py`.
+#![allow(clippy::print_stdout)]
 
 use std::time::Instant;
 

@@ -70,7 +70,11 @@ pub fn from_zeros(clouds: &[&[f64]], width: usize) -> Result<Vec<f64>> {
 
 fn common_size(clouds: &[&[f64]], width: usize) -> Result<usize> {
     let size = clouds.first().map_or(0, |cloud| cloud.len());
-    if size == 0 || width == 0 || !size.is_multiple_of(width) || clouds.iter().any(|c| c.len() != size) {
+    if size == 0
+        || width == 0
+        || !size.is_multiple_of(width)
+        || clouds.iter().any(|c| c.len() != size)
+    {
         let points = size.checked_div(width).unwrap_or(0);
         return Err(Error::UnequalClouds { points, width });
     }

@@ -14,6 +14,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use storymeter_core::file::uninterrupted;
 use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::{
     Config, LARGEST_CONFIG, LARGEST_TOKENIZER_FILE, Parameters, TOKENIZER_FILES, Tokenizer,
@@ -137,11 +138,13 @@ impl Model {
         let card = written(&at(CARD), &card)?;
         let files: Vec<AtomicFile> =
             files.iter().map(|(name, bytes)| written(&at(name), bytes)).collect::<Result<_>>()?;
-        remove_unsealed(&at(CARD))?;
-        for file in files {
-            file.commit()?;
-        }
-        Ok(card.commit()?)
+        uninterrupted(|| {
+            remove_unsealed(&at(CARD))?;
+            for file in files {
+                file.commit()?;
+            }
+            Ok(card.commit()?)
+        })
     }
 
     /// The tokeniser, which also knows the model's own tokens. Errors name `path`.

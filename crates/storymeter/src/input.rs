@@ -5,11 +5,11 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use rayon::prelude::*;
-use storymeter_core::Story;
 use storymeter_core::file::Temporary;
 use storymeter_core::read::{
     Format, RawRecord, RawRecords, ReadOptions, Record, Skipped, put_aside,
 };
+use storymeter_core::{Place, Story};
 
 use crate::{Error, Result};
 
@@ -136,8 +136,9 @@ pub struct Batches(Receiver<storymeter_core::Result<Vec<RawRecord>>>);
 impl Batches {
     fn open(files: &[PathBuf], options: &ReadOptions) -> Result<Self> {
         let mut records = RawRecords::open(files, options)?;
+        let first = files.first().cloned().unwrap_or_default();
         let (sender, receiver) = sync_channel(2);
-        thread::spawn(move || {
+        let reader = thread::Builder::new().spawn(move || {
             loop {
                 let batch: storymeter_core::Result<Vec<RawRecord>> =
                     records.by_ref().take(BATCH).collect();
@@ -149,6 +150,7 @@ impl Batches {
                 }
             }
         });
+        reader.map_err(|e| storymeter_core::Error::io(Place::file(first), e))?;
         Ok(Self(receiver))
     }
 }

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use storymeter::core::file;
 use storymeter::meta::correlate::{Judgments, Source, correlate};
 use storymeter::meta::view::text;
 use storymeter::meta::{DrawOptions, DuelOptions};
 
 use super::meta::settings::CompareArgs;
 use crate::Outcome;
-use crate::output::Output;
+use crate::output::{Output, stdout_path};
 
 /// Arguments of `storymeter correlate`.
 #[derive(Debug, Args)]
@@ -60,6 +61,8 @@ fn source(text: &str) -> Result<Source, String> {
 
 /// Correlates each score file with the human judgments and prints the result.
 pub fn run(args: &CorrelateArgs) -> anyhow::Result<Outcome> {
+    let inputs = args.scores.iter().map(|source| source.file.as_path()).chain([&*args.human]);
+    file::distinct(&[stdout_path()], &inputs.collect::<Vec<_>>())?;
     let catalogue = storymeter::catalogue();
     let duels = DuelOptions { seed: args.seed, ..DuelOptions::default() };
     let settings = args.compare.settings(duels, DrawOptions::default());

@@ -18,12 +18,12 @@ use crate::args::{Cli, Command};
 
 /// Runs the verb that the user typed.
 pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
-    if let Some(threads) = cli.common.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(usize::from(threads))
-            .build_global()
-            .context("cannot start the worker threads")?;
-    }
+    // Without a number, there is one thread per core. They are started here, where it is an error
+    // if they cannot be.
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(cli.common.threads.map_or(0, usize::from))
+        .build_global()
+        .context("cannot start the worker threads")?;
     match cli.command {
         Command::Score(args) => score::run(&args, &cli.common),
         Command::Metrics(args) => metrics::run(&args),

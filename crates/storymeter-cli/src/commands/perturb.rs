@@ -22,7 +22,7 @@ use storymeter::text::tagger::Tagger;
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
-use crate::output::{Output, Reader, failed, is_stdout};
+use crate::output::{Output, Reader, failed, is_stdout, stdout_path};
 use crate::progress;
 use crate::side_by_side;
 
@@ -204,8 +204,8 @@ fn check_files(args: &PerturbArgs) -> anyhow::Result<()> {
     let inputs: Vec<&Path> = args.input.files.iter().chain(tables).map(PathBuf::as_path).collect();
     file::named_once(&inputs)?;
     let outputs = [&args.output, &args.save_donors].into_iter().flatten();
-    let outputs: Vec<&Path> =
-        outputs.map(PathBuf::as_path).filter(|path| !is_stdout(path)).collect();
+    let outputs = outputs.map(PathBuf::as_path).filter(|path| !is_stdout(path));
+    let outputs: Vec<&Path> = outputs.chain([stdout_path()]).collect();
     Ok(file::distinct(&outputs, &inputs)?)
 }
 

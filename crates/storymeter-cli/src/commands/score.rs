@@ -22,7 +22,7 @@ use storymeter::{
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
-use crate::output::{Output, Reader, failed, is_stdout};
+use crate::output::{Output, Reader, failed, is_stdout, stdout_path};
 use crate::progress;
 use bound::Bound;
 use explain::Shown;
@@ -293,12 +293,13 @@ fn output_file(args: &ScoreArgs) -> Option<&Path> {
 fn check_files(args: &ScoreArgs) -> anyhow::Result<()> {
     let read = args.input.files.iter().chain(&args.references).map(PathBuf::as_path);
     file::named_once(&read.collect::<Vec<_>>())?;
-    let Some(output) = output_file(args) else { return Ok(()) };
     let folders = args.weights.iter().map(|(_, folder)| folder);
     let inputs = args.input.files.iter().chain(&args.references);
     let inputs = inputs.chain(&args.model).chain(&args.meteor_data).chain(folders);
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
-    Ok(file::distinct(&[output, &Header::path_of(output)], &inputs)?)
+    let header = output_file(args).map(Header::path_of);
+    let outputs = output_file(args).into_iter().chain(header.as_deref()).chain([stdout_path()]);
+    Ok(file::distinct(&outputs.collect::<Vec<_>>(), &inputs)?)
 }
 
 /// Checks that a model that was named has a metric that reads it.

@@ -16,7 +16,7 @@ use storymeter::perturb::Technique;
 use storymeter::union::train::{
     Activations, CHECKPOINT, Device, EpochReport, Event, Job, Preset, Settings, train,
 };
-use storymeter::union::{self, Reconstruction};
+use storymeter::union::{self, MODEL_FILES, Reconstruction};
 
 use crate::Outcome;
 use crate::args::{Common, count};
@@ -223,6 +223,12 @@ fn take_output(
     let folder = ModelFolder::take(out)?;
     // Another run may have ended between the check and the lock.
     check_output(args, out)?;
+    let replaced = MODEL_FILES.iter().map(|name| out.join(name)).chain([out.join(CHECKPOINT)]);
+    for path in replaced.chain([log.to_owned()]) {
+        if path.metadata().is_ok_and(|there| there.is_file() && there.permissions().readonly()) {
+            bail!("{}: the file is read-only", path.display());
+        }
+    }
     if folder.has_name_of(log) {
         bail!("--log {}: the model has a file of this name; name another file", log.display());
     }

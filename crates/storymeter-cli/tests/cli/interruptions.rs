@@ -84,6 +84,23 @@ fn a_signal_that_the_caller_ignores_stays_ignored() {
 }
 
 #[test]
+fn a_limit_on_the_size_of_files_is_an_ordinary_error() {
+    let sandbox = sandbox();
+    let story = "{\"story\": \"Rain fell. The lamp went out. He ran home and slept.\"}\n";
+    sandbox.write("many.jsonl", story.repeat(5000));
+    let run = Command::new("bash")
+        .args(["-c", "ulimit -f 100; exec \"$0\" perturb many.jsonl -o out.jsonl"])
+        .arg(env!("CARGO_BIN_EXE_storymeter"))
+        .current_dir(sandbox.path(""))
+        .output()
+        .unwrap();
+    let message = String::from_utf8(run.stderr).unwrap();
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    assert!(message.contains("out.jsonl: File too large"), "{message}");
+    assert_eq!((partials(&sandbox), sandbox.read("out.jsonl").as_str()), (0, "old"));
+}
+
+#[test]
 fn what_a_killed_program_left_is_removed_by_the_next() {
     let sandbox = sandbox();
     let mut child = started(&sandbox, SCORE, "");

@@ -50,6 +50,15 @@ fn standard_input_is_an_input_too_and_standard_output_is_written_through() {
     };
     assert_eq!(shell("storymeter perturb - -o stories.jsonl < stories.jsonl"), Some(2));
     assert_eq!(sandbox.read("stories.jsonl"), STORIES);
+    for line in [
+        "storymeter perturb stories.jsonl >> stories.jsonl",
+        "storymeter perturb stories.jsonl -o /dev/stdout >> stories.jsonl",
+        "storymeter score stories.jsonl -m distinct-2 >> stories.jsonl",
+        "storymeter perturb - < stories.jsonl 1<> stories.jsonl",
+    ] {
+        assert_eq!(shell(line), Some(2), "{line}");
+        assert_eq!(sandbox.read("stories.jsonl"), STORIES, "{line}");
+    }
     let both = "{ echo first; storymeter perturb stories.jsonl -o /dev/stdout; echo last; } > both";
     assert_eq!(shell(both), Some(0));
     let both = sandbox.read("both");
@@ -85,7 +94,18 @@ fn an_older_output_keeps_its_permissions() {
         fs::set_permissions(sandbox.path(file), fs::Permissions::from_mode(0o600)).unwrap();
     }
     sandbox.run("score stories.jsonl -m distinct-2 -o scores.jsonl").succeeds();
-    assert_eq!(fs::metadata(&scores).unwrap().permissions().mode() & 0o777, 0o600);
+    for file in ["scores.jsonl", "scores.jsonl.meta.json"] {
+        let mode = fs::metadata(sandbox.path(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+    let header = sandbox.path("scores.jsonl.meta.json");
+    let before = (sandbox.read("scores.jsonl"), sandbox.read("scores.jsonl.meta.json"));
+    fs::set_permissions(&header, fs::Permissions::from_mode(0o400)).unwrap();
+    sandbox
+        .run("score stories.jsonl -m distinct-4 -o scores.jsonl")
+        .fails_with("scores.jsonl.meta.json: the file is read-only");
+    assert_eq!((sandbox.read("scores.jsonl"), sandbox.read("scores.jsonl.meta.json")), before);
+    fs::set_permissions(&header, fs::Permissions::from_mode(0o600)).unwrap();
     fs::set_permissions(&scores, fs::Permissions::from_mode(0o400)).unwrap();
     let before = sandbox.read("scores.jsonl");
     sandbox
@@ -102,6 +122,10 @@ fn a_link_to_a_file_that_is_not_there_yet_stays_a_link() {
     sandbox.run("score stories.jsonl -m distinct-2 -o latest.jsonl").succeeds();
     assert!(sandbox.path("latest.jsonl").is_symlink());
     assert_eq!(sandbox.read("results/scores.jsonl").lines().count(), 2);
+    symlink("results/header.json", sandbox.path("other.jsonl.meta.json")).unwrap();
+    sandbox.run("score stories.jsonl -m distinct-2 -o other.jsonl").succeeds();
+    assert!(sandbox.path("other.jsonl.meta.json").is_symlink());
+    assert!(sandbox.read("results/header.json").contains("distinct-2"));
 }
 
 #[test]

@@ -420,8 +420,9 @@ impl Case {
         }
         for (path, change) in &self.changes {
             // A case may name any path of the machine, but it changes files of its own folder only.
-            let inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-            if !Path::new(path).components().all(inside) {
+            let mut parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
+            let inside = |part| matches!(part, Component::Normal(_));
+            if !parts.next().is_some_and(inside) || !parts.all(inside) {
                 continue;
             }
             let path = folder.join(path);

@@ -61,6 +61,11 @@ impl AtomicFile {
         }
     }
 
+    /// The output as it was named.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The number of bytes that have been written.
     ///
     /// # Errors

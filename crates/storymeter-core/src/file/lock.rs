@@ -2,6 +2,8 @@
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::{Error, Place, Result};
 
@@ -39,6 +41,19 @@ impl FolderLock {
             }
             Ok(()) => Ok(Self { _folder: Some(file) }),
             Err(TryLockError::Error(_)) => Ok(Self { _folder: None }),
+        }
+    }
+
+    /// Locks a folder as soon as it is free, but at most for as long as `patience` lasts: a program
+    /// that holds the lock for hours does something else there.
+    pub fn wait(folder: &Path, patience: Duration) -> Option<Self> {
+        let start = Instant::now();
+        loop {
+            match Self::take(folder) {
+                Ok(lock) => return Some(lock),
+                Err(_) if start.elapsed() >= patience => return None,
+                Err(_) => thread::sleep(Duration::from_millis(5)),
+            }
         }
     }
 }

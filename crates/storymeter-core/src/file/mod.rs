@@ -19,5 +19,5 @@ mod whole;
 pub use atomic::AtomicFile;
 pub use identity::{distinct, named_once};
 pub use lock::FolderLock;
-pub use temporary::{Temporary, remove_temporaries};
+pub use temporary::{Temporary, remove_temporaries, uninterrupted};
 pub use whole::{read, read_text};

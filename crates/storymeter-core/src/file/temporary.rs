@@ -13,6 +13,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
@@ -38,17 +40,36 @@ fn list() -> MutexGuard<'static, List> {
 /// This is for a program that ends at once, because the user interrupted it. Outputs that are not
 /// complete are gone, and older files of the same names are as they were. Any thread that makes or
 /// drops a temporary afterwards waits for ever, so the caller must end the process.
+///
+/// Whoever gives names to files that belong together ([`uninterrupted`]) is waited for.
 pub fn remove_temporaries() {
+    let committing = COMMITTING.lock().unwrap_or_else(PoisonError::into_inner);
     let list = list();
     for path in &list.paths {
-        remove(path);
+        // Another thread may still write into a folder while it is removed.
+        let mut tries = 0..100;
+        while !remove(path) && tries.next().is_some() {
+            thread::sleep(Duration::from_millis(5));
+        }
     }
-    std::mem::forget(list);
+    std::mem::forget((committing, list));
 }
 
-/// What cannot be removed stays; there is nobody who could do more about it.
-fn remove(path: &Path) {
-    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+/// Whether a path is gone.
+fn remove(path: &Path) -> bool {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    removed.is_ok() || !path.exists()
+}
+
+/// Held by whoever must not be interrupted.
+static COMMITTING: Mutex<()> = Mutex::new(());
+
+/// Does something that an interruption of the program ([`remove_temporaries`]) must wait for: the
+/// few renames that give names to files that belong together. It must be short, and must not call
+/// itself.
+pub fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
+    let _committing = COMMITTING.lock().unwrap_or_else(PoisonError::into_inner);
+    work()
 }
 
 /// A temporary file or folder that is removed when it is dropped, when the program is interrupted

@@ -1,6 +1,6 @@
 //! Reads a whole file, up to a limit.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -31,6 +31,8 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
         let problem = io::Error::new(io::ErrorKind::IsADirectory, "this is a folder, not a file");
         return Err(failed(problem));
     }
+    // A device has no end, or is no file of the user.
+    let most = if is_device(&there) { most.min(MOST_OF_A_DEVICE) } else { most };
     let mut bytes = Vec::new();
     if !there.is_file() || there.len() <= most {
         bytes.reserve(there.len().min(most) as usize);
@@ -42,6 +44,21 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     let problem =
         format!("the file has more than {most} bytes, which is the most that is read here");
     Err(Error::invalid(Place::file(path), problem))
+}
+
+/// The most that is read of a device.
+const MOST_OF_A_DEVICE: u64 = 64 << 20;
+
+fn is_device(there: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        there.file_type().is_char_device()
+    }
+    #[cfg(not(unix))]
+    {
+        !there.is_file() && !there.is_dir()
+    }
 }
 
 /// Reads a whole text file of at most `most` bytes.

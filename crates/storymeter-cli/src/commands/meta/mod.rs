@@ -10,14 +10,14 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use storymeter::core::Error;
 use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::terminal::plain;
+use storymeter::core::{Error, file};
 use storymeter::meta::view::{self, Sheet, text};
 use storymeter::meta::{Study, folder};
 
 use crate::Outcome;
-use crate::output::{Output, Reader, failed};
+use crate::output::{Output, Reader, failed, stdout_path};
 
 /// Arguments of `storymeter meta`.
 #[derive(Debug, Args)]
@@ -88,6 +88,7 @@ fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Resul
     }
     let names = if output.raw_csv { TextCells::Raw } else { TextCells::Marked };
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    file::distinct(&[stdout_path()], &inputs)?;
     let folder = output.output.as_ref();
     let folder = folder.map(|path| folder::prepare(study, path, &inputs, names)).transpose()?;
     let all = output.show.is_empty();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use storymeter::core::AtomicFile;
 use storymeter::core::terminal::excerpt;
-use storymeter::union::StoredModel;
+use storymeter::union::{EMBEDDED_NAME, StoredModel};
 
 use crate::Outcome;
 
@@ -106,6 +106,9 @@ fn check_name(name: &str) -> anyhow::Result<()> {
             "{name} is not a plain name of at most {LONGEST_NAME} letters, digits, -, _ and dots \
              that does not begin with a dot"
         );
+    }
+    if name == EMBEDDED_NAME {
+        bail!("{name} is the name of the model that is part of the program; choose another name");
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ impl Bound {
         let limit: f64 = limit
             .parse()
             .ok()
-            .filter(|limit: &f64| !limit.is_nan())
+            .filter(|limit: &f64| limit.is_finite())
             .ok_or_else(|| anyhow!("--fail-under {typed}: {limit} is not a number"))?;
         let keys = || columns.iter().map(|column| column.key.as_str());
         let Some(column) = keys().position(|known| known == key) else {

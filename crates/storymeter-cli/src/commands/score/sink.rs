@@ -30,11 +30,14 @@ impl Sink {
 
     /// Writes finished lines.
     pub(super) fn write(&mut self, lines: &[u8]) -> anyhow::Result<()> {
-        let out: &mut dyn Write = match self {
-            Self::File(file) => file,
-            Self::Stdout(output) => output,
-        };
-        out.write_all(lines).context("cannot write the scores")
+        match self {
+            Self::File(file) => {
+                let written = file.write_all(lines);
+                written
+                    .with_context(|| format!("{}: cannot write the scores", file.path().display()))
+            }
+            Self::Stdout(output) => output.write_all(lines).context("cannot write the scores"),
+        }
     }
 
     /// Writes as much as can be written before the end ([`Output::prepare`]).
