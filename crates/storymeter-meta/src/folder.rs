@@ -82,20 +82,20 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Gives the files their names, and returns their paths, as [`write`] does.
+    /// Gives the files their names, and returns their paths, as [`write()`] does.
     ///
     /// # Errors
-    /// Those of [`write`].
+    /// Those of [`write()`].
     pub fn commit(self) -> Result<Vec<PathBuf>> {
         self.draft.commit(&self.older)
     }
 }
 
-/// As [`write`], but the files get their names later, when [`Pending::commit`] is called. `names`
+/// As [`write()`], but the files get their names later, when [`Pending::commit`] is called. `names`
 /// says what happens to names in CSV files that a spreadsheet would run as formulas.
 ///
 /// # Errors
-/// Those of [`write`].
+/// Those of [`write()`].
 pub fn prepare(
     study: &Study,
     folder: &Path,

@@ -4,7 +4,7 @@
 //!
 //! - [`Problem`] is what is solved: the masses on both sides, and the cost of moving one unit of
 //!   mass from each point to each other point.
-//! - [`exact`] finds a plan of the least cost, by the network simplex method.
+//! - [`exact()`] finds a plan of the least cost, by the network simplex method.
 //! - [`sinkhorn`] finds the plan of the least cost plus entropy. [`sinkhorn::in_logarithms`] never
 //!   under- or overflows; [`sinkhorn::as_published`] repeats the loop that most papers ran,
 //!   including where it stops early.
