@@ -160,7 +160,7 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     let inputs = Inputs::new(args.input.files.clone(), options);
     let inputs = if args.donors.is_none() { inputs.repeatable()? } else { inputs };
     let donors = read_donors(args, common, &inputs, tagger, lexicon)?;
-    let saved = args.save_donors.as_ref().map(|path| save(&donors, path)).transpose()?;
+    let mut saved = args.save_donors.as_ref().map(|path| save(&donors, path)).transpose()?;
 
     let perturber = Perturber::new(config, &donors, lexicon, tagger);
     // With --show or --stats, samples are written only if a file is named.
@@ -184,6 +184,7 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         }
     }
     bar.finish_and_clear();
+    saved.as_mut().map_or(Ok(()), AtomicFile::sync)?;
     output.as_mut().map_or(Ok(()), Output::prepare)?;
     let printed = report(args, common, &whole, perturber.config());
     if failed(&printed) {

@@ -202,6 +202,9 @@ fn a_bad_record_in_the_middle_leaves_nothing_on_standard_output() {
         assert_eq!(run.stdout(), "", "{line}");
     }
     sandbox.run("perturb bad.jsonl -o out.jsonl --save-donors donors").fails_with("bad.jsonl:3");
+    sandbox
+        .run("perturb stories.jsonl -o out.jsonl --save-donors /dev/full")
+        .fails_with("/dev/full: No space left on device");
     assert_eq!(sandbox.names(), ["bad.jsonl", "stories.jsonl"]);
 }
 
