@@ -248,6 +248,13 @@ fn a_run_cut_off_after_its_second_epoch_and_resumed_ends_with_the_same_bytes() {
     let error = train(&Job { settings: &other, ..job }, &mut |_| Ok(())).unwrap_err();
     assert!(matches!(error, Error::OtherRun { .. }), "{error}");
     assert!(error.to_string().contains("a run with other settings"), "{error}");
+    // Neither does any run from a checkpoint with one wrong bit.
+    let path = cut.path().join("training.safetensors");
+    let mut bytes = fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let error = train(&job, &mut |_| Ok(())).unwrap_err().to_string();
+    assert!(error.contains("the checkpoint is damaged"), "{error}");
 }
 
 /// Copies all files of a folder into another one, which exists.

@@ -6,13 +6,14 @@ use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::read_tensor_file;
 use storymeter_encoder::train::OptimiserState;
 
 use super::{EpochReport, Settings, Spent};
 use crate::error::brief;
-use crate::model::missing;
+use crate::model::{hexadecimal, missing};
 use crate::{Error, Result};
 
 /// The name of the file in the model folder.
@@ -44,13 +45,16 @@ pub(super) struct RunState {
     /// versions do not have it.
     #[serde(default)]
     pub temperature: Option<f64>,
+    /// The SHA-256 of all numbers in the file, so that a damaged checkpoint is not trained on.
+    /// Checkpoints of older versions have none.
+    #[serde(default)]
+    pub sha256: Option<String>,
 }
 
 impl Checkpoint {
     pub(super) fn save(&self, folder: &Path) -> Result<()> {
         let path = folder.join(FILE);
         let wrong = |problem: String| Error::Model { path: path.clone(), problem };
-        let state = serde_json::to_string(&self.state).map_err(|e| wrong(e.to_string()))?;
         let means = self.optimiser.means.iter();
         let named = self.weights.iter().enumerate().map(|(i, data)| (format!("weight.{i}"), data));
         let named = named
@@ -59,6 +63,9 @@ impl Checkpoint {
             named.chain(means.enumerate().map(|(i, (_, square))| (format!("square.{i}"), square)));
         let bytes: Vec<(String, Vec<u8>)> =
             named.map(|(name, data)| (name, little_endian(data))).collect();
+        let sha256 = Some(checksum(bytes.iter().map(|(_, bytes)| bytes.as_slice())));
+        let state = RunState { sha256, ..self.state.clone() };
+        let state = serde_json::to_string(&state).map_err(|e| wrong(e.to_string()))?;
         let views = bytes.iter().map(|(name, bytes)| {
             let view = TensorView::new(Dtype::F32, vec![bytes.len() / 4], bytes);
             view.map(|view| (name.as_str(), view)).map_err(|e| wrong(e.to_string()))
@@ -99,9 +106,14 @@ impl Checkpoint {
         let state = state.ok_or_else(|| wrong("not a checkpoint of a training run".to_owned()))?;
         let state: RunState = serde_json::from_str(state).map_err(|e| wrong(brief(e)))?;
         let file = SafeTensors::deserialize(bytes).map_err(broken)?;
-        let list = |kind: &str| -> Vec<Vec<f32>> {
-            let tensors = (0..).map_while(|i| file.tensor(&format!("{kind}.{i}")).ok());
-            tensors
+        let kinds = ["weight", "mean", "square"].into_iter();
+        let all = kinds.flat_map(|kind| tensors(&file, kind)).collect::<Vec<_>>();
+        let sum = || checksum(all.iter().map(|tensor| tensor.data()));
+        if state.sha256.as_ref().is_some_and(|said| *said != sum()) {
+            return Err(wrong("the checkpoint is damaged: its checksum is another".to_owned()));
+        }
+        let list = |kind: &'static str| -> Vec<Vec<f32>> {
+            tensors(&file, kind)
                 .map(|t| t.data().as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect())
                 .collect()
         };
@@ -109,6 +121,20 @@ impl Checkpoint {
         let optimiser = OptimiserState { steps: state.steps, means };
         Ok(Self { weights: list("weight"), optimiser, state })
     }
+}
+
+/// The tensors of a kind, in their order.
+fn tensors<'a>(
+    file: &'a SafeTensors<'a>,
+    kind: &'static str,
+) -> impl Iterator<Item = TensorView<'a>> {
+    (0..).map_while(move |i| file.tensor(&format!("{kind}.{i}")).ok())
+}
+
+fn checksum<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
+    let mut digest = Sha256::new();
+    parts.for_each(|part| digest.update(part));
+    hexadecimal(&digest.finalize())
 }
 
 fn little_endian(numbers: &[f32]) -> Vec<u8> {

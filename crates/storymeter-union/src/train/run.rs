@@ -273,6 +273,7 @@ impl<'a, B: Backend> Run<'a, B> {
             steps: self.steps,
             spent: self.spent_by_now(),
             temperature: Some(temperature),
+            sha256: None,
         };
         Checkpoint {
             state,
