@@ -17,9 +17,11 @@ pub fn watch() {
     let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU]
         .into_iter()
         .filter(|signal| !ignored.contains(signal));
+    // A limit on the size of files is an error of the write that reaches it, not a sudden end.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     // Without the watcher the program works too; a temporary file may then stay for some time.
     let Ok(mut signals) = Signals::new(wanted) else { return };
-    let watcher = thread::Builder::new().spawn(move || {
+    let _ = thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
             remove_temporaries();
             let name = signal_name(signal).unwrap_or("a signal");
@@ -29,9 +31,6 @@ pub fn watch() {
             std::process::exit(2);
         }
     });
-    // A limit on the size of files is an error of the write that reaches it, not a sudden end.
-    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
-    drop(watcher);
 }
 
 /// The signals that the process was started to ignore, where the system tells (Linux).

@@ -257,7 +257,10 @@ fn forbidden_change<'a>(case: &Case, run: &'a Run, code: i32) -> Option<(&'stati
     };
     // An output that is a link is written to where the link leads.
     let may_write = |path: &Path| {
-        let leads = |(link, entry): (&PathBuf, &Entry)| matches!(entry, Entry::Link(to) if link.with_file_name(to) == path && is_output(link));
+        let leads = |(link, entry): (&PathBuf, &Entry)| match entry {
+            Entry::Link(to) => link.with_file_name(to) == path && is_output(link),
+            _ => false,
+        };
         is_output(path) || run.before.iter().any(leads)
     };
     for (path, old) in &run.before {
