@@ -114,7 +114,8 @@ pub fn correlate(scores: &impl Numbers, ratings: &impl Numbers) -> Result<Agreem
 /// assert!(ids.any(|id| id == "bleu"));
 /// ```
 pub fn catalogue() -> Catalogue {
-    Catalogue::new(std::iter::once(&storymeter_union::ENTRY).chain(storymeter_metrics::entries()))
+    let learned = std::iter::once(&storymeter_union::ENTRY);
+    Catalogue::new(learned.chain(storymeter_metrics::entries()).chain(storymeter_neural::entries()))
 }
 
 /// Reads a score table that `score` or [`ScoreTable::write`] wrote, or HANNA's published scores.

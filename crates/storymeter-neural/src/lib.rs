@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Parts
+//!
+//! - [`entries`] lists the metrics of this crate for a catalogue. The comment at the top of a
+//!   metric's file is its manual page ([`Entry::manual`](storymeter_core::Entry::manual)).
+#![forbid(unsafe_code)]
+
+mod metrics;
+
+use storymeter_core::Entry;
+
+/// All metrics of this crate, in the order of the catalogue.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    metrics::ENTRIES.iter().copied()
+}

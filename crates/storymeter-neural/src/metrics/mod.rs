@@ -1,0 +1,6 @@
+//! One file per metric. The comment at the top of each file is the manual page of its metric.
+
+use storymeter_core::Entry;
+
+/// All metrics, in the order of the catalogue.
+pub(crate) static ENTRIES: &[&Entry] = &[];
