@@ -56,6 +56,7 @@ mod grid;
 mod infer;
 mod kernel;
 mod parameters;
+mod product;
 mod random;
 mod rans;
 mod relative;
@@ -72,6 +73,7 @@ pub use grid::{Grid, Rounded};
 pub use infer::{Encoder, Hidden, Precision, Workspace};
 pub use kernel::{Activation, Isa};
 pub use parameters::{Parameters, Tensor};
+pub use product::PackedRows;
 pub use random::Stream;
 pub use tokenizer::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES, Token, Tokenizer};
 

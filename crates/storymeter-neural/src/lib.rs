@@ -6,7 +6,11 @@
 //!   metric's file is its manual page ([`Entry::manual`](storymeter_core::Entry::manual)).
 #![forbid(unsafe_code)]
 
+mod idf;
 mod metrics;
+mod models;
+mod states;
+mod windows;
 
 use storymeter_core::Entry;
 
