@@ -7,6 +7,10 @@
 #![forbid(unsafe_code)]
 
 mod metrics;
+mod own_files;
+mod soft_overlap;
+mod word_vectors;
+mod words;
 
 use storymeter_core::Entry;
 
