@@ -9,8 +9,12 @@
 mod idf;
 mod metrics;
 mod models;
+mod own_files;
+mod soft_overlap;
 mod states;
 mod windows;
+mod word_vectors;
+mod words;
 
 use storymeter_core::Entry;
 
