@@ -1,6 +1,8 @@
 //! One file per metric. The comment at the top of each file is the manual page of its metric.
 
+mod bertscore;
+
 use storymeter_core::Entry;
 
 /// All metrics, in the order of the catalogue.
-pub(crate) static ENTRIES: &[&Entry] = &[];
+pub(crate) static ENTRIES: &[&Entry] = &[&bertscore::ENTRY];
