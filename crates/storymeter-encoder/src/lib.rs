@@ -70,6 +70,8 @@ pub use error::{DeviceError, Error, Result};
 pub use file::{LARGEST_CONFIG, read_model_file, read_tensor_file};
 pub use grid::{Grid, Rounded};
 pub use infer::{Encoder, Hidden, Precision, Workspace};
+#[doc(hidden)]
+pub use kernel::measure;
 pub use kernel::{Activation, Isa};
 pub use parameters::{Parameters, Tensor};
 pub use random::Stream;
