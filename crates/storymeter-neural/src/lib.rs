@@ -6,6 +6,8 @@
 //!   metric's file is its manual page ([`Entry::manual`](storymeter_core::Entry::manual)).
 #![forbid(unsafe_code)]
 
+mod absent;
+mod distances;
 mod idf;
 mod matching;
 mod metrics;

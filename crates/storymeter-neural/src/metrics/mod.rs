@@ -1,8 +1,9 @@
 //! One file per metric. The comment at the top of each file is the manual page of its metric.
 
 mod bertscore;
+mod moverscore;
 
 use storymeter_core::Entry;
 
 /// All metrics, in the order of the catalogue.
-pub(crate) static ENTRIES: &[&Entry] = &[&bertscore::ENTRY];
+pub(crate) static ENTRIES: &[&Entry] = &[&bertscore::ENTRY, &moverscore::ENTRY];

@@ -4,7 +4,7 @@
 //!
 //! They run where the environment variable `STORYMETER_TEST_WEIGHTS` names a folder with the model.
 
-use super::support::{assert_close, scored, weights};
+use super::support::{assert_close, metrics, records, rows, scored, weights};
 
 const A: &str = "The old lighthouse keeper climbed the stairs every night. One stormy evening the \
                  lamp went dark, and he lit a small candle instead. A lost ship saw the tiny flame \
@@ -46,7 +46,51 @@ fn bertscore_with_idf_and_one_reference_for_all_has_only_a_precision() {
         assert_close(&row[..1], &[precision], 1e-5);
         for value in &row[1..] {
             let reason = value.as_ref().unwrap_err().to_string();
-            assert!(reason.contains("have the weight 0"), "{reason}");
+            assert!(reason.contains("have the idf weight 0"), "{reason}");
         }
+    }
+}
+
+#[test]
+fn moverscore_is_that_of_the_released_code() {
+    let Some(model) = weights("minilm") else { return };
+    let pairs: &[(&str, &[&str])] = &[(A, &[C]), (B, &[C]), (C, &[C])];
+    for (typed, expected) in [
+        ("moverscore:uniform", [0.596_381_013, 0.484_234_374, 1.0]),
+        ("moverscore:uniform+stop", [0.567_173_722, 0.467_746_292, 1.0]),
+        ("moverscore:v1+uniform", [0.561_100_034, 0.186_759_143, 0.999_999_918]),
+        ("moverscore:v1+uniform+stop", [0.420_591_877, 0.000_971_238, 1.0]),
+    ] {
+        let rows = scored(&[typed], &model, pairs);
+        assert_close(&rows.concat(), &expected, 1e-5);
+    }
+    let rows = scored(&["moverscore:v1+uniform+n-gram-2"], &model, &pairs[..2]);
+    assert_close(&rows.concat(), &[0.551_845_128, 0.283_185_302], 1e-5);
+}
+
+/// The weights come from all stories and references of the input, and not from the batch.
+#[test]
+fn moverscore_with_idf_is_that_of_the_released_code() {
+    let Some(model) = weights("minilm") else { return };
+    for (typed, expected) in [
+        ("moverscore", [0.577_272_093, 0.460_030_292]),
+        ("moverscore:stop", [0.563_973_334, 0.447_603_318]),
+    ] {
+        let set = metrics(&[typed], &model).unwrap();
+        let set = set.surveyed_on(&records(&[(A, &[C]), (B, &[B])])).unwrap();
+        let batch = set.batch(&records(&[(A, &[C]), (A, &[B])])).unwrap();
+        assert_close(&rows(&batch).concat(), &expected, 1e-5);
+    }
+}
+
+/// The published values have 0.9997 for a story against itself, because the released code computes
+/// distances in single precision.
+#[test]
+fn moverscore_as_hanna_is_not_quite_one_for_equal_texts() {
+    let Some(model) = weights("minilm") else { return };
+    let rows = scored(&["moverscore:hanna"], &model, &[(A, &[A]), (B, &[B])]);
+    for value in rows.concat() {
+        let value = value.unwrap();
+        assert!((0.9995..0.99995).contains(&value), "{value}");
     }
 }
