@@ -7,8 +7,10 @@
 #![forbid(unsafe_code)]
 
 mod absent;
+mod depth;
 mod distances;
 mod idf;
+mod legacy_random;
 mod matching;
 mod metrics;
 mod models;

@@ -1,9 +1,12 @@
 //! One file per metric. The comment at the top of each file is the manual page of its metric.
 
+mod baryscore;
 mod bertscore;
+mod depthscore;
 mod moverscore;
 
 use storymeter_core::Entry;
 
 /// All metrics, in the order of the catalogue.
-pub(crate) static ENTRIES: &[&Entry] = &[&bertscore::ENTRY, &moverscore::ENTRY];
+pub(crate) static ENTRIES: &[&Entry] =
+    &[&bertscore::ENTRY, &moverscore::ENTRY, &baryscore::ENTRY, &depthscore::ENTRY];

@@ -94,3 +94,60 @@ fn moverscore_as_hanna_is_not_quite_one_for_equal_texts() {
         assert!((0.9995..0.99995).contains(&value), "{value}");
     }
 }
+
+#[test]
+fn depthscore_is_that_of_the_released_code() {
+    let Some(model) = weights("minilm") else { return };
+    let pairs: &[(&str, &[&str])] = &[(A, &[C]), (B, &[C]), (C, &[A]), (C, &[C])];
+    let rows = scored(&["depthscore"], &model, pairs);
+    let expected = [0.100_198_254_376, 0.165_826_078_957, 0.145_880_187_567, 0.0];
+    assert_close(&rows.concat(), &expected, 1e-5);
+}
+
+#[test]
+fn baryscore_is_that_of_the_released_code() {
+    let Some(model) = weights("minilm") else { return };
+    let pairs: &[(&str, &[&str])] = &[(A, &[C]), (B, &[C]), (C, &[C])];
+    let rows = scored(&["baryscore"], &model, pairs);
+    for (row, expected) in rows.iter().zip([
+        [
+            0.370_511,
+            1.145_234_718,
+            1.139_140_945,
+            1.076_276_553,
+            0.952_635_328,
+            0.429_596_238,
+            0.370_764_015,
+        ],
+        [
+            0.690_090,
+            1.165_291_098,
+            1.161_730_857,
+            1.127_740_412,
+            1.070_411_851,
+            0.777_284_683,
+            0.691_213_603,
+        ],
+    ]) {
+        assert_close(&row[..7], &expected, 1e-5);
+    }
+    // With equal texts: W, SD-10, SD-1, SD-0.1 and SD-0.01.
+    let of_itself: Vec<_> = [0, 1, 3, 5, 6].iter().map(|&at| rows[2][at].clone()).collect();
+    let expected = [0.0, 1.098_052_156, 1.004_989_198, 0.022_623_537, 6.788_8e-7];
+    assert_close(&of_itself, &expected, 1e-5);
+    // The last column is the limit of those before it, where the released code breaks off.
+    for row in &rows {
+        let (exact, entropic) = (row[0].clone().unwrap(), row[7].clone().unwrap());
+        assert!((entropic - exact).abs() < 1e-4, "{entropic} for {exact}");
+    }
+}
+
+#[test]
+fn baryscore_as_hanna_breaks_off_where_the_released_code_does() {
+    let Some(model) = weights("minilm") else { return };
+    let rows = scored(&["baryscore:hanna"], &model, &[(A, &[C]), (B, &[C])]);
+    for (row, (w, last)) in rows.iter().zip([(0.370_511, 6.060_1e-8), (0.690_090, 2.162_6e-13)]) {
+        assert_close(&row[..1], &[w], 0.02 * w);
+        assert_close(&row[7..], &[last], 0.05 * last);
+    }
+}
