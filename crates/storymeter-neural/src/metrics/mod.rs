@@ -1,6 +1,9 @@
 //! One file per metric. The comment at the top of each file is the manual page of its metric.
 
+mod baryscore;
 mod bertscore;
+mod depthscore;
+mod moverscore;
 mod rouge_we;
 mod s3;
 
@@ -9,6 +12,9 @@ use storymeter_core::Entry;
 /// All metrics, in the order of the catalogue.
 pub(crate) static ENTRIES: &[&Entry] = &[
     &bertscore::ENTRY,
+    &moverscore::ENTRY,
+    &baryscore::ENTRY,
+    &depthscore::ENTRY,
     &rouge_we::ENTRY,
     &s3::ENTRY,
 ];
