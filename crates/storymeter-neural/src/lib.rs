@@ -7,11 +7,15 @@
 #![forbid(unsafe_code)]
 
 mod idf;
+mod masked;
 mod metrics;
 mod models;
 mod own_files;
 mod soft_overlap;
 mod states;
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;
 mod windows;
 mod word_vectors;
 mod words;

@@ -35,9 +35,10 @@ pub(crate) fn predict<T: AsRef<Masked>>(
             return Ok(());
         }
         let batch: Batch = texts.iter().map(|text| text.as_ref().ids.as_slice()).collect();
-        let hidden = texts.iter().enumerate().flat_map(|(at, text)| {
-            text.as_ref().hidden.iter().map(move |&place| (at, place))
-        });
+        let hidden = texts
+            .iter()
+            .enumerate()
+            .flat_map(|(at, text)| text.as_ref().hidden.iter().map(move |&place| (at, place)));
         let outputs = Outputs::new().logits(Head::MaskedWord, hidden);
         take(texts, &model.run(&batch, &outputs)?);
         texts.clear();

@@ -236,14 +236,10 @@ impl Places {
         if short != name {
             names.push(short);
         }
-        let in_folders = self
-            .folders
-            .iter()
-            .flat_map(|folder| names.iter().map(move |name| folder.join(name)));
-        let in_hub = self
-            .hub
-            .iter()
-            .map(|hub| hub.join(format!("models--{}", name.replace('/', "--"))));
+        let in_folders =
+            self.folders.iter().flat_map(|folder| names.iter().map(move |name| folder.join(name)));
+        let in_hub =
+            self.hub.iter().map(|hub| hub.join(format!("models--{}", name.replace('/', "--"))));
         in_folders.chain(in_hub).collect()
     }
 

@@ -122,8 +122,7 @@ enum Column {
 }
 
 impl Column {
-    const ALL: [Self; 5] =
-        [Self::HelpPs, Self::HelpSs, Self::TunePs, Self::TuneSs, Self::Golden];
+    const ALL: [Self; 5] = [Self::HelpPs, Self::HelpSs, Self::TunePs, Self::TuneSs, Self::Golden];
 
     fn name(self) -> &'static str {
         match self {
@@ -261,8 +260,7 @@ impl Blanc {
             signature = signature.with("batch", "b", lessons_per_step).with("seed", "seed", seed);
         }
         let names = columns.iter().map(|column| column.name());
-        let description =
-            request.describe().family(names).width(2 * columns.len()).in_batches();
+        let description = request.describe().family(names).width(2 * columns.len()).in_batches();
         Ok(Self {
             description: description.signature(signature),
             columns,
@@ -360,8 +358,7 @@ impl Blanc {
                 .collect();
             let learnt = vocabulary.tokens(helper);
             let root = CounterId::Tuning.descend(Stream::new(self.seed), Stream::child);
-            let random =
-                learnt.iter().fold(root, |stream, &token| stream.child(u64::from(token)));
+            let random = learnt.iter().fold(root, |stream, &token| stream.child(u64::from(token)));
             let lessons = vocabulary.lessons(&learnt, random.child(0));
             let is_idle = lessons.is_empty() || asked.iter().all(|one| one.questions.is_empty());
             let guesses = if is_idle {

@@ -58,13 +58,14 @@
 
 mod measure;
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use storymeter_core::{
     Absence, Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision,
-    Prepared, Range, Request, Resources, Rows, ScoreColumn, Signature, Survey, TextCache, Value,
+    Prepared, Range, Request, Resources, Rows, Signature, Survey, TextCache, Value,
 };
 use storymeter_encoder::{Head, Run};
 
@@ -106,6 +107,8 @@ const MODEL: &str = "bert-base-uncased";
 const TEMPERATURE: usize = 25;
 /// The special tokens at the start and at the end of a text.
 const SPECIAL: usize = 2;
+/// The most bytes of distributions of references that are kept across batches.
+const KEPT_BYTES: usize = 256 << 20;
 /// The number of entries of the vocabulary that one task adds up.
 const ENTRIES_PER_TASK: usize = 2048;
 
@@ -132,7 +135,7 @@ impl Gap {
 }
 
 /// Whether a text is a story or a reference. Each has its own idf.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Side {
     Story,
     Reference,
@@ -168,8 +171,8 @@ struct InfoLm {
     uses_idf: bool,
     whole: bool,
     model: Arc<OpenModel>,
-    /// The token that hides others.
-    mask: u32,
+    marks: Marks,
+    references: Arc<References>,
     /// `None` until the first pass is over, or if all tokens weigh alike.
     idf: Option<Arc<CorpusIdf>>,
 }
@@ -181,10 +184,12 @@ impl InfoLm {
             source: problem.into(),
         };
         let model = OpenModel::for_metric(request, MODEL, Precision::F32)?;
-        let mask = model.tokenizer(request.key)?.mask();
-        let Some(mask) = mask.filter(|_| model.model().has(Head::MaskedWord)) else {
+        let tokenizer = model.tokenizer(request.key)?;
+        let Some(mask) = tokenizer.mask().filter(|_| model.model().has(Head::MaskedWord)) else {
             return Err(wrong(format!("the model {} cannot predict hidden words", model.name())));
         };
+        let marks = Marks { start: tokenizer.start(), end: tokenizer.end(), mask };
+        let references = request.resources.shared("infolm", || Ok(References::default()))?;
         let measure = match request.chosen("measure") {
             Some(name) => Measure::ALL.into_iter().find(|measure| measure.name() == name),
             None => None,
@@ -203,8 +208,17 @@ impl InfoLm {
             request.describe().family(names).range(measure.range()).width(2).in_batches();
         description.needs.corpus = uses_idf;
         let temperature = hundredths as f64 / 100.0;
-        let mut metric =
-            Self { description, measure, temperature, uses_idf, whole, model, mask, idf: None };
+        let mut metric = Self {
+            description,
+            measure,
+            temperature,
+            uses_idf,
+            whole,
+            model,
+            marks,
+            references,
+            idf: None,
+        };
         metric.description.signature = metric.signature();
         Ok(metric)
     }
@@ -246,12 +260,282 @@ impl InfoLm {
         format!("infolm {path} {weights} {temperature} {side:?} {idf:?} {whole}")
     }
 
-    /// Reads all texts of a batch, each once, and keeps their distributions with them.
-    fn read(
+    /// The tokens of a text, without special tokens.
+    fn tokens(&self, text: &str) -> Vec<u32> {
+        // There was a tokeniser when the metric was built.
+        let tokenizer = self.model.model().tokenizer().ok();
+        let tokens = tokenizer.map(|tokenizer| tokenizer.tokenize(text)).unwrap_or_default();
+        tokens.iter().map(|token| token.id).collect()
+    }
+
+    /// What the model expects in each of these texts. Texts that were read before are not read
+    /// again.
+    fn expected(
         &self,
-        stories: &[Prepared<'_>],
-    ) -> Result<HashMap<(*const (), Side), Arc<Expected>>, MetricError> {
-        let _ = stories;
-        Ok(HashMap::new())
+        texts: &[(&TextCache<'_>, Side)],
+    ) -> Result<Vec<Arc<Expected>>, MetricError> {
+        let names = [Side::Story, Side::Reference].map(|side| self.kept_name(side));
+        let name = |side: Side| names[side as usize].as_str();
+        let mut found: Vec<Option<Arc<Expected>>> = texts
+            .iter()
+            .map(|(text, side)| {
+                text.recall(name(*side)).or_else(|| self.references.get(name(*side), text.text()))
+            })
+            .collect();
+        // The same text may stand in several places.
+        let mut places: BTreeMap<(&str, Side), Vec<usize>> = BTreeMap::new();
+        for (place, (text, side)) in texts.iter().enumerate() {
+            if found[place].is_none() {
+                places.entry((text.text(), *side)).or_default().push(place);
+            }
+        }
+        let missing: Vec<(&str, Side)> = places.keys().copied().collect();
+        for ((places, (_, side)), expected) in
+            places.values().zip(&missing).zip(self.read(&missing)?)
+        {
+            let expected = Arc::new(expected);
+            let text = texts[places[0]].0.text();
+            if *side == Side::Reference {
+                self.references.keep(name(*side), text, &expected);
+            }
+            for &place in places {
+                found[place] = Some(texts[place].0.keep(name(*side), Arc::clone(&expected)));
+            }
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Lets the model read texts, each once per token.
+    fn read(&self, texts: &[(&str, Side)]) -> Result<Vec<Expected>, MetricError> {
+        let plans: Vec<Plan> =
+            texts.par_iter().map(|(text, side)| self.plan(text, *side)).collect();
+        let vocabulary = self.model.model().config().vocabulary;
+        let mut sums: Vec<Vec<f64>> = plans
+            .iter()
+            .map(|plan| if plan.total > 0.0 { vec![0.0; vocabulary] } else { Vec::new() })
+            .collect();
+        let copies = plans.iter().enumerate().flat_map(|(text, plan)| self.copies(text, plan));
+        masked::predict(self.model.model(), copies, |copies: &[MaskedCopy], run| {
+            add_softmax(copies, run, self.temperature, &mut sums);
+        })
+        .map_err(|error| failed(&self.description.key, error))?;
+        let expected = |(plan, mut sum): (&Plan, Vec<f64>)| {
+            sum.iter_mut().for_each(|p| *p /= plan.total);
+            let distribution = (plan.total > 0.0).then_some(sum);
+            Expected { distribution, empty: plan.tokens.is_empty(), cut: plan.cut }
+        };
+        Ok(plans.iter().zip(sums).map(expected).collect())
+    }
+
+    /// How a text is read.
+    fn plan(&self, text: &str, side: Side) -> Plan {
+        let tokens = self.tokens(text);
+        let room = self.model.longest().saturating_sub(SPECIAL).max(1);
+        let windows = match self.whole {
+            true => windows(tokens.len(), room),
+            false => {
+                let kept = 0..tokens.len().min(room);
+                vec![Window { read: kept.clone(), kept }]
+            }
+        };
+        let idf = self.idf(side);
+        let weights: Vec<f64> =
+            tokens.iter().map(|&token| idf.map_or(1.0, |idf| idf.weight(token))).collect();
+        let read = windows.last().map_or(0, |window| window.kept.end);
+        let total = weights[..read].iter().sum();
+        Plan { cut: read < tokens.len(), tokens, windows, weights, total }
+    }
+
+    /// The copies of a text in which one token is hidden. Tokens without weight are left out.
+    fn copies<'a>(&'a self, text: usize, plan: &'a Plan) -> impl Iterator<Item = MaskedCopy> + 'a {
+        plan.windows.iter().flat_map(move |Window { read, kept }| {
+            let weighty = kept.clone().filter(|&at| plan.weights[at] > 0.0);
+            weighty.map(move |at| {
+                let place = 1 + at - read.start;
+                let mut ids = Vec::with_capacity(read.len() + SPECIAL);
+                ids.push(self.marks.start);
+                ids.extend_from_slice(&plan.tokens[read.clone()]);
+                ids.push(self.marks.end);
+                ids[place] = self.marks.mask;
+                let masked = Masked { ids, hidden: vec![place] };
+                MaskedCopy { text, weight: plan.weights[at], masked }
+            })
+        })
+    }
+
+    /// The distance of a story from the nearest of its references.
+    fn distance(&self, story: &Expected, references: &[Arc<Expected>]) -> Result<f64, Gap> {
+        let p = story.distribution(Side::Story)?;
+        let mut nearest = Err(Gap::EmptyReference);
+        for (number, reference) in references.iter().enumerate() {
+            let distance = reference.distribution(Side::Reference).and_then(|q| {
+                let distance = self.measure.between(p, q);
+                if distance.is_finite() { Ok(distance) } else { Err(Gap::Infinite) }
+            });
+            nearest = match (nearest, distance) {
+                (Ok(old), Ok(new)) => Ok(f64::min(old, new)),
+                (Ok(old), Err(_)) => Ok(old),
+                (Err(_), Ok(new)) => Ok(new),
+                // The reason is that of the first reference.
+                (Err(old), Err(new)) => Err(if number == 0 { new } else { old }),
+            };
+        }
+        nearest
+    }
+}
+
+/// The special tokens of a model.
+#[derive(Clone, Copy)]
+struct Marks {
+    start: u32,
+    end: u32,
+    mask: u32,
+}
+
+/// How a text is read.
+struct Plan {
+    tokens: Vec<u32>,
+    windows: Vec<Window>,
+    /// The weight of each token.
+    weights: Vec<f64>,
+    /// The sum of the weights of the tokens that are read.
+    total: f64,
+    /// Whether a part of the text is not read.
+    cut: bool,
+}
+
+/// A text in which one token is hidden.
+struct MaskedCopy {
+    text: usize,
+    weight: f64,
+    masked: Masked,
+}
+
+impl AsRef<Masked> for MaskedCopy {
+    fn as_ref(&self) -> &Masked {
+        &self.masked
+    }
+}
+
+/// Adds the softmax of the logits of each copy, times its weight, to the sum of its text.
+///
+/// The copies of a text are added in order, so that the sums do not depend on threads and batches.
+fn add_softmax(copies: &[MaskedCopy], run: &Run, temperature: f64, sums: &mut [Vec<f64>]) {
+    let scaled: Vec<(f32, f64)> = copies
+        .par_iter()
+        .enumerate()
+        .map(|(number, copy)| {
+            let logits = run.logits(number);
+            let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let total: f64 =
+                logits.iter().map(|logit| softmax_term(*logit, top, temperature)).sum();
+            (top, copy.weight / total)
+        })
+        .collect();
+    let mut number = 0;
+    for group in copies.chunk_by(|one, next| one.text == next.text) {
+        let numbers = number..number + group.len();
+        number = numbers.end;
+        let sum = &mut sums[group[0].text];
+        sum.par_chunks_mut(ENTRIES_PER_TASK).enumerate().for_each(|(task, part)| {
+            for number in numbers.clone() {
+                let (top, factor) = scaled[number];
+                let logits = &run.logits(number)[task * ENTRIES_PER_TASK..][..part.len()];
+                for (sum, logit) in part.iter_mut().zip(logits) {
+                    *sum += factor * softmax_term(*logit, top, temperature);
+                }
+            }
+        });
+    }
+}
+
+fn softmax_term(logit: f32, top: f32, temperature: f64) -> f64 {
+    ((f64::from(logit) - f64::from(top)) / temperature).exp()
+}
+
+/// The distributions of references, kept across batches, because all systems of an item have the
+/// same reference.
+#[derive(Default)]
+struct References {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    by_text: FxHashMap<(String, String), Arc<Expected>>,
+    bytes: usize,
+}
+
+impl References {
+    fn get(&self, name: &str, text: &str) -> Option<Arc<Expected>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.by_text.get(&(name.to_owned(), text.to_owned())).map(Arc::clone)
+    }
+
+    /// Keeps the distribution of a reference, unless too many are kept already.
+    fn keep(&self, name: &str, text: &str, expected: &Arc<Expected>) {
+        let distribution = expected.distribution.as_deref().unwrap_or_default();
+        let bytes = size_of_val(distribution) + name.len() + text.len();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.bytes + bytes <= KEPT_BYTES {
+            kept.bytes += bytes;
+            kept.by_text.insert((name.to_owned(), text.to_owned()), Arc::clone(expected));
+        }
+    }
+}
+
+impl Metric for InfoLm {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
+        if self.uses_idf && self.idf.is_none() {
+            return Err(MetricError::NoCorpus { metric: self.description.key.clone() });
+        }
+        let texts: Vec<(&TextCache<'_>, Side)> = stories
+            .iter()
+            .flat_map(|story| {
+                let references = story.references.iter().map(|text| (&**text, Side::Reference));
+                std::iter::once((&*story.text, Side::Story)).chain(references)
+            })
+            .collect();
+        let expected = self.expected(&texts)?;
+        let mut expected = expected.as_slice();
+        let mut cut = 0;
+        let rows = Rows::each(stories, 2, |story, row| {
+            let (own, later) = expected.split_at(1 + story.references.len());
+            expected = later;
+            cut += u64::from(own.iter().any(|text| text.cut));
+            match self.distance(&own[0], &own[1..]) {
+                Ok(distance) => row[0] = distance,
+                Err(gap) => row[1] = f64::from(gap as u8),
+            }
+        });
+        Ok(rows.truncated(cut))
+    }
+
+    fn values(&self, row: &[f64], values: &mut [Value]) {
+        // The columns of the preset differ only in the order of the texts, which does not matter.
+        values.fill(match row[1] {
+            0.0 => Ok(row[0]),
+            number => Err(Absence::because(Gap::reason(number))),
+        });
+    }
+
+    fn survey(&self) -> Option<Box<dyn Survey>> {
+        let (reader, metric) = (self.clone(), self.clone());
+        let survey = IdfSurvey::new(
+            self.model.model().config().vocabulary,
+            ReferenceDocument::Each,
+            move |text| reader.tokens(text.text()),
+            move |idf| {
+                let mut metric = metric;
+                metric.idf = Some(Arc::new(idf));
+                metric.description.signature = metric.signature();
+                Box::new(metric)
+            },
+        );
+        self.uses_idf.then(|| Box::new(survey) as Box<dyn Survey>)
     }
 }

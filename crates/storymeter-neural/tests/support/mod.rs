@@ -1,4 +1,6 @@
 //! Tiny models whose weights follow from a formula, so that tests need no file of weights.
+// No test uses all of it.
+#![allow(dead_code)]
 
 use std::fs;
 use std::path::Path;

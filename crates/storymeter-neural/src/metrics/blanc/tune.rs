@@ -115,10 +115,7 @@ mod tests {
 
     use super::*;
     use crate::masked::Masked;
-
-    #[path = "../../../../tests/support/mod.rs"]
-    #[allow(dead_code)]
-    mod support;
+    use crate::support;
 
     fn list(values: &Value) -> Vec<f64> {
         values.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()

@@ -162,7 +162,7 @@ mod tests {
         }
         // acos would give 0 or 3e-8 here.
         let small = Measure::FisherRao.between(&P, &close);
-        assert!((small - 1.732_050_8e-9).abs() < 1e-15, "{small}");
+        assert!((small - 6f64.sqrt() * 1e-9).abs() < 1e-15, "{small}");
     }
 
     #[test]
