@@ -74,6 +74,8 @@
 
 mod masking;
 mod question;
+#[cfg(test)]
+mod tests;
 mod tune;
 
 use std::collections::BTreeMap;

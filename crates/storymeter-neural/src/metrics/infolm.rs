@@ -524,6 +524,9 @@ impl Metric for InfoLm {
     }
 
     fn survey(&self) -> Option<Box<dyn Survey>> {
+        if !self.uses_idf {
+            return None;
+        }
         let (reader, metric) = (self.clone(), self.clone());
         let survey = IdfSurvey::new(
             self.model.model().config().vocabulary,
@@ -536,6 +539,6 @@ impl Metric for InfoLm {
                 Box::new(metric)
             },
         );
-        self.uses_idf.then(|| Box::new(survey) as Box<dyn Survey>)
+        Some(Box::new(survey))
     }
 }

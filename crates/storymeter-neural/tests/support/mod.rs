@@ -49,7 +49,7 @@ pub fn write_masked_model(folder: &Path) {
     write_masked_model_of(folder, VOCABULARY, 512);
 }
 
-/// Writes the same model with another number of positions.
+/// Writes the same model with another size of the vocabulary and another number of positions.
 pub fn write_masked_model_of(folder: &Path, vocabulary: usize, positions: usize) {
     let config = format!(
         r#"{{"model_type": "bert", "vocab_size": {vocabulary}, "hidden_size": 32,
@@ -66,6 +66,14 @@ pub fn write_masked_model_of(folder: &Path, vocabulary: usize, positions: usize)
     fs::write(folder.join("vocab.txt"), pieces.join("\n")).unwrap();
     let path = folder.join("model.safetensors");
     let tensors = filled(masked_shapes(vocabulary, positions));
+    fs::write(&path, Parameters { tensors }.to_bytes(&path).unwrap()).unwrap();
+}
+
+/// Replaces the weights of a folder of [`write_masked_model`] by those without the head.
+pub fn write_encoder_only(folder: &Path) {
+    let path = folder.join("model.safetensors");
+    let mut tensors = filled(masked_shapes(VOCABULARY, 512));
+    tensors.retain(|tensor| !tensor.name.starts_with("cls."));
     fs::write(&path, Parameters { tensors }.to_bytes(&path).unwrap()).unwrap();
 }
 
