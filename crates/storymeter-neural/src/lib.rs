@@ -8,6 +8,7 @@
 
 mod idf;
 mod masked;
+mod matching;
 mod metrics;
 mod models;
 mod own_files;
