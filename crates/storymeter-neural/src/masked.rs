@@ -1,6 +1,6 @@
 //! What a masked-word model predicts at hidden places, for many masked texts at a time.
 
-use storymeter_encoder::{Batch, Head, Model, Outputs, Result, Run};
+use storymeter_encoder::{Batch, Head, Model, Outputs, Result};
 
 /// The most tokens that the model reads at once.
 const TOKENS_AT_ONCE: usize = 16 * 1024;
@@ -18,15 +18,15 @@ pub(crate) struct Masked {
 
 /// Predicts all hidden tokens of many texts, in batches of bounded size.
 ///
-/// `take` gets the texts of a batch. Number n of the logits of the run belongs to the n-th hidden
-/// place of these texts, one text after the other. All texts come once, in order.
+/// `take` gets the texts of a batch, and the logits of each of their hidden places, one text after
+/// the other. All texts come once, in order.
 ///
 /// # Errors
 /// If the model or its device fails.
 pub(crate) fn predict<T: AsRef<Masked>>(
     model: &Model,
     texts: impl IntoIterator<Item = T>,
-    mut take: impl FnMut(&[T], &Run),
+    mut take: impl FnMut(&[T], &[&[f32]]),
 ) -> Result<()> {
     let mut pending: Vec<T> = Vec::new();
     let (mut tokens, mut places) = (0, 0);
@@ -35,12 +35,15 @@ pub(crate) fn predict<T: AsRef<Masked>>(
             return Ok(());
         }
         let batch: Batch = texts.iter().map(|text| text.as_ref().ids.as_slice()).collect();
-        let hidden = texts
+        let hidden: Vec<(usize, usize)> = texts
             .iter()
             .enumerate()
-            .flat_map(|(at, text)| text.as_ref().hidden.iter().map(move |&place| (at, place)));
-        let outputs = Outputs::new().logits(Head::MaskedWord, hidden);
-        take(texts, &model.run(&batch, &outputs)?);
+            .flat_map(|(at, text)| text.as_ref().hidden.iter().map(move |&place| (at, place)))
+            .collect();
+        let count = hidden.len();
+        let run = model.run(&batch, &Outputs::new().logits(Head::MaskedWord, hidden))?;
+        let logits: Vec<&[f32]> = (0..count).map(|place| run.logits(place)).collect();
+        take(texts, &logits);
         texts.clear();
         Ok(())
     };

@@ -296,9 +296,8 @@ impl Blanc {
         let questions =
             asked.iter().flat_map(|(with, without)| with.questions.iter().chain(without));
         let mut guesses = Vec::new();
-        masked::predict(self.model.model(), questions, |questions: &[&Question], run| {
-            let count: usize = questions.iter().map(|question| question.answers.len()).sum();
-            guesses.extend((0..count).map(|number| most_probable(run.logits(number))));
+        masked::predict(self.model.model(), questions, |_: &[&Question], logits| {
+            guesses.extend(logits.iter().map(|logits| most_probable(logits)));
         })
         .map_err(|error| self.failed(error))?;
         let mut guesses = guesses.as_slice();

@@ -67,7 +67,7 @@ use storymeter_core::{
     Absence, Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision,
     Prepared, Range, Request, Resources, Rows, Signature, Survey, TextCache, Value,
 };
-use storymeter_encoder::{Head, Run};
+use storymeter_encoder::Head;
 
 use crate::idf::{CorpusIdf, Idf, IdfSurvey, ReferenceDocument};
 use crate::masked::{self, Masked};
@@ -315,8 +315,8 @@ impl InfoLm {
             .map(|plan| if plan.total > 0.0 { vec![0.0; vocabulary] } else { Vec::new() })
             .collect();
         let copies = plans.iter().enumerate().flat_map(|(text, plan)| self.copies(text, plan));
-        masked::predict(self.model.model(), copies, |copies: &[MaskedCopy], run| {
-            add_softmax(copies, run, self.temperature, &mut sums);
+        masked::predict(self.model.model(), copies, |copies: &[MaskedCopy], logits| {
+            add_softmax(copies, logits, self.temperature, &mut sums);
         })
         .map_err(|error| failed(&self.description.key, error))?;
         let expected = |(plan, mut sum): (&Plan, Vec<f64>)| {
@@ -420,12 +420,11 @@ impl AsRef<Masked> for MaskedCopy {
 /// Adds the softmax of the logits of each copy, times its weight, to the sum of its text.
 ///
 /// The copies of a text are added in order, so that the sums do not depend on threads and batches.
-fn add_softmax(copies: &[MaskedCopy], run: &Run, temperature: f64, sums: &mut [Vec<f64>]) {
+fn add_softmax(copies: &[MaskedCopy], logits: &[&[f32]], temperature: f64, sums: &mut [Vec<f64>]) {
     let scaled: Vec<(f32, f64)> = copies
         .par_iter()
-        .enumerate()
-        .map(|(number, copy)| {
-            let logits = run.logits(number);
+        .zip(logits)
+        .map(|(copy, logits)| {
             let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let total: f64 =
                 logits.iter().map(|logit| softmax_term(*logit, top, temperature)).sum();
@@ -440,7 +439,7 @@ fn add_softmax(copies: &[MaskedCopy], run: &Run, temperature: f64, sums: &mut [V
         sum.par_chunks_mut(ENTRIES_PER_TASK).enumerate().for_each(|(task, part)| {
             for number in numbers.clone() {
                 let (top, factor) = scaled[number];
-                let logits = &run.logits(number)[task * ENTRIES_PER_TASK..][..part.len()];
+                let logits = &logits[number][task * ENTRIES_PER_TASK..][..part.len()];
                 for (sum, logit) in part.iter_mut().zip(logits) {
                     *sum += factor * softmax_term(*logit, top, temperature);
                 }
