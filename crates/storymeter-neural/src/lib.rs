@@ -6,7 +6,16 @@
 //!   metric's file is its manual page ([`Entry::manual`](storymeter_core::Entry::manual)).
 #![forbid(unsafe_code)]
 
+mod idf;
+mod matching;
 mod metrics;
+mod models;
+mod own_files;
+mod soft_overlap;
+mod states;
+mod windows;
+mod word_vectors;
+mod words;
 
 use storymeter_core::Entry;
 

@@ -16,6 +16,6 @@ pub use backend::{
 };
 pub use cpu::{Cpu, CpuStore};
 pub use exchange::{Alone, Exchange, Rank};
-pub use heads::{Selection, States};
+pub use heads::{MaskedWordHead, Selection, States};
 pub use network::{ForwardOptions, Network, Trace};
 pub use optimiser::{AdamW, Optimiser, OptimiserState, warm_up_then_linear};
