@@ -73,6 +73,8 @@
 //! Source: Vasilyev et al., Eval4NLP 2020; the columns are those of Chhun et al., COLING 2022.
 
 mod masking;
+#[cfg(test)]
+mod peer_tests;
 mod question;
 #[cfg(test)]
 mod tests;

@@ -77,7 +77,11 @@ impl<B: Backend> Pupil<B> {
     }
 
     /// Calls `take` with the logits of each hidden word, in order.
-    fn each_logits(&self, questions: &[Question], mut take: impl FnMut(&[f32])) -> Result<()> {
+    pub(super) fn each_logits(
+        &self,
+        questions: &[Question],
+        mut take: impl FnMut(&[f32]),
+    ) -> Result<()> {
         let mut questions = questions;
         while !questions.is_empty() {
             let mut hidden = 0;
