@@ -2,7 +2,9 @@
 
 mod baryscore;
 mod bertscore;
+mod blanc;
 mod depthscore;
+mod infolm;
 mod moverscore;
 mod rouge_we;
 mod s3;
@@ -15,6 +17,8 @@ pub(crate) static ENTRIES: &[&Entry] = &[
     &moverscore::ENTRY,
     &baryscore::ENTRY,
     &depthscore::ENTRY,
+    &infolm::ENTRY,
     &rouge_we::ENTRY,
     &s3::ENTRY,
+    &blanc::ENTRY,
 ];
