@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod idf;
+mod matching;
 mod metrics;
 mod models;
 mod own_files;
