@@ -43,8 +43,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map(|(name, folder)| (name.to_owned(), folder.into()))
         .collect();
     let settings = Settings { device, precision: Some(precision), weights, ..Settings::default() };
-    let records = open(&[PathBuf::from(file)], &ReadOptions::default())?
-        .collect::<Result<Vec<_>, _>>()?;
+    let records =
+        open(&[PathBuf::from(file)], &ReadOptions::default())?.collect::<Result<Vec<_>, _>>()?;
     let typed: Vec<&str> = metrics.split(',').collect();
     let catalogue = Catalogue::new(storymeter_neural::entries());
 

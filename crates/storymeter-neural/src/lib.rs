@@ -18,12 +18,12 @@ mod models;
 mod own_files;
 mod soft_overlap;
 mod states;
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
 mod support;
 mod windows;
 mod word_vectors;
 mod words;
-#[cfg(test)]
-#[path = "../tests/support/mod.rs"]
 
 use storymeter_core::Entry;
 
