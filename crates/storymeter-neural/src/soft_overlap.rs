@@ -11,6 +11,7 @@
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use storymeter_encoder::PackedRows;
 
 use crate::word_vectors::WordVectors;
 use crate::words::{Ngrams, Words, key};
@@ -22,10 +23,13 @@ const LEAST_SIMILARITY: f64 = 0.8;
 const F32_ERROR: f32 = 5e-5;
 
 /// How many n-grams of the story are multiplied together.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 48;
 
 /// The n-grams of the reference are given to threads in groups of this size.
-const ROWS_PER_TASK: usize = 256;
+const GROUP: usize = 512;
+
+/// The product of an n-gram that is used up.
+const GONE: f32 = f32::MIN;
 
 /// Counts the matches of a story with a reference.
 ///
@@ -58,13 +62,7 @@ struct Matching<'a> {
     left: Vec<u32>,
     /// The n-grams of the reference by their words in ascending order.
     same_words: FxHashMap<[u32; Ngrams::LONGEST], Vec<u32>>,
-    /// The n-grams of the reference that have a direction and were left when this was last tidied
-    /// up, in order.
-    rows: Vec<u32>,
-    /// Their directions, `width` numbers each.
-    directions: Vec<f32>,
-    /// How many of `rows` are used up.
-    used_up: usize,
+    rows: Rows,
 }
 
 impl<'a> Matching<'a> {
@@ -79,61 +77,58 @@ impl<'a> Matching<'a> {
             same_words.entry(sorted(gram)).or_default().push(number as u32);
         }
         let left = theirs.counts.clone();
-        let (rows, directions) = (Vec::new(), Vec::new());
-        let mut matching =
-            Self { mine, theirs, known, width, left, same_words, rows, directions, used_up: 0 };
+        let rows = Rows::new(width, theirs.len());
+        let mut matching = Self { mine, theirs, known, width, left, same_words, rows };
         // If every n-gram finds itself, no direction is needed.
-        if (0..mine.len()).any(|number| matching.with_same_words(mine.get(number)).is_none()) {
-            matching.find_directions();
+        if mine.iter().any(|gram| matching.with_same_words(gram).is_none()) {
+            let mut direction = vec![0.0; width];
+            for (number, gram) in theirs.iter().enumerate() {
+                if matching.direction(gram, &mut direction) {
+                    matching.rows.push(number, &direction);
+                }
+            }
+            matching.rows.pack();
         }
         matching
-    }
-
-    fn find_directions(&mut self) {
-        let mut direction = vec![0.0; self.width];
-        for (number, gram) in self.theirs.iter().enumerate() {
-            if self.direction(gram, &mut direction) {
-                self.rows.push(number as u32);
-                self.directions.extend_from_slice(&direction);
-            }
-        }
     }
 
     /// Counts the matches.
     fn run(mut self) -> u64 {
         let mut matches = 0;
-        let mut block = Block::new(self.width);
-        let mut products = Vec::new();
+        let mut direction = vec![0.0; self.width];
         let mut next = 0;
         while next < self.mine.len() {
             // A run of n-grams, of which at most as many need products as are computed together.
-            block.clear();
             let first = next;
-            while next < self.mine.len() && block.len() < TOGETHER {
+            let mut places = Vec::with_capacity(TOGETHER);
+            let mut directions = Vec::new();
+            while next < self.mine.len() && places.len() < TOGETHER {
                 let gram = self.mine.get(next);
-                if self.with_same_words(gram).is_none() {
-                    block.push(next, |direction| self.direction(gram, direction));
+                if self.with_same_words(gram).is_none() && self.direction(gram, &mut direction) {
+                    places.push(next);
+                    directions.extend_from_slice(&direction);
                 }
                 next += 1;
             }
-            self.tidy_up();
-            block.multiply(&self.directions, &mut products);
+            self.rows.drop_many(&self.left);
+            self.rows.multiply(&directions, &self.left);
             for number in first..next {
-                let found = match block.place(number) {
-                    Some(place) => {
-                        self.most_similar(number, |row| products[row * TOGETHER + place])
-                    }
-                    None => self.alone(number),
+                let found = match places.binary_search(&number) {
+                    Ok(place) => self.most_similar(number, place),
+                    Err(_) => self.without_products(number),
                 };
-                matches += found.map_or(0, |found| self.take(found, self.mine.counts[number]));
+                if let Some(found) = found {
+                    matches += u64::from(self.take(found, self.mine.counts[number]));
+                }
             }
         }
         matches
     }
 
-    /// The match of an n-gram without products: one of the same words, or, if all of those were
-    /// taken since the products were computed, the most similar one.
-    fn alone(&self, number: usize) -> Option<usize> {
+    /// The match of an n-gram that had one of the same words when the last products were computed,
+    /// or that has no direction. If those of the same words were taken since, the products are made
+    /// up for.
+    fn without_products(&mut self, number: usize) -> Option<usize> {
         let gram = self.mine.get(number);
         if let Some(found) = self.with_same_words(gram) {
             return Some(found);
@@ -142,37 +137,18 @@ impl<'a> Matching<'a> {
         if !self.direction(gram, &mut direction) {
             return None;
         }
-        self.most_similar(number, |row| {
-            let other = &self.directions[row * self.width..][..self.width];
-            direction.iter().zip(other).map(|(x, y)| x * y).sum()
-        })
+        let place = self.rows.multiply_one(&direction, &self.left);
+        self.most_similar(number, place)
     }
 
     /// Takes copies of an n-gram of the reference, and returns how many.
-    fn take(&mut self, found: usize, copies: u32) -> u64 {
+    fn take(&mut self, found: usize, copies: u32) -> u32 {
         let taken = self.left[found].min(copies);
         self.left[found] -= taken;
-        self.used_up += usize::from(self.left[found] == 0);
-        u64::from(taken)
-    }
-
-    /// Drops the rows that are used up if there are many of them.
-    fn tidy_up(&mut self) {
-        if 4 * self.used_up < self.rows.len() || self.used_up == 0 {
-            return;
+        if self.left[found] == 0 {
+            self.rows.use_up(found);
         }
-        let mut kept = 0;
-        for row in 0..self.rows.len() {
-            if self.left[self.rows[row] as usize] > 0 {
-                self.rows[kept] = self.rows[row];
-                self.directions
-                    .copy_within(row * self.width..(row + 1) * self.width, kept * self.width);
-                kept += 1;
-            }
-        }
-        self.rows.truncate(kept);
-        self.directions.truncate(kept * self.width);
-        self.used_up = 0;
+        taken
     }
 
     /// The first n-gram of the reference that is left and has the same words. If a word has no
@@ -184,18 +160,17 @@ impl<'a> Matching<'a> {
         fitting.find(|&found| all_known || self.theirs.get(found) == gram)
     }
 
-    /// The most similar n-gram of the reference that is left, given the products of all rows.
-    fn most_similar(&self, number: usize, product: impl Fn(usize) -> f32) -> Option<usize> {
-        let open = |row: &usize| self.left[self.rows[*row] as usize] > 0;
-        let rows = (0..self.rows.len()).filter(open);
-        let best = rows.clone().map(&product).fold(f32::MIN, f32::max);
+    /// The most similar n-gram of the reference that is left, by the products at a place.
+    fn most_similar(&self, number: usize, place: usize) -> Option<usize> {
+        let best = self.rows.products(place).map(largest).fold(GONE, f32::max);
         if best < LEAST_SIMILARITY as f32 - F32_ERROR {
             return None;
         }
         let gram = self.mine.get(number);
         let mut found: Option<(f64, usize)> = None;
-        for row in rows.filter(|&row| product(row) >= best - 2.0 * F32_ERROR) {
-            let other = self.rows[row] as usize;
+        let products = self.rows.products(place).flatten();
+        for (row, _) in products.enumerate().filter(|(_, p)| **p >= best - 2.0 * F32_ERROR) {
+            let other = self.rows.numbers[row] as usize;
             let similarity = self.cosine(gram, self.theirs.get(other));
             if similarity >= LEAST_SIMILARITY && found.is_none_or(|(most, _)| similarity > most) {
                 found = Some((similarity, other));
@@ -205,16 +180,14 @@ impl<'a> Matching<'a> {
     }
 
     /// The sum of the vectors of an n-gram's words, if all have one.
-    fn sum(&self, gram: &[u32]) -> Option<impl Iterator<Item = f64> + Clone> {
-        let vectors: [&[f32]; Ngrams::LONGEST] = {
-            let mut vectors = [&[][..]; Ngrams::LONGEST];
-            for (vector, &word) in vectors.iter_mut().zip(gram) {
-                *vector = self.known[word as usize]?;
-            }
-            vectors
-        };
+    fn sum(&self, gram: &[u32]) -> Option<impl Iterator<Item = f64> + Clone + use<'a>> {
+        let mut vectors = [&[][..]; Ngrams::LONGEST];
+        for (vector, &word) in vectors.iter_mut().zip(gram) {
+            *vector = self.known[word as usize]?;
+        }
         let words = gram.len();
-        Some((0..self.width).map(move |at| vectors[..words].iter().map(|v| f64::from(v[at])).sum()))
+        let sum = move |at: usize| vectors[..words].iter().map(|v| f64::from(v[at])).sum();
+        Some((0..self.width).map(sum))
     }
 
     /// The sum of the vectors of an n-gram's words, scaled to length 1. Says whether there is one.
@@ -245,82 +218,229 @@ fn sorted(gram: &[u32]) -> [u32; Ngrams::LONGEST] {
     key
 }
 
-/// The directions of a few n-grams of the story, side by side.
-struct Block {
-    width: usize,
-    numbers: Vec<usize>,
-    /// Column by column: the first number of all directions, then the second, ...
-    columns: Vec<[f32; TOGETHER]>,
-    scratch: Vec<f32>,
+/// The largest of some products, sixteen at a time.
+fn largest(products: &[f32]) -> f32 {
+    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    let mut most = [GONE; 16];
+    let lanes = products.chunks_exact(16);
+    let last = lanes.remainder();
+    for lanes in lanes {
+        most.iter_mut().zip(lanes).for_each(|(most, &product)| *most = larger(*most, product));
+    }
+    most.into_iter().chain(last.iter().copied()).fold(GONE, larger)
 }
 
-impl Block {
-    fn new(width: usize) -> Self {
-        let columns = vec![[0.0; TOGETHER]; width];
-        Self { width, numbers: Vec::with_capacity(TOGETHER), columns, scratch: vec![0.0; width] }
-    }
+/// The directions of the n-grams of the reference, and their products with some n-grams of the
+/// story.
+struct Rows {
+    width: usize,
+    /// The n-grams that have a direction, in order, without those that were used up when this was
+    /// last tidied up.
+    numbers: Vec<u32>,
+    directions: Vec<f32>,
+    /// The same directions in groups, ready to be multiplied.
+    groups: Vec<PackedRows>,
+    /// For each group, one row of products per n-gram of the story.
+    products: Vec<Vec<f32>>,
+    /// How many n-grams of the story the products are of.
+    places: usize,
+    /// The row of each n-gram of the reference, if it has one.
+    row: Vec<Option<u32>>,
+    used_up: usize,
+}
 
-    fn clear(&mut self) {
-        self.numbers.clear();
-    }
-
-    fn len(&self) -> usize {
-        self.numbers.len()
-    }
-
-    /// Adds an n-gram if it has a direction.
-    fn push(&mut self, number: usize, direction: impl FnOnce(&mut [f32]) -> bool) {
-        if direction(&mut self.scratch) {
-            let place = self.numbers.len();
-            self.columns.iter_mut().zip(&self.scratch).for_each(|(out, &x)| out[place] = x);
-            self.numbers.push(number);
+impl Rows {
+    fn new(width: usize, ngrams: usize) -> Self {
+        Self {
+            width,
+            numbers: Vec::new(),
+            directions: Vec::new(),
+            groups: Vec::new(),
+            products: Vec::new(),
+            places: 0,
+            row: vec![None; ngrams],
+            used_up: 0,
         }
     }
 
-    /// Where the direction of an n-gram stands in the block, if it is there.
-    fn place(&self, number: usize) -> Option<usize> {
-        self.numbers.binary_search(&number).ok()
+    fn push(&mut self, number: usize, direction: &[f32]) {
+        self.row[number] = Some(self.numbers.len() as u32);
+        self.numbers.push(number as u32);
+        self.directions.extend_from_slice(direction);
     }
 
-    /// The products of all rows with all directions, [`TOGETHER`] numbers per row.
-    fn multiply(&self, rows: &[f32], products: &mut Vec<f32>) {
-        products.clear();
-        if self.numbers.is_empty() {
+    fn pack(&mut self) {
+        let groups = self.directions.par_chunks(GROUP * self.width);
+        self.groups = groups.map(|group| PackedRows::new(group, self.width)).collect();
+        self.products = vec![Vec::new(); self.groups.len()];
+    }
+
+    /// Notes that an n-gram is used up.
+    fn use_up(&mut self, number: usize) {
+        if let Some(row) = self.row[number] {
+            self.used_up += 1;
+            self.forget(row as usize);
+        }
+    }
+
+    /// Marks the products of a row.
+    fn forget(&mut self, row: usize) {
+        let (group, row) = (row / GROUP, row % GROUP);
+        let length = self.groups[group].len();
+        let products = &mut self.products[group];
+        products.iter_mut().skip(row).step_by(length).for_each(|product| *product = GONE);
+    }
+
+    /// Drops the rows that are used up, if there are many of them.
+    fn drop_many(&mut self, left: &[u32]) {
+        if self.used_up == 0 || 4 * self.used_up < self.numbers.len() {
             return;
         }
-        products.resize(rows.len() / self.width * TOGETHER, 0.0);
-        let tasks = rows.par_chunks(ROWS_PER_TASK * self.width);
-        tasks.zip(products.par_chunks_mut(ROWS_PER_TASK * TOGETHER)).for_each(
-            |(rows, products)| {
-                let rows = rows.chunks(THREE * self.width);
-                for (rows, products) in rows.zip(products.chunks_mut(THREE * TOGETHER)) {
-                    self.multiply_few(rows, products);
-                }
-            },
-        );
-    }
-
-    /// The products of up to three rows. Three sums of sixteen lanes fill the registers of every
-    /// processor.
-    fn multiply_few(&self, rows: &[f32], products: &mut [f32]) {
-        let mut sums = [[0.0f32; TOGETHER]; THREE];
-        let row = |number: usize| {
-            rows.chunks_exact(self.width).nth(number).unwrap_or(&rows[..self.width])
-        };
-        let (a, b, c) = (row(0), row(1), row(2));
-        for (((column, &a), &b), &c) in self.columns.iter().zip(a).zip(b).zip(c) {
-            for lane in 0..TOGETHER {
-                sums[0][lane] += a * column[lane];
-                sums[1][lane] += b * column[lane];
-                sums[2][lane] += c * column[lane];
+        let width = self.width;
+        let mut kept = 0;
+        for row in 0..self.numbers.len() {
+            let number = self.numbers[row] as usize;
+            self.row[number] = (left[number] > 0).then_some(kept as u32);
+            if left[number] > 0 {
+                self.numbers[kept] = number as u32;
+                self.directions.copy_within(row * width..(row + 1) * width, kept * width);
+                kept += 1;
             }
         }
-        products
-            .chunks_exact_mut(TOGETHER)
-            .zip(&sums)
-            .for_each(|(out, sums)| out.copy_from_slice(sums));
+        self.numbers.truncate(kept);
+        self.directions.truncate(kept * width);
+        self.used_up = 0;
+        self.pack();
+    }
+
+    /// Computes the products with some directions. Their places are 0, 1, ...
+    fn multiply(&mut self, directions: &[f32], left: &[u32]) {
+        self.places = directions.len() / self.width;
+        let places = self.places;
+        self.groups.par_iter().zip(&mut self.products).for_each(|(group, products)| {
+            products.resize(places * group.len(), 0.0);
+            group.products(directions, products);
+        });
+        self.forget_used_up(left);
+    }
+
+    /// Adds the products with one more direction, and returns its place.
+    fn multiply_one(&mut self, direction: &[f32], left: &[u32]) -> usize {
+        let place = self.places;
+        self.places += 1;
+        self.groups.par_iter().zip(&mut self.products).for_each(|(group, products)| {
+            products.resize((place + 1) * group.len(), 0.0);
+            group.products(direction, &mut products[place * group.len()..]);
+        });
+        self.forget_used_up(left);
+        place
+    }
+
+    /// Marks the products of all rows that are used up.
+    fn forget_used_up(&mut self, left: &[u32]) {
+        for row in 0..self.numbers.len() {
+            if left[self.numbers[row] as usize] == 0 {
+                self.forget(row);
+            }
+        }
+    }
+
+    /// The products at a place, group by group.
+    fn products(&self, place: usize) -> impl Iterator<Item = &[f32]> {
+        let groups = self.groups.iter().zip(&self.products);
+        groups.map(move |(group, products)| &products[place * group.len()..][..group.len()])
     }
 }
 
-/// How many rows are multiplied together.
-const THREE: usize = 3;
+#[cfg(test)]
+mod tests {
+    use storymeter_core::TextCache;
+
+    use super::*;
+    use crate::words::LowerWords;
+
+    /// The definition, word by word.
+    fn by_definition(story: &Words, reference: &Words, order: usize, vectors: &WordVectors) -> u64 {
+        let spell = |words: &Words| -> Vec<(Vec<String>, u32)> {
+            let grams = Ngrams::new(&words.ids, order);
+            let word = |&id: &u32| words.types[id as usize].to_string();
+            grams.iter().map(|g| g.iter().map(word).collect()).zip(grams.counts.clone()).collect()
+        };
+        let sum = |gram: &[String]| -> Option<Vec<f64>> {
+            let vectors: Option<Vec<&[f32]>> = gram.iter().map(|word| vectors.get(word)).collect();
+            let vectors = vectors?;
+            let width = vectors[0].len();
+            Some((0..width).map(|at| vectors.iter().map(|v| f64::from(v[at])).sum()).collect())
+        };
+        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        let same = |x: &[String], y: &[String]| {
+            let (mut x, mut y) = (x.to_vec(), y.to_vec());
+            x.sort();
+            y.sort();
+            x == y
+        };
+        let mut theirs = spell(reference);
+        let mut matches = 0;
+        for (gram, count) in spell(story) {
+            let similarity = |other: &[String]| match (sum(&gram), sum(other)) {
+                _ if gram == other => 1.0,
+                (Some(_), Some(_)) if same(&gram, other) => 1.0,
+                (Some(x), Some(y)) => dot(&x, &y) / (dot(&x, &x) * dot(&y, &y)).sqrt(),
+                _ => 0.0,
+            };
+            let mut best: Option<(f64, usize)> = None;
+            for (at, (other, left)) in theirs.iter().enumerate() {
+                let similarity = similarity(other);
+                if *left > 0 && similarity >= 0.8 && best.is_none_or(|(most, _)| similarity > most)
+                {
+                    best = Some((similarity, at));
+                }
+            }
+            if let Some((_, at)) = best {
+                let taken = theirs[at].1.min(count);
+                theirs[at].1 -= taken;
+                matches += u64::from(taken);
+            }
+        }
+        matches
+    }
+
+    #[test]
+    fn products_find_what_the_definition_finds() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("table.txt");
+        // Forty words in six directions or so, with small differences.
+        let mut table = String::new();
+        for word in 0..40 {
+            let number = |at: u64| {
+                let wave = ((word % 6) * 7 + at * 3) as f64;
+                wave.sin() + 0.3 * ((word * 31 + at * 17) as f64).cos()
+            };
+            let numbers: Vec<String> = (0..5).map(|at| number(at).to_string()).collect();
+            table += &format!(
+                "w{word} {}
+",
+                numbers.join(" ")
+            );
+        }
+        std::fs::write(&path, table).expect("written");
+        let vectors = WordVectors::read(&path).expect("a table");
+        let text = |seed: u64, length: u64| {
+            // Words 40 to 43 have no vector.
+            let word = |at: u64| format!("w{}", (at * at * seed + at * 13 + seed) % 1009 % 44);
+            (0..length).map(word).collect::<Vec<_>>().join(" ")
+        };
+        let mut seen = 0;
+        for (seed, mine, theirs) in [(1, 30, 40), (2, 900, 700), (3, 700, 900), (4, 5, 2000)] {
+            let (story, reference) = (text(seed, mine), text(seed + 10, theirs));
+            let story = TextCache::new(&story).view::<LowerWords>();
+            let reference = TextCache::new(&reference).view::<LowerWords>();
+            for order in 1..=3 {
+                let expected = by_definition(&story.0, &reference.0, order, &vectors);
+                assert_eq!(soft_overlap(&story.0, &reference.0, order, &vectors), expected);
+                seen += expected;
+            }
+        }
+        assert!(seen > 1000, "{seen}");
+    }
+}

@@ -29,6 +29,8 @@ const TOKENS_ON_GPU: usize = 32 << 10;
 pub(crate) struct TextTokens {
     /// The ids, with the special tokens.
     pub ids: Vec<u32>,
+    /// The number of tokens that are not special.
+    pub words: usize,
     /// Whether the text is longer than what is read of it.
     pub is_cut: bool,
 }
@@ -76,7 +78,7 @@ impl TextStates {
 
     /// Whether the text has no token besides the special ones.
     pub(crate) fn is_empty(&self) -> bool {
-        self.tokens.ids.len() <= 2
+        self.tokens.words == 0
     }
 
     /// Something that is computed from the states, such as the depths of tokens. It is kept with
@@ -131,6 +133,8 @@ pub(crate) struct Reader {
     model: Arc<OpenModel>,
     /// Whether long texts are read in windows, and not cut.
     whole: bool,
+    /// What the tokeniser adds to a text.
+    special: Vec<u32>,
     name: String,
     wanted: Mutex<BTreeSet<usize>>,
     recent: Mutex<Recent>,
@@ -147,13 +151,14 @@ impl Reader {
         model: Arc<OpenModel>,
         whole: bool,
     ) -> Result<Arc<Self>, MetricError> {
-        model.tokenizer(request.key)?;
+        let special = model.tokenizer(request.key)?.encode("", usize::MAX).0;
         let long = if whole { "whole" } else { "cut" };
         let name = format!("{} {}", model.path().display(), long);
         request.resources.shared(&name, || {
             Ok(Self {
                 model,
                 whole,
+                special,
                 name: name.clone(),
                 wanted: Mutex::default(),
                 recent: Mutex::default(),
@@ -189,9 +194,19 @@ impl Reader {
         Ok(())
     }
 
-    /// The model.
-    pub(crate) fn model(&self) -> &OpenModel {
-        &self.model
+    /// The number of columns of hidden states.
+    pub(crate) fn width(&self) -> usize {
+        self.model.model().config().hidden
+    }
+
+    /// The special tokens that the tokeniser adds to a text.
+    pub(crate) fn special(&self) -> &[u32] {
+        &self.special
+    }
+
+    /// The number of token ids.
+    pub(crate) fn vocabulary(&self) -> usize {
+        self.model.model().config().vocabulary
     }
 
     /// Adds the model to a signature.
@@ -217,7 +232,7 @@ impl Reader {
     fn tokenise(&self, text: &str) -> TextTokens {
         // `Reader::shared` has checked that there is one.
         let Ok(tokenizer) = self.model.model().tokenizer() else {
-            return TextTokens { ids: Vec::new(), is_cut: false };
+            return TextTokens { ids: Vec::new(), words: 0, is_cut: false };
         };
         let limit = if self.whole { usize::MAX } else { self.model.longest() };
         let stripped = text.trim_matches(is_python_space);
@@ -227,7 +242,8 @@ impl Reader {
             "" => tokenizer.encode("", limit),
             _ => tokenizer.encode(&format!(" {stripped}"), limit),
         };
-        TextTokens { ids, is_cut: left_out > 0 }
+        let words = ids.len().saturating_sub(self.special.len());
+        TextTokens { ids, words, is_cut: left_out > 0 }
     }
 
     /// The states of these stories and of their references.
@@ -300,7 +316,7 @@ impl Reader {
             .flat_map(|(text, tokens)| self.parts(tokens).into_iter().map(move |part| (text, part)))
             .collect();
         parts.sort_by_key(|(_, part)| std::cmp::Reverse(part.ids.len()));
-        let width = self.model.model().config().hidden;
+        let width = self.width();
         let mut states: Vec<TextStates> = texts
             .iter()
             .map(|tokens| TextStates {
@@ -344,25 +360,22 @@ impl Reader {
     /// What of a text goes through the model at once: all of it, or its windows.
     fn parts(&self, tokens: &TextTokens) -> Vec<Part> {
         let (ids, longest) = (&tokens.ids, self.model.longest());
-        if ids.len() <= longest || ids.len() < 3 {
+        if ids.len() <= longest {
             return vec![Part { ids: ids.clone(), skip: 0, to: 0, count: ids.len() }];
         }
         // Each window has the special tokens around it, of which the first and the last are kept.
-        let (first, last) = (ids[0], ids[ids.len() - 1]);
-        let words = &ids[1..ids.len() - 1];
-        windows(words.len(), longest.saturating_sub(2).max(1))
+        let before = self.special.len() / 2;
+        let after = self.special.len() - before;
+        let words = &ids[before..ids.len() - after];
+        windows(words.len(), longest.saturating_sub(self.special.len()).max(1))
             .into_iter()
             .map(|Window { read, kept }| {
-                let begins = usize::from(kept.start == 0);
-                let ends = usize::from(kept.end == words.len());
-                let mut ids = Vec::with_capacity(read.len() + 2);
-                ids.push(first);
-                ids.extend_from_slice(&words[read.clone()]);
-                ids.push(last);
+                let begins = if kept.start == 0 { before } else { 0 };
+                let ends = if kept.end == words.len() { after } else { 0 };
                 Part {
-                    ids,
-                    skip: 1 + kept.start - read.start - begins,
-                    to: 1 + kept.start - begins,
+                    ids: [&ids[..before], &words[read.clone()], &ids[ids.len() - after..]].concat(),
+                    skip: before + kept.start - read.start - begins,
+                    to: before + kept.start - begins,
                     count: kept.len() + begins + ends,
                 }
             })
