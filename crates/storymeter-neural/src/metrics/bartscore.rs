@@ -36,8 +36,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use storymeter_core::{
-    Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range, Request,
-    Resources, Rows, Value, finite_or,
+    Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range,
+    Request, Resources, Rows, Value, finite_or,
 };
 use storymeter_encoder::{Batch, Outputs, Tokenizer};
 
@@ -218,7 +218,11 @@ impl BartScore {
             return Ok(());
         }
         let outputs = Outputs::new().likelihoods();
-        let run = self.model.model().run(&chunk.batch, &outputs).map_err(|error| failed(&self.description.key, error))?;
+        let run = self
+            .model
+            .model()
+            .run(&chunk.batch, &outputs)
+            .map_err(|error| failed(&self.description.key, error))?;
         for (target, key) in chunk.targets.into_iter().enumerate() {
             let sum = run.likelihoods(target).iter().map(|number| f64::from(*number)).sum::<f64>();
             best.entry(key).and_modify(|known| *known = known.max(sum)).or_insert(sum);
@@ -259,7 +263,8 @@ fn pieces(tokenizer: &Tokenizer, text: &str, longest: usize, whole: bool) -> Pie
     let (first, inner, last) = (ids[0], &ids[1..ids.len() - 1], ids[ids.len() - 1]);
     let size = longest - 2;
     let step = (size / 2).max(1);
-    let starts = (0..).map(|n| n * step).take_while(|start| *start == 0 || start + step < inner.len());
+    let starts =
+        (0..).map(|n| n * step).take_while(|start| *start == 0 || start + step < inner.len());
     let window = |start: usize| {
         let content = &inner[start..(start + size).min(inner.len())];
         std::iter::once(first).chain(content.iter().copied()).chain([last]).collect()

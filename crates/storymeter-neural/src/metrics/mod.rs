@@ -1,11 +1,13 @@
 //! One file per metric. The comment at the top of each file is the manual page of its metric.
 
+mod bartscore;
 mod baryscore;
 mod bertscore;
 mod blanc;
 mod depthscore;
 mod infolm;
 mod moverscore;
+mod perplexity;
 mod rouge_we;
 mod s3;
 
@@ -21,4 +23,6 @@ pub(crate) static ENTRIES: &[&Entry] = &[
     &rouge_we::ENTRY,
     &s3::ENTRY,
     &blanc::ENTRY,
+    &bartscore::ENTRY,
+    &perplexity::ENTRY,
 ];

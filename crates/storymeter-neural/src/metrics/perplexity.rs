@@ -35,8 +35,8 @@ use std::ops::Range as Span;
 use std::sync::Arc;
 
 use storymeter_core::{
-    Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range, Request,
-    Resources, Rows, Value, finite_or,
+    Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range,
+    Request, Resources, Rows, Value, finite_or,
 };
 use storymeter_encoder::{Batch, Outputs, Tokenizer};
 
@@ -178,7 +178,11 @@ impl Metric for Perplexity {
             rest = later;
             let mut batch = Batch::new();
             now.iter().for_each(|window| batch.push(&window.ids));
-            let run = self.model.model().run(&batch, &Outputs::new().likelihoods()).map_err(|error| failed(key, error))?;
+            let run = self
+                .model
+                .model()
+                .run(&batch, &Outputs::new().likelihoods())
+                .map_err(|error| failed(key, error))?;
             for (at, window) in now.iter().enumerate() {
                 // Number i belongs to token i + 1, given those before it.
                 let counted = window.counted.start - 1..window.counted.end - 1;
@@ -256,15 +260,22 @@ fn windows_of(story: usize, tokens: &Tokens, longest: usize, whole: bool) -> Vec
 /// character for each byte.
 fn read_part<'a>(tokenizer: &Tokenizer, text: &'a str, ids: &[u32]) -> &'a str {
     let text = text.trim();
-    let bytes: usize = ids.iter().map(|id| tokenizer.token(*id).chars().count()).sum();
-    &text[..text.floor_char_boundary(bytes)]
+    let bytes: usize =
+        ids.iter().map(|id| tokenizer.piece(*id).unwrap_or_default().chars().count()).sum();
+    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn counted(before: usize, story: usize, longest: usize, whole: bool) -> Vec<(u32, Span<usize>)> {
+    fn counted(
+        before: usize,
+        story: usize,
+        longest: usize,
+        whole: bool,
+    ) -> Vec<(u32, Span<usize>)> {
         let tokens = Tokens {
             before: (0..before as u32).collect(),
             story: (before as u32..(before + story) as u32).collect(),
