@@ -3,12 +3,10 @@
 mod bertscore;
 mod rouge_we;
 mod s3;
+mod supert;
 
 use storymeter_core::Entry;
 
 /// All metrics, in the order of the catalogue.
-pub(crate) static ENTRIES: &[&Entry] = &[
-    &bertscore::ENTRY,
-    &rouge_we::ENTRY,
-    &s3::ENTRY,
-];
+pub(crate) static ENTRIES: &[&Entry] =
+    &[&bertscore::ENTRY, &rouge_we::ENTRY, &s3::ENTRY, &supert::ENTRY];
