@@ -64,6 +64,6 @@ def written(path, fixture):
         else:
             lines.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
     text = "{\n " + ",\n ".join(lines) + "\n}\n"
-    assert json.loads(text) == fixture
+    assert json.loads(text) == json.loads(json.dumps(fixture))
     path.write_text(text, encoding="utf-8")
     print(path, len(text.encode()), "bytes")

@@ -339,7 +339,7 @@ impl Supert {
 
     /// Whether a token takes no part: a special token or a stop word.
     fn is_dropped(&self, tokenizer: &Tokenizer, id: u32) -> bool {
-        let special = id == tokenizer.start() || id == tokenizer.end();
+        let special = [tokenizer.start(), tokenizer.end()].contains(&Some(id));
         special || tokenizer.piece(id).is_some_and(|p| self.stop_words.contains(&p.to_lowercase()))
     }
 }
