@@ -3,9 +3,11 @@
 
 Needs numpy, scipy, nltk (with its stop words) and the folder of the package summ-eval 0.892, whose
 module s3_utils is used as it is. The stories are HANNA's (stories_first48.jsonl.gz), the vectors
-GloVe's of 50 numbers, and the tables are those of the regressions.
+GloVe's of 50 numbers, and the tables are those of the regressions. The last argument is the
+number of prompts; the released functions need some seconds per story.
 
-    python tools/word_metrics_peer.py SUMM_EVAL GLOVE TABLES STORIES PROMPTS > word_metrics.tsv
+    python tools/word_metrics_peer.py SUMM_EVAL GLOVE TABLES STORIES 3 | gzip -n > \
+        crates/storymeter-checks/tests/fixtures/word_metrics.csv.gz
 """
 
 import gzip
@@ -33,10 +35,11 @@ def main():
     vectors = s3.load_embeddings(glove)
     pyramid = regression(pathlib.Path(tables) / "s3_svr_pyr.tsv")
     responsiveness = regression(pathlib.Path(tables) / "s3_svr_resp.tsv")
-    print("# summ-eval 0.892, GloVe 6B 50d, by tools/word_metrics_peer.py: story, P and R of "
-          "ROUGE-WE-1, -2 and -3, the six features of S3, its two scores")
+    print("# summ-eval 0.892, GloVe 6B 50d, by tools/word_metrics_peer.py")
+    print("line,we-1-p,we-1-r,we-2-p,we-2-r,we-3-p,we-3-r,js-1,js-2,rouge-1-r,we-1-r,rouge-2-r,"
+          "we-2-r,pyramid,responsiveness")
     with gzip.open(stories, "rt", encoding="utf-8") as lines:
-        for line in lines:
+        for number, line in enumerate(lines):
             story = json.loads(line)
             if story["prompt_index"] >= int(prompts):
                 continue
@@ -47,7 +50,7 @@ def main():
             features = s3.extract_feature(reference, text, vectors, True)
             x = [features[name] for name in sorted(features)]
             row += x + [pyramid(np.array(x)), responsiveness(np.array(x))]
-            print(story["story_id"], *(repr(float(value)) for value in row), sep="\t", flush=True)
+            print(number, *(repr(float(value)) for value in row), sep=",", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,11 @@
 //!   metric's file is its manual page ([`Entry::manual`](storymeter_core::Entry::manual)).
 #![forbid(unsafe_code)]
 
+mod absent;
+mod depth;
+mod distances;
 mod idf;
+mod legacy_random;
 mod masked;
 mod matching;
 mod metrics;

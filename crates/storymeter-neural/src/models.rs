@@ -202,11 +202,20 @@ fn find(request: &Request<'_>, usual_name: &str) -> Result<Found, MetricError> {
     })
 }
 
-/// The last part of a path, which is how models are called.
+/// The last part of a path, which is how models are called, or the model of a snapshot in the cache
+/// of Hugging Face.
 fn folder_name(path: &Path) -> String {
     let whole = path.canonicalize();
-    let name = whole.as_deref().unwrap_or(path).file_stem();
-    name.map_or_else(|| "unnamed".to_owned(), |name| name.to_string_lossy().into_owned())
+    let path = whole.as_deref().unwrap_or(path);
+    let last = if path.is_dir() { path.file_name() } else { path.file_stem() };
+    let in_cache = path.parent().filter(|parent| parent.ends_with("snapshots"));
+    let model = in_cache.and_then(Path::parent).and_then(Path::file_name);
+    let model = model.and_then(|name| name.to_str()?.strip_prefix("models--"));
+    match (model, last) {
+        (Some(model), _) => model.replace("--", "/"),
+        (None, Some(last)) => last.to_string_lossy().into_owned(),
+        (None, None) => "unnamed".to_owned(),
+    }
 }
 
 /// Where models are looked for by name.
@@ -354,5 +363,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("minilm")).unwrap();
         assert_eq!(folder_name(&root.path().join("minilm/.")), "minilm");
+        let snapshot = root.path().join("models--org--name/snapshots/86b5e093");
+        fs::create_dir_all(&snapshot).unwrap();
+        assert_eq!(folder_name(&snapshot), "org/name");
+        fs::write(root.path().join("small.Q4_1.gguf"), "").unwrap();
+        assert_eq!(folder_name(&root.path().join("small.Q4_1.gguf")), "small.Q4_1");
     }
 }

@@ -321,11 +321,7 @@ impl Rows {
             products.resize(places * group.len(), 0.0);
             group.products(directions, products);
         });
-        for row in 0..self.numbers.len() {
-            if left[self.numbers[row] as usize] == 0 {
-                self.forget(row);
-            }
-        }
+        self.forget_used_up(left);
     }
 
     /// Adds the products with one more direction, and returns its place.
@@ -336,12 +332,17 @@ impl Rows {
             products.resize((place + 1) * group.len(), 0.0);
             group.products(direction, &mut products[place * group.len()..]);
         });
+        self.forget_used_up(left);
+        place
+    }
+
+    /// Marks the products of all rows that are used up.
+    fn forget_used_up(&mut self, left: &[u32]) {
         for row in 0..self.numbers.len() {
             if left[self.numbers[row] as usize] == 0 {
                 self.forget(row);
             }
         }
-        place
     }
 
     /// The products at a place, group by group.

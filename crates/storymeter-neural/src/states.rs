@@ -194,9 +194,9 @@ impl Reader {
         Ok(())
     }
 
-    /// The model.
-    pub(crate) fn model(&self) -> &OpenModel {
-        &self.model
+    /// The number of columns of hidden states.
+    pub(crate) fn width(&self) -> usize {
+        self.model.model().config().hidden
     }
 
     /// The special tokens that the tokeniser adds to a text.
@@ -316,7 +316,7 @@ impl Reader {
             .flat_map(|(text, tokens)| self.parts(tokens).into_iter().map(move |part| (text, part)))
             .collect();
         parts.sort_by_key(|(_, part)| std::cmp::Reverse(part.ids.len()));
-        let width = self.model.model().config().hidden;
+        let width = self.width();
         let mut states: Vec<TextStates> = texts
             .iter()
             .map(|tokens| TextStates {

@@ -63,10 +63,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use storymeter_core::terminal::excerpt;
 use storymeter_core::{
-    Absence, Choice, Description, Direction, Entry, Error, Metric, MetricError, Needs, Place,
-    Precision, Prepared, Range, Request, Resources, Rows, Signature, Survey, Value, file,
+    Choice, Description, Direction, Entry, Error, Metric, MetricError, Needs, Place, Precision,
+    Prepared, Range, Request, Resources, Rows, Signature, Survey, Value, file,
 };
 
+use crate::absent::{Reason, row, row_values};
 use crate::idf::{CorpusIdf, Idf, IdfSurvey, ReferenceDocument};
 use crate::matching::best_matches;
 use crate::models::OpenModel;
@@ -126,16 +127,30 @@ const LAYERS: &[(&str, usize)] = &[
 /// The largest file of baselines that is read.
 const LARGEST_BASELINE: u64 = 1 << 20;
 
-/// The columns, and the number that says why they have no value.
-const WIDTH: usize = 4;
 const COLUMNS: [&str; 3] = ["p", "r", "f"];
 
-/// Why a value is absent, by the number in the last place of a row.
-const REASONS: [&str; 3] = [
-    "the score is not a finite number",
-    "all tokens of the story or of its reference have the weight 0: they are in every reference",
-    "idf weights need at least two references in the input",
-];
+/// One number per column, and one that says why it has no value.
+const WIDTH: usize = 2 * COLUMNS.len();
+
+/// Why a column has no value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Why {
+    NoWeight = 1,
+    SingleReference,
+    NotFinite,
+}
+
+impl Reason for Why {
+    const ALL: &'static [(usize, &'static str)] = &[
+        (Why::NoWeight as usize, "all tokens of a text have the idf weight 0: they are common"),
+        (Why::SingleReference as usize, "idf weights need at least two references in the input"),
+        (Why::NotFinite as usize, "the vectors of the model are not finite numbers"),
+    ];
+
+    fn number(self) -> usize {
+        self as usize
+    }
+}
 
 #[derive(Clone)]
 struct BertScore {
@@ -222,58 +237,68 @@ impl BertScore {
         }
     }
 
-    /// The row of a story.
-    fn fill(&self, texts: &StoryStates, row: &mut [f64]) {
-        let (scores, why) = row.split_at_mut(COLUMNS.len());
+    /// P, R and F of a story: each the largest over its references.
+    fn score(&self, texts: &StoryStates) -> [Result<f64, Why>; 3] {
         if let Weights::Idf(idf) = &self.weights
             && idf.documents() < 2
         {
-            scores.fill(f64::NAN);
-            why[0] = 2.0;
-            return;
+            return [Err(Why::SingleReference); 3];
         }
-        scores.fill(f64::NEG_INFINITY);
         let weights = self.weights(&texts.story);
+        let mut best = [Err(Why::NoWeight); 3];
         for reference in &texts.references {
-            for (best, score) in
-                scores.iter_mut().zip(self.score(&texts.story, &weights, reference))
-            {
-                // A maximum with NaN is NaN: one reference without a value leaves the others.
-                if !(score <= *best) && (best.is_infinite() || !score.is_nan()) {
+            let scores = self.compare(&texts.story, &weights, reference);
+            for (best, score) in best.iter_mut().zip(scores) {
+                if let Ok(new) = score
+                    && best.is_ok_and(|known| known >= new)
+                {
+                    continue;
+                }
+                if score.is_ok() || best.is_err() {
                     *best = score;
                 }
             }
         }
-        if scores.iter().any(|score| score.is_nan()) {
-            why[0] = 1.0;
-        }
         if let Some(baseline) = self.baseline {
-            for (score, b) in scores.iter_mut().zip(baseline) {
-                *score = (*score - b) / (1.0 - b);
+            for (best, b) in best.iter_mut().zip(baseline) {
+                *best = best.map(|score| (score - b) / (1.0 - b));
             }
         }
+        best
     }
 
-    /// P, R and F against one reference. What has no weights is NaN.
-    fn score(&self, story: &TextStates, weights: &[f64], reference: &TextStates) -> [f64; 3] {
+    /// P, R and F against one reference.
+    fn compare(
+        &self,
+        story: &TextStates,
+        weights: &[f64],
+        reference: &TextStates,
+    ) -> [Result<f64, Why>; 3] {
         if story.is_empty() || reference.is_empty() {
-            return [0.0; 3];
+            return [Ok(0.0); 3];
         }
         let (left, right) = (story.layer(self.layer), reference.layer(self.layer));
         let (of_story, of_reference) = best_matches(left, right, story.width());
         let precision = weighted_mean(&of_story, weights);
         let recall = weighted_mean(&of_reference, &self.weights(reference));
-        let sum = precision + recall;
-        let f = if sum == 0.0 { 0.0 } else { 2.0 * precision * recall / sum };
+        let f = precision.and_then(|precision| {
+            let recall = recall?;
+            let sum = precision + recall;
+            Ok(if sum == 0.0 { 0.0 } else { 2.0 * precision * recall / sum })
+        });
         [precision, recall, f]
     }
 }
 
-/// The mean of numbers with weights, which is NaN if all weights are 0.
-fn weighted_mean(numbers: &[f32], weights: &[f64]) -> f64 {
+/// The mean of numbers with weights.
+fn weighted_mean(numbers: &[f32], weights: &[f64]) -> Result<f64, Why> {
     let sum: f64 = weights.iter().sum();
+    if sum <= 0.0 {
+        return Err(Why::NoWeight);
+    }
     let products = numbers.iter().zip(weights).map(|(&number, weight)| f64::from(number) * weight);
-    products.sum::<f64>() / sum
+    let mean = products.sum::<f64>() / sum;
+    if mean.is_finite() { Ok(mean) } else { Err(Why::NotFinite) }
 }
 
 impl Metric for BertScore {
@@ -286,20 +311,14 @@ impl Metric for BertScore {
             return Err(MetricError::NoCorpus { metric: self.description.key.clone() });
         }
         let texts = self.reader.read(&self.description.key, stories)?;
-        let mut values = vec![0.0; stories.len() * WIDTH];
-        values
-            .par_chunks_exact_mut(WIDTH)
-            .zip(&texts)
-            .for_each(|(row, texts)| self.fill(texts, row));
+        let scores: Vec<_> =
+            texts.par_iter().flat_map_iter(|texts| row(self.score(texts))).collect();
         let cut = texts.iter().filter(|texts| texts.is_cut()).count();
-        Ok(Rows::from_values(WIDTH, values).truncated(cut as u64))
+        Ok(Rows::from_values(WIDTH, scores).truncated(cut as u64))
     }
 
     fn values(&self, row: &[f64], values: &mut [Value]) {
-        let reason = REASONS.get(row[COLUMNS.len()] as usize).unwrap_or(&REASONS[0]);
-        for (value, &score) in values.iter_mut().zip(row) {
-            *value = if score.is_finite() { Ok(score) } else { Err(Absence::because(*reason)) };
-        }
+        row_values::<Why>(row, values);
     }
 
     fn survey(&self) -> Option<Box<dyn Survey>> {
@@ -389,10 +408,7 @@ mod tests {
 
     #[test]
     fn weights_that_are_all_zero_give_no_mean() {
-        assert_eq!(
-            weighted_mean(&[0.5, 0.9], &[1.0, 3.0]),
-            0.25 * f64::from(0.5f32) + 0.75 * f64::from(0.9f32)
-        );
-        assert!(weighted_mean(&[0.5, 0.9], &[0.0, 0.0]).is_nan());
+        assert_eq!(weighted_mean(&[0.5, 1.0], &[1.0, 3.0]), Ok(0.875));
+        assert_eq!(weighted_mean(&[0.5, 1.0], &[0.0, 0.0]), Err(Why::NoWeight));
     }
 }

@@ -185,10 +185,13 @@ impl InfoLm {
         };
         let model = OpenModel::for_metric(request, MODEL, Precision::F32)?;
         let tokenizer = model.tokenizer(request.key)?;
-        let Some(mask) = tokenizer.mask().filter(|_| model.model().has(Head::MaskedWord)) else {
+        let marks = (tokenizer.start(), tokenizer.end(), tokenizer.mask());
+        let (Some(start), Some(end), Some(mask), true) =
+            (marks.0, marks.1, marks.2, model.model().has(Head::MaskedWord))
+        else {
             return Err(wrong(format!("the model {} cannot predict hidden words", model.name())));
         };
-        let marks = Marks { start: tokenizer.start(), end: tokenizer.end(), mask };
+        let marks = Marks { start, end, mask };
         let references = request.resources.shared("infolm", || Ok(References::default()))?;
         let measure = match request.chosen("measure") {
             Some(name) => Measure::ALL.into_iter().find(|measure| measure.name() == name),

@@ -33,6 +33,8 @@ impl AsRef<Masked> for Question {
 #[derive(Clone, Copy)]
 pub(super) struct Vocabulary<'a> {
     tokenizer: &'a Tokenizer,
+    /// What stands before and after every question.
+    ends: [u32; 2],
     mask: u32,
     /// What stands in place of the helping text.
     filler: u32,
@@ -47,10 +49,12 @@ pub(super) struct Asked {
 }
 
 impl<'a> Vocabulary<'a> {
-    /// The vocabulary of a model, unless it has no token for hidden words.
+    /// The vocabulary of a model, unless it has no token for hidden words or for the ends of a
+    /// text.
     pub(super) fn new(tokenizer: &'a Tokenizer, longest: usize) -> Option<Self> {
-        let filler = tokenizer.id(".").unwrap_or(tokenizer.unknown());
-        Some(Self { tokenizer, mask: tokenizer.mask()?, filler, longest })
+        let filler = tokenizer.id(".").or(tokenizer.unk())?;
+        let ends = [tokenizer.start()?, tokenizer.end()?];
+        Some(Self { tokenizer, ends, mask: tokenizer.mask()?, filler, longest })
     }
 
     /// The tokens of a text, without special tokens.
@@ -101,10 +105,10 @@ impl<'a> Vocabulary<'a> {
         let first = 1 + help.len();
         let question = |places: Vec<usize>| {
             let mut ids = Vec::with_capacity(first + sentence.len() + 1);
-            ids.push(self.tokenizer.start());
+            ids.push(self.ends[0]);
             ids.extend_from_slice(help);
             ids.extend_from_slice(sentence);
-            ids.push(self.tokenizer.end());
+            ids.push(self.ends[1]);
             let hidden: Vec<usize> = places.iter().map(|place| first + place).collect();
             let answers = hidden.iter().map(|&at| std::mem::replace(&mut ids[at], self.mask));
             let answers = answers.collect();
