@@ -73,6 +73,8 @@ pub use error::{DeviceError, Error, Result};
 pub use file::{LARGEST_CONFIG, read_model_file, read_tensor_file};
 pub use grid::{Grid, Rounded};
 pub use infer::{Encoder, Hidden, Workspace};
+#[doc(hidden)]
+pub use kernel::measure;
 pub use kernel::{Activation, Isa};
 pub use model::{Device, Head, Model, Outputs, Pooling, Precision, Run, States};
 pub use parameters::{Parameters, Tensor};

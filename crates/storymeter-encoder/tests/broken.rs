@@ -167,7 +167,9 @@ fn an_odd_shape_an_odd_type_and_a_layer_too_many_are_named() {
     });
     let text = complaint(&folder);
     assert!(
-        text.ends_with("tensor embeddings.LayerNorm.bias: has type I32, expected F32, F16 or BF16"),
+        text.ends_with(
+            "tensor embeddings.LayerNorm.bias: has type I32, expected F32, F16, BF16 or F64"
+        ),
         "{text}"
     );
     let folder = copy();

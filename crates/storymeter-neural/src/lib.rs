@@ -11,11 +11,19 @@ mod depth;
 mod distances;
 mod idf;
 mod legacy_random;
+mod masked;
 mod matching;
 mod metrics;
 mod models;
+mod own_files;
+mod soft_overlap;
 mod states;
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;
 mod windows;
+mod word_vectors;
+mod words;
 
 use storymeter_core::Entry;
 
