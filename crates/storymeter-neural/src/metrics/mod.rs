@@ -10,6 +10,8 @@ mod moverscore;
 mod perplexity;
 mod rouge_we;
 mod s3;
+mod summaqa;
+mod supert;
 
 use storymeter_core::Entry;
 
@@ -22,7 +24,9 @@ pub(crate) static ENTRIES: &[&Entry] = &[
     &infolm::ENTRY,
     &rouge_we::ENTRY,
     &s3::ENTRY,
+    &supert::ENTRY,
     &blanc::ENTRY,
+    &summaqa::ENTRY,
     &bartscore::ENTRY,
     &perplexity::ENTRY,
 ];
