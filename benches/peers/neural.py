@@ -219,7 +219,7 @@ def embedding(arguments, chosen):
         line(f"{name} as released, minilm", seconds, note=note)
     peer = sum(times.values())
     line("all four as released", peer)
-    names = ["bertscore:layer-6", "moverscore:layer-6:hanna", "baryscore:hanna", "depthscore:layer-6"]
+    names = ["bertscore:layer-6", "moverscore:stop", "baryscore", "depthscore"]
     names = arguments.embedding.split(",") if arguments.embedding else names
     weights = {name.split(":")[0]: folder for name in names}
     for precision in ("f32", "int8"):
