@@ -3,7 +3,7 @@
 //!
 //! Activations are rounded row by row and attention story by story, products are sums of integers,
 //! and every float is rounded as on the CPU (`kernels/int8.cu`). Hidden states therefore do not
-//! depend on the batch, and do not differ from those of [`Encoder::encode`] in a single bit. This
+//! depend on the batch, and do not differ from those of [`Model::run`] in a single bit. This
 //! is for inference only: training rounds nothing to eight bits.
 
 use super::compile::Program;
@@ -14,7 +14,7 @@ use super::memory::{Buffer, Plain};
 use super::pieces::kind;
 use crate::error::DeviceError;
 use crate::infer::eight_bits::{self, EightBits};
-use crate::{Activation, Batch, Config, Encoder, Result};
+use crate::{Activation, Batch, Config, Model, Result};
 use std::rc::Rc;
 
 /// Rows of bytes are padded to whole steps of the product kernel.
@@ -124,7 +124,7 @@ impl Bytes {
 
 impl Int8 {
     /// Takes an encoder's weights to GPU number `ordinal`.
-    pub(super) fn new(ordinal: usize, encoder: &Encoder) -> Result<Int8> {
+    pub(super) fn new(ordinal: usize, encoder: &Model) -> Result<Int8> {
         let device = Device::open(ordinal, Program::Int8)?;
         let config = encoder.config().clone();
         let head = config.hidden / config.heads.max(1);
