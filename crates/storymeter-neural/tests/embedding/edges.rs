@@ -261,7 +261,9 @@ fn baselines_are_looked_for_beside_the_model() {
     let error = score(&["bertscore:layer-2+rescale"], model.path(), &stories, 8).err().unwrap();
     let beside = model.path().join("rescale_baseline.tsv");
     match error {
-        MetricError::NoWeights { searched, .. } => assert_eq!(searched, [beside.clone()]),
+        MetricError::NoWeights { searched, .. } => {
+            assert_eq!(searched, std::slice::from_ref(&beside))
+        }
         other => panic!("{other}"),
     }
     std::fs::write(&beside, "LAYER,P,R,F\n0,0,0,0\n1,0,0,0\n2,0.5,0.25,0.2\n").unwrap();

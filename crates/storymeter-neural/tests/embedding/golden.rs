@@ -4,7 +4,7 @@
 //!
 //! They run where the environment variable `STORYMETER_TEST_WEIGHTS` names a folder with the model.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use storymeter_core::read::Record;
@@ -16,7 +16,7 @@ use super::support::{A, B, C};
 use super::weights;
 
 /// The values of a metric for pairs of a story and a reference.
-fn scored(typed: &str, model: &PathBuf, pairs: &[(&str, &str)]) -> Vec<Vec<Value>> {
+fn scored(typed: &str, model: &Path, pairs: &[(&str, &str)]) -> Vec<Vec<Value>> {
     let stories: Vec<Story> = pairs.iter().map(|(story, other)| pair(story, &[other])).collect();
     score(&[typed], model, &stories, 8).unwrap().values
 }
