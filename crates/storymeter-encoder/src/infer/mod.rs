@@ -19,6 +19,7 @@ use crate::batch::Batch;
 use crate::checkpoint::load_parameters;
 use crate::config::Config;
 use crate::kernel::Isa;
+use crate::kernel::aligned::Aligned;
 use crate::kernel::quantised::room;
 use crate::parameters::Parameters;
 use net::{Net, Scratch};
@@ -70,7 +71,7 @@ pub struct Encoder {
 /// that encoding allocates nothing in the steady state.
 #[derive(Default)]
 pub struct Workspace {
-    hidden: Vec<f32>,
+    hidden: Aligned<f32>,
     lanes: Vec<Lane>,
 }
 
@@ -86,7 +87,7 @@ impl Workspace {
 struct Lane {
     /// Queries, keys and values of this layer and of the next: the rows of a story are read while
     /// others are written.
-    qkv: [Vec<f32>; 2],
+    qkv: [Aligned<f32>; 2],
     scratch: Scratch,
     bounds: Vec<usize>,
 }

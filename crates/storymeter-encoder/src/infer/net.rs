@@ -4,6 +4,7 @@ use crate::config::Config;
 use crate::infer::Precision;
 use crate::infer::attention::Heads;
 use crate::infer::words::Words;
+use crate::kernel::aligned::Aligned;
 use crate::kernel::gemm::{SidesF32, gemm_f32, gemm_i8, pack_columns, packed_len};
 use crate::kernel::quantised::{PackedI8, RowBuffer, room};
 use crate::kernel::steps::{Store, add_norm_rows};
@@ -25,7 +26,7 @@ pub(super) struct Linear {
 }
 
 pub(super) enum Weights {
-    F32(Vec<f32>),
+    F32(Aligned<f32>),
     I8(PackedI8),
 }
 
@@ -73,8 +74,8 @@ pub(super) struct Parts {
 pub(super) struct Scratch {
     pub(super) attention: Vec<f32>,
     pub(super) heads: Heads,
-    wide: Vec<f32>,
-    narrow: Vec<f32>,
+    wide: Aligned<f32>,
+    narrow: Aligned<f32>,
     quantised: RowBuffer,
 }
 
@@ -108,7 +109,7 @@ impl Net {
             let outputs = rows.len() / inputs;
             match precision {
                 Precision::F32 => {
-                    let mut packed = vec![0.0; packed_len(inputs, outputs)];
+                    let mut packed = Aligned::zeros(packed_len(inputs, outputs));
                     pack_columns(&rows, inputs, inputs, outputs, &mut packed);
                     Weights::F32(packed)
                 }
