@@ -7,6 +7,7 @@ use super::words::Words;
 use crate::config::Config;
 use crate::family::{self, Architecture, MaskedWord, Qkv};
 use crate::kernel::Isa;
+use crate::kernel::aligned::Aligned;
 use crate::kernel::gemm::{pack_columns, packed_len};
 use crate::kernel::quantised::PackedI8;
 use crate::source::{Named, Tensors};
@@ -184,7 +185,7 @@ impl<'a> FromTensors<'a> {
         if self.int8 {
             return Weights::I8(PackedI8::pack(rows, outputs, inputs));
         }
-        let mut packed = vec![0.0; packed_len(inputs, outputs)];
+        let mut packed = Aligned::zeros(packed_len(inputs, outputs));
         pack_columns(rows, inputs, inputs, outputs, &mut packed);
         Weights::F32(packed)
     }
