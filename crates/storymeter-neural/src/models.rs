@@ -105,6 +105,12 @@ impl OpenModel {
         }
     }
 
+    /// The error of a metric that cannot work with this model.
+    pub(crate) fn unfit(&self, metric: &str, why: &str) -> MetricError {
+        let message = format!("the model {} does not fit: {why}", self.name);
+        MetricError::Failed { metric: metric.to_owned(), source: message.into() }
+    }
+
     /// The most tokens of a text, special tokens included: what the settings of the tokeniser say,
     /// as in `transformers`, and never more than the model has positions for.
     pub(crate) fn longest(&self) -> usize {

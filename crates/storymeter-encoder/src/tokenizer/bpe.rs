@@ -108,6 +108,8 @@ impl Section<'_> {
             let last = part(end.max(start + 1) - 1);
             (self.map[first].1, self.map.get(last).map_or(self.end, |(_, origin)| *origin))
         };
+        // A blank that is not in the text stands for the character after it.
+        end = end.max(start + 1).min(self.text.len());
         while !self.text.is_char_boundary(start) {
             start -= 1;
         }
@@ -320,9 +322,12 @@ fn words(
 /// The NFC of a text, and for each part of it that was composed alone, where the part begins in the
 /// result and in the text, to which `offset` is added.
 fn compose(text: &str, offset: usize) -> (String, Vec<(usize, usize)>) {
-    // Nothing is ever composed across the beginning of such a character.
+    // Nothing is ever composed across the beginning of a character whose decomposition begins so.
     let is_boundary = |c: char| {
-        canonical_combining_class(c) == 0 && is_nfc_quick(std::iter::once(c)) == IsNormalized::Yes
+        std::iter::once(c).nfd().next().is_some_and(|first| {
+            canonical_combining_class(first) == 0
+                && is_nfc_quick(std::iter::once(first)) == IsNormalized::Yes
+        })
     };
     let mut starts: Vec<usize> =
         text.char_indices().filter(|(_, c)| is_boundary(*c)).map(|(at, _)| at).collect();
@@ -378,8 +383,16 @@ mod tests {
 
     #[test]
     fn composing_in_parts_is_composing_at_once() {
-        for text in ["e\u{301}a\u{323}\u{307}", "\u{1112}\u{1161}\u{11ab}x", "\u{301}a", "a\u{301}"]
-        {
+        for text in [
+            "e\u{301}a\u{323}\u{307}",
+            "\u{1112}\u{1161}\u{11ab}x",
+            "\u{301}a",
+            "a\u{301}",
+            "\u{212b}\u{323} \u{212b}",
+            "\u{1100}\u{ac00}\u{11a8}\u{1161}",
+            "\u{9c7}\u{9be}\u{9c7}\u{9d7}",
+            "\u{fb2a}\u{5c1}\u{5bc}",
+        ] {
             let (copy, map) = compose(text, 10);
             assert_eq!(copy, text.nfc().collect::<String>(), "{text:?}");
             assert_eq!(map[0], (0, 10));

@@ -1,11 +1,13 @@
 //! One file per metric. The comment at the top of each file is the manual page of its metric.
 
+mod bartscore;
 mod baryscore;
 mod bertscore;
 mod blanc;
 mod depthscore;
 mod infolm;
 mod moverscore;
+mod perplexity;
 mod rouge_we;
 mod s3;
 mod summaqa;
@@ -25,4 +27,6 @@ pub(crate) static ENTRIES: &[&Entry] = &[
     &supert::ENTRY,
     &blanc::ENTRY,
     &summaqa::ENTRY,
+    &bartscore::ENTRY,
+    &perplexity::ENTRY,
 ];

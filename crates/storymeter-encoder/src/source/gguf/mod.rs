@@ -102,7 +102,7 @@ impl GgufFile {
             dimensions.iter().rev().map(|n| usize::try_from(*n).unwrap_or(usize::MAX)).collect();
         let (numbers, bytes) = kind.block();
         let count = elements(&shape).ok_or_else(|| error(format!("has the shape {shape:?}")))?;
-        if shape.last().is_some_and(|width| *width as u64 % numbers != 0) {
+        if shape.last().map_or(1, |width| *width as u64) % numbers != 0 {
             return Err(error(format!("a row of {shape:?} is no whole number of blocks")));
         }
         // No product overflows, because there are fewer than 2^48 numbers of at most 8 bytes.

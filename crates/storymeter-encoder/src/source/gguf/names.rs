@@ -42,13 +42,15 @@ impl Arrangement {
     ) -> std::result::Result<(Vec<usize>, Vec<f32>), &'static str> {
         match self {
             Arrangement::Same => Ok((shape, data)),
+            // A forged shape may have no numbers, but many rows.
+            _ if data.is_empty() => Err("has no numbers"),
             Arrangement::Interleaved(heads) => {
                 let rows = shape.first().copied().unwrap_or(0);
                 if heads == 0 || !rows.is_multiple_of(2 * heads) {
                     return Err("has a number of rows that the attention heads do not share");
                 }
                 let half = rows / heads / 2;
-                let width = data.len().checked_div(rows).unwrap_or(0);
+                let width = data.len() / rows;
                 let mut turned = Vec::with_capacity(data.len());
                 for row in 0..rows {
                     let (head, side, i) = (row / (2 * half), row / half % 2, row % half);
@@ -285,6 +287,7 @@ mod tests {
             Arrangement::Transposed.undo(vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
         assert_eq!((shape, data), (vec![3, 2], vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0]));
         assert!(Arrangement::Transposed.undo(vec![6], vec![0.0; 6]).is_err());
+        assert!(Arrangement::Transposed.undo(vec![0, 1 << 60], Vec::new()).is_err());
     }
 
     #[test]
