@@ -87,7 +87,8 @@ impl Pass<'_> {
                 let position = (stack.shape.first_position + place) * h;
                 add_rows(isa, x, &stack.positions[position..][..h]);
             }
-            if place >= self.readings[sequence].second {
+            let reading = self.readings[sequence];
+            if (reading.second..reading.attended).contains(&place) {
                 add_rows(isa, x, &stack.second);
             }
         });
