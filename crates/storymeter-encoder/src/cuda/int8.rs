@@ -186,10 +186,10 @@ impl Int8 {
         let out: Buffer<f32> = self.device.alloc(stories.count * width);
         let size = Size::blocks(stories.count, 1, 128, 0);
         let (from, to) = (states.first(stories.rows * width), out.first(stories.count * width));
-        let (bounds, width) = (stories.bounds(), word(width));
-        // SAFETY: `from` has the rows of all stories, none of which is empty, and `to` one row per
-        // story.
-        unsafe { launch!(self.device, "pool_rows", size, from, bounds, width, mean, to) };
+        let (bounds, step, width) = (stories.bounds(), 1u32, word(width));
+        // SAFETY: `from` has the rows of all stories, each of which begins where the one before it
+        // ends, and `to` one row per story.
+        unsafe { launch!(self.device, "pool_rows", size, from, bounds, step, width, mean, to) };
         Ok(out)
     }
 
