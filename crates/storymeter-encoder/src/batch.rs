@@ -1,20 +1,53 @@
-//! A batch: the tokens of several stories, packed one after the other without padding.
+//! A batch: the tokens of several sequences, packed one after the other without padding.
 
 use crate::config::Config;
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// The token ids of several stories, packed one after the other.
+/// The token ids of several sequences, packed one after the other.
+///
+/// ```
+/// use storymeter_encoder::Batch;
+///
+/// let mut batch = Batch::new();
+/// batch.push(&[101, 7, 8, 102]);
+/// // A question and a text: the text, from the fourth token on, is segment 1.
+/// batch.push_pair(&[101, 7, 102, 8, 9, 102], 3);
+/// assert_eq!((batch.len(), batch.span(1)), (2, 4..10));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Batch {
     ids: Vec<u32>,
-    /// Where each story begins, and where the last one ends.
+    /// Where each sequence begins, and where the last one ends.
     bounds: Vec<usize>,
+    /// How each sequence is to be read.
+    readings: Vec<Reading>,
+    /// What decoders read, one after the other.
+    target_ids: Vec<u32>,
+    target_bounds: Vec<usize>,
+    /// The sequence that each target belongs to.
+    sources: Vec<usize>,
+}
+
+/// How a sequence is to be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Reading {
+    /// The first token of segment 1.
+    pub(crate) second: usize,
+    /// The number of tokens that others may attend to. They come first.
+    pub(crate) attended: usize,
 }
 
 impl Default for Batch {
     fn default() -> Batch {
-        Batch { ids: Vec::new(), bounds: vec![0] }
+        Batch {
+            ids: Vec::new(),
+            bounds: vec![0],
+            readings: Vec::new(),
+            target_ids: Vec::new(),
+            target_bounds: vec![0],
+            sources: Vec::new(),
+        }
     }
 }
 
@@ -24,67 +57,113 @@ impl Batch {
         Batch::default()
     }
 
-    /// Adds a story. Its ids include the special tokens.
+    /// Adds a sequence. Its ids include the special tokens.
     pub fn push(&mut self, ids: &[u32]) {
-        self.ids.extend_from_slice(ids);
-        self.bounds.push(self.ids.len());
+        self.push_padded(ids, ids.len(), ids.len());
     }
 
-    /// Removes all stories. The memory is kept for the next ones.
+    /// Adds a sequence of two parts: the tokens from `second` on are of segment 1.
+    pub fn push_pair(&mut self, ids: &[u32], second: usize) {
+        self.push_padded(ids, second, ids.len());
+    }
+
+    /// Adds a sequence of two parts that ends in padding: the tokens from `attended` on are
+    /// computed like all others, but no token attends to them.
+    ///
+    /// A model needs no padding. This is for metrics whose definition includes what the model says
+    /// about padded positions.
+    pub fn push_padded(&mut self, ids: &[u32], second: usize, attended: usize) {
+        self.ids.extend_from_slice(ids);
+        self.bounds.push(self.ids.len());
+        self.readings.push(Reading { second, attended: attended.min(ids.len()) });
+    }
+
+    /// Adds what the decoder of an encoder-decoder model has to predict for a sequence that is in
+    /// the batch already. The decoder reads these ids shifted by one, after its start token.
+    ///
+    /// Several targets may have the same sequence, which is then encoded once.
+    pub fn push_target(&mut self, sequence: usize, ids: &[u32]) {
+        self.target_ids.extend_from_slice(ids);
+        self.target_bounds.push(self.target_ids.len());
+        self.sources.push(sequence);
+    }
+
+    /// Removes everything. The memory is kept for the next sequences.
     pub fn clear(&mut self) {
         self.ids.clear();
         self.bounds.truncate(1);
+        self.readings.clear();
+        self.target_ids.clear();
+        self.target_bounds.truncate(1);
+        self.sources.clear();
     }
 
-    /// The number of stories.
+    /// The number of sequences.
     pub fn len(&self) -> usize {
         self.bounds.len() - 1
     }
 
-    /// Whether there are no stories.
+    /// Whether there are no sequences.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The token ids of all stories.
+    /// The token ids of all sequences.
     pub fn ids(&self) -> &[u32] {
         &self.ids
     }
 
-    /// Where the tokens of a story are in [`Batch::ids`].
-    pub fn span(&self, story: usize) -> Range<usize> {
-        self.bounds[story]..self.bounds[story + 1]
+    /// Where the tokens of a sequence are in [`Batch::ids`].
+    pub fn span(&self, sequence: usize) -> Range<usize> {
+        self.bounds[sequence]..self.bounds[sequence + 1]
+    }
+
+    /// Where each sequence begins, and where the last one ends.
+    pub fn bounds(&self) -> &[usize] {
+        &self.bounds
+    }
+
+    /// The number of targets.
+    pub fn targets(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// The ids of a target.
+    pub fn target(&self, target: usize) -> &[u32] {
+        &self.target_ids[self.target_bounds[target]..self.target_bounds[target + 1]]
+    }
+
+    pub(crate) fn readings(&self) -> &[Reading] {
+        &self.readings
     }
 
     /// Checks that the model has an entry for every token and position.
     pub(crate) fn check(&self, config: &Config) -> Result<()> {
-        let longest = config.max_tokens();
         for story in 0..self.len() {
-            let ids = &self.ids[self.span(story)];
-            if ids.len() > longest {
-                let problem =
-                    format!("{} tokens, but the encoder has {longest} positions", ids.len());
-                return Err(Error::Batch { story, problem });
-            }
-            if let Some(id) = ids.iter().find(|id| **id as usize >= config.vocabulary) {
-                let problem =
-                    format!("token {id}, but the vocabulary has {} entries", config.vocabulary);
-                return Err(Error::Batch { story, problem });
-            }
+            let problem = |problem: String| Error::Batch { story, problem };
+            check_ids(&self.ids[self.span(story)], config).map_err(problem)?;
         }
         Ok(())
     }
+}
 
-    /// Where each story begins, and where the last one ends.
-    pub fn bounds(&self) -> &[usize] {
-        &self.bounds
+fn check_ids(ids: &[u32], config: &Config) -> Result<(), String> {
+    let longest = config.max_tokens();
+    if ids.len() > longest {
+        return Err(format!("{} tokens, but the encoder has {longest} positions", ids.len()));
+    }
+    match ids.iter().find(|id| **id as usize >= config.vocabulary) {
+        Some(id) => {
+            Err(format!("token {id}, but the vocabulary has {} entries", config.vocabulary))
+        }
+        None => Ok(()),
     }
 }
 
 impl<'a> FromIterator<&'a [u32]> for Batch {
-    fn from_iter<I: IntoIterator<Item = &'a [u32]>>(stories: I) -> Batch {
+    fn from_iter<I: IntoIterator<Item = &'a [u32]>>(sequences: I) -> Batch {
         let mut batch = Batch::new();
-        stories.into_iter().for_each(|ids| batch.push(ids));
+        sequences.into_iter().for_each(|ids| batch.push(ids));
         batch
     }
 }

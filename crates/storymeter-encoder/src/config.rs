@@ -183,6 +183,16 @@ impl Config {
         self.positions - self.first_position
     }
 
+    /// Whether a token sees only the tokens before it, as in language models.
+    pub fn is_causal(&self) -> bool {
+        false
+    }
+
+    /// Whether the model has a decoder, which reads the targets of a batch.
+    pub fn has_decoder(&self) -> bool {
+        false
+    }
+
     /// The configuration of the first `layers` layers of the same encoder.
     #[must_use]
     pub fn with_layers(mut self, layers: usize) -> Config {

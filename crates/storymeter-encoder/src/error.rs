@@ -93,6 +93,18 @@ pub enum Error {
         /// What is wrong with the story.
         problem: String,
     },
+    /// The precision is one that only GPUs have.
+    #[error("{precision} needs a GPU; on the CPU a model computes in f32 or int8")]
+    CpuPrecision {
+        /// The precision.
+        precision: &'static str,
+    },
+    /// An error that was met before.
+    #[error("{0}")]
+    Repeated(String),
+    /// The model has no such output.
+    #[error("the model {0}")]
+    NoOutput(String),
     /// A GPU cannot be used, or failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -108,6 +120,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same error once more, for a caller who asks again.
+    pub(crate) fn again(&self) -> Error {
+        Error::Repeated(self.to_string())
+    }
+
     /// The error of reading a file that a model folder must have.
     pub(crate) fn reading(path: &Path, source: std::io::Error) -> Error {
         match source.kind() {

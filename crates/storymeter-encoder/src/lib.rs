@@ -55,10 +55,12 @@ mod file;
 mod grid;
 mod infer;
 mod kernel;
+mod model;
 mod parameters;
 mod random;
 mod rans;
 mod relative;
+pub mod source;
 mod tokenizer;
 #[cfg(feature = "train")]
 pub mod train;
@@ -69,10 +71,12 @@ pub use config::{Config, Family};
 pub use error::{DeviceError, Error, Result};
 pub use file::{LARGEST_CONFIG, read_model_file, read_tensor_file};
 pub use grid::{Grid, Rounded};
-pub use infer::{Encoder, Hidden, Precision, Workspace};
+pub use infer::{Encoder, Hidden, Workspace};
 pub use kernel::{Activation, Isa};
+pub use model::{Device, Head, Model, Outputs, Pooling, Precision, Run, States};
 pub use parameters::{Parameters, Tensor};
 pub use random::Stream;
+pub use source::Tensors;
 pub use tokenizer::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES, Token, Tokenizer};
 
 /// Compiles the example of the README.

@@ -173,8 +173,7 @@ impl Engine {
     /// The precision, as a signature names it.
     pub fn precision(&self) -> &'static str {
         match self {
-            Self::Cpu(_, Precision::F32) => "f32",
-            Self::Cpu(_, Precision::Int8) => "int8",
+            Self::Cpu(_, precision) => precision.name(),
             #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::Int8, .. } => "int8",
             #[cfg(feature = "cuda")]
@@ -192,7 +191,7 @@ impl Engine {
             Self::Cpu(_, Precision::Int8) => None,
             #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::Int8, .. } => None,
-            Self::Cpu(encoder, Precision::F32) => Some(encoder.isa().name()),
+            Self::Cpu(encoder, _) => Some(encoder.isa().name()),
             #[cfg(feature = "cuda")]
             Self::Cuda { .. } => Some("cuda"),
         }

@@ -5,8 +5,8 @@
 //! of which the largest is 65,280, and values have one scale per channel. Integers have the same
 //! sum in any order, so that int8 gives the same bytes on every instruction level.
 
-use super::Precision;
 use super::net::{BLOCK, Net, Scratch};
+use crate::Precision;
 use crate::kernel::Isa;
 use crate::kernel::gemm::{
     COLS, ROWS, SidesF32, TileF32, gemm_f32, gemm_i8, pack_columns, pack_rows, packed_len,
@@ -75,7 +75,7 @@ impl Heads {
     pub(super) fn fit(&mut self, net: &Net, rows: usize, longest: usize) {
         let width = net.hidden() / net.heads;
         match net.precision() {
-            Precision::F32 => {
+            Precision::F32 | Precision::F16 | Precision::Bf16 => {
                 let BuffersF32 { keys, values, scores, inverse } = &mut self.f32;
                 room(keys, packed_len(width, longest));
                 room(values, packed_len(longest, width));
@@ -133,8 +133,8 @@ impl Net {
             };
             let out = &mut attention[(from - rows.start) * h..(to - rows.start) * h];
             match self.precision() {
-                Precision::F32 => heads.f32.attend(&asking, out),
                 Precision::Int8 => heads.i8.attend(&asking, out),
+                _ => heads.f32.attend(&asking, out),
             }
         }
     }

@@ -14,13 +14,13 @@ mod stored;
 mod unpack;
 mod words;
 
-use crate::Result;
-use crate::batch::Batch;
+use crate::batch::{Batch, Reading};
 use crate::checkpoint::load_parameters;
 use crate::config::Config;
 use crate::kernel::Isa;
 use crate::kernel::quantised::room;
 use crate::parameters::Parameters;
+use crate::{Error, Precision, Result};
 use net::{Net, Scratch};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -35,16 +35,6 @@ const GROUPS_PER_THREAD: usize = 2;
 
 /// Fewer rows than this are not worth another thread.
 const ROWS_PER_THREAD: usize = 12;
-
-/// How the network multiplies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Precision {
-    /// Single precision.
-    F32,
-    /// Eight-bit integers. Weights have one scale per output channel, activations have one scale
-    /// and one offset per token.
-    Int8,
-}
 
 /// A BERT-family encoder that is ready for inference.
 ///
@@ -84,6 +74,7 @@ impl Workspace {
 /// What one thread needs.
 #[derive(Default)]
 struct Lane {
+    x: Vec<f32>,
     /// Queries, keys and values of this layer and of the next: the rows of a story are read while
     /// others are written.
     qkv: [Vec<f32>; 2],
@@ -95,6 +86,7 @@ impl Lane {
     /// Makes room for a group of `rows` rows. Any lane may take any group, and none should have to
     /// grow then.
     fn fit(&mut self, net: &Net, rows: usize, longest: usize) {
+        room(&mut self.x, rows * net.hidden());
         for buffer in &mut self.qkv {
             room(buffer, 3 * rows * net.hidden());
         }
@@ -136,6 +128,7 @@ impl Encoder {
     pub fn load(folder: &Path, precision: Precision) -> Result<Encoder> {
         let config = Config::load(folder)?;
         let parameters = load_parameters(folder, &config)?;
+        Encoder::refuse(precision)?;
         Ok(Encoder::new(config, &parameters, precision, Isa::detect()))
     }
 
@@ -146,6 +139,16 @@ impl Encoder {
     pub fn new(config: Config, parameters: &Parameters, precision: Precision, isa: Isa) -> Encoder {
         let net = Net::new(&config, parameters, precision, isa);
         Encoder { config, net }
+    }
+
+    /// Refuses a precision that only GPUs have.
+    pub(crate) fn refuse(precision: Precision) -> Result<()> {
+        match precision {
+            Precision::F32 | Precision::Int8 => Ok(()),
+            Precision::F16 | Precision::Bf16 => {
+                Err(Error::CpuPrecision { precision: precision.name() })
+            }
+        }
     }
 
     /// The configuration.
@@ -174,9 +177,35 @@ impl Encoder {
     pub fn encode<'w>(&self, batch: &'w Batch, workspace: &'w mut Workspace) -> Result<Hidden<'w>> {
         batch.check(&self.config)?;
         let width = self.net.hidden();
-        let threads = rayon::current_num_threads();
         let Workspace { hidden, lanes } = workspace;
         let hidden = room(hidden, batch.ids().len() * width);
+        self.states(batch, &[self.net.layers()], lanes, hidden);
+        Ok(Hidden { states: hidden, bounds: batch.bounds(), width })
+    }
+
+    /// The states after the blocks `kept`, as [`Encoder::states`] lays them out.
+    pub(crate) fn layers(
+        &self,
+        batch: &Batch,
+        kept: &[usize],
+        workspace: &mut Workspace,
+    ) -> Result<Vec<f32>> {
+        let plain =
+            |reading: &Reading, len: usize| reading.second >= len && reading.attended == len;
+        let odd = (0..batch.len()).find(|i| !plain(&batch.readings()[*i], batch.span(*i).len()));
+        if let Some(story) = odd {
+            let problem = "segments and padding are not supported yet".into();
+            return Err(Error::Batch { story, problem });
+        }
+        let mut out = vec![0.0; batch.ids().len() * kept.len() * self.net.hidden()];
+        self.states(batch, kept, &mut workspace.lanes, &mut out);
+        Ok(out)
+    }
+
+    /// Computes the states after the blocks `kept`, which ascend. The result has one part per
+    /// sequence, and in it the states of all tokens, one layer after the other.
+    fn states(&self, batch: &Batch, kept: &[usize], lanes: &mut Vec<Lane>, out: &mut [f32]) {
+        let threads = rayon::current_num_threads();
         if lanes.len() < threads {
             lanes.resize_with(threads, Lane::default);
         }
@@ -185,79 +214,94 @@ impl Encoder {
         if threads == 1 || batch.ids().len() >= threads * GROUPS_PER_THREAD * GROUP {
             let rows = GROUP.max(longest).min(batch.ids().len());
             lanes.iter_mut().for_each(|lane| lane.fit(&self.net, rows, longest));
-            let queue = Mutex::new(Groups { batch, next: 0, hidden, width });
+            let width = kept.len() * self.net.hidden();
+            let queue = Mutex::new(Groups { batch, next: 0, out, width });
             lanes.par_iter_mut().for_each(|lane| {
-                while let Some((stories, hidden)) = take(&queue) {
-                    self.run_alone(batch, stories, hidden, lane);
+                while let Some((stories, out)) = take(&queue) {
+                    self.group(batch, stories, kept, std::slice::from_mut(lane), out);
                 }
             });
         } else if !batch.ids().is_empty() {
-            self.run_together(batch, longest, hidden, lanes);
-        }
-        let states = &workspace.hidden[..batch.ids().len() * width];
-        Ok(Hidden { states, bounds: batch.bounds(), width })
-    }
-
-    /// Takes whole stories through all layers on one thread.
-    fn run_alone(&self, batch: &Batch, stories: Range<usize>, x: &mut [f32], lane: &mut Lane) {
-        let Lane { qkv: [qkv, next], scratch, bounds } = lane;
-        let first = batch.bounds()[stories.start];
-        bounds.clear();
-        bounds
-            .extend(batch.bounds()[stories.start..=stories.end].iter().map(|bound| bound - first));
-        let rows = 0..x.len() / self.net.hidden();
-        let (mut qkv, mut next) = (room(qkv, 3 * x.len()), room(next, 3 * x.len()));
-        self.net.embed(&batch.ids()[first..], bounds, rows.clone(), x, qkv, scratch);
-        for layer in 0..self.net.layers() {
-            let last = layer + 1 == self.net.layers();
-            let after = if last { &mut [] } else { &mut next[..] };
-            self.net.layer(layer, bounds, rows.clone(), x, qkv, after, scratch);
-            std::mem::swap(&mut qkv, &mut next);
+            let parts = lanes.len().min(batch.ids().len().div_ceil(ROWS_PER_THREAD));
+            let rows = batch.ids().len().div_ceil(parts);
+            lanes.iter_mut().for_each(|lane| lane.scratch.fit(&self.net, rows, longest));
+            self.group(batch, 0..batch.len(), kept, &mut lanes[..parts], out);
         }
     }
 
-    /// Takes the same stories through all layers on all threads. Each thread has rows of its own,
-    /// and they wait for each other once per layer.
-    fn run_together(&self, batch: &Batch, longest: usize, x: &mut [f32], lanes: &mut [Lane]) {
-        let width = self.net.hidden();
-        let (rows, wide) = (x.len() / width, 3 * x.len());
-        let parts = lanes.len().min(rows.div_ceil(ROWS_PER_THREAD));
-        let size = rows.div_ceil(parts);
-        lanes.iter_mut().for_each(|lane| lane.scratch.fit(&self.net, size, longest));
+    /// Takes whole stories through the layers, with one thread for each lane. The rows are shared
+    /// among the threads, which wait for each other once per layer.
+    fn group(
+        &self,
+        batch: &Batch,
+        stories: Range<usize>,
+        kept: &[usize],
+        lanes: &mut [Lane],
+        out: &mut [f32],
+    ) {
         // The shared buffers are those of the first lane. Each thread works in the scratch of its
         // own lane.
-        let [mut qkv, mut next] = std::mem::take(&mut lanes[0].qkv);
+        let first = &mut lanes[0];
+        let (mut x, mut bounds) = (std::mem::take(&mut first.x), std::mem::take(&mut first.bounds));
+        let [mut qkv, mut next] = std::mem::take(&mut first.qkv);
+        let start = batch.bounds()[stories.start];
+        bounds.clear();
+        bounds.extend(batch.bounds()[stories.start..=stories.end].iter().map(|end| end - start));
+        let width = self.net.hidden();
+        let rows = bounds[stories.len()];
+        let (size, wide) = (rows.div_ceil(lanes.len()), 3 * rows * width);
+        room(&mut x, rows * width);
         room(&mut qkv, wide);
         room(&mut next, wide);
         let span = |part: usize| part * size..((part + 1) * size).min(rows);
-        x.par_chunks_mut(size * width)
+        let mut out = Keep { kept, out, bounds: &bounds, width };
+        x[..rows * width]
+            .par_chunks_mut(size * width)
             .zip(qkv[..wide].par_chunks_mut(3 * size * width))
             .zip(lanes.par_iter_mut())
             .enumerate()
             .for_each(|(part, ((x, qkv), lane))| {
-                self.net.embed(batch.ids(), batch.bounds(), span(part), x, qkv, &mut lane.scratch);
+                let ids = &batch.ids()[start..];
+                self.net.embed(ids, &bounds, span(part), x, qkv, &mut lane.scratch);
             });
-        for layer in 0..self.net.layers() {
-            let last = layer + 1 == self.net.layers();
-            x.par_chunks_mut(size * width)
+        out.keep(0, &x);
+        let last = kept.last().copied().unwrap_or(0);
+        for layer in 0..last {
+            x[..rows * width]
+                .par_chunks_mut(size * width)
                 .zip(next[..wide].par_chunks_mut(3 * size * width))
                 .zip(lanes.par_iter_mut())
                 .enumerate()
                 .for_each(|(part, ((x, next), lane))| {
-                    let next = if last { &mut [] } else { next };
-                    self.net.layer(
-                        layer,
-                        batch.bounds(),
-                        span(part),
-                        x,
-                        &qkv,
-                        next,
-                        &mut lane.scratch,
-                    );
+                    let next = if layer + 1 == last { &mut [] } else { next };
+                    let scratch = &mut lane.scratch;
+                    self.net.layer(layer, &bounds, span(part), x, &qkv, next, scratch);
                 });
             std::mem::swap(&mut qkv, &mut next);
+            out.keep(layer + 1, &x);
         }
-        lanes[0].qkv = [qkv, next];
+        let first = &mut lanes[0];
+        (first.x, first.bounds, first.qkv) = (x, bounds, [qkv, next]);
+    }
+}
+
+/// Where the states of some layers are kept.
+struct Keep<'a> {
+    kept: &'a [usize],
+    out: &'a mut [f32],
+    bounds: &'a [usize],
+    width: usize,
+}
+
+impl Keep<'_> {
+    /// Keeps the states after layer `layer` if they are wanted.
+    fn keep(&mut self, layer: usize, x: &[f32]) {
+        let Some(place) = self.kept.iter().position(|kept| *kept == layer) else { return };
+        for story in self.bounds.windows(2) {
+            let (from, len) = (story[0] * self.width, (story[1] - story[0]) * self.width);
+            let out = &mut self.out[from * self.kept.len() + place * len..][..len];
+            out.copy_from_slice(&x[from..][..len]);
+        }
     }
 }
 
@@ -266,7 +310,8 @@ impl Encoder {
 struct Groups<'a> {
     batch: &'a Batch,
     next: usize,
-    hidden: &'a mut [f32],
+    out: &'a mut [f32],
+    /// How many numbers a token has in the result.
     width: usize,
 }
 
@@ -281,8 +326,8 @@ fn take<'a>(queue: &Mutex<Groups<'a>>) -> Option<(Range<usize>, &'a mut [f32])> 
         last += 1;
     }
     let len = (bounds[last] - bounds[first]) * groups.width;
-    let (taken, rest) = std::mem::take(&mut groups.hidden).split_at_mut(len);
-    groups.hidden = rest;
+    let (taken, rest) = std::mem::take(&mut groups.out).split_at_mut(len);
+    groups.out = rest;
     groups.next = last;
     Some((first..last, taken))
 }

@@ -1,7 +1,7 @@
 //! The network with its weights packed for inference, and the way of one thread through a layer.
 
+use crate::Precision;
 use crate::config::Config;
-use crate::infer::Precision;
 use crate::infer::attention::Heads;
 use crate::infer::words::Words;
 use crate::kernel::gemm::{SidesF32, gemm_f32, gemm_i8, pack_columns, packed_len};
@@ -99,20 +99,20 @@ impl Net {
     ) -> Net {
         let words = parameters.data(Layout::of(config).words);
         let words = match precision {
-            Precision::F32 => Words::F32(words.to_vec()),
             Precision::Int8 => Words::quantise(words, config.hidden),
+            _ => Words::F32(words.to_vec()),
         };
         let weights = |tensors: &[usize], inputs: usize| {
             let rows: Vec<f32> =
                 tensors.iter().flat_map(|tensor| parameters.data(*tensor)).copied().collect();
             let outputs = rows.len() / inputs;
             match precision {
-                Precision::F32 => {
+                Precision::Int8 => Weights::I8(PackedI8::pack(&rows, outputs, inputs)),
+                _ => {
                     let mut packed = vec![0.0; packed_len(inputs, outputs)];
                     pack_columns(&rows, inputs, inputs, outputs, &mut packed);
                     Weights::F32(packed)
                 }
-                Precision::Int8 => Weights::I8(PackedI8::pack(&rows, outputs, inputs)),
             }
         };
         Net::of(config, parameters, words, &weights, isa)
