@@ -4,11 +4,13 @@
 //! Hidden states are floats in every precision. What a product reads or writes is of type `N`.
 
 use super::rows::{Indices, Spans};
+use crate::Activation;
 use crate::cuda::Number;
 use crate::cuda::device::{Argument, Device, Size, launch, word};
 use crate::cuda::driver::PLAIN_SHARED;
 use crate::cuda::gemm::{Extent, Matrix, Which};
 use crate::cuda::memory::{Buffer, View};
+use crate::cuda::pieces::kind;
 use crate::error::DeviceError;
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -116,16 +118,32 @@ impl<N: Number> Steps<N> {
     }
 
     /// Numbers that stay on the device, in the format of products.
-    #[expect(unsafe_code, reason = "launches a kernel")]
     pub(super) fn keep_active(&self, numbers: &[f32]) -> Buffer<N> {
-        let len = numbers.len();
-        let (floats, active) = (self.device.upload(numbers), self.device.alloc(len));
-        let size = Size::of(len, 256);
-        let (from, to) = (floats.first(len), active.first(len));
-        // SAFETY: both buffers have `len` numbers.
-        unsafe { launch!(self.device, "to_activations", size, from, len as u64, to) };
+        let active = self.active(&self.device.upload(numbers));
         self.device.usage.keep(&active);
         active
+    }
+
+    /// Floats in the format of products.
+    #[expect(unsafe_code, reason = "launches a kernel")]
+    pub(super) fn active(&self, floats: &Buffer<f32>) -> Buffer<N> {
+        let len = floats.len();
+        let active: Buffer<N> = self.device.alloc(len);
+        let (size, from, to) = (Size::of(len, 256), floats.first(len), active.first(len));
+        // SAFETY: both buffers have `len` numbers.
+        unsafe { launch!(self.device, "to_activations", size, from, len as u64, to) };
+        active
+    }
+
+    /// The result of a product as floats.
+    #[expect(unsafe_code, reason = "launches a kernel")]
+    pub(super) fn floats(&self, active: &Buffer<N>) -> Buffer<f32> {
+        let len = active.len();
+        let floats: Buffer<f32> = self.device.alloc(len);
+        let (size, from, to) = (Size::of(len, 256), active.first(len), floats.first(len));
+        // SAFETY: both buffers have `len` numbers.
+        unsafe { launch!(self.device, "from_activations", size, from, len as u64, to) };
+        floats
     }
 
     /// A linear map from a matrix of `outputs` rows.
@@ -186,15 +204,14 @@ impl<N: Number> Steps<N> {
         out
     }
 
-    /// The sum of the embeddings of each token: its word (times `scale`), its position and its
-    /// segment. A table without rows is left out.
+    /// The sum of the embeddings of each token: its word, its position and its segment. A table that is
+    /// not there is left out.
     #[expect(unsafe_code, reason = "launches a kernel")]
     pub(super) fn embed(
         &self,
         (words, ids): (&Buffer<N>, &Indices),
         positions: Option<(&Buffer<f32>, &Indices)>,
         segments: Option<(&Buffer<f32>, &Indices)>,
-        scale: f32,
         width: usize,
     ) -> Buffer<f32> {
         let rows = ids.count();
@@ -217,7 +234,6 @@ impl<N: Number> Steps<N> {
                 words.first(ids.bound() * width),
                 positions,
                 segments,
-                scale,
                 word(rows),
                 word(width),
                 x.first(rows * width)
@@ -282,9 +298,9 @@ impl<N: Number> Steps<N> {
 
     /// Applies an activation in place.
     #[expect(unsafe_code, reason = "launches a kernel")]
-    pub(super) fn activate(&self, x: &mut Buffer<N>, kind: u32) {
-        let vectors = x.len() / 8;
-        let (size, at) = (Size::of(vectors, 256), x.first(vectors * 8));
+    pub(super) fn activate(&self, x: &mut Buffer<N>, activation: Activation) {
+        let (vectors, kind) = (x.len() / 8, kind(activation));
+                let (size, at) = (Size::of(vectors, 256), x.first(vectors * 8));
         // SAFETY: `x` has `vectors` times eight numbers.
         unsafe { launch!(self.device, "activate_all", size, at, vectors as u64, kind) };
     }
@@ -292,12 +308,12 @@ impl<N: Number> Steps<N> {
     /// The activated first half of each row times its second half, where halves have `width`
     /// numbers.
     #[expect(unsafe_code, reason = "launches a kernel")]
-    pub(super) fn gate(&self, both: &Buffer<N>, width: usize, kind: u32) -> Buffer<N> {
+    pub(super) fn gate(&self, both: &Buffer<N>, width: usize, activation: Activation) -> Buffer<N> {
         let rows = both.len() / (2 * width);
         let out: Buffer<N> = self.device.alloc(rows * width);
         let size = Size::of(rows * width / 8, 256);
         let (from, to) = (both.first(2 * rows * width), out.first(rows * width));
-        let (rows, width) = (word(rows), word(width));
+        let (rows, width, kind) = (word(rows), word(width), kind(activation));
         // SAFETY: `both` has `rows` rows of twice `width` numbers, `out` of `width`, a multiple of
         // 8.
         unsafe { launch!(self.device, "gate_rows", size, from, rows, width, kind, to) };

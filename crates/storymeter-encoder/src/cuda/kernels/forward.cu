@@ -8,19 +8,17 @@ __device__ __forceinline__ float activated(float x, u32 kind) {
     return kind == SILU ? x / (1.0f + expf(-x)) : activation(x, kind);
 }
 
-// The sum of a word's embedding, which is scaled, and of the embeddings of its position and of its
-// segment where there are such tables.
+// The sum of a word's embedding and of those of its position and of its segment, where there are
+// such tables.
 extern "C" __global__ void embed_tokens(
     const u32* ids, const u32* places, const u32* kinds, const T* words, const float* positions,
-    const float* segments, float scale, u32 rows, u32 width, float* x
+    const float* segments, u32 rows, u32 width, float* x
 ) {
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x, vectors = width / 8;
     u64 row = i / vectors, col = i % vectors * 8;
     if (row >= rows) return;
     float v[8], more[8];
     load8(words + (u64)ids[row] * width + col, v);
-#pragma unroll
-    for (int k = 0; k < 8; k++) v[k] *= scale;
     if (positions) {
         load8(positions + (u64)places[row] * width + col, more);
 #pragma unroll
