@@ -319,8 +319,7 @@ impl Gemm {
             }
             if self.choice == Choice::Steady {
                 let none = sys::cublasLtReductionScheme_t::CUBLASLT_REDUCTION_SCHEME_NONE as u32;
-                preference
-                    .set(Attribute::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, none)?;
+                preference.set(Attribute::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, none)?;
             }
         }
         // SAFETY: all handles are alive.

@@ -72,19 +72,34 @@ struct Request {
     reply: Sender<Result<Run>>,
 }
 
-/// A network, made by the thread that it belongs to.
+/// A network, made by the thread that it belongs to, and the precision that its states may
+/// overflow in.
 type Made = Result<(Box<dyn Network>, Option<Precision>)>;
+
+/// A model whose weights are on their way to the device.
+pub(super) struct Starting {
+    model: CudaModel,
+    heads: Receiver<Result<Vec<Head>>>,
+}
 
 fn gone() -> Error {
     DeviceError::Ended.into()
 }
 
+impl Starting {
+    /// Waits until the model is ready.
+    pub(super) fn wait(self) -> Result<CudaModel> {
+        let Starting { mut model, heads } = self;
+        model.heads = heads.recv().unwrap_or_else(|_| Err(gone()))?;
+        Ok(model)
+    }
+}
+
 impl CudaModel {
-    /// Starts the thread, on which `make` copies the weights to the device. The precision that it
-    /// returns with the network is one that states may overflow in.
-    pub(super) fn start(make: impl FnOnce() -> Made + Send + 'static) -> Result<CudaModel> {
+    /// Starts the thread, on which `make` copies the weights to the device.
+    pub(super) fn start(make: impl FnOnce() -> Made + Send + 'static) -> Starting {
         let (requests, inbox) = sync_channel(QUEUE);
-        let (ready, started) = channel();
+        let (ready, heads) = channel();
         let thread = std::thread::spawn(move || match make() {
             Ok((network, narrow)) => {
                 let heads = [Head::MaskedWord, Head::NextToken, Head::Answer];
@@ -95,8 +110,8 @@ impl CudaModel {
             }
             Err(error) => drop(ready.send(Err(error))),
         });
-        let heads = started.recv().unwrap_or_else(|_| Err(gone()))?;
-        Ok(CudaModel { requests: Some(requests), thread: Some(thread), heads })
+        let (requests, thread) = (Some(requests), Some(thread));
+        Starting { model: CudaModel { requests, thread, heads: Vec::new() }, heads }
     }
 
     pub(crate) fn has(&self, head: Head) -> bool {
@@ -193,11 +208,8 @@ impl Server<'_> {
         let run = self.empty_run(&batch, &outputs);
         let work = Rc::new(RefCell::new(Work { batch, outputs, run, reply: Some(reply) }));
         let count = ranges.len();
-        let piece = |(i, sequences)| Piece {
-            work: Rc::clone(&work),
-            sequences,
-            is_last: i + 1 == count,
-        };
+        let piece =
+            |(i, sequences)| Piece { work: Rc::clone(&work), sequences, is_last: i + 1 == count };
         ranges.into_iter().enumerate().map(piece).collect()
     }
 
@@ -232,7 +244,8 @@ impl Server<'_> {
             results.and_then(|results| {
                 let layers = results.layers.iter().map(Rc::as_ref);
                 let others = [&results.pooled, &results.logits, &results.likelihoods];
-                let buffers: Vec<&Buffer<f32>> = layers.chain(others.into_iter().flatten()).collect();
+                let buffers: Vec<&Buffer<f32>> =
+                    layers.chain(others.into_iter().flatten()).collect();
                 landing.start(self.network.device(), &buffers)
             })
         };
@@ -252,11 +265,11 @@ impl Server<'_> {
             return;
         }
         let outcome = landing.arrived(self.network.device()).and_then(|numbers| {
-            if let Some(precision) = self.narrow.filter(|_| !self.all_finite(numbers)) {
-                return Err(Error::Overflow { precision: precision.name() });
+            let is_finite = self.place(&mut work, piece.sequences.clone(), numbers);
+            match self.narrow.filter(|_| !is_finite) {
+                Some(precision) => Err(Error::Overflow { precision: precision.name() }),
+                None => Ok(()),
             }
-            self.place(&mut work, piece.sequences.clone(), numbers);
-            Ok(())
         });
         if let Err(error) = outcome {
             work.answer(Err(error));
@@ -266,16 +279,9 @@ impl Server<'_> {
         }
     }
 
-    fn all_finite(&self, numbers: &[f32]) -> bool {
-        let finite = |numbers: &[f32]| numbers.iter().all(|x| x.is_finite());
-        match self.pool.as_ref().filter(|_| numbers.len() > FEW) {
-            Some(pool) => pool.install(|| numbers.par_chunks(FEW).all(finite)),
-            None => finite(numbers),
-        }
-    }
-
-    /// Puts the numbers of a piece where they belong in the run.
-    fn place(&self, work: &mut Work, sequences: Range<usize>, numbers: &[f32]) {
+    /// Puts the numbers of a piece where they belong in the run. Returns whether all of them are
+    /// finite.
+    fn place(&self, work: &mut Work, sequences: Range<usize>, numbers: &[f32]) -> bool {
         let Work { batch, outputs, run, .. } = work;
         let (width, kept) = (run.width, run.layers.len());
         let bounds = &batch.bounds()[sequences.start..=sequences.end];
@@ -294,13 +300,15 @@ impl Server<'_> {
             for (layer, part) in part.chunks_exact_mut(len.max(1)).enumerate() {
                 part.copy_from_slice(&layers[layer * rows * width + at..][..len]);
             }
+            finite(part)
         };
-        match self.pool.as_ref().filter(|_| layers.len() > FEW) {
-            Some(pool) => pool.install(|| parts.into_par_iter().for_each(copy)),
-            None => parts.into_iter().for_each(copy),
-        }
+        let mut is_finite = match self.pool.as_ref().filter(|_| layers.len() > FEW) {
+            Some(pool) => pool.install(|| parts.into_par_iter().map(copy).reduce(|| true, both)),
+            None => parts.into_iter().map(copy).fold(true, both),
+        };
         let pooled = if outputs.pooled.is_some() { sequences.len() * width } else { 0 };
         let (pooled, mut numbers) = numbers.split_at(pooled);
+        is_finite &= finite(pooled);
         if !pooled.is_empty() {
             run.pooled[sequences.start * width..sequences.end * width].copy_from_slice(pooled);
         }
@@ -309,8 +317,10 @@ impl Server<'_> {
             for (n, (sequence, _)) in positions.iter().enumerate() {
                 if sequences.contains(sequence) {
                     let (row, behind) = numbers.split_at(stride);
-                    run.logits[n * run.choices..][..run.choices]
-                        .copy_from_slice(&row[..run.choices]);
+                    // Rows are padded with whatever was in memory.
+                    let row = &row[..run.choices];
+                    is_finite &= finite(row);
+                    run.logits[n * run.choices..][..run.choices].copy_from_slice(row);
                     numbers = behind;
                 }
             }
@@ -323,18 +333,25 @@ impl Server<'_> {
             for unit in units {
                 let place = run.likelihood_bounds[unit]..run.likelihood_bounds[unit + 1];
                 let (found, behind) = numbers.split_at(place.len());
+                is_finite &= finite(found);
                 run.likelihoods[place].copy_from_slice(found);
                 numbers = behind;
             }
         }
+        is_finite
     }
 }
 
+fn finite(numbers: &[f32]) -> bool {
+    numbers.iter().all(|x| x.is_finite())
+}
+
+fn both(one: bool, other: bool) -> bool {
+    one && other
+}
+
 /// The targets that belong to some sequences.
-pub(super) fn targets_of(
-    batch: &Batch,
-    sequences: &Range<usize>,
-) -> impl Iterator<Item = usize> {
+pub(super) fn targets_of(batch: &Batch, sequences: &Range<usize>) -> impl Iterator<Item = usize> {
     let sources = batch.sources().iter().enumerate();
     sources.filter(|(_, source)| sequences.contains(source)).map(|(target, _)| target)
 }

@@ -10,6 +10,7 @@
 mod int8;
 #[path = "../loss/mod.rs"]
 mod loss;
+mod models;
 mod report;
 #[path = "../shape/mod.rs"]
 mod shape;

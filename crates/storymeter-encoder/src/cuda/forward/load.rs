@@ -7,6 +7,7 @@ use super::steps::{Heads, Linear, Norm, Steps};
 use crate::config::Config;
 use crate::cuda::Number;
 use crate::cuda::device::Device;
+use crate::cuda::memory::Buffer;
 use crate::family::{self, Architecture, Order, Qkv};
 use crate::source::{Named, Tensors};
 use crate::{Error, Result, relative};
@@ -45,6 +46,9 @@ pub(super) fn forward<N: Number>(
     let (steps, architecture) = (Steps::new(Rc::clone(device)), config.family.architecture());
     let named = Named::new(tensors, architecture.words);
     named.check_layers(architecture.encoder.before, config.layers)?;
+    if let (Some(stack), Some(decoder)) = (&architecture.decoder, &config.decoder) {
+        named.check_layers(stack.before, decoder.layers)?;
+    }
     let loader = Loader { steps: &steps, config, architecture, named };
     let words = Rc::new(loader.words()?);
     let sizes = Sizes {
@@ -79,7 +83,7 @@ impl<N: Number> Loader<'_, N> {
     }
 
     /// The word embeddings, under the first of their names.
-    fn words(&self) -> Result<crate::cuda::memory::Buffer<N>> {
+    fn words(&self) -> Result<Buffer<N>> {
         let shape = [self.config.vocabulary, self.config.hidden];
         let names = self.architecture.words;
         for name in names {
@@ -91,7 +95,12 @@ impl<N: Number> Loader<'_, N> {
     }
 
     /// A linear map that a file has under this name.
-    fn matrix(&self, named: &Named<'_>, name: &str, [outputs, inputs]: [usize; 2]) -> Result<Matrix> {
+    fn matrix(
+        &self,
+        named: &Named<'_>,
+        name: &str,
+        [outputs, inputs]: [usize; 2],
+    ) -> Result<Matrix> {
         let weight = format!("{name}.weight");
         let weight = match self.architecture.transposed {
             true => turned(&named.tensor(&weight, &[inputs, outputs])?.data, outputs),
@@ -139,7 +148,7 @@ impl<N: Number> Loader<'_, N> {
         &self,
         names: &family::Stack,
         sizes: Sizes,
-        words: &Rc<crate::cuda::memory::Buffer<N>>,
+        words: &Rc<Buffer<N>>,
     ) -> Result<Stack<N>> {
         let Config { hidden, positions, segments, .. } = *self.config;
         let table = |name: Option<&str>, rows: usize| {
@@ -241,13 +250,11 @@ impl<N: Number> Loader<'_, N> {
     }
 
     /// The head for masked words, if its weights are there.
-    fn masked_word(
-        &self,
-        words: &Rc<crate::cuda::memory::Buffer<N>>,
-    ) -> Result<Option<MaskedWord<N>>> {
-        let (named, Config { hidden, vocabulary, .. }) = (self.named.whole(), *self.config);
+    fn masked_word(&self, words: &Rc<Buffer<N>>) -> Result<Option<MaskedWord<N>>> {
+        let (named, Config { hidden, vocabulary, .. }) = (self.named.whole(), self.config);
+        let (hidden, vocabulary) = (*hidden, *vocabulary);
         let Some(names) = &self.architecture.masked_word else { return Ok(None) };
-        if named.find(&format!("{}.weight", names.dense))?.is_none() {
+        if named.find(names.bias)?.is_none() {
             return Ok(None);
         }
         let dense = self.matrix(&named, names.dense, [hidden, hidden])?;
@@ -272,11 +279,12 @@ impl<N: Number> Loader<'_, N> {
     }
 
     /// The head for the next token, which usually has the word embeddings for its weights.
-    fn next_token(&self, words: &Rc<crate::cuda::memory::Buffer<N>>) -> Result<Option<Head<N>>> {
+    fn next_token(&self, words: &Rc<Buffer<N>>) -> Result<Option<Head<N>>> {
         if !self.architecture.next_token {
             return Ok(None);
         }
-        let (named, Config { hidden, vocabulary, .. }) = (self.named.whole(), *self.config);
+        let (named, Config { hidden, vocabulary, .. }) = (self.named.whole(), self.config);
+        let (hidden, vocabulary) = (*hidden, *vocabulary);
         let own = match named.find("lm_head.weight")? {
             Some(_) => {
                 let own = named.tensor("lm_head.weight", &[vocabulary, hidden])?;
@@ -284,7 +292,14 @@ impl<N: Number> Loader<'_, N> {
             }
             None => Rc::clone(words),
         };
-        Ok(Some(Head { words: own, bias: None, outputs: vocabulary }))
+        let bias = match named.find("final_logits_bias")? {
+            Some(_) => {
+                let bias = named.tensor("final_logits_bias", &[1, vocabulary])?;
+                Some(self.steps.keep(&bias.data))
+            }
+            None => None,
+        };
+        Ok(Some(Head { words: own, bias, outputs: vocabulary }))
     }
 
     /// The head for answers, if its weights are there.

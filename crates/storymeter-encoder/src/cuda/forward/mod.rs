@@ -41,7 +41,11 @@ pub(super) struct Forward<N: Number> {
 
 impl<N: Number> Forward<N> {
     /// Takes the weights of a model to GPU number `ordinal`.
-    pub(super) fn new(ordinal: usize, config: &Config, tensors: &dyn Tensors) -> Result<Forward<N>> {
+    pub(super) fn new(
+        ordinal: usize,
+        config: &Config,
+        tensors: &dyn Tensors,
+    ) -> Result<Forward<N>> {
         let device = Device::open(ordinal, Program::Forward(N::FORMAT))?;
         load::forward(&device, config, tensors)
     }
@@ -130,12 +134,7 @@ impl<N: Number> Forward<N> {
         Some(head.likelihoods(&self.steps, states, &rows, &wanted))
     }
 
-    fn logits(
-        &self,
-        head: model::Head,
-        rows: &[u32],
-        states: &Buffer<f32>,
-    ) -> Option<Buffer<f32>> {
+    fn logits(&self, head: model::Head, rows: &[u32], states: &Buffer<f32>) -> Option<Buffer<f32>> {
         let indices = Indices::new(&self.steps.device, rows);
         let active = self.steps.gather(states, &indices, self.config.hidden);
         match head {
@@ -214,8 +213,9 @@ impl<N: Number> Network for Forward<N> {
         }
         if let (Some((head, positions)), Some(states)) = (&outputs.logits, after(last)) {
             let inside = positions.iter().filter(|(sequence, _)| sequences.contains(sequence));
-            let row =
-                |(sequence, token): &(usize, usize)| word(batch.span(*sequence).start + token - bounds[0]);
+            let row = |(sequence, token): &(usize, usize)| {
+                word(batch.span(*sequence).start + token - bounds[0])
+            };
             let rows: Vec<u32> = inside.map(row).collect();
             results.logits = self.logits(*head, &rows, states);
         }

@@ -227,7 +227,8 @@ impl<N: Number> Stack<N> {
             let turns = (&*turns, rotary.frequencies.len());
             steps.rotate(&mut qkv, stride, (count + shared, width), turns, &tokens.places);
         }
-        let part = |first: usize| Rows { numbers: qkv.slice(first..qkv.len()), stride, count: rows };
+        let part =
+            |first: usize| Rows { numbers: qkv.slice(first..qkv.len()), stride, count: rows };
         let (keys, values) = (part(count * width), part((count + shared) * width));
         let relative = self.relative.as_ref().map(|(table, longest)| (table, *longest));
         let mixed = steps.attend(block.heads, &tokens.spans, part(0), [keys, values], relative);

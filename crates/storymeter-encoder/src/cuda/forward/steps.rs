@@ -147,7 +147,12 @@ impl<N: Number> Steps<N> {
     }
 
     /// A linear map from a matrix of `outputs` rows.
-    pub(super) fn linear_map(&self, weight: &[f32], bias: Option<&[f32]>, inputs: usize) -> Linear<N> {
+    pub(super) fn linear_map(
+        &self,
+        weight: &[f32],
+        bias: Option<&[f32]>,
+        inputs: usize,
+    ) -> Linear<N> {
         let outputs = weight.len() / inputs.max(1);
         if !inputs.is_multiple_of(8) {
             self.unsupported(format!("needs widths that are multiples of 8, not {inputs}"));
@@ -178,7 +183,8 @@ impl<N: Number> Steps<N> {
         let out: Buffer<N> = self.device.alloc(rows * outputs);
         let weight = Matrix::new(map.weight.view(), inputs);
         let matrices = [weight, Matrix::new(x, inputs), Matrix::new(out.view(), outputs)];
-        let (extent, bias) = (Extent { rows, inputs, outputs }, map.bias.as_ref().map(Buffer::view));
+        let (extent, bias) =
+            (Extent { rows, inputs, outputs }, map.bias.as_ref().map(Buffer::view));
         self.device.gemm.product(&self.device, Which::Forward, extent, matrices, false, bias);
         out
     }
@@ -193,11 +199,8 @@ impl<N: Number> Steps<N> {
         stride: usize,
     ) -> Buffer<f32> {
         let out: Buffer<f32> = self.device.alloc(rows * stride);
-        let matrices = [
-            Matrix::new(words, inputs),
-            Matrix::new(x, inputs),
-            Matrix::new(out.view(), stride),
-        ];
+        let matrices =
+            [Matrix::new(words, inputs), Matrix::new(x, inputs), Matrix::new(out.view(), stride)];
         let extent = Extent { rows, inputs, outputs };
         let gemm = &self.device.gemm;
         gemm.product::<f32>(&self.device, Which::Forward, extent, matrices, false, None);
@@ -300,7 +303,7 @@ impl<N: Number> Steps<N> {
     #[expect(unsafe_code, reason = "launches a kernel")]
     pub(super) fn activate(&self, x: &mut Buffer<N>, activation: Activation) {
         let (vectors, kind) = (x.len() / 8, kind(activation));
-                let (size, at) = (Size::of(vectors, 256), x.first(vectors * 8));
+        let (size, at) = (Size::of(vectors, 256), x.first(vectors * 8));
         // SAFETY: `x` has `vectors` times eight numbers.
         unsafe { launch!(self.device, "activate_all", size, at, vectors as u64, kind) };
     }
@@ -471,7 +474,13 @@ impl<N: Number> Steps<N> {
     /// One vector per sequence: its first state, or the mean of its states. The rows of sequence
     /// `i` are those from number `2 i` to number `2 i + 1` of `bounds`.
     #[expect(unsafe_code, reason = "launches a kernel")]
-    pub(super) fn pool(&self, x: &Buffer<f32>, bounds: &Indices, mean: bool, width: usize) -> Buffer<f32> {
+    pub(super) fn pool(
+        &self,
+        x: &Buffer<f32>,
+        bounds: &Indices,
+        mean: bool,
+        width: usize,
+    ) -> Buffer<f32> {
         let count = bounds.count() / 2;
         assert!(bounds.bound() <= x.len() / width + 1, "sequences end with the states");
         let out: Buffer<f32> = self.device.alloc(count * width);
