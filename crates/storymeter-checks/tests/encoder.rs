@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use storymeter_checks::{Result, encoder_weights, shared};
 use storymeter_encoder::{
-    Batch, Config, Encoder, Isa, Precision, Tokenizer, Workspace, load_parameters,
+    Batch, Config, Device, Model, Outputs, Precision, Tokenizer, load_parameters,
 };
 
 /// The texts of the stories that the fixture names by file and record.
@@ -67,9 +67,14 @@ fn check(name: &str, fixture: &str) -> Result {
         );
         batch.push(&ids);
     }
-    let mut workspace = Workspace::new();
-    let exact = Encoder::new(config.clone(), &parameters, Precision::F32, Isa::detect());
-    let states = exact.encode(&batch, &mut workspace).unwrap().states().to_vec();
+    let states = |precision: Precision| {
+        let model = Model::from_tensors(config.clone(), &parameters, Device::Cpu, precision);
+        let run = model.unwrap().run(&batch, &Outputs::new().layers([config.layers])).unwrap();
+        let states = (0..batch.len()).flat_map(|i| run.layer(config.layers).sequence(i));
+        states.copied().collect::<Vec<f32>>()
+    };
+    let quantised = states(Precision::Int8);
+    let states = states(Precision::F32);
     let (h, mut worst, mut compared) = (config.hidden, 0f64, 0);
     for (i, story) in expected.iter().enumerate() {
         let hidden = &states[batch.span(i).start * h..];
@@ -92,11 +97,8 @@ fn check(name: &str, fixture: &str) -> Result {
     }
     assert_eq!(compared, 5928);
     assert!(worst < 1e-4, "{name}: hidden states differ from PyTorch's by {worst}");
-    drop(exact);
-    let small = Encoder::new(config, &parameters, Precision::Int8, Isa::detect());
-    let quantised = small.encode(&batch, &mut workspace).unwrap();
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum::<f64>();
-    let rows = states.chunks_exact(h).zip(quantised.states().chunks_exact(h));
+    let rows = states.chunks_exact(h).zip(quantised.chunks_exact(h));
     let cosine = rows.map(|(a, b)| dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()).sum::<f64>()
         * h as f64
         / states.len() as f64;

@@ -4,7 +4,7 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::path::Path;
 use storymeter_encoder::{
-    Batch, Config, Encoder, Grid, Isa, Parameters, Precision, Tokenizer, Workspace,
+    Batch, Config, Device, Grid, Model, Outputs, Parameters, Pooling, Precision, Tokenizer,
 };
 
 fn minilm() -> Config {
@@ -32,8 +32,7 @@ fn unpack(criterion: &mut Criterion) {
     group.sample_size(10).throughput(Throughput::Elements(11_000_000));
     group.bench_function("eleven million weights on a grid", |bencher| {
         bencher.iter(|| {
-            Encoder::from_packed(config.clone(), grid, &find, Path::new("packed"), Isa::detect())
-                .map(drop)
+            Model::from_packed(config.clone(), grid, &find, Path::new("packed")).map(drop)
         });
     });
     group.finish();
@@ -45,8 +44,9 @@ fn encode(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("encode");
     group.sample_size(10);
     for precision in [Precision::F32, Precision::Int8] {
-        let encoder = Encoder::new(config.clone(), &parameters, precision, Isa::detect());
-        let mut workspace = Workspace::new();
+        let model = Model::from_tensors(config.clone(), &parameters, Device::Cpu, precision)
+            .expect("the weights belong to the configuration");
+        let outputs = Outputs::new().pooled(Pooling::Mean);
         for stories in [1usize, 64] {
             let ids: Vec<u32> = (0..60).map(|i| i * 7 % 1000).collect();
             let batch: Batch = (0..stories).map(|_| ids.as_slice()).collect();
@@ -54,9 +54,7 @@ fn encode(criterion: &mut Criterion) {
             group.bench_function(
                 format!("{precision:?}, {stories} stories of 60 tokens"),
                 |bencher| {
-                    bencher.iter(|| {
-                        encoder.encode(&batch, &mut workspace).map(|hidden| hidden.states()[0])
-                    });
+                    bencher.iter(|| model.run(&batch, &outputs).map(|run| run.pooled(0)[0]));
                 },
             );
         }

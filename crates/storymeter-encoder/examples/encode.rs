@@ -13,7 +13,7 @@ use std::error::Error;
 use std::io::BufRead;
 use std::path::Path;
 use std::time::Instant;
-use storymeter_encoder::{Batch, Encoder, Precision, Workspace};
+use storymeter_encoder::{Batch, Device, Model, Outputs, Precision};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -21,22 +21,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: encode MODEL_FOLDER f32|int8 IDS.jsonl [DUMP.f32]".into());
     };
     let precision = if precision == "int8" { Precision::Int8 } else { Precision::F32 };
-    let encoder = Encoder::load(Path::new(model), precision)?;
+    let model = Model::open(Path::new(model), Device::Cpu, precision)?;
+    let layers = model.config().layers;
+    let outputs = Outputs::new().layers([layers]);
     let mut batch = Batch::new();
     for line in std::fs::read_to_string(ids)?.lines() {
         batch.push(&serde_json::from_str::<Vec<u32>>(line)?);
     }
-    let mut workspace = Workspace::new();
     if let Some(dump) = dump.first() {
-        let hidden = encoder.encode(&batch, &mut workspace)?;
-        let bytes: Vec<u8> = hidden.states().iter().flat_map(|v| v.to_le_bytes()).collect();
+        let run = model.run(&batch, &outputs)?;
+        let states = (0..batch.len()).flat_map(|i| run.layer(layers).sequence(i));
+        let bytes: Vec<u8> = states.flat_map(|v| v.to_le_bytes()).collect();
         std::fs::write(dump, bytes)?;
     }
-    println!("{}", encoder.isa().name());
+    println!("{}", model.isa().name());
     for line in std::io::stdin().lock().lines() {
         line?;
         let start = Instant::now();
-        encoder.encode(&batch, &mut workspace)?;
+        model.run(&batch, &outputs)?;
         println!("{}", start.elapsed().as_secs_f64());
     }
     Ok(())

@@ -137,11 +137,76 @@ impl Batch {
         &self.readings
     }
 
-    /// Checks that the model has an entry for every token and position.
+    /// The length of the longest sequence.
+    pub(crate) fn longest(&self) -> usize {
+        self.bounds.windows(2).map(|bounds| bounds[1] - bounds[0]).max().unwrap_or(0)
+    }
+
+    /// Where each target begins, and where the last one ends.
+    pub(crate) fn target_bounds(&self) -> &[usize] {
+        &self.target_bounds
+    }
+
+    /// The sequence of each target.
+    pub(crate) fn sources(&self) -> &[usize] {
+        &self.sources
+    }
+
+    /// Every target shifted by one, after `start`.
+    pub(crate) fn decoder_ids(&self, start: u32) -> Vec<u32> {
+        let shifted = |target: usize| {
+            let ids = self.target(target);
+            let first = (!ids.is_empty()).then_some(start);
+            first.into_iter().chain(ids[..ids.len().saturating_sub(1)].iter().copied())
+        };
+        (0..self.targets()).flat_map(shifted).collect()
+    }
+
+    /// How a decoder reads its targets: all tokens, in one segment.
+    pub(crate) fn target_readings(&self) -> Vec<Reading> {
+        let reading = |bounds: &[usize]| {
+            let attended = bounds[1] - bounds[0];
+            Reading { second: attended, attended }
+        };
+        self.target_bounds.windows(2).map(reading).collect()
+    }
+
+    /// Checks that an encoder that knows only whole sequences of one segment can read this.
+    #[cfg(feature = "train")]
     pub(crate) fn check(&self, config: &Config) -> Result<()> {
-        for story in 0..self.len() {
+        self.check_for(config, 1)?;
+        let whole = |i: &usize| self.readings[*i].attended == self.span(*i).len();
+        match (0..self.len()).find(|i| !whole(i)) {
+            Some(story) => Err(Error::Batch { story, problem: "it has padding".into() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that the model has an entry for every token, position and segment.
+    pub(crate) fn check_for(&self, config: &Config, segments: usize) -> Result<()> {
+        for (story, reading) in self.readings.iter().enumerate() {
             let problem = |problem: String| Error::Batch { story, problem };
-            check_ids(&self.ids[self.span(story)], config).map_err(problem)?;
+            let ids = &self.ids[self.span(story)];
+            check_ids(ids, config).map_err(problem)?;
+            if reading.second < ids.len() && segments < 2 {
+                return Err(problem("it has two segments, but the model has one".into()));
+            }
+            if reading.attended == 0 && !ids.is_empty() {
+                return Err(problem("no token may be attended to".into()));
+            }
+        }
+        for (target, &story) in self.sources.iter().enumerate() {
+            let problem = |problem: String| Error::Batch {
+                story,
+                problem: format!("target {target}: {problem}"),
+            };
+            if !config.has_decoder() {
+                return Err(problem("the model has no decoder".into()));
+            }
+            if self.readings.get(story).is_none_or(|reading| reading.attended == 0) {
+                return Err(problem("there is no such sequence, or it is empty".into()));
+            }
+            check_ids(self.target(target), config).map_err(problem)?;
         }
         Ok(())
     }

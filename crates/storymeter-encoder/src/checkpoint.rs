@@ -31,11 +31,13 @@ impl Parameters {
     /// Takes the tensors of an encoder out of others.
     ///
     /// # Errors
-    /// If a tensor is missing, has the wrong shape, or cannot be read.
+    /// If the architecture cannot be trained, or if a tensor is missing, has the wrong shape or
+    /// cannot be read.
     pub(crate) fn of(config: &Config, tensors: &dyn Tensors) -> Result<Parameters> {
-        let layout = Layout::of(config);
-        let named = Named::new(tensors, &layout.expected[layout.words].0);
-        named.check_layers(layout.layer_prefix, config.layers)?;
+        config.check_encoder()?;
+        let (layout, architecture) = (Layout::of(config), config.family.architecture());
+        let named = Named::new(tensors, architecture.words);
+        named.check_layers(architecture.encoder.before, config.layers)?;
         let tensor = |(name, shape): &(String, Vec<usize>)| named.tensor(name, shape);
         Ok(Parameters { tensors: layout.expected.iter().map(tensor).collect::<Result<_>>()? })
     }

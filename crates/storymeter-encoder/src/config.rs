@@ -1,24 +1,17 @@
-//! `config.json`: the architecture and the sizes of an encoder.
+//! `config.json`: the architecture and the sizes of a model.
 
 use crate::error::excerpt;
+pub(crate) use crate::family::Family;
+use crate::family::Positions;
+use crate::fields::Fields;
 use crate::file::{LARGEST_CONFIG, read_model_file};
 use crate::kernel::Activation;
+use crate::rope::Rope;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// The architectures of the BERT family, which differ in names and details.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Family {
-    /// BERT and MiniLM.
-    Bert,
-    /// DistilBERT, which has no segments and other names.
-    DistilBert,
-    /// MPNet, whose positions start at 2 and whose attention has a relative position bias.
-    Mpnet,
-}
-
-/// The sizes and choices of an encoder.
+/// The sizes and choices of a model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// The architecture.
@@ -27,13 +20,17 @@ pub struct Config {
     pub vocabulary: usize,
     /// The width of the hidden states.
     pub hidden: usize,
-    /// The number of layers.
+    /// The number of layers; of an encoder-decoder model, those of the encoder.
     pub layers: usize,
     /// The number of attention heads of a layer.
     pub heads: usize,
+    /// How many heads have the same keys and values. It divides the number of heads.
+    pub shared_heads: usize,
+    /// The width of one attention head, where it is not the hidden width divided by the heads.
+    pub wide_heads: Option<usize>,
     /// The width of the feed-forward part.
     pub intermediate: usize,
-    /// The number of rows of the table of positions.
+    /// The number of rows of the table of positions, or the number of positions without a table.
     pub positions: usize,
     /// The row of the position of the first token.
     pub first_position: usize,
@@ -51,9 +48,29 @@ pub struct Config {
     pub hidden_dropout: f32,
     /// The dropout of attention probabilities, which only training uses.
     pub attention_dropout: f32,
+    /// The angles of rotary positions, where the architecture has them.
+    pub rope: Option<Rope>,
+    /// The decoder of an encoder-decoder model.
+    pub decoder: Option<Decoder>,
     /// The fields of the file as they were read, for writing the model back.
     pub source: Map<String, Value>,
 }
+
+/// What a decoder has of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decoder {
+    /// The number of layers.
+    pub layers: usize,
+    /// The number of attention heads of a layer.
+    pub heads: usize,
+    /// The width of the feed-forward part.
+    pub intermediate: usize,
+    /// The token that the decoder reads first.
+    pub start: u32,
+}
+
+/// The most layers of a model.
+const MOST_LAYERS: usize = 1024;
 
 impl Config {
     /// Reads `config.json` of a model folder.
@@ -93,87 +110,86 @@ impl Config {
     pub fn from_fields(source: Map<String, Value>, path: PathBuf) -> Result<Config> {
         let fields = Fields { source: &source, path };
         let family = match fields.text("model_type")? {
-            Some("bert") => Family::Bert,
-            Some("distilbert") => Family::DistilBert,
-            Some("mpnet") => Family::Mpnet,
-            Some(other) => {
-                let problem = format!(
-                    "{:?} is not one of bert (also MiniLM), distilbert, mpnet",
-                    excerpt(other)
-                );
-                return Err(fields.error("model_type", problem));
-            }
+            Some(name) => Family::of_type(name).ok_or_else(|| {
+                let known = Family::known_types();
+                let problem = format!("{:?} is not one of {known}", excerpt(name));
+                fields.error("model_type", problem)
+            })?,
             None => return Err(fields.error("model_type", "is missing".into())),
         };
-        if let Some(kind) =
-            fields.text("position_embedding_type")?.filter(|kind| *kind != "absolute")
-        {
-            return Err(fields.error(
-                "position_embedding_type",
-                format!("{:?} is not supported", excerpt(kind)),
-            ));
+        fields.only("position_embedding_type", &"absolute".into())?;
+        fields.only("partial_rotary_factor", &1.0.into())?;
+        fields.only("scale_embedding", &false.into())?;
+        fields.only("scale_attn_weights", &true.into())?;
+        fields.only("scale_attn_by_inverse_layer_idx", &false.into())?;
+        fields.only("use_sliding_window", &false.into())?;
+        let architecture = family.architecture();
+        let (names, defaults) = (&architecture.fields, &architecture.defaults);
+        let heads = fields.size(names.heads, None)?;
+        let hidden = fields.size(names.hidden, None)?;
+        let rotary = architecture.positions == Positions::Rotary;
+        let wide_heads = match rotary.then(|| fields.value("head_dim")).flatten() {
+            Some(_) => Some(fields.size("head_dim", None)?),
+            None => None,
+        };
+        if wide_heads.is_none() && hidden % heads != 0 {
+            let problem = format!("{hidden} is not a multiple of the {heads} attention heads");
+            return Err(fields.error(names.hidden, problem));
         }
-        let distil = family == Family::DistilBert;
-        let name =
-            |bert: &'static str, distilled: &'static str| if distil { distilled } else { bert };
-        let act_field = name("hidden_act", "activation");
-        let activation = match fields.text(act_field)?.unwrap_or("gelu") {
-            "gelu" => Activation::GeluErf,
-            "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => Activation::GeluTanh,
-            "relu" => Activation::Relu,
-            other => {
-                let problem = format!(
-                    "{:?} is not one of gelu, gelu_new, gelu_pytorch_tanh, relu",
-                    excerpt(other)
-                );
-                return Err(fields.error(act_field, problem));
+        let padding = fields.count("pad_token_id", defaults.padding)?;
+        let positions = fields.size(names.positions, None)?;
+        let (positions, first_position) = match architecture.positions {
+            Positions::Table => (positions, 0),
+            Positions::AfterPadding => (positions, padding + 1),
+            Positions::AfterTwo => (positions + 2, 2),
+            // A shorter text is read in the same way with a sliding window and without.
+            Positions::Rotary => {
+                (fields.size("sliding_window", Some(positions))?.min(positions), 0)
             }
         };
-        let heads = fields.size(name("num_attention_heads", "n_heads"), None)?;
-        let hidden = fields.size(name("hidden_size", "dim"), None)?;
-        if hidden % heads != 0 {
-            let problem = format!("{hidden} is not a multiple of the {heads} attention heads");
-            return Err(fields.error(name("hidden_size", "dim"), problem));
-        }
-        let mpnet = family == Family::Mpnet;
-        let padding = fields.count("pad_token_id", usize::from(mpnet))?;
+        let widened = defaults.widening.map(|times| times * hidden);
         let config = Config {
             family,
             vocabulary: fields.size("vocab_size", None)?,
             hidden,
-            layers: fields.size(name("num_hidden_layers", "n_layers"), None)?,
+            layers: layers(&fields, names.layers)?,
             heads,
-            intermediate: fields.size(name("intermediate_size", "hidden_dim"), None)?,
-            positions: fields.size("max_position_embeddings", None)?,
-            // MPNet follows RoBERTa: the id of the padding token is also the row of padding among
-            // the positions.
-            first_position: if mpnet { padding + 1 } else { 0 },
-            segments: if family == Family::Bert {
-                fields.size("type_vocab_size", Some(2))?
-            } else {
-                0
+            shared_heads: shared_heads(&fields, heads, rotary)?,
+            wide_heads,
+            intermediate: fields.size(names.intermediate, widened)?,
+            positions,
+            first_position,
+            segments: match architecture.segments {
+                Some(_) => fields.size("type_vocab_size", Some(defaults.segments))?,
+                None => 0,
             },
-            relative_buckets: if mpnet {
-                fields.size("relative_attention_num_buckets", Some(32))?
-            } else {
-                0
+            relative_buckets: match architecture.relative {
+                Some(_) => fields.size("relative_attention_num_buckets", Some(32))?,
+                None => 0,
             },
-            activation,
-            norm_eps: fields.number("layer_norm_eps", 1e-12)? as f32,
+            activation: activation(&fields, names.activation, defaults.activation)?,
+            norm_eps: fields.share(names.norm_eps, defaults.norm_eps)? as f32,
             padding,
-            hidden_dropout: fields.number(name("hidden_dropout_prob", "dropout"), 0.1)? as f32,
-            attention_dropout: fields
-                .number(name("attention_probs_dropout_prob", "attention_dropout"), 0.1)?
-                as f32,
+            hidden_dropout: fields.share(names.hidden_dropout, 0.1)? as f32,
+            attention_dropout: fields.share(names.attention_dropout, 0.1)? as f32,
+            rope: if rotary { Some(Rope::from_fields(&fields)?) } else { None },
+            decoder: match architecture.decoder {
+                Some(_) => Some(decoder(&fields, hidden)?),
+                None => None,
+            },
             source: Map::new(),
         };
-        if config.layers > 1024 {
-            let problem = format!("{} layers are more than 1024", config.layers);
-            return Err(fields.error(name("num_hidden_layers", "n_layers"), problem));
+        if rotary && config.head_width() % 2 != 0 {
+            let problem = format!("heads of {} channels cannot be turned", config.head_width());
+            return Err(fields.error(names.hidden, problem));
+        }
+        if config.decoder.is_some_and(|decoder| decoder.start as usize >= config.vocabulary) {
+            let problem = format!("the vocabulary has {} entries", config.vocabulary);
+            return Err(fields.error("decoder_start_token_id", problem));
         }
         if config.positions <= config.first_position + 2 {
             let problem = format!("{} leaves no room for a story", config.positions);
-            return Err(fields.error("max_position_embeddings", problem));
+            return Err(fields.error(names.positions, problem));
         }
         Ok(Config { source, ..config })
     }
@@ -185,19 +201,18 @@ impl Config {
 
     /// Whether a token sees only the tokens before it, as in language models.
     pub fn is_causal(&self) -> bool {
-        false
+        self.family.architecture().encoder.causal
     }
 
     /// Whether the model has a decoder, which reads the targets of a batch.
     pub fn has_decoder(&self) -> bool {
-        false
+        self.decoder.is_some()
     }
 
     /// The configuration of the first `layers` layers of the same encoder.
     #[must_use]
     pub fn with_layers(mut self, layers: usize) -> Config {
-        let field =
-            if self.family == Family::DistilBert { "n_layers" } else { "num_hidden_layers" };
+        let field = self.family.architecture().fields.layers;
         self.layers = layers.min(self.layers);
         self.source.insert(field.into(), self.layers.into());
         self
@@ -205,75 +220,69 @@ impl Config {
 
     /// The width of one attention head.
     pub fn head_width(&self) -> usize {
-        self.hidden / self.heads
+        self.wide_heads.unwrap_or(self.hidden / self.heads)
+    }
+
+    /// Refuses an architecture that cannot be trained or stored: only encoders with a norm after
+    /// each part can.
+    pub(crate) fn check_encoder(&self) -> Result<()> {
+        let architecture = self.family.architecture();
+        if architecture.encoder.norm.is_some() && architecture.decoder.is_none() {
+            return Ok(());
+        }
+        Err(Error::Mismatch(format!(
+            "a model of the type {} cannot be trained or stored; only encoders such as BERT can",
+            architecture.model_types[0]
+        )))
     }
 }
 
-/// Reads fields, with errors that name them.
-struct Fields<'a> {
-    source: &'a Map<String, Value>,
-    path: PathBuf,
+fn layers(fields: &Fields<'_>, field: &str) -> Result<usize> {
+    let layers = fields.size(field, None)?;
+    if layers > MOST_LAYERS {
+        return Err(fields.error(field, format!("{layers} layers are more than {MOST_LAYERS}")));
+    }
+    Ok(layers)
 }
 
-impl Fields<'_> {
-    fn error(&self, field: &str, problem: String) -> Error {
-        Error::Config { path: self.path.clone(), field: field.into(), problem }
+/// How many heads have the same keys and values.
+fn shared_heads(fields: &Fields<'_>, heads: usize, rotary: bool) -> Result<usize> {
+    let field = "num_key_value_heads";
+    let own = if rotary { fields.size(field, Some(heads))? } else { heads };
+    if heads % own != 0 {
+        let problem = format!("{heads} attention heads are not a multiple of {own}");
+        return Err(fields.error(field, problem));
     }
+    Ok(heads / own)
+}
 
-    fn text(&self, field: &str) -> Result<Option<&str>> {
-        match self.source.get(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => {
-                Err(self.error(field, format!("expected a word, found {}", shown(other))))
-            }
-        }
-    }
-
-    /// A positive whole number of at most 2^24. No real model has a larger one, and no product of
-    /// sizes overflows.
-    fn size(&self, field: &str, default: Option<usize>) -> Result<usize> {
-        match (self.source.get(field), default) {
-            (None | Some(Value::Null), Some(default)) => Ok(default),
-            (None | Some(Value::Null), None) => Err(self.error(field, "is missing".into())),
-            (Some(value), _) => match value.as_u64() {
-                Some(n @ 1..=0x100_0000) => Ok(n as usize),
-                _ => Err(self.error(
-                    field,
-                    format!("expected a positive whole number, found {}", shown(value)),
-                )),
-            },
-        }
-    }
-
-    fn count(&self, field: &str, default: usize) -> Result<usize> {
-        match self.source.get(field) {
-            None | Some(Value::Null) => Ok(default),
-            Some(value) => {
-                match value.as_u64() {
-                    Some(n @ 0..=0x100_0000) => Ok(n as usize),
-                    _ => Err(self
-                        .error(field, format!("expected a whole number, found {}", shown(value)))),
-                }
-            }
-        }
-    }
-
-    fn number(&self, field: &str, default: f64) -> Result<f64> {
-        match self.source.get(field) {
-            None | Some(Value::Null) => Ok(default),
-            Some(value) => match value.as_f64() {
-                Some(x) if (0.0..1.0).contains(&x) => Ok(x),
-                _ => Err(self.error(
-                    field,
-                    format!("expected a number from 0 to 1, found {}", shown(value)),
-                )),
-            },
+fn activation(fields: &Fields<'_>, field: &str, default: &str) -> Result<Activation> {
+    match fields.text(field)?.unwrap_or(default) {
+        "gelu" => Ok(Activation::GeluErf),
+        "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => Ok(Activation::GeluTanh),
+        "relu" => Ok(Activation::Relu),
+        "silu" | "swish" => Ok(Activation::Silu),
+        other => {
+            let problem = format!(
+                "{:?} is not one of gelu, gelu_new, gelu_pytorch_tanh, relu, silu",
+                excerpt(other)
+            );
+            Err(fields.error(field, problem))
         }
     }
 }
 
-/// A value of the file, cut to a line.
-fn shown(value: &Value) -> String {
-    excerpt(&value.to_string())
+fn decoder(fields: &Fields<'_>, hidden: usize) -> Result<Decoder> {
+    let heads = fields.size("decoder_attention_heads", None)?;
+    if hidden % heads != 0 {
+        let problem = format!("{hidden} channels are not a multiple of {heads}");
+        return Err(fields.error("decoder_attention_heads", problem));
+    }
+    Ok(Decoder {
+        layers: layers(fields, "decoder_layers")?,
+        heads,
+        intermediate: fields.size("decoder_ffn_dim", None)?,
+        // BART begins with the token that ends a text, which is number 2.
+        start: fields.count("decoder_start_token_id", 2)? as u32,
+    })
 }

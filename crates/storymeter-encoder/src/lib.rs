@@ -1,10 +1,15 @@
-//! BERT-family encoders: BERT, MiniLM, DistilBERT and MPNet.
+//! Transformers for inference and training: BERT, MiniLM, RoBERTa, DistilBERT, MPNet, GPT-2,
+//! Llama-type models and BART.
 //!
-//! A model is a folder as Hugging Face writes it: `config.json`, `model.safetensors` (f32, f16 or
-//! bf16) and `tokenizer.json` or `vocab.txt`. The sequences of a batch, which this crate calls
-//! stories, are packed one after the other, so that no time is spent on padding. The matrix
-//! products and the steps that are fused to them have kernels for AVX-512 VNNI, AVX2, NEON and
-//! plain Rust, of which the best one is chosen at run time.
+//! A model is a folder as Hugging Face writes it. [`Model`] opens it on a device and computes what
+//! [`Outputs`] names: hidden states of chosen layers, vectors of whole sequences, logits of heads,
+//! and probabilities of tokens. An architecture is a description in data; one forward pass runs all
+//! of them.
+//!
+//! The sequences of a [`Batch`] are packed one after the other, so that no time is spent on
+//! padding, and none of them influences another. The matrix products and the steps that are fused
+//! to them have kernels for AVX-512 VNNI, AVX2, NEON and plain Rust, of which the best one is
+//! chosen at run time.
 //!
 //! # Features
 //!
@@ -23,23 +28,21 @@
 //! # Example
 //!
 //! ```
-//! use storymeter_encoder::{Batch, Config, Encoder, Precision, Tokenizer, Workspace};
+//! use storymeter_encoder::{Batch, Device, Model, Outputs, Precision};
 //!
 //! # fn main() -> storymeter_encoder::Result<()> {
 //! # let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/bert");
-//! let encoder = Encoder::load(&folder, Precision::Int8)?;
-//! let tokenizer = Tokenizer::load(&folder, encoder.config())?;
-//!
+//! let model = Model::open(&folder, Device::Cpu, Precision::Int8)?;
 //! let mut batch = Batch::new();
 //! for story in ["Mira lost her red kite.", "The baker burned the bread."] {
-//!     let (ids, left_out) = tokenizer.encode(story, encoder.config().max_tokens());
+//!     let (ids, left_out) = model.tokenizer()?.encode(story, model.config().max_tokens());
 //!     assert_eq!(left_out, 0);
 //!     batch.push(&ids);
 //! }
-//! let mut workspace = Workspace::new();
-//! let hidden = encoder.encode(&batch, &mut workspace)?;
-//! let first_token_of_second_story = &hidden.story(1)[..hidden.width()];
-//! assert_eq!(first_token_of_second_story.len(), encoder.config().hidden);
+//! let run = model.run(&batch, &Outputs::new().layers([1, 2]))?;
+//! let states = run.layer(1);
+//! let first_token_of_second_story = &states.sequence(1)[..states.width()];
+//! assert_eq!(first_token_of_second_story.len(), model.config().hidden);
 //! # Ok(())
 //! # }
 //! ```
@@ -51,6 +54,8 @@ mod config;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod error;
+mod family;
+mod fields;
 mod file;
 mod grid;
 mod infer;
@@ -60,6 +65,7 @@ mod parameters;
 mod random;
 mod rans;
 mod relative;
+mod rope;
 pub mod source;
 mod tokenizer;
 #[cfg(feature = "train")]
@@ -67,15 +73,16 @@ pub mod train;
 
 pub use batch::Batch;
 pub use checkpoint::load_parameters;
-pub use config::{Config, Family};
+pub use config::{Config, Decoder};
 pub use error::{DeviceError, Error, Result};
+pub use family::Family;
 pub use file::{LARGEST_CONFIG, read_model_file, read_tensor_file};
 pub use grid::{Grid, Rounded};
-pub use infer::{Encoder, Hidden, Workspace};
 pub use kernel::{Activation, Isa};
-pub use model::{Device, Head, Model, Outputs, Pooling, Precision, Run, States};
+pub use model::{Device, Find, Head, Model, Outputs, Pooling, Precision, Run, States};
 pub use parameters::{Parameters, Tensor};
 pub use random::Stream;
+pub use rope::{Rope, RopeScaling};
 pub use source::Tensors;
 pub use tokenizer::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES, Token, Tokenizer};
 

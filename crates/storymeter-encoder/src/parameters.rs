@@ -1,9 +1,10 @@
-//! The weights of an encoder: which tensors there are, and their names and shapes.
+//! The weights of an encoder that can be trained: which tensors there are, and their shapes.
 //!
 //! The names are those of Hugging Face's files, so that `transformers` can read the models written
 //! here, and the other way round.
 
-use crate::config::{Config, Family};
+use crate::config::Config;
+use crate::family::Qkv;
 use crate::random::Stream;
 
 /// A named tensor of `f32`, row by row.
@@ -42,11 +43,6 @@ impl Parameters {
         Parameters {
             tensors: Layout::of(config).expected.into_iter().enumerate().map(tensor).collect(),
         }
-    }
-
-    /// The numbers of the tensor at `place`.
-    pub(crate) fn data(&self, place: usize) -> &[f32] {
-        &self.tensors[place].data
     }
 
     /// Keeps the tensors that `config`, the same encoder with fewer layers, still has.
@@ -91,67 +87,58 @@ pub(crate) struct LayerPlaces {
 pub(crate) struct Layout {
     pub(crate) words: usize,
     pub(crate) positions: usize,
+    #[cfg_attr(not(feature = "train"), expect(dead_code, reason = "only training reads it"))]
     pub(crate) segments: Option<usize>,
     pub(crate) norm: Pair,
     pub(crate) relative: Option<usize>,
     pub(crate) layers: Vec<LayerPlaces>,
     /// The name and the shape of every tensor, in order.
     pub(crate) expected: Vec<(String, Vec<usize>)>,
-    /// What stands before the number of a layer in the names of its tensors.
-    pub(crate) layer_prefix: &'static str,
 }
 
 impl Layout {
+    /// The tensors of an encoder that can be trained ([`Config::check_encoder`]).
     pub(crate) fn of(config: &Config) -> Layout {
         let mut expected = Vec::new();
         let mut add = |name: String, shape: &[usize]| {
             expected.push((name, shape.to_vec()));
             expected.len() - 1
         };
-        let h = config.hidden;
-        let words = add("embeddings.word_embeddings.weight".into(), &[config.vocabulary, h]);
-        let positions = add("embeddings.position_embeddings.weight".into(), &[config.positions, h]);
-        let segments = (config.segments > 0)
-            .then(|| add("embeddings.token_type_embeddings.weight".into(), &[config.segments, h]));
+        let architecture = config.family.architecture();
+        let (stack, h) = (&architecture.encoder, config.hidden);
+        let words = add(architecture.words[0].into(), &[config.vocabulary, h]);
+        let positions = add(stack.positions.unwrap_or_default().into(), &[config.positions, h]);
+        let segments = architecture.segments.map(|name| add(name.into(), &[config.segments, h]));
         let mut pair = |name: &str, shape: &[usize]| Pair {
             weight: add(format!("{name}.weight"), shape),
             bias: add(format!("{name}.bias"), &shape[..1]),
         };
-        let norm = pair("embeddings.LayerNorm", &[h]);
-        let names = Names::of(config.family);
+        let norm = pair(stack.norm.unwrap_or_default(), &[h]);
+        let [query, key, value] = match stack.attention.qkv {
+            Qkv::Apart(names) => names,
+            Qkv::Together(name) => [name; 3],
+        };
         let layers = (0..config.layers)
             .map(|i| {
                 let mut pair = |name: &str, shape: &[usize]| {
-                    pair(&format!("{}{i}.{name}", names.prefix), shape)
+                    pair(&format!("{}{i}.{name}", stack.before), shape)
                 };
                 LayerPlaces {
-                    query: pair(names.query, &[h, h]),
-                    key: pair(names.key, &[h, h]),
-                    value: pair(names.value, &[h, h]),
-                    output: pair(names.output, &[h, h]),
-                    attention_norm: pair(names.attention_norm, &[h]),
-                    up: pair(names.up, &[config.intermediate, h]),
-                    down: pair(names.down, &[h, config.intermediate]),
-                    output_norm: pair(names.output_norm, &[h]),
+                    query: pair(query, &[h, h]),
+                    key: pair(key, &[h, h]),
+                    value: pair(value, &[h, h]),
+                    output: pair(stack.attention.output, &[h, h]),
+                    attention_norm: pair(stack.attention.norm, &[h]),
+                    up: pair(stack.up, &[config.intermediate, h]),
+                    down: pair(stack.down, &[h, config.intermediate]),
+                    output_norm: pair(stack.output_norm, &[h]),
                 }
             })
             .collect();
-        let relative = (config.relative_buckets > 0).then(|| {
-            add(
-                "encoder.relative_attention_bias.weight".into(),
-                &[config.relative_buckets, config.heads],
-            )
-        });
-        Layout {
-            words,
-            positions,
-            segments,
-            norm,
-            relative,
-            layers,
-            expected,
-            layer_prefix: names.prefix,
-        }
+        let relative = architecture
+            .relative
+            .map(|name| add(name.into(), &[config.relative_buckets, config.heads]));
+        Layout { words, positions, segments, norm, relative, layers, expected }
     }
 
     /// The order in which a device keeps these tensors, and those that follow them up to `count`.
@@ -168,58 +155,5 @@ impl Layout {
         order.iter().for_each(|&tensor| placed[tensor] = true);
         order.extend((0..count).filter(|&tensor| !placed[tensor]));
         order
-    }
-}
-
-/// The names of the parts of a layer in one family.
-struct Names {
-    prefix: &'static str,
-    query: &'static str,
-    key: &'static str,
-    value: &'static str,
-    output: &'static str,
-    attention_norm: &'static str,
-    up: &'static str,
-    down: &'static str,
-    output_norm: &'static str,
-}
-
-impl Names {
-    fn of(family: Family) -> Names {
-        match family {
-            Family::Bert => Names {
-                prefix: "encoder.layer.",
-                query: "attention.self.query",
-                key: "attention.self.key",
-                value: "attention.self.value",
-                output: "attention.output.dense",
-                attention_norm: "attention.output.LayerNorm",
-                up: "intermediate.dense",
-                down: "output.dense",
-                output_norm: "output.LayerNorm",
-            },
-            Family::DistilBert => Names {
-                prefix: "transformer.layer.",
-                query: "attention.q_lin",
-                key: "attention.k_lin",
-                value: "attention.v_lin",
-                output: "attention.out_lin",
-                attention_norm: "sa_layer_norm",
-                up: "ffn.lin1",
-                down: "ffn.lin2",
-                output_norm: "output_layer_norm",
-            },
-            Family::Mpnet => Names {
-                prefix: "encoder.layer.",
-                query: "attention.attn.q",
-                key: "attention.attn.k",
-                value: "attention.attn.v",
-                output: "attention.attn.o",
-                attention_norm: "attention.LayerNorm",
-                up: "intermediate.dense",
-                down: "output.dense",
-                output_norm: "output.LayerNorm",
-            },
-        }
     }
 }

@@ -6,7 +6,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::collections::BTreeMap;
 use std::path::Path;
 use storymeter_encoder::{
-    Batch, Config, Encoder, Error, Parameters, Precision, Result, Tokenizer, Workspace,
+    Batch, Config, Device, Error, Model, Outputs, Parameters, Precision, Result, Tokenizer,
     load_parameters,
 };
 use tempfile::TempDir;
@@ -73,7 +73,7 @@ fn complaint(folder: &TempDir) -> String {
 #[test]
 fn an_unbroken_copy_loads() {
     let folder = copy();
-    assert!(Encoder::load(folder.path(), Precision::Int8).is_ok());
+    assert!(Model::open(folder.path(), Device::Cpu, Precision::Int8).is_ok());
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn half_precision_weights_load_and_stay_close() {
     ];
     let batch: Batch = [&[2u32, 30, 31, 32, 33, 3][..]].into_iter().collect();
     let states = |folder: &TempDir| {
-        let encoder = Encoder::load(folder.path(), Precision::F32).unwrap();
-        let mut workspace = Workspace::new();
-        encoder.encode(&batch, &mut workspace).unwrap().states().to_vec()
+        let model = Model::open(folder.path(), Device::Cpu, Precision::F32).unwrap();
+        let run = model.run(&batch, &Outputs::new().layers([2])).unwrap();
+        run.layer(2).sequence(0).to_vec()
     };
     let full = states(&copy());
     for (dtype, squeeze, tolerance) in kinds {
@@ -134,7 +134,7 @@ fn missing_files_and_tensors_can_be_told_from_broken_ones() {
     for file in ["config.json", "model.safetensors"] {
         let folder = copy();
         std::fs::remove_file(folder.path().join(file)).unwrap();
-        let error = Encoder::load(folder.path(), Precision::Int8).err().unwrap();
+        let error = Model::open(folder.path(), Device::Cpu, Precision::Int8).err().unwrap();
         let Error::MissingFile { path } = &error else { panic!("{error:?}") };
         assert_eq!(*path, folder.path().join(file));
         assert!(error.to_string().contains("this file is missing (a model folder has"), "{error}");
@@ -143,7 +143,7 @@ fn missing_files_and_tensors_can_be_told_from_broken_ones() {
     rewrite(&folder, |name, dtype, shape, data| {
         (name != "embeddings.LayerNorm.bias").then(|| (name.into(), dtype, shape, data))
     });
-    let error = Encoder::load(folder.path(), Precision::Int8).err().unwrap();
+    let error = Model::open(folder.path(), Device::Cpu, Precision::Int8).err().unwrap();
     let Error::MissingTensor { name, shape, .. } = error else { panic!("{error:?}") };
     assert_eq!((name.as_str(), shape), ("embeddings.LayerNorm.bias", Some(vec![36])));
 }
@@ -254,8 +254,9 @@ fn an_odd_configuration_names_the_field() {
     for (from, to, expected) in [
         (
             "\"bert\"",
-            "\"llama\"",
-            "model_type: \"llama\" is not one of bert (also MiniLM), distilbert, mpnet",
+            "\"t5\"",
+            "model_type: \"t5\" is not one of bert, roberta, distilbert, mpnet, gpt2, llama, mistral, \
+             qwen2, bart",
         ),
         (
             "\"hidden_size\": 36",
@@ -270,8 +271,8 @@ fn an_odd_configuration_names_the_field() {
         ("\"vocab_size\"", "\"vocab\"", "vocab_size: is missing"),
         (
             "\"gelu_new\"",
-            "\"swish\"",
-            "hidden_act: \"swish\" is not one of gelu, gelu_new, gelu_pytorch_tanh, relu",
+            "\"mish\"",
+            "hidden_act: \"mish\" is not one of gelu, gelu_new, gelu_pytorch_tanh, relu, silu",
         ),
     ] {
         let folder = copy();

@@ -13,9 +13,7 @@ use std::process::Command;
 use std::sync::Arc;
 use storymeter_encoder::cuda::{Cuda, CudaEncoder, Vectors};
 use storymeter_encoder::train::{AdamW, ForwardOptions, Network, Optimiser, Selection};
-use storymeter_encoder::{
-    Batch, Encoder, Family, Grid, Isa, Parameters, Precision, Result, Tensor,
-};
+use storymeter_encoder::{Batch, Family, Grid, Isa, Model, Parameters, Precision, Result, Tensor};
 
 /// The calls that fail, one at a time, and whether the work fails with them. Some are tried again.
 const FAILURES: &[(&str, bool)] = &[
@@ -181,7 +179,7 @@ fn encode() -> Result<()> {
 fn encode_in_int8() -> Result<()> {
     let config = shape::config(Family::Mpnet, 1, 32, 2, 64);
     let parameters = Parameters::random(&config, 1);
-    let encoder = Encoder::new(config, &parameters, Precision::Int8, Isa::detect());
+    let encoder = Model::on_cpu(config, &parameters, Precision::Int8, Isa::detect())?;
     let encoder = CudaEncoder::int8(0, Arc::new(encoder))?;
     let firsts = encoder.submit(stories(), Vectors::Firsts)?;
     assert_eq!(firsts.wait()?.len(), 2 * 32);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use storymeter_encoder::{
-    Batch, Config, Encoder, Isa, Precision, Tokenizer, Workspace, load_parameters,
+    Batch, Config, Isa, Model, Outputs, Precision, Tokenizer, load_parameters,
 };
 
 const MODELS: [&str; 3] = ["bert", "distilbert", "mpnet"];
@@ -45,10 +45,17 @@ fn expected(model: &str) -> Vec<Story> {
         .collect()
 }
 
-fn encoder(model: &str, precision: Precision, isa: Isa) -> Encoder {
+fn encoder(model: &str, precision: Precision, isa: Isa) -> Model {
     let config = Config::load(&folder(model)).unwrap();
     let parameters = load_parameters(&folder(model), &config).unwrap();
-    Encoder::new(config, &parameters, precision, isa)
+    Model::on_cpu(config, &parameters, precision, isa).unwrap()
+}
+
+/// The last hidden states of every sequence.
+fn states(model: &Model, batch: &Batch) -> Vec<Vec<f32>> {
+    let layers = model.config().layers;
+    let run = model.run(batch, &Outputs::new().layers([layers])).unwrap();
+    (0..batch.len()).map(|i| run.layer(layers).sequence(i).to_vec()).collect()
 }
 
 #[test]
@@ -73,10 +80,9 @@ fn hidden_states_in_f32_are_those_of_pytorch_on_every_instruction_level() {
         let batch: Batch = stories.iter().map(|story| story.ids.as_slice()).collect();
         for isa in Isa::available() {
             let encoder = encoder(model, Precision::F32, isa);
-            let mut workspace = Workspace::new();
-            let hidden = encoder.encode(&batch, &mut workspace).unwrap();
+            let hidden = states(&encoder, &batch);
             for (i, story) in stories.iter().enumerate() {
-                let worst = largest_difference(hidden.story(i), &story.hidden);
+                let worst = largest_difference(&hidden[i], &story.hidden);
                 assert!(worst < 2e-5, "{model} on {}: story {i} differs by {worst}", isa.name());
             }
         }
@@ -88,13 +94,9 @@ fn int8_is_close_to_f32_and_the_same_bytes_on_every_instruction_level() {
     for model in MODELS {
         let stories = expected(model);
         let batch: Batch = stories.iter().map(|story| story.ids.as_slice()).collect();
-        let mut workspace = Workspace::new();
         let all: Vec<Vec<f32>> = Isa::available()
             .into_iter()
-            .map(|isa| {
-                let encoder = encoder(model, Precision::Int8, isa);
-                encoder.encode(&batch, &mut workspace).unwrap().states().to_vec()
-            })
+            .map(|isa| states(&encoder(model, Precision::Int8, isa), &batch).concat())
             .collect();
         let truth: Vec<f32> = stories.iter().flat_map(|story| story.hidden.clone()).collect();
         let width = encoder(model, Precision::Int8, Isa::detect()).config().hidden;
@@ -120,13 +122,11 @@ fn a_story_has_the_same_bytes_alone_in_any_batch_and_with_any_number_of_threads(
         for model in MODELS {
             let encoder = encoder(model, precision, Isa::detect());
             let stories = expected(model);
-            let mut workspace = Workspace::new();
             let alone: Vec<Vec<u32>> = stories
                 .iter()
                 .map(|story| {
                     let batch: Batch = [story.ids.as_slice()].into_iter().collect();
-                    pools[0]
-                        .install(|| bits(encoder.encode(&batch, &mut workspace).unwrap().states()))
+                    pools[0].install(|| bits(&states(&encoder, &batch)[0]))
                 })
                 .collect();
             // From a handful of tokens, where threads share the rows of a story, to thousands,
@@ -137,13 +137,9 @@ fn a_story_has_the_same_bytes_alone_in_any_batch_and_with_any_number_of_threads(
                 let batch: Batch = order.iter().map(|&i| stories[i].ids.as_slice()).collect();
                 for pool in &pools {
                     pool.install(|| {
-                        let hidden = encoder.encode(&batch, &mut workspace).unwrap();
+                        let hidden = states(&encoder, &batch);
                         for (place, &story) in order.iter().enumerate() {
-                            assert_eq!(
-                                bits(hidden.story(place)),
-                                alone[story],
-                                "{model} {precision:?}"
-                            );
+                            assert_eq!(bits(&hidden[place]), alone[story], "{model} {precision:?}");
                         }
                     });
                 }
@@ -160,22 +156,20 @@ fn an_encoder_put_together_from_its_parts_gives_the_same_bytes() {
         let find =
             |name: &str| parts.iter().find(|(n, _)| n == name).map(|(_, b)| Cow::Owned(b.clone()));
         let config = whole.config().clone();
-        let again =
-            Encoder::from_parts(config.clone(), &find, Path::new("m"), Isa::detect()).unwrap();
+        let again = Model::from_parts(config.clone(), &find, Path::new("m")).unwrap();
         let stories = expected(model);
         let batch: Batch = stories.iter().map(|story| story.ids.as_slice()).collect();
-        let (mut a, mut b) = (Workspace::new(), Workspace::new());
-        let states = bits(whole.encode(&batch, &mut a).unwrap().states());
-        assert_eq!(states, bits(again.encode(&batch, &mut b).unwrap().states()), "{model}");
+        let found = bits(&states(&whole, &batch).concat());
+        assert_eq!(found, bits(&states(&again, &batch).concat()), "{model}");
         assert!(encoder(model, Precision::F32, Isa::detect()).parts().is_none());
 
         for (lost, _) in &parts {
             let part = |name: &str| if name == lost { None } else { find(name) };
-            let error = Encoder::from_parts(config.clone(), &part, Path::new("m"), Isa::detect());
+            let error = Model::from_parts(config.clone(), &part, Path::new("m"));
             assert_eq!(error.err().unwrap().to_string(), format!("m: tensor {lost}: is missing"));
         }
         let cut = |name: &str| find(name).map(|part| Cow::Owned(part[1..].to_vec()));
-        let error = Encoder::from_parts(config, &cut, Path::new("m"), Isa::detect()).err().unwrap();
+        let error = Model::from_parts(config, &cut, Path::new("m")).err().unwrap();
         assert!(error.to_string().starts_with("m: tensor words: has "), "{error}");
     }
 }
@@ -183,19 +177,19 @@ fn an_encoder_put_together_from_its_parts_gives_the_same_bytes() {
 #[test]
 fn a_batch_the_model_has_no_entries_for_is_an_error() {
     let encoder = encoder("bert", Precision::F32, Isa::detect());
-    let mut workspace = Workspace::new();
+    let last = Outputs::new().layers([encoder.config().layers]);
     let long: Batch = [&[2, 3][..], &[1; 97]].into_iter().collect();
-    let error = encoder.encode(&long, &mut workspace).err().unwrap();
+    let error = encoder.run(&long, &last).err().unwrap();
     assert_eq!(
         error.to_string(),
         "story 1 of the batch: 97 tokens, but the encoder has 96 positions"
     );
     let odd: Batch = [&[2, 90_000, 3][..]].into_iter().collect();
-    let error = encoder.encode(&odd, &mut workspace).err().unwrap();
+    let error = encoder.run(&odd, &last).err().unwrap();
     let expected =
         format!("token 90000, but the vocabulary has {} entries", encoder.config().vocabulary);
     assert!(error.to_string().ends_with(&expected), "{error}");
-    assert!(encoder.encode(&Batch::new(), &mut workspace).unwrap().states().is_empty());
+    assert!(states(&encoder, &Batch::new()).is_empty());
 }
 
 fn bits(states: &[f32]) -> Vec<u32> {
@@ -238,7 +232,7 @@ fn int8_weights_become_numbers_again() {
             assert!(close, "{model}: {}", found.name);
         }
         // Packed again they are the same integers; a scale may differ in its last bit.
-        let again = Encoder::new(config, &numbers, Precision::Int8, Isa::detect());
+        let again = Model::on_cpu(config, &numbers, Precision::Int8, Isa::detect()).unwrap();
         for ((name, a), (_, b)) in packed.parts().unwrap().iter().zip(&again.parts().unwrap()) {
             assert!(a == b || name.ends_with("scales"), "{model}: {name}");
         }

@@ -12,7 +12,7 @@ use storymeter_encoder::train::{
     Norm, Optimiser, Part, Tables, warm_up_then_linear,
 };
 use storymeter_encoder::{
-    Activation, Batch, Config, Encoder, Error, Isa, Parameters, Precision, Stream, Workspace,
+    Activation, Batch, Config, Error, Isa, Model, Outputs, Parameters, Precision, Stream,
     load_parameters,
 };
 
@@ -492,15 +492,13 @@ fn the_network_in_training_is_the_one_of_inference() {
         let trace = network.forward(&batch, PLAIN).unwrap();
         assert_eq!(trace.hidden(), &network.encode(&batch).unwrap());
         let parameters = network.parameters().unwrap();
-        let encoder = Encoder::new(task.config.clone(), &parameters, Precision::F32, Isa::detect());
-        let mut workspace = Workspace::new();
-        let hidden = encoder.encode(&batch, &mut workspace).unwrap();
-        let worst = trace
-            .hidden()
-            .iter()
-            .zip(hidden.states())
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f32::max);
+        let (config, isa) = (task.config.clone(), Isa::detect());
+        let layers = config.layers;
+        let model = Model::on_cpu(config, &parameters, Precision::F32, isa).unwrap();
+        let run = model.run(&batch, &Outputs::new().layers([layers])).unwrap();
+        let hidden = (0..batch.len()).flat_map(|i| run.layer(layers).sequence(i));
+        let pairs = trace.hidden().iter().zip(hidden);
+        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(worst < 1e-5, "{model}: {worst}");
     }
 }

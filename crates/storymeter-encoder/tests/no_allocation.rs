@@ -1,10 +1,10 @@
-//! In the steady state, encoding allocates nothing.
+//! In the steady state, a run allocates its results and nothing else.
 
 use rayon::prelude::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use storymeter_encoder::{Batch, Encoder, Precision, Workspace};
+use storymeter_encoder::{Batch, Device, Model, Outputs, Pooling, Precision};
 
 struct Counting;
 
@@ -28,7 +28,10 @@ unsafe impl GlobalAlloc for Counting {
 static COUNTING: Counting = Counting;
 
 #[test]
-fn the_second_time_a_batch_is_encoded_nothing_is_allocated() {
+fn the_second_time_a_batch_is_read_only_its_results_are_allocated() {
+    /// The vectors, the sums that they are made of, and the lists of layers and of bounds.
+    const RESULTS: usize = 5;
+    let outputs = Outputs::new().pooled(Pooling::Mean);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mpnet");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     // A thread of the pool allocates when it starts, and when it first takes work from another.
@@ -37,23 +40,23 @@ fn the_second_time_a_batch_is_encoded_nothing_is_allocated() {
         pool.broadcast(|_| (0..100).into_par_iter().for_each(|_| std::thread::yield_now()));
     }
     for precision in [Precision::F32, Precision::Int8] {
-        let encoder = Encoder::load(&folder, precision).unwrap();
+        let model = Model::open(&folder, Device::Cpu, precision).unwrap();
         for stories in [1, 3, 80] {
             let batch: Batch = (0..stories)
                 .map(|i| &[0u32, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 2][i % 3..])
                 .collect();
             let long: Batch = (0..stories).map(|_| &[9u32; 60][..]).collect();
             pool.install(|| {
-                let mut workspace = Workspace::new();
-                encoder.encode(&long, &mut workspace).unwrap();
-                encoder.encode(&batch, &mut workspace).unwrap();
+                let run = |batch| drop(model.run(batch, &outputs).unwrap());
+                run(&long);
+                run(&batch);
                 let before = ALLOCATIONS.load(Ordering::Relaxed);
                 for _ in 0..20 {
-                    encoder.encode(&long, &mut workspace).unwrap();
-                    encoder.encode(&batch, &mut workspace).unwrap();
+                    run(&long);
+                    run(&batch);
                 }
                 let made = ALLOCATIONS.load(Ordering::Relaxed) - before;
-                assert_eq!(made, 0, "{precision:?}, {stories} stories");
+                assert!(made <= 40 * RESULTS, "{precision:?}, {stories} stories: {made}");
             });
         }
     }

@@ -1,6 +1,5 @@
 //! Runs the encoder of a model on the CPU or on a GPU.
 
-use std::borrow::Cow;
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
 
@@ -10,13 +9,11 @@ use half::{bf16, f16};
 use rayon::prelude::*;
 #[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Vectors};
-use storymeter_encoder::{Batch, Config, Encoder, Precision, Workspace};
+use storymeter_encoder::{Batch, Config, Model, Outputs, Precision, Run};
 #[cfg(feature = "cuda")]
-use storymeter_encoder::{Isa, Parameters};
+use storymeter_encoder::{Device, Parameters};
 
-#[cfg(feature = "cuda")]
-use crate::Pooling;
-use crate::Result;
+use crate::{Pooling, Result};
 
 /// The precision in which a GPU computes scores.
 #[cfg(feature = "cuda")]
@@ -35,7 +32,7 @@ pub enum GpuPrecision {
 
 /// An encoder on the device on which it computes.
 pub(crate) enum Engine {
-    Cpu(Encoder, Precision),
+    Cpu(Model),
     #[cfg(feature = "cuda")]
     Cuda {
         encoder: CudaEncoder,
@@ -50,21 +47,33 @@ pub(crate) enum Words {
     /// One row per word. It is empty if there is no such head.
     Floats(Vec<f32>),
     /// The int8 encoder that was copied to the GPU.
-    Int8(Arc<Encoder>),
+    Int8(Arc<Model>),
 }
 
 /// The last hidden states of a batch.
-pub(crate) struct States<'a> {
-    numbers: Cow<'a, [f32]>,
-    batch: &'a Batch,
-    width: usize,
+pub(crate) enum States {
+    Cpu {
+        run: Run,
+        layer: usize,
+    },
+    #[cfg(feature = "cuda")]
+    Cuda {
+        numbers: Vec<f32>,
+        bounds: Vec<usize>,
+        width: usize,
+    },
 }
 
-impl States<'_> {
+impl States {
     /// The states of the tokens of one story.
     pub fn story(&self, story: usize) -> &[f32] {
-        let span = self.batch.span(story);
-        &self.numbers[span.start * self.width..span.end * self.width]
+        match self {
+            Self::Cpu { run, layer } => run.layer(*layer).sequence(story),
+            #[cfg(feature = "cuda")]
+            Self::Cuda { numbers, bounds, width } => {
+                &numbers[bounds[story] * width..bounds[story + 1] * width]
+            }
+        }
     }
 }
 
@@ -73,7 +82,7 @@ impl Engine {
     /// stand for. With `tied`, the word embeddings are kept in the host's memory too.
     #[cfg(feature = "cuda")]
     pub fn cuda_of(
-        encoder: Encoder,
+        encoder: Model,
         tied: bool,
         gpu: usize,
         precision: GpuPrecision,
@@ -99,7 +108,8 @@ impl Engine {
         let words = table.map_or(Vec::new(), |words| words.data.clone());
         let encoder = match precision {
             GpuPrecision::Int8 => {
-                let encoder = Encoder::new(config, &parameters, Precision::Int8, Isa::detect());
+                let (device, precision) = (Device::Cpu, Precision::Int8);
+                let encoder = Model::from_tensors(config, &parameters, device, precision)?;
                 return Self::int8_on_gpu(encoder, gpu);
             }
             GpuPrecision::F16 => CudaEncoder::new::<f16>(gpu, config, parameters)?,
@@ -111,7 +121,7 @@ impl Engine {
 
     /// Copies an int8 encoder to a GPU without changes.
     #[cfg(feature = "cuda")]
-    fn int8_on_gpu(encoder: Encoder, gpu: usize) -> Result<Self> {
+    fn int8_on_gpu(encoder: Model, gpu: usize) -> Result<Self> {
         let words = Arc::new(encoder);
         let encoder = CudaEncoder::int8(gpu, Arc::clone(&words))?;
         Ok(Self::Cuda { encoder, precision: GpuPrecision::Int8, words: Words::Int8(words) })
@@ -119,22 +129,26 @@ impl Engine {
 
     pub fn config(&self) -> &Config {
         match self {
-            Self::Cpu(encoder, _) => encoder.config(),
+            Self::Cpu(model) => model.config(),
             #[cfg(feature = "cuda")]
             Self::Cuda { encoder, .. } => encoder.config(),
         }
     }
 
     /// The last hidden state of every token.
-    pub fn states<'a>(&self, batch: &'a Batch, workspace: &'a mut Workspace) -> Result<States<'a>> {
-        let numbers = match self {
-            Self::Cpu(encoder, _) => Cow::Borrowed(encoder.encode(batch, workspace)?.states()),
+    pub fn states(&self, batch: &Batch) -> Result<States> {
+        match self {
+            Self::Cpu(model) => {
+                let layer = model.config().layers;
+                Ok(States::Cpu { run: model.run(batch, &Outputs::new().layers([layer]))?, layer })
+            }
             #[cfg(feature = "cuda")]
             Self::Cuda { encoder, .. } => {
-                Cow::Owned(self.finite(encoder.submit(batch.clone(), Vectors::States)?.wait()?)?)
+                let numbers = encoder.submit(batch.clone(), Vectors::States)?.wait()?;
+                let (bounds, width) = (batch.bounds().to_vec(), self.config().hidden);
+                Ok(States::Cuda { numbers: self.finite(numbers)?, bounds, width })
             }
-        };
-        Ok(States { numbers, batch, width: self.config().hidden })
+        }
     }
 
     /// Checks the numbers that came from a GPU.
@@ -154,7 +168,7 @@ impl Engine {
     /// state.
     pub fn word_products(&self, states: &[f32]) -> Vec<Vec<f32>> {
         match self {
-            Self::Cpu(encoder, _) => encoder.word_products(states),
+            Self::Cpu(model) => model.word_products(states),
             #[cfg(feature = "cuda")]
             Self::Cuda { words: Words::Int8(encoder), .. } => encoder.word_products(states),
             #[cfg(feature = "cuda")]
@@ -173,7 +187,7 @@ impl Engine {
     /// The precision, as a signature names it.
     pub fn precision(&self) -> &'static str {
         match self {
-            Self::Cpu(_, precision) => precision.name(),
+            Self::Cpu(model) => model.precision().name(),
             #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::Int8, .. } => "int8",
             #[cfg(feature = "cuda")]
@@ -188,14 +202,24 @@ impl Engine {
     /// The instruction set, if the last digits of a score depend on it. In int8 they do not.
     pub fn instructions(&self) -> Option<&'static str> {
         match self {
-            Self::Cpu(_, Precision::Int8) => None,
+            Self::Cpu(model) => match model.precision() {
+                Precision::Int8 => None,
+                _ => Some(model.isa().name()),
+            },
             #[cfg(feature = "cuda")]
             Self::Cuda { precision: GpuPrecision::Int8, .. } => None,
-            Self::Cpu(encoder, _) => Some(encoder.isa().name()),
             #[cfg(feature = "cuda")]
             Self::Cuda { .. } => Some("cuda"),
         }
     }
+}
+
+/// The vectors of a batch for this pooling, as the CPU gives them.
+pub(crate) fn pooled(pooling: Pooling) -> Outputs {
+    Outputs::new().pooled(match pooling {
+        Pooling::Cls => storymeter_encoder::Pooling::First,
+        Pooling::Mean => storymeter_encoder::Pooling::Mean,
+    })
 }
 
 /// Which vectors the GPU returns for this pooling.

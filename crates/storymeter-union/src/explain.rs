@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use storymeter_core::Story;
-use storymeter_encoder::{Batch, Workspace};
+use storymeter_encoder::Batch;
 use storymeter_perturb::Technique;
 
 use crate::scorer::Reading;
@@ -134,9 +134,8 @@ impl Scorer {
 
     fn explained(&self, story: &Story, every_sentence: bool) -> Result<Explanation> {
         let reading = self.read(story);
-        let mut workspace = Workspace::new();
         let batch: Batch = reading.windows.iter().map(|window| window.ids.as_slice()).collect();
-        let hidden = self.states(&batch, &mut workspace)?;
+        let hidden = self.states(&batch)?;
         let vectors: Vec<Vec<f32>> = (0..batch.len()).map(|w| self.pool(hidden.story(w))).collect();
         let edits = self.suggestions(&reading, |w| hidden.story(w));
         let parts: Vec<Part> = vectors

@@ -9,13 +9,13 @@ use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
 #[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Pending};
-use storymeter_encoder::{Batch, Encoder, Isa, Precision, Tokenizer, Workspace};
+use storymeter_encoder::{Batch, Device, Model as Encoder, Precision, Tokenizer};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
 #[cfg(feature = "cuda")]
 use crate::Reconstruction;
-use crate::engine::{Engine, States};
+use crate::engine::{Engine, States, pooled};
 #[cfg(feature = "cuda")]
 use crate::engine::{GpuPrecision, pooled_by};
 use crate::overlap::{overlap, repeated};
@@ -127,13 +127,9 @@ impl Scorer {
         let model = Model::load(path)?;
         let tokenizer = model.tokenizer(path)?;
         let fingerprint = model.fingerprint();
-        let encoder = Encoder::new(
-            model.config.clone(),
-            &model.scoring_parameters(),
-            precision,
-            Isa::detect(),
-        );
-        let engine = Engine::Cpu(encoder, precision);
+        let (config, weights) = (model.config.clone(), model.scoring_parameters());
+        let encoder = Encoder::from_tensors(config, &*weights, Device::Cpu, precision)?;
+        let engine = Engine::Cpu(encoder);
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
     }
 
@@ -189,7 +185,7 @@ impl Scorer {
     pub fn from_stored(model: &StoredModel) -> Result<Self> {
         let fingerprint = model.fingerprint().to_owned();
         let (encoder, tokenizer, heads) = model.open_parts()?;
-        let engine = Engine::Cpu(encoder, Precision::Int8);
+        let engine = Engine::Cpu(encoder);
         Ok(Self::assemble((engine, tokenizer, heads), model.card().clone(), fingerprint))
     }
 
@@ -234,7 +230,7 @@ impl Scorer {
     /// On the CPU, an inconsistent model is already rejected when it is loaded.
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Score>> {
         match &self.engine {
-            Engine::Cpu(encoder, _) => self.score_on_cpu(encoder, stories),
+            Engine::Cpu(encoder) => self.score_on_cpu(encoder, stories),
             #[cfg(feature = "cuda")]
             Engine::Cuda { encoder, .. } => self.score_on_gpu(encoder, stories),
         }
@@ -242,21 +238,20 @@ impl Scorer {
 
     fn score_on_cpu(&self, encoder: &Encoder, stories: &[&Story]) -> Result<Vec<Score>> {
         let readings: Vec<Reading> = stories.par_iter().map(|story| self.read(story)).collect();
-        let mut workspace = Workspace::new();
+        let outputs = pooled(self.card.pooling);
         let mut scores = Vec::with_capacity(stories.len());
         let mut remaining = readings.as_slice();
         while !remaining.is_empty() {
             let (now, later) = remaining.split_at(batch_size(remaining, TOKENS_PER_BATCH));
             let batch = batch_of(now);
             self.count(&batch);
-            let hidden = encoder.encode(&batch, &mut workspace)?;
+            let run = encoder.run(&batch, &outputs)?;
             let mut window = 0;
             for reading in now {
                 let windows = window..window + reading.windows.len();
                 window = windows.end;
-                scores.push(
-                    self.combine(windows.map(|w| self.pool(hidden.story(w))), &reading.measures),
-                );
+                let vectors = windows.map(|w| run.pooled(w).to_vec());
+                scores.push(self.combine(vectors, &reading.measures));
             }
             remaining = later;
         }
@@ -311,13 +306,9 @@ impl Scorer {
     }
 
     /// The last hidden states of the tokens of a batch.
-    pub(crate) fn states<'a>(
-        &self,
-        batch: &'a Batch,
-        workspace: &'a mut Workspace,
-    ) -> Result<States<'a>> {
+    pub(crate) fn states(&self, batch: &Batch) -> Result<States> {
         self.count(batch);
-        self.engine.states(batch, workspace)
+        self.engine.states(batch)
     }
 
     fn count(&self, batch: &Batch) {

@@ -28,7 +28,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::{
-    Config, Encoder, Isa, LARGEST_TOKENIZER_FILE, Precision, TOKENIZER_FILES, Tokenizer,
+    Config, Device, LARGEST_TOKENIZER_FILE, Model as Encoder, Precision, TOKENIZER_FILES, Tokenizer,
 };
 
 use crate::error::brief;
@@ -289,10 +289,10 @@ impl StoredModel {
         let tokenizer = Tokenizer::from_files(&files, &self.path, &config)?;
         let heads = self.part("heads").unwrap_or_default();
         let heads = Heads::from_bytes(&self.path, &heads, card, &config)?;
-        let (find, isa) = (|name: &str| self.part(name), Isa::detect());
+        let find = |name: &str| self.part(name);
         let encoder = match card.grid {
-            Some(grid) => Encoder::from_packed(config, grid, &find, &self.path, isa)?,
-            None => Encoder::from_parts(config, &find, &self.path, isa)?,
+            Some(grid) => Encoder::from_packed(config, grid, &find, &self.path)?,
+            None => Encoder::from_parts(config, &find, &self.path)?,
         };
         Ok((encoder, tokenizer, heads))
     }
@@ -321,12 +321,9 @@ impl Model {
         let mut parts = match self.card.grid {
             Some(grid) => self.parameters.packed(&self.config, grid),
             None => {
-                let encoder = Encoder::new(
-                    self.config.clone(),
-                    &self.parameters,
-                    Precision::Int8,
-                    Isa::detect(),
-                );
+                let (config, device) = (self.config.clone(), Device::Cpu);
+                let encoder =
+                    Encoder::from_tensors(config, &self.parameters, device, Precision::Int8)?;
                 encoder.parts().ok_or_else(|| wrong("the encoder is not int8"))?
             }
         };

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use storymeter_encoder::{Batch, Workspace};
+use storymeter_encoder::Batch;
 
 use crate::scorer::Reading;
 use crate::{Result, Scorer, SentenceShare};
@@ -75,11 +75,10 @@ impl Scorer {
         };
         cuts.retain(|cut| weighed[cut.sentence]);
         let mut changed: Vec<Vec<(usize, Part)>> = vec![Vec::new(); reading.sentences.len()];
-        let mut workspace = Workspace::new();
         for together in cuts.chunks(WINDOWS) {
             let ids: Vec<Vec<u32>> = together.iter().map(|cut| cut.ids(reading)).collect();
             let batch: Batch = ids.iter().map(Vec::as_slice).collect();
-            let hidden = self.states(&batch, &mut workspace)?;
+            let hidden = self.states(&batch)?;
             for (at, cut) in together.iter().enumerate() {
                 let part = self.part(&self.pool(hidden.story(at)), ids[at].len());
                 changed[cut.sentence].push((cut.window, part));

@@ -11,7 +11,7 @@ use super::memory::Buffer;
 use super::{Cuda, Number};
 use crate::error::DeviceError;
 use crate::train::{Backend, Network};
-use crate::{Batch, Config, Encoder, Error, Parameters, Result};
+use crate::{Batch, Config, Error, Model, Parameters, Result};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -106,7 +106,7 @@ impl CudaEncoder {
     /// # Errors
     /// As [`CudaEncoder::new`], and if the encoder is not int8 or has widths that the kernels do
     /// not take.
-    pub fn int8(ordinal: usize, encoder: Arc<Encoder>) -> Result<CudaEncoder> {
+    pub fn int8(ordinal: usize, encoder: Arc<Model>) -> Result<CudaEncoder> {
         CudaEncoder::start(encoder.config().clone(), move || {
             let network = Int8::new(ordinal, &encoder)?;
             drop(encoder);

@@ -3,7 +3,7 @@
 //!
 //! Activations are rounded row by row and attention story by story, products are sums of integers,
 //! and every float is rounded as on the CPU (`kernels/int8.cu`). Hidden states therefore do not
-//! depend on the batch, and do not differ from those of [`Encoder::encode`] in a single bit. This
+//! depend on the batch, and do not differ from those of [`Model::run`] in a single bit. This
 //! is for inference only: training rounds nothing to eight bits.
 
 use super::compile::Program;
@@ -16,7 +16,7 @@ use super::pieces::kind;
 use crate::error::DeviceError;
 use crate::infer::eight_bits::{self, EightBits};
 use crate::model::{Head, Outputs, Pooling};
-use crate::{Activation, Batch, Config, Encoder, Error, Result};
+use crate::{Activation, Batch, Config, Error, Model, Result};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -127,7 +127,7 @@ impl Bytes {
 
 impl Int8 {
     /// Takes an encoder's weights to GPU number `ordinal`.
-    pub(super) fn new(ordinal: usize, encoder: &Encoder) -> Result<Int8> {
+    pub(super) fn new(ordinal: usize, encoder: &Model) -> Result<Int8> {
         let device = Device::open(ordinal, Program::Int8)?;
         let config = encoder.config().clone();
         let head = config.hidden / config.heads.max(1);

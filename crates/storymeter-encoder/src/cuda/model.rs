@@ -7,6 +7,7 @@ use super::device::Device;
 use super::landing::Landing;
 use super::memory::Buffer;
 use crate::batch::Batch;
+use crate::config::Config;
 use crate::error::DeviceError;
 use crate::model::{Head, Outputs, Run};
 use crate::{Error, Precision, Result};
@@ -62,6 +63,8 @@ pub(super) struct Results {
 pub(crate) struct CudaModel {
     requests: Option<SyncSender<Request>>,
     thread: Option<JoinHandle<()>>,
+    config: Config,
+    precision: Precision,
     /// The heads that the model has.
     heads: Vec<Head>,
 }
@@ -72,9 +75,8 @@ struct Request {
     reply: Sender<Result<Run>>,
 }
 
-/// A network, made by the thread that it belongs to, and the precision that its states may
-/// overflow in.
-type Made = Result<(Box<dyn Network>, Option<Precision>)>;
+/// A network, made by the thread that it belongs to.
+type Made = Result<Box<dyn Network>>;
 
 /// A model whose weights are on their way to the device.
 pub(super) struct Starting {
@@ -97,21 +99,34 @@ impl Starting {
 
 impl CudaModel {
     /// Starts the thread, on which `make` copies the weights to the device.
-    pub(super) fn start(make: impl FnOnce() -> Made + Send + 'static) -> Starting {
+    pub(super) fn start(
+        config: Config,
+        precision: Precision,
+        make: impl FnOnce() -> Made + Send + 'static,
+    ) -> Starting {
         let (requests, inbox) = sync_channel(QUEUE);
         let (ready, heads) = channel();
         let thread = std::thread::spawn(move || match make() {
-            Ok((network, narrow)) => {
+            Ok(network) => {
                 let heads = [Head::MaskedWord, Head::NextToken, Head::Answer];
                 let heads = heads.into_iter().filter(|head| network.choices(*head).is_some());
                 let _ = ready.send(Ok(heads.collect()));
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads()).build().ok();
-                Server { network: &*network, narrow, pool }.serve(&inbox);
+                Server { network: &*network, precision, pool }.serve(&inbox);
             }
             Err(error) => drop(ready.send(Err(error))),
         });
         let (requests, thread) = (Some(requests), Some(thread));
-        Starting { model: CudaModel { requests, thread, heads: Vec::new() }, heads }
+        let model = CudaModel { requests, thread, config, precision, heads: Vec::new() };
+        Starting { model, heads }
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub(crate) fn precision(&self) -> Precision {
+        self.precision
     }
 
     pub(crate) fn has(&self, head: Head) -> bool {
@@ -146,7 +161,7 @@ fn threads() -> usize {
 /// The work of the thread.
 struct Server<'a> {
     network: &'a dyn Network,
-    narrow: Option<Precision>,
+    precision: Precision,
     /// Threads of its own: those of the callers may all be waiting for an answer.
     pool: Option<rayon::ThreadPool>,
 }
@@ -266,9 +281,10 @@ impl Server<'_> {
         }
         let outcome = landing.arrived(self.network.device()).and_then(|numbers| {
             let is_finite = self.place(&mut work, piece.sequences.clone(), numbers);
-            match self.narrow.filter(|_| !is_finite) {
-                Some(precision) => Err(Error::Overflow { precision: precision.name() }),
-                None => Ok(()),
+            match self.precision {
+                // The only precision whose range is too small for some models.
+                Precision::F16 if !is_finite => Err(Error::Overflow { precision: "f16" }),
+                _ => Ok(()),
             }
         });
         if let Err(error) = outcome {
@@ -314,8 +330,10 @@ impl Server<'_> {
         }
         if let Some((head, positions)) = &outputs.logits {
             let stride = self.network.choices(*head).map_or(0, |[_, stride]| stride);
-            for (n, (sequence, _)) in positions.iter().enumerate() {
-                if sequences.contains(sequence) {
+            let targets = self.network.has_decoder() && *head == Head::NextToken;
+            for (n, (unit, _)) in positions.iter().enumerate() {
+                let sequence = if targets { batch.sources()[*unit] } else { *unit };
+                if sequences.contains(&sequence) {
                     let (row, behind) = numbers.split_at(stride);
                     // Rows are padded with whatever was in memory.
                     let row = &row[..run.choices];

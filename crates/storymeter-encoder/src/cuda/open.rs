@@ -6,11 +6,10 @@ use super::int8::Int8;
 use super::model::{CudaModel, Network};
 use crate::config::Config;
 use crate::error::DeviceError;
-use crate::infer::Encoder;
 use crate::kernel::Isa;
-use crate::parameters::{Parameters, Tensor};
+use crate::parameters::Tensor;
 use crate::source::Tensors;
-use crate::{Precision, Result};
+use crate::{Model, Precision, Result};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -43,27 +42,25 @@ impl CudaModel {
     /// Takes the weights of a model to GPU number `ordinal`.
     pub(crate) fn open(
         ordinal: usize,
-        config: &Config,
+        config: Config,
         tensors: &dyn Tensors,
         precision: Precision,
     ) -> Result<CudaModel> {
         match precision {
-            Precision::F32 => floats::<f32>(ordinal, config, tensors, None),
-            Precision::Bf16 => floats::<half::bf16>(ordinal, config, tensors, None),
-            Precision::F16 => floats::<half::f16>(ordinal, config, tensors, Some(precision)),
+            Precision::F32 => floats::<f32>(ordinal, config, tensors, precision),
+            Precision::F16 => floats::<half::f16>(ordinal, config, tensors, precision),
+            Precision::Bf16 => floats::<half::bf16>(ordinal, config, tensors, precision),
             Precision::Int8 => {
                 if config.check_encoder().is_err() {
                     let problem = "takes int8 for encoders such as BERT only; other models run in \
                                    f16, bf16 or f32";
                     return Err(DeviceError::Unsupported(problem.into()).into());
                 }
-                let parameters = Parameters::of(config, tensors)?;
-                let encoder = Encoder::new(config.clone(), &parameters, precision, Isa::detect());
-                let make = move || {
-                    let network: Box<dyn Network> = Box::new(Int8::new(ordinal, &encoder)?);
-                    Ok((network, None))
+                let encoder = Model::on_cpu(config.clone(), tensors, precision, Isa::detect())?;
+                let make = move || -> Result<Box<dyn Network>> {
+                    Ok(Box::new(Int8::new(ordinal, &encoder)?))
                 };
-                CudaModel::start(make).wait()
+                CudaModel::start(config, precision, make).wait()
             }
         }
     }
@@ -72,18 +69,18 @@ impl CudaModel {
 /// Opens a model whose products are of type `N`.
 fn floats<N: Number>(
     ordinal: usize,
-    config: &Config,
+    config: Config,
     tensors: &dyn Tensors,
-    narrow: Option<Precision>,
+    precision: Precision,
 ) -> Result<CudaModel> {
     let (wanted, questions) = channel::<String>();
     let (answers, found) = channel();
     let remote = Remote { path: tensors.path().into(), names: tensors.names(), wanted, found };
-    let config = config.clone();
-    let starting = CudaModel::start(move || {
-        let network: Box<dyn Network> = Box::new(Forward::<N>::new(ordinal, &config, &remote)?);
-        Ok((network, narrow))
-    });
+    let its_config = config.clone();
+    let make = move || -> Result<Box<dyn Network>> {
+        Ok(Box::new(Forward::<N>::new(ordinal, &its_config, &remote)?))
+    };
+    let starting = CudaModel::start(config, precision, make);
     // This ends when the other thread has all that it needs, or has failed.
     for name in questions {
         let _ = answers.send(tensors.get(&name));

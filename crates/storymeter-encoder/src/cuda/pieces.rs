@@ -23,6 +23,7 @@ pub(super) fn kind(activation: Activation) -> u32 {
         Activation::GeluErf => 0,
         Activation::GeluTanh => 1,
         Activation::Relu => 2,
+        Activation::Silu => 3,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The weights of an int8 encoder row by row, for a device that multiplies in eight bits itself.
 
-use super::Encoder;
-use super::net::{self, Parts, Weights};
+use super::Cpu;
+use super::net::{self, Stack, Weights};
 use super::words::Words;
 
 /// The weights of an int8 encoder. Each matrix has one row per output.
@@ -41,12 +41,13 @@ pub(crate) struct Linear<'a> {
     pub(crate) bias: &'a [f32],
 }
 
-impl Encoder {
-    /// The weights, with rows padded to multiples of `multiple`; `None` unless the encoder is int8.
+impl Cpu {
+    /// The weights, with rows padded to multiples of `multiple`; `None` unless this is an int8 encoder.
     pub(crate) fn eight_bits(&self, multiple: usize) -> Option<EightBits<'_>> {
-        let Parts { words, positions, norm, relative, layers } = self.net.parts();
-        let Words::I8 { rows, scales } = words else { return None };
-        let layers = layers.iter().map(|layer| {
+        self.config.check_encoder().ok()?;
+        let Words::I8 { rows, scales } = &self.net.words else { return None };
+        let Stack { positions, norm, relative, blocks, .. } = &self.net.encoder;
+        let layers = blocks.iter().map(|layer| {
             Some(Layer {
                 qkv: linear_of(&layer.qkv, multiple)?,
                 output: linear_of(&layer.output, multiple)?,
@@ -60,7 +61,7 @@ impl Encoder {
             words: rows,
             word_scales: scales,
             positions,
-            norm: norm_of(norm),
+            norm: norm_of(norm.as_ref()?),
             relative: relative.as_deref(),
             layers: layers.collect::<Option<_>>()?,
         })
@@ -68,7 +69,7 @@ impl Encoder {
 }
 
 fn norm_of(norm: &net::Norm) -> Norm<'_> {
-    [&norm.gain, &norm.shift]
+    [&norm.gain, norm.shift.as_deref().unwrap_or_default()]
 }
 
 fn linear_of(linear: &net::Linear, multiple: usize) -> Option<Linear<'_>> {

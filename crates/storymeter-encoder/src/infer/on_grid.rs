@@ -1,16 +1,19 @@
 //! An int8 encoder from weights on a grid ([`crate::Grid`]). Each row goes from its levels to eight
 //! bits through a table, so that a model is ready in a fraction of a second.
 
-use super::Encoder;
+use super::Cpu;
+use super::build::Supply;
+use super::head::Heads;
 use super::net::{Net, Weights};
-use super::stored::{Find, Source};
+use super::stored::Source;
 use super::words::Words;
 use crate::Result;
 use crate::config::Config;
 use crate::grid::{Grid, Levels, Rounded, halves, unpack};
 use crate::kernel::Isa;
 use crate::kernel::quantised::{PackedI8, step_of};
-use crate::parameters::{Layout, Parameters, Tensor};
+use crate::model::Find;
+use crate::parameters::{Layout, Tensor};
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -22,20 +25,20 @@ const LEVELS_PER_BYTE: usize = 64;
 /// Rows in eight bits, and what a step of each is worth.
 type Rows = (Vec<i8>, Vec<f32>);
 
-impl Encoder {
-    /// Makes an int8 encoder from the bytes that [`Parameters::packed`] gave. Its hidden states
-    /// are, bit for bit, those of [`Parameters::rounded`].
+impl Cpu {
+    /// Makes an int8 encoder from the bytes that [`crate::Parameters::packed`] gave.
     ///
     /// # Errors
     /// If a tensor is missing, does not have the size that `config` says, or holds NaN or infinity.
     /// Errors name `path`.
-    pub fn from_packed(
+    pub(crate) fn from_packed(
         config: Config,
         grid: Grid,
         find: Find<'_>,
         path: &Path,
         isa: Isa,
-    ) -> Result<Encoder> {
+    ) -> Result<Cpu> {
+        config.check_encoder()?;
         let layout = Layout::of(&config);
         let plan = grid.plan(&layout);
         let source = Source { find, path };
@@ -74,16 +77,55 @@ impl Encoder {
             tensors.push(Tensor { name: name.clone(), shape: shape.clone(), data });
             matrices.push(rows);
         }
-        let (rows, scales) = std::mem::take(&mut matrices[layout.words]);
-        let words = Words::I8 { rows: rows.into(), scales };
-        let weights = |tensors: &[usize], inputs: usize| {
-            let parts = tensors.iter().map(|tensor| &matrices[*tensor]);
-            let scales: Vec<f32> = parts.clone().flat_map(|(_, scales)| scales).copied().collect();
-            let rows: Vec<&[i8]> = parts.flat_map(|(rows, _)| rows.chunks_exact(inputs)).collect();
-            Weights::I8(PackedI8::of_rows(&rows, &scales, inputs))
-        };
-        let net = Net::of(&config, &Parameters { tensors }, words, &weights, isa);
-        Ok(Encoder { config, net })
+        let supply = OnGrid { layout: &layout, tensors, matrices };
+        let net = Net::build(&config, &supply, isa)?;
+        Ok(Cpu::of(config, net))
+    }
+}
+
+/// The tensors of a file, of which the matrices have eight bits already.
+struct OnGrid<'a> {
+    layout: &'a Layout,
+    tensors: Vec<Tensor>,
+    matrices: Vec<Rows>,
+}
+
+impl OnGrid<'_> {
+    /// The place of a tensor, which every encoder of this configuration has.
+    fn place(&self, name: &str) -> usize {
+        let place = self.layout.expected.iter().position(|(known, _)| known == name);
+        place.expect("the layout has all tensors of an encoder")
+    }
+}
+
+impl Supply for OnGrid<'_> {
+    fn int8(&self) -> bool {
+        true
+    }
+
+    fn words(&self, _: &[&str], _: usize, _: usize, _: bool) -> Result<Words> {
+        let (rows, scales) = self.matrices[self.layout.words].clone();
+        Ok(Words::I8 { rows: rows.into(), scales })
+    }
+
+    fn matrix(&self, parts: &[(String, usize)], inputs: usize) -> Result<Weights> {
+        let parts =
+            parts.iter().map(|(name, _)| &self.matrices[self.place(&format!("{name}.weight"))]);
+        let scales: Vec<f32> = parts.clone().flat_map(|(_, scales)| scales).copied().collect();
+        let rows: Vec<&[i8]> = parts.flat_map(|(rows, _)| rows.chunks_exact(inputs)).collect();
+        Ok(Weights::I8(PackedI8::of_rows(&rows, &scales, inputs)))
+    }
+
+    fn numbers(&self, name: &str, _: &[usize]) -> Result<Vec<f32>> {
+        Ok(self.tensors[self.place(name)].data.clone())
+    }
+
+    fn find(&self, name: &str, shape: &[usize]) -> Result<Option<Vec<f32>>> {
+        self.numbers(name, shape).map(Some)
+    }
+
+    fn heads(&self, _: &Config, _: &Words) -> Result<Heads> {
+        Ok(Heads::default())
     }
 }
 

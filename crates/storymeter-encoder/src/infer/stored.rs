@@ -11,33 +11,33 @@
 //! | `….scales`, `….bias` | one number per channel, f32 |
 //! | `layer.N.{attention_norm,output_norm}` | gain, then shift, f32 |
 
-use super::Encoder;
-use super::net::{Layer, Linear, Net, Norm, Parts, Weights};
+use super::Cpu;
+use super::head::Heads;
+use super::net::{Block, Linear, Net, Norm, Shape, Stack, Weights};
 use super::words::Words;
 use crate::config::Config;
 use crate::kernel::Isa;
 use crate::kernel::quantised::PackedI8;
+use crate::model::Find;
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Finds the bytes of a part by its name.
-pub(super) type Find<'a> = &'a dyn Fn(&str) -> Option<Cow<'static, [u8]>>;
-
-impl Encoder {
-    /// The weights as named parts in little-endian bytes; `None` unless the encoder is int8.
-    pub fn parts(&self) -> Option<Vec<(String, Vec<u8>)>> {
-        let Parts { words, positions, norm, relative, layers } = self.net.parts();
-        let Words::I8 { rows, scales } = words else { return None };
+impl Cpu {
+    /// The weights as named parts in little-endian bytes; `None` unless this is an int8 encoder.
+    pub(crate) fn parts(&self) -> Option<Vec<(String, Vec<u8>)>> {
+        self.config.check_encoder().ok()?;
+        let Words::I8 { rows, scales } = &self.net.words else { return None };
+        let Stack { positions, norm, relative, blocks, .. } = &self.net.encoder;
         let mut parts = vec![
             ("words".to_owned(), bytemuck::cast_slice(rows).to_vec()),
             ("words.scales".to_owned(), bytes(scales)),
             ("positions".to_owned(), bytes(positions)),
-            ("norm".to_owned(), norm_bytes(norm)),
+            ("norm".to_owned(), norm_bytes(norm.as_ref()?)),
         ];
         parts.extend(relative.iter().map(|table| ("relative".to_owned(), bytes(table))));
-        for (number, layer) in layers.iter().enumerate() {
-            let Layer { qkv, output, attention_norm, up, down, output_norm } = layer;
+        for (number, block) in blocks.iter().enumerate() {
+            let Block { qkv, output, attention_norm, up, down, output_norm, .. } = block;
             for (name, linear) in [("qkv", qkv), ("output", output), ("up", up), ("down", down)] {
                 let Weights::I8(packed) = &linear.weights else { return None };
                 let name = format!("layer.{number}.{name}");
@@ -52,45 +52,50 @@ impl Encoder {
         Some(parts)
     }
 
-    /// Makes an int8 encoder from the parts that [`Encoder::parts`] gave, with the same hidden
-    /// states, bit for bit. Borrowed weights stay where they are.
+    /// Makes an int8 encoder from the parts that [`Cpu::parts`] gave.
     ///
     /// # Errors
     /// If a part is missing, does not have the size that `config` says, or holds NaN or infinity.
     /// Errors name `path`.
-    pub fn from_parts(config: Config, find: Find<'_>, path: &Path, isa: Isa) -> Result<Encoder> {
+    pub(crate) fn from_parts(config: Config, find: Find<'_>, path: &Path, isa: Isa) -> Result<Cpu> {
+        config.check_encoder()?;
         let (hidden, intermediate) = (config.hidden, config.intermediate);
         let source = Source { find, path };
-        let layer = |number: usize| {
+        let block = |number: usize| {
             let linear = |name: &str, inputs: usize, outputs: usize| {
                 source.linear(&format!("layer.{number}.{name}"), inputs, outputs)
             };
             let norm = |name: &str| source.norm(&format!("layer.{number}.{name}"), hidden);
-            Ok(Layer {
+            Ok(Block {
                 qkv: linear("qkv", hidden, 3 * hidden)?,
                 output: linear("output", hidden, hidden)?,
                 attention_norm: norm("attention_norm")?,
+                cross: None,
+                gate: None,
                 up: linear("up", hidden, intermediate)?,
                 down: linear("down", intermediate, hidden)?,
                 output_norm: norm("output_norm")?,
             })
         };
         let distances = config.heads * (2 * config.max_tokens() - 1);
-        let parts = Parts {
-            words: Words::I8 {
-                rows: source.integers("words", config.vocabulary * hidden)?,
-                scales: source.numbers("words.scales", config.vocabulary)?,
-            },
+        let words = Words::I8 {
+            rows: source.integers("words", config.vocabulary * hidden)?,
+            scales: source.numbers("words.scales", config.vocabulary)?,
+        };
+        let encoder = Stack {
+            shape: Shape::encoder(&config, true),
             positions: source.numbers("positions", config.positions * hidden)?,
-            norm: source.norm("norm", hidden)?,
+            second: Vec::new(),
+            norm: Some(source.norm("norm", hidden)?),
             relative: match config.relative_buckets {
                 0 => None,
                 _ => Some(source.numbers("relative", distances)?),
             },
-            layers: (0..config.layers).map(layer).collect::<Result<_>>()?,
+            blocks: (0..config.layers).map(block).collect::<Result<_>>()?,
+            last_norm: None,
         };
-        let net = Net::from_parts(&config, parts, isa);
-        Ok(Encoder { config, net })
+        let heads = Heads::default();
+        Ok(Cpu::of(config, Net { isa, words, encoder, decoder: None, heads }))
     }
 }
 
@@ -99,7 +104,7 @@ fn bytes(numbers: &[f32]) -> Vec<u8> {
 }
 
 fn norm_bytes(norm: &Norm) -> Vec<u8> {
-    [bytes(&norm.gain), bytes(&norm.shift)].concat()
+    [bytes(&norm.gain), bytes(norm.shift.as_deref().unwrap_or_default())].concat()
 }
 
 /// Finds parts by name, with errors that say what is wrong with which part.
@@ -149,7 +154,7 @@ impl Source<'_> {
     fn norm(&self, name: &str, width: usize) -> Result<Norm> {
         let mut gain = self.numbers(name, 2 * width)?;
         let shift = gain.split_off(width);
-        Ok(Norm { gain, shift })
+        Ok(Norm { gain, shift: Some(shift) })
     }
 
     fn linear(&self, name: &str, inputs: usize, outputs: usize) -> Result<Linear> {

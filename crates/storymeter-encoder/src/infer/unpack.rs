@@ -1,17 +1,16 @@
 //! The weights of an int8 encoder as floats again, for devices that compute with those.
 
-use super::Encoder;
-use super::net::{Linear, Norm, Parts, Weights};
+use super::Cpu;
+use super::net::{Linear, Norm, Stack, Weights};
 use super::words::Words;
 use crate::parameters::{Layout, Pair, Parameters, Tensor};
 use crate::relative;
 
-impl Encoder {
+impl Cpu {
     /// The weights in single precision: for each one the number that its eight bits stand for.
-    /// Returns `None` unless the encoder is int8.
-    ///
-    /// Packing adds the first segment to every position, so that the segments are zero here.
-    pub fn parameters(&self) -> Option<Parameters> {
+    /// Returns `None` unless this is an int8 encoder.
+    pub(crate) fn parameters(&self) -> Option<Parameters> {
+        self.config.check_encoder().ok()?;
         let layout = Layout::of(&self.config);
         let tensor = |(name, shape): &(String, Vec<usize>)| Tensor {
             name: name.clone(),
@@ -19,21 +18,21 @@ impl Encoder {
             data: vec![0.0; shape.iter().product()],
         };
         let mut tensors: Vec<Tensor> = layout.expected.iter().map(tensor).collect();
-        let Parts { words, positions, norm, relative, layers } = self.net.parts();
-        let Words::I8 { rows, scales } = words else { return None };
+        let Words::I8 { rows, scales } = &self.net.words else { return None };
+        let Stack { positions, norm, relative, blocks, .. } = &self.net.encoder;
         let width = self.config.hidden;
         let rows = rows.chunks_exact(width).zip(scales);
         tensors[layout.words].data =
             rows.flat_map(|(row, scale)| row.iter().map(move |q| f32::from(*q) * scale)).collect();
         tensors[layout.positions].data.clone_from(positions);
-        put_norm(&mut tensors, layout.norm, norm);
-        for (place, layer) in layout.layers.iter().zip(layers) {
-            put_linear(&mut tensors, &[place.query, place.key, place.value], &layer.qkv)?;
-            put_linear(&mut tensors, &[place.output], &layer.output)?;
-            put_linear(&mut tensors, &[place.up], &layer.up)?;
-            put_linear(&mut tensors, &[place.down], &layer.down)?;
-            put_norm(&mut tensors, place.attention_norm, &layer.attention_norm);
-            put_norm(&mut tensors, place.output_norm, &layer.output_norm);
+        put_norm(&mut tensors, layout.norm, norm.as_ref()?);
+        for (place, block) in layout.layers.iter().zip(blocks) {
+            put_linear(&mut tensors, &[place.query, place.key, place.value], &block.qkv)?;
+            put_linear(&mut tensors, &[place.output], &block.output)?;
+            put_linear(&mut tensors, &[place.up], &block.up)?;
+            put_linear(&mut tensors, &[place.down], &block.down)?;
+            put_norm(&mut tensors, place.attention_norm, &block.attention_norm);
+            put_norm(&mut tensors, place.output_norm, &block.output_norm);
         }
         if let (Some(place), Some(table)) = (layout.relative, relative) {
             let (heads, longest) = (self.config.heads, self.config.max_tokens());
@@ -56,7 +55,7 @@ impl Encoder {
 
 fn put_norm(tensors: &mut [Tensor], place: Pair, norm: &Norm) {
     tensors[place.weight].data.clone_from(&norm.gain);
-    tensors[place.bias].data.clone_from(&norm.shift);
+    tensors[place.bias].data = norm.shift.clone().unwrap_or_default();
 }
 
 /// Copies the channels of a linear map to one or more tensors that follow each other in it.

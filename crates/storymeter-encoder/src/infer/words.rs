@@ -1,6 +1,9 @@
-//! The word embeddings: as floats, or in eight bits with one scale per word.
+//! The word embeddings: as floats, in eight bits with one scale per word, or packed so that states
+//! can be multiplied with them quickly.
 
+use super::net::{Linear, Weights};
 use crate::kernel::Isa;
+use crate::kernel::gemm::COLS;
 use crate::kernel::quantised::step_of;
 use crate::kernel::steps::{STATES, products_f32, products_i8};
 use std::borrow::Cow;
@@ -8,7 +11,12 @@ use std::borrow::Cow;
 /// One row per entry of the vocabulary.
 pub(super) enum Words {
     F32(Vec<f32>),
-    I8 { rows: Cow<'static, [i8]>, scales: Vec<f32> },
+    I8 {
+        rows: Cow<'static, [i8]>,
+        scales: Vec<f32>,
+    },
+    /// One output per entry.
+    Packed(Linear),
 }
 
 impl Words {
@@ -24,30 +32,44 @@ impl Words {
         Words::I8 { rows: rows.into(), scales }
     }
 
-    /// Sets `out` to the embedding of `id` plus `position`.
-    pub(super) fn add(&self, id: u32, position: &[f32], out: &mut [f32]) {
+    /// Whether states can be multiplied with the rows quickly.
+    pub(super) fn is_packed(&self) -> bool {
+        matches!(self, Words::Packed(_))
+    }
+
+    /// The number of rows of `width` numbers.
+    pub(super) fn entries(&self, width: usize) -> usize {
+        match self {
+            Words::F32(rows) => rows.len() / width,
+            Words::I8 { scales, .. } => scales.len(),
+            Words::Packed(linear) => linear.outputs,
+        }
+    }
+
+    /// Sets `out` to the embedding of `id`.
+    pub(super) fn copy(&self, id: u32, out: &mut [f32]) {
         let (id, width) = (id as usize, out.len());
         match self {
-            Words::F32(rows) => {
-                for ((x, w), p) in out.iter_mut().zip(&rows[id * width..][..width]).zip(position) {
-                    *x = w + p;
-                }
-            }
+            Words::F32(rows) => out.copy_from_slice(&rows[id * width..][..width]),
             Words::I8 { rows, scales } => {
-                let scale = scales[id];
-                for ((x, q), p) in out.iter_mut().zip(&rows[id * width..][..width]).zip(position) {
-                    *x = f32::from(*q) * scale + p;
+                for (x, q) in out.iter_mut().zip(&rows[id * width..][..width]) {
+                    *x = f32::from(*q) * scales[id];
                 }
             }
+            Words::Packed(Linear { weights: Weights::F32(packed), .. }) => {
+                let panel = &packed[id / COLS * COLS * width..][..COLS * width];
+                for (x, row) in out.iter_mut().zip(panel.chunks_exact(COLS)) {
+                    *x = row[id % COLS];
+                }
+            }
+            Words::Packed(Linear { weights: Weights::I8(packed), .. }) => packed.copy_row(id, out),
         }
     }
 
     /// The products of every row with `states` (of `width` numbers each): one vector per state.
+    /// There are none of packed words, which are multiplied as a [`Linear`].
     pub(super) fn products(&self, isa: Isa, states: &[f32], width: usize) -> Vec<Vec<f32>> {
-        let entries = match self {
-            Words::F32(rows) => rows.len() / width,
-            Words::I8 { scales, .. } => scales.len(),
-        };
+        let entries = self.entries(width);
         let mut results = Vec::with_capacity(states.len() / width);
         let mut block = vec![[0.0; STATES]; entries];
         for part in states.chunks(STATES * width) {
@@ -58,6 +80,7 @@ impl Words {
                 Words::I8 { rows, scales } => {
                     products_i8(isa, rows, scales, width, &padded, &mut block)
                 }
+                Words::Packed(_) => return Vec::new(),
             }
             let count = part.len() / width;
             results

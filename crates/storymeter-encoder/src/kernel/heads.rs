@@ -22,6 +22,13 @@ pub(crate) struct Shape {
     pub(crate) stride: usize,
 }
 
+/// Rows of one kind, of all heads of some tokens.
+#[derive(Clone, Copy)]
+pub(crate) struct Side<'a> {
+    pub(crate) numbers: &'a [f32],
+    pub(crate) shape: Shape,
+}
+
 /// One right side for each head, packed as weights are.
 #[derive(Default)]
 struct PackedHeads {
@@ -81,31 +88,25 @@ pub(crate) struct StoryI8 {
 }
 
 impl StoryI8 {
-    /// Makes room for stories of this shape with up to `queries` queries.
-    pub(crate) fn fit(&mut self, shape: Shape, queries: usize) {
-        let Shape { heads, width, len, .. } = shape;
-        self.queries.fit(queries * heads, width);
+    /// Makes room for queries and keys of these shapes.
+    pub(crate) fn fit(&mut self, queries: Shape, keys: Shape) {
+        let Shape { heads, width, len, .. } = keys;
+        self.queries.fit(queries.len * queries.heads, width);
         self.keys.fill(heads, width, len, |_, _, _| ());
         self.values.fill(heads, len, width, |_, _, _| ());
     }
 
-    /// Quantises `count` rows of queries, and all rows of keys and values.
-    pub(crate) fn fill(
-        &mut self,
-        isa: Isa,
-        shape: Shape,
-        (queries, count): (&[f32], usize),
-        keys: &[f32],
-        values: &[f32],
-    ) {
-        let Shape { heads, width, len, stride } = shape;
+    /// Quantises queries, keys and values. Keys and values have the same shape.
+    pub(crate) fn fill(&mut self, isa: Isa, queries: Side<'_>, keys: Side<'_>, values: Side<'_>) {
+        let Shape { heads, width, len, stride } = queries.shape;
         (self.heads, self.width) = (heads, width);
-        self.queries.quantise(isa, queries, (stride, heads), count * heads, width);
+        self.queries.quantise(isa, queries.numbers, (stride, heads), len * heads, width);
+        let Shape { heads, len, .. } = keys.shape;
         self.keys.fill(heads, width, len, |data, scales, sums| {
-            pack_keys(isa, keys, shape, data, scales, sums);
+            pack_keys(isa, keys.numbers, keys.shape, data, scales, sums);
         });
         self.values.fill(heads, len, width, |data, scales, sums| {
-            pack_values(isa, values, shape, data, scales, sums);
+            pack_values(isa, values.numbers, values.shape, data, scales, sums);
         });
     }
 

@@ -11,6 +11,8 @@ pub enum Activation {
     GeluTanh,
     /// Rectified linear (`relu`).
     Relu,
+    /// `x` times the logistic function (`silu`), as in Llama.
+    Silu,
 }
 
 /// Adding 1.5 * 2^23 to a small number leaves the nearest integer in its low bits, which avoids a
@@ -106,6 +108,19 @@ pub(crate) fn gelu_tanh(x: f32) -> f32 {
     0.5 * x * (1.0 + tanh(TANH_SCALE * (x + TANH_CUBE * x * x * x)))
 }
 
+#[inline(always)]
+pub(crate) fn silu(x: f32) -> f32 {
+    x / (1.0 + exp(-x))
+}
+
+/// The derivative of [`silu`].
+#[cfg(feature = "train")]
+#[inline(always)]
+pub(crate) fn silu_slope(x: f32) -> f32 {
+    let logistic = 1.0 / (1.0 + exp(-x));
+    logistic * (1.0 + x * (1.0 - logistic))
+}
+
 /// The derivative of [`gelu_erf`]: the normal distribution function plus `x` times the normal
 /// density.
 #[cfg(feature = "train")]
@@ -154,6 +169,7 @@ mod tests {
         assert!(worst(exp, f64::exp) < 3e-7);
         assert!(worst(tanh, f64::tanh) < 3e-7);
         assert!(worst(gelu_erf, |x| 0.5 * x * (1.0 + erf_series(x / 2f64.sqrt()))) < 2e-7);
+        assert!(worst(silu, |x| x / (1.0 + (-x).exp())) < 3e-7);
         let inner = |x: f64| (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
         assert!(worst(gelu_tanh, |x| 0.5 * x * (1.0 + inner(x).tanh())) < 1e-6);
     }

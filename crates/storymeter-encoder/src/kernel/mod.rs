@@ -14,7 +14,10 @@ pub(crate) mod quantised;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub(crate) mod likelihood;
 pub(crate) mod math;
+pub(crate) mod norm;
+pub(crate) mod rotary;
 pub(crate) mod softmax;
 pub(crate) mod steps;
 

@@ -141,6 +141,14 @@ impl PackedI8 {
         rows
     }
 
+    /// Sets `out` to the numbers that the weights of channel `j` stand for.
+    pub(crate) fn copy_row(&self, j: usize, out: &mut [f32]) {
+        let panel = &self.data[j / COLS * COLS * quantised_len(self.k)..];
+        for (p, out) in out.iter_mut().enumerate() {
+            *out = f32::from(panel[(p / 4 * COLS + j % COLS) * 4 + p % 4]) * self.scales[j];
+        }
+    }
+
     /// The panels.
     pub(crate) fn data(&self) -> &[i8] {
         &self.data

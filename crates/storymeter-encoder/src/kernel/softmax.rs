@@ -20,17 +20,20 @@ vectorised! {
     /// Turns rows of scores into `exp(scale * score + bias - largest)`. `inverse` gets one over the
     /// sum of each row.
     ///
-    /// Row `r` belongs to query `first + r`. The sums are divided out after the product with the
-    /// values, which has fewer columns.
+    /// Row `r` belongs to query `first + r`, which sees only the keys up to its own if `causal`.
+    /// The sums are divided out after the product with the values, which has fewer columns.
     pub(crate) fn softmax_rows(
         scores: &mut [f32],
         keys: usize,
         scale: f32,
         bias: Option<RelativeBias<'_>>,
         first: usize,
+        causal: bool,
         inverse: &mut [f32],
     ) {
         for (r, (row, inverse)) in scores.chunks_exact_mut(keys).zip(inverse).enumerate() {
+            let (row, hidden) = row.split_at_mut(visible(keys, first + r, causal));
+            hidden.fill(0.0);
             let sum = match bias {
                 Some(bias) => {
                     let from = bias.centre - (first + r);
@@ -50,6 +53,12 @@ vectorised! {
             *inverse = 1.0 / sum;
         }
     }
+}
+
+/// How many of `keys` keys a query sees.
+#[inline(always)]
+fn visible(keys: usize, query: usize, causal: bool) -> usize {
+    if causal { keys.min(query + 1) } else { keys }
 }
 
 /// Keeps the tiles of a product with at most [`ROWS`](super::gemm::ROWS) rows side by side, where
@@ -80,7 +89,8 @@ vectorised! {
     /// One byte would lose keys with less than a 510th of the largest probability. In a long story
     /// these may be most of the keys, and hold half of the attention.
     ///
-    /// Row `r` belongs to query `first + r`. Its high bytes are row `2 * r` of `bytes`, and its low
+    /// Row `r` belongs to query `first + r`, which sees only the keys up to its own if `causal`. Its
+    /// high bytes are row `2 * r` of `bytes`, and its low
     /// bytes are row `2 * r + 1`.
     pub(crate) fn softmax_bytes(
         tiles: &mut [TileF32],
@@ -89,13 +99,13 @@ vectorised! {
         scale: f32,
         bias: Option<RelativeBias<'_>>,
         first: usize,
+        causal: bool,
         bytes: &mut [u8],
         inverse: &mut [f32],
     ) {
         // Powers of two instead of e: the factor goes into the scale.
         let scale = scale * std::f32::consts::LOG2_E;
         let stride = tiles.len() * COLS;
-        let padding = keys + COLS - stride;
         let pairs = bytes.chunks_exact_mut(2 * stride).zip(inverse.as_chunks_mut::<2>().0);
         for (r, (bytes, inverse)) in pairs.enumerate().take(rows) {
             if let Some(bias) = bias {
@@ -106,8 +116,9 @@ vectorised! {
                     }
                 }
             }
-            if let Some(last) = tiles.last_mut() {
-                last[r][padding..].fill(f32::NEG_INFINITY);
+            let seen = visible(keys, first + r, causal);
+            for (t, tile) in tiles.iter_mut().enumerate().skip(seen / COLS) {
+                tile[r][seen.saturating_sub(t * COLS)..].fill(f32::NEG_INFINITY);
             }
             let top = largest(tiles, r);
             let sum = match bias {

@@ -204,6 +204,7 @@ pub(crate) fn activate(x: &mut [f32], activation: Activation) {
         Activation::GeluErf => x.iter_mut().for_each(|x| *x = math::gelu_erf(*x)),
         Activation::GeluTanh => x.iter_mut().for_each(|x| *x = math::gelu_tanh(*x)),
         Activation::Relu => x.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { 0.0 }),
+        Activation::Silu => x.iter_mut().for_each(|x| *x = math::silu(*x)),
     }
 }
 

@@ -6,14 +6,19 @@ pub use outputs::{Outputs, Pooling, Run, States};
 
 use crate::batch::Batch;
 use crate::config::Config;
-use crate::infer::{Encoder, Workspace};
+#[cfg(feature = "cuda")]
+use crate::cuda::CudaModel;
+use crate::grid::Grid;
+use crate::infer::Cpu;
+#[cfg(feature = "cuda")]
+use crate::infer::eight_bits::EightBits;
 use crate::kernel::Isa;
 use crate::parameters::Parameters;
 use crate::source::{self, Tensors};
 use crate::tokenizer::Tokenizer;
 use crate::{Error, Result};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::borrow::Cow;
+use std::path::Path;
 
 /// Where a model computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -101,11 +106,9 @@ pub struct Model {
 
 /// The model on the device on which it computes.
 enum Engine {
-    Cpu {
-        encoder: Encoder,
-        /// Work buffers that no run uses at the moment.
-        idle: Mutex<Vec<Workspace>>,
-    },
+    Cpu(Cpu),
+    #[cfg(feature = "cuda")]
+    Cuda(CudaModel),
 }
 
 impl Model {
@@ -133,24 +136,58 @@ impl Model {
         device: Device,
         precision: Precision,
     ) -> Result<Model> {
-        let engine = match device {
-            Device::Cpu => {
-                Encoder::refuse(precision)?;
-                let parameters = Parameters::of(&config, tensors)?;
-                let encoder = Encoder::new(config, &parameters, precision, Isa::detect());
-                Engine::Cpu { encoder, idle: Mutex::default() }
+        match device {
+            Device::Cpu => Model::on_cpu(config, tensors, precision, Isa::detect()),
+            #[cfg(feature = "cuda")]
+            Device::Cuda(ordinal) => {
+                let model = CudaModel::open(ordinal, config, tensors, precision)?;
+                Ok(Model::of(Engine::Cuda(model), tensors.path()))
             }
-            Device::Cuda(_) => return Err(Error::NoOutput("cannot run on a GPU yet".into())),
-        };
-        let path = PathBuf::from(tensors.path());
-        let tokenizer = Err(Error::Tokenizer { path, problem: "has no tokeniser".into() });
-        Ok(Model { engine, tokenizer, fingerprint: String::new() })
+            #[cfg(not(feature = "cuda"))]
+            Device::Cuda(_) => Err(crate::DeviceError::NotBuilt.into()),
+        }
+    }
+
+    /// As [`Model::from_tensors`] on the CPU, but with chosen instructions. In int8 they change
+    /// nothing, in f32 the last digits.
+    ///
+    /// # Errors
+    /// As [`Model::from_tensors`].
+    pub fn on_cpu(
+        config: Config,
+        tensors: &dyn Tensors,
+        precision: Precision,
+        isa: Isa,
+    ) -> Result<Model> {
+        let cpu = Cpu::new(config, tensors, precision, isa)?;
+        Ok(Model::of(Engine::Cpu(cpu), tensors.path()))
+    }
+
+    /// A model without tokeniser and fingerprint. Errors name `path`.
+    fn of(engine: Engine, path: &Path) -> Model {
+        let problem = "has no tokeniser".into();
+        Model {
+            engine,
+            tokenizer: Err(Error::Tokenizer { path: path.into(), problem }),
+            fingerprint: String::new(),
+        }
+    }
+
+    /// The model on the CPU, if it is there.
+    fn cpu(&self) -> Option<&Cpu> {
+        match &self.engine {
+            Engine::Cpu(cpu) => Some(cpu),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(_) => None,
+        }
     }
 
     /// The sizes and choices of the model.
     pub fn config(&self) -> &Config {
         match &self.engine {
-            Engine::Cpu { encoder, .. } => encoder.config(),
+            Engine::Cpu(cpu) => &cpu.config,
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(model) => model.config(),
         }
     }
 
@@ -168,9 +205,27 @@ impl Model {
         &self.fingerprint
     }
 
+    /// How the model multiplies.
+    pub fn precision(&self) -> Precision {
+        match &self.engine {
+            Engine::Cpu(cpu) => cpu.precision(),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(model) => model.precision(),
+        }
+    }
+
+    /// The instructions of the processor that are used, or would be on the CPU.
+    pub fn isa(&self) -> Isa {
+        self.cpu().map_or_else(Isa::detect, Cpu::isa)
+    }
+
     /// Whether the model has the weights of a head.
-    pub fn has(&self, _head: Head) -> bool {
-        false
+    pub fn has(&self, head: Head) -> bool {
+        match &self.engine {
+            Engine::Cpu(cpu) => cpu.has(head),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(model) => model.has(head),
+        }
     }
 
     /// Computes what `outputs` names, for all sequences of `batch`.
@@ -182,57 +237,103 @@ impl Model {
     /// If a sequence is too long or has a token that is not in the vocabulary, and if the model has
     /// no such output.
     pub fn run(&self, batch: &Batch, outputs: &Outputs) -> Result<Run> {
-        batch.check(self.config())?;
+        let segments = match &self.engine {
+            Engine::Cpu(cpu) => cpu.segments(),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(model) => model.config().segments,
+        };
+        batch.check_for(self.config(), segments)?;
+        self.check(batch, outputs)?;
+        match &self.engine {
+            Engine::Cpu(cpu) => Ok(cpu.run(batch, outputs)),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(model) => model.run(batch, outputs),
+        }
+    }
+
+    /// Checks that the model has what is asked for.
+    fn check(&self, batch: &Batch, outputs: &Outputs) -> Result<()> {
         let config = self.config();
-        let deepest = outputs.layers.last().copied();
-        if let Some(layer) = deepest.filter(|layer| *layer > config.layers) {
-            let problem =
-                format!("has {} layers, so that there is no layer {layer}", config.layers);
+        if let Some(layer) = outputs.layers.last().filter(|layer| **layer > config.layers) {
+            let layers = config.layers;
+            let problem = format!("has {layers} layers, so that there is no layer {layer}");
             return Err(Error::NoOutput(problem));
         }
-        if let Some((head, _)) = &outputs.logits {
+        let heads = outputs.logits.iter().map(|(head, _)| *head);
+        let heads = heads.chain(outputs.likelihoods.then_some(Head::NextToken));
+        if let Some(head) = heads.into_iter().find(|head| !self.has(*head)) {
             return Err(Error::NoOutput(format!("has no {}", head.name())));
         }
-        if outputs.likelihoods {
-            return Err(Error::NoOutput(format!("has no {}", Head::NextToken.name())));
-        }
-        let last = deepest.unwrap_or(config.layers);
-        let layers = if outputs.layers.is_empty() { &[last][..] } else { &outputs.layers };
-        let mut run = Run::new(batch, config.hidden, layers);
-        match &self.engine {
-            Engine::Cpu { encoder, idle } => {
-                let lock = || idle.lock().expect("no thread panics while it holds the lock");
-                let mut workspace = lock().pop().unwrap_or_default();
-                run.states = encoder.layers(batch, layers, &mut workspace)?;
-                lock().push(workspace);
+        if let Some((head, positions)) = &outputs.logits {
+            let targets = config.has_decoder() && *head == Head::NextToken;
+            let (count, bounds) = match targets {
+                true => (batch.targets(), batch.target_bounds()),
+                false => (batch.len(), batch.bounds()),
+            };
+            let there = |&(story, token): &(usize, usize)| {
+                story < count && token < bounds[story + 1] - bounds[story]
+            };
+            if let Some((story, token)) = positions.iter().find(|position| !there(position)) {
+                let problem = format!("it has no token {token}");
+                return Err(Error::Batch { story: *story, problem });
             }
         }
-        if let Some(pooling) = outputs.pooled {
-            run.pooled = pooled(&run, batch, last, pooling);
-        }
-        Ok(run)
+        Ok(())
     }
 }
 
-/// One vector per sequence.
-fn pooled(run: &Run, batch: &Batch, layer: usize, pooling: Pooling) -> Vec<f32> {
-    let (states, width) = (run.layer(layer), run.width);
-    let mut pooled = vec![0.0; batch.len() * width];
-    for (i, out) in pooled.chunks_exact_mut(width).enumerate() {
-        let states = states.sequence(i);
-        let states = &states[..batch.readings()[i].attended * width];
-        match pooling {
-            _ if states.is_empty() => {}
-            Pooling::First => out.copy_from_slice(&states[..width]),
-            Pooling::Mean => {
-                let mut sums = vec![0f64; width];
-                for state in states.chunks_exact(width) {
-                    sums.iter_mut().zip(state).for_each(|(sum, x)| *sum += f64::from(*x));
-                }
-                let count = (states.len() / width) as f64;
-                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = (sum / count) as f32);
-            }
-        }
+/// What UNION's own model files and heads need of an int8 encoder.
+impl Model {
+    /// For each of some states (rows of the hidden width), its products with the embeddings of all
+    /// vocabulary entries. They are the logits of a head that is tied to the word embeddings. There
+    /// are none unless the model is on the CPU.
+    pub fn word_products(&self, states: &[f32]) -> Vec<Vec<f32>> {
+        self.cpu().map_or_else(Vec::new, |cpu| cpu.word_products(states))
     }
-    pooled
+
+    /// The weights as named parts in little-endian bytes; `None` unless this is an int8 encoder on
+    /// the CPU.
+    pub fn parts(&self) -> Option<Vec<(String, Vec<u8>)>> {
+        self.cpu()?.parts()
+    }
+
+    /// The weights in single precision: for each one the number that its eight bits stand for.
+    /// Returns `None` unless this is an int8 encoder on the CPU.
+    ///
+    /// Packing adds the first segment to every position, so that the segments are zero here.
+    pub fn parameters(&self) -> Option<Parameters> {
+        self.cpu()?.parameters()
+    }
+
+    /// Makes an int8 encoder from the parts that [`Model::parts`] gave, with the same hidden
+    /// states, bit for bit. Borrowed weights stay where they are.
+    ///
+    /// # Errors
+    /// If a part is missing, does not have the size that `config` says, or holds NaN or infinity.
+    /// Errors name `path`.
+    pub fn from_parts(config: Config, find: Find<'_>, path: &Path) -> Result<Model> {
+        let cpu = Cpu::from_parts(config, find, path, Isa::detect())?;
+        Ok(Model::of(Engine::Cpu(cpu), path))
+    }
+
+    /// Makes an int8 encoder from the bytes that [`Parameters::packed`] gave. Its hidden states
+    /// are, bit for bit, those of [`Parameters::rounded`].
+    ///
+    /// # Errors
+    /// If a tensor is missing, does not have the size that `config` says, or holds NaN or infinity.
+    /// Errors name `path`.
+    pub fn from_packed(config: Config, grid: Grid, find: Find<'_>, path: &Path) -> Result<Model> {
+        let cpu = Cpu::from_packed(config, grid, find, path, Isa::detect())?;
+        Ok(Model::of(Engine::Cpu(cpu), path))
+    }
+
+    /// The weights for a device that multiplies in eight bits itself, with rows padded to
+    /// multiples of `multiple`; `None` unless this is an int8 encoder.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn eight_bits(&self, multiple: usize) -> Option<EightBits<'_>> {
+        self.cpu()?.eight_bits(multiple)
+    }
 }
+
+/// Finds the bytes of a part by its name.
+pub type Find<'a> = &'a dyn Fn(&str) -> Option<Cow<'static, [u8]>>;

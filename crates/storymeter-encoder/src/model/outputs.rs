@@ -2,6 +2,7 @@
 
 use super::Head;
 use crate::batch::Batch;
+use std::borrow::Cow;
 
 /// Which vector stands for a whole sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,7 +61,8 @@ impl Outputs {
     }
 
     /// The logits of a head at some tokens, each given by the place of its sequence in the batch
-    /// and its own place in the sequence.
+    /// and its own place in the sequence. For the next token of an encoder-decoder model, the
+    /// places are those of targets and of what the decoder reads for them.
     #[must_use]
     pub fn logits(
         mut self,
@@ -77,6 +79,20 @@ impl Outputs {
     pub fn likelihoods(mut self) -> Outputs {
         self.likelihoods = true;
         self
+    }
+
+    /// The last layer that has to be computed, of a model with `layers` layers.
+    pub(crate) fn depth(&self, layers: usize) -> usize {
+        if self.logits.is_some() || self.likelihoods {
+            return layers;
+        }
+        self.layers.last().copied().unwrap_or(layers)
+    }
+
+    /// Whether the targets have to be read.
+    pub(crate) fn needs_decoder(&self) -> bool {
+        let next = self.logits.as_ref().is_some_and(|(head, _)| *head == Head::NextToken);
+        next || self.likelihoods
     }
 }
 
@@ -102,6 +118,45 @@ pub struct Run {
 impl Run {
     pub(crate) fn new(batch: &Batch, width: usize, layers: &[usize]) -> Run {
         Run { width, bounds: batch.bounds().to_vec(), layers: layers.to_vec(), ..Run::default() }
+    }
+
+    /// Where the state of a token begins, in the last layer that was computed.
+    pub(crate) fn last_state(&self, sequence: usize, token: usize) -> usize {
+        let Run { width, bounds, layers, .. } = self;
+        let len = bounds[sequence + 1] - bounds[sequence];
+        (bounds[sequence] * layers.len() + (layers.len() - 1) * len + token) * width
+    }
+
+    /// The states of the last layer, sequence by sequence.
+    pub(crate) fn last_layer(&self) -> Cow<'_, [f32]> {
+        if self.layers.len() == 1 {
+            return Cow::Borrowed(&self.states);
+        }
+        let states = States { run: self, place: self.layers.len() - 1 };
+        (0..self.bounds.len() - 1).flat_map(|i| states.sequence(i)).copied().collect()
+    }
+
+    /// Computes one vector per sequence from the states of a layer.
+    pub(crate) fn pool(&mut self, batch: &Batch, layer: usize, pooling: Pooling) {
+        let width = self.width;
+        let mut pooled = vec![0.0; batch.len() * width];
+        let mut sums = vec![0f64; width];
+        for (i, out) in pooled.chunks_exact_mut(width).enumerate() {
+            let states = &self.layer(layer).sequence(i)[..batch.readings()[i].attended * width];
+            match pooling {
+                _ if states.is_empty() => {}
+                Pooling::First => out.copy_from_slice(&states[..width]),
+                Pooling::Mean => {
+                    sums.fill(0.0);
+                    for state in states.chunks_exact(width) {
+                        sums.iter_mut().zip(state).for_each(|(sum, x)| *sum += f64::from(*x));
+                    }
+                    let count = (states.len() / width) as f64;
+                    out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = (sum / count) as f32);
+                }
+            }
+        }
+        self.pooled = pooled;
     }
 
     /// The hidden states after a layer.

@@ -106,21 +106,29 @@ impl Tensors for Parameters {
 
 /// Tensors whose names are looked up without what may stand before them.
 pub(crate) struct Named<'a> {
-    pub(crate) tensors: &'a dyn Tensors,
+    tensors: &'a dyn Tensors,
     prefix: &'static str,
 }
 
 /// What may stand before a name if the file holds a model with heads.
-const PREFIXES: [&str; 4] = ["", "bert.", "distilbert.", "mpnet."];
+const PREFIXES: [&str; 7] =
+    ["", "bert.", "distilbert.", "mpnet.", "roberta.", "transformer.", "model."];
 
 impl<'a> Named<'a> {
-    /// Finds what stands before the names by looking for `known`, which every file must have.
-    pub(crate) fn new(tensors: &'a dyn Tensors, known: &str) -> Named<'a> {
+    /// Finds what stands before the names by looking for one of `known`, which every file must
+    /// have.
+    pub(crate) fn new(tensors: &'a dyn Tensors, known: &[&str]) -> Named<'a> {
         let names = tensors.names();
         let is_there = |prefix: &&str| {
-            names.iter().any(|name| name.strip_prefix(prefix).is_some_and(|rest| rest == known))
+            let mut bare = names.iter().filter_map(|name| name.strip_prefix(prefix));
+            bare.any(|name| known.contains(&name))
         };
         Named { tensors, prefix: PREFIXES.into_iter().find(is_there).unwrap_or("") }
+    }
+
+    /// The same tensors by their whole names, for the heads.
+    pub(crate) fn whole(&self) -> Named<'a> {
+        Named { tensors: self.tensors, prefix: "" }
     }
 
     pub(crate) fn error(&self, name: &str, problem: String) -> Error {

@@ -102,6 +102,7 @@ impl<B: Backend> Network<B> {
         parameters: &Parameters,
         heads: &[Tensor],
     ) -> Result<Network<B>> {
+        config.check_encoder()?;
         let layout = Layout::of(&config);
         let lengths = layout.expected.iter().map(|(_, shape)| shape.iter().product::<usize>());
         let found = parameters.tensors.iter().map(|tensor| tensor.data.len());

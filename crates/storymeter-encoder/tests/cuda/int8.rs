@@ -4,7 +4,7 @@ use super::config;
 use std::sync::Arc;
 use storymeter_encoder::cuda::{CudaEncoder, Vectors};
 use storymeter_encoder::{
-    Activation, Batch, Config, Encoder, Family, Isa, Parameters, Precision, Stream, Workspace,
+    Activation, Batch, Config, Family, Isa, Model, Outputs, Parameters, Precision, Stream,
 };
 
 /// A batch of stories of these lengths.
@@ -76,17 +76,18 @@ fn int8_on_the_gpu_gives_the_cpus_bytes() {
     ];
     let mut failures = Vec::new();
     for (name, config) in &configs {
-        let encoder =
-            Encoder::new(config.clone(), &lively(config, 7), Precision::Int8, Isa::detect());
+        let (weights, isa) = (lively(config, 7), Isa::detect());
+        let encoder = Model::on_cpu(config.clone(), &weights, Precision::Int8, isa).unwrap();
         let encoder = Arc::new(encoder);
         let gpu = CudaEncoder::int8(0, Arc::clone(&encoder)).unwrap();
         for (seed, lengths) in lengths.iter().enumerate() {
             let batch = batch_of(lengths, config, seed as u64);
-            let mut workspace = Workspace::new();
-            let hidden = encoder.encode(&batch, &mut workspace).unwrap();
-            let (width, stories) = (hidden.width(), || (0..batch.len()).map(|i| hidden.story(i)));
+            let run = encoder.run(&batch, &Outputs::new().layers([config.layers])).unwrap();
+            let hidden = run.layer(config.layers);
+            let width = hidden.width();
+            let stories = || (0..batch.len()).map(|i| hidden.sequence(i));
             let expected = [
-                (Vectors::States, "states", hidden.states().to_vec()),
+                (Vectors::States, "states", stories().flatten().copied().collect()),
                 (
                     Vectors::Firsts,
                     "firsts",

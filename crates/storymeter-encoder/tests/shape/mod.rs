@@ -18,6 +18,8 @@ pub fn config(
         hidden,
         layers,
         heads,
+        shared_heads: 1,
+        wide_heads: None,
         intermediate,
         positions: if mpnet { 514 } else { 512 },
         first_position: if mpnet { 2 } else { 0 },
@@ -28,6 +30,8 @@ pub fn config(
         padding: 0,
         hidden_dropout: 0.1,
         attention_dropout: 0.1,
+        rope: None,
+        decoder: None,
         source: serde_json::Map::new(),
     }
 }

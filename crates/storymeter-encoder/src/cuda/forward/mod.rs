@@ -16,14 +16,15 @@ use super::compile::Program;
 use super::device::{Device, word};
 use super::memory::Buffer;
 use super::model::{Network, Results, targets_of};
+use crate::Result;
 use crate::batch::Batch;
 use crate::config::Config;
 use crate::model::{self, Outputs, Pooling};
 use crate::source::Tensors;
-use crate::{Error, Result};
 use heads::{Head, MaskedWord};
 use rows::{Indices, Spans};
 use stack::{Memory, Stack, Tokens};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 use steps::Steps;
@@ -51,41 +52,36 @@ impl<N: Number> Forward<N> {
     }
 
     /// The tokens of some sequences.
-    fn tokens(&self, batch: &Batch, sequences: &Range<usize>) -> Result<Tokens> {
+    fn tokens(&self, batch: &Batch, sequences: &Range<usize>) -> Tokens {
         let device = &self.steps.device;
         let bounds = &batch.bounds()[sequences.start..=sequences.end];
         let (first, end) = (bounds[0], bounds[bounds.len() - 1]);
         let (mut places, mut kinds, mut spans) = (Vec::new(), Vec::new(), Vec::new());
-        for (story, pair) in sequences.clone().zip(bounds.windows(2)) {
-            let (len, reading) = (pair[1] - pair[0], batch.readings()[story]);
-            if reading.second < len && self.config.segments < 2 && self.encoder.segments.is_some() {
-                let problem = "it has a second segment, and the model has one segment only".into();
-                return Err(Error::Batch { story, problem });
-            }
+        for (sequence, pair) in sequences.clone().zip(bounds.windows(2)) {
+            let (len, reading) = (pair[1] - pair[0], batch.readings()[sequence]);
             places.extend((0..len).map(|i| word(self.config.first_position + i)));
             kinds.extend((0..len).map(|i| u32::from(i >= reading.second)));
             let begin = pair[0] - first;
             spans.push((begin..begin + len, begin..begin + reading.attended));
         }
-        Ok(Tokens {
+        Tokens {
             ids: Indices::new(device, &batch.ids()[first..end]),
             places: Indices::new(device, &places),
             kinds: Indices::new(device, &kinds),
             spans: Spans::new(device, &spans),
-        })
+        }
     }
 
-    /// The states of the decoder for the targets of some sequences, and what is to be predicted
-    /// from each row.
+    /// The states of the decoder for the targets of some sequences, one target after the other.
     fn decode(
         &self,
         decoder: &Stack<N>,
         batch: &Batch,
         sequences: &Range<usize>,
         states: &Buffer<f32>,
-    ) -> Option<(Rc<Buffer<f32>>, Vec<u32>)> {
+    ) -> Option<Rc<Buffer<f32>>> {
         let (device, start) = (&self.steps.device, self.config.decoder?.start);
-        let (mut ids, mut wanted, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ids, mut places) = (Vec::new(), Vec::new());
         let (mut own, mut across) = (Vec::new(), Vec::new());
         let before = batch.bounds()[sequences.start];
         for target in targets_of(batch, sequences) {
@@ -93,47 +89,48 @@ impl<N: Number> Forward<N> {
             let (begin, len) = (ids.len(), tokens.len());
             // The decoder reads its start token, and then what it had to predict before.
             ids.extend(std::iter::once(start).chain(tokens.iter().copied()).take(len));
-            wanted.extend_from_slice(tokens);
             places.extend((0..len).map(|i| word(self.config.first_position + i)));
             own.push((begin..begin + len, begin..begin + len));
             let first = batch.span(source).start - before;
             across.push((begin..begin + len, first..first + batch.readings()[source].attended));
         }
+        if ids.is_empty() {
+            return None;
+        }
         let tokens = Tokens {
+            kinds: Indices::new(device, &vec![0; ids.len()]),
             ids: Indices::new(device, &ids),
             places: Indices::new(device, &places),
-            kinds: Indices::new(device, &vec![0; ids.len()]),
             spans: Spans::new(device, &own),
         };
         let memory = Memory { states, spans: Spans::new(device, &across) };
-        let last = [decoder.blocks.len()];
-        let states = decoder.run(&self.steps, &tokens, Some(&memory), &last).pop()?;
-        Some((states, wanted))
+        decoder.run(&self.steps, &tokens, Some(&memory), &[decoder.blocks.len()]).pop()
     }
 
-    /// The likelihoods of the tokens of some sequences, or of their targets.
+    /// The likelihoods of the tokens of some sequences, or of their targets, given the states of
+    /// all tokens before them.
     fn likelihoods(
         &self,
         batch: &Batch,
         sequences: &Range<usize>,
         states: &Buffer<f32>,
     ) -> Option<Buffer<f32>> {
-        let head = self.next_token.as_ref()?;
-        if let Some(decoder) = &self.decoder {
-            let (states, wanted) = self.decode(decoder, batch, sequences, states)?;
-            let rows: Vec<u32> = (0..word(wanted.len())).collect();
-            return Some(head.likelihoods(&self.steps, &states, &rows, &wanted));
-        }
-        let before = batch.bounds()[sequences.start];
         let (mut rows, mut wanted) = (Vec::new(), Vec::new());
-        for sequence in sequences.clone() {
-            let span = batch.span(sequence);
-            rows.extend((span.start..span.end.saturating_sub(1)).map(|row| word(row - before)));
-            wanted.extend(batch.ids()[span].iter().skip(1));
+        if self.decoder.is_some() {
+            targets_of(batch, sequences).for_each(|target| wanted.extend(batch.target(target)));
+            rows.extend(0..word(wanted.len()));
+        } else {
+            let before = batch.bounds()[sequences.start];
+            for sequence in sequences.clone() {
+                let span = batch.span(sequence);
+                rows.extend((span.start..span.end.saturating_sub(1)).map(|row| word(row - before)));
+                wanted.extend(batch.ids()[span].iter().skip(1));
+            }
         }
-        Some(head.likelihoods(&self.steps, states, &rows, &wanted))
+        Some(self.next_token.as_ref()?.likelihoods(&self.steps, states, &rows, &wanted))
     }
 
+    /// The logits of a head at some rows of states.
     fn logits(&self, head: model::Head, rows: &[u32], states: &Buffer<f32>) -> Option<Buffer<f32>> {
         let indices = Indices::new(&self.steps.device, rows);
         let active = self.steps.gather(states, &indices, self.config.hidden);
@@ -146,6 +143,30 @@ impl<N: Number> Forward<N> {
             }
             model::Head::Answer => Some(self.answer.as_ref()?.logits(&self.steps, active.view())),
         }
+    }
+
+    /// The rows of the tokens at some positions: of sequences or, for the next token of a decoder,
+    /// of targets.
+    fn rows_of(
+        &self,
+        head: model::Head,
+        positions: &[(usize, usize)],
+        batch: &Batch,
+        sequences: &Range<usize>,
+    ) -> Vec<u32> {
+        let mut begins = HashMap::new();
+        if self.decoder.is_some() && head == model::Head::NextToken {
+            let mut begin = 0;
+            for target in targets_of(batch, sequences) {
+                begins.insert(target, begin);
+                begin += batch.target(target).len();
+            }
+        } else {
+            let before = batch.bounds()[sequences.start];
+            begins.extend(sequences.clone().map(|i| (i, batch.span(i).start - before)));
+        }
+        let row = |(unit, token): &(usize, usize)| begins.get(unit).map(|at| word(at + token));
+        positions.iter().filter_map(row).collect()
     }
 }
 
@@ -184,42 +205,34 @@ impl<N: Number> Network for Forward<N> {
             }
             return Ok(results);
         }
-        let tokens = self.tokens(batch, &sequences)?;
-        let last = self.config.layers;
-        let pooled = outputs.layers.last().copied().unwrap_or(last);
+        let tokens = self.tokens(batch, &sequences);
+        let depth = outputs.depth(self.config.layers);
         let mut kept = outputs.layers.clone();
-        if outputs.logits.is_some() || outputs.likelihoods {
-            kept.push(last);
-        }
-        if outputs.pooled.is_some() {
-            kept.push(pooled);
-        }
-        kept.sort_unstable();
+        kept.push(depth);
         kept.dedup();
-        let states = self.encoder.run(&self.steps, &tokens, None, &kept);
-        let after = |layer: usize| -> Option<&Rc<Buffer<f32>>> {
-            states.get(kept.iter().position(|kept| *kept == layer)?)
-        };
-        results.layers =
-            outputs.layers.iter().filter_map(|layer| after(*layer)).map(Rc::clone).collect();
-        if let (Some(pooling), Some(states)) = (outputs.pooled, after(pooled)) {
+        let mut states = self.encoder.run(&self.steps, &tokens, None, &kept);
+        let Some(last) = states.last().map(Rc::clone) else { return Ok(results) };
+        states.truncate(outputs.layers.len());
+        results.layers = states;
+        if let Some(pooling) = outputs.pooled {
             let ends = sequences.clone().zip(bounds).flat_map(|(sequence, begin)| {
                 let begin = begin - bounds[0];
                 [begin, begin + batch.readings()[sequence].attended].map(word)
             });
             let ends = Indices::new(&self.steps.device, &ends.collect::<Vec<u32>>());
             let mean = pooling == Pooling::Mean;
-            results.pooled = Some(self.steps.pool(states, &ends, mean, self.config.hidden));
+            results.pooled = Some(self.steps.pool(&last, &ends, mean, self.config.hidden));
         }
-        if let (Some((head, positions)), Some(states)) = (&outputs.logits, after(last)) {
-            let inside = positions.iter().filter(|(sequence, _)| sequences.contains(sequence));
-            let row = |(sequence, token): &(usize, usize)| {
-                word(batch.span(*sequence).start + token - bounds[0])
-            };
-            let rows: Vec<u32> = inside.map(row).collect();
-            results.logits = self.logits(*head, &rows, states);
+        let decoder = self.decoder.as_ref().filter(|_| outputs.needs_decoder());
+        let decoded = decoder.and_then(|stack| self.decode(stack, batch, &sequences, &last));
+        // What predicts the next token, if anything does.
+        let before_next = if decoder.is_some() { decoded.as_ref() } else { Some(&last) };
+        if let Some((head, positions)) = &outputs.logits {
+            let states = if *head == model::Head::NextToken { before_next } else { Some(&last) };
+            let rows = self.rows_of(*head, positions, batch, &sequences);
+            results.logits = states.and_then(|states| self.logits(*head, &rows, states));
         }
-        if let Some(states) = after(last).filter(|_| outputs.likelihoods) {
+        if let Some(states) = before_next.filter(|_| outputs.likelihoods) {
             results.likelihoods = self.likelihoods(batch, &sequences, states);
         }
         Ok(results)

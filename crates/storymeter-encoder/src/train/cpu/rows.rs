@@ -92,6 +92,7 @@ vectorised! {
             Activation::GeluErf => pairs.for_each(|(d, &x)| *d *= math::gelu_erf_slope(x)),
             Activation::GeluTanh => pairs.for_each(|(d, &x)| *d *= math::gelu_tanh_slope(x)),
             Activation::Relu => pairs.for_each(|(d, &x)| *d *= if x > 0.0 { 1.0 } else { 0.0 }),
+            Activation::Silu => pairs.for_each(|(d, &x)| *d *= math::silu_slope(x)),
         }
     }
 }
