@@ -16,6 +16,9 @@ mod report;
 mod shape;
 #[allow(dead_code, reason = "some of it is for tests/pytorch_steps.rs")]
 mod steps;
+#[allow(dead_code, reason = "some of it is for tests/architectures.rs")]
+#[path = "../tiny/mod.rs"]
+mod tiny;
 
 use half::{bf16, f16};
 use loss::{head_tensors, learn};
