@@ -71,9 +71,8 @@ fn deviation(truth: &[f32], found: &[f32], width: usize) -> (f64, f64) {
         a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
     };
     let pairs = truth.chunks_exact(width).zip(found.chunks_exact(width));
-    let far: Vec<f64> = pairs
-        .map(|(a, b)| 1.0 - product(a, b) / (product(a, a) * product(b, b)).sqrt())
-        .collect();
+    let far: Vec<f64> =
+        pairs.map(|(a, b)| 1.0 - product(a, b) / (product(a, a) * product(b, b)).sqrt()).collect();
     (far.iter().sum::<f64>() / far.len() as f64, far.iter().copied().fold(0.0, f64::max))
 }
 

@@ -37,6 +37,9 @@ pub(super) enum Choice {
     ByRows,
     /// The one that is fastest for many rows, whatever their number, and no algorithm that sums
     /// parts of one number separately. The numbers of a row then do not depend on other rows.
+    ///
+    /// Floats are multiplied as TF32, which has eleven bits of precision: whoever needs more splits
+    /// them into numbers of as many bits.
     Steady,
 }
 
@@ -141,6 +144,7 @@ struct Key {
     formats: [Format; 3],
     add: bool,
     bias: bool,
+    tf32: bool,
 }
 
 /// The descriptors of one product.
@@ -190,7 +194,10 @@ impl Plan {
     #[expect(unsafe_code, reason = "calls cuBLASLt")]
     fn new(key: &Key, bias: Option<u64>) -> Result<Plan, result::CublasError> {
         use sys::cublasLtMatmulDescAttributes_t as Attribute;
-        let compute = sys::cublasComputeType_t::CUBLAS_COMPUTE_32F;
+        let compute = match key.tf32 {
+            true => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
+            false => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F,
+        };
         let scale = sys::cudaDataType::CUDA_R_32F;
         let operation = Operation(result::create_matmul_desc(compute, scale)?);
         let shapes = key.which.shapes(key.extent);
@@ -274,6 +281,7 @@ impl Gemm {
             formats: matrices.map(|m| m.format),
             add,
             bias: bias.is_some(),
+            tf32: self.choice == Choice::Steady && matrices.iter().all(|m| m.format == Format::F32),
         };
         let rows = match self.choice {
             Choice::ByRows => bucket(extent.rows),

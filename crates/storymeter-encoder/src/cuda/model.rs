@@ -411,7 +411,7 @@ mod tests {
     #[test]
     fn a_batch_is_cut_between_sequences_and_targets_count_with_their_sequence() {
         let mut batch = Batch::new();
-        assert_eq!(cut(&batch), [0..0]);
+        assert_eq!(cut(&batch).first(), Some(&(0..0)));
         for len in [PIECE / 2, PIECE / 2, 1, 2 * PIECE, 1] {
             batch.push(&vec![0; len]);
         }

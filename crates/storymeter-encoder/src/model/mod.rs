@@ -106,7 +106,7 @@ pub struct Model {
 
 /// The model on the device on which it computes.
 enum Engine {
-    Cpu(Cpu),
+    Cpu(Box<Cpu>),
     #[cfg(feature = "cuda")]
     Cuda(CudaModel),
 }
@@ -160,7 +160,7 @@ impl Model {
         isa: Isa,
     ) -> Result<Model> {
         let cpu = Cpu::new(config, tensors, precision, isa)?;
-        Ok(Model::of(Engine::Cpu(cpu), tensors.path()))
+        Ok(Model::of(Engine::Cpu(Box::new(cpu)), tensors.path()))
     }
 
     /// A model without tokeniser and fingerprint. Errors name `path`.
@@ -313,7 +313,7 @@ impl Model {
     /// Errors name `path`.
     pub fn from_parts(config: Config, find: Find<'_>, path: &Path) -> Result<Model> {
         let cpu = Cpu::from_parts(config, find, path, Isa::detect())?;
-        Ok(Model::of(Engine::Cpu(cpu), path))
+        Ok(Model::of(Engine::Cpu(Box::new(cpu)), path))
     }
 
     /// Makes an int8 encoder from the bytes that [`Parameters::packed`] gave. Its hidden states
@@ -324,7 +324,7 @@ impl Model {
     /// Errors name `path`.
     pub fn from_packed(config: Config, grid: Grid, find: Find<'_>, path: &Path) -> Result<Model> {
         let cpu = Cpu::from_packed(config, grid, find, path, Isa::detect())?;
-        Ok(Model::of(Engine::Cpu(cpu), path))
+        Ok(Model::of(Engine::Cpu(Box::new(cpu)), path))
     }
 
     /// The weights for a device that multiplies in eight bits itself, with rows padded to

@@ -271,9 +271,8 @@ impl<N: Number> Loader<'_, N> {
             activation: self.config.activation,
             norm: self.norm_from(&named, names.norm)?,
             words: Head {
-                words: own.unwrap_or_else(|| Rc::clone(words)),
+                words: self.steps.weight(own.unwrap_or_else(|| Rc::clone(words)), hidden),
                 bias: Some(self.steps.keep(&bias)),
-                outputs: vocabulary,
             },
         }))
     }
@@ -299,7 +298,7 @@ impl<N: Number> Loader<'_, N> {
             }
             None => None,
         };
-        Ok(Some(Head { words: own, bias, outputs: vocabulary }))
+        Ok(Some(Head { words: self.steps.weight(own, hidden), bias }))
     }
 
     /// The head for answers, if its weights are there.
@@ -310,8 +309,9 @@ impl<N: Number> Loader<'_, N> {
         }
         let weight = named.tensor("qa_outputs.weight", &[2, hidden])?.data;
         let bias = named.tensor("qa_outputs.bias", &[2])?.data;
-        let (words, bias) = (self.steps.keep_active(&weight), self.steps.keep(&bias));
-        Ok(Some(Head { words: Rc::new(words), bias: Some(bias), outputs: 2 }))
+        let weight = Rc::new(self.steps.keep_active(&weight));
+        let words = self.steps.weight(weight, hidden);
+        Ok(Some(Head { words, bias: Some(self.steps.keep(&bias)) }))
     }
 }
 

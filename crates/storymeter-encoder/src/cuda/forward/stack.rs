@@ -175,13 +175,13 @@ impl<N: Number> Stack<N> {
             });
         }
         self.part(steps, &block.output_norm, flow, |active| {
-            let mut wide = steps.linear(&block.up, active, active.len() / block.up.inputs);
+            let mut wide = steps.linear(&block.up, active, active.len() / block.up.weight.inputs);
             if block.gated {
-                wide = steps.gate(&wide, block.down.inputs, block.activation);
+                wide = steps.gate(&wide, block.down.weight.inputs, block.activation);
             } else {
                 steps.activate(&mut wide, block.activation);
             }
-            steps.linear(&block.down, wide.view(), wide.len() / block.down.inputs)
+            steps.linear(&block.down, wide.view(), wide.len() / block.down.weight.inputs)
         });
     }
 
@@ -220,7 +220,7 @@ impl<N: Number> Stack<N> {
         active: View<'_, N>,
     ) -> Buffer<N> {
         let Heads { count, shared, width, .. } = block.heads;
-        let (rows, stride) = (active.len() / self.width, block.qkv.outputs);
+        let (rows, stride) = (active.len() / self.width, block.qkv.weight.outputs);
         let mut qkv = steps.linear(&block.qkv, active, rows);
         if let Some(rotary) = &self.rotary {
             let turns = rotary.turns(steps, tokens.places.bound());
@@ -244,12 +244,14 @@ impl<N: Number> Cross<N> {
         states: &Buffer<N>,
         spans: &Spans,
     ) -> Buffer<N> {
-        let rows = active.len() / self.query.inputs;
+        let rows = active.len() / self.query.weight.inputs;
         let query = steps.linear(&self.query, active, rows);
-        let (count, stride) = (states.len() / self.key_value.inputs, self.key_value.outputs);
+        let (count, stride) =
+            (states.len() / self.key_value.weight.inputs, self.key_value.weight.outputs);
         let both = steps.linear(&self.key_value, states.view(), count);
         let half = |first: usize| Rows { numbers: both.slice(first..both.len()), stride, count };
-        let queries = Rows { numbers: query.view(), stride: self.query.outputs, count: rows };
+        let queries =
+            Rows { numbers: query.view(), stride: self.query.weight.outputs, count: rows };
         let pair = [half(0), half(self.heads.shared * self.heads.width)];
         let mixed = steps.attend(self.heads, spans, queries, pair, None);
         steps.linear(&self.output, mixed.view(), rows)

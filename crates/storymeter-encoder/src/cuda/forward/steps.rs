@@ -2,6 +2,8 @@
 //! (`kernels/forward.cu`, `kernels/forward_attention.cu`).
 //!
 //! Hidden states are floats in every precision. What a product reads or writes is of type `N`.
+//! Floats are split for products, so that tensor cores multiply them almost as exactly as other
+//! units would ([`Steps::weight`]).
 
 use super::rows::{Indices, Spans};
 use crate::Activation;
@@ -24,11 +26,17 @@ pub(super) struct Steps<N> {
     kind: PhantomData<N>,
 }
 
-/// A linear map `y = x w^T + b`.
-pub(super) struct Linear<N> {
+/// A matrix that rows are multiplied with.
+pub(super) struct Weight<N> {
     pub(super) inputs: usize,
     pub(super) outputs: usize,
-    weight: Buffer<N>,
+    /// Rows of `inputs` numbers or, if these are split floats, of three times as many.
+    numbers: Rc<Buffer<N>>,
+}
+
+/// A linear map `y = x w^T + b`.
+pub(super) struct Linear<N> {
+    pub(super) weight: Weight<N>,
     bias: Option<Buffer<N>>,
 }
 
@@ -146,19 +154,51 @@ impl<N: Number> Steps<N> {
         floats
     }
 
-    /// A linear map from a matrix of `outputs` rows.
+    /// A matrix of rows of `inputs` numbers, ready for products.
+    pub(super) fn weight(&self, numbers: Rc<Buffer<N>>, inputs: usize) -> Weight<N> {
+        let outputs = numbers.len() / inputs.max(1);
+        if !inputs.is_multiple_of(8) {
+            self.unsupported(format!("needs widths that are multiples of 8, not {inputs}"));
+        }
+        let numbers = if N::HALF {
+            numbers
+        } else {
+            let split = self.split(numbers.view(), outputs, true);
+            self.device.usage.keep(&split);
+            Rc::new(split)
+        };
+        Weight { inputs, outputs, numbers }
+    }
+
+    /// Rows of floats as one side of a product ([`Choice::Steady`](crate::cuda::gemm::Choice)).
+    #[expect(unsafe_code, reason = "launches a kernel")]
+    fn split(&self, x: View<'_, N>, rows: usize, right: bool) -> Buffer<N> {
+        let all = x.len();
+        let out: Buffer<N> = self.device.alloc(3 * all);
+        let (size, from, to) = (Size::of(all / 8, 256), x.first(all), out.first(3 * all));
+        let (count, width) = (word(rows), word(all / rows.max(1)));
+        // SAFETY: `x` has `rows` rows of `width` numbers, a multiple of 8, which are floats where
+        // there is a kernel of this name, and `out` has three times as many.
+        unsafe {
+            launch!(self.device, "split_rows", size, from, count, width, u32::from(right), to)
+        };
+        out
+    }
+
+    /// A linear map from a matrix of rows of `inputs` numbers.
     pub(super) fn linear_map(
         &self,
         weight: &[f32],
         bias: Option<&[f32]>,
         inputs: usize,
     ) -> Linear<N> {
-        let outputs = weight.len() / inputs.max(1);
-        if !inputs.is_multiple_of(8) {
-            self.unsupported(format!("needs widths that are multiples of 8, not {inputs}"));
-        }
         let bias = bias.map(|bias| self.keep_active(bias));
-        Linear { inputs, outputs, weight: self.keep_active(weight), bias }
+        // Only the split floats stay.
+        let weight = match N::HALF {
+            true => self.keep_active(weight),
+            false => self.active(&self.device.upload(weight)),
+        };
+        Linear { weight: self.weight(Rc::new(weight), inputs), bias }
     }
 
     pub(super) fn norm_of(&self, gain: &[f32], shift: Option<&[f32]>, eps: f32, rms: bool) -> Norm {
@@ -179,13 +219,10 @@ impl<N: Number> Steps<N> {
 
     /// `x w^T + b` for `rows` rows.
     pub(super) fn linear(&self, map: &Linear<N>, x: View<'_, N>, rows: usize) -> Buffer<N> {
-        let Linear { inputs, outputs, .. } = *map;
+        let outputs = map.weight.outputs;
         let out: Buffer<N> = self.device.alloc(rows * outputs);
-        let weight = Matrix::new(map.weight.view(), inputs);
-        let matrices = [weight, Matrix::new(x, inputs), Matrix::new(out.view(), outputs)];
-        let (extent, bias) =
-            (Extent { rows, inputs, outputs }, map.bias.as_ref().map(Buffer::view));
-        self.device.gemm.product(&self.device, Which::Forward, extent, matrices, false, bias);
+        let bias = map.bias.as_ref().map(Buffer::view);
+        self.multiply(&map.weight, (x, rows), Matrix::new(out.view(), outputs), bias);
         out
     }
 
@@ -193,18 +230,31 @@ impl<N: Number> Steps<N> {
     /// apart.
     pub(super) fn products(
         &self,
-        (words, outputs): (View<'_, N>, usize),
+        weight: &Weight<N>,
         (x, rows): (View<'_, N>, usize),
-        inputs: usize,
         stride: usize,
     ) -> Buffer<f32> {
         let out: Buffer<f32> = self.device.alloc(rows * stride);
-        let matrices =
-            [Matrix::new(words, inputs), Matrix::new(x, inputs), Matrix::new(out.view(), stride)];
-        let extent = Extent { rows, inputs, outputs };
-        let gemm = &self.device.gemm;
-        gemm.product::<f32>(&self.device, Which::Forward, extent, matrices, false, None);
+        self.multiply(weight, (x, rows), Matrix::new(out.view(), stride), None);
         out
+    }
+
+    fn multiply(
+        &self,
+        weight: &Weight<N>,
+        (x, rows): (View<'_, N>, usize),
+        out: Matrix,
+        bias: Option<View<'_, N>>,
+    ) {
+        let Weight { outputs, .. } = *weight;
+        let split = (!N::HALF).then(|| self.split(x, rows, false));
+        let (x, inputs) = match &split {
+            Some(split) => (split.view(), 3 * weight.inputs),
+            None => (x, weight.inputs),
+        };
+        let matrices = [Matrix::new(weight.numbers.view(), inputs), Matrix::new(x, inputs), out];
+        let extent = Extent { rows, inputs, outputs };
+        self.device.gemm.product(&self.device, Which::Forward, extent, matrices, false, bias);
     }
 
     /// The sum of the embeddings of each token: its word, its position and its segment. A table that is

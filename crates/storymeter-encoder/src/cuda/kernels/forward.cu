@@ -8,6 +8,35 @@ __device__ __forceinline__ float activated(float x, u32 kind) {
     return kind == SILU ? x / (1.0f + expf(-x)) : activation(x, kind);
 }
 
+#if !HALF
+// The number of eleven bits, as TF32 has them, that is nearest to x.
+__device__ __forceinline__ float eleven_bits(float x) {
+    return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
+}
+
+// Tensor cores multiply numbers of eleven bits exactly and add the products as floats. A float is
+// the sum of two such numbers, a high and a low one, up to its last bit or two. A product of rows is
+// therefore high * high + low * high + high * low, where low * low is too small to count. Here a row
+// becomes the left (high, low, high) or right (high, high, low) side of that sum.
+extern "C" __global__ void split_rows(const float* x, u32 rows, u32 width, u32 right, float* out) {
+    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x, vectors = width / 8;
+    u64 row = i / vectors, col = i % vectors * 8;
+    if (row >= rows) return;
+    float high[8], low[8];
+    load8(x + row * width + col, high);
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        float v = high[k];
+        high[k] = eleven_bits(v);
+        low[k] = eleven_bits(v - high[k]);
+    }
+    float* to = out + row * 3 * width + col;
+    store8(to, high);
+    store8(to + width, right ? high : low);
+    store8(to + 2 * width, right ? low : high);
+}
+#endif
+
 // The sum of a word's embedding and of those of its position and of its segment, where there are
 // such tables.
 extern "C" __global__ void embed_tokens(
