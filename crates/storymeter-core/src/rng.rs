@@ -132,6 +132,9 @@ pub enum CounterId {
     View(StreamId),
     /// The first weights of the heads.
     NewHeads,
+    /// Fine-tuning of a network on a single text. The ids of the tokens of the text follow as
+    /// numbers, so that a text is learnt alike wherever it stands in the input.
+    Tuning,
 }
 
 impl CounterId {
@@ -154,6 +157,7 @@ impl CounterId {
                 below(&[u64::MAX - 2, record, draw])
             }
             Self::NewHeads => below(&[u64::MAX]),
+            Self::Tuning => below(&[u64::MAX - 3]),
         }
     }
 }
@@ -194,6 +198,7 @@ mod tests {
         assert_eq!(view(StreamId::Draw { record, draw: 2 }), [u64::MAX - 2, 41, 2]);
         assert_eq!(view(StreamId::DevNegative { record }), [u64::MAX - 2, 41, u64::MAX - 1]);
         assert_eq!(path(CounterId::NewHeads), [u64::MAX]);
+        assert_eq!(path(CounterId::Tuning), [u64::MAX - 3]);
         assert_eq!(path(CounterId::Dropout { epoch, step: 6 }), [3, 6]);
     }
 

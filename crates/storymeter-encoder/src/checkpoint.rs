@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::file::read_tensor_file;
 use crate::parameters::{Layout, Parameters};
-use crate::source::{Named, Safetensors, Tensors};
+use crate::source::{Content, Named, Safetensors, Tensors};
 use crate::{Error, Result};
 use safetensors::tensor::{Dtype, SafeTensorError, TensorView};
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ impl Parameters {
     /// # Errors
     /// As for [`load_parameters`].
     pub fn from_bytes(path: &Path, bytes: &[u8], config: &Config) -> Result<Parameters> {
-        Parameters::of(config, &Safetensors::new(path, bytes)?)
+        Parameters::of(config, &Safetensors::open(Content::from_bytes(path, bytes))?)
     }
 
     /// Takes the tensors of an encoder out of others.

@@ -58,6 +58,14 @@ pub enum Error {
         /// What is wrong with the file.
         problem: String,
     },
+    /// A file of weights in another format, such as that of PyTorch or GGUF, cannot be read.
+    #[error("{}: these weights cannot be read: {problem}", path.display())]
+    Weights {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with the file.
+        problem: String,
+    },
     /// The file of weights lacks a tensor that the configuration asks for.
     #[error(
         "{}: tensor {name}: is missing{}",

@@ -10,7 +10,7 @@ pub const LARGEST_CONFIG: u64 = 1 << 22;
 /// The most bytes of a file of weights. The largest encoders of the BERT family have 1.4 GB.
 const LARGEST_WEIGHTS: u64 = 1 << 33;
 /// The most bytes of the header of a file of weights, as in the library that reads it.
-const LARGEST_HEADER: u64 = 100_000_000;
+pub(crate) const LARGEST_HEADER: u64 = 100_000_000;
 
 /// Reads a file of a model folder.
 ///

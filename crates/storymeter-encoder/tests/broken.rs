@@ -167,7 +167,9 @@ fn an_odd_shape_an_odd_type_and_a_layer_too_many_are_named() {
     });
     let text = complaint(&folder);
     assert!(
-        text.ends_with("tensor embeddings.LayerNorm.bias: has type I32, expected F32, F16 or BF16"),
+        text.ends_with(
+            "tensor embeddings.LayerNorm.bias: has type I32, expected F32, F16, BF16 or F64"
+        ),
         "{text}"
     );
     let folder = copy();
@@ -238,8 +240,8 @@ fn a_tokenizer_of_another_model_is_refused() {
     std::fs::write(folder.path().join("vocab.txt"), "[PAD]\nhello\n").unwrap();
     assert_eq!(complaint(&folder), "vocab.txt: the vocabulary lacks the special token \"[UNK]\"");
     let folder = copy();
-    edit(&folder, "tokenizer.json", "\"WordPiece\",\"unk", "\"BPE\",\"unk");
-    assert_eq!(complaint(&folder), "tokenizer.json: model is BPE, expected WordPiece");
+    edit(&folder, "tokenizer.json", "\"WordPiece\",\"unk", "\"Unigram\",\"unk");
+    assert_eq!(complaint(&folder), "tokenizer.json: model is Unigram, expected WordPiece or BPE");
     let folder = copy();
     edit(&folder, "config.json", "\"pad_token_id\": 0", "\"pad_token_id\": 3");
     let text = complaint(&folder);

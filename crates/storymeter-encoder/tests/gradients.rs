@@ -12,7 +12,7 @@ use storymeter_encoder::train::{
     Norm, Optimiser, Part, Tables, warm_up_then_linear,
 };
 use storymeter_encoder::{
-    Activation, Batch, Config, Error, Isa, Model, Outputs, Parameters, Precision, Stream,
+    Activation, Batch, Config, Error, Isa, Model, Outputs, Parameters, Precision, Stream, Tensor,
     load_parameters,
 };
 
@@ -286,6 +286,72 @@ fn cross_entropies() {
             scaled(with_gradients(&cpu, &store, 2, d_x), d[0])
         },
     );
+}
+
+/// The head is small and sits on a whole encoder, so that its gradients are compared with finite
+/// differences together with those of the table of words, which it shares with the encoder.
+#[test]
+fn masked_word_head() {
+    let task = Task::load("bert");
+    let (hidden, vocabulary) = (task.config.hidden, task.config.vocabulary);
+    let shapes = [vec![hidden, hidden], vec![hidden], vec![hidden], vec![hidden], vec![vocabulary]];
+    let words = task.parameters.tensors[0].data.clone();
+    let mut inputs = vec![words];
+    for (seed, shape) in (20..).zip(&shapes) {
+        inputs.push(numbers(shape.iter().product(), seed));
+    }
+    let network = |x: &[Vec<f32>]| {
+        let mut parameters = task.parameters.clone();
+        parameters.tensors[0].data.clone_from(&x[0]);
+        let heads = shapes.iter().zip(&x[1..]).enumerate().map(|(i, (shape, data))| Tensor {
+            name: format!("head {i}"),
+            shape: shape.clone(),
+            data: data.clone(),
+        });
+        let heads: Vec<Tensor> = heads.collect();
+        Network::new(Cpu::default(), task.config.clone(), &parameters, &heads).unwrap()
+    };
+    let batch: Batch = task.stories.iter().take(2).map(Vec::as_slice).collect();
+    let rows: Vec<u32> = (0..batch.ids().len() as u32).step_by(3).collect();
+    let targets: Vec<u32> = rows.iter().map(|&row| batch.ids()[row as usize]).collect();
+    let weights = vec![1.0 / rows.len() as f32; rows.len()];
+    let loss = |network: &mut Network<Cpu>| {
+        let trace = network.forward(&batch, PLAIN).unwrap();
+        let (mut states, head) = (network.states(&trace), network.masked_word_head(0));
+        network.masked_word_loss(&mut states, head, (&rows, &targets, &weights), 3);
+        let d_hidden = states.into_gradient();
+        network.backward(trace, d_hidden);
+        network.take_losses().unwrap()[3]
+    };
+    check(
+        "masked-word head",
+        &inputs,
+        |x| vec![loss(&mut network(x)) as f32],
+        |x, d| {
+            let mut network = network(x);
+            loss(&mut network);
+            let found = network.gradients().unwrap().tensors;
+            let encoder = task.parameters.tensors.len();
+            let scaled = |tensor: &Tensor| tensor.data.iter().map(|g| g * d[0]).collect();
+            std::iter::once(&found[0]).chain(&found[encoder..]).map(scaled).collect()
+        },
+    );
+
+    // The logits are those whose loss was computed.
+    let mut network = network(&inputs);
+    let head = network.masked_word_head(0);
+    let logits = network.masked_word_logits(&batch, head, &rows).unwrap();
+    let by_hand: f64 = logits
+        .chunks_exact(vocabulary)
+        .zip(&targets)
+        .map(|(row, &target)| {
+            let total: f64 = row.iter().map(|logit| f64::from(*logit).exp()).sum();
+            total.ln() - f64::from(row[target as usize])
+        })
+        .sum();
+    let expected = by_hand / rows.len() as f64;
+    let found = loss(&mut network);
+    assert!((found - expected).abs() < 1e-4 * expected, "loss {found}, by hand {expected}");
 }
 
 /// The tiny models, their stories and the loss of tools/encoder_fixtures.py.

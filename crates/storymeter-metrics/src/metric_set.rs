@@ -168,7 +168,7 @@ impl MetricSet {
 
     /// Whether any metric wants whole batches, as networks do.
     pub fn wants_batches(&self) -> bool {
-        self.slots.iter().any(|slot| slot.metric.description().batching == Batching::Whole)
+        self.slots.iter().any(|slot| slot.metric.description().batching != Batching::Single)
     }
 
     /// Whether a first pass over all stories must come before the scores.
@@ -226,6 +226,24 @@ impl MetricSet {
 
     fn run(&self, records: &[Record], explain: Option<Depth>) -> Result<Batch, MetricError> {
         self.check_all(records)?;
+        let batching = |slot: &Slot| slot.metric.description().batching;
+        if !self.slots.iter().any(|slot| batching(slot) == Batching::Portion) {
+            return self.run_together(records, explain);
+        }
+        let mut portions = portions(records, Batching::PORTION_BYTES).into_iter();
+        let mut batch = self.run_together(portions.next().unwrap_or_default(), explain)?;
+        for portion in portions {
+            batch.append(self.run_together(portion, explain)?);
+        }
+        Ok(batch)
+    }
+
+    /// Scores stories whose texts are in memory at the same time.
+    fn run_together(
+        &self,
+        records: &[Record],
+        explain: Option<Depth>,
+    ) -> Result<Batch, MetricError> {
         let prepared = prepare(records);
         let mut explanations = None;
         // Networks come first, with all stories at once. Everything else follows story by story, so
@@ -418,6 +436,24 @@ impl Batch {
         self.references
     }
 
+    /// Adds the stories that follow those of this batch.
+    fn append(&mut self, later: Self) {
+        self.stats.extend(later.stats);
+        self.values.extend(later.values);
+        self.empty += later.empty;
+        self.truncated.iter_mut().zip(later.truncated).for_each(|(sum, more)| *sum += more);
+        let counts = self.references.into_iter().chain(later.references);
+        self.references = spread(counts.flat_map(|(least, most)| [least, most]));
+        if let (Some(known), Some(more)) = (&mut self.explanations, later.explanations) {
+            known.extend(more);
+        }
+        let mut built: BTreeMap<&'static str, u64> = self.built.drain(..).collect();
+        for (name, count) in later.built {
+            *built.entry(name).or_default() += count;
+        }
+        self.built = built.into_iter().collect();
+    }
+
     /// One explanation per story, if they were asked for and a metric gives them.
     pub fn explanations(&self) -> Option<&[Box<dyn Rationale>]> {
         self.explanations.as_deref()
@@ -428,6 +464,26 @@ impl Batch {
     pub fn views_built(&self) -> &[(&'static str, u64)] {
         &self.built
     }
+}
+
+/// Cuts a batch into parts whose stories have at most so many bytes of text, or are one story.
+fn portions(records: &[Record], most: usize) -> Vec<&[Record]> {
+    let bytes = |Record { story, .. }: &Record| {
+        let references: usize = story.references.iter().map(String::len).sum();
+        story.text.len() + story.prompt.as_ref().map_or(0, String::len) + references
+    };
+    let mut portions = Vec::new();
+    let (mut first, mut sum) = (0, 0);
+    for (at, record) in records.iter().enumerate() {
+        let more = bytes(record);
+        if at > first && sum + more > most {
+            portions.push(&records[first..at]);
+            (first, sum) = (at, 0);
+        }
+        sum += more;
+    }
+    portions.push(&records[first..]);
+    portions
 }
 
 /// Gives each story its texts. Equal texts of the batch, such as a reference that several systems
@@ -478,138 +534,4 @@ impl Found {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use storymeter_core::{Place, Story};
-
-    use crate::catalogue;
-
-    fn set(typed: &[&str]) -> Result<MetricSet, MetricError> {
-        MetricSet::new(typed, &catalogue(), Arc::default())
-    }
-
-    fn record(text: &str, reference: &str) -> Record {
-        let story = Story {
-            id: "a".into(),
-            text: text.into(),
-            references: vec![reference.into()],
-            ..Story::default()
-        };
-        Record { story, number: 0, place: Place::file("stories.jsonl").at_line(7) }
-    }
-
-    #[test]
-    fn an_empty_story_is_scored_and_counted() {
-        let set = set(&["text-length"]).expect("known metric");
-        let rows =
-            set.batch(&[record("", "x"), record("One two.", "x")]).expect("nothing is needed");
-        assert_eq!(rows.empty_stories(), 1);
-        assert_eq!(rows.values(0), [Ok(0.0)]);
-    }
-
-    #[test]
-    fn the_same_metric_twice_is_refused() {
-        let error = set(&["text-length", "text-length"]).err().expect("refused");
-        assert!(error.to_string().contains("both write the key \"text-length\""), "{error}");
-    }
-
-    #[test]
-    fn equal_texts_of_a_batch_are_tokenised_once() {
-        let set = set(&["text-length"]).expect("known metric");
-        let rows = set.batch(&vec![record("The same words.", "x"); 20]).expect("nothing is needed");
-        assert!(
-            rows.views_built().iter().all(|&(_, count)| count == 1),
-            "{:?}",
-            rows.views_built()
-        );
-    }
-
-    #[test]
-    fn a_story_without_what_a_metric_needs_is_named() {
-        let set = set(&["bleu", "compression"]).expect("known metrics");
-        let lacks = |record| set.batch(&[record]).err().expect("refused").to_string();
-        assert_eq!(
-            lacks(record("A.", " ")),
-            "stories.jsonl:7: story \"a\": metric \"bleu\" needs a reference, and one is empty"
-        );
-        assert_eq!(
-            lacks(record("A.", "B.")),
-            "stories.jsonl:7: story \"a\": metric \"compression\" needs a prompt, and there is none"
-        );
-    }
-
-    /// Two options of one kind, and a preset beside anything else, are refused with the reason.
-    #[test]
-    fn options_that_cannot_go_together_are_refused() {
-        for (typed, why) in [
-            ("ter:tercom+cased", "both choose the case"),
-            ("cider-d:words+split", "both choose the tokeniser"),
-            ("rouge:hanna+google", "\"hanna\" settles everything"),
-            ("text-length:spacy+hanna", "\"spacy\" settles everything"),
-            ("bleu:intl+13a", "both choose the tokeniser"),
-            ("bleu:lc+hanna", "\"hanna\" settles everything"),
-        ] {
-            let error = set(&[typed]).err().expect(typed).to_string();
-            assert!(error.ends_with(why) && error.contains("exclude each other"), "{error}");
-        }
-    }
-
-    #[test]
-    fn options_of_different_kinds_go_together_in_any_order() {
-        let signature = |typed: &str| {
-            let set = set(&[typed]).expect("options of three kinds");
-            set.parts().next().expect("one metric").metric.description().signature.to_string()
-        };
-        assert_eq!(signature("bleu:intl+floor+lc"), signature("bleu:lc+floor+intl"));
-    }
-
-    #[test]
-    fn an_unknown_option_names_the_nearest_and_all_others() {
-        let error = set(&["text-length:hana"]).err().expect("no such option").to_string();
-        assert_eq!(
-            error,
-            "metric \"text-length\" has no option \"hana\"; it has spacy, hanna; did you \
-             mean \"hanna\"?"
-        );
-    }
-
-    #[test]
-    fn a_metric_of_the_corpus_without_its_first_pass_is_an_error() {
-        for typed in ["cider-d", "self-bleu"] {
-            let error = set(&[typed]).unwrap().batch(&[record("A.", "B.")]).err().expect(typed);
-            assert!(matches!(error, MetricError::NoCorpus { metric } if metric == typed));
-        }
-    }
-
-    /// Scores with every id of the catalogue. No view is built twice for any text.
-    #[test]
-    fn all_metrics_together_build_each_view_of_each_text_once() {
-        let ids: Vec<&str> = catalogue().entries().flat_map(|entry| entry.ids).copied().collect();
-        let set = set(&ids).expect("known metrics");
-        let records: Vec<Record> = (0..40u64)
-            .map(|number| {
-                // There are forty stories, four different prompts and ten different references.
-                let mut record = record(
-                    &format!("Story {number} went on."),
-                    &format!("Reference {}.", number % 10),
-                );
-                record.story.prompt = Some(format!("Prompt {}.", number % 4));
-                record.number = number;
-                record
-            })
-            .collect();
-        let survey = set.survey();
-        survey.batch(&records).expect("fits in memory");
-        let rows = set
-            .surveyed(survey)
-            .expect("fits in memory")
-            .batch(&records)
-            .expect("every story has what is needed");
-        assert!(rows.views_built().len() > 10, "{:?}", rows.views_built());
-        for &(view, count) in rows.views_built() {
-            assert!(count <= 40 + 4 + 10, "{view} was built {count} times for 54 texts");
-        }
-        // At most 1 KB is kept per story.
-        assert!(8 * rows.stats(0).len() <= 1024, "{} numbers per story", rows.stats(0).len());
-    }
-}
+mod tests;

@@ -6,7 +6,24 @@
 //!   metric's file is its manual page ([`Entry::manual`](storymeter_core::Entry::manual)).
 #![forbid(unsafe_code)]
 
+mod absent;
+mod depth;
+mod distances;
+mod idf;
+mod legacy_random;
+mod masked;
+mod matching;
 mod metrics;
+mod models;
+mod own_files;
+mod soft_overlap;
+mod states;
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;
+mod windows;
+mod word_vectors;
+mod words;
 
 use storymeter_core::Entry;
 

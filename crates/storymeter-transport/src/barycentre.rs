@@ -44,13 +44,26 @@ pub fn in_order(clouds: &[&[f64]], width: usize) -> Result<Vec<f64>> {
 /// # Errors
 /// If there is no cloud, or the clouds differ in size.
 pub fn from_zeros(clouds: &[&[f64]], width: usize) -> Result<Vec<f64>> {
+    from_zeros_by(clouds, width, |left, right| squared_distances(left, right, width))
+}
+
+/// The same as [`from_zeros`] for callers that have a faster way to compute squared Euclidean
+/// distances, such as the matrix products of a neural network.
+///
+/// # Errors
+/// Those of [`from_zeros`], and an error if a distance is negative or not finite.
+pub fn from_zeros_by(
+    clouds: &[&[f64]],
+    width: usize,
+    squared_distances: impl Fn(&[f64], &[f64]) -> Vec<f64>,
+) -> Result<Vec<f64>> {
     let size = common_size(clouds, width)?;
     let points = size / width;
     let mut atoms = vec![0.0; size];
     for _ in 0..MOST_ITERATIONS {
         let mut next = vec![0.0; size];
         for cloud in clouds {
-            let costs = squared_distances(&atoms, cloud, width);
+            let costs = squared_distances(&atoms, cloud);
             let plan = exact(&Problem::uniform(points, points, costs)?);
             for moved in &plan.moves {
                 let weight = moved.mass * points as f64 / clouds.len() as f64;

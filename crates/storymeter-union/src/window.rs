@@ -39,7 +39,7 @@ pub fn windows(
         let pieces = pieces[from..to].to_vec();
         let mut ids = lead.clone();
         ids.extend(pieces.iter().map(|token| token.id));
-        ids.push(tokenizer.end());
+        ids.extend(tokenizer.end());
         Window { ids, pieces, offset: lead.len() }
     };
     if pieces.len() <= room {
@@ -72,7 +72,7 @@ pub fn prompt_of(story: &Story) -> Option<&str> {
 
 /// The tokens before the story in a window: `[CLS]` and the prompt.
 pub fn lead(tokenizer: &Tokenizer, prompt: Option<&str>, limit: usize) -> Vec<u32> {
-    let mut lead: Vec<u32> = vec![tokenizer.start()];
+    let mut lead: Vec<u32> = tokenizer.start().into_iter().collect();
     if let Some(prompt) = prompt.filter(|prompt| !prompt.trim().is_empty()) {
         lead.extend(tokenizer.tokenize(prompt).iter().take(limit / 4).map(|token| token.id));
     }

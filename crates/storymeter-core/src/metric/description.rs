@@ -40,6 +40,16 @@ pub enum Batching {
     Single,
     /// A whole batch. The metric shares the work among the threads itself.
     Whole,
+    /// A part of a batch, as large as a limit on the text of its stories allows. The metric shares
+    /// the work among the threads itself. This is for metrics that keep much about each text, such
+    /// as the hidden states of all its tokens.
+    Portion,
+}
+
+impl Batching {
+    /// About how many bytes of text the stories of a [`Portion`](Self::Portion) have, with their
+    /// prompts and references. One story alone may have more.
+    pub const PORTION_BYTES: usize = 128 << 10;
 }
 
 /// One column of a metric.
@@ -96,6 +106,13 @@ impl Description {
     #[must_use]
     pub fn in_batches(mut self) -> Self {
         self.batching = Batching::Whole;
+        self
+    }
+
+    /// The same metric, which is given parts of batches.
+    #[must_use]
+    pub fn in_portions(mut self) -> Self {
+        self.batching = Batching::Portion;
         self
     }
 

@@ -4,9 +4,11 @@
 //! through pointers, and the calls of functions that were compiled for more instructions than every
 //! processor has, which an [`Isa`] allows.
 
+pub(crate) mod aligned;
 pub(crate) mod gemm;
 pub(crate) mod heads;
 mod isa;
+pub mod measure;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;

@@ -1,19 +1,34 @@
 //! Where weights come from: the tensors of a file by their Hugging Face names, with the
 //! configuration that belongs to them.
+//!
+//! A folder in Hugging Face's layout has `model.safetensors` or `pytorch_model.bin`, in one piece
+//! or in several with an index. A GGUF file is a whole model.
 
+mod content;
+mod gguf;
+mod pickle;
 mod safetensors;
+mod shards;
+mod torch;
+mod zip;
 
+pub(crate) use content::Content;
+pub(crate) use gguf::Fact;
 pub(crate) use safetensors::Safetensors;
 
 use crate::config::Config;
 use crate::error::excerpt;
-use crate::file::{LARGEST_CONFIG, read_model_file, read_tensor_file};
+use crate::file::{LARGEST_CONFIG, read_model_file};
 use crate::parameters::{Parameters, Tensor};
 use crate::tokenizer::Tokenizer;
 use crate::{Error, Result};
+use content::fingerprint;
+use gguf::GgufFile;
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
+use shards::Shards;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use torch::TorchFile;
 
 /// Tensors that can be found by name.
 ///
@@ -47,9 +62,19 @@ pub struct Opened {
 }
 
 /// Where the tokeniser of a model is.
+#[derive(Debug)]
 pub enum TokenizerSource {
     /// In the files of this folder.
     Folder(PathBuf),
+    /// In the header of a GGUF file.
+    Gguf(GgufVocabulary),
+}
+
+/// What the header of a GGUF file says about the tokeniser.
+#[derive(Debug)]
+pub struct GgufVocabulary {
+    pub(crate) path: PathBuf,
+    pub(crate) facts: BTreeMap<String, Fact>,
 }
 
 impl TokenizerSource {
@@ -60,34 +85,140 @@ impl TokenizerSource {
     pub fn load(&self, config: &Config) -> Result<Tokenizer> {
         match self {
             TokenizerSource::Folder(folder) => Tokenizer::load(folder, config),
+            TokenizerSource::Gguf(vocabulary) => Tokenizer::from_gguf(vocabulary, config),
         }
     }
 }
 
-/// Opens a folder in Hugging Face's layout: `config.json` and `model.safetensors`.
+/// Opens a folder in Hugging Face's layout, a GGUF file, or a folder with one GGUF file.
+///
+/// Of a folder with several files of weights, `model.safetensors` is read first, then
+/// `pytorch_model.bin`, each in one piece or in several with an index.
 ///
 /// # Errors
 /// If a file is missing, or is not what such a folder has.
 pub fn open(path: &Path) -> Result<Opened> {
+    if path.is_dir() {
+        return open_folder(path);
+    }
+    open_gguf(Content::open(path)?)
+}
+
+/// Opens the content of a GGUF file that is in memory. Errors name `path`.
+///
+/// # Errors
+/// As for [`open`].
+pub fn open_gguf_bytes(path: &Path, bytes: Vec<u8>) -> Result<Opened> {
+    open_gguf(Content::from_bytes(path, bytes))
+}
+
+/// Reads the tensors of a `pytorch_model.bin` that is in memory, of which nothing is run. Errors
+/// name `path`.
+///
+/// # Errors
+/// If PyTorch did not write the file, or if it asks for anything that does not make tensors.
+pub fn open_torch_bytes(path: &Path, bytes: Vec<u8>) -> Result<Box<dyn Tensors + Send + Sync>> {
+    Ok(Box::new(TorchFile::open(Content::from_bytes(path, bytes))?))
+}
+
+fn open_gguf(content: Content<'static>) -> Result<Opened> {
+    let file = GgufFile::open(content)?;
+    let path = file.path().to_owned();
+    Ok(Opened {
+        config: file.config().clone(),
+        config_path: path.clone(),
+        tokenizer: TokenizerSource::Gguf(GgufVocabulary { path, facts: file.tokenizer_facts() }),
+        fingerprint: fingerprint(file.content())?,
+        tensors: Box::new(file),
+    })
+}
+
+fn open_folder(path: &Path) -> Result<Opened> {
+    let layout = Layout::find(path);
+    if layout.is_none()
+        && let Some(file) = only_gguf(path)?
+    {
+        return open_gguf(Content::open(&file)?);
+    }
     let config_path = path.join("config.json");
     let config = read_model_file(&config_path, LARGEST_CONFIG)?;
     let config = serde_json::from_slice(&config)
         .map_err(|source| Error::Json { path: config_path.clone(), source })?;
-    let weights = path.join("model.safetensors");
-    let bytes = read_tensor_file(&weights)?;
-    let fingerprint = fingerprint(&bytes);
-    Ok(Opened {
-        config,
-        config_path,
-        tensors: Box::new(Safetensors::new(&weights, bytes)?),
-        tokenizer: TokenizerSource::Folder(path.to_owned()),
-        fingerprint,
-    })
+    let layout = layout.unwrap_or(Layout { kind: WeightKind::Safetensors, is_sharded: false });
+    let (tensors, fingerprint) = layout.open(path)?;
+    let tokenizer = TokenizerSource::Folder(path.to_owned());
+    Ok(Opened { config, config_path, tensors, tokenizer, fingerprint })
 }
 
-/// The first eight hexadecimal digits of the SHA-256 of the weights.
-pub(crate) fn fingerprint(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)[..4].iter().map(|byte| format!("{byte:02x}")).collect()
+/// The kinds of files of weights in a folder of Hugging Face.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum WeightKind {
+    Safetensors,
+    Torch,
+}
+
+/// Which files of weights a folder has.
+struct Layout {
+    kind: WeightKind,
+    is_sharded: bool,
+}
+
+type OpenedTensors = (Box<dyn Tensors + Send + Sync>, String);
+
+impl Layout {
+    fn find(folder: &Path) -> Option<Layout> {
+        let layouts = [WeightKind::Safetensors, WeightKind::Torch]
+            .into_iter()
+            .flat_map(|kind| [false, true].map(|is_sharded| Layout { kind, is_sharded }));
+        layouts.into_iter().find(|layout| folder.join(layout.name()).exists())
+    }
+
+    fn name(&self) -> &'static str {
+        match (self.kind, self.is_sharded) {
+            (WeightKind::Safetensors, false) => "model.safetensors",
+            (WeightKind::Safetensors, true) => "model.safetensors.index.json",
+            (WeightKind::Torch, false) => "pytorch_model.bin",
+            (WeightKind::Torch, true) => "pytorch_model.bin.index.json",
+        }
+    }
+
+    fn open(&self, folder: &Path) -> Result<OpenedTensors> {
+        let path = folder.join(self.name());
+        if self.is_sharded {
+            let (shards, fingerprint) = Shards::open(&path, |content| self.kind.open(content))?;
+            return Ok((Box::new(shards), fingerprint));
+        }
+        let content = Content::open(&path)?;
+        let tensors = self.kind.open(content)?;
+        // The file is opened twice, so that it is read to its end only if its header is sound.
+        Ok((tensors, fingerprint(&Content::open(&path)?)?))
+    }
+}
+
+impl WeightKind {
+    fn open(self, content: Content<'static>) -> Result<Box<dyn Tensors + Send + Sync>> {
+        Ok(match self {
+            WeightKind::Safetensors => Box::new(Safetensors::open(content)?),
+            WeightKind::Torch => Box::new(TorchFile::open(content)?),
+        })
+    }
+}
+
+/// The GGUF file of a folder, if there is one.
+fn only_gguf(folder: &Path) -> Result<Option<PathBuf>> {
+    let failed = |source| Error::reading(folder, source);
+    let mut found = Vec::new();
+    for entry in folder.read_dir().map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf")) {
+            found.push(path);
+        }
+    }
+    if found.len() > 1 {
+        let problem = format!("the folder has {} GGUF files: name one of them", found.len());
+        return Err(Error::Weights { path: folder.into(), problem });
+    }
+    Ok(found.pop())
 }
 
 impl Tensors for Parameters {

@@ -1,17 +1,24 @@
-//! WordPiece tokens as BERT makes them.
+//! Tokens as the models of Hugging Face make them: WordPiece for the BERT family, and byte-level
+//! byte-pair encoding for RoBERTa, BART, GPT-2 and models of Llama's type.
 //!
 //! A text becomes a list of pieces. Each has its id in the vocabulary, and the bytes of the text
 //! that it stands for.
 
 mod added;
+mod bpe;
 mod load;
+mod load_bpe;
+mod load_gguf;
+mod load_wordpiece;
 mod normalise;
+mod split;
+mod wordpiece;
 
 pub use load::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES};
 
-use added::{AddedTokens, Found};
-use normalise::{Normaliser, Word};
+use bpe::BytePairs;
 use std::collections::HashMap;
+use wordpiece::WordPiece;
 
 /// One piece of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,52 +31,71 @@ pub struct Token {
     pub end: usize,
 }
 
-/// A WordPiece tokeniser with BERT's normaliser and pre-tokeniser.
+/// A tokeniser: WordPiece or byte-level byte-pair encoding.
+///
+/// The pieces of the latter include the blank before a word. Where a character is cut into several
+/// pieces, each of them stands for the whole character.
 #[derive(Clone, Debug)]
 pub struct Tokenizer {
-    /// Pieces that begin a word.
-    heads: HashMap<Box<str>, u32>,
-    /// Pieces that continue a word, without the `##`.
-    tails: HashMap<Box<str>, u32>,
+    /// The piece of every id, as the vocabulary writes it.
     names: Vec<Option<Box<str>>>,
-    /// Texts that are one token wherever they occur.
-    added: AddedTokens,
-    normaliser: Normaliser,
-    unknown: u32,
-    start: u32,
-    end: u32,
-    padding: u32,
+    model: Model,
+    special: Special,
+}
+
+#[derive(Clone, Debug)]
+enum Model {
+    WordPiece(WordPiece),
+    BytePairs {
+        pairs: BytePairs,
+        /// The id of every piece.
+        ids: HashMap<Box<str>, u32>,
+    },
+}
+
+/// The tokens that are not text, as far as the vocabulary has them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Special {
+    /// What every text begins with.
+    before: Vec<u32>,
+    /// What every text ends with.
+    after: Vec<u32>,
+    bos: Option<u32>,
+    eos: Option<u32>,
+    cls: Option<u32>,
+    sep: Option<u32>,
+    pad: Option<u32>,
+    unk: Option<u32>,
     mask: Option<u32>,
-    longest_word: usize,
-    /// The number of characters in the longest piece. No longer ones are tried.
-    longest_piece: usize,
 }
 
 impl Tokenizer {
-    /// The pieces of `text`, without special tokens. The time is linear in the length of the text.
+    /// The pieces of `text`, without special tokens. Up to a logarithm, the time is linear in the
+    /// length of the text.
     pub fn tokenize(&self, text: &str) -> Vec<Token> {
-        let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
-        let mut word = Word::default();
-        let mut from = 0;
-        while let Some(Found { start, end, id }) = self.added.find(text, from) {
-            self.tokenize_plain(text, from, start, &mut word, &mut tokens);
-            tokens.push(Token { id, start, end });
-            from = end;
+        match &self.model {
+            Model::WordPiece(model) => model.tokenize(text),
+            Model::BytePairs { pairs, .. } => pairs.tokenize(text),
         }
-        self.tokenize_plain(text, from, text.len(), &mut word, &mut tokens);
-        tokens
     }
 
-    /// The ids of `[CLS] text [SEP]`, cut to at most `limit` tokens, and the number of pieces that
-    /// were left out.
+    /// The ids of `text` with the special tokens of the model around it (`[CLS] text [SEP]` for
+    /// BERT, nothing for GPT-2), cut to at most `limit` tokens, and the number of pieces that were
+    /// left out.
     pub fn encode(&self, text: &str, limit: usize) -> (Vec<u32>, usize) {
         let tokens = self.tokenize(text);
-        let kept = tokens.len().min(limit.saturating_sub(2));
-        let mut ids = Vec::with_capacity(kept + 2);
-        ids.push(self.start);
+        let Special { before, after, .. } = &self.special;
+        let kept = tokens.len().min(limit.saturating_sub(before.len() + after.len()));
+        let mut ids = Vec::with_capacity(before.len() + kept + after.len());
+        ids.extend(before);
         ids.extend(tokens[..kept].iter().map(|token| token.id));
-        ids.push(self.end);
+        ids.extend(after);
         (ids, tokens.len() - kept)
+    }
+
+    /// The ids of `text` alone.
+    pub fn encode_plain(&self, text: &str) -> Vec<u32> {
+        self.tokenize(text).into_iter().map(|token| token.id).collect()
     }
 
     /// Makes `text` a single token with this id wherever it occurs, before any normalisation.
@@ -81,7 +107,11 @@ impl Tokenizer {
         if text.is_empty() || id as usize >= self.names.len() {
             return false;
         }
-        self.added = self.added.with(text, id);
+        let added = match &mut self.model {
+            Model::WordPiece(model) => &mut model.added,
+            Model::BytePairs { pairs, .. } => &mut pairs.added,
+        };
+        *added = added.with(text, id);
         true
     }
 
@@ -90,87 +120,65 @@ impl Tokenizer {
         self.names.len()
     }
 
-    /// The piece with this id, as the vocabulary writes it.
+    /// The piece with this id, as the vocabulary writes it: WordPiece marks a piece that continues
+    /// a word with `##`, and byte-level vocabularies write a blank as `Ġ`.
     pub fn piece(&self, id: u32) -> Option<&str> {
         self.names.get(id as usize)?.as_deref()
     }
 
     /// The id of a piece, written as in the vocabulary.
     pub fn id(&self, piece: &str) -> Option<u32> {
-        match piece.strip_prefix("##").and_then(|tail| self.tails.get(tail)) {
-            Some(&id) => Some(id),
-            None => self.heads.get(piece).copied(),
+        match &self.model {
+            Model::WordPiece(model) => model.id(piece),
+            Model::BytePairs { ids, .. } => ids.get(piece).copied(),
         }
     }
 
-    /// The token that every story begins with: `[CLS]`, or `<s>` for MPNet.
-    pub fn start(&self) -> u32 {
-        self.start
+    /// The token that [`Tokenizer::encode`] puts before every text: `[CLS]` for BERT, `<s>` for
+    /// MPNet, RoBERTa and BART, none for GPT-2.
+    pub fn start(&self) -> Option<u32> {
+        self.special.before.first().copied()
     }
 
-    /// The token that every story ends with: `[SEP]`, or `</s>` for MPNet.
-    pub fn end(&self) -> u32 {
-        self.end
+    /// The token that [`Tokenizer::encode`] puts after every text: `[SEP]` for BERT, `</s>` for
+    /// MPNet, RoBERTa and BART, none for GPT-2.
+    pub fn end(&self) -> Option<u32> {
+        self.special.after.last().copied()
     }
 
-    /// The token that fills up rectangular batches. This crate itself needs no padding.
-    pub fn padding(&self) -> u32 {
-        self.padding
+    /// The token for the beginning of a text, if the vocabulary has one.
+    pub fn bos(&self) -> Option<u32> {
+        self.special.bos
     }
 
-    /// The token for an unknown word.
-    pub fn unknown(&self) -> u32 {
-        self.unknown
+    /// The token for the end of a text, if the vocabulary has one.
+    pub fn eos(&self) -> Option<u32> {
+        self.special.eos
+    }
+
+    /// The token for a whole text, if the vocabulary has one: `[CLS]` for BERT.
+    pub fn cls(&self) -> Option<u32> {
+        self.special.cls
+    }
+
+    /// The token between two texts, if the vocabulary has one: `[SEP]` for BERT.
+    pub fn sep(&self) -> Option<u32> {
+        self.special.sep
+    }
+
+    /// The token that fills up rectangular batches, if the vocabulary has one. This crate itself
+    /// needs no padding.
+    pub fn pad(&self) -> Option<u32> {
+        self.special.pad
+    }
+
+    /// The token for an unknown word, if the vocabulary has one.
+    pub fn unk(&self) -> Option<u32> {
+        self.special.unk
     }
 
     /// The token for a hidden piece, if the vocabulary has one.
     pub fn mask(&self) -> Option<u32> {
-        self.mask
-    }
-
-    fn tokenize_plain(
-        &self,
-        text: &str,
-        from: usize,
-        to: usize,
-        word: &mut Word,
-        tokens: &mut Vec<Token>,
-    ) {
-        self.normaliser.words(&text[from..to], from, word, &mut |word| self.pieces(word, tokens));
-    }
-
-    /// Cuts a word into pieces, taking the longest piece that fits each time. If no piece fits the
-    /// remainder, the whole word is unknown.
-    fn pieces(&self, word: &Word, tokens: &mut Vec<Token>) {
-        let (text, spans) = (word.text.as_str(), &word.spans);
-        let whole = Token { id: self.unknown, start: spans[0].0, end: spans[spans.len() - 1].1 };
-        if spans.len() > self.longest_word {
-            tokens.push(whole);
-            return;
-        }
-        let before = tokens.len();
-        let (mut at, mut chars) = (0, 0);
-        while at < text.len() {
-            let table = if at == 0 { &self.heads } else { &self.tails };
-            let longest = text[at..].char_indices().nth(self.longest_piece);
-            let mut end = longest.map_or(text.len(), |(length, _)| at + length);
-            let mut count = self.longest_piece.min(spans.len() - chars);
-            let found = loop {
-                if let Some(&id) = table.get(&text[at..end]) {
-                    break Some(id);
-                }
-                match text[at..end].char_indices().next_back() {
-                    Some((last, _)) if last > 0 => (end, count) = (at + last, count - 1),
-                    _ => break None,
-                }
-            };
-            let Some(id) = found else {
-                tokens.truncate(before);
-                tokens.push(whole);
-                return;
-            };
-            tokens.push(Token { id, start: spans[chars].0, end: spans[chars + count - 1].1 });
-            (at, chars) = (end, chars + count);
-        }
+        self.special.mask
     }
 }

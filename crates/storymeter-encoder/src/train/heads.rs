@@ -1,7 +1,9 @@
 //! Losses on top of the last hidden states. Each adds to the gradient of the states that it reads.
 
-use super::backend::{Backend, Linear};
+use super::backend::{Backend, Dropout, Linear, Norm};
 use super::network::{Network, Trace};
+use crate::Result;
+use crate::batch::Batch;
 
 /// The last hidden states of a batch and the gradient of the loss with respect to them.
 pub struct States<'a, B: Backend> {
@@ -23,6 +25,15 @@ pub enum Selection<'a> {
     Rows(&'a [u32]),
     /// The mean over the tokens of each story.
     StoryMeans,
+}
+
+/// The head with which BERT predicts hidden words ([`Network::masked_word_head`]): a linear map
+/// with the activation of the encoder, a layer norm, and the table of words as a second linear map.
+#[derive(Clone, Copy, Debug)]
+pub struct MaskedWordHead {
+    transform: Linear,
+    norm: Norm,
+    words: Linear,
 }
 
 /// A selection on the device.
@@ -98,6 +109,88 @@ impl<B: Backend> Network<B> {
         self.through_head(states, selection, |backend, store, x| {
             backend.sigmoid_loss(store, head, x, rows, &labels, &weights, loss)
         });
+    }
+
+    /// The head that predicts hidden words. It is made of five tensors of the heads, from number
+    /// `first` on: weight and bias of the linear map, gain and shift of the layer norm, and the
+    /// bias of the vocabulary.
+    ///
+    /// # Panics
+    /// If there are no such tensors.
+    pub fn masked_word_head(&self, first: usize) -> MaskedWordHead {
+        let transform = self.head(first, first + 1);
+        let (gain, shift) = (transform.weight + 2, transform.weight + 3);
+        let norm = Norm { gain, shift, width: transform.outputs, eps: self.config().norm_eps };
+        MaskedWordHead { transform, norm, words: self.tied_head(first + 4) }
+    }
+
+    /// Adds the softmax cross-entropy of hidden words at selected rows to loss sum number `loss`:
+    /// the sum of `weights[i] * -log p(targets[i] | states[rows[i]])`.
+    ///
+    /// # Panics
+    /// If `rows`, `targets` and `weights` differ in length, or a row or target is out of range.
+    pub fn masked_word_loss(
+        &mut self,
+        states: &mut States<'_, B>,
+        head: MaskedWordHead,
+        (rows, targets, weights): (&[u32], &[u32], &[f32]),
+        loss: usize,
+    ) {
+        assert!(
+            rows.len() == targets.len() && rows.len() == weights.len(),
+            "one target and one weight per row"
+        );
+        assert!(
+            targets.iter().all(|target| (*target as usize) < head.words.outputs),
+            "targets are words"
+        );
+        if rows.is_empty() {
+            return;
+        }
+        let (targets, weights) = (self.backend.indices(targets), self.backend.floats(weights));
+        let (activation, count) = (self.config().activation, rows.len());
+        self.through_head(states, Selection::Rows(rows), |b, store, x| {
+            let MaskedWordHead { transform, norm, words } = head;
+            let width = norm.width;
+            let [before, wide] = b.linear_activate(store, transform, x, count, activation);
+            // The layer norm of the head adds nothing to its input.
+            let nothing = b.zeros(count * width);
+            let [sum, vectors] = b.add_norm(store, norm, wide, &nothing, Dropout::none());
+            let d = b.softmax_loss(store, words, &vectors, count, &targets, &weights, loss);
+            let [d_wide, _] = b.add_norm_backward(store, norm, &sum, &d, Dropout::none());
+            let mut d_x = b.zeros(count * transform.inputs);
+            b.linear_activate_backward(
+                store, transform, x, count, &before, activation, d_wide, &mut d_x,
+            );
+            d_x
+        });
+    }
+
+    /// The logits of all words at some rows of a batch, without dropout, one after the other.
+    ///
+    /// # Errors
+    /// If a story is too long, a token is not in the vocabulary, or the device fails.
+    ///
+    /// # Panics
+    /// If a row is not a token of the batch.
+    pub fn masked_word_logits(
+        &self,
+        batch: &Batch,
+        head: MaskedWordHead,
+        rows: &[u32],
+    ) -> Result<Vec<f32>> {
+        let (b, store, activation) = (&self.backend, &self.store, self.config().activation);
+        assert!(rows.iter().all(|row| (*row as usize) < batch.ids().len()), "rows are tokens");
+        let hidden = self.encode(batch)?;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let MaskedWordHead { transform, norm, words } = head;
+        let x = b.gather(&hidden, &b.lookups(rows), transform.inputs);
+        let [_, wide] = b.linear_activate(store, transform, &x, rows.len(), activation);
+        let nothing = b.zeros(rows.len() * norm.width);
+        let [_, vectors] = b.add_norm(store, norm, wide, &nothing, Dropout::none());
+        b.download(&b.linear(store, words, &vectors, rows.len()))
     }
 
     /// Takes selected vectors through a head, and their gradient back to where they came from.

@@ -8,6 +8,7 @@ mod backend;
 mod cpu;
 mod exchange;
 mod heads;
+mod masked_word;
 mod network;
 mod optimiser;
 
@@ -16,6 +17,7 @@ pub use backend::{
 };
 pub use cpu::{Cpu, CpuStore};
 pub use exchange::{Alone, Exchange, Rank};
-pub use heads::{Selection, States};
+pub use heads::{MaskedWordHead, Selection, States};
+pub use masked_word::MaskedWordWeights;
 pub use network::{ForwardOptions, Network, Trace};
 pub use optimiser::{AdamW, Optimiser, OptimiserState, warm_up_then_linear};

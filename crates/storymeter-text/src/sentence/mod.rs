@@ -13,10 +13,12 @@
 //! assert_eq!(sentences, ["Mr. Hill left.", "\"Why?\" asked Ann...", "Nobody knew"]);
 //! ```
 
+mod punkt;
 mod words;
 
 use crate::Span;
 use crate::treebank::PLACEHOLDERS;
+pub use punkt::{PunktQuotes, split_like_punkt};
 use words::{Abbreviation, abbreviation, is_speech_verb, is_starter};
 
 /// The sentences of a text, in order, without the white space around them.

@@ -70,12 +70,12 @@ pub(super) fn is_speech_verb(word: &str) -> bool {
     lowered(word, |word| is_listed(SPEECH, word))
 }
 
-fn is_listed(list: &str, word: &str) -> bool {
+pub(super) fn is_listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
 
 /// `U.S`, `a.m`, `J.R.R`: single letters with full stops between them.
-fn is_dotted(word: &str) -> bool {
+pub(super) fn is_dotted(word: &str) -> bool {
     word.contains('.')
         && word.len() <= 16
         && word.split('.').all(|part| {

@@ -30,7 +30,7 @@ impl Reader {
         let mut ids = lead(&self.tokenizer, prompt.filter(|_| self.prompts), self.limit);
         let room = self.limit - ids.len() - 1;
         ids.extend(self.tokenizer.tokenize(text).iter().take(room).map(|token| token.id));
-        ids.push(self.tokenizer.end());
+        ids.extend(self.tokenizer.end());
         ids
     }
 }

@@ -99,7 +99,7 @@ impl<'a> View<'a> {
         };
         let mut ids = self.lead.clone();
         ids.extend(pieces[..kept].iter().map(|token| token.id));
-        ids.push(tokenizer.end());
+        ids.extend(tokenizer.end());
         (ids, kept < pieces.len())
     }
 
