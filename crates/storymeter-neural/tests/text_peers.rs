@@ -62,7 +62,6 @@ fn entities_are_mostly_those_of_spacy() {
         theirs += expected.len();
     }
     let (precision, recall) = (equal as f64 / ours as f64, equal as f64 / theirs as f64);
-    println!("{theirs} entities of spaCy, {ours} of ours, {equal} equal");
     assert!(precision > 0.7 && recall > 0.7, "precision {precision}, recall {recall}");
 }
 
