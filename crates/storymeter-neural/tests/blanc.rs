@@ -102,17 +102,14 @@ fn scores_depend_on_the_texts_and_the_seed_alone() {
 #[test]
 fn a_learnt_text_is_guessed_better() {
     let model = model();
-    let seeded = |seed: u64| {
-        let weights = [("blanc".to_owned(), model.path().to_owned())].into();
-        let settings = Settings { weights, seed, ..Settings::default() };
-        let text = "lighthouse keeper lighthouse keeper lighthouse keeper. ".repeat(200);
-        let short = "lighthouse keeper lighthouse keeper.";
-        score_with(&["blanc:tune"], settings, &[pair(&text, &[short])], 8).unwrap()
-    };
-    let scored = seeded(0);
+    let weights = [("blanc".to_owned(), model.path().to_owned())].into();
+    let settings = Settings { weights, seed: 7, ..Settings::default() };
+    let text = "lighthouse keeper lighthouse keeper lighthouse keeper. ".repeat(200);
+    let short = "lighthouse keeper lighthouse keeper.";
+    let scored = score_with(&["blanc:tune"], settings, &[pair(&text, &[short])], 8).unwrap();
     let golden = *scored.values[0][2].as_ref().unwrap();
     assert!(golden >= 0.5, "{golden}");
-    assert_ne!(scored.signatures, seeded(1).signatures);
+    assert!(scored.signatures[0].ends_with("|seed:7"), "{}", scored.signatures[0]);
 }
 
 #[test]

@@ -31,8 +31,9 @@ fn values(typed: &str, model: &TempDir, stories: &[Story]) -> Vec<f64> {
     scored.column(&scored.keys[0])
 }
 
-/// The difference of f32 and f64, in which 30,522 numbers are added up, is up to 1.3e-5.
-const SINGLE: f64 = 1.5e-5;
+/// The probabilities that PyTorch computes in f32 add up to 1.0000016, which moves the golden
+/// numbers by up to 1.7e-5.
+const SINGLE: f64 = 2e-5;
 const DOUBLE: f64 = 1e-6;
 
 fn close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
