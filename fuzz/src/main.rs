@@ -8,6 +8,7 @@ mod meta;
 mod model;
 mod perturb;
 mod scores;
+mod source;
 mod stories;
 mod text;
 
@@ -20,13 +21,15 @@ use libfuzzer_sys::fuzz_target;
 type Target = fn(&[u8]);
 
 /// Every target with its name.
-const TARGETS: [(&str, Target); 25] = [
+const TARGETS: [(&str, Target); 29] = [
     ("antonyms", perturb::antonyms),
+    ("byte_pairs", source::byte_pairs),
     ("card", model::card),
     ("checkpoint", model::checkpoint),
     ("config", model::config),
     ("correlate", meta::correlate),
     ("donors", perturb::donors),
+    ("gguf", source::gguf),
     ("hanna_scores", meta::hanna_scores),
     ("heads", model::heads),
     ("model_file", model::model_file),
@@ -42,10 +45,12 @@ const TARGETS: [(&str, Target); 25] = [
     ("study", meta::study),
     ("table", meta::table),
     ("tokeniser", text::tokeniser),
+    ("torch_weights", source::torch_weights),
     ("training_log", meta::training_log),
     ("union_set", meta::union_set),
     ("vocabulary", model::vocabulary),
     ("weights", model::weights),
+    ("weights_index", source::weights_index),
 ];
 
 /// The target that `STORYMETER_FUZZ` names.

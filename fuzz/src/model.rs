@@ -14,13 +14,13 @@ use crate::{FOLDER, parts, written};
 const NAME: &str = "fuzz";
 
 /// A tiny encoder and its parts. `examples/seeds.rs` makes them.
-const CONFIG: &[u8] = include_bytes!("../tiny/config.json");
-const WEIGHTS: &[u8] = include_bytes!("../tiny/model.safetensors");
+pub const CONFIG: &[u8] = include_bytes!("../tiny/config.json");
+pub const WEIGHTS: &[u8] = include_bytes!("../tiny/model.safetensors");
 const HEADS: &[u8] = include_bytes!("../tiny/heads.safetensors");
 const CARD: &[u8] = include_bytes!("../tiny/storymeter.json");
 const VOCABULARY: &[u8] = include_bytes!("../tiny/vocab.txt");
 
-static TINY: LazyLock<Config> =
+pub static TINY: LazyLock<Config> =
     LazyLock::new(|| Config::from_bytes(Path::new(NAME), CONFIG).unwrap());
 static TINY_CARD: LazyLock<Card> = LazyLock::new(|| serde_json::from_slice(CARD).unwrap());
 

@@ -240,8 +240,8 @@ fn a_tokenizer_of_another_model_is_refused() {
     std::fs::write(folder.path().join("vocab.txt"), "[PAD]\nhello\n").unwrap();
     assert_eq!(complaint(&folder), "vocab.txt: the vocabulary lacks the special token \"[UNK]\"");
     let folder = copy();
-    edit(&folder, "tokenizer.json", "\"WordPiece\",\"unk", "\"BPE\",\"unk");
-    assert_eq!(complaint(&folder), "tokenizer.json: model is BPE, expected WordPiece");
+    edit(&folder, "tokenizer.json", "\"WordPiece\",\"unk", "\"Unigram\",\"unk");
+    assert_eq!(complaint(&folder), "tokenizer.json: model is Unigram, expected WordPiece or BPE");
     let folder = copy();
     edit(&folder, "config.json", "\"pad_token_id\": 0", "\"pad_token_id\": 3");
     let text = complaint(&folder);

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod entities;
 pub mod lexicon;
 pub mod morphology;
 pub mod names;

@@ -10,11 +10,15 @@
 mod int8;
 #[path = "../loss/mod.rs"]
 mod loss;
+mod models;
 mod report;
 #[path = "../shape/mod.rs"]
 mod shape;
 #[allow(dead_code, reason = "some of it is for tests/pytorch_steps.rs")]
 mod steps;
+#[allow(dead_code, reason = "some of it is for tests/architectures.rs")]
+#[path = "../tiny/mod.rs"]
+mod tiny;
 
 use half::{bf16, f16};
 use loss::{head_tensors, learn};

@@ -1,13 +1,17 @@
 //! One file per metric. The comment at the top of each file is the manual page of its metric.
 
+mod bartscore;
 mod baryscore;
 mod bertscore;
 mod blanc;
 mod depthscore;
 mod infolm;
 mod moverscore;
+mod perplexity;
 mod rouge_we;
 mod s3;
+mod summaqa;
+mod supert;
 
 use storymeter_core::Entry;
 
@@ -20,5 +24,9 @@ pub(crate) static ENTRIES: &[&Entry] = &[
     &infolm::ENTRY,
     &rouge_we::ENTRY,
     &s3::ENTRY,
+    &supert::ENTRY,
     &blanc::ENTRY,
+    &summaqa::ENTRY,
+    &bartscore::ENTRY,
+    &perplexity::ENTRY,
 ];

@@ -1,0 +1,301 @@
+//! Perplexity: how surprised a language model is by the story, on average, at each token.
+//!
+//! Definition: `exp(-(ln p(t1) + ln p(t2) + ...) / n)`, where `p(ti)` is the probability that a
+//! causal language model gives to token i of the story when it has read everything before it. The
+//! token that begins a text comes first where the model's tokeniser has one, so that the first
+//! token of the story counts too. It is not counted itself.
+//!
+//! Units: by default per token, which cannot be compared between models with different tokenisers.
+//! `per-word` divides by the words between white space and `per-byte` by the bytes of the text, and
+//! these can be compared. `nll` leaves out the exponential (nats), and `bits` gives the same number
+//! divided by ln 2, so that `perplexity:per-byte+bits` is the usual "bits per byte".
+//!
+//! With `prompt`, the model reads the prompt first, and only the tokens of the story are counted.
+//! The two are joined by one blank.
+//!
+//! Long stories: what does not fit the model is not read, as in Hugging Face's `evaluate`, and such
+//! stories are counted. With `whole`, long stories are read in windows that overlap by half; every
+//! token is counted once, in the first window that has it. A prompt takes at most half a window:
+//! its end is read.
+//!
+//! Many stories: the mean of their scores.
+//!
+//! Absent: where no token can be counted, as in an empty story.
+//!
+//! Reading the score: fluent and ordinary text has a low perplexity, and so has text that repeats
+//! itself. UNION's perplexity column (Guan and Huang, EMNLP 2020, Table 5) is `perplexity:nll` of a
+//! GPT-2 that was trained on human stories.
+//!
+//! Model: `gpt2`, or any other causal model (GPT-2, Llama type) as a folder or a GGUF file.
+//!
+//! Checked against: transformers 4.44.2, the log-likelihood of every token of 20 stories by
+//! SmolLM2-135M (within 0.001), and of tiny models with known weights (within 0.00001).
+
+use std::ops::Range as Span;
+use std::sync::Arc;
+
+use storymeter_core::{
+    Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range,
+    Request, Resources, Rows, Value, finite_or,
+};
+use storymeter_encoder::{Batch, Outputs, Tokenizer};
+
+use crate::models::{OpenModel, failed};
+
+/// The usual model.
+const MODEL: &str = "gpt2";
+
+/// How many tokens are handed to the model at once. It bounds the memory, and it is enough to keep
+/// all threads busy.
+const TOKENS_AT_ONCE: usize = 16 * 1024;
+
+pub(crate) static ENTRY: Entry = Entry {
+    ids: &["perplexity"],
+    choices: &[
+        Choice::new("unit", "per-word", "Divide by the words between white space, not by tokens"),
+        Choice::new("unit", "per-byte", "Divide by the bytes of the text, not by tokens"),
+        Choice::new("scale", "nll", "Without the exponential: nats per token, word or byte"),
+        Choice::new("scale", "bits", "Without the exponential: bits per token, word or byte"),
+        Choice::new("context", "prompt", "Read the prompt first, and count the story alone"),
+        Choice::new("long texts", "whole", "Read long stories in windows that overlap by half"),
+    ],
+    direction: Direction::Lower,
+    range: Range::NOT_NEGATIVE,
+    needs: Needs::STORY,
+    source: include_str!("perplexity.rs"),
+    build,
+};
+
+fn build(request: &Request<'_>) -> Result<Box<dyn Metric>, MetricError> {
+    let model = OpenModel::for_metric(request, MODEL, Precision::F32)?;
+    if !model.model().config().is_causal() {
+        return Err(model.unfit(request.key, "it is not a causal language model"));
+    }
+    model.tokenizer(request.key)?;
+    let (unit, unit_name) = match request.chosen("unit") {
+        Some("per-word") => (Unit::Word, "word"),
+        Some("per-byte") => (Unit::Byte, "byte"),
+        _ => (Unit::Token, "token"),
+    };
+    let (scale, scale_name) = match request.chosen("scale") {
+        Some("nll") => (Scale::Nats, "nats"),
+        Some("bits") => (Scale::Bits, "bits"),
+        _ => (Scale::Perplexity, "exp"),
+    };
+    let (prompt, whole) = (request.has("prompt"), request.has("whole"));
+    let mut description = request.describe().width(2).in_batches();
+    if prompt {
+        description.needs = Needs::PROMPT;
+    }
+    let signature = model
+        .sign(description.signature.clone())
+        .with("unit", "u", unit_name)
+        .with("scale", "sc", scale_name)
+        .with("prompt", "p", if prompt { "yes" } else { "no" })
+        .with("long", "l", if whole { "windows" } else { "cut" });
+    let description = description.signature(signature);
+    Ok(Box::new(Perplexity { model, unit, scale, prompt, whole, description }))
+}
+
+/// What the sum of surprise is divided by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Token,
+    Word,
+    Byte,
+}
+
+/// How the quotient is shown.
+#[derive(Clone, Copy)]
+enum Scale {
+    Perplexity,
+    Nats,
+    Bits,
+}
+
+struct Perplexity {
+    model: Arc<OpenModel>,
+    unit: Unit,
+    scale: Scale,
+    prompt: bool,
+    whole: bool,
+    description: Description,
+}
+
+/// What the model reads at once of a story.
+struct Window {
+    /// The place of the story in its batch.
+    story: usize,
+    ids: Vec<u32>,
+    /// The tokens that are counted. The first token of a window has nothing before it, and so is
+    /// never among them.
+    counted: Span<usize>,
+}
+
+/// A story as tokens: what is read first, and then the story itself.
+struct Tokens {
+    /// The token that begins a text, and the prompt.
+    before: Vec<u32>,
+    story: Vec<u32>,
+    /// How many tokens of the prompt are not read.
+    unread: usize,
+}
+
+impl Metric for Perplexity {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The row of a story: its sum of surprise in nats, and how many units it has.
+    fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
+        let key = &self.description.key;
+        let tokenizer = self.model.tokenizer(key)?;
+        let longest = self.model.longest();
+        let mut values = vec![0.0; 2 * stories.len()];
+        let (mut windows, mut truncated) = (Vec::new(), 0);
+        for (at, story) in stories.iter().enumerate() {
+            let prompt = story.prompt.as_ref().filter(|_| self.prompt).map(|prompt| prompt.text());
+            let tokens = tokens(tokenizer, prompt, story.text.text(), longest);
+            let own = windows_of(at, &tokens, longest, self.whole);
+            let read = own.last().map_or(0, |last: &Window| last.counted.end - tokens.before.len());
+            let read = if self.whole { tokens.story.len() } else { read };
+            truncated += u64::from(read < tokens.story.len() || tokens.unread > 0);
+            values[2 * at + 1] = match self.unit {
+                Unit::Token => own.iter().map(|window| window.counted.len()).sum::<usize>() as f64,
+                Unit::Byte => {
+                    read_part(tokenizer, story.text.text(), &tokens.story[..read]).len() as f64
+                }
+                Unit::Word => {
+                    let part = read_part(tokenizer, story.text.text(), &tokens.story[..read]);
+                    part.split_whitespace().count() as f64
+                }
+            };
+            windows.extend(own);
+        }
+        let mut rest = &windows[..];
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(fitting(rest));
+            rest = later;
+            let mut batch = Batch::new();
+            now.iter().for_each(|window| batch.push(&window.ids));
+            let run = self
+                .model
+                .model()
+                .run(&batch, &Outputs::new().likelihoods())
+                .map_err(|error| failed(key, error))?;
+            for (at, window) in now.iter().enumerate() {
+                // Number i belongs to token i + 1, given those before it.
+                let counted = window.counted.start - 1..window.counted.end - 1;
+                let likelihoods = &run.likelihoods(at)[counted];
+                values[2 * window.story] -=
+                    likelihoods.iter().map(|number| f64::from(*number)).sum::<f64>();
+            }
+        }
+        Ok(Rows::from_values(2, values).truncated(truncated))
+    }
+
+    fn values(&self, row: &[f64], values: &mut [Value]) {
+        let nats = row[0] / row[1];
+        let number = match self.scale {
+            Scale::Perplexity => nats.exp(),
+            Scale::Nats => nats,
+            Scale::Bits => nats / std::f64::consts::LN_2,
+        };
+        values[0] = match row[1] > 0.0 {
+            true => finite_or(number, "the perplexity is larger than any number"),
+            false => finite_or(f64::NAN, "the story has no token to count"),
+        };
+    }
+}
+
+/// How many of these windows, at least one, are read at once.
+fn fitting(windows: &[Window]) -> usize {
+    let mut tokens = 0;
+    let fits = windows.iter().take_while(|window| {
+        tokens += window.ids.len();
+        tokens <= TOKENS_AT_ONCE
+    });
+    fits.count().max(1)
+}
+
+fn tokens(tokenizer: &Tokenizer, prompt: Option<&str>, story: &str, longest: usize) -> Tokens {
+    let story = story.trim();
+    let mut before: Vec<u32> = tokenizer.bos().into_iter().collect();
+    let (mut unread, mut blank) = (0, "");
+    if let Some(prompt) = prompt.map(str::trim).filter(|prompt| !prompt.is_empty()) {
+        let ids = tokenizer.encode_plain(prompt);
+        unread = ids.len().saturating_sub(longest / 2);
+        before.extend(&ids[unread..]);
+        blank = " ";
+    }
+    let story = match story {
+        "" => Vec::new(),
+        story => tokenizer.encode_plain(&format!("{blank}{story}")),
+    };
+    Tokens { before, story, unread }
+}
+
+/// The windows in which a story is read. Without `whole` there is one, and what does not fit it is
+/// left out.
+fn windows_of(story: usize, tokens: &Tokens, longest: usize, whole: bool) -> Vec<Window> {
+    let all: Vec<u32> = tokens.before.iter().chain(&tokens.story).copied().collect();
+    // A token can only be counted if the window has one before it.
+    let first = tokens.before.len().max(1);
+    let mut windows = Vec::new();
+    let (mut start, mut counted) = (0, first);
+    while counted < all.len() {
+        let end = (start + longest).min(all.len());
+        let ids = all[start..end].to_vec();
+        windows.push(Window { story, ids, counted: counted - start..end - start });
+        if !whole {
+            break;
+        }
+        counted = end;
+        start = end.saturating_sub(longest / 2);
+    }
+    windows
+}
+
+/// The beginning of a text that these tokens cover. The tokens of a byte-level tokeniser have one
+/// character for each byte.
+fn read_part<'a>(tokenizer: &Tokenizer, text: &'a str, ids: &[u32]) -> &'a str {
+    let text = text.trim();
+    let bytes: usize =
+        ids.iter().map(|id| tokenizer.piece(*id).unwrap_or_default().chars().count()).sum();
+    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(
+        before: usize,
+        story: usize,
+        longest: usize,
+        whole: bool,
+    ) -> Vec<(u32, Span<usize>)> {
+        let tokens = Tokens {
+            before: (0..before as u32).collect(),
+            story: (before as u32..(before + story) as u32).collect(),
+            unread: 0,
+        };
+        let windows = windows_of(0, &tokens, longest, whole);
+        windows.into_iter().map(|window| (window.ids[0], window.counted)).collect()
+    }
+
+    #[test]
+    fn a_short_story_is_one_window_and_its_first_token_needs_one_before_it() {
+        assert_eq!(counted(1, 5, 8, false), [(0, 1..6)]);
+        assert_eq!(counted(0, 5, 8, false), [(0, 1..5)], "no beginning of text");
+        assert_eq!(counted(3, 2, 8, false), [(0, 3..5)], "after a prompt");
+        assert!(counted(1, 0, 8, false).is_empty() && counted(0, 1, 8, true).is_empty());
+    }
+
+    #[test]
+    fn a_long_story_is_cut_or_read_in_windows_that_count_every_token_once() {
+        assert_eq!(counted(1, 12, 8, false), [(0, 1..8)]);
+        assert_eq!(counted(1, 12, 8, true), [(0, 1..8), (4, 4..8), (8, 4..5)]);
+    }
+}
