@@ -133,8 +133,9 @@ pub(crate) struct Reader {
     model: Arc<OpenModel>,
     /// Whether long texts are read in windows, and not cut.
     whole: bool,
-    /// What the tokeniser adds to a text.
+    /// What the tokeniser adds to a text, and how much of it stands before the text.
     special: Vec<u32>,
+    before: usize,
     name: String,
     wanted: Mutex<BTreeSet<usize>>,
     recent: Mutex<Recent>,
@@ -151,7 +152,9 @@ impl Reader {
         model: Arc<OpenModel>,
         whole: bool,
     ) -> Result<Arc<Self>, MetricError> {
-        let special = model.tokenizer(request.key)?.encode("", usize::MAX).0;
+        let tokenizer = model.tokenizer(request.key)?;
+        let special = tokenizer.encode("", usize::MAX).0;
+        let before = usize::from(tokenizer.start().is_some()).min(special.len());
         let long = if whole { "whole" } else { "cut" };
         let name = format!("{} {}", model.path().display(), long);
         request.resources.shared(&name, || {
@@ -159,6 +162,7 @@ impl Reader {
                 model,
                 whole,
                 special,
+                before,
                 name: name.clone(),
                 wanted: Mutex::default(),
                 recent: Mutex::default(),
@@ -364,8 +368,7 @@ impl Reader {
             return vec![Part { ids: ids.clone(), skip: 0, to: 0, count: ids.len() }];
         }
         // Each window has the special tokens around it, of which the first and the last are kept.
-        let before = self.special.len() / 2;
-        let after = self.special.len() - before;
+        let (before, after) = (self.before, self.special.len() - self.before);
         let words = &ids[before..ids.len() - after];
         windows(words.len(), longest.saturating_sub(self.special.len()).max(1))
             .into_iter()

@@ -6,6 +6,7 @@ use super::words::Words;
 use crate::batch::Reading;
 use crate::family::Order;
 use crate::kernel::Isa;
+use crate::kernel::aligned::Aligned;
 use crate::kernel::heads::{Shape, Side};
 use crate::kernel::norm::{Multiply, add_rows};
 use crate::kernel::quantised::{RowBuffer, room};
@@ -45,9 +46,9 @@ pub(super) struct Scratch {
     buffers: Buffers,
     /// The queries of attention to the encoder.
     queries: Vec<f32>,
-    wide: Vec<f32>,
-    narrow: Vec<f32>,
-    normed: Vec<f32>,
+    wide: Aligned<f32>,
+    narrow: Aligned<f32>,
+    normed: Aligned<f32>,
     quantised: RowBuffer,
 }
 
@@ -87,7 +88,8 @@ impl Pass<'_> {
                 let position = (stack.shape.first_position + place) * h;
                 add_rows(isa, x, &stack.positions[position..][..h]);
             }
-            if place >= self.readings[sequence].second {
+            let Reading { second, attended } = self.readings[sequence];
+            if (second..attended).contains(&place) {
                 add_rows(isa, x, &stack.second);
             }
         });
@@ -171,7 +173,7 @@ impl Pass<'_> {
     }
 
     /// What a part of a block reads: `x` itself, or its norm.
-    fn input<'x>(&self, norm: &Norm, x: &'x [f32], normed: &'x mut Vec<f32>) -> &'x [f32] {
+    fn input<'x>(&self, norm: &Norm, x: &'x [f32], normed: &'x mut Aligned<f32>) -> &'x [f32] {
         match self.stack.shape.order {
             Order::After => x,
             Order::Before => {

@@ -8,14 +8,33 @@
 
 use super::quantised::{QuantisedRows, RightI8};
 use super::{Isa, Level};
+use std::ops::{Deref, DerefMut};
 
 /// The rows of a tile.
 pub(crate) const ROWS: usize = 12;
 /// The columns of a tile and of a packed panel.
 pub(crate) const COLS: usize = 32;
 
-/// A tile of the product.
-pub(crate) type TileF32 = [[f32; COLS]; ROWS];
+/// A tile of the product. It begins at a cache line, so that no register is written to two of them.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+pub(crate) struct TileF32([Columns; ROWS]);
+
+impl Deref for TileF32 {
+    type Target = [Columns; ROWS];
+
+    #[inline(always)]
+    fn deref(&self) -> &[Columns; ROWS] {
+        &self.0
+    }
+}
+
+impl DerefMut for TileF32 {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [Columns; ROWS] {
+        &mut self.0
+    }
+}
 
 /// One number for each column of a panel.
 pub(crate) type Columns = [f32; COLS];
@@ -138,7 +157,7 @@ pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mu
         epilogue: &mut E,
         product: impl Fn(&[f32], usize, usize, &[f32], &Columns, &mut TileF32),
     ) {
-        let mut tile = [[0.0; COLS]; ROWS];
+        let mut tile = TileF32::default();
         for (panel, b) in b[..packed_len(k, n)].chunks_exact(k * COLS).enumerate() {
             let col = panel * COLS;
             let bias = columns(bias, col, n);
@@ -195,7 +214,7 @@ pub(crate) fn gemm_i8<E: Epilogue>(
         product: impl Fn(QuantisedRows<'_>, usize, &PanelI8<'_>, &mut TileF32),
     ) {
         let steps = b.k.div_ceil(4);
-        let mut tile = [[0f32; COLS]; ROWS];
+        let mut tile = TileF32::default();
         for (panel, data) in b.data.chunks_exact(steps * COLS * 4).enumerate() {
             let col = panel * COLS;
             let panel = PanelI8 {

@@ -267,8 +267,7 @@ impl InfoLm {
     fn tokens(&self, text: &str) -> Vec<u32> {
         // There was a tokeniser when the metric was built.
         let tokenizer = self.model.model().tokenizer().ok();
-        let tokens = tokenizer.map(|tokenizer| tokenizer.tokenize(text)).unwrap_or_default();
-        tokens.iter().map(|token| token.id).collect()
+        tokenizer.map(|tokenizer| tokenizer.encode_plain(text)).unwrap_or_default()
     }
 
     /// What the model expects in each of these texts. Texts that were read before are not read

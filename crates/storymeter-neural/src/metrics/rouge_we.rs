@@ -42,7 +42,8 @@
 //! Source: Ng and Abrecht 2015, "Better Summarization Evaluation with Word Embeddings for ROUGE",
 //! in the form of S3 (Peyrard, Botschen and Gurevych 2017) and of SummEval.
 //!
-//! Checked against: `summ-eval` 0.892 with GloVe's vectors of 50 numbers.
+//! Checked against: `summ-eval` 0.892 with GloVe's vectors of 50 numbers, on 33 of HANNA's stories
+//! and n from 1 to 3, no difference.
 
 use std::sync::Arc;
 

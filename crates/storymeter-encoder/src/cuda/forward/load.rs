@@ -87,7 +87,7 @@ impl<N: Number> Loader<'_, N> {
         let shape = [self.config.vocabulary, self.config.hidden];
         let names = self.architecture.words;
         for name in names {
-            if self.named.find(name)?.is_some() {
+            if self.named.has(name) {
                 return Ok(self.steps.keep_active(&self.named.tensor(name, &shape)?.data));
             }
         }
@@ -107,7 +107,7 @@ impl<N: Number> Loader<'_, N> {
             false => named.tensor(&weight, &[outputs, inputs])?.data,
         };
         let bias = format!("{name}.bias");
-        let bias = match self.architecture.biased || named.find(&bias)?.is_some() {
+        let bias = match self.architecture.biased || named.has(&bias) {
             true => Some(named.tensor(&bias, &[outputs])?.data),
             false => None,
         };
@@ -254,16 +254,16 @@ impl<N: Number> Loader<'_, N> {
         let (named, Config { hidden, vocabulary, .. }) = (self.named.whole(), self.config);
         let (hidden, vocabulary) = (*hidden, *vocabulary);
         let Some(names) = &self.architecture.masked_word else { return Ok(None) };
-        if named.find(names.bias)?.is_none() {
+        if !named.has(names.bias) {
             return Ok(None);
         }
         let dense = self.matrix(&named, names.dense, [hidden, hidden])?;
-        let own = match named.find(names.words)? {
-            Some(_) => {
+        let own = match named.has(names.words) {
+            true => {
                 let own = named.tensor(names.words, &[vocabulary, hidden])?;
                 Some(Rc::new(self.steps.keep_active(&own.data)))
             }
-            None => None,
+            false => None,
         };
         let bias = named.tensor(names.bias, &[vocabulary])?.data;
         Ok(Some(MaskedWord {
@@ -284,19 +284,19 @@ impl<N: Number> Loader<'_, N> {
         }
         let (named, Config { hidden, vocabulary, .. }) = (self.named.whole(), self.config);
         let (hidden, vocabulary) = (*hidden, *vocabulary);
-        let own = match named.find("lm_head.weight")? {
-            Some(_) => {
+        let own = match named.has("lm_head.weight") {
+            true => {
                 let own = named.tensor("lm_head.weight", &[vocabulary, hidden])?;
                 Rc::new(self.steps.keep_active(&own.data))
             }
-            None => Rc::clone(words),
+            false => Rc::clone(words),
         };
-        let bias = match named.find("final_logits_bias")? {
-            Some(_) => {
+        let bias = match named.has("final_logits_bias") {
+            true => {
                 let bias = named.tensor("final_logits_bias", &[1, vocabulary])?;
                 Some(self.steps.keep(&bias.data))
             }
-            None => None,
+            false => None,
         };
         Ok(Some(Head { words: self.steps.weight(own, hidden), bias }))
     }
@@ -304,7 +304,7 @@ impl<N: Number> Loader<'_, N> {
     /// The head for answers, if its weights are there.
     fn answer(&self) -> Result<Option<Head<N>>> {
         let (named, hidden) = (self.named.whole(), self.config.hidden);
-        if named.find("qa_outputs.weight")?.is_none() {
+        if !named.has("qa_outputs.weight") {
             return Ok(None);
         }
         let weight = named.tensor("qa_outputs.weight", &[2, hidden])?.data;
