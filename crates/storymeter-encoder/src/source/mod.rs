@@ -279,7 +279,7 @@ impl<'a> Named<'a> {
         let old = name
             .replace("LayerNorm.weight", "LayerNorm.gamma")
             .replace("LayerNorm.bias", "LayerNorm.beta");
-        let known = if self.has(name) { name } else { &old };
+        let known = if !self.has(name) && self.has(&old) { &old } else { name };
         self.tensors.get(&format!("{}{known}", self.prefix))
     }
 
