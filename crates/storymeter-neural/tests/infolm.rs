@@ -9,9 +9,9 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use scoring::{Scored, pair, score};
+use scoring::{Scored, pair, score, score_with};
 use serde_json::Value;
-use storymeter_core::Story;
+use storymeter_core::{Precision, Settings, Story};
 use support::{A, B, C, write_masked_model, write_masked_model_of};
 use tempfile::TempDir;
 
@@ -185,6 +185,16 @@ fn scores_do_not_depend_on_batches_and_threads() {
     // Without idf, other stories do not matter either.
     let alone = values("infolm:no-idf", &model, &stories[..1]);
     assert_eq!(alone[0], values("infolm:no-idf", &model, &stories)[0]);
+}
+
+#[test]
+fn eight_bits_give_nearly_the_same_and_the_signature_says_so() {
+    let model = model();
+    let weights = [("infolm".to_owned(), model.path().to_owned())].into();
+    let settings = Settings { weights, precision: Some(Precision::Int8), ..Settings::default() };
+    let scored = score_with(&["infolm"], settings, &golden_pairs(), 8).unwrap();
+    assert!(scored.signatures[0].contains("|precision:int8|"), "{}", scored.signatures[0]);
+    close(&scored.column("infolm/fisher-rao"), &[0.6145733595, 0.5747047663], 0.02, "int8");
 }
 
 #[test]

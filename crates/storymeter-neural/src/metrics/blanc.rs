@@ -261,7 +261,9 @@ impl Blanc {
         };
         let seed = request.resources.settings().seed;
         let lessons_per_step = if hanna { LESSONS_PER_STEP_OF_HANNA } else { 1 };
-        let mut signature = model.sign(Signature::new(request.id));
+        let sentences = if hanna { "punkt-2022" } else { "punkt" };
+        let signature = model.sign(Signature::new(request.id));
+        let mut signature = signature.with("sentences", "s", sentences);
         if tunes {
             signature = signature.with("batch", "b", lessons_per_step).with("seed", "seed", seed);
         }
