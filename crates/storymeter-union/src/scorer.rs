@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
@@ -81,6 +82,9 @@ pub struct Scorer {
     fingerprint: String,
     /// See [`Scorer::tokens_read`].
     tokens_read: AtomicU64,
+    /// The workspaces of calls on the CPU that are over. The next calls use them again, because new
+    /// memory takes time until it is there.
+    workspaces: Mutex<Vec<Workspace>>,
 }
 
 /// A story in the form in which the model reads it.
@@ -201,7 +205,8 @@ impl Scorer {
         for (text, id) in &card.name_tokens {
             tokenizer.add_token(text, *id);
         }
-        Self { engine, tokenizer, heads, card, fingerprint, tokens_read: AtomicU64::new(0) }
+        let (tokens_read, workspaces) = (AtomicU64::new(0), Mutex::default());
+        Self { engine, tokenizer, heads, card, fingerprint, tokens_read, workspaces }
     }
 
     /// The same model with windows of another size, in tokens.
@@ -242,7 +247,7 @@ impl Scorer {
 
     fn score_on_cpu(&self, encoder: &Encoder, stories: &[&Story]) -> Result<Vec<Score>> {
         let readings: Vec<Reading> = stories.par_iter().map(|story| self.read(story)).collect();
-        let mut workspace = Workspace::new();
+        let mut workspace = self.workspaces().pop().unwrap_or_default();
         let mut scores = Vec::with_capacity(stories.len());
         let mut remaining = readings.as_slice();
         while !remaining.is_empty() {
@@ -260,7 +265,12 @@ impl Scorer {
             }
             remaining = later;
         }
+        self.workspaces().push(workspace);
         Ok(scores)
+    }
+
+    fn workspaces(&self) -> MutexGuard<'_, Vec<Workspace>> {
+        self.workspaces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tokenises stories on all threads while the GPU works on earlier ones.

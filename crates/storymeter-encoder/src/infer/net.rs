@@ -5,7 +5,7 @@ use crate::infer::Precision;
 use crate::infer::attention::Heads;
 use crate::infer::words::Words;
 use crate::kernel::aligned::Aligned;
-use crate::kernel::gemm::{SidesF32, gemm_f32, gemm_i8, pack_columns, packed_len};
+use crate::kernel::gemm::{ROWS, SidesF32, gemm_f32, gemm_i8, pack_columns, packed_len};
 use crate::kernel::quantised::{PackedI8, RowBuffer, room};
 use crate::kernel::steps::{Store, add_norm_rows};
 use crate::kernel::{Activation, Isa};
@@ -16,6 +16,12 @@ use std::ops::Range;
 /// How many rows go through the feed-forward part together. Its wide rows then stay in the second
 /// cache.
 pub(super) const BLOCK: usize = 96;
+
+/// How many of `rows` rows go through it together: as few blocks as [`BLOCK`] allows, all of about
+/// the same size in whole tiles. A last block of few rows would read all weights for little work.
+fn block(rows: usize) -> usize {
+    rows.div_ceil(rows.div_ceil(BLOCK).max(1)).next_multiple_of(ROWS).max(ROWS)
+}
 
 /// A linear map, packed.
 pub(super) struct Linear {
@@ -227,7 +233,8 @@ impl Net {
             }
         }
         add_norm_rows(self.isa, x, &[], &self.parts.norm.gain, &self.parts.norm.shift, self.eps);
-        for (x, qkv) in x.chunks(BLOCK * h).zip(qkv.chunks_mut(BLOCK * 3 * h)) {
+        let block = block(x.len() / h);
+        for (x, qkv) in x.chunks(block * h).zip(qkv.chunks_mut(block * 3 * h)) {
             self.linear(&self.parts.layers[0].qkv, x, None, qkv, &mut scratch.quantised);
         }
     }
@@ -253,8 +260,9 @@ impl Net {
         let attention = &attention[..x.len()];
         let wide = room(wide, BLOCK * self.intermediate);
         let narrow = room(narrow, BLOCK * h);
-        let mut next = next.chunks_mut(BLOCK * 3 * h);
-        for (x, attention) in x.chunks_mut(BLOCK * h).zip(attention.chunks(BLOCK * h)) {
+        let block = block(x.len() / h);
+        let mut next = next.chunks_mut(block * 3 * h);
+        for (x, attention) in x.chunks_mut(block * h).zip(attention.chunks(block * h)) {
             let narrow = &mut narrow[..x.len()];
             let wide = &mut wide[..x.len() / h * self.intermediate];
             self.linear(output, attention, None, narrow, quantised);
