@@ -6,8 +6,10 @@
 //! along `k` in a fixed order, so that the bytes of a row do not depend on the rows around it:
 //! scores are the same for any batch and any number of threads.
 
+use super::aligned::{Aligned, Kept};
 use super::quantised::{QuantisedRows, RightI8};
 use super::{Isa, Level};
+use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 
 /// The rows of a tile.
@@ -184,12 +186,39 @@ pub(super) fn rows_fit(len: usize, rows: usize, stride: usize, width: usize) -> 
     last.and_then(|last| last.checked_add(width)).is_some_and(|end| end <= len)
 }
 
+/// Rows that are this many bytes apart, or a multiple of it, share the same few places of the first
+/// cache, and those of one tile would drive each other out.
+const CACHE_WAY: usize = 4096;
+
+thread_local! {
+    /// A left side whose rows are further apart.
+    static SPREAD: RefCell<Aligned<f32>> = RefCell::default();
+}
+
 /// `a * b + bias`.
+pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mut E) {
+    let SidesF32 { a, lda, m, k, n, .. } = sides;
+    // For few rows or columns, copying would take longer than it saves.
+    if !(lda * size_of::<f32>()).is_multiple_of(CACHE_WAY) || m < ROWS || n < 4 * COLS {
+        return gemm_f32_in_place(isa, sides, epilogue);
+    }
+    SPREAD.with_borrow_mut(|spread| {
+        // One cache line more: the rows of a tile then begin at different places.
+        let apart = k.next_multiple_of(16) + 16;
+        let spread = spread.room(m * apart);
+        for (to, from) in spread.chunks_exact_mut(apart).zip(a.chunks(lda)) {
+            to[..k].copy_from_slice(&from[..k]);
+        }
+        gemm_f32_in_place(isa, SidesF32 { a: spread, lda: apart, ..sides }, epilogue);
+    });
+}
+
+/// The same, with the left side where it is.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calls functions for instructions that were found")
 )]
-pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mut E) {
+fn gemm_f32_in_place<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mut E) {
     #[inline(always)]
     fn drive<E: Epilogue>(
         SidesF32 { a, lda, m, k, n, b, bias }: SidesF32<'_>,
@@ -323,8 +352,15 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    const SHAPES: [(usize, usize, usize); 6] =
-        [(1, 1, 1), (12, 32, 32), (13, 33, 31), (5, 7, 65), (25, 70, 36), (3, 384, 96)];
+    const SHAPES: [(usize, usize, usize); 7] = [
+        (1, 1, 1),
+        (12, 32, 32),
+        (13, 33, 31),
+        (5, 7, 65),
+        (25, 70, 36),
+        (3, 384, 96),
+        (13, 1024, 130),
+    ];
 
     #[test]
     fn products_in_f32_are_right_on_every_level_and_for_both_ways_of_packing() {
