@@ -170,6 +170,10 @@ pub(crate) fn failed(metric: &str, error: Error) -> MetricError {
             };
             MetricError::Device { metric, problem, message: device.to_string() }
         }
+        Error::CpuPrecision { .. } => {
+            let problem = DeviceProblem::Precision;
+            MetricError::Device { metric, problem, message: error.to_string() }
+        }
         error => MetricError::Failed { metric, source: Box::new(error) },
     }
 }
