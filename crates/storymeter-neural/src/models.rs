@@ -73,6 +73,13 @@ impl OpenModel {
         })
     }
 
+    /// The model of a test, in f32.
+    #[cfg(test)]
+    pub(crate) fn of_test(folder: &Path) -> Arc<Self> {
+        let found = Found { name: "test".to_owned(), path: folder.to_owned() };
+        Self::open("test", found, Precision::F32, &Resources::default()).unwrap()
+    }
+
     /// The model itself.
     pub(crate) fn model(&self) -> &Model {
         &self.model

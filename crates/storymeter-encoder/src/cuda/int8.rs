@@ -143,6 +143,10 @@ impl Int8 {
             );
             return Err(DeviceError::Unsupported(problem).into());
         }
+        if config.activation == Activation::Silu {
+            let problem = "does not take the activation silu for int8".into();
+            return Err(DeviceError::Unsupported(problem).into());
+        }
         let no_int8 = || DeviceError::Mismatch("the encoder's weights are not int8".into());
         let EightBits { words, word_scales, positions, norm, relative, layers } =
             encoder.eight_bits(STEP).ok_or_else(no_int8)?;

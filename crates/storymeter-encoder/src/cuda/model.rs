@@ -23,6 +23,8 @@ use std::thread::JoinHandle;
 const QUEUE: usize = 2;
 /// The most tokens of a piece, unless it is a single sequence.
 const PIECE: usize = 16_384;
+/// How many pieces are under way before the numbers of the first of them are waited for.
+const AHEAD: usize = 2;
 /// The most threads that put numbers where they belong.
 const THREADS: usize = 8;
 /// So few numbers are put where they belong by one thread.
@@ -192,27 +194,37 @@ impl Work {
 }
 
 impl Server<'_> {
-    /// Starts a piece, then puts the numbers of the one before where they belong.
+    /// Starts pieces until enough of them are under way, then puts the numbers of the oldest one
+    /// where they belong.
     fn serve(&self, inbox: &Receiver<Request>) {
-        let mut landings = [Landing::default(), Landing::default()];
-        let mut travelling: Option<Piece> = None;
+        let mut landings: Vec<Landing> = (0..=AHEAD).map(|_| Landing::default()).collect();
+        let mut travelling: VecDeque<(Piece, Landing)> = VecDeque::new();
         let mut waiting: VecDeque<Piece> = VecDeque::new();
         loop {
             if waiting.is_empty() {
-                let request = match travelling {
-                    Some(_) => inbox.try_recv().ok(),
-                    None => match inbox.recv() {
+                let request = match travelling.is_empty() {
+                    false => inbox.try_recv().ok(),
+                    true => match inbox.recv() {
                         Ok(request) => Some(request),
                         Err(_) => return,
                     },
                 };
                 waiting.extend(request.into_iter().flat_map(|request| self.pieces(request)));
             }
-            let started = waiting.pop_front().and_then(|piece| self.start(piece, &mut landings[1]));
-            if let Some(piece) = std::mem::replace(&mut travelling, started) {
-                self.finish(&piece, &landings[0]);
+            if let Some(piece) = waiting.pop_front() {
+                let mut landing = landings.pop().unwrap_or_default();
+                match self.start(piece, &mut landing) {
+                    Some(piece) => travelling.push_back((piece, landing)),
+                    None => landings.push(landing),
+                }
+                if travelling.len() <= AHEAD {
+                    continue;
+                }
             }
-            landings.swap(0, 1);
+            if let Some((piece, landing)) = travelling.pop_front() {
+                self.finish(&piece, &landing);
+                landings.push(landing);
+            }
         }
     }
 

@@ -342,7 +342,8 @@ fn all_of<N: Number>(
         };
     }
     for (rows, inputs, outputs) in [(1, 8, 8), (13, 32, 96), (513, 384, 1536), (1001, 768, 768)] {
-        for activation in [Activation::GeluErf, Activation::GeluTanh, Activation::Relu] {
+        use Activation::{GeluErf, GeluTanh, Relu, Silu};
+        for activation in [GeluErf, GeluTanh, Relu, Silu] {
             let case = format!("linear {rows} x {inputs} to {outputs}, {activation:?}");
             both!(&case, linear, (rows, inputs, outputs), activation);
         }

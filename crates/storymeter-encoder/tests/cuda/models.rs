@@ -367,14 +367,14 @@ fn likelihoods_on_the_gpu_are_those_of_transformers() {
     let open = |tiny: super::tiny::Tiny| {
         Model::from_tensors(tiny.config, &tiny.weights, Device::Cuda(0), Precision::F32).unwrap()
     };
-    let gpt2 = open(super::tiny::gpt2());
+    let gpt2 = open(super::tiny::tiny("gpt2"));
     let mut batch = Batch::new();
     batch.push(&[5, 17, 101, 42, 7, 9, 9, 150]);
     let run = gpt2.run(&batch, &Outputs::new().likelihoods()).unwrap();
     let mean = run.likelihoods(0).iter().map(|x| f64::from(*x)).sum::<f64>() / 7.0;
     assert!((mean + 6.141_297_340_4).abs() < 1e-5, "{mean}");
 
-    let bart = open(super::tiny::bart());
+    let bart = open(super::tiny::tiny("bart"));
     let mut batch = Batch::new();
     batch.push(&[0, 10, 20, 30, 40, 50, 2]);
     batch.push_target(0, &[0, 11, 21, 31, 2]);

@@ -2,12 +2,6 @@
 // precision, and so they neither overflow nor lose digits from block to block. What a product reads
 // or writes is of type T.
 
-#define SILU 4
-
-__device__ __forceinline__ float activated(float x, u32 kind) {
-    return kind == SILU ? x / (1.0f + expf(-x)) : activation(x, kind);
-}
-
 #if !HALF
 // The number of eleven bits, as TF32 has them, that is nearest to x.
 __device__ __forceinline__ float eleven_bits(float x) {
@@ -129,7 +123,7 @@ extern "C" __global__ void activate_all(T* x, u64 vectors, u32 kind) {
     float v[8];
     load8(x + i * 8, v);
 #pragma unroll
-    for (int k = 0; k < 8; k++) v[k] = activated(v[k], kind);
+    for (int k = 0; k < 8; k++) v[k] = activation(v[k], kind);
     store8(x + i * 8, v);
 }
 
@@ -143,7 +137,7 @@ extern "C" __global__ void gate_rows(const T* both, u32 rows, u32 width, u32 kin
     load8(both + row * 2 * width + col, v);
     load8(both + row * 2 * width + width + col, more);
 #pragma unroll
-    for (int k = 0; k < 8; k++) v[k] = activated(v[k], kind) * more[k];
+    for (int k = 0; k < 8; k++) v[k] = activation(v[k], kind) * more[k];
     store8(out + row * width + col, v);
 }
 
