@@ -1,5 +1,5 @@
-//! ROUGE-WE and S3 on HANNA's stories, against the released functions (`tools/word_metrics_peer.py`)
-//! and HANNA's constants.
+//! ROUGE-WE and S3 on HANNA's stories, against the released functions
+//! (`tools/word_metrics_peer.py`) and HANNA's constants.
 
 use std::path::PathBuf;
 use std::sync::Arc;
