@@ -111,7 +111,7 @@ pub struct Model {
 enum Engine {
     Cpu(Box<Cpu>),
     #[cfg(feature = "cuda")]
-    Cuda(CudaModel),
+    Cuda(Box<CudaModel>),
 }
 
 impl Model {
@@ -144,7 +144,7 @@ impl Model {
             #[cfg(feature = "cuda")]
             Device::Cuda(ordinal) => {
                 let model = CudaModel::open(ordinal, config, tensors, precision)?;
-                Ok(Model::of(Engine::Cuda(model), tensors.path()))
+                Ok(Model::of(Engine::Cuda(Box::new(model)), tensors.path()))
             }
             #[cfg(not(feature = "cuda"))]
             Device::Cuda(_) => Err(crate::DeviceError::NotBuilt.into()),
