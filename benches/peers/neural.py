@@ -22,7 +22,7 @@ call are not counted, and times are the best round on the clock, so the machine 
   per pair, so the peers of the last three are timed on every k-th story (--every) and scaled.
 - perplexity: transformers in f32 with SmolLM2-135M from the same GGUF file, with batches of 1 and
   of 8 sorted by length (the faster one counts), and ours in f32 and int8.
-- gpu: bert-score's forward pass by PyTorch on a CUDA device, in f32 and in bf16, beside ours.
+- gpu: runs benches/peers/cuda_forward.py, which times BERTScore's forward pass on a CUDA device.
 
 Needs torch, transformers 4.46 or later (it reads Q4_1 blocks), gguf, accelerate, bert-score 0.3.13,
 POT and pyemd.
@@ -53,7 +53,7 @@ def pairs(path, limit):
     return [(record["story"], record["reference"]) for record in records[:limit]]
 
 
-def ours(arguments, chosen, metrics, precision, weights, device="cpu"):
+def ours(arguments, chosen, metrics, precision, weights):
     """Runs the example program on these pairs; returns seconds and scores by key."""
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
         for number, (story, reference) in enumerate(chosen):
@@ -61,7 +61,7 @@ def ours(arguments, chosen, metrics, precision, weights, device="cpu"):
             file.write(json.dumps(record) + "\n")
         file.flush()
         named = [f"{name}={folder}" for name, folder in weights.items()]
-        command = [arguments.program, file.name, metrics, precision, device, *named]
+        command = [arguments.program, file.name, metrics, precision, "cpu", *named]
         environment = dict(os.environ, RAYON_NUM_THREADS=str(THREADS))
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
@@ -90,11 +90,11 @@ def deviation(values, peer):
     return f"(deviation: largest {max(differences):.1e}, mean {sum(differences) / len(peer):.1e})"
 
 
-def bert_scorer(folder, layer, device="cpu"):
+def bert_scorer(folder, layer):
     import bert_score
 
     return bert_score.BERTScorer(
-        model_type=str(folder), num_layers=layer, device=device, nthreads=0, batch_size=64
+        model_type=str(folder), num_layers=layer, device="cpu", nthreads=0, batch_size=64
     )
 
 
@@ -219,7 +219,7 @@ def embedding(arguments, chosen):
         line(f"{name} as released, minilm", seconds, note=note)
     peer = sum(times.values())
     line("all four as released", peer)
-    names = ["bertscore:layer-6", "moverscore:layer-6:hanna", "baryscore:hanna", "depthscore:layer-6"]
+    names = ["bertscore:layer-6", "moverscore:stop", "baryscore", "depthscore"]
     names = arguments.embedding.split(",") if arguments.embedding else names
     weights = {name.split(":")[0]: folder for name in names}
     for precision in ("f32", "int8"):
@@ -283,36 +283,9 @@ def perplexity(arguments, chosen):
 
 
 def gpu(arguments, chosen):
-    import torch
-    from transformers import AutoModel, AutoTokenizer
-
-    if not torch.cuda.is_available():
-        sys.exit("gpu: there is no CUDA device")
-    folder, layer = Path(arguments.gpu_model), arguments.gpu_layer
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModel.from_pretrained(folder).eval().cuda()
-    model.encoder.layer = model.encoder.layer[:layer]
-    texts = sorted({text for pair in chosen for text in pair}, key=len)
-    batches = [
-        tokenizer(texts[i : i + 64], padding=True, truncation=True, max_length=512, return_tensors="pt")
-        for i in range(0, len(texts), 64)
-    ]
-
-    def forward(kind):
-        with torch.no_grad(), torch.autocast("cuda", kind, enabled=kind != torch.float32):
-            for batch in batches:
-                model(**{name: tensor.cuda() for name, tensor in batch.items()})
-        torch.cuda.synchronize()
-
-    peers = {}
-    for name, kind in (("f32", torch.float32), ("bf16", torch.bfloat16)):
-        forward(kind)
-        peers[name], _ = best(5, lambda kind=kind: forward(kind))
-        line(f"PyTorch's forward pass, {name}", peers[name])
-    for precision in ("f32", "bf16"):
-        metric = f"bertscore:layer-{layer}"
-        seconds, _ = ours(arguments, chosen, metric, precision, {"bertscore": folder}, "cuda")
-        line(f"storymeter, BERTScore as a whole, {precision}", seconds, peers[precision])
+    """The measurement is a script of its own, which also runs where there are no weights."""
+    script = ROOT / "benches/peers/cuda_forward.py"
+    subprocess.run([sys.executable, script], check=True)
 
 
 def main():
@@ -322,8 +295,6 @@ def main():
     parser.add_argument("--limit", type=int, default=200, help="how many stories")
     parser.add_argument("--every", type=int, default=10, help="slow peers score every k-th story")
     parser.add_argument("--embedding", help="the metrics of the part embedding, by comma")
-    parser.add_argument("--gpu-model", help="the folder of the encoder for the part gpu")
-    parser.add_argument("--gpu-layer", type=int, default=8)
     program = ROOT / "target/release/examples/time_metrics"
     parser.add_argument("--program", type=Path, default=program)
     parser.add_argument("part", nargs="*", choices=[*PARTS, "gpu"])

@@ -84,7 +84,7 @@ fn a_cut_or_changed_file_gives_errors_and_no_panic() {
     for name in ["protocol2.bin", "protocol4.bin"] {
         let whole = bytes(name);
         for place in 0..whole.len() {
-            for value in [0, 0x7f, 0xff, whole[place] ^ 1] {
+            for value in [0, 0xff, whole[place] ^ 1] {
                 let mut changed = whole.clone();
                 changed[place] = value;
                 if let Ok(tensors) = open_torch_bytes(Path::new("x"), changed) {
@@ -100,7 +100,7 @@ fn a_cut_or_changed_file_gives_errors_and_no_panic() {
         }
     }
     for place in 0..2000 {
-        for value in [0, 0x7f, 0xff, whole[place] ^ 1] {
+        for value in [0, 0xff, whole[place] ^ 1] {
             let mut changed = whole.clone();
             changed[place] = value;
             if let Ok(opened) = open_gguf_bytes(Path::new("x"), changed) {

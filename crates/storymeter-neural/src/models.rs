@@ -20,6 +20,8 @@ use storymeter_core::{
 };
 use storymeter_encoder::{DeviceError, Error, Isa, Model, Tokenizer};
 
+use crate::own_files;
+
 /// What a folder of a model has.
 const FILES: &str = "config.json, model.safetensors or pytorch_model.bin, and tokenizer.json or \
                      vocab.txt";
@@ -244,9 +246,7 @@ struct Places {
 impl Places {
     fn of_this_system() -> Self {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let folders = variable("STORYMETER_MODELS")
-            .map(|list| std::env::split_paths(&list).collect())
-            .unwrap_or_default();
+        let folders = own_files::models_folders();
         let home = || variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
         let hub = variable("HF_HUB_CACHE")
             .map(PathBuf::from)

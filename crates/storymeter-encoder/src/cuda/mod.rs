@@ -16,12 +16,15 @@ mod compile;
 mod device;
 mod driver;
 mod encoder;
+mod forward;
 mod gemm;
 mod inputs;
 mod int8;
 mod landing;
 mod memory;
+mod model;
 mod nccl;
+mod open;
 mod pieces;
 mod store;
 
@@ -30,6 +33,8 @@ use compile::Program;
 use device::Device;
 use std::marker::PhantomData;
 use std::rc::Rc;
+
+pub(crate) use model::CudaModel;
 
 pub use encoder::{CudaEncoder, Pending, Vectors};
 pub use inputs::{Indices, Lookups, Projected, Stories};

@@ -86,7 +86,7 @@ fn int8_on_the_gpu_gives_the_cpus_bytes() {
             let hidden = run.layer(config.layers);
             let width = hidden.width();
             let stories = || (0..batch.len()).map(|i| hidden.sequence(i));
-            let expected = [
+            let expected: [(Vectors, &str, Vec<f32>); 3] = [
                 (Vectors::States, "states", stories().flatten().copied().collect()),
                 (
                     Vectors::Firsts,
