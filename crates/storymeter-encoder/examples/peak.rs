@@ -29,6 +29,9 @@ const MAPS: [(usize, usize, bool); 8] = [
 /// Numbers of tokens that go through a map together, unless another one is asked for.
 const ROWS: [usize; 3] = [96, 256, 512];
 
+/// Weights of so many bytes, per thread, take turns when they are to come from memory.
+const MEMORY: usize = 96 << 20;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let cores = std::thread::available_parallelism()?.get();
@@ -50,15 +53,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         let Shape { m, k, n, activation, .. } = shape;
         format!("{m} x {k} x {n}{}", if activation.is_some() { ", GELU" } else { "" })
     };
-    for (title, int8, quantise) in
-        [("f32", false, false), ("int8", true, false), ("int8, rows quantised anew", true, true)]
-    {
+    for (title, int8, quantise, memory) in [
+        ("f32", false, false, false),
+        ("f32, weights from memory", false, false, true),
+        ("int8", true, false, false),
+        ("int8, rows quantised anew", true, true, false),
+        ("int8, rows quantised anew, weights from memory", true, true, true),
+    ] {
         if Peak::new(isa, int8).is_none() {
             println!("\n{title}: this processor has no instruction whose peak could be measured");
             continue;
         }
         println!("\n{title}: product, GOP/s, peak, share");
-        for shape in sizes() {
+        for mut shape in sizes() {
+            if memory {
+                let bytes = shape.k * shape.n * if int8 { 1 } else { 4 };
+                shape.rights = MEMORY.div_ceil(bytes);
+            }
             let product = || -> Box<dyn Work> {
                 if int8 {
                     Box::new(ProductI8::new(isa, shape, quantise))
