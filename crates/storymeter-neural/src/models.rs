@@ -73,6 +73,13 @@ impl OpenModel {
         })
     }
 
+    /// The model of a test, in f32.
+    #[cfg(test)]
+    pub(crate) fn of_test(folder: &Path) -> Arc<Self> {
+        let found = Found { name: "test".to_owned(), path: folder.to_owned() };
+        Self::open("test", found, Precision::F32, &Resources::default()).unwrap()
+    }
+
     /// The model itself.
     pub(crate) fn model(&self) -> &Model {
         &self.model
@@ -162,6 +169,10 @@ pub(crate) fn failed(metric: &str, error: Error) -> MetricError {
                 _ => DeviceProblem::Driver,
             };
             MetricError::Device { metric, problem, message: device.to_string() }
+        }
+        Error::CpuPrecision { .. } => {
+            let problem = DeviceProblem::Precision;
+            MetricError::Device { metric, problem, message: error.to_string() }
         }
         error => MetricError::Failed { metric, source: Box::new(error) },
     }

@@ -35,6 +35,9 @@ pub enum Device {
 pub enum Precision {
     /// Eight-bit integers. Weights have one scale per output channel, activations have one scale
     /// and one offset per token.
+    ///
+    /// The values of a head have one scale per channel of the whole sequence. In a causal model,
+    /// where a token does not see those after it, these still set how its numbers are rounded.
     Int8,
     /// Sixteen bits with eleven bits of precision. Only on GPUs.
     F16,

@@ -272,15 +272,20 @@ impl<'a> Named<'a> {
         Error::Tensor { path: self.tensors.path().into(), name: excerpt(name), problem }
     }
 
-    /// The tensor of this name, which must have this shape.
-    pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Tensor> {
+    /// The tensor of this name, if there is one.
+    pub(crate) fn find(&self, name: &str) -> Result<Option<Tensor>> {
         // Files that were converted from the first TensorFlow code call the gain and shift of a
         // layer norm gamma and beta.
         let old = name
             .replace("LayerNorm.weight", "LayerNorm.gamma")
             .replace("LayerNorm.bias", "LayerNorm.beta");
-        let known = if self.has(name) { name } else { &old };
-        let Some(found) = self.tensors.get(&format!("{}{known}", self.prefix))? else {
+        let known = if !self.has(name) && self.has(&old) { &old } else { name };
+        self.tensors.get(&format!("{}{known}", self.prefix))
+    }
+
+    /// The tensor of this name, which must have this shape.
+    pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Tensor> {
+        let Some(found) = self.find(name)? else {
             let (path, name) = (self.tensors.path().into(), name.into());
             return Err(Error::MissingTensor { path, name, shape: Some(shape.into()) });
         };

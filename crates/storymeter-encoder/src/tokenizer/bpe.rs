@@ -78,13 +78,66 @@ const LONGEST_WORD: usize = 1 << 30;
 #[derive(Default)]
 struct Work {
     symbols: Vec<Symbol>,
-    queue: BinaryHeap<Reverse<(u32, u32, u32)>>,
+    queue: Queue,
     /// The places of the pieces of words in `pieces`.
     known: FxHashMap<Box<[u8]>, (usize, usize)>,
     /// The pieces of all known words: an id, and the bytes of the word that it stands for.
     pieces: Vec<(u32, u32, u32)>,
     /// How many of the pieces belong to words that are known.
     kept: usize,
+}
+
+/// The pairs that are still to be joined. All places of one pair are kept together, so that a word
+/// of a million letters takes hardly longer than its letters in shorter words.
+#[derive(Default)]
+struct Queue {
+    /// The ranks of the waiting pairs, each once.
+    ranks: BinaryHeap<Reverse<u32>>,
+    places: FxHashMap<u32, Places>,
+    /// Lists that are used again.
+    spare: Vec<Places>,
+}
+
+/// The places at which one pair begins.
+#[derive(Default)]
+struct Places {
+    list: Vec<u32>,
+    /// How many of them have been looked at.
+    done: usize,
+    is_sorted: bool,
+}
+
+impl Queue {
+    fn push(&mut self, rank: u32, place: u32) {
+        let places = self.places.entry(rank).or_insert_with(|| {
+            self.ranks.push(Reverse(rank));
+            self.spare.pop().unwrap_or_default()
+        });
+        places.list.push(place);
+        places.is_sorted = false;
+    }
+
+    /// The next place of the pair with the lowest rank, and that rank. Places of one pair come from
+    /// left to right.
+    fn pop(&mut self) -> Option<(u32, u32)> {
+        let Reverse(rank) = *self.ranks.peek()?;
+        let places = self.places.get_mut(&rank)?;
+        if !places.is_sorted {
+            places.list[places.done..].sort_unstable();
+            places.is_sorted = true;
+        }
+        let place = places.list[places.done];
+        places.done += 1;
+        if places.done == places.list.len() {
+            self.ranks.pop();
+            if let Some(mut places) = self.places.remove(&rank) {
+                places.list.clear();
+                places.done = 0;
+                self.spare.push(places);
+            }
+        }
+        Some((rank, place))
+    }
 }
 
 /// A part of a word: a byte, or what has been joined.
@@ -285,42 +338,44 @@ impl BytePairs {
         if let Some(last) = symbols.last_mut() {
             last.next = NOWHERE;
         }
-        let mut pairs = std::mem::take(queue).into_vec();
-        pairs.clear();
         for (place, pair) in symbols.windows(2).enumerate() {
-            if let Some(&(rank, id)) = self.merges.get(&(pair[0].id, pair[1].id)) {
-                pairs.push(Reverse((rank, place as u32, id)));
+            if let Some(&(rank, _)) = self.merges.get(&(pair[0].id, pair[1].id)) {
+                queue.push(rank, place as u32);
             }
         }
-        *queue = BinaryHeap::from(pairs);
-        while let Some(Reverse((_, place, joined))) = queue.pop() {
-            let left = symbols[place as usize];
-            if left.id == GONE || left.next == NOWHERE {
-                continue;
-            }
-            let right = symbols[left.next as usize];
-            if self.merges.get(&(left.id, right.id)).is_none_or(|(_, id)| *id != joined) {
-                continue;
-            }
-            symbols[left.next as usize].id = GONE;
-            symbols[place as usize] =
-                Symbol { id: joined, end: right.end, next: right.next, ..left };
-            if right.next != NOWHERE {
-                symbols[right.next as usize].previous = place;
-                let after = symbols[right.next as usize].id;
-                if let Some(&(rank, id)) = self.merges.get(&(joined, after)) {
-                    queue.push(Reverse((rank, place, id)));
-                }
-            }
-            if left.previous != NOWHERE {
-                let before = symbols[left.previous as usize].id;
-                if let Some(&(rank, id)) = self.merges.get(&(before, joined)) {
-                    queue.push(Reverse((rank, left.previous, id)));
-                }
-            }
+        while let Some((rank, place)) = queue.pop() {
+            self.join(place, rank, symbols, queue);
         }
         let whole = symbols.iter().filter(|symbol| symbol.id != GONE);
         pieces.extend(whole.map(|symbol| (symbol.id, symbol.start, symbol.end)));
+    }
+
+    /// Joins the symbol at `place` to the next one, if the two are still the pair of this rank.
+    fn join(&self, place: u32, rank: u32, symbols: &mut [Symbol], queue: &mut Queue) {
+        let left = symbols[place as usize];
+        if left.id == GONE || left.next == NOWHERE {
+            return;
+        }
+        let right = symbols[left.next as usize];
+        let Some(&(found, joined)) = self.merges.get(&(left.id, right.id)) else { return };
+        if found != rank {
+            return;
+        }
+        symbols[left.next as usize].id = GONE;
+        symbols[place as usize] = Symbol { id: joined, end: right.end, next: right.next, ..left };
+        if right.next != NOWHERE {
+            symbols[right.next as usize].previous = place;
+            let after = symbols[right.next as usize].id;
+            if let Some(&(rank, _)) = self.merges.get(&(joined, after)) {
+                queue.push(rank, place);
+            }
+        }
+        if left.previous != NOWHERE {
+            let before = symbols[left.previous as usize].id;
+            if let Some(&(rank, _)) = self.merges.get(&(before, joined)) {
+                queue.push(rank, left.previous);
+            }
+        }
     }
 }
 

@@ -39,8 +39,8 @@
 //!
 //! Many stories: the mean of their scores.
 //!
-//! Empty story: no value. With `whole`, pairs of texts with more than 16 million pairs of tokens
-//! have none either.
+//! Empty story: no value. With `whole`, two texts with more than 4 million pairs of tokens have none
+//! either.
 //!
 //! Source: Colombo et al., EMNLP 2021.
 //!
@@ -57,7 +57,7 @@ use storymeter_transport::sinkhorn::{self, Settings};
 use storymeter_transport::{Problem, barycentre, exact};
 
 use crate::absent::{Reason, row, row_values};
-use crate::distances::squared_distances;
+use crate::distances::{MOST_PAIRS, squared_distances};
 use crate::models::OpenModel;
 use crate::states::{Reader, StoryStates, TextStates};
 
@@ -104,9 +104,6 @@ const ITERATIONS: usize = 2000;
 
 /// A search ends when masses are wrong by less than this. Columns are then right to about 1e-6.
 const TOLERANCE: f64 = 1e-7;
-
-/// Larger problems of transport get no value.
-const MOST_PAIRS: usize = 1 << 24;
 
 struct BaryScore {
     description: Description,

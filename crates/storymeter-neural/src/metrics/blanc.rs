@@ -1,4 +1,4 @@
-//! BLANC: how much better a model guesses hidden words of one text if it knows another.
+//! BLANC: how much one text helps a model to guess hidden words of another.
 //!
 //! A text that says the same as another makes its words easier to guess. BLANC was made for
 //! summaries without references; here the prompt, the story and the reference take the roles of
@@ -25,10 +25,10 @@
 //! tokens in place of U. *Tune*: the model reads `[CLS] sentence [SEP]`; for the assisted guess a
 //! copy of it has learnt U before.
 //!
-//! Words: D is split into sentences as Punkt does it, and they are guessed one by one. A word is eligible if it has at least four
-//! characters, or if it is made of several pieces and the first has at least two; then the first
-//! piece is hidden. Of each sentence there are two masked copies: one hides the eligible pieces at
-//! even places, the other those at odd places.
+//! Words: D is split into sentences as NLTK's Punkt does it, and they are guessed one by one. A
+//! word is eligible if it has at least four characters, or if it is made of several pieces and the
+//! first has at least two; then the first piece is hidden. Of each sentence there are two masked
+//! copies: one hides the eligible pieces at even places, the other those at odd places.
 //!
 //! Learning: U is cut into chunks of 64 pieces that begin 32 pieces apart, and the first 32 pieces
 //! are a chunk of their own, so that all pieces are learnt twice. Chunks are masked like sentences,
@@ -261,7 +261,9 @@ impl Blanc {
         };
         let seed = request.resources.settings().seed;
         let lessons_per_step = if hanna { LESSONS_PER_STEP_OF_HANNA } else { 1 };
-        let mut signature = model.sign(Signature::new(request.id));
+        let sentences = if hanna { "punkt-2022" } else { "punkt" };
+        let signature = model.sign(Signature::new(request.id));
+        let mut signature = signature.with("sentences", "s", sentences);
         if tunes {
             signature = signature.with("batch", "b", lessons_per_step).with("seed", "seed", seed);
         }

@@ -32,8 +32,10 @@
 //! Empty story: 0, as for every text with fewer than n words.
 //!
 //! Long texts: every pair of n-grams is compared, which takes time in proportion to the product of
-//! both lengths. Stories of 300 words take a millisecond; two different stories of 50,000 words
-//! with vectors of 300 numbers take about a minute on one core.
+//! both lengths. A pair of stories of 300 words takes a millisecond. Two different stories of
+//! 50,000 words take about 13 seconds of one core with vectors of 300 numbers, and 3 with 50. A
+//! table of 400,000 words and 300 numbers is read in about 3 seconds of one core, and all cores
+//! take part.
 //!
 //! Differences: the released program compares in f64 with rounding errors, by which an n-gram of
 //! the same words in another order is sometimes preferred to the equal one that comes before it.

@@ -176,11 +176,11 @@ impl Frequencies {
             let both = self.shares.is_empty() && other.shares.is_empty();
             return if both { 0.0 } else { std::f64::consts::LN_2 };
         }
-        (self.from_mean(other) + other.from_mean(self)) / 2.0
+        (self.distance_to_mean(other) + other.distance_to_mean(self)) / 2.0
     }
 
     /// The divergence of these frequencies from the mean of both.
-    fn from_mean(&self, other: &Self) -> f64 {
+    fn distance_to_mean(&self, other: &Self) -> f64 {
         let theirs: FxHashMap<&str, f64> =
             other.shares.iter().map(|(gram, share)| (&**gram, *share)).collect();
         let term = |(gram, share): &(Box<str>, f64)| {

@@ -11,7 +11,7 @@
 //! last layer:
 //!
 //! ```text
-//! R = mean over tokens of the source     P = mean over tokens of the summary     F = 2 P R / (P + R)
+//! R = mean over tokens of the source   P = mean over tokens of the summary   F = 2 P R / (P + R)
 //! ```
 //!
 //! The columns are `ps` (the story is the source, the prompt its summary), `ss` (the prompt is the

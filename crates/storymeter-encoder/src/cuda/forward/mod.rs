@@ -60,7 +60,9 @@ impl<N: Number> Forward<N> {
         for (sequence, pair) in sequences.clone().zip(bounds.windows(2)) {
             let (len, reading) = (pair[1] - pair[0], batch.readings()[sequence]);
             places.extend((0..len).map(|i| word(self.config.first_position + i)));
-            kinds.extend((0..len).map(|i| u32::from(i >= reading.second)));
+            kinds.extend(
+                (0..len).map(|i| u32::from((reading.second..reading.attended).contains(&i))),
+            );
             let begin = pair[0] - first;
             spans.push((begin..begin + len, begin..begin + reading.attended));
         }
