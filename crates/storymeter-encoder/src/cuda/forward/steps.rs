@@ -448,26 +448,20 @@ impl<N: Number> Steps<N> {
             table,
             longest: word(longest),
         };
-        // Tensor cores read eight columns of a row at a time.
-        let strides = queries.stride.is_multiple_of(8) && keys.stride.is_multiple_of(8);
-        let on_tensor_cores = N::HALF && width.is_multiple_of(8) && strides;
-        let (names, block) = match on_tensor_cores {
-            true => (["attend_mma_32", "attend_mma_64", "attend_mma_128"], 128),
-            false => (["attend_floats_32", "attend_floats_64", "attend_floats_128"], 256),
-        };
         let (name, padded) = match width {
-            0..=32 => (names[0], 32),
-            33..=64 => (names[1], 64),
-            _ => (names[2], 128),
+            0..=32 => ("attend_32", 32),
+            33..=64 => ("attend_64", 64),
+            _ => ("attend_128", 128),
         };
-        // Queries, keys or values, and weights of 64 by 64, with rows four numbers longer.
-        let shared = if on_tensor_cores { 0 } else { 4 * 64 * (2 * (padded + 4) + 68) };
-        let size = Size::blocks(spans.tiles(), count, block, shared);
+        // 64 keys and 64 values, in rows that are longer by `PAD` numbers.
+        let pad = if N::HALF { 8 } else { 4 };
+        let shared = 2 * 64 * (padded + pad) * size_of::<N>();
+        let size = Size::blocks(spans.tiles(), count, 128, shared);
         // SAFETY: queries and `out` have the rows of all spans with `count` heads, and keys and
         // values those that the spans name with `shared` heads (`Spans::fit`). The table, if there
         // is one, has all distances within a span. The variant is that of the width, and has the
-        // shared memory that it needs. Heads of other widths than multiples of 8 are read number by
-        // number.
+        // shared memory that it needs. Rows of queries, keys and values begin at multiples of 8
+        // numbers if heads do; other heads are read number by number.
         unsafe { launch!(self.device, name, size, at, spans.at()) };
         out
     }

@@ -16,18 +16,19 @@ extern "C" __global__ void split_rows(const float* x, u32 rows, u32 width, u32 r
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x, vectors = width / 8;
     u64 row = i / vectors, col = i % vectors * 8;
     if (row >= rows) return;
-    float high[8], low[8];
-    load8(x + row * width + col, high);
+    float first[8], second[8], third[8];
+    load8(x + row * width + col, first);
 #pragma unroll
     for (int k = 0; k < 8; k++) {
-        float v = high[k];
-        high[k] = eleven_bits(v);
-        low[k] = eleven_bits(v - high[k]);
+        float high = eleven_bits(first[k]), low = eleven_bits(first[k] - high);
+        first[k] = high;
+        second[k] = right ? high : low;
+        third[k] = right ? low : high;
     }
     float* to = out + row * 3 * width + col;
-    store8(to, high);
-    store8(to + width, right ? high : low);
-    store8(to + 2 * width, right ? low : high);
+    store8(to, first);
+    store8(to + width, second);
+    store8(to + 2 * width, third);
 }
 #endif
 

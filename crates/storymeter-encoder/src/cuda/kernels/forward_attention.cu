@@ -1,6 +1,7 @@
-// Attention for inference: full or causal, with a head of keys for several of queries, keys of
-// other rows than the queries' own, and a relative position bias. In sixteen bits it runs on tensor
-// cores, and in f32 (and for heads whose width is no multiple of 8) in tiles of floats.
+// Attention for inference on tensor cores: full or causal, with a head of keys for several of
+// queries, keys of other rows than the queries' own, and a relative position bias. Online softmax,
+// and four warps of 16 queries per block. D is the number of columns of a head in registers and
+// shared memory; columns from `width` on are zeros there.
 
 // At most 64 queries of a sequence, which begins at row `begin`, and the rows of the keys that they
 // may look at.
@@ -45,146 +46,152 @@ __device__ __forceinline__ const float* bias_of(const Heads& h, u32 head) {
     return h.table ? h.table + (u64)head * (2 * h.longest - 1) + h.longest - 1 : 0;
 }
 
-// Copies up to 64 rows from `first` on to shared memory as floats, with zeros from `end` and from
-// column `width` on.
+#if HALF
+#define EXP __expf
+
+// The queries of a warp as the left side of products.
 template <int D>
-__device__ __forceinline__ void load_floats(float* to, const T* x, u64 stride, u32 first, u32 end, u32 width) {
-    for (u32 i = threadIdx.x; i < 64 * D / 8; i += 256) {
+struct Left {
+    u32 a[D / 16][4];
+};
+
+// Two numbers of a row, with zeros from `width` on.
+__device__ __forceinline__ u32 two_of(const T* row, u32 col, u32 width) {
+    u32 low = col < width ? row[col].bits : 0, high = col + 1 < width ? row[col + 1].bits : 0;
+    return low | high << 16;
+}
+
+template <int D>
+__device__ __forceinline__ void load_queries(Left<D>& q, const T* x, u64 stride, u32 first, u32 end, u32 lane, u32 width) {
+#pragma unroll
+    for (int k = 0; k < D / 16; k++) {
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            u32 row = first + lane / 4 + e % 2 * 8, col = k * 16 + lane % 4 * 2 + e / 2 * 8;
+            q.a[k][e] = row < end ? two_of(x + row * stride, col, width) : 0;
+        }
+    }
+}
+
+template <int D>
+__device__ __forceinline__ void scores_of(float p[8][4], const Left<D>& q, const T (*keys)[D + PAD], u32 parts, u32 lane) {
+    outer<D>(p, q.a, keys, parts, lane);
+}
+#else
+#define EXP expf
+#define PAD 4
+
+// A product of 16 x 8 with 8 x 8 numbers in TF32.
+__device__ __forceinline__ void mma(float c[4], const u32 a[4], u32 b0, u32 b1) {
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// The left side of a product of floats, as the sums of a high and a low part (`split_rows`).
+struct Split {
+    u32 high[4], low[4];
+};
+
+__device__ __forceinline__ Split split(float v0, float v1, float v2, float v3) {
+    float v[4] = {v0, v1, v2, v3};
+    Split s;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        float high = eleven_bits(v[i]);
+        s.high[i] = __float_as_uint(high);
+        s.low[i] = __float_as_uint(v[i] - high);
+    }
+    return s;
+}
+
+__device__ __forceinline__ void mma(float c[4], const Split& a, float b0, float b1) {
+    float high0 = eleven_bits(b0), high1 = eleven_bits(b1);
+    u32 h0 = __float_as_uint(high0), h1 = __float_as_uint(high1);
+    mma(c, a.low, h0, h1);
+    mma(c, a.high, __float_as_uint(b0 - high0), __float_as_uint(b1 - high1));
+    mma(c, a.high, h0, h1);
+}
+
+template <int D>
+struct Left {
+    float a[D / 8][4];
+};
+
+template <int D>
+__device__ __forceinline__ void load_queries(Left<D>& q, const T* x, u64 stride, u32 first, u32 end, u32 lane, u32 width) {
+#pragma unroll
+    for (int k = 0; k < D / 8; k++) {
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            u32 row = first + lane / 4 + e % 2 * 8, col = k * 8 + lane % 4 + e / 2 * 4;
+            q.a[k][e] = row < end && col < width ? x[row * stride + col] : 0.0f;
+        }
+    }
+}
+
+template <int D>
+__device__ __forceinline__ void scores_of(float p[8][4], const Left<D>& q, const T (*keys)[D + PAD], u32 parts, u32 lane) {
+#pragma unroll
+    for (int k = 0; k < D / 8; k++) {
+        Split a = split(q.a[k][0], q.a[k][1], q.a[k][2], q.a[k][3]);
+#pragma unroll
+        for (int n = 0; n < 8; n++) {
+            const T* at = &keys[n * 8 + lane / 4][k * 8 + lane % 4];
+            if (n < parts) mma(p[n], a, at[0], at[4]);
+        }
+    }
+}
+
+// out += p * b, where p is 16 x 64 as `scores_of` gives it. A sum over keys may have any order, and
+// so column i of the left side of a product is key 2 i, and column i + 4 is key 2 i + 1: these are
+// the numbers that a thread has.
+template <int D>
+__device__ __forceinline__ void mix(float out[D / 8][4], const float p[8][4], const T (*b)[D + PAD], u32 parts, u32 lane) {
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        if (k < parts) {
+            Split a = split(p[k][0], p[k][2], p[k][1], p[k][3]);
+#pragma unroll
+            for (int n = 0; n < D / 8; n++) {
+                const T* at = &b[k * 8 + lane % 4 * 2][n * 8 + lane / 4];
+                mma(out[n], a, at[0], at[D + PAD]);
+            }
+        }
+    }
+}
+#endif
+
+// Eight numbers of a row.
+struct __align__(16) Eight {
+    T v[8];
+};
+
+// Copies up to 64 rows from `first` on to shared memory, with zeros from `end` and from column
+// `width` on. Only rows of a multiple of 8 numbers can be read eight at a time.
+template <int D>
+__device__ __forceinline__ void load_rows(T (*to)[D + PAD], const T* x, u64 stride, u32 first, u32 end, u32 width) {
+    for (u32 i = threadIdx.x; i < 64 * D / 8; i += 128) {
         u32 row = i / (D / 8), col = i % (D / 8) * 8;
-        float v[8] = {};
+        const T* from = x + (first + row) * stride + col;
+        Eight eight = {};
         if (first + row < end) {
-            const T* from = x + (first + row) * stride + col;
             if (width % 8 == 0) {
-                if (col < width) load8(from, v);
+                if (col < width) eight = *(const Eight*)from;
             } else {
 #pragma unroll
                 for (int k = 0; k < 8; k++)
-                    if (col + k < width) v[k] = load1(from + k);
+                    if (col + k < width) eight.v[k] = from[k];
             }
         }
-        store8(to + row * (D + 4) + col, v);
+        *(Eight*)&to[row][col] = eight;
     }
 }
 
-// 16 x 16 threads, each with 4 x 4 scores and four rows of the result.
 template <int D>
-__device__ __forceinline__ void attend_floats(const Heads& h, const Span* spans) {
-    const u32 pitch = D + 4, run = D < 64 ? 2 : 4;
-    float* queries = shared;
-    float* others = queries + 64 * pitch;
-    float* weights = others + 64 * pitch;
-    u32 tx = threadIdx.x % 16, ty = threadIdx.x / 16, head = blockIdx.y;
-    Span s = spans[blockIdx.x];
-    const T* keys = h.keys + head / h.group * h.width;
-    const T* values = h.values + head / h.group * h.width;
-    const float* bias = bias_of(h, head);
-    load_floats<D>(queries, h.queries + head * h.width, h.query_stride, s.first, s.end, h.width);
-    float o[4][D / 16] = {}, top[4], total[4] = {};
-#pragma unroll
-    for (int i = 0; i < 4; i++) top[i] = -INFINITE;
-    u32 last = last_key(h, s);
-    for (u32 start = s.key_begin; start < last; start += 64) {
-        __syncthreads();
-        load_floats<D>(others, keys, h.key_stride, start, last, h.width);
-        __syncthreads();
-        float p[4][4] = {};
-#pragma unroll 4
-        for (u32 d = 0; d < D; d += 4) {
-            float4 a[4], b[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                a[i] = *(const float4*)(queries + (ty + 16 * i) * pitch + d);
-                b[i] = *(const float4*)(others + (tx + 16 * i) * pitch + d);
-            }
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-#pragma unroll
-                for (int j = 0; j < 4; j++)
-                    p[i][j] += a[i].x * b[j].x + a[i].y * b[j].y + a[i].z * b[j].z + a[i].w * b[j].w;
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            float best = top[i];
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                p[i][j] = score(h, s, bias, p[i][j], s.first + ty + 16 * i, start + tx + 16 * j, last);
-                best = fmaxf(best, p[i][j]);
-            }
-#pragma unroll
-            for (int lane = 8; lane > 0; lane /= 2) best = fmaxf(best, __shfl_xor_sync(0xffffffffu, best, lane));
-            float factor = expf(top[i] - best);
-            top[i] = best;
-            total[i] *= factor;
-#pragma unroll
-            for (int c = 0; c < D / 16; c++) o[i][c] *= factor;
-#pragma unroll
-            for (int j = 0; j < 4; j++) {
-                float z = expf(p[i][j] - best);
-                total[i] += z;
-                weights[(ty + 16 * i) * 68 + tx + 16 * j] = z;
-            }
-        }
-        __syncthreads();
-        load_floats<D>(others, values, h.key_stride, start, last, h.width);
-        __syncthreads();
-#pragma unroll 2
-        for (u32 j = 0; j < 64; j += 4) {
-            float4 w[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++) w[i] = *(const float4*)(weights + (ty + 16 * i) * 68 + j);
-#pragma unroll
-            for (int k = 0; k < 4; k++) {
-                float v[D / 16];
-                const float* row = others + (j + k) * pitch + tx * run;
-#pragma unroll
-                for (int c = 0; c < D / 16; c += run) {
-                    if (run == 2) {
-                        float2 two = *(const float2*)(row + c * 16);
-                        v[c] = two.x, v[c + 1] = two.y;
-                    } else {
-                        float4 four = *(const float4*)(row + c * 16);
-                        v[c] = four.x, v[c + 1] = four.y, v[c + 2] = four.z, v[c + 3] = four.w;
-                    }
-                }
-#pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    float weight = k == 0 ? w[i].x : k == 1 ? w[i].y : k == 2 ? w[i].z : w[i].w;
-#pragma unroll
-                    for (int c = 0; c < D / 16; c++) o[i][c] += weight * v[c];
-                }
-            }
-        }
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-#pragma unroll
-        for (int lane = 8; lane > 0; lane /= 2) total[i] += __shfl_xor_sync(0xffffffffu, total[i], lane);
-        u32 row = s.first + ty + 16 * i;
-        if (row >= s.end) continue;
-        float inverse = total[i] > 0.0f ? 1.0f / total[i] : 0.0f;
-        T* to = h.out + (u64)row * h.out_stride + head * h.width;
-#pragma unroll
-        for (int c = 0; c < D / 16; c++) {
-            u32 col = tx * run + c / run * run * 16 + c % run;
-            if (col < h.width) store1(to + col, o[i][c] * inverse);
-        }
-    }
-}
-
-#define FLOAT_KERNEL(D)                                                                                              \
-    extern "C" __global__ void __launch_bounds__(256) attend_floats_##D(Heads h, const Span* spans) {                \
-        attend_floats<D>(h, spans);                                                                                  \
-    }
-FLOAT_KERNEL(32)
-FLOAT_KERNEL(64)
-FLOAT_KERNEL(128)
-
-#if HALF
-// Four warps, each with 16 queries.
-template <int D>
-__device__ __forceinline__ void attend_tile(const Heads& h, const Span* spans) {
-    __shared__ __align__(16) T keys[64][D + PAD], values[64][D + PAD];
+__device__ __forceinline__ void attend(const Heads& h, const Span* spans) {
+    T (*keys)[D + PAD] = (T (*)[D + PAD])shared;
+    T (*values)[D + PAD] = keys + 64;
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, head = blockIdx.y;
     Span s = spans[blockIdx.x];
     const T* key_rows = h.keys + head / h.group * h.width;
@@ -192,19 +199,19 @@ __device__ __forceinline__ void attend_tile(const Heads& h, const Span* spans) {
     const float* bias = bias_of(h, head);
     u32 first = s.first + warp * 16, r0 = first + lane / 4;
     bool active = first < s.end;
-    u32 q[D / 16][4];
-    load_left<D>(q, h.queries + head * h.width, h.query_stride, first, s.end, lane, h.width);
+    Left<D> q;
+    load_queries<D>(q, h.queries + head * h.width, h.query_stride, first, s.end, lane, h.width);
     float o[D / 8][4] = {}, top[2] = {-INFINITE, -INFINITE}, total[2] = {0.0f, 0.0f};
     u32 last = last_key(h, s);
     for (u32 start = s.key_begin; start < last; start += 64) {
         __syncthreads();
-        load_tile<D>(keys, key_rows, h.key_stride, start, last, h.width);
-        load_tile<D>(values, value_rows, h.key_stride, start, last, h.width);
+        load_rows<D>(keys, key_rows, h.key_stride, start, last, h.width);
+        load_rows<D>(values, value_rows, h.key_stride, start, last, h.width);
         __syncthreads();
         if (!active) continue;
         u32 parts = (min(last - start, 64u) + 7) / 8;
         float p[8][4] = {}, best[2] = {top[0], top[1]};
-        outer<D>(p, q, keys, parts, lane);
+        scores_of<D>(p, q, keys, parts, lane);
 #pragma unroll
         for (int n = 0; n < 8; n++) {
 #pragma unroll
@@ -218,7 +225,7 @@ __device__ __forceinline__ void attend_tile(const Heads& h, const Span* spans) {
         for (int i = 0; i < 2; i++) {
             best[i] = fmaxf(best[i], __shfl_xor_sync(0xffffffffu, best[i], 1));
             best[i] = fmaxf(best[i], __shfl_xor_sync(0xffffffffu, best[i], 2));
-            float factor = __expf(top[i] - best[i]);
+            float factor = EXP(top[i] - best[i]);
             top[i] = best[i];
             total[i] *= factor;
 #pragma unroll
@@ -231,7 +238,7 @@ __device__ __forceinline__ void attend_tile(const Heads& h, const Span* spans) {
         for (int n = 0; n < 8; n++) {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                p[n][e] = __expf(p[n][e] - top[e / 2]);
+                p[n][e] = EXP(p[n][e] - top[e / 2]);
                 total[e / 2] += p[n][e];
             }
         }
@@ -249,14 +256,21 @@ __device__ __forceinline__ void attend_tile(const Heads& h, const Span* spans) {
             o[n][2 * i + 1] *= inverse;
         }
     }
-    store_rows<D>(h.out + head * h.width, h.out_stride, first, s.end, o, 1.0f, lane, h.width);
+#pragma unroll
+    for (int n = 0; n < D / 8; n++) {
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            u32 row = r0 + e / 2 * 8, col = n * 8 + lane % 4 * 2 + e % 2;
+            T* to = h.out + (u64)row * h.out_stride + head * h.width + col;
+            if (row < s.end && col < h.width) store1(to, o[n][e]);
+        }
+    }
 }
 
-#define MMA_KERNEL(D)                                                                                                \
-    extern "C" __global__ void __launch_bounds__(128) attend_mma_##D(Heads h, const Span* spans) {                   \
-        attend_tile<D>(h, spans);                                                                                    \
+#define ATTEND(D)                                                                                                    \
+    extern "C" __global__ void __launch_bounds__(128) attend_##D(Heads h, const Span* spans) {                       \
+        attend<D>(h, spans);                                                                                         \
     }
-MMA_KERNEL(32)
-MMA_KERNEL(64)
-MMA_KERNEL(128)
-#endif
+ATTEND(32)
+ATTEND(64)
+ATTEND(128)

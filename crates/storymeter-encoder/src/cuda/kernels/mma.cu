@@ -1,6 +1,4 @@
-// Products on tensor cores for attention in sixteen bits: mma.m16n8k16, with a warp for 16 rows. D
-// is the number of columns of a head in registers and shared memory; columns from `width` on are
-// zeros and are not in memory.
+// Products on tensor cores for attention in sixteen bits: mma.m16n8k16, with a warp for 16 rows.
 #if HALF
 
 #define PAD 8
@@ -19,31 +17,26 @@ __device__ __forceinline__ void load_turned(const T* at, u32& b0, u32& b1) {
 
 // Loads 16 rows from `first` on (zeros from `end` on) and D columns as left sides.
 template <int D>
-__device__ __forceinline__ void load_left(
-    u32 a[D / 16][4], const T* x, u64 stride, u32 first, u32 end, u32 lane, u32 width = D
-) {
+__device__ __forceinline__ void load_left(u32 a[D / 16][4], const T* x, u64 stride, u32 first, u32 end, u32 lane) {
     u32 r0 = first + lane / 4, r1 = r0 + 8, col = lane % 4 * 2;
 #pragma unroll
     for (int k = 0; k < D / 16; k++) {
         const T* p0 = x + r0 * stride + k * 16 + col;
         const T* p1 = x + r1 * stride + k * 16 + col;
-        bool low = k * 16 < width, high = k * 16 + 8 < width;
-        a[k][0] = r0 < end && low ? *(const u32*)p0 : 0;
-        a[k][1] = r1 < end && low ? *(const u32*)p1 : 0;
-        a[k][2] = r0 < end && high ? *(const u32*)(p0 + 8) : 0;
-        a[k][3] = r1 < end && high ? *(const u32*)(p1 + 8) : 0;
+        a[k][0] = r0 < end ? *(const u32*)p0 : 0;
+        a[k][1] = r1 < end ? *(const u32*)p1 : 0;
+        a[k][2] = r0 < end ? *(const u32*)(p0 + 8) : 0;
+        a[k][3] = r1 < end ? *(const u32*)(p1 + 8) : 0;
     }
 }
 
 // Copies up to 64 rows from `first` on to shared memory, with zeros from `end` on.
 template <int D>
-__device__ __forceinline__ void load_tile(
-    T (*to)[D + PAD], const T* x, u64 stride, u32 first, u32 end, u32 width = D
-) {
+__device__ __forceinline__ void load_tile(T (*to)[D + PAD], const T* x, u64 stride, u32 first, u32 end) {
     for (u32 i = threadIdx.x; i < 64 * D / 8; i += 128) {
         u32 row = i / (D / 8), col = i % (D / 8) * 8;
         uint4 v = make_uint4(0, 0, 0, 0);
-        if (first + row < end && col < width) v = *(const uint4*)(x + (first + row) * stride + col);
+        if (first + row < end) v = *(const uint4*)(x + (first + row) * stride + col);
         *(uint4*)&to[row][col] = v;
     }
 }
@@ -84,14 +77,11 @@ __device__ __forceinline__ void mix(float out[D / 8][4], const float p[8][4], co
 
 // Writes 16 rows of a head.
 template <int D>
-__device__ __forceinline__ void store_rows(
-    T* to, u64 stride, u32 first, u32 end, const float c[D / 8][4], float scale, u32 lane, u32 width = D
-) {
+__device__ __forceinline__ void store_rows(T* to, u64 stride, u32 first, u32 end, const float c[D / 8][4], float scale, u32 lane) {
     u32 r0 = first + lane / 4, r1 = r0 + 8;
 #pragma unroll
     for (int n = 0; n < D / 8; n++) {
         u32 col = n * 8 + lane % 4 * 2;
-        if (n * 8 >= width) continue;
         if (r0 < end) *(u32*)(to + r0 * stride + col) = pack2(c[n][0] * scale, c[n][1] * scale);
         if (r1 < end) *(u32*)(to + r1 * stride + col) = pack2(c[n][2] * scale, c[n][3] * scale);
     }
