@@ -218,9 +218,8 @@ def main():
         for line in output.splitlines()[1:]:
             name = line.split()[0]
             ours, ours_forward = map(float, re.findall(r"([0-9.]+) ms", line))
-            found = array.array("f")
-            found.frombytes((folder / f"out-{name}").read_bytes())
-            found = torch.tensor(found).view(-1, HIDDEN).double()
+            found = bytearray((folder / f"out-{name}").read_bytes())
+            found = torch.frombuffer(found, dtype=torch.float32).view(-1, HIDDEN).double()
             largest = (found - truth).abs().max().item()
             cosine = F.cosine_similarity(found, truth)
             print(
