@@ -23,8 +23,6 @@ PUBLISHED = {
     "DepthScore": "depthscore",
     "BaryScore-W": "baryscore/w",
     "BaryScore-SD-10": "baryscore/sd-10",
-    "BaryScore-SD-1": "baryscore/sd-1",
-    "BaryScore-SD-0.1": "baryscore/sd-0.1",
     "BaryScore-SD-0.01": "baryscore/sd-0.01",
     "ROUGE-WE-3 Recall": "rouge-we-3/r",
     "ROUGE-WE-3 Precision": "rouge-we-3/p",

@@ -262,9 +262,10 @@ def perplexity(arguments, chosen):
                     batch[row, : len(ids[i])] = torch.tensor(ids[i])
                     mask[row, : len(ids[i])] = 1
                 logits = model(batch, attention_mask=mask).logits[:, :-1]
+                targets = batch[:, 1:]
                 losses = torch.nn.functional.cross_entropy(
-                    logits.transpose(1, 2), batch[:, 1:], reduction="none"
-                )
+                    logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), reduction="none"
+                ).view(targets.shape)
                 means = (losses * mask[:, 1:]).sum(1) / mask[:, 1:].sum(1)
                 for row, i in enumerate(rows):
                     values[i] = math.exp(means[row].item())
