@@ -10,7 +10,9 @@ mod support;
 
 use std::path::PathBuf;
 
-/// The folder of a real model, or nothing where `STORYMETER_TEST_WEIGHTS` is not set.
+/// The folder of a real model, or nothing where the folder that
+/// `STORYMETER_TEST_WEIGHTS` names does not have it.
 fn weights(model: &str) -> Option<PathBuf> {
-    std::env::var_os("STORYMETER_TEST_WEIGHTS").map(|folder| PathBuf::from(folder).join(model))
+    let folder = PathBuf::from(std::env::var_os("STORYMETER_TEST_WEIGHTS")?).join(model);
+    folder.exists().then_some(folder)
 }
