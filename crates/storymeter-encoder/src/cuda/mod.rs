@@ -9,8 +9,8 @@
 //! There are three networks: the one of training, which [`CudaEncoder`] also runs forward; `int8`,
 //! which gives the CPU's bytes; and `forward`, which runs models of all families for
 //! [`Model`](crate::Model). In the last two the numbers of a sequence do not depend on the rest of
-//! its batch. `forward` multiplies floats on tensor cores, in two parts of eleven bits each, so that
-//! f32 is exact to about one part in a million.
+//! its batch. `forward` multiplies floats on tensor cores, in two parts of eleven bits each, so
+//! that f32 is exact to about one part in a million.
 //!
 //! There are two kinds of `unsafe` code here: calls of the driver and its libraries, most of them
 //! in the handles of `driver`, and the launches of kernels. Addresses come from views of buffers

@@ -39,8 +39,8 @@
 //!
 //! Many stories: the mean of their scores.
 //!
-//! Empty story: no value. With `whole`, two texts with more than 4 million pairs of tokens have none
-//! either.
+//! Empty story: no value. With `whole`, two texts with more than 4 million pairs of tokens have
+//! none either.
 //!
 //! Source: Colombo et al., EMNLP 2021.
 //!

@@ -257,8 +257,8 @@ impl<N: Number> Steps<N> {
         self.device.gemm.product(&self.device, Which::Forward, extent, matrices, false, bias);
     }
 
-    /// The sum of the embeddings of each token: its word, its position and its segment. A table that is
-    /// not there is left out.
+    /// The sum of the embeddings of each token: its word, its position and its segment. A table
+    /// that is not there is left out.
     #[expect(unsafe_code, reason = "launches a kernel")]
     pub(super) fn embed(
         &self,

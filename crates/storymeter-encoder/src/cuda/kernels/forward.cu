@@ -9,9 +9,9 @@ __device__ __forceinline__ float eleven_bits(float x) {
 }
 
 // Tensor cores multiply numbers of eleven bits exactly and add the products as floats. A float is
-// the sum of two such numbers, a high and a low one, up to its last bit or two. A product of rows is
-// therefore high * high + low * high + high * low, where low * low is too small to count. Here a row
-// becomes the left (high, low, high) or right (high, high, low) side of that sum.
+// the sum of two such numbers, a high and a low one, up to its last bit or two. A product of rows
+// is therefore high * high + low * high + high * low, where low * low is too small to count. Here
+// a row becomes the left (high, low, high) or right (high, high, low) side of that sum.
 extern "C" __global__ void split_rows(const float* x, u32 rows, u32 width, u32 right, float* out) {
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x, vectors = width / 8;
     u64 row = i / vectors, col = i % vectors * 8;
