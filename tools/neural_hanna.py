@@ -2,12 +2,13 @@
 
     python3 tools/neural_hanna.py stories HANNA.jsonl.gz STORIES.jsonl
     python3 tools/neural_hanna.py join HANNA.jsonl.gz OUT.jsonl NAME=SCORES.jsonl...
+    python3 tools/neural_hanna.py directions OUT.jsonl
 
 HANNA.jsonl.gz is `annotated/hanna/stories_first48.jsonl.gz` of the shared data: 528 stories with
 prompts, references, the ratings of three readers and the published scores. `stories` writes what
 `storymeter score` reads. `join` writes one table for `storymeter meta table`: the published scores
-of the columns that we compute too, and of each file of scores its columns with NAME in front of
-them. tools/neural_hanna.sh runs everything.
+of the columns that we compute too, and behind each of them the same metric of the files of scores,
+with NAME behind its key. tools/neural_hanna.sh runs everything.
 """
 
 import gzip
@@ -63,33 +64,43 @@ def plain_key(key):
 
 
 def join(source, out, *named):
-    columns = {}
+    files = {}
     for name, path in (pair.split("=", 1) for pair in named):
         with open(path, encoding="utf-8") as file:
-            for line in file:
-                scored = json.loads(line)
-                row = columns.setdefault(scored["id"], {})
-                for key, value in scored["scores"].items():
-                    row[f"{name} {plain_key(key)}"] = value
-    shown = {key for row in columns.values() for key in row}
-    wanted = {key.split(" ", 1)[1] for key in shown}
+            rows = [json.loads(line) for line in file]
+        files[name] = {
+            row["id"]: {plain_key(key): value for key, value in row["scores"].items()}
+            for row in rows
+        }
     with open(out, "w", encoding="utf-8") as file:
         for record in records(source):
             line = identity(record)
-            scores = {}
-            for column, value in record["metrics"].items():
-                key = PUBLISHED.get(column.rsplit(" ", 1)[0])
-                if key in wanted:
-                    scores[f"published {key}"] = value
-            for key, value in columns[line["id"]].items():
-                # Of our columns, those that are published too, and those that HANNA does not have.
-                plain = key.split(" ", 1)[1]
-                if plain in PUBLISHED.values() or "perplexity" in plain:
-                    scores[key] = value
-            line["scores"] = scores
+            published = {
+                PUBLISHED.get(column.rsplit(" ", 1)[0]): value
+                for column, value in record["metrics"].items()
+            }
+            columns = {"published": published}
+            columns.update({name: rows[line["id"]] for name, rows in files.items()})
+            # A published column, and then the same metric with other weights.
+            line["scores"] = {
+                f"{key} {name}": scores[key]
+                for key in [*PUBLISHED.values(), "perplexity"]
+                for name, scores in columns.items()
+                if key in scores
+            }
             line["human"] = record["human"]
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
+def directions(table):
+    """Prints the options of `storymeter meta table` that say which columns are distances."""
+    with open(table, encoding="utf-8") as file:
+        keys = json.loads(file.readline())["scores"]
+    for key in keys:
+        lower = key.startswith(("depthscore", "baryscore", "perplexity"))
+        print("--lower" if lower else "--higher")
+        print(key)
+
+
 if __name__ == "__main__":
-    {"stories": stories, "join": join}[sys.argv[1]](*sys.argv[2:])
+    {"stories": stories, "join": join, "directions": directions}[sys.argv[1]](*sys.argv[2:])

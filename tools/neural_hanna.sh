@@ -40,5 +40,6 @@ score smollm2 perplexity --precision f32 --weights "perplexity=$(echo "$weights"
 joined=()
 for name in minilm mpnet glove smollm2; do joined+=("$name=$out/$name.jsonl"); done
 python3 "$here/neural_hanna.py" join "$hanna" "$out/all.jsonl" "${joined[@]}"
-"$storymeter" meta table "$out/all.jsonl" --without Human -o "$out/study" \
+mapfile -t directions < <(python3 "$here/neural_hanna.py" directions "$out/all.jsonl")
+"$storymeter" meta table "$out/all.jsonl" --without Human "${directions[@]}" -o "$out/study" \
     --show against-story-spearman,against-system-spearman
