@@ -1,5 +1,6 @@
-//! BaryScore: the distance between the mean clouds of words of story and reference, where the mean
-//! is taken over the last layers of an encoder.
+//! BaryScore: the distance between mean clouds of words of story and reference.
+//!
+//! The mean is taken over the last layers of an encoder.
 //!
 //! Different layers of an encoder see different things. BaryScore therefore joins the word vectors
 //! of several layers to one cloud per text, the barycentre, and compares the barycentres of both

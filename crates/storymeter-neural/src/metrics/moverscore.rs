@@ -1,4 +1,4 @@
-//! MoverScore: how little must be moved to turn the words of the story into those of the reference.
+//! MoverScore: how far the story's words must move to become the reference's.
 //!
 //! Each text is a cloud of word vectors, which an encoder computes in context. The earth mover's
 //! distance is the least total distance that the mass of one cloud must travel to become the other

@@ -1,4 +1,4 @@
-//! ROUGE-WE: n-grams that the story shares with the reference, when similar words count as shared.
+//! ROUGE-WE: n-grams that story and reference share, with similar words as equal.
 //!
 //! ROUGE counts equal n-grams. ROUGE-WE also matches n-grams whose word vectors are similar, so
 //! that "a small lamp" and "the tiny light" can share something.

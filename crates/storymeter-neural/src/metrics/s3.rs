@@ -1,4 +1,4 @@
-//! S3: pyramid and responsiveness scores as people would give them, predicted from overlaps.
+//! S3: two scores that people gave to summaries, predicted from overlaps.
 //!
 //! S3 is a regression. It was trained on 5,565 summaries of TAC 2008 and 2009 to predict two human
 //! scores from six comparisons of a summary with its references. HANNA applies it to stories.
