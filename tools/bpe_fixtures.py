@@ -2,11 +2,14 @@
 
     # small tokenisers, into crates/storymeter-encoder/tests/fixtures/bpe
     python tools/bpe_fixtures.py tiny
-    # the tokeniser of a GGUF file, into crates/storymeter-checks/tests/fixtures/bpe_smollm2.json
+    # a small tokeniser of SentencePiece in a GGUF file, into the same folder
+    python tools/bpe_fixtures.py sentencepiece
+    # the values of SmolLM2's tokeniser, into the same folder
     python tools/bpe_fixtures.py gguf MODELS/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
 
 `tiny` trains two vocabularies on a few sentences and saves them as GPT-2, RoBERTa and BART do. It
-needs the packages transformers and tokenizers; `gguf` needs tokenizers and gguf.
+needs the packages transformers and tokenizers; `gguf` needs tokenizers and gguf, and
+`sentencepiece` also needs sentencepiece.
 """
 
 import json
@@ -174,8 +177,7 @@ def tiny():
             # The package gives empty spans to words that were found as a whole.
             for row in expected["variants"][name]["texts"]:
                 del row["spans"]
-    target = HERE / "expected.json"
-    target.write_text(written(expected))
+    (HERE / "expected.json").write_text(written(expected))
 
 
 def gguf(path):
@@ -192,13 +194,54 @@ def gguf(path):
          pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )
     expected = {"tool": f"tokenizers {tokenizers.__version__}", "texts": results(tokenizer)}
-    target = ROOT / "crates/storymeter-checks/tests/fixtures/bpe_smollm2.json"
-    target.write_text(written(expected))
+    (HERE / "smollm2.json").write_text(written(expected))
+
+
+def write_sentencepiece():
+    import io
+
+    import gguf
+    import numpy
+    import sentencepiece
+
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES * 3), model_writer=model, model_type="bpe", vocab_size=600,
+        byte_fallback=True, normalization_rule_name="identity", remove_extra_whitespaces=False,
+        split_digits=True, allow_whitespace_only_pieces=True, num_threads=1, minloglevel=2,
+    )
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    ids = range(processor.get_piece_size())
+    kinds = {processor.is_unknown: 2, processor.is_control: 3, processor.is_byte: 6}
+    kind_of = lambda i: next((kind for test, kind in kinds.items() if test(i)), 1)
+    writer = gguf.GGUFWriter(HERE / "sentencepiece.gguf", "llama")
+    for add in [writer.add_context_length, writer.add_embedding_length, writer.add_block_count,
+                writer.add_feed_forward_length, writer.add_head_count]:
+        add(2)
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list([processor.id_to_piece(i) for i in ids])
+    writer.add_token_scores([processor.get_score(i) for i in ids])
+    writer.add_token_types([kind_of(i) for i in ids])
+    writer.add_bos_token_id(processor.bos_id())
+    writer.add_eos_token_id(processor.eos_id())
+    writer.add_unk_token_id(processor.unk_id())
+    writer.add_tensor("token_embd.weight", numpy.zeros((len(ids), 2), numpy.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    # The package takes the names of control tokens in a text for text.
+    texts = [text for text in TEXTS if "<s>" not in text]
+    rows = [{"text": text, "ids": [processor.bos_id()] + processor.encode(text)} for text in texts]
+    expected = {"tool": f"sentencepiece {sentencepiece.__version__}", "texts": rows}
+    (HERE / "sentencepiece.json").write_text(written(expected))
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["tiny"]:
         tiny()
+    elif sys.argv[1:] == ["sentencepiece"]:
+        write_sentencepiece()
     elif sys.argv[1:2] == ["gguf"]:
         gguf(sys.argv[2])
     else:

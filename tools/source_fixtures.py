@@ -42,7 +42,11 @@ def write_torch():
     }
     for protocol in range(2, 6):
         torch.save(tensors, HERE / f"protocol{protocol}.bin", pickle_protocol=protocol)
-    torch.save(tensors, HERE / "old.bin", _use_new_zipfile_serialization=False)
+    # The format from before version 1.6, also in a protocol that divides its bytes into frames.
+    for name, protocol in [("old.bin", 2), ("old4.bin", 4)]:
+        torch.save(
+            tensors, HERE / name, pickle_protocol=protocol, _use_new_zipfile_serialization=False
+        )
     torch.save({"step": 3, "model": torch.nn.Linear(2, 2)}, HERE / "module.bin")
     expected = {"tool": f"torch {torch.__version__}", "tensors": floats}
     (HERE / "torch.json").write_text(json.dumps(expected) + "\n")

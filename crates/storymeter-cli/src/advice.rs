@@ -63,6 +63,9 @@ fn metric(error: &MetricError) -> Option<String> {
         MetricError::Lacks { what, .. } if what.contains("prompt") => {
             Some("add it to the stories as the field \"prompt\"".to_owned())
         }
+        MetricError::NoWeights { files, .. } if files.contains("baselines") => {
+            Some("name the file with --weights bertscore-baseline=FILE".to_owned())
+        }
         MetricError::NoWeights { metric, .. } => {
             let id = metric.split(':').next().unwrap_or(metric);
             Some(format!("name the folder with --weights {id}=DIR"))

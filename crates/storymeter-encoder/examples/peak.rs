@@ -1,6 +1,6 @@
 //! Measures what share of the processor's peak the matrix products reach, in f32 and int8.
 //!
-//!     cargo run --release -p storymeter-encoder --example peak [THREADS] [SECONDS]
+//!     cargo run --release -p storymeter-encoder --example peak [THREADS] [SECONDS] [ROWS]
 //!
 //! The peak is that of multiply-adds between registers. It and each product take turns on all
 //! threads at once, in slices of about a millisecond, and the fastest slice of each counts: what
@@ -26,35 +26,50 @@ const MAPS: [(usize, usize, bool); 8] = [
     (3072, 768, false),
 ];
 
-/// Numbers of tokens that go through a map together.
+/// Numbers of tokens that go through a map together, unless another one is asked for.
 const ROWS: [usize; 3] = [96, 256, 512];
+
+/// Weights of so many bytes, per thread, take turns when they are to come from memory.
+const MEMORY: usize = 96 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let cores = std::thread::available_parallelism()?.get();
     let threads = arguments.next().map_or(Ok(cores), |text| text.parse())?;
     let seconds = Duration::from_secs_f64(arguments.next().map_or(Ok(0.3), |text| text.parse())?);
+    let rows = match arguments.next() {
+        Some(text) => vec![text.parse()?],
+        None => ROWS.to_vec(),
+    };
     let isa = Isa::detect();
     println!("{}, {threads} threads, {}", processor(), isa.name());
     let sizes = || {
         MAPS.into_iter().flat_map(|(k, n, gelu)| {
             let activation = gelu.then_some(Activation::GeluErf);
-            ROWS.map(|m| Shape { m, k, n, activation })
+            rows.iter().map(move |m| Shape { m: *m, k, n, activation, rights: 1 })
         })
     };
     let named = |shape: Shape| {
-        let Shape { m, k, n, activation } = shape;
+        let Shape { m, k, n, activation, .. } = shape;
         format!("{m} x {k} x {n}{}", if activation.is_some() { ", GELU" } else { "" })
     };
-    for (title, int8, quantise) in
-        [("f32", false, false), ("int8", true, false), ("int8, rows quantised anew", true, true)]
-    {
+    for (title, int8, quantise, memory) in [
+        ("f32", false, false, false),
+        ("f32, weights from memory", false, false, true),
+        ("int8", true, false, false),
+        ("int8, rows quantised anew", true, true, false),
+        ("int8, rows quantised anew, weights from memory", true, true, true),
+    ] {
         if Peak::new(isa, int8).is_none() {
             println!("\n{title}: this processor has no instruction whose peak could be measured");
             continue;
         }
         println!("\n{title}: product, GOP/s, peak, share");
-        for shape in sizes() {
+        for mut shape in sizes() {
+            if memory {
+                let bytes = shape.k * shape.n * if int8 { 1 } else { 4 };
+                shape.rights = MEMORY.div_ceil(bytes);
+            }
             let product = || -> Box<dyn Work> {
                 if int8 {
                     Box::new(ProductI8::new(isa, shape, quantise))

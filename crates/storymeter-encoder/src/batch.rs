@@ -68,7 +68,7 @@ impl Batch {
     }
 
     /// Adds a sequence of two parts that ends in padding: the tokens from `attended` on are
-    /// computed like all others, but no token attends to them.
+    /// computed like all others, as part of segment 0, but no token attends to them.
     ///
     /// A model needs no padding. This is for metrics whose definition includes what the model says
     /// about padded positions.
@@ -215,7 +215,7 @@ impl Batch {
 fn check_ids(ids: &[u32], config: &Config) -> Result<(), String> {
     let longest = config.max_tokens();
     if ids.len() > longest {
-        return Err(format!("{} tokens, but the encoder has {longest} positions", ids.len()));
+        return Err(format!("{} tokens, but the model has {longest} positions", ids.len()));
     }
     match ids.iter().find(|id| **id as usize >= config.vocabulary) {
         Some(id) => {

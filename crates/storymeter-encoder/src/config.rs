@@ -132,7 +132,7 @@ impl Config {
             Some(_) => Some(fields.size("head_dim", None)?),
             None => None,
         };
-        if wide_heads.is_none() && hidden % heads != 0 {
+        if wide_heads.is_none() && !hidden.is_multiple_of(heads) {
             let problem = format!("{hidden} is not a multiple of the {heads} attention heads");
             return Err(fields.error(names.hidden, problem));
         }
@@ -179,7 +179,7 @@ impl Config {
             },
             source: Map::new(),
         };
-        if rotary && config.head_width() % 2 != 0 {
+        if rotary && !config.head_width().is_multiple_of(2) {
             let problem = format!("heads of {} channels cannot be turned", config.head_width());
             return Err(fields.error(names.hidden, problem));
         }
@@ -249,7 +249,7 @@ fn layers(fields: &Fields<'_>, field: &str) -> Result<usize> {
 fn shared_heads(fields: &Fields<'_>, heads: usize, rotary: bool) -> Result<usize> {
     let field = "num_key_value_heads";
     let own = if rotary { fields.size(field, Some(heads))? } else { heads };
-    if heads % own != 0 {
+    if !heads.is_multiple_of(own) {
         let problem = format!("{heads} attention heads are not a multiple of {own}");
         return Err(fields.error(field, problem));
     }
@@ -274,7 +274,7 @@ fn activation(fields: &Fields<'_>, field: &str, default: &str) -> Result<Activat
 
 fn decoder(fields: &Fields<'_>, hidden: usize) -> Result<Decoder> {
     let heads = fields.size("decoder_attention_heads", None)?;
-    if hidden % heads != 0 {
+    if !hidden.is_multiple_of(heads) {
         let problem = format!("{hidden} channels are not a multiple of {heads}");
         return Err(fields.error("decoder_attention_heads", problem));
     }

@@ -161,6 +161,9 @@ fn cut(text: &str, most: usize) -> String {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
+    /// The program was built without support for GPUs.
+    #[error("this program was built without support for GPUs")]
+    NotBuilt,
     /// No CUDA driver is installed.
     #[error("no CUDA driver was found (libcuda.so.1): is this a machine with an NVIDIA GPU?")]
     NoDriver,

@@ -1,19 +1,20 @@
 //! Every architecture gives the numbers of `transformers` for tiny models whose weights are given
 //! by a formula, and a sequence never influences another.
 //!
-//! The expected numbers of BERT, BART and GPT-2 are those of `transformers` 4.44.2 in f32.
+//! The expected numbers are those of `transformers` 4.44.2 in f32.
 
 mod tiny;
 
+use serde_json::{Value, json};
 use storymeter_encoder::{Batch, Head, Isa, Model, Outputs, Precision};
-use tiny::Tiny;
+use tiny::{Tiny, tiny};
 
 #[track_caller]
-fn assert_close(found: &[f32], expected: &[f64], tolerance: f64) {
-    assert_eq!(found.len(), expected.len());
+fn assert_close(found: &[f32], expected: &[f64], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
     for (found, expected) in found.iter().zip(expected) {
         let error = (f64::from(*found) - expected).abs();
-        assert!(error < tolerance, "{found} instead of {expected}");
+        assert!(error < 1e-5, "{what}: {found} instead of {expected}");
     }
 }
 
@@ -25,51 +26,84 @@ fn batch_of(sequences: &[&[u32]]) -> Batch {
     sequences.iter().copied().collect()
 }
 
-#[test]
-fn the_formula_fills_the_tensors_as_it_should() {
-    let tiny = tiny::masked_lm(false);
-    assert_eq!(tiny.weights.tensors.len(), 42);
-    let words = tiny.weights.tensors.iter().find(|t| t.name.ends_with("word_embeddings.weight"));
-    let expected = [0.041_342_113_167_047_5, -0.043_159_432_709_217_07, -0.232_553_124_427_795_4];
-    assert_close(&words.unwrap().data[..3], &expected, 1e-8);
-    assert_eq!(tiny::bart().weights.tensors.len(), 91);
-    assert_eq!(tiny::gpt2().weights.tensors.len(), 28);
+/// One model of every family.
+const FAMILIES: [&str; 7] = ["bert", "roberta", "distilbert", "mpnet", "gpt2", "llama", "bart"];
+
+fn list<T: serde::de::DeserializeOwned>(value: &Value) -> Vec<T> {
+    serde_json::from_value(value.clone()).unwrap()
 }
 
 #[test]
-fn bert_predicts_a_masked_word() {
-    let tiny = tiny::masked_lm(false);
-    let batch = batch_of(&[&[101, 1996, 103, 102]]);
-    for isa in Isa::available() {
-        let model = tiny.model_on(Precision::F32, isa);
-        let run = model.run(&batch, &Outputs::new().logits(Head::MaskedWord, [(0, 2)])).unwrap();
-        let logits = run.logits(0);
-        let expected = [0.446_150_630_7, -1.098_321_914_7, 0.280_663_251_9, 0.352_149_039_5];
-        assert_close(&logits[..4], &expected, 1e-5);
-        let best = (0..logits.len()).max_by(|a, b| logits[*a].total_cmp(&logits[*b])).unwrap();
-        assert_eq!(best, 11494);
-        assert_close(&logits[best..][..1], &[3.396_602_630_6], 1e-5);
+fn the_formula_fills_the_tensors_as_it_should() {
+    let bert = tiny("bert");
+    assert_eq!(bert.weights.tensors.len(), 42);
+    let words = bert.weights.tensors.iter().find(|t| t.name.ends_with("word_embeddings.weight"));
+    let expected = [0.041_342_113_167_047_5, -0.043_159_432_709_217_07, -0.232_553_124_427_795_4];
+    assert_close(&words.unwrap().data[..3], &expected, "words");
+    assert_eq!(tiny("bart").weights.tensors.len(), 91);
+    assert_eq!(tiny("gpt2").weights.tensors.len(), 28);
+}
+
+#[test]
+fn states_and_masked_words_are_those_of_transformers() {
+    for tiny in ["bert", "roberta", "distilbert", "mpnet"].map(tiny) {
+        for isa in Isa::available() {
+            let model = tiny.model_on(Precision::F32, isa);
+            let width = model.config().hidden;
+            for case in &tiny.cases {
+                let ids: Vec<u32> = list(&case["ids"]);
+                let (tokens, positions): (Vec<usize>, Vec<usize>) =
+                    (list(&case["tokens"]), list(&case["positions"]));
+                let places = positions.iter().map(|position| (0, *position));
+                let outputs = Outputs::new().layers([0, 1, 2]).logits(Head::MaskedWord, places);
+                let run = model.run(&batch_of(&[&ids]), &outputs).unwrap();
+                let layers: Vec<Vec<Vec<f64>>> = list(&case["states"]);
+                for (layer, rows) in layers.iter().enumerate() {
+                    for (token, expected) in tokens.iter().zip(rows) {
+                        let found = &run.layer(layer).sequence(0)[token * width..][..width];
+                        assert_close(&found[..expected.len()], expected, tiny.name);
+                    }
+                }
+                let logits: Vec<Vec<f64>> = list(&case["logits"]);
+                let largest: Vec<usize> = list(&case["largest"]);
+                for (n, (expected, largest)) in logits.iter().zip(largest).enumerate() {
+                    let found = run.logits(n);
+                    assert_close(&found[..expected.len()], expected, tiny.name);
+                    let best = (0..found.len()).max_by(|a, b| found[*a].total_cmp(&found[*b]));
+                    assert_eq!(best, Some(largest), "{}", tiny.name);
+                }
+            }
+        }
     }
 }
 
 #[test]
-fn bart_gives_the_probability_of_a_target() {
-    let model = tiny::bart().model(Precision::F32);
-    let x: &[u32] = &[0, 10, 20, 30, 40, 50, 2];
-    let mut batch = batch_of(&[x]);
-    batch.push_target(0, &[0, 11, 21, 31, 2]);
-    batch.push_target(0, x);
-    let run = model.run(&batch, &Outputs::new().likelihoods()).unwrap();
-    let expected =
-        [-5.239_071_369_2, -4.729_831_218_7, -6.249_547_958_4, -5.564_707_756, -8.006_878_852_8];
-    assert_close(run.likelihoods(0), &expected, 1e-5);
-    assert!((mean(run.likelihoods(0)) - -5.958_007_431).abs() < 1e-5);
-    assert!((mean(run.likelihoods(1)) - -5.806_986_195_7).abs() < 1e-5);
+fn likelihoods_of_language_models_are_those_of_transformers() {
+    for tiny in ["gpt2", "llama", "llama_tied"].map(tiny) {
+        for isa in Isa::available() {
+            let model = tiny.model_on(Precision::F32, isa);
+            for case in &tiny.cases {
+                let ids: Vec<u32> = list(&case["ids"]);
+                let last = ids.len() - 1;
+                let outputs = Outputs::new().layers([0, 1, 2]).likelihoods();
+                let outputs = outputs.logits(Head::NextToken, [(0, last)]);
+                let run = model.run(&batch_of(&[&ids]), &outputs).unwrap();
+                assert_close(run.likelihoods(0), &list::<f64>(&case["likelihoods"]), tiny.name);
+                let logits: Vec<f64> = list(&case["logits_at_the_last_token"]);
+                assert_close(&run.logits(0)[..logits.len()], &logits, tiny.name);
+                let states: Vec<Vec<f64>> = list(&case["states_of_the_last_token"]);
+                for (layer, expected) in states.iter().enumerate() {
+                    let found = &run.layer(layer).sequence(0)[last * 32..];
+                    assert_close(&found[..expected.len()], expected, tiny.name);
+                }
+            }
+        }
+    }
 }
 
 #[test]
-fn gpt2_gives_the_probability_of_each_token() {
-    let model = tiny::gpt2().model(Precision::F32);
+fn gpt2_has_the_golden_perplexity() {
+    let model = tiny("gpt2").model(Precision::F32);
     let batch = batch_of(&[&[5, 17, 101, 42, 7, 9, 9, 150]]);
     let run = model.run(&batch, &Outputs::new().likelihoods()).unwrap();
     let found = run.likelihoods(0);
@@ -79,9 +113,54 @@ fn gpt2_gives_the_probability_of_each_token() {
 }
 
 #[test]
+fn answers_to_padded_pairs_are_those_of_transformers() {
+    let tiny = tiny("bert_answer");
+    let model = tiny.model(Precision::F32);
+    for case in &tiny.cases {
+        let ids: Vec<u32> = list(&case["ids"]);
+        let place = |field: &str| case[field].as_u64().unwrap() as usize;
+        let mut batch = Batch::new();
+        batch.push_padded(&ids, place("second"), place("attended"));
+        let everywhere = (0..ids.len()).map(|token| (0, token));
+        let run = model.run(&batch, &Outputs::new().logits(Head::Answer, everywhere)).unwrap();
+        for (column, field) in ["start", "end"].into_iter().enumerate() {
+            let found: Vec<f32> = (0..ids.len()).map(|n| run.logits(n)[column]).collect();
+            assert_close(&found, &list::<f64>(&case[field]), field);
+        }
+    }
+}
+
+#[test]
+fn likelihoods_of_targets_are_those_of_transformers() {
+    let tiny = tiny("bart");
+    for isa in Isa::available() {
+        let model = tiny.model_on(Precision::F32, isa);
+        // The first two targets belong to the same sequence, which is encoded once.
+        let sources: [Vec<u32>; 2] = [0, 2].map(|case| list(&tiny.cases[case]["source"]));
+        let mut batch = batch_of(&[&sources[0], &sources[1]]);
+        for (case, source) in tiny.cases.iter().zip([0, 0, 1]) {
+            batch.push_target(source, &list::<u32>(&case["target"]));
+        }
+        let run = model.run(&batch, &Outputs::new().layers([0, 1, 2]).likelihoods()).unwrap();
+        for (i, case) in tiny.cases.iter().enumerate() {
+            assert_close(run.likelihoods(i), &list::<f64>(&case["likelihoods"]), "likelihoods");
+        }
+        for (sequence, case) in [0, 2].into_iter().enumerate() {
+            let states: Vec<Vec<f64>> = list(&tiny.cases[case]["encoder_states_of_the_last_token"]);
+            for (layer, expected) in states.iter().enumerate() {
+                let last = run.layer(layer).sequence(sequence);
+                assert_close(&last[last.len() - 32..][..expected.len()], expected, "states");
+            }
+        }
+        assert!((mean(run.likelihoods(0)) - -5.958_007_431).abs() < 1e-5);
+        assert!((mean(run.likelihoods(1)) - -5.806_986_195_7).abs() < 1e-5);
+    }
+}
+
+#[test]
 fn likelihoods_are_those_of_the_logits() {
     let ids: &[u32] = &[5, 17, 101, 42, 7, 9, 9, 150];
-    for tiny in [tiny::gpt2(), tiny::llama()] {
+    for tiny in ["gpt2", "llama"].map(tiny) {
         for precision in [Precision::F32, Precision::Int8] {
             let model = tiny.model(precision);
             let positions = (0..7).map(|token| (0, token));
@@ -99,7 +178,7 @@ fn likelihoods_are_those_of_the_logits() {
 
 #[test]
 fn a_token_of_a_causal_model_does_not_see_those_after_it() {
-    for tiny in [tiny::gpt2(), tiny::llama()] {
+    for tiny in ["gpt2", "llama"].map(tiny) {
         let model = tiny.model(Precision::F32);
         let likelihoods = |ids: &[u32]| {
             let run = model.run(&batch_of(&[ids]), &Outputs::new().likelihoods()).unwrap();
@@ -113,8 +192,7 @@ fn a_token_of_a_causal_model_does_not_see_those_after_it() {
 
 #[test]
 fn blocks_after_the_last_layer_that_is_wanted_change_nothing() {
-    for tiny in [tiny::masked_lm(false), tiny::roberta(), tiny::gpt2(), tiny::llama(), tiny::bart()]
-    {
+    for tiny in FAMILIES.map(tiny) {
         let model = tiny.model(Precision::F32);
         let batch = batch_of(&[&[0, 7, 8, 9, 2], &[0, 2]]);
         let all = model.run(&batch, &Outputs::new().layers([0, 1, 2])).unwrap();
@@ -125,26 +203,6 @@ fn blocks_after_the_last_layer_that_is_wanted_change_nothing() {
             }
         }
     }
-}
-
-#[test]
-fn padding_is_computed_and_never_attended_to() {
-    let model = tiny::masked_lm(true).model(Precision::F32);
-    let ids: &[u32] = &[101, 7, 102, 8, 9, 102, 0, 0, 0];
-    let mut batch = Batch::new();
-    batch.push_padded(ids, 3, 6);
-    batch.push_pair(&ids[..6], 3);
-    batch.push(&ids[..6]);
-    let positions = (0..9).map(|token| (0, token)).chain((0..6).map(|token| (1, token)));
-    let outputs = Outputs::new().layers([2]).logits(Head::Answer, positions);
-    let run = model.run(&batch, &outputs).unwrap();
-    let states = run.layer(2);
-    let plain = 6 * states.width();
-    assert_eq!(states.sequence(0)[..plain], *states.sequence(1));
-    assert_ne!(states.sequence(1), states.sequence(2), "segments matter");
-    assert_eq!(run.logits(4), run.logits(9 + 4));
-    assert_eq!(run.logits(8).len(), 2);
-    assert!(run.logits(8).iter().all(|x| x.is_finite()));
 }
 
 /// All numbers that a model can give for some sequences.
@@ -189,12 +247,9 @@ fn a_sequence_has_the_same_bytes_in_any_batch_and_with_any_number_of_threads() {
     let pools = [1, 2, 3].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap());
     let ids: Vec<u32> = (0..64).map(|i| i * 29 % 200).collect();
     let sequences = [&ids[..], &ids[3..20], &ids[7..9], &ids[30..61]];
-    let tinies: [Tiny; 5] =
-        [tiny::masked_lm(false), tiny::roberta(), tiny::gpt2(), tiny::llama(), tiny::bart()];
-    for tiny in tinies {
+    for tiny in FAMILIES.map(tiny) {
         for precision in [Precision::F32, Precision::Int8] {
-            let model = tiny.model(precision);
-            let family = tiny.config.family;
+            let (model, name) = (tiny.model(precision), tiny.name);
             let alone: Vec<Vec<u32>> = (0..4)
                 .map(|i| pools[0].install(|| everything(&model, &sequences, &[i])).remove(0))
                 .collect();
@@ -205,7 +260,7 @@ fn a_sequence_has_the_same_bytes_in_any_batch_and_with_any_number_of_threads() {
                 for pool in &pools {
                     let found = pool.install(|| everything(&model, &sequences, &order));
                     for (place, i) in order.iter().enumerate() {
-                        assert_eq!(found[place], alone[*i], "{family:?} {precision:?}");
+                        assert_eq!(found[place], alone[*i], "{name} {precision:?}");
                     }
                 }
             }
@@ -216,7 +271,7 @@ fn a_sequence_has_the_same_bytes_in_any_batch_and_with_any_number_of_threads() {
 #[test]
 fn int8_is_close_to_f32_and_the_same_bytes_on_every_instruction_level() {
     let ids: Vec<u32> = (0..60).map(|i| i * 29 % 200).collect();
-    for tiny in [tiny::gpt2(), tiny::llama(), tiny::bart()] {
+    for tiny in ["gpt2", "llama", "bart"].map(tiny) {
         let mut batch = batch_of(&[&ids]);
         if tiny.config.has_decoder() {
             batch.push_target(0, &ids[5..40]);
@@ -228,10 +283,10 @@ fn int8_is_close_to_f32_and_the_same_bytes_on_every_instruction_level() {
         let small = likelihoods(tiny.model(Precision::Int8));
         for isa in Isa::available() {
             let found = likelihoods(tiny.model_on(Precision::Int8, isa));
-            assert_eq!(found, small, "{:?} on {}", tiny.config.family, isa.name());
+            assert_eq!(found, small, "{} on {}", tiny.name, isa.name());
         }
         let difference = (mean(&exact) - mean(&small)).abs();
-        assert!(difference < 0.05, "{:?}: {difference}", tiny.config.family);
+        assert!(difference < 0.05, "{}: {difference}", tiny.name);
     }
 }
 
@@ -242,18 +297,18 @@ fn what_a_model_does_not_have_is_an_error() {
         model.run(&batch_of(&[&[5, 6]]), &outputs).unwrap_err().to_string()
     };
     let next = Outputs::new().likelihoods();
-    assert_eq!(problem(tiny::roberta(), next), "the model has no head for the next token");
+    assert_eq!(problem(tiny("roberta"), next), "the model has no head for the next token");
     let answer = Outputs::new().logits(Head::Answer, [(0, 0)]);
-    assert_eq!(problem(tiny::gpt2(), answer), "the model has no head for answers");
+    assert_eq!(problem(tiny("gpt2"), answer), "the model has no head for answers");
     let layer = Outputs::new().layers([3]);
     assert_eq!(
-        problem(tiny::llama(), layer),
+        problem(tiny("llama"), layer),
         "the model has 2 layers, so that there is no layer 3"
     );
     let far = Outputs::new().logits(Head::NextToken, [(0, 2)]);
-    assert_eq!(problem(tiny::llama(), far), "story 0 of the batch: it has no token 2");
+    assert_eq!(problem(tiny("llama"), far), "story 0 of the batch: it has no token 2");
 
-    let model = tiny::gpt2().model(Precision::F32);
+    let model = tiny("gpt2").model(Precision::F32);
     let mut batch = batch_of(&[&[5, 6]]);
     batch.push_target(0, &[7]);
     let error = model.run(&batch, &Outputs::new().likelihoods()).unwrap_err().to_string();
@@ -262,4 +317,27 @@ fn what_a_model_does_not_have_is_an_error() {
     batch.push_pair(&[5, 6], 1);
     let error = model.run(&batch, &Outputs::new().layers([1])).unwrap_err().to_string();
     assert_eq!(error, "story 0 of the batch: it has two segments, but the model has one");
+}
+
+#[test]
+fn a_configuration_that_makes_no_sense_names_the_field() {
+    let cases: [(&str, &str, Value, &str); 13] = [
+        ("llama", "num_key_value_heads", json!(3), "4 attention heads are not a multiple of 3"),
+        ("llama", "num_key_value_heads", json!(0), "expected a positive whole number, found 0"),
+        ("llama", "head_dim", json!(7), "heads of 7 channels cannot be turned"),
+        ("llama", "head_dim", json!(16), "has shape [32, 32], expected [64, 32]"),
+        ("llama", "rope_theta", json!(-1), "expected a positive number, found -1"),
+        ("llama", "rope_scaling", json!({"rope_type": "yarn"}), "is not one of default, linear"),
+        ("llama", "rope_scaling", json!({"type": "linear"}), "factor: is missing"),
+        ("llama", "rope_scaling", json!(3), "rope_scaling: expected an object"),
+        ("bart", "decoder_attention_heads", json!(5), "32 channels are not a multiple of 5"),
+        ("bart", "decoder_start_token_id", json!(200), "the vocabulary has 200 entries"),
+        ("bart", "scale_embedding", json!(true), "scale_embedding: true is not supported"),
+        ("bart", "decoder_layers", json!(1), "config.json has only 1 layers (0 to 0)"),
+        ("gpt2", "n_inner", json!(16_777_216), "expected [16777216] by config.json"),
+    ];
+    for (model, field, value, expected) in cases {
+        let found = tiny(model).complaint(field, value);
+        assert!(found.contains(expected), "{model}, {field}: {found}");
+    }
 }

@@ -102,6 +102,23 @@ fn the_words_of_other_models_are_hugging_faces() {
 }
 
 #[test]
+fn sentencepiece_in_a_gguf_file_gives_its_tokens() {
+    let file = folder("sentencepiece.gguf");
+    let tokenizer = storymeter_encoder::source::open(&file).unwrap().tokenizer;
+    let tokenizer = tokenizer.load(&config("llama", 600)).unwrap();
+    let rows: Value = serde_json::from_slice(&read("", "sentencepiece.json")).unwrap();
+    assert_same("sentencepiece", &tokenizer, &rows["texts"]);
+    let special = (tokenizer.bos(), tokenizer.eos(), tokenizer.unk(), tokenizer.end());
+    assert_eq!(special, (Some(1), Some(2), Some(0), None));
+    // Blanks belong to the word after them, and a blank that is not in the text to nothing else.
+    let text = "Mara found 2 keys";
+    let spans: Vec<_> = tokenizer.tokenize(text).iter().map(|t| &text[t.start..t.end]).collect();
+    assert_eq!(spans.concat(), text, "{spans:?}");
+    // Control tokens are found, and not made of text.
+    assert_eq!(tokenizer.encode_plain("</s>"), [2]);
+}
+
+#[test]
 fn special_tokens_are_those_of_the_model() {
     let tokenizer = Tokenizer::load(&folder("gpt2"), &config("gpt2", 501)).unwrap();
     let end = Some(500);

@@ -257,8 +257,8 @@ fn an_odd_configuration_names_the_field() {
         (
             "\"bert\"",
             "\"t5\"",
-            "model_type: \"t5\" is not one of bert, roberta, distilbert, mpnet, gpt2, llama, mistral, \
-             qwen2, bart",
+            "model_type: \"t5\" is not one of bert, roberta, distilbert, mpnet, gpt2, llama, \
+             mistral, qwen2, bart",
         ),
         (
             "\"hidden_size\": 36",

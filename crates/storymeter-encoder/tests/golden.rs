@@ -182,7 +182,7 @@ fn a_batch_the_model_has_no_entries_for_is_an_error() {
     let error = encoder.run(&long, &last).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "story 1 of the batch: 97 tokens, but the encoder has 96 positions"
+        "story 1 of the batch: 97 tokens, but the model has 96 positions"
     );
     let odd: Batch = [&[2, 90_000, 3][..]].into_iter().collect();
     let error = encoder.run(&odd, &last).err().unwrap();

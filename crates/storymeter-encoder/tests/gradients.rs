@@ -560,8 +560,8 @@ fn the_network_in_training_is_the_one_of_inference() {
         let parameters = network.parameters().unwrap();
         let (config, isa) = (task.config.clone(), Isa::detect());
         let layers = config.layers;
-        let model = Model::on_cpu(config, &parameters, Precision::F32, isa).unwrap();
-        let run = model.run(&batch, &Outputs::new().layers([layers])).unwrap();
+        let inference = Model::on_cpu(config, &parameters, Precision::F32, isa).unwrap();
+        let run = inference.run(&batch, &Outputs::new().layers([layers])).unwrap();
         let hidden = (0..batch.len()).flat_map(|i| run.layer(layers).sequence(i));
         let pairs = trace.hidden().iter().zip(hidden);
         let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);

@@ -83,16 +83,13 @@ fn byte_pairs_are_merged_in_linear_time() {
         {"type": "Split", "pattern": {"Regex": lines}, "behavior": "Isolated"},
         {"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}]});
     let composed = ("normalizer", serde_json::json!({"type": "NFC"}));
-    for tokenizer in [
-        byte_level("roberta", &[]),
-        byte_level("gpt2", &[("pre_tokenizer", llama3), composed]),
-    ] {
-        for unit in
-            ["a", "the", "lighthouse ", "'", "1", " ", "\n", " \n", "e\u{301}", "\u{301}", "東"]
-        {
+    for tokenizer in
+        [byte_level("roberta", &[]), byte_level("gpt2", &[("pre_tokenizer", llama3), composed])]
+    {
+        for unit in ["the", "lighthouse ", "'", "1", " ", " \n", "e\u{301}", "\u{301}", "東"] {
             assert_linear(&tokenizer, unit);
         }
-        for unit in ["<mask>", " <mask>", "   <mask> ", "<|endoftext|>", "<|endoftext", "<s>"] {
+        for unit in ["<mask>", "   <mask> ", "<|endoftext|>", "<|endoftext"] {
             assert_linear(&tokenizer, unit);
         }
     }

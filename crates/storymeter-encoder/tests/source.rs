@@ -53,19 +53,157 @@ fn pytorchs_files_are_read_in_every_protocol_with_views_and_shared_storages() {
 }
 
 #[test]
-fn a_pickled_module_and_the_format_before_version_1_6_are_refused() {
+fn files_from_before_version_1_6_hold_the_same_numbers() {
+    for name in ["old.bin", "old4.bin"] {
+        assert_expected(&*torch(name).unwrap());
+    }
+}
+
+#[test]
+fn a_pickled_module_and_a_file_of_another_program_are_refused() {
     assert_eq!(
         torch("module.bin").err().unwrap().to_string(),
         "module.bin: these weights cannot be read: the pickle asks for \"Linear\" of the module \
          \"torch.nn.modules.linear\", which does not make tensors; nothing in the file was run"
     );
-    assert_eq!(
-        torch("old.bin").err().unwrap().to_string(),
-        "old.bin: these weights cannot be read: the file has the format of PyTorch before version \
-         1.6: write it again with torch.save, or use model.safetensors instead"
-    );
-    let error = open_torch_bytes(Path::new("x"), b"hello".to_vec()).err().unwrap().to_string();
-    assert!(error.ends_with("the file is not an archive that PyTorch wrote"), "{error}");
+    // A text, an empty file, a pickled table without PyTorch's frame, and half a magic number.
+    for file in [&b"hello"[..], b"", b"\x80\x02}.", &OLD[0][..8]] {
+        assert_eq!(
+            open_torch_bytes(Path::new("x"), file.to_vec()).err().unwrap().to_string(),
+            "x: these weights cannot be read: PyTorch did not write this file: it is neither a zip \
+             archive nor in the format from before version 1.6"
+        );
+    }
+}
+
+/// The parts of a file from before version 1.6: the magic number, the version, facts about the
+/// machine, the tensor `t` of two numbers in storage 7, the list of storages, and storage 7.
+const OLD: [&[u8]; 6] = [
+    b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.",
+    b"\x80\x02M\xe9\x03.",
+    b"\x80\x02}X\x0d\0\0\0little_endian\x88s.",
+    b"\x80\x02}X\x01\0\0\0tctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\n\
+      FloatStorage\nX\x01\0\0\x007X\x03\0\0\0cpuK\x02NtQK\0K\x02\x85K\x01\x85\x89}tRs.",
+    b"\x80\x02]X\x01\0\0\x007a.",
+    b"\x02\0\0\0\0\0\0\0\0\0\xc0?\0\0\0\xc0",
+];
+
+/// `whole` with the first `from` replaced by `to`.
+fn replaced(whole: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let at = whole.windows(from.len()).position(|window| window == from).unwrap();
+    [&whole[..at], to, &whole[at + from.len()..]].concat()
+}
+
+/// The file of these parts, one of which is another.
+fn old_with(part: usize, bytes: &[u8]) -> Result<Box<dyn Tensors + Send + Sync>> {
+    let mut parts = OLD;
+    parts[part] = bytes;
+    open_torch_bytes(Path::new("x"), parts.concat())
+}
+
+#[test]
+fn an_old_file_that_lies_is_refused_with_the_reason() {
+    let sound = old_with(0, OLD[0]).unwrap();
+    assert_eq!(sound.get("t").unwrap().unwrap().data, [1.5, -2.0]);
+    // Each change replaces some bytes of one part by others.
+    for (part, from, to, expected) in [
+        (
+            1,
+            &b"\xe9\x03"[..],
+            &b"\xea\x03"[..],
+            "the version of its format is 1002, expected 1001 from PyTorch before 1.6",
+        ),
+        (
+            1,
+            b"M\xe9\x03",
+            b"N",
+            "the version of its format is not a number, expected 1001 from PyTorch before 1.6",
+        ),
+        (2, b"\x88", b"\x89", "the numbers are not in little-endian order"),
+        (2, b"little", b"medium", "the file does not say the byte order of its numbers"),
+        (
+            3,
+            b"K\x02N",
+            b"K\x02K\x01",
+            "a storage in the pickle is a part of another one, which is not read",
+        ),
+        (3, b"K\x02N", b"K\x03N", "the storage \"7\" has size 2, but its tensors need size 3"),
+        (3, b"FloatS", b"DoubleS", "the storage \"7\" reaches beyond the end of the file"),
+        (3, b"FloatS", b"HalfS", "the file goes on after the last storage, bytes: 4"),
+        (3, b"torch._utils", b"os", "nothing in the file was run"),
+        (4, b"7", b"8", "the storage \"8\" is listed, but no tensor uses it"),
+        (4, b"]", b"](NK\x07e", "the list of its storages is not a list of texts"),
+        (4, b"]X\x01\0\0\x007a", b"N", "the list of its storages is not a list of texts"),
+        (5, b"\x02", b"\x01", "the storage \"7\" has size 1, but its tensors need size 2"),
+        (
+            5,
+            b"\x02\0\0\0\0\0\0\0",
+            &[0xff; 8],
+            "the storage \"7\" has size 18446744073709551615, but its tensors need size 2",
+        ),
+        (5, b"\0\xc0?", b"\0\xc0?\0", "the file goes on after the last storage, bytes: 1"),
+    ] {
+        let error =
+            old_with(part, &replaced(OLD[part], from, to)).err().expect(expected).to_string();
+        assert!(error.starts_with("x: these weights cannot be read: "), "{error}");
+        assert!(error.ends_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn an_old_file_that_ends_in_any_part_is_refused() {
+    for (part, expected) in [
+        (1, "the pickle is cut off"),
+        (2, "the pickle is cut off"),
+        (3, "the pickle is cut off"),
+        (4, "the pickle is cut off"),
+        (5, "the storage \"7\" reaches beyond the end of the file"),
+    ] {
+        for length in 0..OLD[part].len() {
+            let file = [&OLD[..part].concat(), &OLD[part][..length]].concat();
+            let error = open_torch_bytes(Path::new("x"), file).err().unwrap().to_string();
+            assert!(error.ends_with(expected), "{part} {length}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_storage_of_an_old_file_is_listed_once_and_has_one_type() {
+    let error = |parts: [&[u8]; 6]| {
+        let read = open_torch_bytes(Path::new("x"), parts.concat()).and_then(|t| t.get("t"));
+        read.unwrap_err().to_string()
+    };
+    let [magic, version, facts, tensor, list, storage] = OLD;
+    let list_of_two = b"\x80\x02](X\x01\0\0\x007X\x01\0\0\x007e.";
+    let twice = error([magic, version, facts, tensor, list_of_two, &storage.repeat(2)]);
+    assert!(twice.ends_with("the storage \"7\" is listed twice"), "{twice}");
+    let unlisted = error([magic, version, facts, tensor, b"\x80\x02].", b""]);
+    assert_eq!(unlisted, "x: tensor t: its numbers are not in the file");
+    // A second tensor reads the same storage as numbers of another type.
+    let entry = tensor.strip_prefix(b"\x80\x02}").unwrap().strip_suffix(b".").unwrap();
+    let second = replaced(entry, b"FloatS", b"DoubleS");
+    let both = [b"\x80\x02}", entry, &second, b"."].concat();
+    let two_types = error([magic, version, facts, &both, list, storage]);
+    assert!(two_types.ends_with("the storage \"7\" has two types or sizes"), "{two_types}");
+}
+
+#[test]
+fn only_the_numbers_of_an_old_file_may_lie_beyond_the_first_8_mib() {
+    let count = 3 << 20;
+    let long = [b"J", &u32::to_le_bytes(count)[..]].concat();
+    let tensor = replaced(OLD[3], b"K\x02N", &[&long[..], b"N"].concat());
+    let tensor = replaced(&tensor, b"K\x02\x85", &[&long[..], b"\x85"].concat());
+    let numbers: Vec<u8> = (0..count).flat_map(|i| (i as f32).to_le_bytes()).collect();
+    let storage = [&u64::from(count).to_le_bytes(), &numbers[..]].concat();
+    let file = [&OLD[..3].concat(), &tensor, OLD[4], &storage].concat();
+    let folder = folder(&[("pytorch_model.bin", file)]);
+    let read = source::open(folder.path()).unwrap().tensors.get("t").unwrap().unwrap();
+    assert_eq!(read.shape, [count as usize]);
+    assert!(read.data.iter().enumerate().all(|(i, number)| *number == i as f32));
+    // A text of 8 MiB that is thrown away again.
+    let text = [b"X", &u32::to_le_bytes(1 << 23)[..], &[b'x'; 1 << 23], b"0", OLD[4]].concat();
+    let error = old_with(4, &text).err().unwrap().to_string();
+    assert!(error.ends_with("its pickles have more than 8388608 bytes"), "{error}");
 }
 
 /// Reads everything that a file offers.
@@ -77,14 +215,14 @@ fn read_all(tensors: &dyn Tensors) {
 
 #[test]
 fn a_cut_or_changed_file_gives_errors_and_no_panic() {
-    let whole = bytes("protocol2.bin");
-    for length in 0..whole.len() {
-        assert!(open_torch_bytes(Path::new("x"), whole[..length].to_vec()).is_err(), "{length}");
-    }
-    for name in ["protocol2.bin", "protocol4.bin"] {
+    for name in ["protocol2.bin", "protocol4.bin", "old.bin", "old4.bin"] {
         let whole = bytes(name);
+        for length in 0..whole.len() {
+            let cut = open_torch_bytes(Path::new("x"), whole[..length].to_vec());
+            assert!(cut.is_err(), "{name} {length}");
+        }
         for place in 0..whole.len() {
-            for value in [0, 0x7f, 0xff, whole[place] ^ 1] {
+            for value in [0, 0xff, whole[place] ^ 1] {
                 let mut changed = whole.clone();
                 changed[place] = value;
                 if let Ok(tensors) = open_torch_bytes(Path::new("x"), changed) {
@@ -100,7 +238,7 @@ fn a_cut_or_changed_file_gives_errors_and_no_panic() {
         }
     }
     for place in 0..2000 {
-        for value in [0, 0x7f, 0xff, whole[place] ^ 1] {
+        for value in [0, 0xff, whole[place] ^ 1] {
             let mut changed = whole.clone();
             changed[place] = value;
             if let Ok(opened) = open_gguf_bytes(Path::new("x"), changed) {
@@ -349,8 +487,10 @@ fn weights_in_several_files_are_found_by_their_index() {
 
 #[test]
 fn pytorchs_weights_are_found_in_one_or_several_files() {
-    let one = folder(&[("pytorch_model.bin", bytes("protocol2.bin"))]);
-    assert_expected(&*source::open(one.path()).unwrap().tensors);
+    for name in ["protocol2.bin", "old.bin"] {
+        let one = folder(&[("pytorch_model.bin", bytes(name))]);
+        assert_expected(&*source::open(one.path()).unwrap().tensors);
+    }
     let map: Vec<String> =
         expected().iter().map(|(name, ..)| format!("{name:?}: \"part-1.bin\"")).collect();
     let index =

@@ -2,6 +2,10 @@
 
 use storymeter_encoder::PackedRows;
 
+/// The most pairs of tokens for which metrics solve a problem of transport: 2,048 tokens in each of
+/// two texts. It limits the memory (32 MB per copy of the costs) and the time (a minute).
+pub(crate) const MOST_PAIRS: usize = 1 << 22;
+
 /// Distances below this are computed again from the differences of coordinates.
 ///
 /// A product in f32 is off by about 1e-7. That does not matter for two different tokens, but two

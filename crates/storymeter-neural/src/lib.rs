@@ -4,6 +4,10 @@
 //!
 //! - [`entries`] lists the metrics of this crate for a catalogue. The comment at the top of a
 //!   metric's file is its manual page ([`Entry::manual`](storymeter_core::Entry::manual)).
+//! - The module `models` finds and opens models: where the user said, in the folders of the
+//!   environment variable `STORYMETER_MODELS`, and in the local cache of Hugging Face.
+//! - The module `states` computes hidden states once for all metrics that use the same model, and
+//!   `idf` counts document frequencies over the whole input.
 #![forbid(unsafe_code)]
 
 mod absent;

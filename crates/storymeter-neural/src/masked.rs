@@ -3,7 +3,7 @@
 use storymeter_encoder::{Batch, Head, Model, Outputs, Result};
 
 /// The most tokens that the model reads at once.
-const TOKENS_AT_ONCE: usize = 16 * 1024;
+const TOKENS_AT_ONCE: usize = 8 * 1024;
 /// The most places that are predicted at once. Each needs one number per word of the vocabulary.
 const PLACES_AT_ONCE: usize = 256;
 

@@ -20,6 +20,8 @@ use storymeter_core::{
 };
 use storymeter_encoder::{DeviceError, Error, Isa, Model, Tokenizer};
 
+use crate::own_files;
+
 /// What a folder of a model has.
 const FILES: &str = "config.json, model.safetensors or pytorch_model.bin, and tokenizer.json or \
                      vocab.txt";
@@ -69,6 +71,13 @@ impl OpenModel {
             let tokenizer_limit = tokenizer_limit(&path);
             Ok(Self { model, name, path, precision, device, tokenizer_limit })
         })
+    }
+
+    /// The model of a test, in f32.
+    #[cfg(test)]
+    pub(crate) fn of_test(folder: &Path) -> Arc<Self> {
+        let found = Found { name: "test".to_owned(), path: folder.to_owned() };
+        Self::open("test", found, Precision::F32, &Resources::default()).unwrap()
     }
 
     /// The model itself.
@@ -161,6 +170,10 @@ pub(crate) fn failed(metric: &str, error: Error) -> MetricError {
             };
             MetricError::Device { metric, problem, message: device.to_string() }
         }
+        Error::CpuPrecision { .. } => {
+            let problem = DeviceProblem::Precision;
+            MetricError::Device { metric, problem, message: error.to_string() }
+        }
         error => MetricError::Failed { metric, source: Box::new(error) },
     }
 }
@@ -233,9 +246,7 @@ struct Places {
 impl Places {
     fn of_this_system() -> Self {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let folders = variable("STORYMETER_MODELS")
-            .map(|list| std::env::split_paths(&list).collect())
-            .unwrap_or_default();
+        let folders = own_files::models_folders();
         let home = || variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
         let hub = variable("HF_HUB_CACHE")
             .map(PathBuf::from)

@@ -40,7 +40,7 @@ pub(crate) fn find(request: &Request<'_>, wanted: &Wanted<'_>) -> Result<PathBuf
 }
 
 /// The folders of `STORYMETER_MODELS`.
-fn models_folders() -> Vec<PathBuf> {
+pub(crate) fn models_folders() -> Vec<PathBuf> {
     let variable = std::env::var_os("STORYMETER_MODELS").unwrap_or_default();
     std::env::split_paths(&variable).filter(|path| !path.as_os_str().is_empty()).collect()
 }

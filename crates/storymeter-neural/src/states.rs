@@ -133,8 +133,9 @@ pub(crate) struct Reader {
     model: Arc<OpenModel>,
     /// Whether long texts are read in windows, and not cut.
     whole: bool,
-    /// What the tokeniser adds to a text.
+    /// What the tokeniser adds to a text, and how much of it stands before the text.
     special: Vec<u32>,
+    before: usize,
     name: String,
     wanted: Mutex<BTreeSet<usize>>,
     recent: Mutex<Recent>,
@@ -151,19 +152,29 @@ impl Reader {
         model: Arc<OpenModel>,
         whole: bool,
     ) -> Result<Arc<Self>, MetricError> {
-        let special = model.tokenizer(request.key)?.encode("", usize::MAX).0;
         let long = if whole { "whole" } else { "cut" };
-        let name = format!("{} {}", model.path().display(), long);
-        request.resources.shared(&name, || {
-            Ok(Self {
-                model,
-                whole,
-                special,
-                name: name.clone(),
-                wanted: Mutex::default(),
-                recent: Mutex::default(),
-                derived_bytes: Arc::default(),
-            })
+        let name = format!("{} {long}", model.path().display());
+        request.resources.shared(&name, || Self::new(request.key, model, whole, name.clone()))
+    }
+
+    fn new(
+        metric: &str,
+        model: Arc<OpenModel>,
+        whole: bool,
+        name: String,
+    ) -> Result<Self, MetricError> {
+        let tokenizer = model.tokenizer(metric)?;
+        let special = tokenizer.encode("", usize::MAX).0;
+        let before = usize::from(tokenizer.start().is_some()).min(special.len());
+        Ok(Self {
+            model,
+            whole,
+            special,
+            before,
+            name,
+            wanted: Mutex::default(),
+            recent: Mutex::default(),
+            derived_bytes: Arc::default(),
         })
     }
 
@@ -364,8 +375,7 @@ impl Reader {
             return vec![Part { ids: ids.clone(), skip: 0, to: 0, count: ids.len() }];
         }
         // Each window has the special tokens around it, of which the first and the last are kept.
-        let before = self.special.len() / 2;
-        let after = self.special.len() - before;
+        let (before, after) = (self.before, self.special.len() - self.before);
         let words = &ids[before..ids.len() - after];
         windows(words.len(), longest.saturating_sub(self.special.len()).max(1))
             .into_iter()
@@ -481,4 +491,91 @@ impl Recent {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing that is locked here is ever left half changed.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::{A, B, C, write_masked_model_of};
+    use storymeter_core::Story;
+
+    /// A reader with the tiny model, which reads 64 tokens at once.
+    fn reader(whole: bool) -> Reader {
+        let folder = tempfile::tempdir().unwrap();
+        write_masked_model_of(folder.path(), 30522, 64);
+        let model = OpenModel::of_test(folder.path());
+        Reader::new("test", model, whole, "tiny".to_owned()).unwrap()
+    }
+
+    fn story(text: &str, reference: &str) -> Story {
+        Story { references: vec![reference.to_owned()], ..Story::from(text) }
+    }
+
+    #[test]
+    fn one_pass_keeps_the_layers_of_all_metrics() {
+        let reader = reader(false);
+        reader.want("first", [2]).unwrap();
+        reader.want("second", [0, 1]).unwrap();
+        let story = story(A, C);
+        let prepared = [Prepared::new(0, &story)];
+        let first = reader.read("first", &prepared).unwrap();
+        let second = reader.read("second", &prepared).unwrap();
+        assert!(Arc::ptr_eq(&first[0].story, &second[0].story), "no second pass");
+        for layer in 0..=2 {
+            let states = first[0].story.layer(layer);
+            assert_eq!(states.len(), first[0].story.tokens.ids.len() * 32);
+            let norm: f32 = states[..32].iter().map(|x| x * x).sum();
+            assert!((norm - 1.0).abs() < 1e-6, "layer {layer} has rows of length {norm}");
+        }
+    }
+
+    #[test]
+    fn references_are_kept_across_batches_and_stories_are_not() {
+        let reader = reader(false);
+        reader.want("test", [1]).unwrap();
+        let stories = [story(A, C), story(B, C), story(A, B)];
+        let read =
+            |at: usize| reader.read("test", &[Prepared::new(0, &stories[at])]).unwrap().remove(0);
+        let (first, second, third) = (read(0), read(1), read(2));
+        assert!(Arc::ptr_eq(&first.references[0], &second.references[0]));
+        assert!(!Arc::ptr_eq(&first.story, &third.story));
+        assert_eq!(first.story.layer(1), third.story.layer(1));
+    }
+
+    #[test]
+    fn windows_keep_one_row_per_token_and_both_special_tokens() {
+        let (cut, whole) = (reader(false), reader(true));
+        let long = [A, B, C].join(" ");
+        let story = story(&long, A);
+        let read = |reader: &Reader| {
+            reader.want("test", [2]).unwrap();
+            reader.read("test", &[Prepared::new(0, &story)]).unwrap().remove(0)
+        };
+        let (cut, whole) = (read(&cut), read(&whole));
+        assert_eq!(cut.story.tokens.ids.len(), 64);
+        assert!(cut.is_cut() && !whole.is_cut());
+        assert_eq!(whole.story.tokens.ids.len(), 39 + 39 + 40 + 2);
+        let rows = whole.story.layer(2).chunks_exact(32);
+        assert!(rows.clone().all(|row| row.iter().any(|x| *x != 0.0)), "no row was forgotten");
+        // The first window is the text that was cut. The special token and the first 46 of its 62
+        // words are kept, because the second window begins with word 31.
+        let equal = rows.zip(cut.story.layer(2).chunks_exact(32)).filter(|(a, b)| a == b).count();
+        assert_eq!(equal, 1 + 46);
+        // A text that fits is read as ever.
+        assert_eq!(cut.references[0].layer(2), whole.references[0].layer(2));
+    }
+
+    #[test]
+    fn what_is_derived_is_made_once_and_counted() {
+        let reader = reader(false);
+        reader.want("test", [1]).unwrap();
+        let story = story(A, C);
+        let states = reader.read("test", &[Prepared::new(0, &story)]).unwrap();
+        let make = || states[0].story.derived("length", |_| 1000, || A.len());
+        let (first, again) = (make(), make());
+        assert!(Arc::ptr_eq(&first, &again));
+        assert_eq!(reader.derived_bytes.load(Relaxed), 1000);
+        drop(states);
+        assert_eq!(reader.derived_bytes.load(Relaxed), 0);
+    }
 }

@@ -1,22 +1,15 @@
 //! ROUGE-WE and S3 on small tables that are written here, and on GloVe's vectors where they are at
 //! hand (`STORYMETER_TEST_WEIGHTS`).
 
+#[path = "support/scoring.rs"]
+mod scoring;
+mod support;
+
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use storymeter_core::read::Record;
-use storymeter_core::{Catalogue, Place, Resources, Settings, Story};
-use storymeter_metrics::MetricSet;
-
-const A: &str = "The old lighthouse keeper climbed the stairs every night. One stormy evening the \
-                 lamp went dark, and he lit a small candle instead. A lost ship saw the tiny flame \
-                 and found its way home.";
-const B: &str = "Mara found a rusty key on the beach. She tried it on every door in the village, \
-                 but nothing opened. At last it fitted the lighthouse, where an old man was waiting \
-                 for her.";
-const C: &str = "A keeper of the lighthouse walked up the steps each night. During a storm the \
-                 light failed, so he used a candle. A ship that had lost its way saw the flame and \
-                 came home safely.";
+use scoring::{pair, score_with};
+use storymeter_core::Settings;
+use support::{A, B, C};
 
 /// The values of a story, one per column.
 fn values(
@@ -27,14 +20,10 @@ fn values(
 ) -> Result<Vec<f64>, String> {
     let named = weights.iter().map(|&(name, path)| (name.to_owned(), path.to_owned()));
     let settings = Settings { weights: named.collect(), ..Settings::default() };
-    let catalogue = Catalogue::new(storymeter_neural::entries());
-    let set = MetricSet::new(&[typed], &catalogue, Arc::new(Resources::new(settings)))
-        .map_err(|e| e.to_string())?;
-    let references = references.iter().map(|&text| text.to_owned()).collect();
-    let story = Story { references, ..Story::from(story) };
-    let record = Record { story, number: 0, place: Place::default() };
-    let batch = set.batch(&[record]).map_err(|e| e.to_string())?;
-    Ok(batch.values(0).iter().map(|value| value.clone().expect("present")).collect())
+    let typed: Vec<&str> = typed.split(' ').collect();
+    let scored = score_with(&typed, settings, &[pair(story, references)], 1);
+    let scored = scored.map_err(|error| error.to_string())?;
+    Ok(scored.values[0].iter().map(|value| value.clone().expect("present")).collect())
 }
 
 fn close(found: &[f64], expected: &[f64], tolerance: f64) {
@@ -156,15 +145,42 @@ fn glove() -> Option<PathBuf> {
 #[test]
 fn rouge_we_equals_the_reference_with_glove() {
     let Some(glove) = glove() else { return };
-    let check = |id: &str, story: &str, precision: f64, recall: f64| {
-        let found = values(id, &[("word-vectors", &glove)], story, &[C]).unwrap();
-        let f = 2.0 * precision * recall / (precision + recall);
-        close(&found, &[recall, precision, f], 1e-9);
+    // P and R for n = 1, 2 and 3.
+    let check = |story: &str, expected: [(f64, f64); 3]| {
+        let ids = "rouge-we-1 rouge-we-2 rouge-we-3";
+        let found = values(ids, &[("word-vectors", &glove)], story, &[C]).unwrap();
+        for (found, (precision, recall)) in found.chunks(3).zip(expected) {
+            let f = 2.0 * precision * recall / (precision + recall);
+            close(found, &[recall, precision, f], 1e-9);
+        }
     };
-    check("rouge-we-1", A, 0.6571428571, 0.6388888889);
-    check("rouge-we-2", A, 0.7941176471, 0.7714285714);
-    check("rouge-we-3", A, 0.9090909091, 0.8823529412);
-    check("rouge-we-1", B, 0.5882352941, 0.5555555556);
-    check("rouge-we-2", B, 0.7272727273, 0.6857142857);
-    check("rouge-we-3", B, 0.9375, 0.8823529412);
+    check(
+        A,
+        [(0.6571428571, 0.6388888889), (0.7941176471, 0.7714285714), (0.9090909091, 0.8823529412)],
+    );
+    check(B, [(0.5882352941, 0.5555555556), (0.7272727273, 0.6857142857), (0.9375, 0.8823529412)]);
+}
+
+/// All pairs of 10,000 and 10,000 n-grams.
+#[test]
+fn long_texts_are_compared_in_reasonable_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.txt");
+    let number = |word: u64, at: u64| {
+        let mixed = (word * 50 + at).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((mixed >> 40) as f64 / 2f64.powi(24) - 0.5).to_string()
+    };
+    let line = |word: u64| {
+        let numbers: Vec<String> = (0..50).map(|at| number(word, at)).collect();
+        format!("w{word} {}\n", numbers.join(" "))
+    };
+    std::fs::write(&path, (0..2000).map(line).collect::<String>()).unwrap();
+    let text = |step: u64| -> String {
+        (0..10_000u64).map(|at| format!("w{} ", (at * at + at * step) % 2003)).collect()
+    };
+    let weights: [(&str, &Path); 1] = [("word-vectors", &path)];
+    let found = values("rouge-we-3", &weights, &text(7), &[&text(11)]).unwrap();
+    assert!(found.iter().all(|value| (0.0..=1.0).contains(value)), "{found:?}");
+    let same = values("rouge-we-3", &weights, &text(7), &[&text(7)]).unwrap();
+    assert_eq!(same, [1.0; 3]);
 }

@@ -1,6 +1,7 @@
 //! Prints the entities of texts, one per line: the number of the text, the first character, the one
 //! after the last, and the label. The texts come from standard input, with a zero byte between two.
 //! `tools/entities_peer.py` compares the output with spaCy's entities.
+#![allow(clippy::print_stdout)]
 
 use std::error::Error;
 use std::io::Read;

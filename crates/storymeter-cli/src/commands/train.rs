@@ -1,6 +1,7 @@
 //! `storymeter train`: trains the learned metric on human stories.
 
 mod log;
+#[cfg(feature = "cuda")]
 mod team;
 mod watcher;
 
@@ -13,8 +14,10 @@ use storymeter::core::read::{Format, Skipped};
 use storymeter::core::terminal::plain;
 use storymeter::core::{Place, Story, file};
 use storymeter::perturb::Technique;
+#[cfg(feature = "cuda")]
+use storymeter::union::train::Activations;
 use storymeter::union::train::{
-    Activations, CHECKPOINT, Device, EpochReport, Event, Job, Preset, Settings, train,
+    CHECKPOINT, Device, EpochReport, Event, Job, Preset, Settings, train,
 };
 use storymeter::union::{self, MODEL_FILES, Reconstruction};
 
@@ -177,6 +180,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         None => Some(take_output(args, (init, out, &log), common)?),
         Some(_) => None,
     };
+    #[cfg(feature = "cuda")]
     if args.rank.is_none() && args.device == DeviceArg::Cuda && args.devices.len() > 1 {
         if args.stories.iter().any(|path| path == Path::new("-")) {
             bail!("--stories -: several GPUs cannot share standard input; name a file of stories");
@@ -272,6 +276,15 @@ fn with_origin(error: union::Error, args: &TrainArgs, settings: &Settings) -> an
     }
 }
 
+#[cfg(not(feature = "cuda"))]
+fn device(args: &TrainArgs) -> anyhow::Result<Device> {
+    match args.device {
+        DeviceArg::Cpu => Ok(Device::Cpu),
+        DeviceArg::Cuda => bail!("--device cuda: this build cannot compute on a GPU"),
+    }
+}
+
+#[cfg(feature = "cuda")]
 fn device(args: &TrainArgs) -> anyhow::Result<Device> {
     let activations = match args.precision {
         PrecisionArg::Bf16 => Activations::Bf16,

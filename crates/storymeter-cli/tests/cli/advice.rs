@@ -77,3 +77,20 @@ fn the_program_says_what_to_do_about_an_error() {
         "(name them in the field \"system\" of the stories)",
     );
 }
+
+#[test]
+fn missing_weights_are_named_with_all_places_and_the_option() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stories.jsonl", r#"{"id": "a", "story": "Rain.", "reference": "Rain fell."}"#);
+    let mut run = sandbox.run_with(
+        "score stories.jsonl --metric depthscore",
+        &[("STORYMETER_MODELS", "models"), ("HF_HUB_CACHE", "hub")],
+    );
+    for part in [
+        "metric \"depthscore\" needs a folder of the model bert-base-uncased with config.json",
+        "models/bert-base-uncased or hub/models--bert-base-uncased",
+        "--weights depthscore=DIR",
+    ] {
+        run = run.fails_with(part);
+    }
+}

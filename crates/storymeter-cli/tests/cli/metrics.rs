@@ -16,6 +16,10 @@ fn the_list_is_the_default() {
         "coverage, density ",
         "novelty-{1,2,3} ",
         "self-bleu ",
+        "bertscore ",
+        "moverscore ",
+        "baryscore ",
+        "depthscore ",
     ] {
         assert!(
             run.stdout().lines().any(|line| line.starts_with(id)),
@@ -53,4 +57,12 @@ fn an_unknown_id_gets_a_suggestion() {
     Sandbox::new()
         .run("metrics show blue")
         .fails_with("there is no metric \"blue\"; did you mean \"bleu\"?");
+}
+
+#[test]
+fn the_page_of_a_neural_metric_says_which_model_it_needs() {
+    let run = Sandbox::new().run("metrics show bertscore").succeeds();
+    let page = run.stdout();
+    assert!(page.contains("Model: `roberta-large`, layer 17"), "{page}");
+    assert!(page.contains("- `layer-N` (layer): vectors of layer N"), "{page}");
 }

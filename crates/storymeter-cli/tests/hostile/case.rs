@@ -13,7 +13,7 @@ use crate::stock::{Stock, class_of};
 /// Command lines that succeed if nothing is wrong. Names of the stock stand for copies of its
 /// files, and `< FILE` sends a file to standard input through a pipe. Lines that take longer, such
 /// as training, are rare.
-const LINES: [&str; 62] = [
+const LINES: [&str; 69] = [
     "score stories.jsonl --metric bleu,rouge,ter,text-length -o out.jsonl",
     "score stories.jsonl --metric bleu,rouge:hanna,chrf -o out.csv",
     "score stories.jsonl --metric bleu,ter -o out.txt",
@@ -43,6 +43,15 @@ const LINES: [&str; 62] = [
     "score stories.jsonl --model tiny.smq",
     "score stories.jsonl --model tiny.smq --explain",
     "score stories.csv --model model --precision f32 --format csv",
+    "score stories.jsonl --metric bertscore:layer-1 --weights bertscore=encoder -o out.jsonl",
+    "score stories.jsonl --metric moverscore,baryscore:hanna --weights moverscore=encoder \
+     --weights baryscore=encoder --format csv",
+    "score stories.jsonl --metric supert --weights supert=encoder --format jsonl",
+    "score stories.jsonl --metric rouge-we-1,rouge-we-2 --weights word-vectors=vectors.txt",
+    "score stories.jsonl --metric s3 --weights word-vectors=vectors.txt --weights s3-tables=tables",
+    "score stories.jsonl --metric perplexity:per-word --weights perplexity=speaker.gguf -o out.csv",
+    "score stories.jsonl --metric perplexity:prompt --weights perplexity=speaker.gguf \
+     --precision int8",
     "perturb stories.jsonl -o out.jsonl",
     "perturb stories.jsonl --show 3 --seed 4",
     "perturb stories.jsonl --per-story 3 --stats",

@@ -30,6 +30,9 @@ const FIGURES: &str = r#"{"signature": "x",
   "diagnosis": [{"output": "repetition", "error": "repeated plots", "positives": 2, "auc": 0.9,
     "auc_reasonable": 0.95}]}"#;
 
+/// A regressor of S3 with two support vectors.
+const TABLE: &str = "intercept\t0.5\n0.25\t0\t0\t1\t1\t1\t1\n-0.5\t0.5\t0.5\t0\t0\t0\t0\n";
+
 /// The program under test.
 pub fn program() -> PathBuf {
     std::env::var_os("STORYMETER").map_or(env!("CARGO_BIN_EXE_storymeter").into(), PathBuf::from)
@@ -51,6 +54,13 @@ impl Stock {
         for file in ["config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json"] {
             let fixture = repository("crates/storymeter-encoder/tests/fixtures/bert").join(file);
             fs::copy(fixture, stock.path("encoder").join(file)).unwrap();
+        }
+        let speaker = repository("crates/storymeter-encoder/tests/fixtures/source/llama.gguf");
+        fs::copy(speaker, stock.path("speaker.gguf")).unwrap();
+        stock.write("vectors.txt", vectors());
+        fs::create_dir(stock.path("tables")).unwrap();
+        for name in ["s3_svr_pyr.tsv", "s3_svr_resp.tsv"] {
+            stock.write(&format!("tables/{name}"), TABLE);
         }
         stock.write("tales/test.wp_source", lines(|s, i| format!("prompt {s} {i}")));
         stock.write("tales/test.wp_target", lines(story));
@@ -221,6 +231,14 @@ impl Stock {
     }
 }
 
+/// Word vectors for some words of the stories.
+fn vectors() -> String {
+    let words = ["mira", "lost", "her", "red", "old", "kite", "barn", "in", "the", "it", "again"];
+    words.iter().enumerate().fold(String::new(), |text, (i, word)| {
+        text + &format!("{word} {} {} 0.5\n", i % 3, (i * i) % 5)
+    })
+}
+
 /// One line per system and item.
 fn lines(line: impl Fn(usize, usize) -> String) -> String {
     let each = (0..SYSTEMS.len()).flat_map(|s| (0..ITEMS).map(move |i| (s, i)));
@@ -269,6 +287,9 @@ pub fn class_of(path: &Path) -> &'static str {
             "model cards and manifests"
         }
         (_, name) if name.ends_with(".safetensors") => "weights and checkpoints",
+        (_, "speaker.gguf" | "vectors.txt" | "s3_svr_pyr.tsv" | "s3_svr_resp.tsv") => {
+            "language models, word vectors and tables"
+        }
         (_, name) if name.ends_with(".smq") => "model files (.smq)",
         (_, "scores.jsonl" | "scores.csv") => "score files",
         (_, name) if name.ends_with(".meta.json") => "headers of score files",

@@ -2,6 +2,7 @@
 //! used. The machine code is kept on disk, because compiling takes some seconds.
 
 use super::Format;
+use super::gemm::Choice;
 use crate::error::DeviceError;
 use crate::{Error, Result};
 use cudarc::nvrtc::{result, sys};
@@ -14,6 +15,8 @@ use std::path::{Path, PathBuf};
 pub(super) enum Program {
     /// Training and scoring with activations of one format.
     Floats(Format),
+    /// Inference alone, for all families, with products in one format.
+    Forward(Format),
     /// Scoring in eight bits. It rounds as the CPU does: no multiplication is fused with an
     /// addition.
     Int8,
@@ -23,13 +26,14 @@ impl Program {
     fn source(self) -> &'static [&'static str] {
         match self {
             Program::Floats(_) => FLOATS,
+            Program::Forward(_) => FORWARD,
             Program::Int8 => BYTES,
         }
     }
 
     fn options(self, architecture: u32) -> Vec<String> {
         let (format, fused) = match self {
-            Program::Floats(format) => (format, true),
+            Program::Floats(format) | Program::Forward(format) => (format, true),
             Program::Int8 => (Format::F32, false),
         };
         let mut options = vec![
@@ -43,25 +47,53 @@ impl Program {
         options
     }
 
+    /// How the algorithms of products are chosen beside these kernels.
+    pub(super) fn choice(self) -> Choice {
+        match self {
+            Program::Forward(_) => Choice::Steady,
+            Program::Floats(_) | Program::Int8 => Choice::ByRows,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Program::Floats(Format::F32) => "f32",
             Program::Floats(Format::Bf16) => "bf16",
             Program::Floats(Format::F16) => "f16",
+            Program::Forward(Format::F32) => "forward-f32",
+            Program::Forward(Format::Bf16) => "forward-bf16",
+            Program::Forward(Format::F16) => "forward-f16",
             Program::Int8 => "int8",
         }
     }
 }
 
-const BYTES: &[&str] = &[include_str!("kernels/prelude.cu"), include_str!("kernels/int8.cu")];
+const BYTES: &[&str] = &[
+    include_str!("kernels/prelude.cu"),
+    include_str!("kernels/int8.cu"),
+    include_str!("kernels/pool.cu"),
+];
 
 const FLOATS: &[&str] = &[
     include_str!("kernels/prelude.cu"),
+    include_str!("kernels/activations.cu"),
     include_str!("kernels/rows.cu"),
     include_str!("kernels/round.cu"),
+    include_str!("kernels/convert.cu"),
     include_str!("kernels/losses.cu"),
     include_str!("kernels/attention.cu"),
+    include_str!("kernels/mma.cu"),
     include_str!("kernels/attention_mma.cu"),
+];
+
+const FORWARD: &[&str] = &[
+    include_str!("kernels/prelude.cu"),
+    include_str!("kernels/activations.cu"),
+    include_str!("kernels/convert.cu"),
+    include_str!("kernels/pool.cu"),
+    include_str!("kernels/forward.cu"),
+    include_str!("kernels/mma.cu"),
+    include_str!("kernels/forward_attention.cu"),
 ];
 
 /// The machine code of a program for a GPU (90 for Hopper), from the cache if it is there.
@@ -197,8 +229,9 @@ mod tests {
     #[test]
     #[ignore = "needs NVRTC (libnvrtc of CUDA 12 or 13); run with --ignored"]
     fn all_kernels_compile_for_hopper_in_all_formats() {
-        let floats = [Format::F32, Format::Bf16, Format::F16].map(Program::Floats);
-        for program in floats.into_iter().chain([Program::Int8]) {
+        let formats = [Format::F32, Format::Bf16, Format::F16];
+        let programs = formats.map(Program::Floats).into_iter().chain([Program::Int8]);
+        for program in programs.chain(formats.map(Program::Forward)) {
             let code = compile(90, program).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "machine code is an ELF file");
         }

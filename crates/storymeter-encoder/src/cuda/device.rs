@@ -7,7 +7,7 @@
 
 use super::compile::{self, Program};
 use super::driver::{Context, Event, Gpu, Module, Stream, driver_error};
-use super::gemm::Gemm;
+use super::gemm::{Choice, Gemm};
 use super::memory::{Pool, Staging, Usage};
 use crate::Result;
 use crate::error::DeviceError;
@@ -47,7 +47,7 @@ impl Device {
         let gpu = Gpu::find(ordinal)?;
         let code = compile::kernels(gpu.architecture, program)?;
         // SAFETY: the code comes from NVRTC, directly or from a file with the right checksum.
-        unsafe { Device::with_kernels(gpu, &code) }
+        unsafe { Device::with_kernels(gpu, &code, program.choice()) }
     }
 
     /// Takes everything from the GPU that is needed to work with it. If one part cannot be had, the
@@ -56,14 +56,14 @@ impl Device {
     /// # Safety
     /// `code` must be a whole cubin ([`Module::load`]).
     #[expect(unsafe_code, reason = "loads machine code")]
-    unsafe fn with_kernels(gpu: Gpu, code: &[u8]) -> Result<Rc<Device>> {
+    unsafe fn with_kernels(gpu: Gpu, code: &[u8], choice: Choice) -> Result<Rc<Device>> {
         let context = Context::open(&gpu)?;
         let total = context.total_memory()?;
         let stream = Stream::new(&context)?;
         // SAFETY: the caller promises that the code is whole.
         let module = unsafe { Module::load(&context, code) }?;
         let staging = Staging::new(&context)?;
-        let gemm = Gemm::new(&context)?;
+        let gemm = Gemm::new(&context, choice)?;
         Ok(Rc::new(Device {
             context,
             stream,
@@ -148,6 +148,9 @@ impl Device {
             Ok(function) => function,
             Err(error) => return self.fail(error),
         };
+        if let Err(error) = self.module.allow_shared(function, size.shared) {
+            return self.fail(error);
+        }
         self.timed(name, || {
             let grid = (size.grid.0, size.grid.1, 1);
             let (block, shared, stream) = ((size.block, 1, 1), size.shared, self.stream.raw());
@@ -263,7 +266,7 @@ pub(super) use launch;
 
 #[cfg(test)]
 mod tests {
-    use super::{Context, Device, Gpu};
+    use super::{Choice, Context, Device, Gpu};
 
     /// Opening a GPU with machine code that the driver refuses fails after context and stream were
     /// made. Nothing may be left of them: the primary context would stay alive.
@@ -276,7 +279,8 @@ mod tests {
             let code = c"this is not machine code".to_bytes_with_nul();
             // SAFETY: the driver takes what is not machine code for assembly, which ends with a
             // zero as this text does.
-            let opened = unsafe { Device::with_kernels(Gpu::find(0).unwrap(), code) };
+            let opened =
+                unsafe { Device::with_kernels(Gpu::find(0).unwrap(), code, Choice::ByRows) };
             let error = opened.err().expect("the driver refuses this text").to_string();
             assert!(error.starts_with("loading the kernels: "), "{error}");
             assert!(!Context::is_held(&Gpu::find(0).unwrap()), "the context was not given back");

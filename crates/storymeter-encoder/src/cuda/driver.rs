@@ -13,6 +13,9 @@ use std::rc::Rc;
 /// The oldest driver that can load what NVRTC compiles, as the driver counts versions.
 const OLDEST_DRIVER: i32 = 12_000;
 
+/// The bytes of shared memory that a block may have without asking.
+pub(super) const PLAIN_SHARED: u32 = 48 << 10;
+
 /// The error of a call that failed while something was being done.
 pub(super) fn driver_error(action: &str, error: result::DriverError) -> DeviceError {
     let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
@@ -240,6 +243,24 @@ impl Module {
         // SAFETY: the module is loaded.
         let function = unsafe { result::module::get_function(self.raw, symbol) };
         function.map_err(|error| driver_error(name, error))
+    }
+
+    /// Lets a kernel of this module have so many bytes of shared memory per block. More than
+    /// [`PLAIN_SHARED`] must be asked for.
+    #[expect(unsafe_code, reason = "calls the CUDA driver")]
+    pub(super) fn allow_shared(
+        &self,
+        function: sys::CUfunction,
+        bytes: u32,
+    ) -> Result<(), DeviceError> {
+        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as SHARED;
+        if bytes <= PLAIN_SHARED {
+            return Ok(());
+        }
+        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+        // SAFETY: the function is one of this module, which is loaded.
+        let outcome = unsafe { result::function::set_function_attribute(function, SHARED, bytes) };
+        outcome.map_err(|error| driver_error("shared memory of a kernel", error))
     }
 }
 

@@ -178,7 +178,7 @@ fn serve(
         };
         let started = request.and_then(|Request { batch, vectors, reply }| {
             let outcome =
-                compute(&batch, vectors).and_then(|floats| landings[1].start(device, &floats));
+                compute(&batch, vectors).and_then(|floats| landings[1].start(device, &[&floats]));
             match outcome {
                 Ok(()) => Some(reply),
                 Err(error) => {
@@ -189,7 +189,7 @@ fn serve(
             }
         });
         if let Some(reply) = std::mem::replace(&mut travelling, started) {
-            let _ = reply.send(landings[0].finish(device));
+            let _ = reply.send(landings[0].arrived(device).map(<[f32]>::to_vec));
         }
         landings.swap(0, 1);
     }

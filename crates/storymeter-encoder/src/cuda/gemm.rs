@@ -26,8 +26,25 @@ const ALIGNMENT: u32 = 16;
 pub(super) struct Gemm {
     handle: Handle,
     workspace: Block,
+    choice: Choice,
     found: RefCell<HashMap<Key, sys::cublasLtMatmulAlgo_t>>,
 }
+
+/// How the algorithm of a product is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Choice {
+    /// The fastest one for about as many rows.
+    ByRows,
+    /// The one that is fastest for many rows, whatever their number, and no algorithm that sums
+    /// parts of one number separately. The numbers of a row then do not depend on other rows.
+    ///
+    /// Floats are multiplied as TF32, which has eleven bits of precision: whoever needs more splits
+    /// them into numbers of as many bits.
+    Steady,
+}
+
+/// The number of rows for which algorithms are chosen by [`Choice::Steady`].
+const STEADY_ROWS: usize = 16_384;
 
 /// Declares a handle of cuBLASLt that is destroyed when it is dropped.
 macro_rules! handle {
@@ -127,6 +144,7 @@ struct Key {
     formats: [Format; 3],
     add: bool,
     bias: bool,
+    tf32: bool,
 }
 
 /// The descriptors of one product.
@@ -176,7 +194,10 @@ impl Plan {
     #[expect(unsafe_code, reason = "calls cuBLASLt")]
     fn new(key: &Key, bias: Option<u64>) -> Result<Plan, result::CublasError> {
         use sys::cublasLtMatmulDescAttributes_t as Attribute;
-        let compute = sys::cublasComputeType_t::CUBLAS_COMPUTE_32F;
+        let compute = match key.tf32 {
+            true => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
+            false => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F,
+        };
         let scale = sys::cudaDataType::CUDA_R_32F;
         let operation = Operation(result::create_matmul_desc(compute, scale)?);
         let shapes = key.which.shapes(key.extent);
@@ -210,7 +231,7 @@ fn bucket(rows: usize) -> usize {
 
 impl Gemm {
     #[expect(unsafe_code, reason = "loads cuBLASLt")]
-    pub(super) fn new(context: &Rc<Context>) -> Result<Gemm> {
+    pub(super) fn new(context: &Rc<Context>, choice: Choice) -> Result<Gemm> {
         // SAFETY: this only tries to load the library by its name.
         if !unsafe { sys::is_culib_present() } {
             let library = "libcublasLt (cuBLAS of CUDA 12 or 13)";
@@ -221,7 +242,7 @@ impl Gemm {
             message: error.to_string(),
         })?;
         let workspace = Block::new(context, WORKSPACE).map_err(failed("memory for cuBLASLt"))?;
-        Ok(Gemm { handle, workspace, found: RefCell::default() })
+        Ok(Gemm { handle, workspace, choice, found: RefCell::default() })
     }
 
     /// One product of a linear map. The first and second matrix and the result are `w, x, y`,
@@ -260,8 +281,13 @@ impl Gemm {
             formats: matrices.map(|m| m.format),
             add,
             bias: bias.is_some(),
+            tf32: self.choice == Choice::Steady && matrices.iter().all(|m| m.format == Format::F32),
         };
-        let about = Key { extent: Extent { rows: bucket(extent.rows), ..extent }, ..key };
+        let rows = match self.choice {
+            Choice::ByRows => bucket(extent.rows),
+            Choice::Steady => STEADY_ROWS,
+        };
+        let about = Key { extent: Extent { rows, ..extent }, ..key };
         let outcome = self.algorithm(about, bias).and_then(|algorithm| {
             self.run(device, &key, matrices, bias, &algorithm).or_else(|_| {
                 // What suits the bucket does not always suit this number of rows.
@@ -287,8 +313,8 @@ impl Gemm {
         }
         let Plan { operation, layouts: [a, b, c] } = Plan::new(&key, bias)?;
         let preference = Preference(result::create_matmul_pref()?);
-        // SAFETY: cuBLASLt documents the size of the workspace as a `size_t` and the alignments as
-        // 32-bit integers.
+        // SAFETY: cuBLASLt documents the size of the workspace as a `size_t`, and the alignments
+        // and the mask as 32-bit integers.
         unsafe {
             preference.set(Attribute::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, WORKSPACE)?;
             for attribute in [
@@ -298,6 +324,10 @@ impl Gemm {
                 Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
             ] {
                 preference.set(attribute, ALIGNMENT)?;
+            }
+            if self.choice == Choice::Steady {
+                let none = sys::cublasLtReductionScheme_t::CUBLASLT_REDUCTION_SCHEME_NONE as u32;
+                preference.set(Attribute::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, none)?;
             }
         }
         // SAFETY: all handles are alive.

@@ -11,10 +11,13 @@ use super::device::{Argument, Device, Size, launch, word};
 use super::encoder::Vectors;
 use super::inputs::Stories;
 use super::memory::{Buffer, Plain};
+use super::model::{Network, Results};
 use super::pieces::kind;
 use crate::error::DeviceError;
 use crate::infer::eight_bits::{self, EightBits};
-use crate::{Activation, Batch, Config, Model, Result};
+use crate::model::{Head, Outputs, Pooling};
+use crate::{Activation, Batch, Config, Error, Model, Result};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Rows of bytes are padded to whole steps of the product kernel.
@@ -140,6 +143,10 @@ impl Int8 {
             );
             return Err(DeviceError::Unsupported(problem).into());
         }
+        if config.activation == Activation::Silu {
+            let problem = "does not take the activation silu for int8".into();
+            return Err(DeviceError::Unsupported(problem).into());
+        }
         let no_int8 = || DeviceError::Mismatch("the encoder's weights are not int8".into());
         let EightBits { words, word_scales, positions, norm, relative, layers } =
             encoder.eight_bits(STEP).ok_or_else(no_int8)?;
@@ -171,30 +178,36 @@ impl Int8 {
     }
 
     /// The vectors of a batch's stories.
-    #[expect(unsafe_code, reason = "launches a kernel")]
     pub(super) fn vectors(&self, batch: &Batch, vectors: Vectors) -> Result<Buffer<f32>> {
         batch.check(&self.config)?;
         vectors.check(batch)?;
         let stories = Stories::new(&self.device, batch.bounds());
-        let states = self.encode(batch, &stories);
-        let mean = match vectors {
-            Vectors::States => return Ok(states),
-            Vectors::Firsts => 0u32,
-            Vectors::Means => 1,
-        };
-        let width = self.config.hidden;
+        let mut states = self.encode(batch, &stories, &[self.layers.len()]);
+        let states = states.remove(0);
+        Ok(match vectors {
+            Vectors::States => states,
+            Vectors::Firsts => self.pool(&states, &stories, false),
+            Vectors::Means => self.pool(&states, &stories, true),
+        })
+    }
+
+    /// One vector per story: its first state, or the mean of its states.
+    #[expect(unsafe_code, reason = "launches a kernel")]
+    fn pool(&self, states: &Buffer<f32>, stories: &Stories, mean: bool) -> Buffer<f32> {
+        let (width, mean) = (self.config.hidden, u32::from(mean));
         let out: Buffer<f32> = self.device.alloc(stories.count * width);
         let size = Size::blocks(stories.count, 1, 128, 0);
         let (from, to) = (states.first(stories.rows * width), out.first(stories.count * width));
-        let (bounds, width) = (stories.bounds(), word(width));
-        // SAFETY: `from` has the rows of all stories, none of which is empty, and `to` one row per
-        // story.
-        unsafe { launch!(self.device, "pool_rows", size, from, bounds, width, mean, to) };
-        Ok(out)
+        let (bounds, step, width) = (stories.bounds(), 1u32, word(width));
+        // SAFETY: `from` has the rows of all stories, each of which begins where the one before it
+        // ends, and `to` one row per story.
+        unsafe { launch!(self.device, "pool_rows", size, from, bounds, step, width, mean, to) };
+        out
     }
 
+    /// The states after the blocks `kept`, which ascend.
     #[expect(unsafe_code, reason = "launches a kernel")]
-    fn encode(&self, batch: &Batch, stories: &Stories) -> Buffer<f32> {
+    fn encode(&self, batch: &Batch, stories: &Stories, kept: &[usize]) -> Vec<Buffer<f32>> {
         let (device, width, rows) = (&self.device, self.config.hidden, stories.rows);
         let first = self.config.first_position;
         let places =
@@ -227,7 +240,14 @@ impl Int8 {
                 bytes.at()
             );
         }
-        for layer in &self.layers {
+        let mut states = Vec::with_capacity(kept.len());
+        let last = kept.last().copied().unwrap_or(0);
+        for (number, layer) in self.layers[..last].iter().enumerate() {
+            if kept.contains(&number) {
+                let mut copy = device.alloc(x.len());
+                device.copy(&x, &mut copy);
+                states.push(copy);
+            }
             let qkv = self.product(&bytes, &layer.qkv, None);
             let attention = self.attention(&qkv, stories);
             drop(qkv);
@@ -238,7 +258,8 @@ impl Int8 {
                 self.product(&self.quantise(&wide, self.config.intermediate), &layer.down, None);
             bytes = self.add_norm(&x, &branch, &layer.output_norm);
         }
-        x
+        states.push(x);
+        states
     }
 
     /// Room for rows in bytes.
@@ -382,6 +403,46 @@ impl Int8 {
             );
         }
         out
+    }
+}
+
+impl Network for Int8 {
+    fn device(&self) -> &Rc<Device> {
+        &self.device
+    }
+
+    fn width(&self) -> usize {
+        self.config.hidden
+    }
+
+    fn has_decoder(&self) -> bool {
+        false
+    }
+
+    fn choices(&self, _head: Head) -> Option<[usize; 2]> {
+        None
+    }
+
+    fn start(&self, batch: &Batch, outputs: &Outputs, sequences: Range<usize>) -> Result<Results> {
+        for story in sequences.clone() {
+            let (len, reading) = (batch.span(story).len(), batch.readings()[story]);
+            if reading.second < len || reading.attended < len {
+                let problem = "int8 on a GPU reads neither second segments nor padding".into();
+                return Err(Error::Batch { story, problem });
+            }
+        }
+        let batch: Batch = sequences.map(|i| &batch.ids()[batch.span(i)]).collect();
+        let stories = Stories::new(&self.device, batch.bounds());
+        let last = outputs.layers.last().copied().unwrap_or(self.layers.len());
+        let kept = if outputs.layers.is_empty() { &[last][..] } else { &outputs.layers };
+        let states: Vec<Rc<Buffer<f32>>> =
+            self.encode(&batch, &stories, kept).into_iter().map(Rc::new).collect();
+        let pooled = outputs
+            .pooled
+            .zip(states.last())
+            .map(|(pooling, states)| self.pool(states, &stories, pooling == Pooling::Mean));
+        let layers = if outputs.layers.is_empty() { Vec::new() } else { states };
+        Ok(Results { layers, pooled, ..Results::default() })
     }
 }
 

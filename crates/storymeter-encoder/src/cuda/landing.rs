@@ -17,21 +17,31 @@ pub(super) struct Landing {
 }
 
 impl Landing {
-    /// Starts to copy a buffer here. What was here before is lost.
+    /// Starts to copy buffers here, one after the other. What was here before is lost.
     #[expect(unsafe_code, reason = "calls the CUDA driver")]
-    pub(super) fn start(&mut self, device: &Device, buffer: &Buffer<f32>) -> Result<()> {
+    pub(super) fn start(&mut self, device: &Device, buffers: &[&Buffer<f32>]) -> Result<()> {
         device.check()?;
-        self.grow(device, buffer.len())?;
+        let len = buffers.iter().map(|buffer| buffer.len()).sum();
+        self.grow(device, len)?;
         let Some((memory, event)) = &self.memory else { return Ok(()) };
-        self.len = buffer.len();
-        let arrived = memory.at(0, self.len * size_of::<f32>()).cast::<f32>();
-        // SAFETY: the pinned memory has room for `len` numbers, is aligned for any of them, and is
-        // looked at by nobody before the copy has ended. Any bits are a float.
-        let target = unsafe { std::slice::from_raw_parts_mut(arrived, self.len) };
-        let source = buffer.first(self.len);
-        // SAFETY: `source` has `len` numbers, and its memory is used again only by later work on
-        // the same stream. `target` is pinned, and is dropped or read only after the copy (`wait`).
-        let outcome = unsafe { result::memcpy_dtoh_async(target, source, device.stream.raw()) };
+        self.len = len;
+        let (mut outcome, mut place) = (Ok(()), 0);
+        for buffer in buffers.iter().filter(|buffer| buffer.len() > 0) {
+            let len = buffer.len();
+            let bytes = len * size_of::<f32>();
+            let arrived = memory.at(place * size_of::<f32>(), bytes).cast::<f32>();
+            // SAFETY: the pinned memory has room for `len` numbers at this place, is aligned for
+            // any of them, and is looked at by nobody before the copy has ended. Any bits are a
+            // float.
+            let target = unsafe { std::slice::from_raw_parts_mut(arrived, len) };
+            let source = buffer.first(len);
+            // SAFETY: `source` has `len` numbers, and its memory is used again only by later work
+            // on the same stream. `target` is pinned, and is dropped or read only after the copy
+            // (`arrived`).
+            let copied = unsafe { result::memcpy_dtoh_async(target, source, device.stream.raw()) };
+            outcome = outcome.and(copied);
+            place += len;
+        }
         let recorded = outcome.and_then(|()| event.record(&device.stream));
         recorded.map_err(|error| {
             // Without the event only the end of all work tells that nothing writes here any more.
@@ -40,15 +50,16 @@ impl Landing {
         })
     }
 
-    /// Waits for the copy and returns what arrived.
+    /// Waits for the copies and returns what arrived.
     #[expect(unsafe_code, reason = "reads pinned memory")]
-    pub(super) fn finish(&mut self, device: &Device) -> Result<Vec<f32>> {
+    pub(super) fn arrived(&self, device: &Device) -> Result<&[f32]> {
         device.check()?;
-        let Some((memory, event)) = &self.memory else { return Ok(Vec::new()) };
+        let Some((memory, event)) = &self.memory else { return Ok(&[]) };
         event.wait().map_err(failed("work on the GPU"))?;
         let arrived = memory.at(0, self.len * size_of::<f32>()).cast::<f32>();
-        // SAFETY: the event was recorded behind the copy of `len` numbers to this memory.
-        Ok(unsafe { std::slice::from_raw_parts(arrived, self.len) }.to_vec())
+        // SAFETY: the event was recorded behind the copies of `len` numbers to this memory, and
+        // the next copy here needs `self` alone.
+        Ok(unsafe { std::slice::from_raw_parts(arrived, self.len) })
     }
 
     /// Makes room for `len` numbers.

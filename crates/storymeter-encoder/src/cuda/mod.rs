@@ -6,6 +6,12 @@
 //! could change, and the algorithm of every product follows from its shape, so that one kind of GPU
 //! gives the same bytes from run to run.
 //!
+//! There are three networks: the one of training, which [`CudaEncoder`] also runs forward; `int8`,
+//! which gives the CPU's bytes; and `forward`, which runs models of all families for
+//! [`Model`](crate::Model). In the last two the numbers of a sequence do not depend on the rest of
+//! its batch. `forward` multiplies floats on tensor cores, in two parts of eleven bits each, so
+//! that f32 is exact to about one part in a million.
+//!
 //! There are two kinds of `unsafe` code here: calls of the driver and its libraries, most of them
 //! in the handles of `driver`, and the launches of kernels. Addresses come from views of buffers
 //! that check their bounds (`memory`), and what a kernel needs beyond that stands at its launch.
@@ -16,12 +22,15 @@ mod compile;
 mod device;
 mod driver;
 mod encoder;
+mod forward;
 mod gemm;
 mod inputs;
 mod int8;
 mod landing;
 mod memory;
+mod model;
 mod nccl;
+mod open;
 mod pieces;
 mod store;
 
@@ -30,6 +39,8 @@ use compile::Program;
 use device::Device;
 use std::marker::PhantomData;
 use std::rc::Rc;
+
+pub(crate) use model::CudaModel;
 
 pub use encoder::{CudaEncoder, Pending, Vectors};
 pub use inputs::{Indices, Lookups, Projected, Stories};

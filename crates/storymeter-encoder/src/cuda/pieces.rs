@@ -23,7 +23,8 @@ pub(super) fn kind(activation: Activation) -> u32 {
         Activation::GeluErf => 0,
         Activation::GeluTanh => 1,
         Activation::Relu => 2,
-        Activation::Silu => 3,
+        // Number 3 is no activation (`int8`).
+        Activation::Silu => 4,
     }
 }
 

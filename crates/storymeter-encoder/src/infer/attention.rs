@@ -8,6 +8,7 @@
 use super::block::BLOCK;
 use super::net::Shape;
 use crate::kernel::Isa;
+use crate::kernel::aligned::Aligned;
 use crate::kernel::gemm::{
     COLS, ROWS, SidesF32, TileF32, gemm_f32, gemm_i8, pack_columns, pack_rows, packed_len,
 };
@@ -25,8 +26,8 @@ pub(super) struct Buffers {
 
 #[derive(Default)]
 struct BuffersF32 {
-    keys: Vec<f32>,
-    values: Vec<f32>,
+    keys: Aligned<f32>,
+    values: Aligned<f32>,
     scores: Vec<f32>,
     inverse: Vec<f32>,
 }

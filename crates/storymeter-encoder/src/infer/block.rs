@@ -6,6 +6,8 @@ use super::words::Words;
 use crate::batch::Reading;
 use crate::family::Order;
 use crate::kernel::Isa;
+use crate::kernel::aligned::Aligned;
+use crate::kernel::gemm::ROWS;
 use crate::kernel::heads::{Shape, Side};
 use crate::kernel::norm::{Multiply, add_rows};
 use crate::kernel::quantised::{RowBuffer, room};
@@ -15,6 +17,12 @@ use std::ops::Range;
 /// How many rows go through the feed-forward part together. Its wide rows then stay in the second
 /// cache.
 pub(super) const BLOCK: usize = 96;
+
+/// How many of `rows` rows go through it together: as few blocks as [`BLOCK`] allows, all of about
+/// the same size in whole tiles. A last block of few rows would read all weights for little work.
+fn size_of_blocks(rows: usize) -> usize {
+    rows.div_ceil(rows.div_ceil(BLOCK).max(1)).next_multiple_of(ROWS).max(ROWS)
+}
 
 /// Sequences on their way through a stack.
 #[derive(Clone, Copy)]
@@ -45,9 +53,9 @@ pub(super) struct Scratch {
     buffers: Buffers,
     /// The queries of attention to the encoder.
     queries: Vec<f32>,
-    wide: Vec<f32>,
-    narrow: Vec<f32>,
-    normed: Vec<f32>,
+    wide: Aligned<f32>,
+    narrow: Aligned<f32>,
+    normed: Aligned<f32>,
     quantised: RowBuffer,
 }
 
@@ -87,7 +95,8 @@ impl Pass<'_> {
                 let position = (stack.shape.first_position + place) * h;
                 add_rows(isa, x, &stack.positions[position..][..h]);
             }
-            if place >= self.readings[sequence].second {
+            let Reading { second, attended } = self.readings[sequence];
+            if (second..attended).contains(&place) {
                 add_rows(isa, x, &stack.second);
             }
         });
@@ -95,7 +104,8 @@ impl Pass<'_> {
             norm.apply(isa, x, &[], stack.shape.eps);
         }
         let Scratch { normed, quantised, .. } = scratch;
-        for (x, qkv) in x.chunks(BLOCK * h).zip(qkv.chunks_mut(BLOCK * stack.shape.qkv())) {
+        let size = size_of_blocks(x.len() / h);
+        for (x, qkv) in x.chunks(size * h).zip(qkv.chunks_mut(size * stack.shape.qkv())) {
             let x = self.input(&stack.blocks[0].attention_norm, x, normed);
             stack.blocks[0].qkv.apply(isa, x, None, qkv, quantised);
         }
@@ -118,13 +128,14 @@ impl Pass<'_> {
         let shape = &stack.shape;
         let (h, queries) = (shape.hidden, shape.queries());
         let block = &stack.blocks[number];
+        let size = size_of_blocks(rows.len());
         self.attend(rows.clone(), qkv, scratch);
         let (mut output, mut norm) = (&block.output, &block.attention_norm);
         if let (Some(cross), Some(memory)) = (&block.cross, memory) {
             let Scratch { attention, queries: asked, narrow, normed, quantised, .. } = scratch;
             let asked = room(asked, rows.len() * queries);
-            let parts = x.chunks_mut(BLOCK * h).zip(attention.chunks(BLOCK * queries));
-            for ((x, attention), asked) in parts.zip(asked.chunks_mut(BLOCK * queries)) {
+            let parts = x.chunks_mut(size * h).zip(attention.chunks(size * queries));
+            for ((x, attention), asked) in parts.zip(asked.chunks_mut(size * queries)) {
                 let narrow = room(narrow, x.len());
                 output.apply(isa, &attention[..x.len() / h * queries], None, narrow, quantised);
                 self.finish(norm, x, narrow);
@@ -135,8 +146,8 @@ impl Pass<'_> {
             (output, norm) = (&cross.output, &cross.norm);
         }
         let Scratch { attention, wide, narrow, normed, quantised, .. } = scratch;
-        let mut after = next.chunks_mut(BLOCK * shape.qkv());
-        for (x, attention) in x.chunks_mut(BLOCK * h).zip(attention.chunks(BLOCK * queries)) {
+        let mut after = next.chunks_mut(size * shape.qkv());
+        for (x, attention) in x.chunks_mut(size * h).zip(attention.chunks(size * queries)) {
             let rows = x.len() / h;
             let (narrow, wide) = (room(narrow, x.len()), room(wide, rows * shape.intermediate));
             output.apply(isa, &attention[..rows * queries], None, narrow, quantised);
@@ -171,7 +182,7 @@ impl Pass<'_> {
     }
 
     /// What a part of a block reads: `x` itself, or its norm.
-    fn input<'x>(&self, norm: &Norm, x: &'x [f32], normed: &'x mut Vec<f32>) -> &'x [f32] {
+    fn input<'x>(&self, norm: &Norm, x: &'x [f32], normed: &'x mut Aligned<f32>) -> &'x [f32] {
         match self.stack.shape.order {
             Order::After => x,
             Order::Before => {

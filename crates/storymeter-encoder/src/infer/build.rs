@@ -7,6 +7,7 @@ use super::words::Words;
 use crate::config::Config;
 use crate::family::{self, Architecture, MaskedWord, Qkv};
 use crate::kernel::Isa;
+use crate::kernel::aligned::Aligned;
 use crate::kernel::gemm::{pack_columns, packed_len};
 use crate::kernel::quantised::PackedI8;
 use crate::source::{Named, Tensors};
@@ -184,7 +185,7 @@ impl<'a> FromTensors<'a> {
         if self.int8 {
             return Weights::I8(PackedI8::pack(rows, outputs, inputs));
         }
-        let mut packed = vec![0.0; packed_len(inputs, outputs)];
+        let mut packed = Aligned::zeros(packed_len(inputs, outputs));
         pack_columns(rows, inputs, inputs, outputs, &mut packed);
         Weights::F32(packed)
     }
@@ -200,7 +201,7 @@ impl<'a> FromTensors<'a> {
     /// The products with all words: those of the embeddings, unless the file has others.
     fn projection(&self, name: &str, config: &Config, words: &Words) -> Result<Projection> {
         let (inputs, outputs) = (config.hidden, config.vocabulary);
-        if words.is_packed() || self.tensors.whole().find(name)?.is_none() {
+        if words.is_packed() || !self.tensors.whole().has(name) {
             return Ok(Projection::Words);
         }
         let rows = self.tensors.whole().tensor(name, &[outputs, inputs])?.data;
@@ -212,12 +213,8 @@ impl<'a> FromTensors<'a> {
     }
 
     fn word_rows(&self, names: &[&str], entries: usize, width: usize) -> Result<Vec<f32>> {
-        for name in names {
-            if self.tensors.find(name)?.is_some() {
-                return Ok(self.tensors.tensor(name, &[entries, width])?.data);
-            }
-        }
-        Ok(self.tensors.tensor(names[0], &[entries, width])?.data)
+        let name = names.iter().find(|name| self.tensors.has(name)).unwrap_or(&names[0]);
+        Ok(self.tensors.tensor(name, &[entries, width])?.data)
     }
 
     fn masked_word(&self, names: &MaskedWord, config: &Config, words: &Words) -> Result<Head> {
@@ -245,7 +242,9 @@ impl Supply for FromTensors<'_> {
     fn words(&self, names: &[&str], entries: usize, width: usize, packed: bool) -> Result<Words> {
         let rows = self.word_rows(names, entries, width)?;
         // With a matrix of its own, the head does not multiply with the embeddings.
-        let own = self.tensors.whole().find(LM_HEAD)?.is_some_and(|own| own.data != rows);
+        let heads = self.tensors.whole();
+        let own =
+            packed && heads.has(LM_HEAD) && heads.tensor(LM_HEAD, &[entries, width])?.data != rows;
         Ok(if packed && !own {
             let weights = self.packed(&rows, width);
             Words::Packed(Linear { inputs: width, outputs: entries, weights, bias: Vec::new() })
@@ -277,29 +276,26 @@ impl Supply for FromTensors<'_> {
     }
 
     fn find(&self, name: &str, shape: &[usize]) -> Result<Option<Vec<f32>>> {
-        match self.tensors.find(name)? {
-            Some(_) => self.numbers(name, shape).map(Some),
-            None => Ok(None),
-        }
+        self.tensors.has(name).then(|| self.numbers(name, shape)).transpose()
     }
 
     fn heads(&self, config: &Config, words: &Words) -> Result<Heads> {
         let tensors = self.tensors.whole();
         let mut heads = Heads::default();
         if let Some(names) = &self.architecture.masked_word
-            && tensors.find(names.bias)?.is_some()
+            && tensors.has(names.bias)
         {
             heads.masked_word = Some(self.masked_word(names, config, words)?);
         }
         if self.architecture.next_token {
-            let bias = match tensors.find("final_logits_bias")? {
-                Some(_) => tensors.tensor("final_logits_bias", &[1, config.vocabulary])?.data,
-                None => Vec::new(),
+            let bias = match tensors.has(FINAL_BIAS) {
+                true => tensors.tensor(FINAL_BIAS, &[1, config.vocabulary])?.data,
+                false => Vec::new(),
             };
             let projection = self.projection(LM_HEAD, config, words)?;
             heads.next_token = Some(Head { transform: None, projection, bias });
         }
-        if tensors.find("qa_outputs.weight")?.is_some() {
+        if tensors.has("qa_outputs.weight") {
             let linear = self.head_linear("qa_outputs", config.hidden, 2)?;
             let bias = linear.bias.clone();
             heads.answer =
@@ -311,3 +307,6 @@ impl Supply for FromTensors<'_> {
 
 /// The matrix of a head for the next token that is not tied to the word embeddings.
 const LM_HEAD: &str = "lm_head.weight";
+
+/// What BART adds to the logits of the next token.
+const FINAL_BIAS: &str = "final_logits_bias";

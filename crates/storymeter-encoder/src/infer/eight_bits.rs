@@ -42,7 +42,8 @@ pub(crate) struct Linear<'a> {
 }
 
 impl Cpu {
-    /// The weights, with rows padded to multiples of `multiple`; `None` unless this is an int8 encoder.
+    /// The weights, with rows padded to multiples of `multiple`; `None` unless this is an int8
+    /// encoder.
     pub(crate) fn eight_bits(&self, multiple: usize) -> Option<EightBits<'_>> {
         self.config.check_encoder().ok()?;
         let Words::I8 { rows, scales } = &self.net.words else { return None };

@@ -3,6 +3,7 @@
 use super::block::{BLOCK, Memory, Pass, Scratch};
 use super::net::{Net, Stack};
 use crate::batch::Reading;
+use crate::kernel::aligned::Aligned;
 use crate::kernel::quantised::{RowBuffer, room};
 use crate::kernel::rotary::Angles;
 use rayon::prelude::*;
@@ -58,10 +59,10 @@ pub(super) struct Lane {
 /// What the threads that work on the same sequences share.
 #[derive(Default)]
 struct Shared {
-    x: Vec<f32>,
+    x: Aligned<f32>,
     /// Queries, keys and values of this block and of the next: the rows of a sequence are read
     /// while others are written.
-    qkv: [Vec<f32>; 2],
+    qkv: [Aligned<f32>; 2],
     bounds: Vec<usize>,
     memory: SharedMemory,
 }

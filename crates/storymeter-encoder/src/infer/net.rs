@@ -4,6 +4,7 @@ use super::head::Heads;
 use super::words::Words;
 use crate::config::Config;
 use crate::family::{self, Order};
+use crate::kernel::aligned::Aligned;
 use crate::kernel::gemm::{Epilogue, SidesF32, gemm_f32, gemm_i8};
 use crate::kernel::norm::{add_rows, rms_rows};
 use crate::kernel::quantised::{PackedI8, RowBuffer};
@@ -142,7 +143,7 @@ pub(super) struct Linear {
 }
 
 pub(super) enum Weights {
-    F32(Vec<f32>),
+    F32(Aligned<f32>),
     I8(PackedI8),
 }
 

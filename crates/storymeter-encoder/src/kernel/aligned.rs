@@ -30,10 +30,33 @@ impl<T: Copy + Default> Aligned<T> {
         let start = room.as_ptr().align_offset(LINE);
         Aligned { room, start, len }
     }
+}
 
-    /// Makes this at least `len` long, and returns that part of it. What it held is lost if it
+/// A buffer that is kept and used again.
+pub(crate) trait Kept {
+    /// What it holds.
+    type Item;
+
+    /// Makes it at least `len` long, and returns that part of it. What it held may be lost where it
     /// grows.
-    pub(crate) fn room(&mut self, len: usize) -> &mut [T] {
+    fn room(&mut self, len: usize) -> &mut [Self::Item];
+}
+
+impl<T: Copy + Default> Kept for Vec<T> {
+    type Item = T;
+
+    fn room(&mut self, len: usize) -> &mut [T] {
+        if self.len() < len {
+            self.resize(len, T::default());
+        }
+        &mut self[..len]
+    }
+}
+
+impl<T: Copy + Default> Kept for Aligned<T> {
+    type Item = T;
+
+    fn room(&mut self, len: usize) -> &mut [T] {
         if self.len < len {
             *self = Aligned::zeros(len);
         }

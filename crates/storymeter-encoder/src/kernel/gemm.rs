@@ -6,16 +6,37 @@
 //! along `k` in a fixed order, so that the bytes of a row do not depend on the rows around it:
 //! scores are the same for any batch and any number of threads.
 
+use super::aligned::{Aligned, Kept};
 use super::quantised::{QuantisedRows, RightI8};
 use super::{Isa, Level};
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
 
 /// The rows of a tile.
 pub(crate) const ROWS: usize = 12;
 /// The columns of a tile and of a packed panel.
 pub(crate) const COLS: usize = 32;
 
-/// A tile of the product.
-pub(crate) type TileF32 = [[f32; COLS]; ROWS];
+/// A tile of the product. It begins at a cache line, so that no register is written to two of them.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+pub(crate) struct TileF32([Columns; ROWS]);
+
+impl Deref for TileF32 {
+    type Target = [Columns; ROWS];
+
+    #[inline(always)]
+    fn deref(&self) -> &[Columns; ROWS] {
+        &self.0
+    }
+}
+
+impl DerefMut for TileF32 {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [Columns; ROWS] {
+        &mut self.0
+    }
+}
 
 /// One number for each column of a panel.
 pub(crate) type Columns = [f32; COLS];
@@ -94,6 +115,45 @@ pub(crate) struct PanelI8<'a> {
     pub(crate) bias: Columns,
 }
 
+/// What a tile asks the memory for while it is computed: its share of the next panel.
+///
+/// A model is larger than the caches, so that the first tile of each panel would otherwise wait for
+/// the memory.
+#[derive(Clone, Copy)]
+pub(super) struct Ahead {
+    /// Where the share begins.
+    pub(super) from: *const u8,
+    /// How many bytes of it belong to each step along `k`, which is [`STEP_BYTES`] of this panel.
+    pub(super) stride: usize,
+}
+
+/// See [`Ahead::of`].
+const FEW_TILES: usize = 4;
+const FIRST_CACHE: usize = 32 << 10;
+
+/// The bytes of a panel that a step along `k` reads.
+pub(super) const STEP_BYTES: usize = 4 * COLS;
+
+impl Ahead {
+    /// For the tile at `row` of `m` rows. The next panel follows `panel`. (After the last one lies
+    /// something else or nothing: asking for it does no harm.)
+    ///
+    /// For few tiles there is no time to ask in. Panels that do not fit into the first cache are
+    /// read along by every tile, which the processor foresees by itself. Then nothing new is asked
+    /// for.
+    #[inline(always)]
+    fn of<T>(panel: &[T], row: usize, m: usize) -> Ahead {
+        let (bytes, tiles) = (size_of_val(panel), m.div_ceil(ROWS));
+        let from = panel.as_ptr().cast::<u8>();
+        if tiles < FEW_TILES || bytes > FIRST_CACHE {
+            return Ahead { from, stride: 0 };
+        }
+        let stride = STEP_BYTES.div_ceil(tiles);
+        let first = row / ROWS * (bytes / STEP_BYTES) * stride;
+        Ahead { from: from.wrapping_add(bytes + first), stride }
+    }
+}
+
 /// The biases of the columns of a panel, or zeros if there are none.
 #[inline(always)]
 fn columns(bias: &[f32], col: usize, n: usize) -> Columns {
@@ -126,25 +186,55 @@ pub(super) fn rows_fit(len: usize, rows: usize, stride: usize, width: usize) -> 
     last.and_then(|last| last.checked_add(width)).is_some_and(|end| end <= len)
 }
 
+/// Rows that are this many bytes apart, or a multiple of it, share the same few places of the first
+/// cache, and those of one tile would drive each other out.
+const CACHE_WAY: usize = 4096;
+
+thread_local! {
+    /// A left side whose rows are further apart.
+    static SPREAD: RefCell<Aligned<f32>> = RefCell::default();
+}
+
 /// `a * b + bias`.
+pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mut E) {
+    let SidesF32 { a, lda, m, k, n, .. } = sides;
+    // For few rows or columns, copying would take longer than it saves.
+    if !(lda * size_of::<f32>()).is_multiple_of(CACHE_WAY) || m < ROWS || n < 4 * COLS {
+        return gemm_f32_in_place(isa, sides, epilogue);
+    }
+    SPREAD.with_borrow_mut(|spread| {
+        // One cache line more: the rows of a tile then begin at different places.
+        let apart = k.next_multiple_of(16) + 16;
+        let spread = spread.room(m * apart);
+        for (to, from) in spread.chunks_exact_mut(apart).zip(a.chunks(lda)) {
+            to[..k].copy_from_slice(&from[..k]);
+        }
+        gemm_f32_in_place(isa, SidesF32 { a: spread, lda: apart, ..sides }, epilogue);
+    });
+}
+
+/// The same, with the left side where it is.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calls functions for instructions that were found")
 )]
-pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mut E) {
+fn gemm_f32_in_place<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mut E) {
     #[inline(always)]
     fn drive<E: Epilogue>(
         SidesF32 { a, lda, m, k, n, b, bias }: SidesF32<'_>,
         epilogue: &mut E,
-        product: impl Fn(&[f32], usize, usize, &[f32], &Columns, &mut TileF32),
+        product: impl Fn(&[f32], usize, usize, &[f32], &Columns, Ahead, &mut TileF32),
     ) {
-        let mut tile = [[0.0; COLS]; ROWS];
-        for (panel, b) in b[..packed_len(k, n)].chunks_exact(k * COLS).enumerate() {
+        let mut tile = TileF32::default();
+        let panels = b[..packed_len(k, n)].chunks_exact(k * COLS);
+        for (panel, b) in panels.enumerate() {
             let col = panel * COLS;
             let bias = columns(bias, col, n);
             for row in (0..m).step_by(ROWS) {
                 let rows = ROWS.min(m - row);
-                product(&a[row * lda..], lda, rows, b, &bias, epilogue.place(row, col, &mut tile));
+                let ahead = Ahead::of(b, row, m);
+                let out = epilogue.place(row, col, &mut tile);
+                product(&a[row * lda..], lda, rows, b, &bias, ahead, out);
                 epilogue.tile(row, rows, col, COLS.min(n - col), &mut tile);
             }
         }
@@ -152,14 +242,14 @@ pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mu
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
     fn avx512<E: Epilogue>(sides: SidesF32<'_>, epilogue: &mut E) {
-        drive(sides, epilogue, |a, lda, rows, b, bias, out| {
-            super::x86::f32_avx512(a, lda, rows, b, bias, out)
+        drive(sides, epilogue, |a, lda, rows, b, bias, ahead, out| {
+            super::x86::f32_avx512(a, lda, rows, b, bias, ahead, out)
         });
     }
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     fn avx2<E: Epilogue>(sides: SidesF32<'_>, epilogue: &mut E) {
-        drive(sides, epilogue, |a, lda, rows, b, bias, out| {
+        drive(sides, epilogue, |a, lda, rows, b, bias, _, out| {
             super::x86::f32_avx2(a, lda, rows, b, bias, out)
         });
     }
@@ -170,7 +260,9 @@ pub(crate) fn gemm_f32<E: Epilogue>(isa: Isa, sides: SidesF32<'_>, epilogue: &mu
         // SAFETY: an `Isa` of this level exists only if the processor has AVX2 and FMA.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2(sides, epilogue) },
-        _ => drive(sides, epilogue, super::portable::f32_tile),
+        _ => drive(sides, epilogue, |a, lda, rows, b, bias, _, out| {
+            super::portable::f32_tile(a, lda, rows, b, bias, out)
+        }),
     }
 }
 
@@ -192,10 +284,10 @@ pub(crate) fn gemm_i8<E: Epilogue>(
     fn drive<E: Epilogue>(
         (a, m, b, bias): Sides<'_>,
         epilogue: &mut E,
-        product: impl Fn(QuantisedRows<'_>, usize, &PanelI8<'_>, &mut TileF32),
+        product: impl Fn(QuantisedRows<'_>, usize, &PanelI8<'_>, Ahead, &mut TileF32),
     ) {
         let steps = b.k.div_ceil(4);
-        let mut tile = [[0f32; COLS]; ROWS];
+        let mut tile = TileF32::default();
         for (panel, data) in b.data.chunks_exact(steps * COLS * 4).enumerate() {
             let col = panel * COLS;
             let panel = PanelI8 {
@@ -208,7 +300,8 @@ pub(crate) fn gemm_i8<E: Epilogue>(
             };
             for row in (0..m).step_by(ROWS) {
                 let rows = ROWS.min(m - row);
-                product(a.from(row), rows, &panel, epilogue.place(row, col, &mut tile));
+                let ahead = Ahead::of(data, row, m);
+                product(a.from(row), rows, &panel, ahead, epilogue.place(row, col, &mut tile));
                 epilogue.tile(row, rows, col, COLS.min(b.n - col), &mut tile);
             }
         }
@@ -216,12 +309,14 @@ pub(crate) fn gemm_i8<E: Epilogue>(
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
     fn avx512<E: Epilogue>(sides: Sides<'_>, epilogue: &mut E) {
-        drive(sides, epilogue, |a, rows, panel, out| super::x86::i8_avx512(a, rows, panel, out));
+        drive(sides, epilogue, |a, rows, panel, ahead, out| {
+            super::x86::i8_avx512(a, rows, panel, ahead, out)
+        });
     }
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     fn avx2<E: Epilogue>(sides: Sides<'_>, epilogue: &mut E) {
-        drive(sides, epilogue, |a, rows, panel, out| super::x86::i8_avx2(a, rows, panel, out));
+        drive(sides, epilogue, |a, rows, panel, _, out| super::x86::i8_avx2(a, rows, panel, out));
     }
     let sides = (a, m, b, bias);
     match isa.level() {
@@ -232,8 +327,12 @@ pub(crate) fn gemm_i8<E: Epilogue>(
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2(sides, epilogue) },
         #[cfg(target_arch = "aarch64")]
-        Level::Neon => drive(sides, epilogue, super::neon::i8_tile),
-        _ => drive(sides, epilogue, super::portable::i8_tile),
+        Level::Neon => drive(sides, epilogue, |a, rows, panel, _, out| {
+            super::neon::i8_tile(a, rows, panel, out)
+        }),
+        _ => drive(sides, epilogue, |a, rows, panel, _, out| {
+            super::portable::i8_tile(a, rows, panel, out)
+        }),
     }
 }
 
@@ -253,8 +352,15 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    const SHAPES: [(usize, usize, usize); 6] =
-        [(1, 1, 1), (12, 32, 32), (13, 33, 31), (5, 7, 65), (25, 70, 36), (3, 384, 96)];
+    const SHAPES: [(usize, usize, usize); 7] = [
+        (1, 1, 1),
+        (12, 32, 32),
+        (13, 33, 31),
+        (5, 7, 65),
+        (25, 70, 36),
+        (3, 384, 96),
+        (13, 1024, 130),
+    ];
 
     #[test]
     fn products_in_f32_are_right_on_every_level_and_for_both_ways_of_packing() {

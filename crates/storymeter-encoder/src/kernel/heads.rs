@@ -5,6 +5,7 @@
 //! memory. What a head then reads again and again has a quarter of the size and fits into the
 //! second cache.
 
+use super::aligned::Aligned;
 use super::gemm::{COLS, ROWS};
 use super::quantised::{QuantisedRows, RightI8, RowBuffer, nearest, quantised_len, room};
 use super::steps::{fold, larger};
@@ -34,7 +35,7 @@ pub(crate) struct Side<'a> {
 struct PackedHeads {
     k: usize,
     n: usize,
-    data: Vec<i8>,
+    data: Aligned<i8>,
     sums: Vec<i32>,
     scales: Vec<f32>,
     offsets: Vec<f32>,

@@ -57,7 +57,7 @@ pub(crate) struct AddExponentials<'a>(pub(crate) &'a mut [Sums]);
 impl Epilogue for AddExponentials<'_> {
     #[inline(always)]
     fn tile(&mut self, row: usize, rows: usize, col: usize, cols: usize, tile: &mut TileF32) {
-        for (sums, logits) in self.0[row..row + rows].iter_mut().zip(tile) {
+        for (sums, logits) in self.0[row..row + rows].iter_mut().zip(tile.iter_mut()) {
             logits[cols..].fill(f32::NEG_INFINITY);
             sums.add(col, logits);
         }
@@ -67,7 +67,6 @@ impl Epilogue for AddExponentials<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::gemm::ROWS;
 
     #[test]
     fn the_probability_is_that_of_a_softmax_over_all_columns() {
@@ -76,7 +75,7 @@ mod tests {
         for wanted in [0, 31, 32, 69] {
             let mut sums = [Sums::new(wanted)];
             for (panel, part) in logits.chunks(COLS).enumerate() {
-                let mut tile = [[f32::NAN; COLS]; ROWS];
+                let mut tile = TileF32::default();
                 tile[0][..part.len()].copy_from_slice(part);
                 AddExponentials(&mut sums).tile(0, 1, panel * COLS, part.len(), &mut tile);
             }

@@ -54,26 +54,51 @@ pub(crate) fn power_of_two_65280(t: f32) -> f32 {
     f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
+/// One number for each lane.
+///
+/// The functions below take several numbers at once and go through them step by step. Each step
+/// then has several results that do not wait for each other, which hides the time that one takes.
+#[inline(always)]
+fn lanes<const N: usize>(number: impl Fn(usize) -> f32) -> [f32; N] {
+    let mut lanes = [0.0; N];
+    for (i, lane) in lanes.iter_mut().enumerate() {
+        *lane = number(i);
+    }
+    lanes
+}
+
+/// A step of a polynomial: `c + x * p`.
+#[inline(always)]
+fn step<const N: usize>(c: f32, x: &[f32; N], p: &[f32; N]) -> [f32; N] {
+    lanes(|i| c + x[i] * p[i])
+}
+
 /// The probability that a normal number is further from zero than `z`, which is from 0 to 6:
 /// `erfc(z / sqrt(2))`.
 ///
 /// Its logarithm is nearly a parabola, so that a polynomial fits it, while `erf` itself would need
 /// a division.
 #[inline(always)]
-fn normal_tails(z: f32) -> f32 {
+fn normal_tails<const N: usize>(z: &[f32; N]) -> [f32; N] {
     // A polynomial of degree seven without a constant, with the smallest largest error of `z *
     // tails` over 0..6 (4e-8).
-    let p = -0.052_948_564
-        + z * (0.007_670_783_4
-            + z * (-5.757_861_6e-4 + z * (-1.279_821_2e-5 + z * 4.278_743_3e-6)));
-    let t = z * (-1.151_127 + z * (-0.459_043_92 + z * p));
+    let p: [f32; N] = lanes(|i| -1.279_821_2e-5 + z[i] * 4.278_743_3e-6);
+    let p = step(-5.757_861_6e-4, z, &p);
+    let p = step(0.007_670_783_4, z, &p);
+    let p = step(-0.052_948_564, z, &p);
+    let p = step(-0.459_043_92, z, &p);
+    let p = step(-1.151_127, z, &p);
+    let t: [f32; N] = lanes(|i| z[i] * p[i]);
     // 2^t: the whole part goes to the exponent; the polynomial for the fraction has a relative
     // error of 7.5e-8.
-    let shifted = t + MAGIC;
-    let r = t - (shifted - MAGIC);
-    let p = r * (0.055_507_13 + r * (0.009_675_542 + r * 0.001_327_647_2));
-    let p = 1.000_000_1 + r * (0.693_146_94 + r * (0.240_221_2 + p));
-    f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
+    let shifted: [f32; N] = lanes(|i| t[i] + MAGIC);
+    let r: [f32; N] = lanes(|i| t[i] - (shifted[i] - MAGIC));
+    let p = lanes(|i| 0.009_675_542 + r[i] * 0.001_327_647_2);
+    let p = step(0.055_507_13, &r, &p);
+    let p = step(0.240_221_2, &r, &p);
+    let p = step(0.693_146_94, &r, &p);
+    let p = step(1.000_000_1, &r, &p);
+    lanes(|i| f32::from_bits(p[i].to_bits().wrapping_add(shifted[i].to_bits() << 23)))
 }
 
 /// The absolute value of `x`, at most 6: beyond that the tails are below 2e-9. Lets NaN through.
@@ -98,9 +123,10 @@ const TANH_CUBE: f32 = 0.044_715;
 
 /// `x` times the normal distribution function.
 #[inline(always)]
-pub(crate) fn gelu_erf(x: f32) -> f32 {
-    let z = size_to_six(x);
-    (if x > 0.0 { x } else { 0.0 }) - 0.5 * z * normal_tails(z)
+pub(crate) fn gelu_erf<const N: usize>(x: &[f32; N]) -> [f32; N] {
+    let z: [f32; N] = lanes(|i| size_to_six(x[i]));
+    let tails = normal_tails(&z);
+    lanes(|i| (if x[i] > 0.0 { x[i] } else { 0.0 }) - 0.5 * z[i] * tails[i])
 }
 
 #[inline(always)]
@@ -127,7 +153,7 @@ pub(crate) fn silu_slope(x: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn gelu_erf_slope(x: f32) -> f32 {
     const DENSITY: f32 = 0.398_942_3;
-    let half = 0.5 * normal_tails(size_to_six(x));
+    let half = 0.5 * normal_tails(&[size_to_six(x)])[0];
     (if x > 0.0 { 1.0 - half } else { half }) + x * DENSITY * exp(-0.5 * x * x)
 }
 
@@ -168,7 +194,9 @@ mod tests {
     fn the_functions_are_right_to_single_precision() {
         assert!(worst(exp, f64::exp) < 3e-7);
         assert!(worst(tanh, f64::tanh) < 3e-7);
-        assert!(worst(gelu_erf, |x| 0.5 * x * (1.0 + erf_series(x / 2f64.sqrt()))) < 2e-7);
+        assert!(
+            worst(|x| gelu_erf(&[x])[0], |x| 0.5 * x * (1.0 + erf_series(x / 2f64.sqrt()))) < 2e-7
+        );
         assert!(worst(silu, |x| x / (1.0 + (-x).exp())) < 3e-7);
         let inner = |x: f64| (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
         assert!(worst(gelu_tanh, |x| 0.5 * x * (1.0 + inner(x).tanh())) < 1e-6);

@@ -133,6 +133,9 @@ pub struct Shape {
     pub n: usize,
     /// The function that the results go through.
     pub activation: Option<Activation>,
+    /// How many right sides take turns. With many of them, each comes from memory and not from a
+    /// cache, as in a model with many layers.
+    pub rights: usize,
 }
 
 /// Numbers between -1 and 1 without a visible order.
@@ -147,9 +150,9 @@ pub struct ProductF32 {
     isa: Isa,
     shape: Shape,
     a: Vec<f32>,
-    b: Aligned<f32>,
+    b: Vec<Aligned<f32>>,
     bias: Vec<f32>,
-    out: Vec<f32>,
+    out: Aligned<f32>,
 }
 
 impl ProductF32 {
@@ -158,14 +161,17 @@ impl ProductF32 {
         let Shape { m, k, n, .. } = shape;
         let mut b = Aligned::zeros(packed_len(k, n));
         pack_columns(&numbers(k * n), k, k, n, &mut b);
-        ProductF32 { isa, shape, a: numbers(m * k), b, bias: numbers(n), out: vec![0.0; m * n] }
+        let b = (0..shape.rights).map(|_| Aligned::from(&*b)).collect();
+        let out = Aligned::zeros(m * n);
+        ProductF32 { isa, shape, a: numbers(m * k), b, bias: numbers(n), out }
     }
 }
 
 impl Work for ProductF32 {
     fn run(&mut self) {
-        let Shape { m, k, n, activation } = self.shape;
-        let sides = SidesF32 { a: &self.a, lda: k, m, k, n, b: &self.b, bias: &self.bias };
+        let Shape { m, k, n, activation, .. } = self.shape;
+        self.b.rotate_left(1);
+        let sides = SidesF32 { a: &self.a, lda: k, m, k, n, b: &self.b[0], bias: &self.bias };
         gemm_f32(self.isa, sides, &mut Store { out: &mut self.out, stride: n, activation });
         black_box(&self.out);
     }
@@ -183,9 +189,9 @@ pub struct ProductI8 {
     quantise: bool,
     a: Vec<f32>,
     rows: RowBuffer,
-    b: PackedI8,
+    b: Vec<PackedI8>,
     bias: Vec<f32>,
-    out: Vec<f32>,
+    out: Aligned<f32>,
 }
 
 impl ProductI8 {
@@ -195,21 +201,24 @@ impl ProductI8 {
         let Shape { m, k, n, .. } = shape;
         let (a, mut rows) = (numbers(m * k), RowBuffer::default());
         rows.quantise(isa, &a, (k, 1), m, k);
-        let b = PackedI8::pack(&numbers(k * n), n, k);
-        ProductI8 { isa, shape, quantise, a, rows, b, bias: numbers(n), out: vec![0.0; m * n] }
+        let weights = numbers(k * n);
+        let b = (0..shape.rights).map(|_| PackedI8::pack(&weights, n, k)).collect();
+        let out = Aligned::zeros(m * n);
+        ProductI8 { isa, shape, quantise, a, rows, b, bias: numbers(n), out }
     }
 }
 
 impl Work for ProductI8 {
     fn run(&mut self) {
-        let Shape { m, k, n, activation } = self.shape;
+        let Shape { m, k, n, activation, .. } = self.shape;
+        self.b.rotate_left(1);
         let rows = if self.quantise {
             self.rows.quantise(self.isa, &self.a, (k, 1), m, k)
         } else {
             self.rows.rows(k)
         };
         let mut store = Store { out: &mut self.out, stride: n, activation };
-        gemm_i8(self.isa, rows, m, self.b.right(), &self.bias, &mut store);
+        gemm_i8(self.isa, rows, m, self.b[0].right(), &self.bias, &mut store);
         black_box(&self.out);
     }
 

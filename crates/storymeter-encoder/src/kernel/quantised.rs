@@ -4,11 +4,13 @@
 //! and has one scale and one offset per row. Nothing here is fused into one rounding, so that every
 //! instruction level gives the same bytes.
 
+use super::aligned::{Aligned, Kept, is_aligned};
 use super::gemm::COLS;
 use super::steps::{fold, larger, smaller};
 use super::{Isa, vectorised};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::ops::Deref;
 
 /// Adding this to a number below 2^22 leaves the nearest integer in its low bits, which avoids a
 /// slow conversion.
@@ -21,11 +23,8 @@ pub(super) fn nearest(v: f32) -> i32 {
 }
 
 /// Makes a kept buffer at least `len` long, and returns that part of it.
-pub(crate) fn room<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> &mut [T] {
-    if buffer.len() < len {
-        buffer.resize(len, T::default());
-    }
-    &mut buffer[..len]
+pub(crate) fn room<B: Kept>(buffer: &mut B, len: usize) -> &mut [B::Item] {
+    buffer.room(len)
 }
 
 /// A quantised right side of `k` x `n`. It has one scale per column (output channel or key), panels
@@ -47,10 +46,37 @@ pub(crate) struct RightI8<'a> {
 pub(crate) struct PackedI8 {
     k: usize,
     n: usize,
-    data: Cow<'static, [i8]>,
+    data: Panels,
     sums: Vec<i32>,
     scales: Vec<f32>,
     offsets: Vec<f32>,
+}
+
+/// The panels of quantised weights, which begin at a cache line.
+enum Panels {
+    /// They are in a file in memory, and stay there.
+    Borrowed(&'static [i8]),
+    Owned(Aligned<i8>),
+}
+
+impl Deref for Panels {
+    type Target = [i8];
+
+    fn deref(&self) -> &[i8] {
+        match self {
+            Panels::Borrowed(data) => data,
+            Panels::Owned(data) => data,
+        }
+    }
+}
+
+impl From<Cow<'static, [i8]>> for Panels {
+    fn from(data: Cow<'static, [i8]>) -> Panels {
+        match data {
+            Cow::Borrowed(data) if is_aligned(data) => Panels::Borrowed(data),
+            data => Panels::Owned(Aligned::from(&*data)),
+        }
+    }
 }
 
 /// How many bytes a quantised row of `k` numbers has: whole groups of four.
@@ -68,7 +94,7 @@ impl PackedI8 {
     /// Quantises and packs `w`, which has `n` rows (output channels) of `k` weights each.
     pub(crate) fn pack(w: &[f32], n: usize, k: usize) -> PackedI8 {
         let steps = k.div_ceil(4);
-        let mut data = vec![0; PackedI8::data_len(n, k)];
+        let mut data = Aligned::zeros(PackedI8::data_len(n, k));
         let mut scales = Vec::with_capacity(n);
         for (j, row) in w.chunks_exact(k).enumerate() {
             let scale = step_of(row);
@@ -78,13 +104,13 @@ impl PackedI8 {
             }
             scales.push(scale);
         }
-        PackedI8::from_packed(data.into(), &scales, k)
+        PackedI8::new(Panels::Owned(data), &scales, k)
     }
 
     /// Packs rows that have eight bits per weight: [`COLS`] of them side by side, four weights of
     /// each at a time.
     pub(crate) fn of_rows(rows: &[&[i8]], scales: &[f32], k: usize) -> PackedI8 {
-        let mut data = vec![0; PackedI8::data_len(rows.len(), k)];
+        let mut data = Aligned::zeros(PackedI8::data_len(rows.len(), k));
         let panels = data.par_chunks_exact_mut(COLS * quantised_len(k));
         panels.zip(rows.par_chunks(COLS)).for_each(|(panel, rows)| {
             for (column, row) in rows.iter().enumerate() {
@@ -93,7 +119,7 @@ impl PackedI8 {
                 }
             }
         });
-        PackedI8::from_packed(data.into(), scales, k)
+        PackedI8::new(Panels::Owned(data), scales, k)
     }
 
     /// How many bytes the packed weights of `n` output channels of `k` weights each have.
@@ -104,6 +130,10 @@ impl PackedI8 {
     /// Takes weights that were packed before: the panels as [`PackedI8::data`] gave them, and one
     /// scale per channel.
     pub(crate) fn from_packed(data: Cow<'static, [i8]>, scales: &[f32], k: usize) -> PackedI8 {
+        PackedI8::new(data.into(), scales, k)
+    }
+
+    fn new(data: Panels, scales: &[f32], k: usize) -> PackedI8 {
         let n = scales.len();
         let (steps, padded) = (k.div_ceil(4), n.div_ceil(COLS) * COLS);
         let mut sums = vec![0; padded];

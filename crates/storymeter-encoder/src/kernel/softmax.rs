@@ -89,9 +89,8 @@ vectorised! {
     /// One byte would lose keys with less than a 510th of the largest probability. In a long story
     /// these may be most of the keys, and hold half of the attention.
     ///
-    /// Row `r` belongs to query `first + r`, which sees only the keys up to its own if `causal`. Its
-    /// high bytes are row `2 * r` of `bytes`, and its low
-    /// bytes are row `2 * r + 1`.
+    /// Row `r` belongs to query `first + r`, which sees only the keys up to its own if `causal`.
+    /// Its high bytes are row `2 * r` of `bytes`, and its low bytes are row `2 * r + 1`.
     pub(crate) fn softmax_bytes(
         tiles: &mut [TileF32],
         rows: usize,

@@ -198,13 +198,40 @@ impl Epilogue for Store<'_> {
 }
 
 /// Applies the activation to every number.
+///
+/// The loops are loops, and not `for_each`, which the compiler may compile on its own and without
+/// the instructions of the function around it.
 #[inline(always)]
 pub(crate) fn activate(x: &mut [f32], activation: Activation) {
     match activation {
-        Activation::GeluErf => x.iter_mut().for_each(|x| *x = math::gelu_erf(*x)),
-        Activation::GeluTanh => x.iter_mut().for_each(|x| *x = math::gelu_tanh(*x)),
-        Activation::Relu => x.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { 0.0 }),
-        Activation::Silu => x.iter_mut().for_each(|x| *x = math::silu(*x)),
+        Activation::GeluErf => {
+            let (many, rest) = x.as_chunks_mut::<{ 4 * COLS }>();
+            for x in many {
+                *x = math::gelu_erf(x);
+            }
+            let (some, rest) = rest.as_chunks_mut::<COLS>();
+            for x in some {
+                *x = math::gelu_erf(x);
+            }
+            for x in rest {
+                [*x] = math::gelu_erf(&[*x]);
+            }
+        }
+        Activation::GeluTanh => {
+            for x in x {
+                *x = math::gelu_tanh(*x);
+            }
+        }
+        Activation::Relu => {
+            for x in x {
+                *x = if *x > 0.0 { *x } else { 0.0 };
+            }
+        }
+        Activation::Silu => {
+            for x in x {
+                *x = math::silu(*x);
+            }
+        }
     }
 }
 

@@ -10,7 +10,7 @@
 //! The loops read through raw pointers. Each function first asserts that all rows and steps it will
 //! read are within its slices.
 
-use super::gemm::{COLS, Columns, PanelI8, ROWS, TileF32, rows_fit};
+use super::gemm::{Ahead, COLS, Columns, PanelI8, ROWS, TileF32, rows_fit};
 use super::quantised::QuantisedRows;
 use std::arch::x86_64::*;
 
@@ -29,9 +29,10 @@ pub(super) fn f32_avx512(
     rows: usize,
     panel: &[f32],
     bias: &Columns,
+    ahead: Ahead,
     out: &mut TileF32,
 ) {
-    by_rows!(rows, f32_avx512_rows(a, lda, panel, bias, out), [1 2 3 4 5 6 7 8 9 10 11 12])
+    by_rows!(rows, f32_avx512_rows(a, lda, panel, bias, ahead, out), [1 2 3 4 5 6 7 8 9 10 11 12])
 }
 
 #[expect(unsafe_code, reason = "reads and writes whole registers through pointers")]
@@ -41,6 +42,7 @@ fn f32_avx512_rows<const R: usize>(
     lda: usize,
     panel: &[f32],
     bias: &Columns,
+    ahead: Ahead,
     out: &mut TileF32,
 ) {
     let k = panel.len() / COLS;
@@ -51,8 +53,9 @@ fn f32_avx512_rows<const R: usize>(
     let (a, b) = (a.as_ptr(), panel.as_ptr());
     for p in 0..k {
         // SAFETY: by the assertion above, row r < R of the left side has k numbers; the panel has
-        // k rows of COLS.
+        // k rows of COLS. A hint may name any address.
         unsafe {
+            _mm_prefetch::<_MM_HINT_T1>(ahead.from.wrapping_add(p * ahead.stride).cast());
             let b0 = _mm512_loadu_ps(b.add(p * COLS));
             let b1 = _mm512_loadu_ps(b.add(p * COLS + 16));
             for (r, acc) in acc.iter_mut().enumerate() {
@@ -73,13 +76,24 @@ fn f32_avx512_rows<const R: usize>(
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
-pub(super) fn i8_avx512(a: QuantisedRows<'_>, rows: usize, panel: &PanelI8<'_>, out: &mut TileF32) {
-    by_rows!(rows, i8_avx512_rows(a, panel, out), [1 2 3 4 5 6 7 8 9 10 11 12])
+pub(super) fn i8_avx512(
+    a: QuantisedRows<'_>,
+    rows: usize,
+    panel: &PanelI8<'_>,
+    ahead: Ahead,
+    out: &mut TileF32,
+) {
+    by_rows!(rows, i8_avx512_rows(a, panel, ahead, out), [1 2 3 4 5 6 7 8 9 10 11 12])
 }
 
 #[expect(unsafe_code, reason = "reads and writes whole registers through pointers")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma")]
-fn i8_avx512_rows<const R: usize>(rows: QuantisedRows<'_>, panel: &PanelI8<'_>, out: &mut TileF32) {
+fn i8_avx512_rows<const R: usize>(
+    rows: QuantisedRows<'_>,
+    panel: &PanelI8<'_>,
+    ahead: Ahead,
+    out: &mut TileF32,
+) {
     let (lda, steps) = (rows.stride, panel.steps);
     assert!(panel.data.len() / (4 * COLS) >= steps);
     assert!(R <= ROWS && rows_fit(rows.q.len(), R, lda, 4 * steps));
@@ -87,8 +101,9 @@ fn i8_avx512_rows<const R: usize>(rows: QuantisedRows<'_>, panel: &PanelI8<'_>, 
     let (a, b) = (rows.q.as_ptr(), panel.data.as_ptr());
     for p in 0..steps {
         // SAFETY: by the assertions above, row r < R of the left side has four bytes for each step
-        // p < steps, and the panel 4 * COLS.
+        // p < steps, and the panel 4 * COLS. A hint may name any address.
         unsafe {
+            _mm_prefetch::<_MM_HINT_T1>(ahead.from.wrapping_add(p * ahead.stride).cast());
             let b0 = _mm512_loadu_si512(b.add(p * COLS * 4).cast());
             let b1 = _mm512_loadu_si512(b.add(p * COLS * 4 + 64).cast());
             for (r, acc) in acc.iter_mut().enumerate() {

@@ -6,6 +6,8 @@ pub use outputs::{Outputs, Pooling, Run, States};
 
 use crate::batch::Batch;
 use crate::config::Config;
+#[cfg(feature = "cuda")]
+use crate::cuda::CudaModel;
 use crate::grid::Grid;
 use crate::infer::Cpu;
 #[cfg(feature = "cuda")]
@@ -33,6 +35,9 @@ pub enum Device {
 pub enum Precision {
     /// Eight-bit integers. Weights have one scale per output channel, activations have one scale
     /// and one offset per token.
+    ///
+    /// The values of a head have one scale per channel of the whole sequence. In a causal model,
+    /// where a token does not see those after it, these still set how its numbers are rounded.
     Int8,
     /// Sixteen bits with eleven bits of precision. Only on GPUs.
     F16,
@@ -104,7 +109,9 @@ pub struct Model {
 
 /// The model on the device on which it computes.
 enum Engine {
-    Cpu(Cpu),
+    Cpu(Box<Cpu>),
+    #[cfg(feature = "cuda")]
+    Cuda(Box<CudaModel>),
 }
 
 impl Model {
@@ -134,7 +141,13 @@ impl Model {
     ) -> Result<Model> {
         match device {
             Device::Cpu => Model::on_cpu(config, tensors, precision, Isa::detect()),
-            Device::Cuda(_) => Err(Error::NoOutput("cannot run on a GPU yet".into())),
+            #[cfg(feature = "cuda")]
+            Device::Cuda(ordinal) => {
+                let model = CudaModel::open(ordinal, config, tensors, precision)?;
+                Ok(Model::of(Engine::Cuda(Box::new(model)), tensors.path()))
+            }
+            #[cfg(not(feature = "cuda"))]
+            Device::Cuda(_) => Err(crate::DeviceError::NotBuilt.into()),
         }
     }
 
@@ -150,28 +163,35 @@ impl Model {
         isa: Isa,
     ) -> Result<Model> {
         let cpu = Cpu::new(config, tensors, precision, isa)?;
-        Ok(Model::of(cpu, tensors.path()))
+        Ok(Model::of(Engine::Cpu(Box::new(cpu)), tensors.path()))
     }
 
     /// A model without tokeniser and fingerprint. Errors name `path`.
-    fn of(cpu: Cpu, path: &Path) -> Model {
+    fn of(engine: Engine, path: &Path) -> Model {
         let problem = "has no tokeniser".into();
         Model {
-            engine: Engine::Cpu(cpu),
+            engine,
             tokenizer: Err(Error::Tokenizer { path: path.into(), problem }),
             fingerprint: String::new(),
         }
     }
 
-    fn cpu(&self) -> &Cpu {
+    /// The model on the CPU, if it is there.
+    fn cpu(&self) -> Option<&Cpu> {
         match &self.engine {
-            Engine::Cpu(cpu) => cpu,
+            Engine::Cpu(cpu) => Some(cpu),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(_) => None,
         }
     }
 
     /// The sizes and choices of the model.
     pub fn config(&self) -> &Config {
-        &self.cpu().config
+        match &self.engine {
+            Engine::Cpu(cpu) => &cpu.config,
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(model) => model.config(),
+        }
     }
 
     /// The tokeniser.
@@ -190,17 +210,25 @@ impl Model {
 
     /// How the model multiplies.
     pub fn precision(&self) -> Precision {
-        self.cpu().precision()
+        match &self.engine {
+            Engine::Cpu(cpu) => cpu.precision(),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(model) => model.precision(),
+        }
     }
 
-    /// The instructions of the processor that are used.
+    /// The instructions of the processor that are used, or would be on the CPU.
     pub fn isa(&self) -> Isa {
-        self.cpu().isa()
+        self.cpu().map_or_else(Isa::detect, Cpu::isa)
     }
 
     /// Whether the model has the weights of a head.
     pub fn has(&self, head: Head) -> bool {
-        self.cpu().has(head)
+        match &self.engine {
+            Engine::Cpu(cpu) => cpu.has(head),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(model) => model.has(head),
+        }
     }
 
     /// Computes what `outputs` names, for all sequences of `batch`.
@@ -212,10 +240,18 @@ impl Model {
     /// If a sequence is too long or has a token that is not in the vocabulary, and if the model has
     /// no such output.
     pub fn run(&self, batch: &Batch, outputs: &Outputs) -> Result<Run> {
-        let cpu = self.cpu();
-        batch.check_for(&cpu.config, cpu.segments())?;
+        let segments = match &self.engine {
+            Engine::Cpu(cpu) => cpu.segments(),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(model) => model.config().segments,
+        };
+        batch.check_for(self.config(), segments)?;
         self.check(batch, outputs)?;
-        Ok(cpu.run(batch, outputs))
+        match &self.engine {
+            Engine::Cpu(cpu) => Ok(cpu.run(batch, outputs)),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(model) => model.run(batch, outputs),
+        }
     }
 
     /// Checks that the model has what is asked for.
@@ -252,15 +288,16 @@ impl Model {
 /// What UNION's own model files and heads need of an int8 encoder.
 impl Model {
     /// For each of some states (rows of the hidden width), its products with the embeddings of all
-    /// vocabulary entries. They are the logits of a head that is tied to the word embeddings.
+    /// vocabulary entries. They are the logits of a head that is tied to the word embeddings. There
+    /// are none unless the model is on the CPU.
     pub fn word_products(&self, states: &[f32]) -> Vec<Vec<f32>> {
-        self.cpu().word_products(states)
+        self.cpu().map_or_else(Vec::new, |cpu| cpu.word_products(states))
     }
 
     /// The weights as named parts in little-endian bytes; `None` unless this is an int8 encoder on
     /// the CPU.
     pub fn parts(&self) -> Option<Vec<(String, Vec<u8>)>> {
-        self.cpu().parts()
+        self.cpu()?.parts()
     }
 
     /// The weights in single precision: for each one the number that its eight bits stand for.
@@ -268,7 +305,7 @@ impl Model {
     ///
     /// Packing adds the first segment to every position, so that the segments are zero here.
     pub fn parameters(&self) -> Option<Parameters> {
-        self.cpu().parameters()
+        self.cpu()?.parameters()
     }
 
     /// Makes an int8 encoder from the parts that [`Model::parts`] gave, with the same hidden
@@ -278,7 +315,8 @@ impl Model {
     /// If a part is missing, does not have the size that `config` says, or holds NaN or infinity.
     /// Errors name `path`.
     pub fn from_parts(config: Config, find: Find<'_>, path: &Path) -> Result<Model> {
-        Ok(Model::of(Cpu::from_parts(config, find, path, Isa::detect())?, path))
+        let cpu = Cpu::from_parts(config, find, path, Isa::detect())?;
+        Ok(Model::of(Engine::Cpu(Box::new(cpu)), path))
     }
 
     /// Makes an int8 encoder from the bytes that [`Parameters::packed`] gave. Its hidden states
@@ -288,14 +326,15 @@ impl Model {
     /// If a tensor is missing, does not have the size that `config` says, or holds NaN or infinity.
     /// Errors name `path`.
     pub fn from_packed(config: Config, grid: Grid, find: Find<'_>, path: &Path) -> Result<Model> {
-        Ok(Model::of(Cpu::from_packed(config, grid, find, path, Isa::detect())?, path))
+        let cpu = Cpu::from_packed(config, grid, find, path, Isa::detect())?;
+        Ok(Model::of(Engine::Cpu(Box::new(cpu)), path))
     }
 
     /// The weights for a device that multiplies in eight bits itself, with rows padded to
     /// multiples of `multiple`; `None` unless this is an int8 encoder.
     #[cfg(feature = "cuda")]
     pub(crate) fn eight_bits(&self, multiple: usize) -> Option<EightBits<'_>> {
-        self.cpu().eight_bits(multiple)
+        self.cpu()?.eight_bits(multiple)
     }
 }
 

@@ -26,8 +26,9 @@ use content::fingerprint;
 use gguf::GgufFile;
 use serde_json::{Map, Value};
 use shards::Shards;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use torch::TorchFile;
 
 /// Tensors that can be found by name.
@@ -238,6 +239,7 @@ impl Tensors for Parameters {
 /// Tensors whose names are looked up without what may stand before them.
 pub(crate) struct Named<'a> {
     tensors: &'a dyn Tensors,
+    names: Arc<BTreeSet<String>>,
     prefix: &'static str,
 }
 
@@ -249,17 +251,21 @@ impl<'a> Named<'a> {
     /// Finds what stands before the names by looking for one of `known`, which every file must
     /// have.
     pub(crate) fn new(tensors: &'a dyn Tensors, known: &[&str]) -> Named<'a> {
-        let names = tensors.names();
-        let is_there = |prefix: &&str| {
-            let mut bare = names.iter().filter_map(|name| name.strip_prefix(prefix));
-            bare.any(|name| known.contains(&name))
-        };
-        Named { tensors, prefix: PREFIXES.into_iter().find(is_there).unwrap_or("") }
+        let names: BTreeSet<String> = tensors.names().into_iter().collect();
+        let is_there =
+            |prefix: &&str| known.iter().any(|name| names.contains(&format!("{prefix}{name}")));
+        let prefix = PREFIXES.into_iter().find(is_there).unwrap_or("");
+        Named { tensors, names: Arc::new(names), prefix }
     }
 
     /// The same tensors by their whole names, for the heads.
     pub(crate) fn whole(&self) -> Named<'a> {
-        Named { tensors: self.tensors, prefix: "" }
+        Named { tensors: self.tensors, names: Arc::clone(&self.names), prefix: "" }
+    }
+
+    /// Whether there is a tensor of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names.contains(&format!("{}{name}", self.prefix))
     }
 
     pub(crate) fn error(&self, name: &str, problem: String) -> Error {
@@ -273,12 +279,8 @@ impl<'a> Named<'a> {
         let old = name
             .replace("LayerNorm.weight", "LayerNorm.gamma")
             .replace("LayerNorm.bias", "LayerNorm.beta");
-        for name in [name, &old] {
-            if let Some(found) = self.tensors.get(&format!("{}{name}", self.prefix))? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
+        let known = if !self.has(name) && self.has(&old) { &old } else { name };
+        self.tensors.get(&format!("{}{known}", self.prefix))
     }
 
     /// The tensor of this name, which must have this shape.
@@ -296,13 +298,13 @@ impl<'a> Named<'a> {
 
     /// Refuses weights with more layers than the configuration: they belong to another one.
     pub(crate) fn check_layers(&self, before: &str, layers: usize) -> Result<()> {
-        for name in self.tensors.names() {
+        for name in &*self.names {
             let numbered =
                 name.strip_prefix(self.prefix).and_then(|name| name.strip_prefix(before));
             let number = numbered.and_then(|name| name.split('.').next()?.parse::<usize>().ok());
             if number.is_some_and(|number| number >= layers) {
                 let problem = format!("config.json has only {layers} layers (0 to {})", layers - 1);
-                return Err(self.error(&name, problem));
+                return Err(self.error(name, problem));
             }
         }
         Ok(())

@@ -21,7 +21,9 @@ enum Value {
     /// Something that no tensor needs, such as a text in bytes.
     Other,
     Nothing,
-    Whole(i64),
+    Flag(bool),
+    /// PyTorch's magic number has ten bytes, so eight are not enough.
+    Whole(i128),
     Text(String),
     Tuple(Vec<Id>),
     List(Vec<Id>),
@@ -45,14 +47,24 @@ enum Global {
 pub(super) enum Kind {
     /// Numbers that weights can have.
     Float(Number),
-    /// Whole numbers and truth values, which no weights are.
-    Whole,
+    /// Whole numbers and truth values, which no weights are, of this many bytes each.
+    Whole(u8),
 }
 
-/// A list of numbers in the archive.
+impl Kind {
+    /// The bytes of one number.
+    pub(super) fn size(self) -> u64 {
+        match self {
+            Kind::Float(number) => number.size() as u64,
+            Kind::Whole(size) => size.into(),
+        }
+    }
+}
+
+/// A list of numbers in the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Storage {
-    /// The name of its file, after `data/`.
+    /// Its name. In an archive, its file has this name after `data/`.
     pub(super) key: String,
     pub(super) kind: Kind,
     /// How many numbers it has.
@@ -70,25 +82,83 @@ pub(super) struct View {
     pub(super) strides: Vec<usize>,
 }
 
-/// The tensors of a pickled table of names and tensors, in the order of the file.
+/// What is wrong with a pickle whose end is missing.
+pub(super) const CUT_OFF: &str = "the pickle is cut off";
+
+/// What a pickle has made.
+pub(super) struct Pickled {
+    values: Vec<Value>,
+    top: Id,
+}
+
+/// Reads the pickle at the beginning of `bytes`, which are then those that follow it.
 ///
 /// # Errors
-/// If the pickle is cut off or damaged, needs anything that does not make tensors, or is no table.
-pub(super) fn tensors(program: &[u8]) -> Result<Vec<(String, View)>> {
-    let mut machine = Machine::new(program);
+/// If the pickle is cut off or damaged, or needs anything that does not make tensors.
+pub(super) fn load(bytes: &mut &[u8]) -> Result<Pickled> {
+    let mut machine = Machine::new(bytes);
     let top = machine.run()?;
-    let Value::Dict(entries) = machine.value(top) else {
-        return Err("the pickle is not a table of names and tensors".into());
-    };
-    let mut found = Vec::new();
-    for (key, value) in entries {
-        if let (Value::Text(name), Value::Tensor(view)) =
-            (machine.value(*key), machine.value(*value))
-        {
-            found.push((name.clone(), view.clone()));
+    *bytes = machine.program;
+    Ok(Pickled { values: machine.values, top })
+}
+
+impl Pickled {
+    fn value(&self, id: Id) -> &Value {
+        &self.values[id as usize]
+    }
+
+    /// The whole number that was pickled, if it is one.
+    pub(super) fn whole(&self) -> Option<i128> {
+        match self.value(self.top) {
+            Value::Whole(number) => Some(*number),
+            _ => None,
         }
     }
-    Ok(found)
+
+    /// The texts of the list that was pickled, if it is such a list.
+    pub(super) fn texts(&self) -> Option<Vec<&str>> {
+        let Value::List(items) = self.value(self.top) else { return None };
+        let text = |id: &Id| match self.value(*id) {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        };
+        items.iter().map(text).collect()
+    }
+
+    /// The truth value of this name in the table that was pickled, if there is one.
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+        let Value::Dict(entries) = self.value(self.top) else { return None };
+        entries.iter().rev().find_map(|(key, value)| match (self.value(*key), self.value(*value)) {
+            (Value::Text(key), Value::Flag(flag)) if key == name => Some(*flag),
+            _ => None,
+        })
+    }
+
+    /// The tensors of the table of names and tensors that was pickled, in the order of the file.
+    ///
+    /// # Errors
+    /// If it is no table.
+    pub(super) fn tensors(&self) -> Result<Vec<(String, View)>> {
+        let Value::Dict(entries) = self.value(self.top) else {
+            return Err("the pickle is not a table of names and tensors".into());
+        };
+        let mut found = Vec::new();
+        for (key, value) in entries {
+            if let (Value::Text(name), Value::Tensor(view)) = (self.value(*key), self.value(*value))
+            {
+                found.push((name.clone(), view.clone()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Every storage that the pickle mentions, as often as it does.
+    pub(super) fn storages(&self) -> impl Iterator<Item = &Storage> {
+        self.values.iter().filter_map(|value| match value {
+            Value::Storage(storage) => Some(storage),
+            _ => None,
+        })
+    }
 }
 
 struct Machine<'a> {
@@ -104,12 +174,20 @@ struct Machine<'a> {
 const NOTHING: Id = 0;
 const OTHER: Id = 1;
 const EMPTY_TUPLE: Id = 2;
+const TRUE: Id = 3;
+const FALSE: Id = 4;
 
 impl<'a> Machine<'a> {
     fn new(program: &'a [u8]) -> Machine<'a> {
         Machine {
             program,
-            values: vec![Value::Nothing, Value::Other, Value::Tuple(Vec::new())],
+            values: vec![
+                Value::Nothing,
+                Value::Other,
+                Value::Tuple(Vec::new()),
+                Value::Flag(true),
+                Value::Flag(false),
+            ],
             stack: Vec::new(),
             marks: Vec::new(),
             memory: HashMap::new(),
@@ -121,7 +199,7 @@ impl<'a> Machine<'a> {
     }
 
     fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (taken, after) = self.program.split_at_checked(count).ok_or("the pickle is cut off")?;
+        let (taken, after) = self.program.split_at_checked(count).ok_or(CUT_OFF)?;
         self.program = after;
         Ok(taken)
     }
@@ -140,7 +218,7 @@ impl<'a> Machine<'a> {
 
     fn line(&mut self) -> Result<String> {
         let end = self.program.iter().position(|byte| *byte == b'\n');
-        let line = self.take(end.ok_or("the pickle is cut off")?)?;
+        let line = self.take(end.ok_or(CUT_OFF)?)?;
         self.take(1)?;
         Ok(String::from_utf8_lossy(line).into_owned())
     }
@@ -206,15 +284,15 @@ impl<'a> Machine<'a> {
                     self.stack.push(top);
                 }
                 b'N' => self.stack.push(NOTHING),
-                // NEWTRUE and NEWFALSE
-                0x88 | 0x89 => self.stack.push(OTHER),
+                0x88 => self.stack.push(TRUE),
+                0x89 => self.stack.push(FALSE),
                 b'J' => {
                     let number = self.number(4)? as u32;
                     self.push(Value::Whole(number.cast_signed().into()));
                 }
                 b'K' | b'M' => {
                     let number = self.number(if code == b'K' { 1 } else { 2 })?;
-                    self.push(Value::Whole(number as i64));
+                    self.push(Value::Whole(number.into()));
                 }
                 // LONG1 and LONG4
                 0x8a | 0x8b => {
@@ -357,11 +435,21 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A storage: `("storage", type, key, device, count)`.
+    /// A storage: `("storage", type, key, device, count)`. Before version 1.6 another field
+    /// followed, with which the first versions of PyTorch made one storage a part of another.
     fn persistent(&mut self) -> Result<()> {
         let odd = || "the pickle refers to something that is not a storage".to_owned();
         let id = self.pop()?;
         let Value::Tuple(fields) = self.value(id) else { return Err(odd()) };
+        let (fields, part) = match fields[..] {
+            [ref fields @ .., part] if fields.len() == 5 => (fields, part),
+            _ => (&fields[..], NOTHING),
+        };
+        if !matches!(self.value(part), Value::Nothing) {
+            return Err(
+                "a storage in the pickle is a part of another one, which is not read".into()
+            );
+        }
         let [tag, kind, key, _, count] = fields[..] else { return Err(odd()) };
         let storage = match (self.value(tag), self.value(kind), self.value(key), self.value(count))
         {
@@ -426,13 +514,13 @@ fn pairs(items: &[Id]) -> Result<Vec<(Id, Id)>> {
 
 /// A whole number of any length in two's complement. Those that no size can have are not kept.
 fn long(bytes: &[u8]) -> Value {
-    if bytes.len() > 8 {
+    if bytes.len() > 16 {
         return Value::Other;
     }
     let sign = if bytes.last().is_some_and(|byte| byte & 0x80 != 0) { 0xff } else { 0 };
-    let mut whole = [sign; 8];
+    let mut whole = [sign; 16];
     whole[..bytes.len()].copy_from_slice(bytes);
-    Value::Whole(i64::from_le_bytes(whole))
+    Value::Whole(i128::from_le_bytes(whole))
 }
 
 fn global(module: &str, name: &str) -> Result<Global> {
@@ -444,11 +532,12 @@ fn global(module: &str, name: &str) -> Result<Global> {
         ("torch", "HalfStorage") => Global::StorageOf(Kind::Float(Number::F16)),
         ("torch", "BFloat16Storage") => Global::StorageOf(Kind::Float(Number::Bf16)),
         ("torch", "DoubleStorage") => Global::StorageOf(Kind::Float(Number::F64)),
-        (
-            "torch",
-            "LongStorage" | "IntStorage" | "ShortStorage" | "CharStorage" | "ByteStorage"
-            | "BoolStorage",
-        ) => Global::StorageOf(Kind::Whole),
+        ("torch", "LongStorage") => Global::StorageOf(Kind::Whole(8)),
+        ("torch", "IntStorage") => Global::StorageOf(Kind::Whole(4)),
+        ("torch", "ShortStorage") => Global::StorageOf(Kind::Whole(2)),
+        ("torch", "CharStorage" | "ByteStorage" | "BoolStorage") => {
+            Global::StorageOf(Kind::Whole(1))
+        }
         _ => {
             return Err(format!(
                 "the pickle asks for {:?} of the module {:?}, which does not make tensors; nothing \
@@ -461,69 +550,4 @@ fn global(module: &str, name: &str) -> Result<Global> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error(program: &[u8]) -> String {
-        tensors(program).expect_err("this pickle is bad")
-    }
-
-    #[test]
-    fn a_program_that_would_run_a_command_is_refused_by_name() {
-        // pickle.dumps of an object whose __reduce__ gives (os.system, ("true",)).
-        assert_eq!(
-            error(b"\x80\x02cposix\nsystem\nq\x00X\x04\x00\x00\x00trueq\x01\x85q\x02Rq\x03."),
-            "the pickle asks for \"system\" of the module \"posix\", which does not make tensors; \
-             nothing in the file was run"
-        );
-        // The same in protocol 4.
-        let error = error(b"\x80\x04\x8c\x08builtins\x8c\x04eval\x93.");
-        assert!(error.starts_with("the pickle asks for \"eval\" of the module \"builtins\""));
-    }
-
-    #[test]
-    fn names_in_errors_are_cut() {
-        let long = "x".repeat(100_000);
-        let error = error(format!("c{long}\n{long}\n.").as_bytes());
-        assert!(error.len() < 400, "{}", error.len());
-    }
-
-    #[test]
-    fn broken_programs_are_errors() {
-        for (program, expected) in [
-            (&b""[..], "the pickle is cut off"),
-            (b"\x80\x02", "the pickle is cut off"),
-            (b".", "the pickle takes a value that it has not made"),
-            (b"(.", "the pickle takes a value that it has not made"),
-            (b"K\x01.", "the pickle is not a table of names and tensors"),
-            (b"}X\xff\xff\xff\xffa.", "the pickle is cut off"),
-            (b"}h\x05.", "the pickle recalls what it has not stored"),
-            (b"}(Nu.", "the pickle sets a key without a value"),
-            (b"N(NNu.", "the pickle sets an entry of something that is not a table"),
-            (b"NNa.", "the pickle appends to something that is not a list"),
-            (b"t.", "the pickle lacks a mark"),
-            (b"NQ.", "the pickle refers to something that is not a storage"),
-            (b"N)R.", "the pickle calls something that does not make tensors"),
-            (b"i", "the pickle has the instruction 0x69, which tensors do not need"),
-            (
-                b"ctorch._utils\n_rebuild_tensor_v2\n(NK\x00))tR.",
-                "the pickle makes a tensor from something else than a storage",
-            ),
-        ] {
-            assert_eq!(error(program), expected, "{program:?}");
-        }
-    }
-
-    #[test]
-    fn a_table_that_holds_itself_is_no_tensor() {
-        assert_eq!(tensors(b"}q\x00X\x01\x00\x00\x00ah\x00s.").unwrap(), []);
-    }
-
-    #[test]
-    fn long_whole_numbers_keep_their_sign() {
-        assert!(matches!(long(&[]), Value::Whole(0)));
-        assert!(matches!(long(&[0xff]), Value::Whole(-1)));
-        assert!(matches!(long(&[0xff, 0]), Value::Whole(255)));
-        assert!(matches!(long(&[0; 9]), Value::Other));
-    }
-}
+mod tests;

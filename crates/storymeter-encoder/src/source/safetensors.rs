@@ -128,7 +128,7 @@ mod tests {
     fn a_file_that_is_cut_anywhere_is_an_error() {
         let whole = written();
         for length in 0..whole.len() {
-            let error = open(whole[..length].to_vec()).err().expect("cut off").to_string();
+            let error = open(whole[..length].to_vec()).expect_err("cut off").to_string();
             assert!(error.starts_with("x: not a complete safetensors file: "), "{error}");
             assert!(error.ends_with(&format!("({length} bytes)")), "{error}");
         }

@@ -1,7 +1,8 @@
-//! Byte-level byte-pair encoding, as GPT-2, RoBERTa, BART and Llama 3 use it.
+//! Byte-pair encoding: of bytes, as GPT-2, RoBERTa, BART and Llama 3 use it, or of characters, as
+//! SentencePiece does it for Llama 2.
 //!
-//! A text is cut into words. A word begins as its bytes, and the pair of neighbours that stands
-//! first in the list of merges is joined until no pair of the word is in that list.
+//! A text is cut into words. A word begins as its bytes or characters, and the pair of neighbours
+//! that stands first in the list of merges is joined until no pair of the word is in that list.
 
 use super::Token;
 use super::added::AddedTokens;
@@ -32,9 +33,25 @@ pub(super) struct Flags {
     pub(super) strip_right: bool,
 }
 
-/// A byte-level tokeniser.
+/// What is done to a text before it is cut into words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Preparation {
+    #[default]
+    Nothing,
+    /// It is normalised to NFC.
+    Nfc,
+    /// Blanks become [`BLANK`], and one is put first if `prefix` says so.
+    MarkBlanks { prefix: bool },
+}
+
+/// The character that SentencePiece writes for a blank.
+const BLANK: char = '▁';
+
+/// A tokeniser that joins pairs.
 #[derive(Clone, Debug)]
 pub(super) struct BytePairs {
+    /// The ids of characters as pieces of their own, if words do not begin as bytes.
+    pub(super) characters: FxHashMap<char, u32>,
     /// The id of every byte as a piece of its own. A byte without one is left out.
     pub(super) bytes: Box<[Option<u32>; 256]>,
     /// The rank and the result of every pair that is joined.
@@ -42,8 +59,7 @@ pub(super) struct BytePairs {
     /// Whole words that are not built from pairs, if the model looks for them first.
     pub(super) words: HashMap<Box<[u8]>, u32>,
     pub(super) steps: Vec<Step>,
-    /// Whether the text is normalised to NFC.
-    pub(super) nfc: bool,
+    pub(super) preparation: Preparation,
     /// Texts that are one token wherever they occur in the text as it is.
     pub(super) added: AddedTokens,
     /// Texts that are one token wherever they occur in the normalised text.
@@ -62,13 +78,66 @@ const LONGEST_WORD: usize = 1 << 30;
 #[derive(Default)]
 struct Work {
     symbols: Vec<Symbol>,
-    queue: BinaryHeap<Reverse<(u32, u32, u32)>>,
+    queue: Queue,
     /// The places of the pieces of words in `pieces`.
     known: FxHashMap<Box<[u8]>, (usize, usize)>,
     /// The pieces of all known words: an id, and the bytes of the word that it stands for.
     pieces: Vec<(u32, u32, u32)>,
     /// How many of the pieces belong to words that are known.
     kept: usize,
+}
+
+/// The pairs that are still to be joined. All places of one pair are kept together, so that a word
+/// of a million letters takes hardly longer than its letters in shorter words.
+#[derive(Default)]
+struct Queue {
+    /// The ranks of the waiting pairs, each once.
+    ranks: BinaryHeap<Reverse<u32>>,
+    places: FxHashMap<u32, Places>,
+    /// Lists that are used again.
+    spare: Vec<Places>,
+}
+
+/// The places at which one pair begins.
+#[derive(Default)]
+struct Places {
+    list: Vec<u32>,
+    /// How many of them have been looked at.
+    done: usize,
+    is_sorted: bool,
+}
+
+impl Queue {
+    fn push(&mut self, rank: u32, place: u32) {
+        let places = self.places.entry(rank).or_insert_with(|| {
+            self.ranks.push(Reverse(rank));
+            self.spare.pop().unwrap_or_default()
+        });
+        places.list.push(place);
+        places.is_sorted = false;
+    }
+
+    /// The next place of the pair with the lowest rank, and that rank. Places of one pair come from
+    /// left to right.
+    fn pop(&mut self) -> Option<(u32, u32)> {
+        let Reverse(rank) = *self.ranks.peek()?;
+        let places = self.places.get_mut(&rank)?;
+        if !places.is_sorted {
+            places.list[places.done..].sort_unstable();
+            places.is_sorted = true;
+        }
+        let place = places.list[places.done];
+        places.done += 1;
+        if places.done == places.list.len() {
+            self.ranks.pop();
+            if let Some(mut places) = self.places.remove(&rank) {
+                places.list.clear();
+                places.done = 0;
+                self.spare.push(places);
+            }
+        }
+        Some((rank, place))
+    }
 }
 
 /// A part of a word: a byte, or what has been joined.
@@ -178,11 +247,12 @@ impl BytePairs {
         tokens: &mut Vec<Token>,
     ) {
         let mut section = Section { text, map: &[], start, end };
-        if !self.nfc || is_nfc(&text[start..end]) {
-            self.tokenize_copy(&text[start..end], &section, work, tokens);
-            return;
-        }
-        let (copy, map) = compose(&text[start..end], start);
+        let part = &text[start..end];
+        let (copy, map) = match self.preparation {
+            Preparation::Nfc if !is_nfc(part) => compose(part, start),
+            Preparation::MarkBlanks { prefix } => mark_blanks(part, start, prefix),
+            _ => return self.tokenize_copy(part, &section, work, tokens),
+        };
         section.map = &map;
         self.tokenize_copy(&copy, &section, work, tokens);
     }
@@ -201,33 +271,38 @@ impl BytePairs {
                 continue;
             }
             words(&self.steps, &copy[start..end], start, 0, &mut |word, at, blanks| {
-                for chunk in (0..word.len()).step_by(LONGEST_WORD) {
-                    let bytes = &word.as_bytes()[chunk..word.len().min(chunk + LONGEST_WORD)];
-                    for piece in self.pieces(bytes, work) {
-                        let place = |byte: u32| at + (chunk + byte as usize).saturating_sub(blanks);
+                let mut done = 0;
+                while done < word.len() {
+                    let mut end = word.len().min(done + LONGEST_WORD);
+                    while !word.is_char_boundary(end) {
+                        end -= 1;
+                    }
+                    for piece in self.pieces(&word[done..end], work) {
+                        let place = |byte: u32| at + (done + byte as usize).saturating_sub(blanks);
                         let (start, end) = section.span(place(piece.1), place(piece.2));
                         tokens.push(Token { id: piece.0, start, end });
                     }
+                    done = end;
                 }
             });
         }
     }
 
     /// The pieces of a word: an id each, and the bytes of the word that it stands for.
-    fn pieces<'w>(&self, word: &[u8], work: &'w mut Work) -> &'w [(u32, u32, u32)] {
-        if let Some(&(from, to)) = work.known.get(word) {
+    fn pieces<'w>(&self, word: &str, work: &'w mut Work) -> &'w [(u32, u32, u32)] {
+        if let Some(&(from, to)) = work.known.get(word.as_bytes()) {
             return &work.pieces[from..to];
         }
         // The room of the last word is used again if that word was too long to be kept.
         work.pieces.truncate(work.kept);
         let from = work.kept;
-        match self.words.get(word) {
+        match self.words.get(word.as_bytes()) {
             Some(&id) => work.pieces.push((id, 0, word.len() as u32)),
             None => self.merge(word, work),
         }
         let place = (from, work.pieces.len());
         if word.len() <= LONGEST_KEPT {
-            work.known.insert(word.into(), place);
+            work.known.insert(word.as_bytes().into(), place);
             work.kept = place.1;
         }
         &work.pieces[place.0..place.1]
@@ -235,55 +310,72 @@ impl BytePairs {
 
     /// Joins pairs, the one with the lowest rank first and of equal pairs the leftmost. The queue
     /// may hold pairs that are gone; they are passed over.
-    fn merge(&self, word: &[u8], work: &mut Work) {
+    fn merge(&self, word: &str, work: &mut Work) {
         let Work { symbols, queue, pieces, .. } = work;
         symbols.clear();
-        for (at, byte) in word.iter().enumerate() {
-            if let Some(id) = self.bytes[usize::from(*byte)] {
-                let (place, at) = (symbols.len() as u32, at as u32);
-                let (previous, next) = (place.wrapping_sub(1), place + 1);
-                symbols.push(Symbol { id, start: at, end: at + 1, previous, next });
+        let mut add = |id: u32, start: usize, end: usize| {
+            let place = symbols.len() as u32;
+            let (previous, next) = (place.wrapping_sub(1), place + 1);
+            symbols.push(Symbol { id, start: start as u32, end: end as u32, previous, next });
+        };
+        let add_bytes = |add: &mut dyn FnMut(u32, usize, usize), from: usize, to: usize| {
+            for (at, byte) in word.as_bytes()[from..to].iter().enumerate() {
+                if let Some(id) = self.bytes[usize::from(*byte)] {
+                    add(id, from + at, from + at + 1);
+                }
+            }
+        };
+        if self.characters.is_empty() {
+            add_bytes(&mut add, 0, word.len());
+        } else {
+            for (at, c) in word.char_indices() {
+                match self.characters.get(&c) {
+                    Some(id) => add(*id, at, at + c.len_utf8()),
+                    None => add_bytes(&mut add, at, at + c.len_utf8()),
+                }
             }
         }
         if let Some(last) = symbols.last_mut() {
             last.next = NOWHERE;
         }
-        let mut pairs = std::mem::take(queue).into_vec();
-        pairs.clear();
         for (place, pair) in symbols.windows(2).enumerate() {
-            if let Some(&(rank, id)) = self.merges.get(&(pair[0].id, pair[1].id)) {
-                pairs.push(Reverse((rank, place as u32, id)));
+            if let Some(&(rank, _)) = self.merges.get(&(pair[0].id, pair[1].id)) {
+                queue.push(rank, place as u32);
             }
         }
-        *queue = BinaryHeap::from(pairs);
-        while let Some(Reverse((_, place, joined))) = queue.pop() {
-            let left = symbols[place as usize];
-            if left.id == GONE || left.next == NOWHERE {
-                continue;
-            }
-            let right = symbols[left.next as usize];
-            if self.merges.get(&(left.id, right.id)).is_none_or(|(_, id)| *id != joined) {
-                continue;
-            }
-            symbols[left.next as usize].id = GONE;
-            symbols[place as usize] =
-                Symbol { id: joined, end: right.end, next: right.next, ..left };
-            if right.next != NOWHERE {
-                symbols[right.next as usize].previous = place;
-                let after = symbols[right.next as usize].id;
-                if let Some(&(rank, id)) = self.merges.get(&(joined, after)) {
-                    queue.push(Reverse((rank, place, id)));
-                }
-            }
-            if left.previous != NOWHERE {
-                let before = symbols[left.previous as usize].id;
-                if let Some(&(rank, id)) = self.merges.get(&(before, joined)) {
-                    queue.push(Reverse((rank, left.previous, id)));
-                }
-            }
+        while let Some((rank, place)) = queue.pop() {
+            self.join(place, rank, symbols, queue);
         }
         let whole = symbols.iter().filter(|symbol| symbol.id != GONE);
         pieces.extend(whole.map(|symbol| (symbol.id, symbol.start, symbol.end)));
+    }
+
+    /// Joins the symbol at `place` to the next one, if the two are still the pair of this rank.
+    fn join(&self, place: u32, rank: u32, symbols: &mut [Symbol], queue: &mut Queue) {
+        let left = symbols[place as usize];
+        if left.id == GONE || left.next == NOWHERE {
+            return;
+        }
+        let right = symbols[left.next as usize];
+        let Some(&(found, joined)) = self.merges.get(&(left.id, right.id)) else { return };
+        if found != rank {
+            return;
+        }
+        symbols[left.next as usize].id = GONE;
+        symbols[place as usize] = Symbol { id: joined, end: right.end, next: right.next, ..left };
+        if right.next != NOWHERE {
+            symbols[right.next as usize].previous = place;
+            let after = symbols[right.next as usize].id;
+            if let Some(&(rank, _)) = self.merges.get(&(joined, after)) {
+                queue.push(rank, place);
+            }
+        }
+        if left.previous != NOWHERE {
+            let before = symbols[left.previous as usize].id;
+            if let Some(&(rank, _)) = self.merges.get(&(before, joined)) {
+                queue.push(rank, left.previous);
+            }
+        }
     }
 }
 
@@ -340,6 +432,22 @@ fn compose(text: &str, offset: usize) -> (String, Vec<(usize, usize)>) {
         let end = starts.get(number + 1).copied().unwrap_or(text.len());
         map.push((copy.len(), offset + start));
         copy.extend(text[*start..end].nfc());
+    }
+    (copy, map)
+}
+
+/// A text with marks for its blanks, and where each part of the result begins in the result and in
+/// the text, to which `offset` is added.
+fn mark_blanks(text: &str, offset: usize, prefix: bool) -> (String, Vec<(usize, usize)>) {
+    let mut copy = String::with_capacity(text.len() + text.len() / 2 + 3);
+    let mut map = Vec::with_capacity(text.len() + 1);
+    if prefix {
+        map.push((0, offset));
+        copy.push(BLANK);
+    }
+    for (at, c) in text.char_indices() {
+        map.push((copy.len(), offset + at));
+        copy.push(if c == ' ' { BLANK } else { c });
     }
     (copy, map)
 }

@@ -1,7 +1,7 @@
 //! Loads a byte-level tokeniser from `tokenizer.json`, or from `vocab.json` and `merges.txt`.
 
 use super::added::AddedTokens;
-use super::bpe::{BytePairs, Flags, Step, byte_characters};
+use super::bpe::{BytePairs, Flags, Preparation, Step, byte_characters};
 use super::load::{Source, SpecialNames};
 use super::split::Splitter;
 use super::{Model, Special, Tokenizer};
@@ -28,7 +28,10 @@ pub(super) struct BpeParts {
     pub(super) unknown: Option<String>,
     /// Whether words that the vocabulary has as a whole are not built from pairs.
     pub(super) ignore_merges: bool,
-    pub(super) nfc: bool,
+    pub(super) preparation: Preparation,
+    /// Whether words begin as characters, and only characters that have no piece as bytes, whose
+    /// pieces are called `<0x00>` to `<0xFF>`.
+    pub(super) has_characters: bool,
     pub(super) steps: Vec<Step>,
     pub(super) special: Special,
 }
@@ -84,7 +87,7 @@ impl BpeParts {
                 .collect::<Result<_>>()?,
             unknown: model["unk_token"].as_str().map(str::to_owned),
             ignore_merges: model["ignore_merges"] == true,
-            nfc: is_nfc(file, &json["normalizer"])?,
+            preparation: preparation(file, &json["normalizer"])?,
             ..BpeParts::default()
         };
         let mut reader = StepReader { file, steps: Vec::new(), ends_in_bytes: false };
@@ -124,7 +127,7 @@ impl BpeParts {
         let mut parts = BpeParts {
             entries: vocabulary.entries(&vocabulary.json()?)?,
             merges,
-            nfc: is_qwen,
+            preparation: if is_qwen { Preparation::Nfc } else { Preparation::Nothing },
             steps: vec![Step::Split(splitter)],
             ..BpeParts::default()
         };
@@ -225,18 +228,32 @@ impl BpeParts {
         }
         let find = |piece: &str| ids.get(piece).copied();
         let unknown = self.unknown.as_deref().and_then(find);
-        let characters = byte_characters();
+        let letters = byte_characters();
         let mut buffer = [0; 4];
-        let own = characters.map(|c| find(c.encode_utf8(&mut buffer)));
+        let own: [Option<u32>; 256] = if self.has_characters {
+            std::array::from_fn(|byte| find(&format!("<0x{byte:02X}>")))
+        } else {
+            letters.map(|c| find(c.encode_utf8(&mut buffer)))
+        };
         if own.iter().all(Option::is_none) {
             return Err(file.error("the vocabulary has no pieces for single bytes".into()));
         }
+        let mut characters = FxHashMap::default();
+        if self.has_characters {
+            for (piece, id) in &self.entries {
+                let mut chars = piece.chars();
+                if let (Some(only), None) = (chars.next(), chars.next()) {
+                    characters.insert(only, *id);
+                }
+            }
+        }
         let pairs = BytePairs {
+            characters,
             bytes: Box::new(own.map(|id| id.or(unknown))),
             merges: self.ranks(file, &ids)?,
-            words: if self.ignore_merges { self.words(&characters) } else { HashMap::new() },
+            words: if self.ignore_merges { self.words(&letters) } else { HashMap::new() },
             steps: self.steps,
-            nfc: self.nfc,
+            preparation: self.preparation,
             added: automaton(&self.added, false),
             added_normalised: automaton(&self.added, true),
             flags: self.added.iter().map(|added| (added.id, added.flags)).collect(),
@@ -342,16 +359,16 @@ fn merges(file: &Source<'_>, value: &Value) -> Result<Vec<(String, String)>> {
     list.iter().map(merge).collect()
 }
 
-/// Whether the normaliser makes NFC. Others are refused.
-fn is_nfc(file: &Source<'_>, normalizer: &Value) -> Result<bool> {
+/// What the normaliser does: nothing or NFC. Others are refused.
+fn preparation(file: &Source<'_>, normalizer: &Value) -> Result<Preparation> {
     if normalizer.is_null() {
-        return Ok(false);
+        return Ok(Preparation::Nothing);
     }
     match normalizer["type"].as_str() {
-        Some("NFC") => Ok(true),
+        Some("NFC") => Ok(Preparation::Nfc),
         Some("Sequence") => match normalizer["normalizers"].as_array().map(Vec::as_slice) {
-            Some([]) => Ok(false),
-            Some([only]) if only["type"] == "NFC" => Ok(true),
+            Some([]) => Ok(Preparation::Nothing),
+            Some([only]) if only["type"] == "NFC" => Ok(Preparation::Nfc),
             _ => Err(file.error("normalizer is a Sequence, expected NFC or nothing".into())),
         },
         other => {

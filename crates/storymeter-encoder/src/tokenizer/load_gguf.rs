@@ -1,6 +1,7 @@
-//! Loads a byte-level tokeniser from the header of a GGUF file.
+//! Loads a tokeniser from the header of a GGUF file: byte-level pairs, or SentencePiece's pairs of
+//! characters.
 
-use super::bpe::{Flags, Step};
+use super::bpe::{Flags, Preparation, Step};
 use super::load::Source;
 use super::load_bpe::{Added, BpeParts, pair};
 use super::split::Splitter;
@@ -9,10 +10,17 @@ use crate::Result;
 use crate::config::Config;
 use crate::error::excerpt;
 use crate::source::{Fact, GgufVocabulary};
+use std::collections::{HashMap, HashSet};
 
 /// The types of entries that are found in the text as they are: control tokens, and those that
 /// users defined.
 const ADDED_TYPES: [i64; 2] = [3, 4];
+
+/// The longest piece that is made by joining others. Those of Llama have 48 bytes.
+const LONGEST_PIECE: usize = 256;
+
+/// The most ways to make pieces from two others. Llama 2 has 60,000 and Gemma ten times as many.
+const MOST_MERGES: usize = 1 << 20;
 
 impl Tokenizer {
     /// Reads the tokeniser of a GGUF file.
@@ -24,8 +32,9 @@ impl Tokenizer {
         let facts = Facts { file: &file, vocabulary };
         match facts.text("model")? {
             Some("gpt2") => facts.bpe()?.build(&file, config),
+            Some("llama") => facts.sentencepiece()?.build(&file, config),
             Some(other) => Err(file.error(format!(
-                "the tokenizer is of the kind {:?}, expected gpt2 (byte-level pairs)",
+                "the tokenizer is of the kind {:?}, expected gpt2 or llama",
                 excerpt(other)
             ))),
             None => Err(file.error("tokenizer.ggml.model is missing".into())),
@@ -73,14 +82,17 @@ impl Facts<'_> {
         }
     }
 
-    fn bpe(&self) -> Result<BpeParts> {
+    fn switch(&self, name: &str, default: bool) -> bool {
+        match self.get(name) {
+            Some(Fact::Switch(wanted)) => *wanted,
+            _ => default,
+        }
+    }
+
+    /// What both kinds of tokenisers have.
+    fn parts(&self, adds_bos: bool) -> Result<BpeParts> {
         let pieces = self.texts("tokens")?;
         let count = pieces.len();
-        let words = self.text("pre")?.unwrap_or("default");
-        let (splitters, nfc, whole_words) = rules(words).ok_or_else(|| {
-            let problem = format!("tokenizer.ggml.pre is {:?}, which is unknown", excerpt(words));
-            self.file.error(problem)
-        })?;
         let types = match self.get("token_type") {
             Some(Fact::Wholes(types)) => types.as_slice(),
             _ => &[],
@@ -98,23 +110,9 @@ impl Facts<'_> {
             mask: self.id("mask_token_id", count)?,
             ..Special::default()
         };
-        let wants = |name: &str, default: bool| match self.get(name) {
-            Some(Fact::Switch(wanted)) => *wanted,
-            _ => default,
-        };
-        let before = special.bos.filter(|_| wants("add_bos_token", whole_words));
-        let after = special.eos.filter(|_| wants("add_eos_token", false));
-        let mut steps = Vec::new();
-        if wants("add_space_prefix", false) {
-            steps.push(Step::PrefixBlank);
-        }
-        steps.extend(splitters.iter().map(|splitter| Step::Split(*splitter)));
+        let before = special.bos.filter(|_| self.switch("add_bos_token", adds_bos));
+        let after = special.eos.filter(|_| self.switch("add_eos_token", false));
         Ok(BpeParts {
-            merges: self
-                .texts("merges")?
-                .iter()
-                .map(|line| pair(self.file, line))
-                .collect::<Result<_>>()?,
             added: entries
                 .iter()
                 .filter(|(text, id)| is_added(*id as usize) && !text.is_empty())
@@ -126,16 +124,73 @@ impl Facts<'_> {
                 })
                 .collect(),
             entries,
-            unknown: None,
-            ignore_merges: whole_words,
-            nfc,
-            steps,
             special: Special {
                 before: before.into_iter().collect(),
                 after: after.into_iter().collect(),
                 ..special
             },
+            ..BpeParts::default()
         })
+    }
+
+    fn bpe(&self) -> Result<BpeParts> {
+        let words = self.text("pre")?.unwrap_or("default");
+        let (splitters, nfc, whole_words) = rules(words).ok_or_else(|| {
+            let problem = format!("tokenizer.ggml.pre is {:?}, which is unknown", excerpt(words));
+            self.file.error(problem)
+        })?;
+        let mut steps = Vec::new();
+        if self.switch("add_space_prefix", false) {
+            steps.push(Step::PrefixBlank);
+        }
+        steps.extend(splitters.iter().map(|splitter| Step::Split(*splitter)));
+        let lines = self.texts("merges")?.iter();
+        Ok(BpeParts {
+            merges: lines.map(|line| pair(self.file, line)).collect::<Result<_>>()?,
+            ignore_merges: whole_words,
+            preparation: if nfc { Preparation::Nfc } else { Preparation::Nothing },
+            steps,
+            ..self.parts(whole_words)?
+        })
+    }
+
+    /// SentencePiece joins the two neighbours that make the piece with the highest score, so its
+    /// merges are all ways to make a piece from two others, in the order of the scores.
+    fn sentencepiece(&self) -> Result<BpeParts> {
+        let prefix = self.switch("add_space_prefix", true);
+        let mut parts = self.parts(true)?;
+        let scores = match self.get("scores") {
+            Some(Fact::Floats(scores)) if scores.len() == parts.entries.len() => scores,
+            _ => {
+                let problem = "tokenizer.ggml.scores is not a list with a score for each token";
+                return Err(self.file.error(problem.into()));
+            }
+        };
+        let known: HashMap<&str, u32> = parts.entries.iter().map(|(p, id)| (&p[..], *id)).collect();
+        let control: HashSet<u32> = parts.added.iter().map(|added| added.id).collect();
+        // Of equal pieces, one counts; control tokens are not made of text.
+        let is_made = |(piece, id): &&(String, u32)| {
+            piece.len() <= LONGEST_PIECE
+                && known.get(&piece[..]) == Some(id)
+                && !control.contains(id)
+        };
+        let mut merges = Vec::new();
+        for (piece, id) in parts.entries.iter().filter(is_made) {
+            if merges.len() > MOST_MERGES {
+                return Err(self.file.error("the vocabulary has too many merges".into()));
+            }
+            for (at, _) in piece.char_indices().skip(1) {
+                let (left, right) = piece.split_at(at);
+                if known.contains_key(left) && known.contains_key(right) {
+                    merges.push((scores[*id as usize], *id, (left.to_owned(), right.to_owned())));
+                }
+            }
+        }
+        merges.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        parts.merges = merges.into_iter().map(|(_, _, pair)| pair).collect();
+        parts.preparation = Preparation::MarkBlanks { prefix };
+        parts.has_characters = true;
+        Ok(parts)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The weights of a model that predicts hidden words, as training needs them.
 
-use crate::config::{Config, Family};
+use crate::config::Config;
+use crate::model::Head;
 use crate::parameters::{Parameters, Tensor};
-use crate::source::{self, Tensors};
+use crate::source::{self, Named, Tensors};
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -36,33 +37,17 @@ impl MaskedWordWeights {
 
 /// The tensors of the head.
 fn head(config: &Config, tensors: &dyn Tensors) -> Result<Vec<Tensor>> {
-    let (dense, norm, bias) = match config.family {
-        Family::Bert => (
-            "cls.predictions.transform.dense",
-            "cls.predictions.transform.LayerNorm",
-            "cls.predictions.bias",
-        ),
-        _ => return Err(Error::NoOutput("has no head for masked words".into())),
+    let architecture = config.family.architecture();
+    let Some(names) = &architecture.masked_word else {
+        return Err(Error::NoOutput(format!("has no {}", Head::MaskedWord.name())));
     };
-    let hidden = config.hidden;
-    let wanted = [
-        (format!("{dense}.weight"), vec![hidden, hidden]),
-        (format!("{dense}.bias"), vec![hidden]),
-        (format!("{norm}.weight"), vec![hidden]),
-        (format!("{norm}.bias"), vec![hidden]),
-        (bias.to_owned(), vec![config.vocabulary]),
-    ];
-    let tensor = |(name, shape): (String, Vec<usize>)| match tensors.get(&name)? {
-        Some(tensor) if tensor.shape == shape => Ok(tensor),
-        Some(tensor) => {
-            let problem =
-                format!("has shape {:?}, expected {shape:?} by config.json", tensor.shape);
-            Err(Error::Tensor { path: tensors.path().into(), name, problem })
-        }
-        None => {
-            let path = tensors.path().into();
-            Err(Error::MissingTensor { path, name, shape: Some(shape) })
-        }
-    };
-    wanted.into_iter().map(tensor).collect()
+    let tensors = Named::new(tensors, architecture.words).whole();
+    let (dense, norm, hidden) = (names.dense, names.norm, config.hidden);
+    Ok(vec![
+        tensors.tensor(&format!("{dense}.weight"), &[hidden, hidden])?,
+        tensors.tensor(&format!("{dense}.bias"), &[hidden])?,
+        tensors.tensor(&format!("{norm}.weight"), &[hidden])?,
+        tensors.tensor(&format!("{norm}.bias"), &[hidden])?,
+        tensors.tensor(names.bias, &[config.vocabulary])?,
+    ])
 }

@@ -4,7 +4,8 @@ use super::config;
 use std::sync::Arc;
 use storymeter_encoder::cuda::{CudaEncoder, Vectors};
 use storymeter_encoder::{
-    Activation, Batch, Config, Family, Isa, Model, Outputs, Parameters, Precision, Stream,
+    Activation, Batch, Config, Device, Family, Isa, Model, Outputs, Parameters, Pooling, Precision,
+    States, Stream,
 };
 
 /// A batch of stories of these lengths.
@@ -80,13 +81,15 @@ fn int8_on_the_gpu_gives_the_cpus_bytes() {
         let encoder = Model::on_cpu(config.clone(), &weights, Precision::Int8, isa).unwrap();
         let encoder = Arc::new(encoder);
         let gpu = CudaEncoder::int8(0, Arc::clone(&encoder)).unwrap();
+        let (device, precision) = (Device::Cuda(0), Precision::Int8);
+        let model = Model::from_tensors(config.clone(), &weights, device, precision).unwrap();
         for (seed, lengths) in lengths.iter().enumerate() {
             let batch = batch_of(lengths, config, seed as u64);
             let run = encoder.run(&batch, &Outputs::new().layers([config.layers])).unwrap();
             let hidden = run.layer(config.layers);
             let width = hidden.width();
             let stories = || (0..batch.len()).map(|i| hidden.sequence(i));
-            let expected = [
+            let expected: [(Vectors, &str, Vec<f32>); 3] = [
                 (Vectors::States, "states", stories().flatten().copied().collect()),
                 (
                     Vectors::Firsts,
@@ -99,8 +102,21 @@ fn int8_on_the_gpu_gives_the_cpus_bytes() {
                 let found = gpu.submit(batch.clone(), kind).unwrap().wait().unwrap();
                 difference(&truth, &found, width).map(|how| format!("{what}: {how}"))
             });
+            let all = Outputs::new().layers(0..=config.layers).pooled(Pooling::Mean);
+            let (truth, found) =
+                (encoder.run(&batch, &all).unwrap(), model.run(&batch, &all).unwrap());
+            let layers = (0..=config.layers).find_map(|layer| {
+                let (truth, found) = (truth.layer(layer), found.layer(layer));
+                let states = |states: States<'_>| -> Vec<f32> {
+                    (0..batch.len()).flat_map(|i| states.sequence(i)).copied().collect()
+                };
+                difference(&states(truth), &states(found), width)
+                    .map(|how| format!("layer {layer} of a model: {how}"))
+            });
+            let differs = differs.or(layers);
             let mark = if differs.is_none() { "ok  " } else { "FAIL" };
-            let how = differs.as_deref().unwrap_or("states, firsts and means are the CPU's");
+            let how =
+                differs.as_deref().unwrap_or("states, firsts, means and layers are the CPU's");
             let line =
                 format!("{mark} int8 {name}, {} stories of {lengths:?}: {how}", lengths.len());
             println!("{line}");

@@ -10,11 +10,15 @@
 mod int8;
 #[path = "../loss/mod.rs"]
 mod loss;
+mod models;
 mod report;
 #[path = "../shape/mod.rs"]
 mod shape;
 #[allow(dead_code, reason = "some of it is for tests/pytorch_steps.rs")]
 mod steps;
+#[allow(dead_code, reason = "some of it is for tests/architectures.rs")]
+#[path = "../tiny/mod.rs"]
+mod tiny;
 
 use half::{bf16, f16};
 use loss::{head_tensors, learn};
@@ -338,7 +342,8 @@ fn all_of<N: Number>(
         };
     }
     for (rows, inputs, outputs) in [(1, 8, 8), (13, 32, 96), (513, 384, 1536), (1001, 768, 768)] {
-        for activation in [Activation::GeluErf, Activation::GeluTanh, Activation::Relu] {
+        use Activation::{GeluErf, GeluTanh, Relu, Silu};
+        for activation in [GeluErf, GeluTanh, Relu, Silu] {
             let case = format!("linear {rows} x {inputs} to {outputs}, {activation:?}");
             both!(&case, linear, (rows, inputs, outputs), activation);
         }

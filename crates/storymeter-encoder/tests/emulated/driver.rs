@@ -94,6 +94,7 @@ functions! {
     cuModuleLoadData(module: *mut Handle) { *module = take("module", 8) }
     cuModuleUnload(module: Handle) { give_back("module", module) }
     cuModuleGetFunction(function: *mut usize) { *function = 8 }
+    cuFuncSetAttribute() {}
     cuMemHostAlloc(memory: *mut Handle, bytes: usize) { *memory = take("pinned", bytes) }
     cuMemFreeHost(memory: Handle) { give_back("pinned", memory) }
     cuMemAlloc_v2(memory: *mut Handle, bytes: usize) { *memory = take("memory", bytes) }

@@ -15,9 +15,9 @@
 //!
 //! Several references: the mean over them, or with `max` the largest.
 //!
-//! Long texts: texts are cut at the length of the model (1,024 tokens), as in the authors' code, and
-//! counted. With `whole`, X is read in windows that overlap by half, Y is divided into parts that
-//! follow each other, and each part is scored given the window that makes it most likely.
+//! Long texts: texts are cut at the length of the model (1,024 tokens), as in the authors' code,
+//! and counted. With `whole`, X is read in windows that overlap by half, Y is divided into parts
+//! that follow each other, and each part is scored given the window that makes it most likely.
 //!
 //! Many stories: the mean of their scores.
 //!
@@ -253,7 +253,8 @@ impl Chunk {
     }
 }
 
-/// Divides a text. Unless it is read whole, there is one window and one part, and they are the same.
+/// Divides a text. Unless it is read whole, there is one window and one part, and they are the
+/// same.
 fn pieces(tokenizer: &Tokenizer, text: &str, longest: usize, whole: bool) -> Pieces {
     let (ids, left_out) = tokenizer.encode(text, if whole { usize::MAX } else { longest });
     if !whole || ids.len() <= longest {

@@ -1,5 +1,6 @@
-//! BaryScore: the distance between the mean clouds of words of story and reference, where the mean
-//! is taken over the last layers of an encoder.
+//! BaryScore: the distance between mean clouds of words of story and reference.
+//!
+//! The mean is taken over the last layers of an encoder.
 //!
 //! Different layers of an encoder see different things. BaryScore therefore joins the word vectors
 //! of several layers to one cloud per text, the barycentre, and compares the barycentres of both
@@ -39,8 +40,8 @@
 //!
 //! Many stories: the mean of their scores.
 //!
-//! Empty story: no value. With `whole`, pairs of texts with more than 16 million pairs of tokens
-//! have none either.
+//! Empty story: no value. With `whole`, two texts with more than 4 million pairs of tokens have
+//! none either.
 //!
 //! Source: Colombo et al., EMNLP 2021.
 //!
@@ -57,7 +58,7 @@ use storymeter_transport::sinkhorn::{self, Settings};
 use storymeter_transport::{Problem, barycentre, exact};
 
 use crate::absent::{Reason, row, row_values};
-use crate::distances::squared_distances;
+use crate::distances::{MOST_PAIRS, squared_distances};
 use crate::models::OpenModel;
 use crate::states::{Reader, StoryStates, TextStates};
 
@@ -104,9 +105,6 @@ const ITERATIONS: usize = 2000;
 
 /// A search ends when masses are wrong by less than this. Columns are then right to about 1e-6.
 const TOLERANCE: f64 = 1e-7;
-
-/// Larger problems of transport get no value.
-const MOST_PAIRS: usize = 1 << 24;
 
 struct BaryScore {
     description: Description,

@@ -1,5 +1,7 @@
-//! BERTScore: how well each token of the story finds a similar token in the reference, and each
-//! token of the reference one in the story.
+//! BERTScore: similar tokens of story and reference, matched by their vectors.
+//!
+//! Each token of the story looks for the most similar token of the reference, and the other way
+//! round.
 //!
 //! Tokens are compared by the vectors that an encoder such as BERT gives them in their contexts.
 //! Paraphrases therefore match, which n-grams do not see.

@@ -1,5 +1,4 @@
-//! DepthScore: how much farther the inner parts of the reference's cloud of words reach than those
-//! of the story.
+//! DepthScore: how far the reference's cloud of words reaches beyond the story's.
 //!
 //! Each text is a cloud of word vectors, which an encoder computes in context. Words that are
 //! typical of the text lie deep inside it, and unusual ones at its border. The metric compares the

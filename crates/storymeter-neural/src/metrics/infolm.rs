@@ -1,4 +1,4 @@
-//! InfoLM: the distance between the words that a model expects in story and reference.
+//! InfoLM: how far the words that a model expects differ in story and reference.
 //!
 //! A masked-word model guesses every word of a text from the words around it. The mean of its
 //! guesses is a distribution over the vocabulary, which says what the text is about without
@@ -54,7 +54,9 @@
 //!
 //! Source: Colombo et al., AAAI 2022.
 //!
-//! Checked against: the released code and torchmetrics 1.9 on a tiny model, equal to 1e-5.
+//! Checked against: the definition in 64 bits on a tiny model, equal to 1e-6, and the released code
+//! and torchmetrics 1.9, equal to 2e-5, which is their rounding. Lists of texts of different length
+//! must not be given to torchmetrics: it compares texts that do not belong together.
 
 mod measure;
 
@@ -67,7 +69,7 @@ use storymeter_core::{
     Absence, Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision,
     Prepared, Range, Request, Resources, Rows, Signature, Survey, TextCache, Value,
 };
-use storymeter_encoder::Head;
+use storymeter_encoder::{Head, Tokenizer};
 
 use crate::idf::{CorpusIdf, Idf, IdfSurvey, ReferenceDocument};
 use crate::masked::{self, Masked};
@@ -185,13 +187,10 @@ impl InfoLm {
         };
         let model = OpenModel::for_metric(request, MODEL, Precision::F32)?;
         let tokenizer = model.tokenizer(request.key)?;
-        let marks = (tokenizer.start(), tokenizer.end(), tokenizer.mask());
-        let (Some(start), Some(end), Some(mask), true) =
-            (marks.0, marks.1, marks.2, model.model().has(Head::MaskedWord))
+        let Some(marks) = Marks::of(tokenizer).filter(|_| model.model().has(Head::MaskedWord))
         else {
             return Err(wrong(format!("the model {} cannot predict hidden words", model.name())));
         };
-        let marks = Marks { start, end, mask };
         let references = request.resources.shared("infolm", || Ok(References::default()))?;
         let measure = match request.chosen("measure") {
             Some(name) => Measure::ALL.into_iter().find(|measure| measure.name() == name),
@@ -267,8 +266,7 @@ impl InfoLm {
     fn tokens(&self, text: &str) -> Vec<u32> {
         // There was a tokeniser when the metric was built.
         let tokenizer = self.model.model().tokenizer().ok();
-        let tokens = tokenizer.map(|tokenizer| tokenizer.tokenize(text)).unwrap_or_default();
-        tokens.iter().map(|token| token.id).collect()
+        tokenizer.map(|tokenizer| tokenizer.encode_plain(text)).unwrap_or_default()
     }
 
     /// What the model expects in each of these texts. Texts that were read before are not read
@@ -393,6 +391,13 @@ struct Marks {
     start: u32,
     end: u32,
     mask: u32,
+}
+
+impl Marks {
+    /// The special tokens of a vocabulary, if it has them all.
+    fn of(tokenizer: &Tokenizer) -> Option<Self> {
+        Some(Self { start: tokenizer.start()?, end: tokenizer.end()?, mask: tokenizer.mask()? })
+    }
 }
 
 /// How a text is read.

@@ -1,4 +1,4 @@
-//! MoverScore: how little must be moved to turn the words of the story into those of the reference.
+//! MoverScore: how far the story's words must move to become the reference's.
 //!
 //! Each text is a cloud of word vectors, which an encoder computes in context. The earth mover's
 //! distance is the least total distance that the mass of one cloud must travel to become the other
@@ -47,8 +47,8 @@
 //! Many stories: the mean of their scores.
 //!
 //! Empty story: no value. The same holds for a text without a token that has mass, such as one of
-//! stop words only, for an input of a single story with idf weights, and with `whole` for pairs of
-//! texts with more than 16 million pairs of tokens.
+//! stop words only, for an input of a single story with idf weights, and with `whole` for two texts
+//! with more than 4 million pairs of tokens.
 //!
 //! Source: Zhao et al., EMNLP 2019.
 //!
@@ -65,7 +65,7 @@ use storymeter_core::{
 use storymeter_transport::{Problem, exact};
 
 use crate::absent::{Reason, row, row_values};
-use crate::distances::{single_distances, squared_distances};
+use crate::distances::{MOST_PAIRS, single_distances, squared_distances};
 use crate::idf::{CorpusIdf, Idf, IdfSurvey, ReferenceDocument};
 use crate::models::OpenModel;
 use crate::states::{Reader, StoryStates, TextStates};
@@ -100,9 +100,6 @@ const STOP_WORDS: &str = "i me my myself we our ours ourselves you your yours yo
     some such no nor not only own same so than too very s t can will just don should now d ll m o \
     re ve y ain aren couldn didn doesn hadn hasn haven isn ma mightn mustn needn shan shouldn wasn \
     weren won wouldn";
-
-/// Larger problems of transport get no value.
-const MOST_PAIRS: usize = 1 << 24;
 
 /// What version 1 adds to sums that it divides by, and to norms.
 const ADDED_TO_SUMS: f64 = 1e-5;

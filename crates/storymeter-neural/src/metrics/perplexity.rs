@@ -1,4 +1,4 @@
-//! Perplexity: how surprised a language model is by the story, on average, at each token.
+//! Perplexity: how surprised a language model is by each token of the story.
 //!
 //! Definition: `exp(-(ln p(t1) + ln p(t2) + ...) / n)`, where `p(ti)` is the probability that a
 //! causal language model gives to token i of the story when it has read everything before it. The

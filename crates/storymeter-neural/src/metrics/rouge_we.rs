@@ -1,4 +1,4 @@
-//! ROUGE-WE: n-grams that the story shares with the reference, when similar words count as shared.
+//! ROUGE-WE: n-grams that story and reference share, with similar words as equal.
 //!
 //! ROUGE counts equal n-grams. ROUGE-WE also matches n-grams whose word vectors are similar, so
 //! that "a small lamp" and "the tiny light" can share something.
@@ -32,8 +32,10 @@
 //! Empty story: 0, as for every text with fewer than n words.
 //!
 //! Long texts: every pair of n-grams is compared, which takes time in proportion to the product of
-//! both lengths. Stories of 300 words take a millisecond; two different stories of 50,000 words
-//! with vectors of 300 numbers take about a minute on one core.
+//! both lengths. A pair of stories of 300 words takes a millisecond. Two different stories of
+//! 50,000 words take about 13 seconds of one core with vectors of 300 numbers, and 3 with 50. A
+//! table of 400,000 words and 300 numbers is read in about 3 seconds of one core, and all cores
+//! take part.
 //!
 //! Differences: the released program compares in f64 with rounding errors, by which an n-gram of
 //! the same words in another order is sometimes preferred to the equal one that comes before it.
@@ -42,7 +44,8 @@
 //! Source: Ng and Abrecht 2015, "Better Summarization Evaluation with Word Embeddings for ROUGE",
 //! in the form of S3 (Peyrard, Botschen and Gurevych 2017) and of SummEval.
 //!
-//! Checked against: `summ-eval` 0.892 with GloVe's vectors of 50 numbers.
+//! Checked against: `summ-eval` 0.892 with GloVe's vectors of 50 numbers, on 33 of HANNA's stories
+//! and n from 1 to 3, no difference.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! SummaQA: how surely a model finds the reference's names and numbers in the story.
+//! SummaQA: how surely a model finds facts of the reference in the story.
 //!
 //! Each named entity of the reference becomes a question: its sentence with the entity replaced by
 //! the word MASKED. A model that was trained to answer questions (SQuAD) looks for the answer in

@@ -1,4 +1,4 @@
-//! SUPERT: how well the sentences of a source are covered by a summary, by contextual vectors.
+//! SUPERT: how similar the sentences of story, prompt and reference are.
 //!
 //! SUPERT was made to judge summaries without reference summaries: the first sentences of the
 //! document itself take the place of a reference. HANNA applies it to a story and its prompt, in
@@ -11,7 +11,7 @@
 //! last layer:
 //!
 //! ```text
-//! R = mean over tokens of the source     P = mean over tokens of the summary     F = 2 P R / (P + R)
+//! R = mean over tokens of the source   P = mean over tokens of the summary   F = 2 P R / (P + R)
 //! ```
 //!
 //! The columns are `ps` (the story is the source, the prompt its summary), `ss` (the prompt is the
@@ -67,7 +67,7 @@ pub(crate) static ENTRY: Entry = Entry {
     ids: &["supert"],
     choices: &[Choice::preset(
         "hanna",
-        "as HANNA's published columns: stop words of all languages, older rules for sentences",
+        "as in HANNA: stop words of all languages, and older rules for sentences",
     )],
     direction: Direction::Higher,
     range: Range::between(-1.0, 1.0),

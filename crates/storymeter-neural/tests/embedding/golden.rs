@@ -4,26 +4,42 @@
 //!
 //! They run where the environment variable `STORYMETER_TEST_WEIGHTS` names a folder with the model.
 
-use super::support::{assert_close, metrics, records, rows, scored, weights};
+use std::path::Path;
+use std::sync::Arc;
 
-const A: &str = "The old lighthouse keeper climbed the stairs every night. One stormy evening the \
-                 lamp went dark, and he lit a small candle instead. A lost ship saw the tiny flame \
-                 and found its way home.";
-const B: &str = "Mara found a rusty key on the beach. She tried it on every door in the village, \
-                 but nothing opened. At last it fitted the lighthouse, where an old man was \
-                 waiting for her.";
-const C: &str = "A keeper of the lighthouse walked up the steps each night. During a storm the \
-                 light failed, so he used a candle. A ship that had lost its way saw the flame and \
-                 came home safely.";
+use storymeter_core::read::Record;
+use storymeter_core::{Catalogue, Place, Resources, Settings, Story, Value};
+use storymeter_metrics::MetricSet;
+
+use super::scoring::{pair, score};
+use super::support::{A, B, C};
+use super::weights;
+
+/// The values of a metric for pairs of a story and a reference.
+fn scored(typed: &str, model: &Path, pairs: &[(&str, &str)]) -> Vec<Vec<Value>> {
+    let stories: Vec<Story> = pairs.iter().map(|(story, other)| pair(story, &[other])).collect();
+    score(&[typed], model, &stories, 8).unwrap().values
+}
+
+/// Asserts that values are these numbers.
+#[track_caller]
+fn assert_close(found: &[Value], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for (found, expected) in found.iter().zip(expected) {
+        let found = found.clone().unwrap();
+        let error = (found - expected).abs();
+        assert!(error <= tolerance, "{found} is not {expected}: off by {error:e}");
+    }
+}
 
 #[test]
 fn bertscore_is_that_of_bert_score() {
     let Some(model) = weights("minilm") else { return };
-    let pairs: &[(&str, &[&str])] = &[(A, &[C]), (B, &[C])];
-    let rows = scored(&["bertscore:layer-6"], &model, pairs);
+    let pairs = [(A, C), (B, C)];
+    let rows = scored("bertscore:layer-6", &model, &pairs);
     assert_close(&rows[0], &[0.768_069_088, 0.783_792_615, 0.775_851_130], 1e-5);
     assert_close(&rows[1], &[0.462_643_951, 0.486_511_528, 0.474_277_675], 1e-5);
-    let rows = scored(&["bertscore:layer-4"], &model, pairs);
+    let rows = scored("bertscore:layer-4", &model, &pairs);
     assert_close(&rows[0], &[0.792_487_562, 0.792_091_966, 0.792_289_734], 1e-5);
     assert_close(&rows[1], &[0.572_823_763, 0.592_724_085, 0.582_604_051], 1e-5);
 }
@@ -31,7 +47,7 @@ fn bertscore_is_that_of_bert_score() {
 #[test]
 fn bertscore_with_idf_is_that_of_bert_score() {
     let Some(model) = weights("minilm") else { return };
-    let rows = scored(&["bertscore:layer-6+idf"], &model, &[(A, &[B]), (B, &[C])]);
+    let rows = scored("bertscore:layer-6+idf", &model, &[(A, B), (B, C)]);
     assert_close(&rows[0], &[0.359_583_676, 0.430_729_300, 0.391_954_124], 1e-5);
     assert_close(&rows[1], &[0.394_470_841, 0.407_222_748, 0.400_745_392], 1e-5);
 }
@@ -41,7 +57,7 @@ fn bertscore_with_idf_is_that_of_bert_score() {
 #[test]
 fn bertscore_with_idf_and_one_reference_for_all_has_only_a_precision() {
     let Some(model) = weights("minilm") else { return };
-    let rows = scored(&["bertscore:layer-6+idf"], &model, &[(A, &[C]), (B, &[C])]);
+    let rows = scored("bertscore:layer-6+idf", &model, &[(A, C), (B, C)]);
     for (row, precision) in rows.iter().zip([0.550_135_434, 0.394_470_841]) {
         assert_close(&row[..1], &[precision], 1e-5);
         for value in &row[1..] {
@@ -54,18 +70,24 @@ fn bertscore_with_idf_and_one_reference_for_all_has_only_a_precision() {
 #[test]
 fn moverscore_is_that_of_the_released_code() {
     let Some(model) = weights("minilm") else { return };
-    let pairs: &[(&str, &[&str])] = &[(A, &[C]), (B, &[C]), (C, &[C])];
+    let pairs = [(A, C), (B, C), (C, C)];
     for (typed, expected) in [
         ("moverscore:uniform", [0.596_381_013, 0.484_234_374, 1.0]),
         ("moverscore:uniform+stop", [0.567_173_722, 0.467_746_292, 1.0]),
         ("moverscore:v1+uniform", [0.561_100_034, 0.186_759_143, 0.999_999_918]),
         ("moverscore:v1+uniform+stop", [0.420_591_877, 0.000_971_238, 1.0]),
     ] {
-        let rows = scored(&[typed], &model, pairs);
+        let rows = scored(typed, &model, &pairs);
         assert_close(&rows.concat(), &expected, 1e-5);
     }
-    let rows = scored(&["moverscore:v1+uniform+n-gram-2"], &model, &pairs[..2]);
+    let rows = scored("moverscore:v1+uniform+n-gram-2", &model, &pairs[..2]);
     assert_close(&rows.concat(), &[0.551_845_128, 0.283_185_302], 1e-5);
+}
+
+fn records(pairs: [(&str, &str); 2]) -> Vec<Record> {
+    let story = |(story, other)| pair(story, &[other]);
+    let record = |(number, story)| Record { story, number, place: Place::default() };
+    (0u64..).zip(pairs.map(story)).map(record).collect()
 }
 
 /// The weights come from all stories and references of the input, and not from the batch.
@@ -76,10 +98,13 @@ fn moverscore_with_idf_is_that_of_the_released_code() {
         ("moverscore", [0.577_272_093, 0.460_030_292]),
         ("moverscore:stop", [0.563_973_334, 0.447_603_318]),
     ] {
-        let set = metrics(&[typed], &model).unwrap();
-        let set = set.surveyed_on(&records(&[(A, &[C]), (B, &[B])])).unwrap();
-        let batch = set.batch(&records(&[(A, &[C]), (A, &[B])])).unwrap();
-        assert_close(&rows(&batch).concat(), &expected, 1e-5);
+        let weights = [("moverscore".to_owned(), model.clone())].into();
+        let resources = Arc::new(Resources::new(Settings { weights, ..Settings::default() }));
+        let catalogue = Catalogue::new(storymeter_neural::entries());
+        let set = MetricSet::new(&[typed], &catalogue, resources).unwrap();
+        let set = set.surveyed_on(&records([(A, C), (B, B)])).unwrap();
+        let batch = set.batch(&records([(A, C), (A, B)])).unwrap();
+        assert_close(&[batch.values(0), batch.values(1)].concat(), &expected, 1e-5);
     }
 }
 
@@ -88,7 +113,7 @@ fn moverscore_with_idf_is_that_of_the_released_code() {
 #[test]
 fn moverscore_as_hanna_is_not_quite_one_for_equal_texts() {
     let Some(model) = weights("minilm") else { return };
-    let rows = scored(&["moverscore:hanna"], &model, &[(A, &[A]), (B, &[B])]);
+    let rows = scored("moverscore:hanna", &model, &[(A, A), (B, B)]);
     for value in rows.concat() {
         let value = value.unwrap();
         assert!((0.9995..0.99995).contains(&value), "{value}");
@@ -98,8 +123,8 @@ fn moverscore_as_hanna_is_not_quite_one_for_equal_texts() {
 #[test]
 fn depthscore_is_that_of_the_released_code() {
     let Some(model) = weights("minilm") else { return };
-    let pairs: &[(&str, &[&str])] = &[(A, &[C]), (B, &[C]), (C, &[A]), (C, &[C])];
-    let rows = scored(&["depthscore"], &model, pairs);
+    let pairs = [(A, C), (B, C), (C, A), (C, C)];
+    let rows = scored("depthscore", &model, &pairs);
     let expected = [0.100_198_254_376, 0.165_826_078_957, 0.145_880_187_567, 0.0];
     assert_close(&rows.concat(), &expected, 1e-5);
 }
@@ -107,8 +132,8 @@ fn depthscore_is_that_of_the_released_code() {
 #[test]
 fn baryscore_is_that_of_the_released_code() {
     let Some(model) = weights("minilm") else { return };
-    let pairs: &[(&str, &[&str])] = &[(A, &[C]), (B, &[C]), (C, &[C])];
-    let rows = scored(&["baryscore"], &model, pairs);
+    let pairs = [(A, C), (B, C), (C, C)];
+    let rows = scored("baryscore", &model, &pairs);
     for (row, expected) in rows.iter().zip([
         [
             0.370_511,
@@ -145,7 +170,7 @@ fn baryscore_is_that_of_the_released_code() {
 #[test]
 fn baryscore_as_hanna_breaks_off_where_the_released_code_does() {
     let Some(model) = weights("minilm") else { return };
-    let rows = scored(&["baryscore:hanna"], &model, &[(A, &[C]), (B, &[C])]);
+    let rows = scored("baryscore:hanna", &model, &[(A, C), (B, C)]);
     for (row, (w, last)) in rows.iter().zip([(0.370_511, 6.060_1e-8), (0.690_090, 2.162_6e-13)]) {
         assert_close(&row[..1], &[w], 0.02 * w);
         assert_close(&row[7..], &[last], 0.05 * last);

@@ -77,6 +77,18 @@ pub fn write_encoder_only(folder: &Path) {
     fs::write(&path, Parameters { tensors }.to_bytes(&path).unwrap()).unwrap();
 }
 
+/// Writes the same model with a head for answers in place of the one for masked words.
+pub fn write_answer_model(folder: &Path) {
+    write_masked_model(folder);
+    let path = folder.join("model.safetensors");
+    let mut shapes = masked_shapes(VOCABULARY, 512);
+    shapes.retain(|(name, _)| !name.starts_with("cls."));
+    shapes.push(("qa_outputs.weight".to_owned(), vec![2, 32]));
+    shapes.push(("qa_outputs.bias".to_owned(), vec![2]));
+    let tensors = filled(shapes);
+    fs::write(&path, Parameters { tensors }.to_bytes(&path).unwrap()).unwrap();
+}
+
 /// The names and shapes of the tensors of the tiny masked-word model.
 fn masked_shapes(vocabulary: usize, positions: usize) -> Vec<(String, Vec<usize>)> {
     let (hidden, wide) = (32, 64);

@@ -196,7 +196,9 @@ impl EndMark<'_> {
             return !self.next.starts_with(char::is_lowercase) && !self.next_is_mark();
         }
         let last = lower.rsplit('-').next().unwrap_or(&lower);
-        if is_dotted(&lower) || is_listed(ABBREVIATIONS, &lower) || is_listed(ABBREVIATIONS, last) {
+        // Newspapers write "for example".
+        let dotted = is_dotted(&lower) && !matches!(&*lower, "e.g" | "i.e");
+        if dotted || is_listed(ABBREVIATIONS, &lower) || is_listed(ABBREVIATIONS, last) {
             return self.next_starts();
         }
         true

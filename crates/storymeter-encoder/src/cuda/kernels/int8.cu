@@ -490,16 +490,3 @@ ATTEND(1)
 ATTEND(2)
 ATTEND(3)
 ATTEND(4)
-
-// The first row of each story, or the mean of its rows.
-extern "C" __global__ void pool_rows(const float* x, const u32* bounds, u32 width, u32 mean, float* out) {
-    u32 first = bounds[blockIdx.x], last = bounds[blockIdx.x + 1];
-    for (u32 col = threadIdx.x; col < width; col += blockDim.x) {
-        double sum = x[(u64)first * width + col];
-        if (mean) {
-            for (u32 row = first + 1; row < last; row++) sum += x[(u64)row * width + col];
-            sum /= (double)(last - first);
-        }
-        out[(u64)blockIdx.x * width + col] = (float)sum;
-    }
-}

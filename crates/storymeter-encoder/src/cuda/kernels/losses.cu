@@ -259,16 +259,6 @@ extern "C" __global__ void adam(
     }
 }
 
-extern "C" __global__ void to_activations(const float* x, u64 count, T* out) {
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count) store1(out + i, x[i]);
-}
-
-extern "C" __global__ void from_activations(const T* x, u64 count, float* out) {
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count) out[i] = load1(x + i);
-}
-
 // The bias of every distance, head by head, from the table of buckets x heads.
 extern "C" __global__ void relative_table(const float* weights, const u32* buckets, u32 span, u32 heads, float* table) {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;

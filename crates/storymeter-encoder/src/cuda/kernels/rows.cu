@@ -222,25 +222,6 @@ extern "C" __global__ void add_partials(const float* partial, u32 parts, u32 str
     }
 }
 
-#define GELU_ERF 0
-#define GELU_TANH 1
-
-__device__ __forceinline__ float activation(float x, u32 kind) {
-    if (kind == GELU_ERF) return 0.5f * x * (1.0f + erff(x * 0.70710678f));
-    if (kind == GELU_TANH) return 0.5f * x * (1.0f + tanhf(0.7978846f * (x + 0.044715f * x * x * x)));
-    return fmaxf(x, 0.0f);
-}
-
-__device__ __forceinline__ float slope(float x, u32 kind) {
-    if (kind == GELU_ERF)
-        return 0.5f * (1.0f + erff(x * 0.70710678f)) + x * 0.3989423f * __expf(-0.5f * x * x);
-    if (kind == GELU_TANH) {
-        float t = tanhf(0.7978846f * (x + 0.044715f * x * x * x));
-        return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * 0.7978846f * (1.0f + 3.0f * 0.044715f * x * x);
-    }
-    return x > 0.0f ? 1.0f : 0.0f;
-}
-
 extern "C" __global__ void activate(const T* x, T* out, u64 vectors, u32 kind) {
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= vectors) return;

@@ -68,7 +68,13 @@ impl GgufFile {
                 found.push(Found { name, listed, arrangement });
             }
         }
-        Ok(GgufFile { content, facts, data, tensors: found, places, config })
+        let mut file = GgufFile { content, facts, data, tensors: found, places, config };
+        if let Some(factors) = file.get("rope_freqs.weight")?
+            && let Some(scaling) = names::llama3_scaling(&factors.data, &file.config)
+        {
+            file.config.insert("rope_scaling".into(), scaling);
+        }
+        Ok(file)
     }
 
     /// The fields of a `config.json`.
@@ -102,7 +108,8 @@ impl GgufFile {
             dimensions.iter().rev().map(|n| usize::try_from(*n).unwrap_or(usize::MAX)).collect();
         let (numbers, bytes) = kind.block();
         let count = elements(&shape).ok_or_else(|| error(format!("has the shape {shape:?}")))?;
-        if shape.last().map_or(1, |width| *width as u64) % numbers != 0 {
+        let width = shape.last().map_or(1, |width| *width as u64);
+        if !width.is_multiple_of(numbers) {
             return Err(error(format!("a row of {shape:?} is no whole number of blocks")));
         }
         // No product overflows, because there are fewer than 2^48 numbers of at most 8 bytes.

@@ -235,8 +235,8 @@ impl Reader<'_> {
             Some(_) => return Err("rope.scaling.type is not a text".into()),
         };
         if has_factors {
-            // The file has a factor for each frequency, as computed for Llama 3.1. What they were
-            // computed from is not in it.
+            // The file has a factor for each frequency. What they were computed from is found
+            // when they are read; until then, this says that there is something.
             config.insert("rope_scaling".into(), json!({"rope_type": "factors"}));
         } else if let Some(kind) = scaling {
             let factor = self.float("rope.scaling.factor")?.unwrap_or(1.0);
@@ -260,6 +260,32 @@ impl Reader<'_> {
     }
 }
 
+/// `rope_scaling` of Llama 3.1 and later, if it gives these factors of the frequencies. The file
+/// has only the factors; the other numbers are the same in all of these models.
+pub(super) fn llama3_scaling(factors: &[f32], config: &Map<String, Value>) -> Option<Value> {
+    const LOW: f64 = 1.0;
+    const HIGH: f64 = 4.0;
+    const ORIGINAL: f64 = 8192.0;
+    let number = |field: &str| config.get(field).and_then(Value::as_f64);
+    let theta = number("rope_theta")?;
+    let width = number("head_dim")
+        .or_else(|| Some(number("hidden_size")? / number("num_attention_heads")?))?;
+    let factor = f64::from(factors.iter().copied().fold(1.0, f32::max));
+    let is_expected = |(pair, found): (usize, &f32)| {
+        let frequency = theta.powf(-2.0 * pair as f64 / width);
+        let turns = ORIGINAL * frequency / std::f64::consts::TAU;
+        let mix = ((turns - LOW) / (HIGH - LOW)).clamp(0.0, 1.0);
+        let expected = 1.0 / ((1.0 - mix) / factor + mix);
+        (f64::from(*found) - expected).abs() < 1e-4 * expected
+    };
+    (factors.len() as f64 * 2.0 == width && factors.iter().enumerate().all(is_expected)).then(
+        || {
+            json!({"rope_type": "llama3", "factor": factor, "low_freq_factor": LOW,
+            "high_freq_factor": HIGH, "original_max_position_embeddings": ORIGINAL})
+        },
+    )
+}
+
 fn fields(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
@@ -270,6 +296,13 @@ fn fields(value: Value) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// By the formula in `convert_hf_to_gguf.py`, evaluated in Python.
+    const LLAMA_3_2: [f32; 32] = [
+        1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.651329,
+        3.292262, 9.666729, 32.0, 32.0, 32.0, 32.0, 32.0, 32.0, 32.0, 32.0, 32.0, 32.0, 32.0, 32.0,
+        32.0, 32.0,
+    ];
 
     #[test]
     fn halves_of_heads_that_take_turns_are_put_one_after_the_other() {
@@ -288,6 +321,20 @@ mod tests {
         assert_eq!((shape, data), (vec![3, 2], vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0]));
         assert!(Arrangement::Transposed.undo(vec![6], vec![0.0; 6]).is_err());
         assert!(Arrangement::Transposed.undo(vec![0, 1 << 60], Vec::new()).is_err());
+    }
+
+    #[test]
+    fn the_factors_of_llama_3_2_are_recognised() {
+        // Llama-3.2-1B: heads of 64 channels. The first and last factors, and two between them, are
+        // what llama.cpp's converter computes.
+        let config = fields(json!({"rope_theta": 500_000.0, "head_dim": 64}));
+        let mut factors = vec![1.0; 32];
+        factors[15..].fill(32.0);
+        assert_eq!(llama3_scaling(&factors, &config), None, "no mixture in the middle");
+        let scaling = llama3_scaling(&LLAMA_3_2, &config).unwrap();
+        assert_eq!((&scaling["rope_type"], &scaling["factor"]), (&"llama3".into(), &32.0.into()));
+        assert_eq!(llama3_scaling(&LLAMA_3_2[1..], &config), None);
+        assert_eq!(llama3_scaling(&[], &Map::new()), None);
     }
 
     #[test]

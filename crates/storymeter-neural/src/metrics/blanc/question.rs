@@ -1,7 +1,7 @@
 //! Sentences with hidden words, as a masked-word model is asked for them.
 
 use storymeter_encoder::{Stream, Tokenizer};
-use storymeter_text::sentence;
+use storymeter_text::sentence::{PunktQuotes, split_like_punkt};
 use unicode_normalization::UnicodeNormalization;
 
 use super::masking;
@@ -40,6 +40,8 @@ pub(super) struct Vocabulary<'a> {
     filler: u32,
     /// The most tokens of a question, special tokens included.
     longest: usize,
+    /// The quotation marks at which sentences may end.
+    quotes: PunktQuotes,
 }
 
 /// The questions about a document, and whether all of it and of the helping text was used.
@@ -51,21 +53,26 @@ pub(super) struct Asked {
 impl<'a> Vocabulary<'a> {
     /// The vocabulary of a model, unless it has no token for hidden words or for the ends of a
     /// text.
-    pub(super) fn new(tokenizer: &'a Tokenizer, longest: usize) -> Option<Self> {
+    pub(super) fn new(
+        tokenizer: &'a Tokenizer,
+        longest: usize,
+        quotes: PunktQuotes,
+    ) -> Option<Self> {
         let filler = tokenizer.id(".").or(tokenizer.unk())?;
         let ends = [tokenizer.start()?, tokenizer.end()?];
-        Some(Self { tokenizer, ends, mask: tokenizer.mask()?, filler, longest })
+        Some(Self { tokenizer, ends, mask: tokenizer.mask()?, filler, longest, quotes })
     }
 
     /// The tokens of a text, without special tokens.
     pub(super) fn tokens(&self, text: &str) -> Vec<u32> {
-        self.tokenizer.tokenize(text).iter().map(|token| token.id).collect()
+        self.tokenizer.encode_plain(text)
     }
 
     /// The tokens of each sentence of a text.
     pub(super) fn sentences(&self, text: &str) -> Vec<Vec<u32>> {
         let text: String = text.nfkd().collect();
-        sentence::split(&text).iter().map(|span| self.tokens(span.of(&text))).collect()
+        let sentences = split_like_punkt(&text, self.quotes);
+        sentences.iter().map(|span| self.tokens(span.of(&text))).collect()
     }
 
     /// The questions about a document without help.

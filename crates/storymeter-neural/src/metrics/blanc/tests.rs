@@ -23,7 +23,7 @@ fn hidden(questions: &[Question]) -> usize {
 #[test]
 fn the_questions_of_help_have_the_prompt_or_full_stops_before_the_sentence() {
     let (_folder, tokenizer) = folder();
-    let vocabulary = Vocabulary::new(&tokenizer, 512).unwrap();
+    let vocabulary = Vocabulary::new(&tokenizer, 512, PunktQuotes::All).unwrap();
     let (document, help) = (vocabulary.sentences(A), vocabulary.sentences(Q));
     let (with, without) = vocabulary.with_and_without_help(&document, &help);
     assert_eq!(with.questions.len() + without.len(), 12);
@@ -46,7 +46,7 @@ fn the_questions_of_help_have_the_prompt_or_full_stops_before_the_sentence() {
 #[test]
 fn the_tiny_model_answers_like_blanc() {
     let (folder, tokenizer) = folder();
-    let vocabulary = Vocabulary::new(&tokenizer, 512).unwrap();
+    let vocabulary = Vocabulary::new(&tokenizer, 512, PunktQuotes::All).unwrap();
     let (document, help) = (vocabulary.sentences(A), vocabulary.sentences(Q));
     let (with, without) = vocabulary.with_and_without_help(&document, &help);
     let expected = ([4072, 12218, 13673, 29662], [4072, 25227, 13673, 29662]);
@@ -74,7 +74,7 @@ fn the_tiny_model_answers_like_blanc() {
 #[test]
 fn lessons_are_masked_chunks() {
     let (_folder, tokenizer) = folder();
-    let vocabulary = Vocabulary::new(&tokenizer, 512).unwrap();
+    let vocabulary = Vocabulary::new(&tokenizer, 512, PunktQuotes::All).unwrap();
     let lessons = vocabulary.lessons(&vocabulary.tokens(A), Stream::new(1));
     let lengths: Vec<usize> = lessons.iter().map(|lesson| lesson.masked.ids.len()).collect();
     assert_eq!(lengths, [41, 41, 9, 9, 34, 34]);
@@ -84,7 +84,7 @@ fn lessons_are_masked_chunks() {
 #[test]
 fn a_tenth_of_the_hidden_words_is_replaced_and_a_tenth_is_visible() {
     let (_folder, tokenizer) = folder();
-    let vocabulary = Vocabulary::new(&tokenizer, 512).unwrap();
+    let vocabulary = Vocabulary::new(&tokenizer, 512, PunktQuotes::All).unwrap();
     let text = vocabulary.tokens(&format!("{A} ").repeat(100));
     let lessons = vocabulary.lessons(&text, Stream::new(1));
     assert_eq!(lessons, vocabulary.lessons(&text, Stream::new(1)));
@@ -111,7 +111,7 @@ fn a_tenth_of_the_hidden_words_is_replaced_and_a_tenth_is_visible() {
 #[test]
 fn compatible_characters_are_one_when_words_are_guessed_but_not_when_they_are_learnt() {
     let (_folder, tokenizer) = folder();
-    let vocabulary = Vocabulary::new(&tokenizer, 512).unwrap();
+    let vocabulary = Vocabulary::new(&tokenizer, 512, PunktQuotes::All).unwrap();
     assert_eq!(vocabulary.sentences("ﬂame"), [[8457]]);
     assert_eq!(vocabulary.tokens("ﬂame"), [tokenizer.unk().unwrap()]);
     assert_eq!(vocabulary.sentences(" \n"), Vec::<Vec<u32>>::new());

@@ -138,10 +138,14 @@ mod tests {
     }
 
     fn pupil() -> Pupil<Cpu> {
+        pupil_on(Cpu::default())
+    }
+
+    fn pupil_on<B: Backend>(backend: B) -> Pupil<B> {
         let folder = tempfile::tempdir().unwrap();
         support::write_masked_model(folder.path());
         let weights = MaskedWordWeights::open(folder.path()).unwrap();
-        Pupil::new(Cpu::default(), &weights).unwrap()
+        Pupil::new(backend, &weights).unwrap()
     }
 
     fn fixture() -> Value {
@@ -149,20 +153,21 @@ mod tests {
         serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
     }
 
-    #[test]
-    fn sixty_steps_without_dropout_are_pytorchs() {
-        let (fixture, mut pupil) = (fixture(), pupil());
+    /// Lets a copy of the tiny model learn for sixty steps without dropout, and compares guesses,
+    /// logits and losses with PyTorch's.
+    fn learns_like_pytorch<B: Backend>(mut pupil: Pupil<B>, tolerance: f64) {
+        let fixture = fixture();
         let (lessons, asked) = (questions(&fixture["lessons"]), questions(&fixture["questions"]));
-        let check = |pupil: &Pupil<Cpu>, predictions: &str, logits: &str| {
+        let check = |pupil: &Pupil<B>, predictions: &str, logits: &str| {
             let found: Vec<f64> =
                 pupil.predictions(&asked).unwrap().into_iter().map(f64::from).collect();
             assert_eq!(found, list(&fixture[predictions]), "{predictions}");
             let mut expected = list(&fixture[logits]).into_iter();
             pupil
                 .each_logits(&asked, |row| {
-                    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                    let largest = f64::from(row.iter().copied().fold(f32::NEG_INFINITY, f32::max));
                     let expected = expected.next().unwrap();
-                    assert!((f64::from(largest) - expected).abs() < 1e-4, "{largest} {expected}");
+                    assert!((largest - expected).abs() < tolerance, "{largest} {expected}");
                 })
                 .unwrap();
             assert_eq!(expected.next(), None, "a row per hidden word");
@@ -172,9 +177,22 @@ mod tests {
         let expected = list(&fixture["losses"]);
         assert_eq!(losses.len(), expected.len());
         for (step, (loss, expected)) in losses.iter().zip(&expected).enumerate() {
-            assert!((loss - expected).abs() < 1e-4, "step {step}: {loss}, PyTorch {expected}");
+            assert!((loss - expected).abs() < tolerance, "step {step}: {loss}, not {expected}");
         }
         check(&pupil, "predictions_after", "largest_logits_after");
+    }
+
+    #[test]
+    fn sixty_steps_without_dropout_are_pytorchs() {
+        learns_like_pytorch(pupil(), 1e-4);
+    }
+
+    #[cfg(feature = "cuda")]
+    #[test]
+    #[ignore = "needs an NVIDIA GPU"]
+    fn sixty_steps_on_a_gpu_are_pytorchs() {
+        let gpu = storymeter_encoder::cuda::Cuda::<f32>::open(0).unwrap();
+        learns_like_pytorch(pupil_on(gpu), 2e-3);
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn difficult_texts_have_hugging_faces_tokens() {
     let config = Config::from_fields(opened.config.clone(), PathBuf::from("smollm2")).unwrap();
     let tokenizer = opened.tokenizer.load(&config).unwrap();
     let json: Value =
-        serde_json::from_str(include_str!("fixtures/bpe_smollm2.json")).expect("a fixture");
+        serde_json::from_str(include_str!("fixtures/bpe/smollm2.json")).expect("a fixture");
     let rows = json["texts"].as_array().unwrap();
     assert!(rows.len() > 20);
     for row in rows {
