@@ -205,6 +205,15 @@ fn find(request: &Request<'_>, usual_name: &str) -> Result<Found, MetricError> {
             let name = name.map_or_else(|| folder_name(path), str::to_owned);
             return Ok(Found { name, path: path.clone() });
         }
+        Some((path, _))
+            if path.is_absolute() || path.starts_with(".") || path.starts_with("..") =>
+        {
+            return Err(MetricError::NoWeights {
+                metric: request.key.to_owned(),
+                files: format!("a folder with {FILES}"),
+                searched: vec![path.clone()],
+            });
+        }
         // What is not a path may be the usual name of another model.
         Some((path, _)) => (path.to_string_lossy().into_owned(), vec![path.clone()]),
         None => (usual_name.to_owned(), Vec::new()),

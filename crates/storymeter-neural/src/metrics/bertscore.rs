@@ -186,7 +186,7 @@ impl BertScore {
             None => usual_layer(model.name()).ok_or_else(|| MetricError::Failed {
                 metric: request.key.to_owned(),
                 source: format!(
-                    "the best layer of the model \"{}\" is not known: choose one with the option \
+                    "the best layer of the model {} is not known: choose one with the option \
                      layer-N, such as bertscore:layer-9",
                     excerpt(model.name(), 60)
                 )
