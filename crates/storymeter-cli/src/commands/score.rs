@@ -45,6 +45,7 @@ Examples:
   storymeter score stories.jsonl --explain
   storymeter score stories.jsonl --metric bleu,rouge:hanna -o scores.jsonl
   storymeter score stories.txt --references references.txt --metric chrf,ter
+  storymeter score stories.jsonl --metric perplexity --weights perplexity=model.gguf
   storymeter score stories.jsonl --metric bleu --against baseline
   storymeter score new.jsonl --metric union,bleu --fail-under union=0.5 --fail-under bleu=20")]
 pub struct ScoreArgs {
@@ -57,13 +58,16 @@ pub struct ScoreArgs {
     /// name of a model (`storymeter model list`). The default model is part of the program
     #[arg(long, value_name = "DIR|FILE|NAME")]
     model: Option<PathBuf>,
-    /// The folder with the weights or tables of a metric. NAME is the id of a metric, such as
-    /// meteor, or the usual name of a model. The option may be given several times
+    /// The folder or file with the weights or tables of a metric. NAME is the id of a metric, such
+    /// as bertscore, or the usual name of a model, such as roberta-large. Models that are not named
+    /// are looked for in the folders of STORYMETER_MODELS and in the local cache of Hugging Face.
+    /// The option may be given several times
     #[arg(long, value_name = "NAME=DIR", value_parser = name_and_folder)]
     weights: Vec<(String, PathBuf)>,
     /// The number format in which neural networks multiply. The default of union is int8, which
-    /// gives the same scores on the CPU and on a GPU, to the last digit. f32 is slower; a model
-    /// file, whose weights are int8, supports it only on a GPU. f16 and bf16 need a GPU
+    /// gives the same scores on the CPU and on a GPU, to the last digit. The default of all other
+    /// metrics is f32, which is slower and more exact; a model file of union, whose weights are
+    /// int8, supports it only on a GPU. f16 and bf16 need a GPU
     #[arg(long, value_name = "PRECISION")]
     precision: Option<PrecisionArg>,
     /// Where neural networks compute: cpu, or cuda for an NVIDIA GPU (the first one of
