@@ -70,5 +70,5 @@ fn a_model_without_the_head_is_refused() {
     let expected = format!("metric \"summaqa\": the model {name} has no head for answers");
     assert_eq!(error, expected);
     let error = score(&["summaqa"], Path::new("/nowhere"), &[], 1).err().unwrap().to_string();
-    assert!(error.starts_with("metric \"summaqa\" needs a folder of the model"), "{error}");
+    assert!(error.starts_with("metric \"summaqa\" needs a folder with config.json"), "{error}");
 }
