@@ -1,4 +1,4 @@
-//! BLANC on the tiny model, whose golden numbers come from blanc 0.3.4 (neural.md, section 17).
+//! BLANC on the tiny model, whose golden numbers come from blanc 0.3.4.
 
 #[path = "support/scoring.rs"]
 mod scoring;

@@ -93,7 +93,7 @@ pub(super) fn fit(sentence: usize, help: &[usize], longest: usize) -> (usize, Ra
 mod tests {
     use super::*;
 
-    /// The pieces of the texts of neural.md, section 17, sentence by sentence.
+    /// The pieces of the texts of the golden numbers, sentence by sentence.
     const A: [&str; 3] = [
         "the old lighthouse keeper climbed the stairs every night .",
         "one stormy evening the lamp went dark , and he lit a small candle instead .",

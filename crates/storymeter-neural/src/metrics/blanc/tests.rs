@@ -1,4 +1,4 @@
-//! The questions about the texts of neural.md, section 17, and what the tiny model answers.
+//! The questions about the texts of the golden numbers, and what the tiny model answers.
 
 use storymeter_encoder::{Config, Device, Model, Precision, Tokenizer};
 use tempfile::TempDir;
