@@ -63,22 +63,8 @@ fn metric(error: &MetricError) -> Option<String> {
         MetricError::Lacks { what, .. } if what.contains("prompt") => {
             Some("add it to the stories as the field \"prompt\"".to_owned())
         }
-        MetricError::NoWeights { metric, files, .. } => {
-            // Files that are named by themselves, beside the folder of a model.
-            let of_files = [
-                ("baselines", "bertscore-baseline=FILE"),
-                ("tables of S3", "s3-tables=DIR"),
-                ("word vectors", "word-vectors=FILE"),
-                ("stop words", "supert-stop-words=FILE"),
-            ];
-            let named = of_files.iter().find(|(what, _)| files.contains(what));
-            Some(match named {
-                Some((_, named)) => format!("name them with --weights {named}"),
-                None => {
-                    let id = metric.split(':').next().unwrap_or(metric);
-                    format!("name the folder with --weights {id}=DIR")
-                }
-            })
+        MetricError::NoWeights { name, .. } => {
+            Some(format!("name the folder or file with --weights {name}=PATH"))
         }
         MetricError::Device { problem: DeviceProblem::Precision, .. } => {
             Some("--device cuda computes on a GPU, and int8 is the precision of the CPU".to_owned())

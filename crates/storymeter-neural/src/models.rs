@@ -211,6 +211,7 @@ fn find(request: &Request<'_>, usual_name: &str) -> Result<Found, MetricError> {
             return Err(MetricError::NoWeights {
                 metric: request.key.to_owned(),
                 files: format!("a folder with {FILES}"),
+                name: request.id.to_owned(),
                 searched: vec![path.clone()],
             });
         }
@@ -226,6 +227,7 @@ fn find(request: &Request<'_>, usual_name: &str) -> Result<Found, MetricError> {
     Err(MetricError::NoWeights {
         metric: request.key.to_owned(),
         files: format!("a folder of the model {wanted} with {FILES}"),
+        name: request.id.to_owned(),
         searched,
     })
 }

@@ -35,6 +35,7 @@ pub(crate) fn find(request: &Request<'_>, wanted: &Wanted<'_>) -> Result<PathBuf
     Err(MetricError::NoWeights {
         metric: request.key.to_owned(),
         files: wanted.description.to_owned(),
+        name: wanted.names.first().copied().unwrap_or(request.id).to_owned(),
         searched,
     })
 }

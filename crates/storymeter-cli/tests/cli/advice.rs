@@ -89,8 +89,12 @@ fn missing_weights_are_named_with_all_places_and_the_option() {
     for part in [
         "metric \"depthscore\" needs a folder of the model bert-base-uncased with config.json",
         "models/bert-base-uncased or hub/models--bert-base-uncased",
-        "--weights depthscore=DIR",
+        "--weights depthscore=PATH",
     ] {
         run = run.fails_with(part);
     }
+    // Tables have names of their own.
+    let run =
+        sandbox.run_with("score stories.jsonl --metric s3", &[("STORYMETER_MODELS", "models")]);
+    run.fails_with("--weights s3-tables=PATH");
 }

@@ -329,7 +329,7 @@ fn weights_that_are_missing_are_named_with_the_option_that_finds_them() {
     nothing_half_written(
         &sandbox,
         "score stories.jsonl --metric meteor:hanna -o out.jsonl",
-        "but no folder with them was named (name the folder with --weights meteor=DIR)",
+        "but no folder with them was named (name the folder or file with --weights meteor=PATH)",
     );
     nothing_half_written(
         &sandbox,

@@ -83,6 +83,9 @@ pub enum MetricError {
         metric: String,
         /// Which files.
         files: String,
+        /// The name in [`Settings::weights`](crate::Settings::weights) under which they can be
+        /// given.
+        name: String,
         /// Where they were looked for.
         searched: Vec<PathBuf>,
     },

@@ -63,14 +63,7 @@ impl<B: Backend> Network<B> {
         (rows, targets, weights): (&[u32], &[u32], &[f32]),
         loss: usize,
     ) {
-        assert!(
-            rows.len() == targets.len() && rows.len() == weights.len(),
-            "one target and one weight per row"
-        );
-        assert!(
-            targets.iter().all(|target| (*target as usize) < head.outputs),
-            "targets are outputs"
-        );
+        assert_fit((rows, targets, weights), head.outputs);
         if rows.is_empty() {
             return;
         }
@@ -136,14 +129,7 @@ impl<B: Backend> Network<B> {
         (rows, targets, weights): (&[u32], &[u32], &[f32]),
         loss: usize,
     ) {
-        assert!(
-            rows.len() == targets.len() && rows.len() == weights.len(),
-            "one target and one weight per row"
-        );
-        assert!(
-            targets.iter().all(|target| (*target as usize) < head.words.outputs),
-            "targets are words"
-        );
+        assert_fit((rows, targets, weights), head.words.outputs);
         if rows.is_empty() {
             return;
         }
@@ -221,4 +207,13 @@ impl<B: Backend> Network<B> {
             }
         }
     }
+}
+
+/// Checks that every row has a target among the outputs, and a weight.
+fn assert_fit((rows, targets, weights): (&[u32], &[u32], &[f32]), outputs: usize) {
+    assert!(
+        rows.len() == targets.len() && rows.len() == weights.len(),
+        "one target and one weight per row"
+    );
+    assert!(targets.iter().all(|target| (*target as usize) < outputs), "targets are outputs");
 }

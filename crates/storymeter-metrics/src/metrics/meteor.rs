@@ -92,6 +92,7 @@ fn build(request: &Request<'_>) -> Result<Box<dyn Metric>, MetricError> {
             return Err(MetricError::NoWeights {
                 metric: request.key.to_owned(),
                 files: "METEOR's tables (meteor-1.5.jar and paraphrase-en.gz)".to_owned(),
+                name: request.id.to_owned(),
                 searched: Vec::new(),
             });
         }

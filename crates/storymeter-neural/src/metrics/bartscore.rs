@@ -37,10 +37,11 @@ use std::sync::Arc;
 
 use storymeter_core::{
     Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range,
-    Request, Resources, Rows, Value, finite_or,
+    Request, Resources, Rows, Value,
 };
 use storymeter_encoder::{Batch, Outputs, Tokenizer};
 
+use crate::absent::{Reason, row, row_values};
 use crate::models::{OpenModel, failed};
 
 /// The usual model.
@@ -70,7 +71,7 @@ fn build(request: &Request<'_>) -> Result<Box<dyn Metric>, MetricError> {
     }
     model.tokenizer(request.key)?;
     let (largest, whole) = (request.has("max"), request.has("whole"));
-    let description = request.describe().family(["sh", "hs", "ps", "sp"]).width(4).in_batches();
+    let description = request.describe().family(["sh", "hs", "ps", "sp"]).width(8).in_batches();
     let signature = model
         .sign(description.signature.clone())
         .with("references", "r", if largest { "max" } else { "mean" })
@@ -84,6 +85,22 @@ struct BartScore {
     largest: bool,
     whole: bool,
     description: Description,
+}
+
+/// Why a score is absent.
+#[derive(Clone, Copy)]
+enum Lacks {
+    Reference = 1,
+    Prompt,
+}
+
+impl Reason for Lacks {
+    const ALL: &'static [(usize, &'static str)] =
+        &[(1, "the story has no reference"), (2, "the story has no prompt")];
+
+    fn number(self) -> usize {
+        self as usize
+    }
 }
 
 /// One text given another, by their places in the list of texts.
@@ -122,7 +139,7 @@ impl Metric for BartScore {
         &self.description
     }
 
-    /// The row of a story: its four scores, NaN where there is no such text.
+    /// The row of a story: its four scores, and why a score is absent.
     fn rows(&self, stories: &[Prepared<'_>], _: &Resources) -> Result<Rows, MetricError> {
         let tokenizer = self.model.tokenizer(&self.description.key)?;
         let longest = self.model.longest();
@@ -148,22 +165,23 @@ impl Metric for BartScore {
         }
         let pairs = wanted.iter().flatten().flatten().copied();
         let scores = self.scores(&texts.pieces, pairs)?;
-        let combined = |pairs: &Vec<Pair>| -> f64 {
+        let combined = |(pairs, lacks): (&Vec<Pair>, Lacks)| {
             let each = pairs.iter().map(|pair| scores[pair]);
             match self.largest {
-                true => each.fold(f64::NAN, f64::max),
-                false => each.sum::<f64>() / pairs.len() as f64,
+                true => each.reduce(f64::max).ok_or(lacks),
+                false if pairs.is_empty() => Err(lacks),
+                false => Ok(each.sum::<f64>() / pairs.len() as f64),
             }
         };
-        let values = wanted.iter().flatten().map(combined).collect();
-        Ok(Rows::from_values(4, values).truncated(truncated))
+        let values = wanted.iter().flat_map(|[sh, hs, ps, sp]| {
+            use Lacks::{Prompt, Reference};
+            row([(sh, Reference), (hs, Reference), (ps, Prompt), (sp, Prompt)].map(combined))
+        });
+        Ok(Rows::from_values(8, values.collect()).truncated(truncated))
     }
 
     fn values(&self, row: &[f64], values: &mut [Value]) {
-        for (at, value) in values.iter_mut().enumerate() {
-            let lacking = ["no reference", "no reference", "no prompt", "no prompt"][at];
-            *value = finite_or(row[at], &format!("the story has {lacking}"));
-        }
+        row_values::<Lacks>(row, values);
     }
 }
 

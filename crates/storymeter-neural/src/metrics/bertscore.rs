@@ -351,7 +351,7 @@ fn baseline(
     model: &OpenModel,
     layer: usize,
 ) -> Result<[f64; 3], MetricError> {
-    let named = request.resources.settings().weights.get("bertscore-baseline");
+    let named = request.resources.settings().weights.get(BASELINE_NAME);
     let path = named.cloned().unwrap_or_else(|| model.path().join("rescale_baseline.tsv"));
     if !path.exists() {
         return Err(MetricError::NoWeights {
@@ -360,11 +360,15 @@ fn baseline(
                 "a file of baselines for the model {} in the format of bert-score",
                 excerpt(model.name(), 60)
             ),
+            name: BASELINE_NAME.to_owned(),
             searched: vec![path],
         });
     }
     Ok(read_baseline(&path, layer)?)
 }
+
+/// The name under which the user gives a file of baselines.
+const BASELINE_NAME: &str = "bertscore-baseline";
 
 /// Reads a file with the header `LAYER,P,R,F` and one line per layer.
 fn read_baseline(path: &Path, layer: usize) -> Result<[f64; 3], Error> {

@@ -35,8 +35,8 @@ use std::ops::Range as Span;
 use std::sync::Arc;
 
 use storymeter_core::{
-    Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range,
-    Request, Resources, Rows, Value, finite_or,
+    Absence, Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision,
+    Prepared, Range, Request, Resources, Rows, Value, finite_or,
 };
 use storymeter_encoder::{Batch, Outputs, Tokenizer};
 
@@ -203,7 +203,7 @@ impl Metric for Perplexity {
         };
         values[0] = match row[1] > 0.0 {
             true => finite_or(number, "the perplexity is larger than any number"),
-            false => finite_or(f64::NAN, "the story has no token to count"),
+            false => Err(Absence::because("the story has no token to count")),
         };
     }
 }

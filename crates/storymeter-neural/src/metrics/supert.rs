@@ -148,6 +148,7 @@ impl StopWords {
                 "the stop words of all languages, a file with one word per line or the folder of \
                  NLTK's corpus stopwords, named as {STOP_WORDS_NAME}"
             ),
+            name: STOP_WORDS_NAME.to_owned(),
             searched: Vec::new(),
         })?;
         Ok(Self::read(path)?)

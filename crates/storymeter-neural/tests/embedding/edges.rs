@@ -245,8 +245,8 @@ fn a_missing_model_names_its_files_and_all_places() {
     let weights = [("depthscore".to_owned(), missing.clone())].into();
     let settings = Settings { weights, ..Settings::default() };
     match score_with(&["depthscore:symmetric"], settings, &[], 8).err().unwrap() {
-        MetricError::NoWeights { metric, files, searched } => {
-            assert_eq!(metric, "depthscore:symmetric");
+        MetricError::NoWeights { metric, files, name, searched } => {
+            assert_eq!((metric.as_str(), name.as_str()), ("depthscore:symmetric", "depthscore"));
             assert!(files.contains("config.json, model.safetensors or pytorch_model.bin"));
             assert_eq!(searched[0], missing);
         }
@@ -261,7 +261,8 @@ fn baselines_are_looked_for_beside_the_model() {
     let error = score(&["bertscore:layer-2+rescale"], model.path(), &stories, 8).err().unwrap();
     let beside = model.path().join("rescale_baseline.tsv");
     match error {
-        MetricError::NoWeights { searched, .. } => {
+        MetricError::NoWeights { name, searched, .. } => {
+            assert_eq!(name, "bertscore-baseline");
             assert_eq!(searched, std::slice::from_ref(&beside))
         }
         other => panic!("{other}"),
