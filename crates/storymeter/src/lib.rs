@@ -23,7 +23,8 @@
 //!
 //! The parts are crates of their own, and each is here under its name: [`core`], [`text`],
 //! [`perturb`], [`encoder`], [`union`], [`metrics`], [`stats`], [`meta`] and, with the feature
-//! `report`, `report`. The features `train`, `cuda` and `parquet` add training, GPUs and Parquet.
+//! `report`, `report`, and with `train`, `baselines`. The features `train`, `cuda` and `parquet` add
+//! training, GPUs and Parquet.
 #![forbid(unsafe_code)]
 
 mod corpus;
@@ -35,6 +36,8 @@ mod scorer;
 
 use std::path::Path;
 
+#[cfg(feature = "train")]
+pub use storymeter_baselines as baselines;
 pub use storymeter_core as core;
 pub use storymeter_core::{Catalogue, Depth, Device, Precision, ScoreTable, Story};
 pub use storymeter_encoder as encoder;
