@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use storymeter_encoder::train::{
-    AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, Given, Linear, Network,
-    Norm, Optimiser, Part, Tables, warm_up_then_linear,
+    AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, Given, LabelLoss, Linear,
+    Network, Norm, Optimiser, Part, TableRows, Tables, warm_up_then_linear,
 };
 use storymeter_encoder::{
     Activation, Batch, Config, Error, Isa, Model, Outputs, Parameters, Precision, Stream, Tensor,
@@ -95,10 +95,11 @@ fn linear() {
 #[test]
 fn linear_with_activations() {
     let cpu = Cpu::default();
-    for activation in [Activation::GeluErf, Activation::GeluTanh, Activation::Relu] {
+    use Activation::{GeluErf, GeluTanh, Relu, Silu, Tanh};
+    for activation in [GeluErf, GeluTanh, Relu, Silu, Tanh] {
         // A large bias keeps away from the kink of the rectifier, where there is no derivative.
         let bias = numbers(35, 3).iter().map(|b| b.signum() * 30.0).collect();
-        let bias = if activation == Activation::Relu { bias } else { numbers(35, 3) };
+        let bias = if activation == Relu { bias } else { numbers(35, 3) };
         check(
             "activation",
             &[numbers(13 * 9, 1), numbers(35 * 9, 2), bias],
@@ -196,26 +197,29 @@ fn attention_with_and_without_relative_bias_and_dropout() {
 #[test]
 fn embedding() {
     let cpu = Cpu::default();
-    let (ids, places) = (vec![3, 1, 3, 0], vec![0, 1, 2, 0]);
     let tables = Tables { words: 0, positions: 1, segments: Some(2) };
     let norm = Norm { gain: 3, shift: 4, width: 6, eps: 1e-5 };
     let dropout = Dropout { rate: 0.2, stream: Stream::new(8) };
     let inputs =
         [numbers(4 * 6, 1), numbers(3 * 6, 2), numbers(2 * 6, 3), numbers(6, 4), numbers(6, 5)];
-    check(
-        "embedding",
-        &inputs,
-        |x| {
-            let [_, out] = cpu.embed(&store(&cpu, x), tables, norm, &ids, &places, dropout);
-            out
-        },
-        |x, d| {
-            let (mut store, d) = (store(&cpu, x), d.to_vec());
-            let [sum, _] = cpu.embed(&store, tables, norm, &ids, &places, dropout);
-            cpu.embed_backward(&mut store, tables, norm, &ids, &places, &sum, d, dropout);
-            gradients(&cpu, &store, 5)
-        },
-    );
+    let segments =
+        |segments| TableRows { words: vec![3, 1, 3, 0], positions: vec![0, 1, 2, 0], segments };
+    for rows in [segments(None), segments(Some(vec![0, 1, 1, 0]))] {
+        check(
+            "embedding",
+            &inputs,
+            |x| {
+                let [_, out] = cpu.embed(&store(&cpu, x), tables, norm, &rows, dropout);
+                out
+            },
+            |x, d| {
+                let (mut store, d) = (store(&cpu, x), d.to_vec());
+                let [sum, _] = cpu.embed(&store, tables, norm, &rows, dropout);
+                cpu.embed_backward(&mut store, tables, norm, &rows, &sum, d, dropout);
+                gradients(&cpu, &store, 5)
+            },
+        );
+    }
 }
 
 #[test]
@@ -249,7 +253,7 @@ fn dropout_keeps_the_mean_and_repeats_itself() {
 }
 
 #[test]
-fn cross_entropies() {
+fn losses() {
     let cpu = Cpu::default();
     let (targets, weights) = (vec![4, 0, 18], vec![1.0, 0.5, 2.0]);
     let map = Linear { weight: 0, bias: 1, inputs: 7, outputs: 19 };
@@ -272,20 +276,22 @@ fn cross_entropies() {
         },
     );
     let (map, labels) = (Linear { outputs: 1, ..map }, vec![1.0, 0.0, 1.0]);
-    check(
-        "sigmoid cross-entropy",
-        &[numbers(3 * 7, 1), numbers(7, 2), numbers(1, 3)],
-        |x| {
-            let mut store = store(&cpu, &x[1..]);
-            cpu.sigmoid_loss(&mut store, map, &x[0], 3, &labels, &weights, 2);
-            loss(&cpu, &mut store)
-        },
-        |x, d| {
-            let mut store = store(&cpu, &x[1..]);
-            let d_x = cpu.sigmoid_loss(&mut store, map, &x[0], 3, &labels, &weights, 2);
-            scaled(with_gradients(&cpu, &store, 2, d_x), d[0])
-        },
-    );
+    for kind in [LabelLoss::CrossEntropy, LabelLoss::SquaredError] {
+        check(
+            &format!("{kind:?}"),
+            &[numbers(3 * 7, 1), numbers(7, 2), numbers(1, 3)],
+            |x| {
+                let mut store = store(&cpu, &x[1..]);
+                cpu.label_loss(&mut store, map, &x[0], 3, &labels, &weights, kind, 2);
+                loss(&cpu, &mut store)
+            },
+            |x, d| {
+                let mut store = store(&cpu, &x[1..]);
+                let d_x = cpu.label_loss(&mut store, map, &x[0], 3, &labels, &weights, kind, 2);
+                scaled(with_gradients(&cpu, &store, 2, d_x), d[0])
+            },
+        );
+    }
 }
 
 /// The head is small and sits on a whole encoder, so that its gradients are compared with finite

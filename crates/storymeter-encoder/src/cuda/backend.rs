@@ -10,7 +10,8 @@ use crate::error::DeviceError;
 use crate::grid::Rounded;
 use crate::kernel::Activation;
 use crate::train::{
-    AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables,
+    AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, TableRows,
+    Tables,
 };
 
 /// The rows whose logits over a whole vocabulary are in memory at one time.
@@ -112,18 +113,21 @@ impl<N: Number> Backend for Cuda<N> {
         store: &CudaStore<N>,
         tables: Tables,
         norm: Norm,
-        ids: &Lookups,
-        places: &Lookups,
+        rows: &TableRows<Lookups>,
         dropout: Dropout,
     ) -> [Numbers<N>; 2] {
+        let TableRows { words: ids, positions: places, segments: kinds } = rows;
         let (rows, width) = (ids.count, norm.width);
         assert_eq!(places.count, rows, "one position per token");
+        assert!(kinds.as_ref().is_none_or(|kinds| kinds.count == rows), "one segment per token");
+        let kinds_bound = kinds.as_ref().map_or(1, |kinds| kinds.bound);
         self.check_norm(width);
         let (sum, out) = (self.alloc(rows * width), self.alloc(rows * width));
         let table = |tensor, bound: usize| store.weight(tensor, bound * width).first(bound * width);
         // SAFETY: there is an id and a place for each of `rows` rows, and the tables have all rows
-        // that these name; the segments have one row, gain and shift `width` numbers, and `sum` and
-        // `out` `rows` rows. `check_norm` knows a variant for the width.
+        // that these name; the segments, if they are not 0, have all rows that `kinds` names, or
+        // the first one where that is 0; gain and shift have `width` numbers, and `sum` and `out`
+        // `rows` rows. `check_norm` knows a variant for the width.
         unsafe {
             launch!(
                 self.device(),
@@ -133,7 +137,8 @@ impl<N: Number> Backend for Cuda<N> {
                 places.rows(),
                 table(tables.words, ids.bound),
                 table(tables.positions, places.bound),
-                tables.segments.map_or(0, |segments| table(segments, 1)),
+                tables.segments.map_or(0, |segments| table(segments, kinds_bound)),
+                kinds.as_ref().map_or(0, Lookups::rows),
                 table(norm.gain, 1),
                 table(norm.shift, 1),
                 norm.eps,
@@ -152,8 +157,7 @@ impl<N: Number> Backend for Cuda<N> {
         store: &mut CudaStore<N>,
         tables: Tables,
         norm: Norm,
-        ids: &Lookups,
-        places: &Lookups,
+        rows: &TableRows<Lookups>,
         sum: &Numbers<N>,
         d_out: Numbers<N>,
         dropout: Dropout,
@@ -161,13 +165,15 @@ impl<N: Number> Backend for Cuda<N> {
         let drops = (dropout, Dropout::none());
         let d = self.norm_backward(store, norm, (sum, &d_out, None), drops);
         let (device, width) = (self.device(), norm.width);
-        for (table, rows) in [(tables.words, ids), (tables.positions, places)] {
+        let segments = tables.segments.zip(rows.segments.as_ref());
+        let tables_and_rows = [(tables.words, &rows.words), (tables.positions, &rows.positions)];
+        for (table, rows) in tables_and_rows.into_iter().chain(segments) {
             let to = store.gradient(device, table, rows.bound * width);
             self.scatter_gradients(&d, rows, to, width);
         }
-        if let Some(segments) = tables.segments {
-            let to = store.gradient(device, segments, width);
-            self.column_sums((d.0.view(), ids.count), width, None, to);
+        if let (Some(table), None) = (tables.segments, &rows.segments) {
+            let to = store.gradient(device, table, width);
+            self.column_sums((d.0.view(), rows.words.count), width, None, to);
         }
     }
 
@@ -341,6 +347,14 @@ impl<N: Number> Backend for Cuda<N> {
     }
 
     #[expect(unsafe_code, reason = "launches a kernel")]
+    fn scale(&self, x: &mut Numbers<N>, factors: &Numbers<f32>) {
+        let len = x.0.len();
+        let (size, x, factors) = (Size::of(len, 256), x.0.first(len), factors.0.first(len));
+        // SAFETY: both buffers have `len` numbers.
+        unsafe { launch!(self.device(), "scale_numbers", size, x, factors, len as u64) };
+    }
+
+    #[expect(unsafe_code, reason = "launches a kernel")]
     fn gather(&self, x: &Numbers<N>, rows: &Lookups, width: usize) -> Numbers<N> {
         self.check_width(width);
         let out = self.alloc(rows.count * width);
@@ -436,7 +450,7 @@ impl<N: Number> Backend for Cuda<N> {
     }
 
     #[expect(unsafe_code, reason = "launches kernels")]
-    fn sigmoid_loss(
+    fn label_loss(
         &self,
         store: &mut CudaStore<N>,
         map: Linear,
@@ -444,6 +458,7 @@ impl<N: Number> Backend for Cuda<N> {
         rows: usize,
         labels: &Numbers<f32>,
         weights: &Numbers<f32>,
+        kind: LabelLoss,
         loss: usize,
     ) -> Numbers<N> {
         let (device, Linear { inputs, outputs, .. }) = (self.device(), map);
@@ -460,7 +475,7 @@ impl<N: Number> Backend for Cuda<N> {
         unsafe {
             launch!(
                 device,
-                "sigmoid_loss",
+                "label_loss",
                 Size::of(rows * 32, 256),
                 x_at,
                 store.weight(map.weight, outputs * inputs).first(outputs * inputs),
@@ -470,6 +485,7 @@ impl<N: Number> Backend for Cuda<N> {
                 height,
                 width,
                 columns,
+                u32::from(kind == LabelLoss::SquaredError),
                 losses.first(count),
                 d_logits_at,
                 d_x.0.first(rows * inputs)
@@ -483,7 +499,7 @@ impl<N: Number> Backend for Cuda<N> {
         unsafe {
             launch!(
                 device,
-                "sigmoid_gradients",
+                "label_gradients",
                 size,
                 x_at,
                 d_logits_at,

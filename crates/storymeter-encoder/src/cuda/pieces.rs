@@ -25,6 +25,7 @@ pub(super) fn kind(activation: Activation) -> u32 {
         Activation::Relu => 2,
         // Number 3 is no activation (`int8`).
         Activation::Silu => 4,
+        Activation::Tanh => 5,
     }
 }
 

@@ -1,6 +1,8 @@
 //! The encoder forward and backward, written once over the operations of a [`Backend`].
 
-use super::backend::{Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables};
+use super::backend::{
+    Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, TableRows, Tables,
+};
 use super::exchange::Exchange;
 use crate::batch::Batch;
 use crate::config::Config;
@@ -36,10 +38,9 @@ pub struct Network<B: Backend> {
 pub struct Trace<B: Backend> {
     tokens: usize,
     count: usize,
-    ids: B::Lookups,
-    places: B::Lookups,
+    rows: TableRows<B::Lookups>,
     pub(super) stories: B::Stories,
-    options: ForwardOptions,
+    pub(super) options: ForwardOptions,
     embedded: B::Numbers,
     layers: Vec<Kept<B>>,
     hidden: B::Numbers,
@@ -89,6 +90,8 @@ enum Spot {
     AttentionOutput = 1,
     Output = 2,
     Embeddings = 3,
+    /// BERT's pooler, which is in no layer either.
+    Pooler = 4,
 }
 
 impl<B: Backend> Network<B> {
@@ -264,14 +267,15 @@ impl<B: Backend> Network<B> {
         let first = self.config.first_position;
         let places: Vec<u32> =
             stories.flat_map(|s| (0..s[1] - s[0]).map(move |i| (first + i) as u32)).collect();
-        let (ids, places) = (b.lookups(batch.ids()), b.lookups(&places));
+        let segments = batch.segments().map(|segments| b.lookups(&segments));
+        let rows =
+            TableRows { words: b.lookups(batch.ids()), positions: b.lookups(&places), segments };
         let dropout = self.dropout(options, self.config.layers, Spot::Embeddings);
         let norm = self.norm(self.layout.norm);
-        let [embedded, hidden] = b.embed(&self.store, self.tables(), norm, &ids, &places, dropout);
+        let [embedded, hidden] = b.embed(&self.store, self.tables(), norm, &rows, dropout);
         let (tokens, count, stories) = (batch.ids().len(), batch.len(), b.stories(batch.bounds()));
         let layers = Vec::with_capacity(self.config.layers);
-        let mut trace =
-            Trace { tokens, count, ids, places, stories, options, embedded, layers, hidden };
+        let mut trace = Trace { tokens, count, rows, stories, options, embedded, layers, hidden };
         for layer in 0..self.config.layers {
             let (inner, output) = self.layer(&trace, layer, &trace.hidden);
             let input = std::mem::replace(&mut trace.hidden, output);
@@ -296,17 +300,8 @@ impl<B: Backend> Network<B> {
         }
         let (tables, norm) = (self.tables(), self.norm(self.layout.norm));
         let dropout = self.dropout(trace.options, self.config.layers, Spot::Embeddings);
-        let Trace { ids, places, embedded, .. } = &trace;
-        self.backend.embed_backward(
-            &mut self.store,
-            tables,
-            norm,
-            ids,
-            places,
-            embedded,
-            d,
-            dropout,
-        );
+        let Trace { rows, embedded, .. } = &trace;
+        self.backend.embed_backward(&mut self.store, tables, norm, rows, embedded, d, dropout);
     }
 
     fn layer(&self, trace: &Trace<B>, layer: usize, input: &B::Numbers) -> (Inner<B>, B::Numbers) {
@@ -409,6 +404,12 @@ impl<B: Backend> Network<B> {
             relative: self.layout.relative,
             dropout: self.dropout(trace.options, layer, Spot::Attention),
         }
+    }
+
+    /// The dropout of BERT's pooler. Number `i` of the pooled vector of row `r` has place
+    /// `r * hidden + i`.
+    pub(super) fn pooler_dropout(&self, options: ForwardOptions) -> Dropout {
+        self.dropout(options, self.config.layers, Spot::Pooler)
     }
 
     fn dropout(&self, options: ForwardOptions, layer: usize, spot: Spot) -> Dropout {

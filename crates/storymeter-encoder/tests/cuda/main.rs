@@ -27,8 +27,8 @@ use shape::config;
 use steps::{Leeway, fixture, pytorchs_losses};
 use storymeter_encoder::cuda::{Cuda, Number};
 use storymeter_encoder::train::{
-    AdamStep, AdamW, Attention, Backend, Cpu, Dropout, ForwardOptions, Given, Linear, Network,
-    Norm, Optimiser, Part, Tables,
+    AdamStep, AdamW, Attention, Backend, Cpu, Dropout, ForwardOptions, Given, LabelLoss, Linear,
+    Network, Norm, Optimiser, Part, TableRows, Tables,
 };
 use storymeter_encoder::{
     Activation, Config, DeviceError, Error, Family, Parameters, Rounded, Stream,
@@ -114,7 +114,7 @@ fn norm<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
     all
 }
 
-fn embedding<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
+fn embedding<B: Backend>(b: &B, rows: usize, width: usize, rate: f32, segments: bool) -> Results {
     let (words, positions) = (211, 64);
     let tensors = [words * width, positions * width, 2 * width, width, width];
     let tensors: Vec<Vec<f32>> =
@@ -129,11 +129,17 @@ fn embedding<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results
     };
     let (ids, places): (Vec<u32>, Vec<u32>) =
         (0..rows).map(|i| (id(i), (i % positions) as u32)).unzip();
-    let (ids, places) = (b.lookups(&ids), b.lookups(&places));
-    let [sum, out] = b.embed(&store, tables, norm, &ids, &places, dropout);
+    let segments: Option<Vec<u32>> =
+        segments.then(|| (0..rows).map(|i| u32::from(i % 7 > 2)).collect());
+    let rows_of_tables = TableRows {
+        words: b.lookups(&ids),
+        positions: b.lookups(&places),
+        segments: segments.map(|segments| b.lookups(&segments)),
+    };
+    let [sum, out] = b.embed(&store, tables, norm, &rows_of_tables, dropout);
     let mut all = vec![("sum", get(b, &sum)), ("out", get(b, &out))];
     let d = b.upload(&numbers(rows * width, 12));
-    b.embed_backward(&mut store, tables, norm, &ids, &places, &sum, d, dropout);
+    b.embed_backward(&mut store, tables, norm, &rows_of_tables, &sum, d, dropout);
     all.extend(gradients(
         b,
         &store,
@@ -225,8 +231,18 @@ fn losses<B: Backend>(b: &B, rows: usize, inputs: usize, outputs: usize) -> Resu
     let labels: Vec<f32> = (0..rows * 4).map(|i| (i % 3 % 2) as f32).collect();
     let weights = vec![1.0 / rows as f32; rows * 4];
     let (labels, weights) = (b.floats(&labels), b.floats(&weights));
-    let d_labels = b.sigmoid_loss(&mut store, map, &x, rows, &labels, &weights, 2);
-    let mut all = vec![("d_x of tokens", get(b, &d_tokens)), ("d_x of labels", get(b, &d_labels))];
+    let mut all = vec![("d_x of tokens", get(b, &d_tokens))];
+    let kinds = [
+        ("d_x of cross-entropy", LabelLoss::CrossEntropy),
+        ("d_x of squares", LabelLoss::SquaredError),
+    ];
+    for (loss, (name, kind)) in (2..).zip(kinds) {
+        let d = b.label_loss(&mut store, map, &x, rows, &labels, &weights, kind, loss);
+        all.push((name, get(b, &d)));
+    }
+    let mut scaled = b.upload(&numbers(rows * inputs, 1));
+    b.scale(&mut scaled, &b.floats(&numbers(rows * inputs, 8)));
+    all.push(("scaled", get(b, &scaled)));
     all.extend(gradients(b, &store, &["d_weight", "d_bias", "d_head", "d_head_bias"]));
     let sums = b.take_losses(&mut store).unwrap();
     assert_eq!(b.take_losses(&mut store).unwrap(), [0.0; 8], "losses are taken once");
@@ -342,8 +358,8 @@ fn all_of<N: Number>(
         };
     }
     for (rows, inputs, outputs) in [(1, 8, 8), (13, 32, 96), (513, 384, 1536), (1001, 768, 768)] {
-        use Activation::{GeluErf, GeluTanh, Relu, Silu};
-        for activation in [GeluErf, GeluTanh, Relu, Silu] {
+        use Activation::{GeluErf, GeluTanh, Relu, Silu, Tanh};
+        for activation in [GeluErf, GeluTanh, Relu, Silu, Tanh] {
             let case = format!("linear {rows} x {inputs} to {outputs}, {activation:?}");
             both!(&case, linear, (rows, inputs, outputs), activation);
         }
@@ -351,13 +367,10 @@ fn all_of<N: Number>(
     for (rows, width) in [(1, 8), (5, 256), (333, 384), (2001, 768), (65, 1024)] {
         for rate in [0.0, 0.1] {
             both!(&format!("norm {rows} x {width}, dropout {rate}"), norm, rows, width, rate);
-            both!(
-                &format!("embedding {rows} x {width}, dropout {rate}"),
-                embedding,
-                rows,
-                width,
-                rate
-            );
+            for segments in [false, true] {
+                let case = format!("embedding {rows} x {width}, dropout {rate}, {segments}");
+                both!(&case, embedding, rows, width, rate, segments);
+            }
         }
     }
     let lengths: &[&[usize]] = &[&[1], &[7, 1, 16, 17, 64, 65], &[63, 512, 100, 129, 2]];
