@@ -99,7 +99,8 @@ impl Settings {
 
     fn schedule_fault(&self) -> Option<Fault> {
         let short = self.schedule_epochs > 0 && self.schedule_epochs < self.epochs;
-        let problem = || format!("is {}, less than the {} epochs", self.schedule_epochs, self.epochs);
+        let problem =
+            || format!("is {}, less than the {} epochs", self.schedule_epochs, self.epochs);
         short.then(|| Fault { field: "schedule_epochs", problem: problem() })
     }
 

@@ -38,9 +38,7 @@ use storymeter_core::split::{Split, assign};
 #[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{Cuda, Nccl, Number};
 use storymeter_encoder::train::{Alone, Backend, Cpu, Exchange};
-use storymeter_encoder::{
-    Config, Stream, Tokenizer, load_parameters, read_tensor_file, source,
-};
+use storymeter_encoder::{Config, Stream, Tokenizer, load_parameters, read_tensor_file, source};
 use storymeter_perturb::Perturber;
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
