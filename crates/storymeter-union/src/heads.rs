@@ -179,8 +179,7 @@ impl Heads {
         for state in states.chunks_exact(width) {
             let outputs = self.dense.chunks_exact(width).zip(&self.dense_bias);
             let outputs = outputs.map(|(row, bias)| (dot(row, state) + f64::from(*bias)) as f32);
-            let active: Vec<f64> =
-                outputs.map(|x| f64::from(config.activation.apply(x))).collect();
+            let active: Vec<f64> = outputs.map(|x| f64::from(config.activation.apply(x))).collect();
             let mean = active.iter().sum::<f64>() / width as f64;
             let square = active.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / width as f64;
             let scale = 1.0 / (square + f64::from(config.norm_eps)).sqrt();
