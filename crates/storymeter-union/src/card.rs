@@ -96,6 +96,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+#[cfg(feature = "cuda")]
 impl Reconstruction {
     /// Whether the head uses the matrix of the word embeddings.
     pub(crate) fn uses_words(self) -> bool {

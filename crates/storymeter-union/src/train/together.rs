@@ -6,6 +6,7 @@ use std::sync::{Barrier, Mutex};
 
 use storymeter_core::Story;
 use storymeter_encoder::train::{Alone, Backend, Cpu, CpuStore, Exchange, Part, Rank};
+use storymeter_text::lexicon::Lexicon;
 
 use super::{Device, EpochReport, Job, Settings, train_on};
 use crate::{Error, Model};

@@ -50,6 +50,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         }
         return team::oversee(&args.devices, args.deterministic);
     }
+    let lexicon = args.lexicon.read()?;
     let corpus = read_stories(&args.stories, args, common)?;
     let job = Job {
         init,
@@ -57,6 +58,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         files: &corpus.files,
         out,
         settings: &settings,
+        lexicon: &lexicon,
         teachers: &args.teacher,
         device: device(args)?,
         resume: args.resume,
