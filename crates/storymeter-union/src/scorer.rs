@@ -383,7 +383,7 @@ impl Scorer {
     /// text is read. In int8 the instruction set is left out, because it changes nothing.
     pub fn signature(&self) -> Signature {
         let name = if self.card.about.name.is_empty() { "unnamed" } else { &self.card.about.name };
-        let signature = Signature::new("union")
+        let signature = Signature::new(self.card.kind.metric())
             .with("model", "m", name)
             .with("weights", "w", &self.fingerprint)
             .with("precision", "p", self.engine.precision());

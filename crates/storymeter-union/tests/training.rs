@@ -114,6 +114,7 @@ fn job<'a>(
     Job {
         init,
         stories,
+        machine: None,
         files: &[],
         teachers: &[],
         out,

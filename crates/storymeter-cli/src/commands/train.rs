@@ -154,13 +154,17 @@ pub struct TrainArgs {
 enum Kind {
     /// The learned metric of the UNION paper
     Union,
+    /// A discriminator between human stories and those of machines (--machine), for the metric
+    /// disscore
+    #[value(name = "disscore")]
+    DisScore,
 }
 
 impl Kind {
     /// The file that is written last into the folder of a model, so that a folder with it is whole.
     fn last_file(self) -> &'static str {
         match self {
-            Self::Union => "storymeter.json",
+            Self::Union | Self::DisScore => "storymeter.json",
         }
     }
 
@@ -203,7 +207,7 @@ enum PrecisionArg {
 pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     check_options(args)?;
     match args.kind {
-        Kind::Union => union::run(args, common),
+        Kind::Union | Kind::DisScore => union::run(args, common),
     }
 }
 
@@ -211,18 +215,18 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
 fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
     // Each option that some kinds lack, whether it was given, and the kinds that have it.
     let options: [(&str, bool, &[Kind]); 14] = [
-        ("--stories", !args.stories.is_empty(), &[Kind::Union]),
-        ("--machine", !args.machine.is_empty(), &[]),
+        ("--stories", !args.stories.is_empty(), &[Kind::Union, Kind::DisScore]),
+        ("--machine", !args.machine.is_empty(), &[Kind::DisScore]),
         ("--rated", !args.rated.is_empty(), &[]),
-        ("--resume", args.resume, &[Kind::Union]),
-        ("--preset", args.preset.is_some(), &[Kind::Union]),
-        ("--devices", args.devices != [0], &[Kind::Union]),
-        ("--precision", args.precision.is_some(), &[Kind::Union]),
+        ("--resume", args.resume, &[Kind::Union, Kind::DisScore]),
+        ("--preset", args.preset.is_some(), &[Kind::Union, Kind::DisScore]),
+        ("--devices", args.devices != [0], &[Kind::Union, Kind::DisScore]),
+        ("--precision", args.precision.is_some(), &[Kind::Union, Kind::DisScore]),
         ("--antonyms", args.lexicon.antonyms.is_some(), &[Kind::Union]),
         ("--more-antonyms", args.lexicon.more_antonyms.is_some(), &[Kind::Union]),
         ("--keywords", args.lexicon.keywords.is_some(), &[Kind::Union]),
         ("--teacher", !args.teacher.is_empty(), &[Kind::Union]),
-        ("--deterministic", args.deterministic, &[Kind::Union]),
+        ("--deterministic", args.deterministic, &[Kind::Union, Kind::DisScore]),
         ("--without-reconstruction", args.without_reconstruction, &[Kind::Union]),
         ("--without-technique", !args.without_technique.is_empty(), &[Kind::Union]),
     ];
@@ -230,6 +234,9 @@ fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
         if given && !kinds.contains(&args.kind) {
             bail!("--kind {} has no option {option}", args.kind.name());
         }
+    }
+    if args.kind == Kind::DisScore && args.machine.is_empty() && !args.print_config {
+        bail!("--kind disscore needs stories that machines wrote (--machine)");
     }
     Ok(())
 }

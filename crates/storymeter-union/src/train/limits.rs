@@ -6,7 +6,7 @@ use storymeter_core::configuration::{Fault, LARGEST_SEED};
 use storymeter_encoder::{Config, Grid};
 
 use super::settings::Settings;
-use crate::{Error, Pooling, Result};
+use crate::{Error, Pooling, Reconstruction, Result};
 
 /// The largest number that is allowed. Products of such numbers must stay finite in single
 /// precision.
@@ -22,6 +22,19 @@ impl Settings {
     /// if the folder has no valid `config.json`.
     pub fn check(&self, init: &Path) -> Result<()> {
         self.check_for(&Config::load(init)?, init)
+    }
+
+    /// Checks that the model has no head for repairing or naming damage, which machine stories do
+    /// not have.
+    pub(super) fn check_for_machine_stories(&self) -> Result<()> {
+        let wrong = |field, value: &str| {
+            let problem = format!("must be {value}: stories of machines are not damaged ones");
+            Err(Error::Setting { field, problem })
+        };
+        if self.reconstruction != Reconstruction::None {
+            return wrong("reconstruction", "\"none\"");
+        }
+        if self.diagnosis { wrong("diagnosis", "false") } else { Ok(()) }
     }
 
     pub(super) fn check_for(&self, config: &Config, init: &Path) -> Result<()> {

@@ -103,6 +103,7 @@ pub(super) fn job<'a>(
     Job {
         init,
         stories,
+        machine: None,
         files: &[],
         out,
         settings,
