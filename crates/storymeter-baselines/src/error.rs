@@ -42,6 +42,12 @@ pub enum Error {
         /// Each part must have more than this.
         least: usize,
     },
+    /// Too many stories go on alike, so that there are no wrong continuations.
+    #[error("training: too many of the {stories} stories have the same words after their context")]
+    SameContinuations {
+        /// The number of stories that can be used.
+        stories: usize,
+    },
     /// The loss is infinite or not a number.
     #[error("training: the loss of epoch {epoch} is {loss}; try a smaller learning rate")]
     Diverged {

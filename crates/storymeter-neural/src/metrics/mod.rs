@@ -9,6 +9,7 @@ mod infolm;
 mod moverscore;
 mod perplexity;
 mod rouge_we;
+mod ruber;
 mod s3;
 mod summaqa;
 mod supert;
@@ -29,4 +30,5 @@ pub(crate) static ENTRIES: &[&Entry] = &[
     &summaqa::ENTRY,
     &bartscore::ENTRY,
     &perplexity::ENTRY,
+    &ruber::ENTRY,
 ];
