@@ -24,7 +24,7 @@ use storymeter_neural::ruber::{Card, Head, LEAST_TOKENS, Pool};
 use crate::configuration::{Configuration, Fault, settings};
 use crate::{Error, Result};
 use data::{Examples, shuffled};
-pub use folder::FILES;
+pub use folder::{FILES, LAST_FILE};
 pub use learner::{AdamSettings, Learner};
 
 /// Each part needs at least two stories, so that a wrong continuation exists.

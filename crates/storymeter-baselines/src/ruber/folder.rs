@@ -16,12 +16,15 @@ const CONFIG: &str = "config.json";
 /// The files of weights, in the order in which the engine looks for them.
 const WEIGHTS: [&str; 2] = ["model.safetensors", "pytorch_model.bin"];
 
-/// All files that such a folder may have. The last one is written last.
+/// All files that such a folder may have.
 pub const FILES: [&str; 9] = {
     let [json, vocabulary, settings, special] = TOKENIZER_FILES;
     let [safetensors, torch] = WEIGHTS;
     [CONFIG, safetensors, torch, json, vocabulary, settings, special, HEAD, CARD]
 };
+
+/// The file that is written last, so that a folder with it is whole.
+pub const LAST_FILE: &str = CARD;
 
 /// The files of an encoder that are copied.
 ///
