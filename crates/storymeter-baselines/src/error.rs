@@ -22,12 +22,12 @@ pub enum Error {
         /// What is wrong with its value.
         problem: String,
     },
-    /// The model to start from is not of a kind that can be trained like this.
-    #[error("{}: {problem}", folder.display())]
-    Unfit {
-        /// The folder of the model.
-        folder: PathBuf,
-        /// Why it does not fit, and what would.
+    /// A model folder, or a file in it, is not what it should be.
+    #[error("{}: {problem}", path.display())]
+    Model {
+        /// The folder or the file.
+        path: PathBuf,
+        /// What is wrong with it, and what was expected.
         problem: String,
     },
     /// A story lacks something that is learned from.
@@ -43,24 +43,27 @@ pub enum Error {
     /// There are too few examples to train on.
     #[error(
         "training: there are {train} examples to learn from and {dev} to choose the best epoch by; \
-         both must be more than 0"
+         both must be more than {least}"
     )]
     TooFew {
         /// The number of examples to learn from.
         train: usize,
         /// The number of examples to choose the best epoch by.
         dev: usize,
+        /// Each part must have more than this.
+        least: usize,
+    },
+    /// Too many stories go on alike, so that there are no wrong continuations.
+    #[error("training: too many of the {stories} stories have the same words after their context")]
+    SameContinuations {
+        /// The number of stories that can be used.
+        stories: usize,
     },
     /// The loss is infinite or not a number.
-    #[error(
-        "training: the loss of epoch {epoch} near step {step} is {loss}; try a smaller learning \
-         rate"
-    )]
+    #[error("training: the loss of epoch {epoch} is {loss}; try a smaller learning rate")]
     Diverged {
         /// The epoch, from 1.
         epoch: u64,
-        /// The step within the epoch.
-        step: u64,
         /// The loss.
         loss: f64,
     },

@@ -299,7 +299,7 @@ fn fine_tune_on<B: Backend, T: Task>(
     let clock = Instant::now();
     let (train, dev) = (task.examples(), task.dev_examples());
     if train == 0 || dev == 0 {
-        return Err(Error::TooFew { train, dev });
+        return Err(Error::TooFew { train, dev, least: 0 });
     }
     let other = |difference: String| Error::OtherRun { folder: job.out.to_owned(), difference };
     let (mut reports, mut steps, mut means) = (Vec::new(), 0, None);
@@ -361,7 +361,7 @@ impl<B: Backend, T: Task> Run<'_, B, T> {
         let dev = self.task.evaluate(&mut self.network)?;
         self.network.take_losses()?;
         if !(dev.loss.is_finite() && dev.rank.is_finite()) {
-            return Err(Error::Diverged { epoch: epoch + 1, step: steps, loss: dev.loss });
+            return Err(Error::Diverged { epoch: epoch + 1, loss: dev.loss });
         }
         let best = self.reports.iter().all(|past| dev.is_better_than(&past.dev));
         self.reports.push(EpochReport { epoch: epoch + 1, steps, tokens, loss, dev, best });
@@ -404,7 +404,7 @@ impl<B: Backend, T: Task> Run<'_, B, T> {
                 let losses = self.network.take_losses()?.iter().sum::<f64>();
                 let loss = losses / taken as f64;
                 if !loss.is_finite() {
-                    return Err(Error::Diverged { epoch: epoch + 1, step: step + 1, loss });
+                    return Err(Error::Diverged { epoch: epoch + 1, loss });
                 }
                 sum += losses;
                 let seconds = since.elapsed().as_secs_f64().max(1e-9);
@@ -513,7 +513,7 @@ fn kept(job: &Job<'_>) -> Result<Option<(RunState, SavedTensors)>> {
     if !path.exists() {
         return Ok(None);
     }
-    let wrong = |problem: String| Error::Unfit { folder: path.clone(), problem };
+    let wrong = |problem: String| Error::Model { path: path.clone(), problem };
     let (tensors, saved) = SavedTensors::from_bytes(&path, &read_tensor_file(&path)?)?;
     let SavedState { text, sha256 } = saved;
     let state: RunState = serde_json::from_str(&text)

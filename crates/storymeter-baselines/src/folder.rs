@@ -47,7 +47,7 @@ pub fn save(
 }
 
 /// Writes a temporary file with this content. It gets its name when it is committed.
-fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
+pub(crate) fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
     let mut file = AtomicFile::create(path)?;
     let done = file.write_all(bytes).and_then(|()| file.flush());
     done.map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;

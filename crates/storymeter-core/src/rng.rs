@@ -71,6 +71,13 @@ pub enum StreamId {
         /// The chunk of the epoch, from 0.
         chunk: u64,
     },
+    /// The wrong continuations that RUBER learns to refuse. These are the numbers of the first batch
+    /// order; the two never work on the same task.
+    WrongContinuations {
+        /// 0 for the dev stories; one more than the number of the epoch, from 0, for the training
+        /// stories.
+        draw: u64,
+    },
     /// The resamples in which a pair of systems is compared.
     SystemPair {
         /// Number of the pair, from 0.
@@ -116,6 +123,7 @@ impl StreamId {
             Self::SelfBleuSample { record } => [record, 0],
             Self::EpochOrder { epoch } => [u64::MAX, epoch],
             Self::BatchOrder { epoch, chunk } => [u64::MAX - 1 - chunk, epoch],
+            Self::WrongContinuations { draw } => [u64::MAX - 1, draw],
             Self::SystemPair { pair } => [pair, 0],
             Self::BiasedSet { set, draw } => [set, draw],
         }
@@ -195,6 +203,7 @@ mod tests {
             (StreamId::EpochOrder { epoch }, [u64::MAX, 3]),
             (StreamId::BatchOrder { epoch, chunk: 0 }, [u64::MAX - 1, 3]),
             (StreamId::BatchOrder { epoch, chunk: 5 }, [u64::MAX - 6, 3]),
+            (StreamId::WrongContinuations { draw: 4 }, [u64::MAX - 1, 4]),
             (StreamId::SystemPair { pair: 8 }, [8, 0]),
             (StreamId::BiasedSet { set: 4, draw: 9 }, [4, 9]),
         ] {

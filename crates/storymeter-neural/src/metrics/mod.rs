@@ -10,6 +10,7 @@ mod infolm;
 mod moverscore;
 mod perplexity;
 mod rouge_we;
+mod ruber;
 mod s3;
 mod summaqa;
 mod supert;
@@ -31,4 +32,5 @@ pub(crate) static ENTRIES: &[&Entry] = &[
     &bartscore::ENTRY,
     &bleurt::ENTRY,
     &perplexity::ENTRY,
+    &ruber::ENTRY,
 ];
