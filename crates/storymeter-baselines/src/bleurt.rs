@@ -168,7 +168,13 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     let longest = settings.max_tokens.min(config.max_tokens());
     let rated = rated(job.stories, &settings.criterion)?;
     let examples = examples(&rated, &tokenizer, longest);
-    let (train, dev) = examples.into_iter().partition(|example| is_for_training(example, settings));
+    let (train, dev): (Vec<Example>, Vec<Example>) =
+        examples.into_iter().partition(|example| is_for_training(example, settings));
+    watch(Event::Note(&format!(
+        "{} pairs of a reference and a story to learn from, {} to choose the best epoch by",
+        train.len(),
+        dev.len()
+    )))?;
     let found = [&parts.pooler, &parts.labels].into_iter().flatten().flatten();
     let init_sha256 = folder::tensors_hash(encoder.tensors.iter().chain(found));
     let heads = heads(parts, config.hidden, settings.seed, watch)?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use storymeter::baselines::folder::RECORD;
 use storymeter::baselines::ruber;
 use storymeter::core::Error;
 use storymeter::core::file::{FolderLock, distinct};
@@ -67,7 +68,7 @@ impl ModelFolder {
 /// The files that a model in this folder can have. Other files beside them are not read with it.
 pub fn files_of(folder: &Path) -> Vec<PathBuf> {
     let more = ruber::FILES.iter().filter(|name| !MODEL_FILES.contains(name));
-    MODEL_FILES.iter().chain(more).map(|name| folder.join(name)).collect()
+    MODEL_FILES.iter().chain(more).chain([&RECORD]).map(|name| folder.join(name)).collect()
 }
 
 /// Whether two paths lead to the same file or folder, which exists.
