@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use serde_json::Value;
-use storymeter::meta::Study;
-use storymeter::meta::union::{Options, analyse};
+use storymeter::meta::union::{MisjudgedOptions, Options, analyse};
 use storymeter::meta::view::{self, Sheet};
+use storymeter::meta::{Finding, Study};
 use storymeter_checks::{Result, shared};
 
 fn folder() -> Result<PathBuf> {
@@ -213,6 +213,39 @@ fn the_result_does_not_depend_on_the_number_of_threads() -> Result {
     Ok(())
 }
 
+/// Table 11 as printed: how the story begins, the human score, and the score of UNION.
+const TABLE_11: [(&str, f64, f64); 5] = [
+    ("[MALE] wanted to impress his friends . he decided to make a homemade pie", 0.43, 0.98),
+    ("[FEMALE] came home from school with a lot of homework . she did n't know", 0.29, 1.00),
+    ("[FEMALE] was a very well off lawyer in [FEMALE] fe . she never had", 0.14, 1.00),
+    ("[MALE] was very nervous . he was at the bar with his girlfriend", 0.29, 1.00),
+    ("[FEMALE] was making coffee before going to work . she did n't put", 0.86, 0.00),
+];
+
+fn the_stories_of_table_11_are_misjudged_as_printed() -> Result {
+    let all = MisjudgedOptions { most: 400, metrics: vec!["UNION".to_owned()] };
+    let study = analyse(&folder()?, &Options { misjudged: all, ..Options::default() })?;
+    let found = study.findings.iter().find_map(|finding| match finding {
+        Finding::Misjudged(found) => Some(&found.metrics[0]),
+        _ => None,
+    });
+    let found = found.unwrap();
+    assert_eq!(found.n, 400);
+    for (at, (start, human, union)) in TABLE_11.into_iter().enumerate() {
+        // S6 to S9 are bad stories with high scores, S10 is a good one with a low score.
+        let list = if at < 4 { &found.overrated } else { &found.underrated };
+        let place = list.iter().position(|story| story.text.starts_with(start));
+        let place = place.unwrap_or_else(|| panic!("{start:?} is not among {}", list.len()));
+        let story = &list[place];
+        assert_eq!(format!("{:.2}", story.human), format!("{human:.2}"), "{start}");
+        // The paper cuts 0.986 to 0.98.
+        assert!((story.score - union).abs() < 0.01, "{start}: {}", story.score);
+        // They are not only misjudged: they are among the worst misjudged third.
+        assert!(place < 133, "{start}: {place}");
+    }
+    Ok(())
+}
+
 fn a_score_file_of_the_wrong_length_is_an_error_that_names_it() -> Result {
     let folder = folder()?;
     let bad = tempfile::tempdir().unwrap();
@@ -233,5 +266,6 @@ storymeter_checks::checks!(
     a_set_without_error_types_or_other_files_still_gives_table_5,
     drift_scores_are_set_beside_those_at_home,
     the_result_does_not_depend_on_the_number_of_threads,
+    the_stories_of_table_11_are_misjudged_as_printed,
     a_score_file_of_the_wrong_length_is_an_error_that_names_it,
 );

@@ -10,7 +10,7 @@
 //! published samples of every seed.
 
 pub use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// What a stream of random numbers is for.
 ///
@@ -71,6 +71,13 @@ pub enum StreamId {
         /// The chunk of the epoch, from 0.
         chunk: u64,
     },
+    /// The wrong continuations that RUBER learns to refuse. These are the numbers of the first batch
+    /// order; the two never work on the same task.
+    WrongContinuations {
+        /// 0 for the dev stories; one more than the number of the epoch, from 0, for the training
+        /// stories.
+        draw: u64,
+    },
     /// The resamples in which a pair of systems is compared.
     SystemPair {
         /// Number of the pair, from 0.
@@ -116,6 +123,7 @@ impl StreamId {
             Self::SelfBleuSample { record } => [record, 0],
             Self::EpochOrder { epoch } => [u64::MAX, epoch],
             Self::BatchOrder { epoch, chunk } => [u64::MAX - 1 - chunk, epoch],
+            Self::WrongContinuations { draw } => [u64::MAX - 1, draw],
             Self::SystemPair { pair } => [pair, 0],
             Self::BiasedSet { set, draw } => [set, draw],
         }
@@ -169,11 +177,16 @@ impl CounterId {
     }
 }
 
+/// The numbers from 0 to `len - 1` in an order that follows from the generator.
+pub fn shuffled(len: usize, mut random: impl Rng) -> Vec<usize> {
+    let mut keys: Vec<(u64, usize)> = (0..len).map(|i| (random.next_u64(), i)).collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|(_, i)| i).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
-
-    use rand_chacha::rand_core::Rng;
 
     use super::*;
 
@@ -190,6 +203,7 @@ mod tests {
             (StreamId::EpochOrder { epoch }, [u64::MAX, 3]),
             (StreamId::BatchOrder { epoch, chunk: 0 }, [u64::MAX - 1, 3]),
             (StreamId::BatchOrder { epoch, chunk: 5 }, [u64::MAX - 6, 3]),
+            (StreamId::WrongContinuations { draw: 4 }, [u64::MAX - 1, 4]),
             (StreamId::SystemPair { pair: 8 }, [8, 0]),
             (StreamId::BiasedSet { set: 4, draw: 9 }, [4, 9]),
         ] {

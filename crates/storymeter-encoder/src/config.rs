@@ -127,6 +127,13 @@ impl Config {
         let (names, defaults) = (&architecture.fields, &architecture.defaults);
         let heads = fields.size(names.heads, None)?;
         let hidden = fields.size(names.hidden, None)?;
+        if family == Family::Bert && fields.size("embedding_size", Some(hidden))? != hidden {
+            let problem = format!(
+                "word embeddings narrower than the {hidden} of the layers are \
+                                   not supported"
+            );
+            return Err(fields.error("embedding_size", problem));
+        }
         let rotary = architecture.positions == Positions::Rotary;
         let wide_heads = match rotary.then(|| fields.value("head_dim")).flatten() {
             Some(_) => Some(fields.size("head_dim", None)?),

@@ -8,6 +8,7 @@
 //!   environment variable `STORYMETER_MODELS`, and in the local cache of Hugging Face.
 //! - The module `states` computes hidden states once for all metrics that use the same model, and
 //!   `idf` counts document frequencies over the whole input.
+//! - [`ruber`] has the parts of RUBER-BERT that its training needs too.
 #![forbid(unsafe_code)]
 
 mod absent;
@@ -20,6 +21,7 @@ mod matching;
 mod metrics;
 mod models;
 mod own_files;
+pub mod ruber;
 mod soft_overlap;
 mod states;
 #[cfg(test)]

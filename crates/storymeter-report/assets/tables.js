@@ -1,5 +1,8 @@
 // Tables that can be sorted by any column.
 
+/** A longer text is a story or a sentence, which is broken into lines. */
+const LONGEST_NAME = 80;
+
 /** Whether a cell stands for a number that is absent: `{absent: reason}`. */
 const isAbsent = (cell) => cell !== null && typeof cell === "object";
 
@@ -27,8 +30,9 @@ function buildTable(sheet) {
       const line = el("tr");
       if (typeof row[0] === "string") line.dataset.name = row[0];
       row.forEach((cell, c) => {
-        const kind = isAbsent(cell) ? "absent" : isWords[c] ? "word" : null;
         const text = cellText(cell, sheet.columns[c][1]);
+        const words = text.length > LONGEST_NAME ? "word prose" : "word";
+        const kind = isAbsent(cell) ? "absent" : isWords[c] ? words : null;
         const td = el(c === 0 ? "th" : "td", { class: kind }, text);
         if (c === 0) td.setAttribute("scope", "row");
         if (isAbsent(cell)) td.title = cell.absent;

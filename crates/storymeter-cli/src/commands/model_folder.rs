@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use storymeter::baselines::folder::RECORD;
+use storymeter::baselines::ruber;
 use storymeter::core::Error;
 use storymeter::core::file::{FolderLock, distinct};
 use storymeter::union::MODEL_FILES;
@@ -57,14 +59,16 @@ impl ModelFolder {
         distinct(&outputs.collect::<Vec<_>>(), &inputs.collect::<Vec<_>>())
     }
 
-    fn files(&self) -> impl Iterator<Item = PathBuf> {
+    /// The files that any kind of model has in this folder, and the checkpoint of its training.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
         files_of(&self.path).into_iter().chain([self.path.join(CHECKPOINT)])
     }
 }
 
 /// The files that a model in this folder can have. Other files beside them are not read with it.
 pub fn files_of(folder: &Path) -> Vec<PathBuf> {
-    MODEL_FILES.iter().map(|name| folder.join(name)).collect()
+    let more = ruber::FILES.iter().filter(|name| !MODEL_FILES.contains(name));
+    MODEL_FILES.iter().chain(more).chain([&RECORD]).map(|name| folder.join(name)).collect()
 }
 
 /// Whether two paths lead to the same file or folder, which exists.

@@ -3,7 +3,10 @@
 //! Here are the arguments, and what all kinds of model share: the check of the output folder, and
 //! reading the stories. Each kind has a file of its own.
 
+mod bleurt;
+mod fine_tuned;
 mod log;
+mod ruber;
 #[cfg(feature = "cuda")]
 mod team;
 mod union;
@@ -16,7 +19,6 @@ use clap::{Args, ValueEnum};
 use storymeter::core::read::{Format, Skipped};
 use storymeter::core::{Story, file};
 use storymeter::perturb::Technique;
-use storymeter::union::MODEL_FILES;
 use storymeter::union::train::CHECKPOINT;
 
 use crate::Outcome;
@@ -26,7 +28,10 @@ use crate::input::{InputArgs, report_skipped};
 use crate::lexicon::LexiconArgs;
 use crate::progress;
 
-/// Train the learned metric on human stories
+/// Train the learned metric, or a baseline of the UNION paper
+///
+/// --kind says what is trained. The following is about the learned metric, the default; the other
+/// kinds are explained by their settings (--kind KIND --print-config).
 ///
 /// Each story is damaged (UNION, section 3.2), by default anew in every epoch. The encoder learns to
 /// distinguish human stories from damaged ones, to repair the damage, and to tell its kind. A
@@ -46,7 +51,9 @@ Examples:
   storymeter train --print-config --preset paper > paper.toml
   storymeter train --stories stories.tsv --init bert --preset paper \\
       --antonyms conceptnet_antonym.txt --keywords entity_vocab_roc.txt -o model
-  storymeter train --stories stories.tsv --init bert --config paper.toml --device cuda -o model")]
+  storymeter train --stories stories.tsv --init bert --config paper.toml --device cuda -o model
+  storymeter train --kind ruber --stories stories.tsv --init bert -o ruber
+  storymeter train --kind bleurt --rated rated.jsonl --init bleurt-base-128 -o bleurt")]
 pub struct TrainArgs {
     /// What to train
     #[arg(long, value_name = "KIND", default_value = "union")]
@@ -67,6 +74,10 @@ pub struct TrainArgs {
     /// from
     #[arg(long, value_name = "FILE", num_args = 1..)]
     rated: Vec<PathBuf>,
+    /// A file of references for --rated, with one reference per story, in the order of the stories.
+    /// The option may be given several times for several references per story
+    #[arg(long, value_name = "FILE")]
+    references: Vec<PathBuf>,
     /// The encoder to start from: a folder in the layout of Hugging Face (config.json,
     /// model.safetensors, and tokenizer.json or vocab.txt) with a BERT, MiniLM, DistilBERT or MPNet
     #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
@@ -158,6 +169,11 @@ enum Kind {
     /// disscore
     #[value(name = "disscore")]
     DisScore,
+    /// RUBER-BERT, which compares a story with its reference and with its context, for the metric
+    /// ruber
+    Ruber,
+    /// BLEURT, which learns human ratings of stories beside their references, for the metric bleurt
+    Bleurt,
 }
 
 impl Kind {
@@ -165,6 +181,8 @@ impl Kind {
     fn last_file(self) -> &'static str {
         match self {
             Self::Union | Self::DisScore => "storymeter.json",
+            Self::Ruber => storymeter::baselines::ruber::LAST_FILE,
+            Self::Bleurt => storymeter::baselines::folder::RECORD,
         }
     }
 
@@ -208,20 +226,23 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     check_options(args)?;
     match args.kind {
         Kind::Union | Kind::DisScore => union::run(args, common),
+        Kind::Ruber => ruber::run(args, common),
+        Kind::Bleurt => bleurt::run(args, common),
     }
 }
 
 /// Refuses options that the kind of model does not have, so that none is ignored in silence.
 fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
     // Each option that some kinds lack, whether it was given, and the kinds that have it.
-    let options: [(&str, bool, &[Kind]); 14] = [
-        ("--stories", !args.stories.is_empty(), &[Kind::Union, Kind::DisScore]),
+    let options: [(&str, bool, &[Kind]); 15] = [
+        ("--stories", !args.stories.is_empty(), &[Kind::Union, Kind::DisScore, Kind::Ruber]),
         ("--machine", !args.machine.is_empty(), &[Kind::DisScore]),
-        ("--rated", !args.rated.is_empty(), &[]),
-        ("--resume", args.resume, &[Kind::Union, Kind::DisScore]),
+        ("--rated", !args.rated.is_empty(), &[Kind::Bleurt]),
+        ("--references", !args.references.is_empty(), &[Kind::Bleurt]),
+        ("--resume", args.resume, &[Kind::Union, Kind::DisScore, Kind::Bleurt]),
         ("--preset", args.preset.is_some(), &[Kind::Union, Kind::DisScore]),
-        ("--devices", args.devices != [0], &[Kind::Union, Kind::DisScore]),
-        ("--precision", args.precision.is_some(), &[Kind::Union, Kind::DisScore]),
+        ("--devices", args.devices != [0], Kind::value_variants()),
+        ("--precision", args.precision.is_some(), &[Kind::Union, Kind::DisScore, Kind::Bleurt]),
         ("--antonyms", args.lexicon.antonyms.is_some(), &[Kind::Union]),
         ("--more-antonyms", args.lexicon.more_antonyms.is_some(), &[Kind::Union]),
         ("--keywords", args.lexicon.keywords.is_some(), &[Kind::Union]),
@@ -230,6 +251,9 @@ fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
         ("--without-reconstruction", args.without_reconstruction, &[Kind::Union]),
         ("--without-technique", !args.without_technique.is_empty(), &[Kind::Union]),
     ];
+    if args.kind == Kind::Ruber && args.resume {
+        bail!("--kind ruber has no option --resume: it trains in minutes, and always starts anew");
+    }
     for (option, given, kinds) in options {
         if given && !kinds.contains(&args.kind) {
             bail!("--kind {} has no option {option}", args.kind.name());
@@ -251,8 +275,7 @@ fn take_output(
     let folder = ModelFolder::take(out)?;
     // Another run may have ended between the check and the lock.
     check_output(args, out)?;
-    let replaced = MODEL_FILES.iter().map(|name| out.join(name)).chain([out.join(CHECKPOINT)]);
-    for path in replaced.chain([log.to_owned()]) {
+    for path in folder.files().chain([log.to_owned()]) {
         if path.metadata().is_ok_and(|there| there.is_file() && there.permissions().readonly()) {
             bail!("{}: the file is read-only", path.display());
         }
@@ -261,6 +284,7 @@ fn take_output(
         bail!("--log {}: the model has a file of this name; name another file", log.display());
     }
     let stories = args.stories.iter().chain(&args.machine).chain(&args.rated);
+    let stories = stories.chain(&args.references);
     let stories = stories.chain(&args.config).map(PathBuf::as_path);
     let files: Vec<&Path> = stories.chain(args.lexicon.files()).collect();
     file::named_once(&files)?;
@@ -273,6 +297,15 @@ fn take_output(
         ));
     }
     Ok(folder)
+}
+
+/// Where a kind computes that uses one GPU.
+fn one_device(args: &TrainArgs) -> anyhow::Result<storymeter::encoder::Device> {
+    match (args.device, args.devices.as_slice()) {
+        (DeviceArg::Cpu, _) => Ok(storymeter::encoder::Device::Cpu),
+        (DeviceArg::Cuda, [gpu]) => Ok(storymeter::encoder::Device::Cuda(*gpu)),
+        (DeviceArg::Cuda, _) => bail!("--devices: this kind of model is trained on one GPU"),
+    }
 }
 
 /// Checks that no model and no interrupted run is overwritten by mistake.

@@ -244,8 +244,8 @@ pub(crate) struct Named<'a> {
 }
 
 /// What may stand before a name if the file holds a model with heads.
-const PREFIXES: [&str; 7] =
-    ["", "bert.", "distilbert.", "mpnet.", "roberta.", "transformer.", "model."];
+const PREFIXES: [&str; 8] =
+    ["", "bert.", "bleurt.", "distilbert.", "mpnet.", "roberta.", "transformer.", "model."];
 
 impl<'a> Named<'a> {
     /// Finds what stands before the names by looking for one of `known`, which every file must

@@ -11,6 +11,7 @@ mod heads;
 mod masked_word;
 mod network;
 mod optimiser;
+mod saved;
 
 pub use backend::{
     AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, TableRows,
@@ -22,3 +23,4 @@ pub use heads::{MaskedWordHead, PooledHead, Selection, States};
 pub use masked_word::MaskedWordWeights;
 pub use network::{ForwardOptions, Network, Trace};
 pub use optimiser::{AdamW, Optimiser, OptimiserState, warm_up_then_linear};
+pub use saved::{SavedState, SavedTensors};

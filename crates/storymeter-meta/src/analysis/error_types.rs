@@ -35,6 +35,12 @@ impl ErrorTypes {
         self.names.iter().take(self.specific).map(String::as_str).enumerate()
     }
 
+    /// The error types that raters named for a story, with the number of raters.
+    pub fn counts(&self, story: usize) -> Vec<(String, usize)> {
+        let count = |(at, name): (usize, &String)| (name.clone(), self.raters_naming(story, at));
+        self.names.iter().enumerate().map(count).filter(|(_, raters)| *raters > 0).collect()
+    }
+
     fn raters_naming(&self, story: usize, error_type: usize) -> usize {
         self.named[story].iter().filter(|named| **named == Some(error_type)).count()
     }

@@ -68,6 +68,18 @@ impl Study {
                 fits("drift", "drifted", row.drifted.len(), all)?;
                 row.home.as_ref().map_or(Ok(()), |home| fits("drift", "home", home.len(), all))
             }),
+            Finding::Misjudged(one) => one.metrics.iter().try_for_each(|own| {
+                let known = self.keys(Role::Metric).any(|key| *key == own.metric);
+                if !known {
+                    return Err("\"misjudged\": a metric is not one of the study".to_owned());
+                }
+                [&own.overrated, &own.underrated].into_iter().try_for_each(|stories| {
+                    match stories.len() <= one.most {
+                        true => Ok(()),
+                        false => fits("misjudged", "stories", stories.len(), one.most),
+                    }
+                })
+            }),
             Finding::Ranking(one) => check_ranking(one),
             Finding::SystemAverages(one) => check_averages(one),
             Finding::Ratings(one) => check_ratings(one),

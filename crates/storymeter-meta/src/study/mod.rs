@@ -9,6 +9,7 @@ mod agreement;
 mod check;
 mod comparison;
 mod errors;
+mod misjudged;
 mod ranking;
 mod ratings;
 mod robustness;
@@ -30,6 +31,7 @@ pub use comparison::{
 pub use errors::{
     Edits, EditsRow, ErrorCorrelation, ErrorShare, ErrorTypeShares, ErrorTypesRow, ErrorTypesTable,
 };
+pub use misjudged::{MisjudgedBy, MisjudgedStory, Misjudgements};
 pub use ranking::{Ballot, Leader, Leaders, Place, RankMethod, Ranking, Voter};
 pub use ratings::{
     HumanScores, IccEstimate, RaterAgreement, Raters, RatingDistribution, RatingSummary, Standing,
@@ -223,6 +225,8 @@ pub enum Finding {
     Drift(Drift),
     /// Whether a model edits the stories that people find bad (UNION appendix D).
     Edits(Edits),
+    /// The stories that metrics misjudge most (UNION Table 11).
+    Misjudged(Misjudgements),
     /// Where the published and the corrected analysis differ.
     Differences(Vec<Difference>),
 }

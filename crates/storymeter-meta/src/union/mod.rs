@@ -1,9 +1,10 @@
 //! The meta-evaluation of the UNION paper (EMNLP 2020), on any rated set of its layout.
 //!
-//! It gives Tables 2, 5, 6 and 7, Figures 2 and 3 and appendix D. What a folder lacks is left out,
+//! It gives Tables 2, 5, 6, 7 and 11, Figures 2 and 3 and appendix D. What a folder lacks is left out,
 //! and a warning says so.
 
 mod edits;
+mod misjudged;
 pub(crate) mod names;
 mod rated;
 
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use storymeter_core::{Column, Direction, Key, Role, Signature};
 use storymeter_stats::Coefficient;
 
+pub use misjudged::MisjudgedOptions;
 pub(crate) use rated::parse_numbers;
 use rated::{RatedSet, Scores};
 
@@ -43,11 +45,19 @@ pub struct Options {
     pub drift: Vec<(PathBuf, PathBuf)>,
     /// Appendix D: what the model edited; `edits.txt` in the folder where it is not given.
     pub edits: Option<PathBuf>,
+    /// Appendix F: which misjudged stories are listed.
+    pub misjudged: MisjudgedOptions,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { scale: Scale::BINARY, settings: Settings::default(), drift: Vec::new(), edits: None }
+        Self {
+            scale: Scale::BINARY,
+            settings: Settings::default(),
+            drift: Vec::new(),
+            edits: None,
+            misjudged: MisjudgedOptions::default(),
+        }
     }
 }
 
@@ -108,6 +118,7 @@ fn analyse_folder(folder: &Path, options: &Options) -> Result<Study> {
     if let Some(errors) = &set.errors {
         findings.push(Finding::ByErrorType(errors.by_type(&criterion, &scores, &set.human)?));
     }
+    let misjudged = misjudged::table_11(&set, &criterion, &options.misjudged)?;
     findings.push(Finding::BiasedSets(figure_2(&set, criterion, scores, &options.settings)?));
     findings.push(Finding::HumanScores(figure_3(&set)));
     if set.raters > 1 {
@@ -119,6 +130,9 @@ fn analyse_folder(folder: &Path, options: &Options) -> Result<Study> {
         .or_else(|| Some(folder.join("edits.txt")).filter(|path| path.exists()));
     if let Some(path) = edits {
         findings.push(Finding::Edits(edits::appendix_d(&set, &path)?));
+    }
+    if misjudged.most > 0 && !misjudged.metrics.is_empty() {
+        findings.push(Finding::Misjudged(misjudged));
     }
     warnings.extend(metric_warnings(&set));
     let signature = Signature::new("meta-union")

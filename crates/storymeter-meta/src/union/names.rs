@@ -45,6 +45,12 @@ pub fn known(stem: &str) -> Known {
     Known { name: stem.to_owned(), class: "", direction, order: TABLE_5.len() }
 }
 
+/// Whether a metric was trained to judge stories, as far as is known. Metrics that the paper does not
+/// have may have been.
+pub fn is_learned(name: &str) -> bool {
+    !["BLEU", "MoverScore", "RUBER_r-BERT", "Perplexity"].contains(&name)
+}
+
 /// The group of a metric, given by its name in the paper; empty for other metrics.
 pub fn class(name: &str) -> &'static str {
     TABLE_5.iter().find(|(_, known, ..)| *known == name).map_or("", |(.., class, _)| class)

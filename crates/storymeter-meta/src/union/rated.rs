@@ -44,6 +44,8 @@ const SPECIFIC: usize = 4;
 pub struct RatedSet {
     /// The folder's name.
     pub name: String,
+    /// Each story's id.
+    pub ids: Vec<String>,
     /// The stories as they were rated.
     pub texts: Vec<String>,
     /// Each story's ratings.
@@ -74,6 +76,14 @@ pub struct Scores {
     /// One score per story; NaN where the file says so.
     pub values: Vec<f64>,
     order: usize,
+}
+
+impl Scores {
+    /// The score of a story as it stands in the file.
+    pub fn as_given(&self, story: usize) -> f64 {
+        let value = self.values[story];
+        if self.direction == Direction::Lower { -value } else { value }
+    }
 }
 
 impl RatedSet {
@@ -108,6 +118,7 @@ impl RatedSet {
             metrics: Vec::new(),
             warnings,
             ratings: annotated.iter().map(|s| s.numbers.clone()).collect(),
+            ids: annotated.iter().map(|s| s.id.clone()).collect(),
             texts: annotated.iter().map(|s| s.text.clone()).collect(),
         };
         let all = folder.join("ant_data_all.txt");

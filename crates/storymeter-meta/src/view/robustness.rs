@@ -1,11 +1,11 @@
-//! Biased sets, error types, drift and edits.
+//! Biased sets, error types, drift, edits and misjudged stories.
 
 use storymeter_stats::Coefficient;
 
 use super::{BiasedSetsPart, Cell, Form, Sheet, Subject};
 use crate::outcome::Outcome;
 use crate::study::{
-    Agreement, BiasedSets, Drift, Edits, ErrorTypeShares, ErrorTypesTable, Estimate,
+    Agreement, BiasedSets, Drift, Edits, ErrorTypeShares, ErrorTypesTable, Estimate, Misjudgements,
 };
 
 /// What the sets hold (`id-distribution`), each metric's mean correlation (`id`), and its variance
@@ -241,6 +241,47 @@ pub(super) fn edits(id: &str, found: &Edits) -> Sheet {
         let mut row = vec![Cell::from(&one.set), one.n.into()];
         row.extend(with_p(&one.value));
         sheet.push(row);
+    }
+    sheet
+}
+
+/// The stories that metrics misjudge most.
+pub(super) fn misjudged(id: &str, found: &Misjudgements) -> Sheet {
+    let title =
+        format!("The {} stories that each metric overrates and underrates most", found.most);
+    let mut sheet = Sheet::new(id, Subject::Misjudged, title, Form::Table)
+        .columns(["metric", "judged", "line", "id"], 0)
+        .columns(["human", "score"], 2)
+        .columns(["human place", "score place"], 3)
+        .columns(["raters by error type", "story"], 0)
+        .note(
+            "a place is the rank among all stories with a score, from 0 (lowest) to 1 (highest); a \
+             story is misjudged as far as its two places are apart",
+        );
+    for own in &found.metrics {
+        let lists = [("overrated", &own.overrated), ("underrated", &own.underrated)];
+        for (judged, story) in
+            lists.iter().flat_map(|(judged, list)| list.iter().map(move |one| (*judged, one)))
+        {
+            let errors: Vec<String> = story
+                .errors
+                .iter()
+                .flatten()
+                .map(|(name, raters)| format!("{name} {raters}"))
+                .collect();
+            sheet.push(vec![
+                Cell::from(&own.metric),
+                judged.into(),
+                story.line.into(),
+                Cell::from(&story.id),
+                story.human.into(),
+                story.score.into(),
+                story.human_place.into(),
+                story.score_place.into(),
+                errors.join(", ").into(),
+                Cell::from(&story.text),
+            ]);
+        }
     }
     sheet
 }

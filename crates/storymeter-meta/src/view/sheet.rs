@@ -99,6 +99,8 @@ pub enum Subject {
     Drift,
     /// Whether a model edits bad stories.
     Edits,
+    /// The stories that metrics misjudge most.
+    Misjudged,
     /// Where the published and the corrected analysis differ.
     Differences,
     /// Intervals of correlations.

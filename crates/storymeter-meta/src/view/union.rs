@@ -2,8 +2,8 @@
 
 use super::correlations::square;
 use super::robustness::{
-    SIGNIFICANT, biased_sets, by_error_type, edits, error_types, starred, starred_columns,
-    union_drift,
+    SIGNIFICANT, biased_sets, by_error_type, edits, error_types, misjudged, starred,
+    starred_columns, union_drift,
 };
 use super::tests::{matrices, proper_name, test_title};
 use super::{Cell, Form, Sheet, Subject, label, ratings};
@@ -51,6 +51,7 @@ pub(super) fn sheets(study: &Study) -> Vec<Sheet> {
             Finding::HumanScores(found) => sheets.push(ratings::human_scores("figure-3", found)),
             Finding::RaterAgreement(found) => sheets.extend(ratings::agreement("agreement", found)),
             Finding::Edits(found) => sheets.push(edits("appendix-d", found)),
+            Finding::Misjudged(found) => sheets.push(misjudged("table-11", found)),
             _ => {}
         }
     }

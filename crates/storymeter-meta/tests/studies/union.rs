@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 use storymeter_core::Direction;
-use storymeter_meta::study::{Finding, HumanScores};
-use storymeter_meta::union::{Options, analyse};
+use storymeter_meta::study::{Finding, HumanScores, Misjudgements};
+use storymeter_meta::union::{MisjudgedOptions, Options, analyse};
+use storymeter_meta::view::{self, Cell};
 use storymeter_meta::{Error, Level, Study};
 use storymeter_stats::Coefficient;
 
@@ -74,4 +75,95 @@ fn one_metric_under_two_file_names_is_refused() {
         let error = analyse(folder.path(), &Options::default()).unwrap_err();
         assert!(matches!(&error, Error::TwiceTheMetric { key, .. } if key == "UNION"), "{error}");
     }
+}
+
+/// Five stories of our own. Readers and the metric agree about three of them.
+fn misjudged_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let story = |id: &str, text: &str, ratings: &str| format!("{id} ||| {text} ||| {ratings}\n");
+    let texts = [
+        ("a", "the lamp went out . nobody came ."),
+        ("b///7", "=1+1 <b>the lamp</b> , \"said\" the \u{1b}[31mlamp ."),
+        ("c", "a fish read the lamp . the lamp read a fish ."),
+        ("d", "the lamp was lit . she read until dawn ."),
+        ("e", "the lamp the lamp the lamp ."),
+    ];
+    let ratings = ["1 1 0", "1 1 1", "0 1 0", "1 1 1", "0 0 0"];
+    let types = ["0 0 3", "0 0 0", "3 0 4", "0 0 0", "1 1 1"];
+    let file = |numbers: [&str; 5]| -> String {
+        let lines = texts.iter().zip(numbers);
+        lines.map(|(&(id, text), numbers)| story(id, text, numbers)).collect()
+    };
+    fs::write(folder.path().join("ant_data.txt"), file(ratings)).unwrap();
+    fs::write(folder.path().join("ant_data_all.txt"), file(types)).unwrap();
+    let scores = folder.path().join("metric_output");
+    fs::create_dir(&scores).unwrap();
+    fs::write(scores.join("union.txt"), "0.5\n0.1\n0.99\n0.9\n0.2\n").unwrap();
+    fs::write(scores.join("ppl.txt"), "20\n10\n50\n11\nnan\n").unwrap();
+    folder
+}
+
+fn misjudged(study: &Study) -> &Misjudgements {
+    let found = study.findings.iter().find_map(|finding| match finding {
+        Finding::Misjudged(found) => Some(found),
+        _ => None,
+    });
+    found.unwrap()
+}
+
+#[test]
+fn misjudged_stories_are_those_whose_places_are_far_apart() {
+    let folder = misjudged_folder();
+    let study = analyse(folder.path(), &Options::default()).unwrap();
+    let found = misjudged(&study);
+    // Perplexity is not learned.
+    assert_eq!(found.metrics.len(), 1);
+    let union = &found.metrics[0];
+    assert_eq!((union.metric.as_str(), union.n), ("UNION", 5));
+    // Human places: e 0, c 0.25, a 0.5, b and d 0.875. Score places: b 0, e 0.25, a 0.5, d 0.75, c 1.
+    let lines = |stories: &[storymeter_meta::study::MisjudgedStory]| -> Vec<(usize, f64)> {
+        stories.iter().map(|one| (one.line, one.score_place - one.human_place)).collect()
+    };
+    assert_eq!(lines(&union.overrated), [(3, 0.75), (5, 0.25)]);
+    assert_eq!(lines(&union.underrated), [(2, -0.875), (4, -0.125)]);
+    let worst = &union.overrated[0];
+    assert_eq!((worst.id.as_str(), worst.human, worst.score), ("c", 1.0 / 3.0, 0.99));
+    let errors = [("Conf".to_owned(), 1), ("Chao".to_owned(), 1)];
+    assert_eq!(worst.errors.as_deref(), Some(&errors[..]));
+    assert_eq!(union.underrated[0].errors, Some(Vec::new()));
+}
+
+#[test]
+fn a_metric_can_be_named_and_its_own_numbers_are_shown() {
+    let folder = misjudged_folder();
+    let options = |metric: &str, most| Options {
+        misjudged: MisjudgedOptions { most, metrics: vec![metric.to_owned()] },
+        ..Options::default()
+    };
+    let study = analyse(folder.path(), &options("Perplexity", 1)).unwrap();
+    let perplexity = &misjudged(&study).metrics[0];
+    assert_eq!(perplexity.n, 4, "one story has no score");
+    // Fewer is better: 50 is the lowest place, although it is the largest number.
+    assert_eq!(perplexity.underrated.len(), 1);
+    assert_eq!(perplexity.underrated[0].line, 4);
+    assert_eq!(perplexity.underrated[0].score, 11.0);
+    let error = analyse(folder.path(), &options("UNIO", 1)).unwrap_err().to_string();
+    assert!(error.contains("\"UNIO\"") && error.contains("\"UNION\""), "{error}");
+    let none = analyse(folder.path(), &options("UNION", 0)).unwrap();
+    assert!(!none.findings.iter().any(|one| matches!(one, Finding::Misjudged(_))));
+}
+
+#[test]
+fn the_sheet_of_misjudged_stories_is_safe_to_show() {
+    let folder = misjudged_folder();
+    let study = analyse(folder.path(), &Options::default()).unwrap();
+    let sheets = view::sheets(&study);
+    let sheet = sheets.iter().find(|sheet| sheet.id == "table-11").unwrap();
+    assert!(!sheet.brief, "it is shown only if it is asked for");
+    assert_eq!(sheet.rows.len(), 4);
+    assert_eq!(sheet.rows[0][8], Cell::from("Conf 1, Chao 1"));
+    let printed = view::text::sheet(sheet);
+    assert!(!printed.contains('\u{1b}'), "{printed}");
+    let csv = view::text::csv(sheet, storymeter_core::spreadsheet::TextCells::Marked);
+    assert!(csv.contains(",\"'=1+1 <b>the lamp</b> , \"\"said\"\""), "{csv}");
 }

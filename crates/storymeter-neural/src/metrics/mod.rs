@@ -4,11 +4,13 @@ mod bartscore;
 mod baryscore;
 mod bertscore;
 mod blanc;
+mod bleurt;
 mod depthscore;
 mod infolm;
 mod moverscore;
 mod perplexity;
 mod rouge_we;
+mod ruber;
 mod s3;
 mod summaqa;
 mod supert;
@@ -28,5 +30,7 @@ pub(crate) static ENTRIES: &[&Entry] = &[
     &blanc::ENTRY,
     &summaqa::ENTRY,
     &bartscore::ENTRY,
+    &bleurt::ENTRY,
     &perplexity::ENTRY,
+    &ruber::ENTRY,
 ];

@@ -31,7 +31,8 @@ pub struct MetaArgs {
 enum Analysis {
     /// Tables 3 to 6, 8, 9 and the numbers behind Figures 1 to 38 of the HANNA paper
     Hanna(hanna::HannaArgs),
-    /// Tables 2, 5 to 7, Figures 2, 3 and appendix D of the UNION paper, on a folder of its layout
+    /// Tables 2, 5 to 7 and 11, Figures 2, 3 and appendix D of the UNION paper, on a folder of its
+    /// layout
     Union(union::UnionArgs),
     /// The same analysis on your own scores, as `score -o` writes them
     Table(table::TableArgs),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use storymeter::meta::union::{Options, analyse, inputs};
+use storymeter::meta::union::{MisjudgedOptions, Options, analyse, inputs};
 use storymeter::meta::{DrawOptions, DuelOptions, Scale};
 
 use super::settings::CompareArgs;
@@ -25,6 +25,14 @@ pub struct UnionArgs {
     /// Appendix D: one line per story, 1 where the model edited it and 0 elsewhere, or its output
     #[arg(long, value_name = "FILE")]
     edits: Option<PathBuf>,
+    /// Table 11: how many stories are listed that each metric overrates most, and how many that it
+    /// underrates most (--show table-11 prints them)
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(..=1000))]
+    misjudged: u16,
+    /// Table 11: a metric whose misjudged stories are listed, by its name in Table 5. The option may
+    /// be given several times. Without it, these are up to ten learned metrics
+    #[arg(long, value_name = "METRIC")]
+    misjudged_by: Vec<String>,
     /// The lowest and the highest rating
     #[arg(long, value_name = "LOW..HIGH", default_value_t = Scale::BINARY)]
     scale: Scale,
@@ -56,6 +64,10 @@ pub fn run(args: &UnionArgs) -> anyhow::Result<Outcome> {
         settings: args.compare.settings(duels, draws),
         drift: args.drift.clone(),
         edits: args.edits.clone(),
+        misjudged: MisjudgedOptions {
+            most: usize::from(args.misjudged),
+            metrics: args.misjudged_by.clone(),
+        },
     };
     let inputs = inputs(&args.folder, &options)?;
     emit(&analyse(&args.folder, &options)?, &inputs, &args.output)
