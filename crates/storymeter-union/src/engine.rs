@@ -6,12 +6,10 @@ use std::sync::Arc;
 #[cfg(feature = "cuda")]
 use half::{bf16, f16};
 #[cfg(feature = "cuda")]
-use rayon::prelude::*;
-#[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Vectors};
 use storymeter_encoder::{Batch, Config, Model, Outputs, Precision, Run};
 #[cfg(feature = "cuda")]
-use storymeter_encoder::{Device, Parameters};
+use storymeter_encoder::{Device, PackedRows, Parameters};
 
 use crate::{Pooling, Result};
 
@@ -45,7 +43,7 @@ pub(crate) enum Engine {
 #[cfg(feature = "cuda")]
 pub(crate) enum Words {
     /// One row per word. It is empty if there is no such head.
-    Floats(Vec<f32>),
+    Floats(PackedRows),
     /// The int8 encoder that was copied to the GPU.
     Int8(Arc<Model>),
 }
@@ -105,7 +103,7 @@ impl Engine {
     ) -> Result<Self> {
         // The first tensor of an encoder holds the word embeddings.
         let table = parameters.tensors.first().filter(|_| tied && precision != GpuPrecision::Int8);
-        let words = table.map_or(Vec::new(), |words| words.data.clone());
+        let words = PackedRows::new(table.map_or(&[], |words| &words.data), config.hidden);
         let encoder = match precision {
             GpuPrecision::Int8 => {
                 let (device, precision) = (Device::Cpu, Precision::Int8);
@@ -174,12 +172,9 @@ impl Engine {
             #[cfg(feature = "cuda")]
             Self::Cuda { words: Words::Floats(words), .. } => {
                 let width = self.config().hidden;
-                let product =
-                    |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
-                let products = |state: &[f32]| {
-                    words.chunks_exact(width).map(|row| product(row, state)).collect()
-                };
-                states.par_chunks_exact(width).map(products).collect()
+                let mut products = vec![0.0; states.len() / width * words.len()];
+                words.products(states, &mut products);
+                products.chunks_exact(words.len().max(1)).map(<[f32]>::to_vec).collect()
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use storymeter_core::Story;
-use storymeter_encoder::Batch;
+use storymeter_encoder::{Batch, PackedRows};
 use storymeter_perturb::Technique;
 
 use crate::scorer::Reading;
@@ -204,11 +204,10 @@ impl Scorer {
         let mut logits: Vec<Vec<f32>> = if own.is_empty() {
             self.engine.word_products(states)
         } else {
-            let product =
-                |row: &[f32], state: &[f32]| row.iter().zip(state).map(|(w, x)| w * x).sum();
-            let products =
-                |state: &[f32]| own.chunks_exact(width).map(|row| product(row, state)).collect();
-            states.chunks_exact(width).map(products).collect()
+            let rows = self.own_matrix.get_or_init(|| PackedRows::new(own, width));
+            let mut products = vec![0.0; states.len() / width * rows.len()];
+            rows.products(states, &mut products);
+            products.chunks_exact(rows.len()).map(<[f32]>::to_vec).collect()
         };
         for logits in &mut logits {
             logits

@@ -3,13 +3,14 @@
 #[cfg(feature = "cuda")]
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
 #[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Pending};
-use storymeter_encoder::{Batch, Device, Model as Encoder, Precision, Tokenizer};
+use storymeter_encoder::{Batch, Device, Model as Encoder, PackedRows, Precision, Tokenizer};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
@@ -75,6 +76,9 @@ pub struct Scorer {
     pub(crate) engine: Engine,
     pub(crate) tokenizer: Tokenizer,
     pub(crate) heads: Heads,
+    /// The reconstruction matrix of [`Heads::reconstruction`], laid out for products when an
+    /// explanation first needs it.
+    pub(crate) own_matrix: OnceLock<PackedRows>,
     pub(crate) card: Card,
     fingerprint: String,
     /// See [`Scorer::tokens_read`].
@@ -195,7 +199,15 @@ impl Scorer {
         for (text, id) in &card.name_tokens {
             tokenizer.add_token(text, *id);
         }
-        Self { engine, tokenizer, heads, card, fingerprint, tokens_read: AtomicU64::new(0) }
+        Self {
+            engine,
+            tokenizer,
+            heads,
+            own_matrix: OnceLock::new(),
+            card,
+            fingerprint,
+            tokens_read: AtomicU64::new(0),
+        }
     }
 
     /// The same model with windows of another size, in tokens.

@@ -106,6 +106,7 @@ impl Settings {
             .or_else(|| weight("weight_decay", self.weight_decay))
             .or_else(|| weight("reconstruction_weight", self.reconstruction_weight))
             .or_else(|| weight("diagnosis_weight", self.diagnosis_weight))
+            .or_else(|| positive("changed_weight", self.changed_weight, LARGEST))
             .or_else(|| self.diagnosis_fault())
             .or_else(|| self.perturb_fault())
     }

@@ -208,6 +208,9 @@ settings! {
     /// word embeddings, "dense" puts a dense layer, an activation and a layer norm before the tied
     /// matrix as in the released code, and "none" leaves the head out (the paper's -Recon).
     reconstruction: Reconstruction = Reconstruction::Tied;
+    /// How much the positions count in the reconstruction loss at which the damaged story differs
+    /// from the human one. The other positions count 1. In equation 5 all count alike.
+    changed_weight: f64 = 1.0;
     /// Whether the leading context (the prompt or the first sentence) is reconstructed too,
     /// although it is never damaged.
     reconstruct_context: bool = true;

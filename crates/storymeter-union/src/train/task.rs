@@ -44,6 +44,22 @@ pub(super) struct Repairs {
     pub weights: Vec<f32>,
 }
 
+/// The weights of the positions of an example, which sum up to `share`.
+fn position_weights(
+    example: &Example,
+    settings: &Settings,
+    share: f32,
+) -> impl Iterator<Item = f32> + use<> {
+    let changed_weight = settings.changed_weight as f32;
+    let here = example.ids[example.first.min(example.ids.len())..].iter();
+    let weights: Vec<f32> = here
+        .zip(&example.targets)
+        .map(|(id, target)| if id == target { 1.0 } else { changed_weight })
+        .collect();
+    let sum: f32 = weights.iter().sum();
+    weights.into_iter().map(move |weight| weight * (share / sum))
+}
+
 impl Labels {
     fn new(labels: impl Iterator<Item = bool>, weight: f32) -> Self {
         let values: Vec<f32> = labels.map(|label| f32::from(u8::from(label))).collect();
@@ -63,13 +79,13 @@ impl Task {
         let mut repairs = Repairs::default();
         if settings.reconstruction != Reconstruction::None {
             for (story, example) in examples.iter().enumerate() {
-                // Equation 5 is a mean over positions, and equation 6 is a mean over stories.
                 let count = example.targets.len();
-                let weight = each * settings.reconstruction_weight as f32 / count.max(1) as f32;
                 let rows = batch.span(story).skip(example.first).take(count);
                 repairs.rows.extend(rows.map(|row| row as u32));
                 repairs.targets.extend(&example.targets);
-                repairs.weights.resize(repairs.targets.len(), weight);
+                // Equation 5 is a mean over positions, and equation 6 is a mean over stories.
+                let share = each * settings.reconstruction_weight as f32;
+                repairs.weights.extend(position_weights(example, settings, share));
             }
         }
         let damage = examples.iter().flat_map(|example| example.damage);

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Trains the models of the studies and scores the rated stories with them.
+#
+#   recipes/studies/runs.sh RUNS [NAME...]
+#
+# RUNS is the folder of the runs. Without names, all runs are made, in the order of the list below.
+# A run that is finished is skipped, so the script can be stopped and started again. Each run gets a
+# folder with the log of its training and the scores; KEEP=1 keeps the model too.
+#
+#   STORYMETER     the program (target/release/storymeter)
+#   SHARED         the folder of the shared data (../shared)
+#   ENCODER        the folder of MPNet-base
+#   SMALL_ENCODER  the folder of MiniLM-L6
+#   DEVICE         cpu or cuda (cuda)
+#   JOBS           how many runs share the device (1)
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+storymeter=${STORYMETER:-$root/target/release/storymeter}
+shared=$(realpath "${SHARED:-$root/../shared}")
+device=${DEVICE:-cuda}
+[ $# -ge 1 ] || { echo "usage: $0 RUNS [NAME...]" >&2; exit 2; }
+mkdir -p "$1"
+runs=$(realpath "$1")
+shift
+
+all=(
+    conceptnet-{1,2,3} wordnet-{1,2,3}
+    no-recon without-{repetition,substitution,reordering,negation}
+    long long-no-recon disscore disscore-long
+    names-kept minilm fresh-negatives
+    recon-tied recon-lambda-1 recon-changed-10 recon-epochs-4
+    released-code
+)
+
+# options NAME: prints the options of `storymeter train` for a run, one per line.
+options() {
+    local lexicon=$shared/data/lexicon
+    local conceptnet=(--antonyms "$lexicon/conceptnet_antonym.txt" --keywords "$lexicon/entity_vocab_roc.txt")
+    local roc=(--stories "$shared/data/roc/stories.tsv.gz")
+    local paper=(--preset paper --init "$ENCODER")
+    # set KEY=VALUE...: a file of settings.
+    set() { printf '%s\n' "$@" > "$folder/settings.toml"; printf '%s\n' --config "$folder/settings.toml"; }
+    print() { printf '%s\n' "$@"; }
+    case $1 in
+        conceptnet-*) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}" --seed "${1##*-}" ;;
+        wordnet-*) print "${roc[@]}" "${paper[@]}" --seed "${1##*-}" ;;
+        no-recon) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}" --without-reconstruction ;;
+        without-*) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}" --without-technique "${1#without-}" ;;
+        long | long-no-recon)
+            python3 "$here/long_stories.py" "$shared/data/long/stories.jsonl.gz" > "$folder/stories.jsonl"
+            gunzip -c "$lexicon/entity_vocab_wp.txt.gz" > "$folder/keywords.txt"
+            print --stories "$folder/stories.jsonl" "${paper[@]}" "${conceptnet[@]:0:2}" --keywords "$folder/keywords.txt"
+            [ "$1" = long ] || print --without-reconstruction ;;
+        disscore)
+            python3 "$here/machine_stories.py" "$shared/data/generated/stories.jsonl.gz" roc > "$folder/machine.jsonl"
+            print --kind disscore "${roc[@]}" --machine "$folder/machine.jsonl" --init "$ENCODER" ;;
+        disscore-long)
+            python3 "$here/long_stories.py" "$shared/data/long/stories.jsonl.gz" > "$folder/stories.jsonl"
+            python3 "$here/machine_stories.py" "$shared/data/generated/stories.jsonl.gz" wp > "$folder/machine.jsonl"
+            print --kind disscore --stories "$folder/stories.jsonl" --machine "$folder/machine.jsonl" --init "$ENCODER" ;;
+        names-kept) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "delexicalise = 0.0" ;;
+        minilm) print "${roc[@]}" --preset paper --init "$SMALL_ENCODER" "${conceptnet[@]}" ;;
+        fresh-negatives) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "fresh_negatives = true" ;;
+        recon-tied) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set 'reconstruction = "tied"' ;;
+        recon-lambda-1) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "reconstruction_weight = 1.0" ;;
+        recon-changed-10) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "changed_weight = 10.0" ;;
+        recon-epochs-4) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}" --epochs 4 ;;
+        released-code) print "${roc[@]}" --preset released-code --init "$ENCODER" "${conceptnet[@]}" ;;
+        *) echo "$0: there is no run $1" >&2; return 2 ;;
+    esac
+}
+
+# score NAME STORIES OUT: the scores of a file of stories, in full, and their columns as numbers.
+score() {
+    local metric=union
+    case $1 in disscore*) metric=disscore ;; esac
+    "$storymeter" score "$2" --metric "$metric" --weights "$metric=$folder/model" --device "$device" \
+        --precision f32 --quiet --no-progress -o "$3.jsonl" > "$3.table"
+    python3 -c 'import json, sys
+for line in open(sys.argv[1]):
+    print(*json.loads(line)["scores"].values())' "$3.jsonl" > "$3.txt"
+}
+
+# one NAME: trains and scores one run.
+one() {
+    local name=$1
+    local folder=$runs/$name
+    [ ! -e "$folder/finished" ] || { echo "$name: finished before"; return; }
+    mkdir -p "$folder"
+    local resume=()
+    if [ -e "$folder/model/training.safetensors" ]; then resume=(--resume); elif [ -d "$folder/model" ]; then resume=(--overwrite); fi
+    local given
+    mapfile -t given < <(options "$name")
+    [ ${#given[@]} -gt 0 ] || return 2
+    "$storymeter" train "${given[@]}" "${resume[@]}" --device "$device" --log "$folder/train.jsonl" \
+        -o "$folder/model" --no-progress > "$folder/train.txt" 2>&1
+    score "$name" "$shared/data/annotated/union_roc/ant_data.txt" "$folder/roc"
+    case $name in
+        conceptnet-* | no-recon | long | long-no-recon | disscore | disscore-long)
+            mkdir -p "$folder/long"
+            python3 "$here/long_sets.py" "$shared/data/annotated" "$folder/long"
+            for set in "$folder"/long/*.jsonl; do
+                score "$name" "$set" "${set%.jsonl}-scores"
+            done ;;
+    esac
+    case $name in
+        no-recon | long-no-recon | disscore*) ;;
+        *) "$storymeter" score "$shared/data/annotated/union_roc/ant_data.txt" --model "$folder/model" \
+            --device "$device" --precision f32 --explain --format jsonl --quiet --no-progress > "$folder/edits.jsonl" ;;
+    esac
+    rm -f "$folder"/model/training.safetensors "$folder"/{stories,machine}.jsonl "$folder/keywords.txt"
+    [ -n "${KEEP:-}" ] || rm -rf "$folder/model"
+    touch "$folder/finished"
+    echo "$name: done"
+}
+
+if [ "${ONE:-}" ]; then
+    one "$ONE"
+    exit
+fi
+wanted=("$@")
+[ ${#wanted[@]} -gt 0 ] || wanted=("${all[@]}")
+printf '%s\n' "${wanted[@]}" | xargs -P "${JOBS:-1}" -I{} env ONE={} "$0" "$runs"
