@@ -113,7 +113,12 @@ impl<B: Backend> Network<B> {
     pub fn masked_word_head(&self, first: usize) -> MaskedWordHead {
         let transform = self.head(first, first + 1);
         let (gain, shift) = (transform.weight + 2, transform.weight + 3);
-        let norm = Norm { gain, shift, width: transform.outputs, eps: self.config().norm_eps };
+        let norm = Norm {
+            gain,
+            shift: Some(shift),
+            width: transform.outputs,
+            eps: self.config().norm_eps,
+        };
         MaskedWordHead { transform, norm, words: self.tied_head(first + 4) }
     }
 

@@ -1,4 +1,4 @@
-//! Training: the encoder forward and backward, losses, and the optimiser, over the operations of
+//! Training: a model forward and backward, losses, and the optimiser, over the operations of
 //! one device.
 //!
 //! [`Network`] is written once over [`Backend`], the boundary behind which a device lives. [`Cpu`]
@@ -11,9 +11,11 @@ mod heads;
 mod masked_word;
 mod network;
 mod optimiser;
+mod post_norm;
+mod pre_norm;
 
 pub use backend::{
-    AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables,
+    AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Rotary, Tables,
 };
 pub use cpu::{Cpu, CpuStore};
 pub use exchange::{Alone, Exchange, Rank};
