@@ -10,6 +10,7 @@ mod args;
 mod closed_stdout;
 mod commands;
 mod input;
+mod lexicon;
 mod output;
 mod progress;
 mod side_by_side;

@@ -137,6 +137,18 @@ impl Batch {
         &self.readings
     }
 
+    /// The segment of every token; `None` if all of them are in segment 0.
+    #[cfg(feature = "train")]
+    pub(crate) fn segments(&self) -> Option<Vec<u32>> {
+        let sequences = || self.bounds.windows(2).zip(&self.readings);
+        let paired = sequences().any(|(bounds, reading)| reading.second < bounds[1] - bounds[0]);
+        let segment = |(bounds, reading): (&[usize], &Reading)| {
+            let second = reading.second;
+            (0..bounds[1] - bounds[0]).map(move |i| u32::from(i >= second))
+        };
+        paired.then(|| sequences().flat_map(segment).collect())
+    }
+
     /// The length of the longest sequence.
     pub(crate) fn longest(&self) -> usize {
         self.bounds.windows(2).map(|bounds| bounds[1] - bounds[0]).max().unwrap_or(0)
@@ -171,10 +183,10 @@ impl Batch {
         self.target_bounds.windows(2).map(reading).collect()
     }
 
-    /// Checks that an encoder that knows only whole sequences of one segment can read this.
+    /// Checks that an encoder that knows only whole sequences can read this.
     #[cfg(feature = "train")]
     pub(crate) fn check(&self, config: &Config) -> Result<()> {
-        self.check_for(config, 1)?;
+        self.check_for(config, config.segments)?;
         let whole = |i: &usize| self.readings[*i].attended == self.span(*i).len();
         match (0..self.len()).find(|i| !whole(i)) {
             Some(story) => Err(Error::Batch { story, problem: "it has padding".into() }),

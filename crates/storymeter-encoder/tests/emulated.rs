@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use storymeter_encoder::cuda::{Cuda, CudaEncoder, Vectors};
-use storymeter_encoder::train::{AdamW, ForwardOptions, Network, Optimiser, Selection};
+use storymeter_encoder::train::{AdamW, ForwardOptions, LabelLoss, Network, Optimiser, Selection};
 use storymeter_encoder::{
     Batch, Device, Family, Grid, Isa, Model, Outputs, Parameters, Pooling, Precision, Result,
-    Tensor,
+    Stream, Tensor,
 };
 
 /// The calls that fail, one at a time, and whether the work fails with them. Some are tried again.
@@ -100,7 +100,7 @@ fn whatever_fails_everything_is_given_back() {
     let folder = tempfile::tempdir().unwrap();
     emulated_libraries(folder.path());
     let (printed, counts) = run(folder.path(), None);
-    assert!(printed.contains("all four went well"), "{printed}");
+    assert!(printed.contains("all five went well"), "{printed}");
     let kinds: Vec<&str> = counts.keys().map(String::as_str).collect();
     let expected = [
         "context",
@@ -128,13 +128,14 @@ fn whatever_fails_everything_is_given_back() {
     }
 }
 
-/// Takes a training step, encodes in f32 and in int8, and runs a model.
+/// Takes training steps, encodes in f32 and in int8, and runs a model.
 fn on_the_emulated_gpu() {
-    let work: [fn() -> Result<()>; 4] = [train, encode, encode_in_int8, run_a_model];
+    let work: [fn() -> Result<()>; 5] =
+        [train, train_a_pooled_head, encode, encode_in_int8, run_a_model];
     let errors: Vec<String> =
         work.iter().filter_map(|work| work().err()).map(|error| error.to_string()).collect();
     match errors.is_empty() {
-        true => println!("all four went well"),
+        true => println!("all five went well"),
         false => errors.iter().for_each(|error| println!("failed: {error}")),
     }
 }
@@ -167,6 +168,31 @@ fn train() -> Result<()> {
     network.restore();
     Optimiser::new(AdamW::default()).step(&mut network, 1e-4);
     network.parameters().map(drop)
+}
+
+/// A pair of two segments through BERT's pooler, with dropout.
+fn train_a_pooled_head() -> Result<()> {
+    let config = shape::config(Family::Bert, 1, 32, 2, 64);
+    let zeros = |shape: &[usize]| Tensor {
+        name: String::new(),
+        shape: shape.into(),
+        data: vec![0.0; shape.iter().product()],
+    };
+    let heads = [zeros(&[32, 32]), zeros(&[32]), zeros(&[1, 32]), zeros(&[1])];
+    let parameters = Parameters::random(&config, 1);
+    let mut network = Network::new(Cuda::<f32>::open(0)?, config, &parameters, &heads)?;
+    let mut batch = Batch::new();
+    batch.push_pair(&[1, 2, 3, 4, 5], 3);
+    let options = ForwardOptions { dropout: Some(Stream::new(1)), ..ForwardOptions::default() };
+    let trace = network.forward(&batch, options)?;
+    let (mut states, head) = (network.states(&trace), network.pooled_head(0));
+    let labels: (&[f32], &[f32]) = (&[0.5], &[1.0]);
+    network.pooled_loss(&mut states, head, &[0], labels, LabelLoss::SquaredError, 0);
+    let gradient = states.into_gradient();
+    network.backward(trace, gradient);
+    network.take_losses()?;
+    assert_eq!(network.pooled_outputs(&batch, head, &[0])?.len(), 1);
+    Ok(())
 }
 
 fn encode() -> Result<()> {

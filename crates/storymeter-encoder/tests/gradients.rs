@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use storymeter_encoder::train::{
-    AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, Given, Linear, Network,
-    Norm, Optimiser, Part, Tables, warm_up_then_linear,
+    AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, Given, LabelLoss, Linear,
+    Network, Norm, Optimiser, Part, TableRows, Tables, warm_up_then_linear,
 };
 use storymeter_encoder::{
     Activation, Batch, Config, Error, Isa, Model, Outputs, Parameters, Precision, Stream, Tensor,
@@ -74,7 +74,7 @@ fn with_gradients(cpu: &Cpu, store: &CpuStore, count: usize, first: Vec<f32>) ->
     std::iter::once(first).chain(gradients(cpu, store, count)).collect()
 }
 
-const LINEAR: Linear = Linear { weight: 0, bias: 1, inputs: 9, outputs: 35 };
+const LINEAR: Linear = Linear { weight: 0, bias: Some(1), inputs: 9, outputs: 35 };
 
 #[test]
 fn linear() {
@@ -95,10 +95,11 @@ fn linear() {
 #[test]
 fn linear_with_activations() {
     let cpu = Cpu::default();
-    for activation in [Activation::GeluErf, Activation::GeluTanh, Activation::Relu] {
+    use Activation::{GeluErf, GeluTanh, Relu, Silu, Tanh};
+    for activation in [GeluErf, GeluTanh, Relu, Silu, Tanh] {
         // A large bias keeps away from the kink of the rectifier, where there is no derivative.
         let bias = numbers(35, 3).iter().map(|b| b.signum() * 30.0).collect();
-        let bias = if activation == Activation::Relu { bias } else { numbers(35, 3) };
+        let bias = if activation == Relu { bias } else { numbers(35, 3) };
         check(
             "activation",
             &[numbers(13 * 9, 1), numbers(35 * 9, 2), bias],
@@ -123,7 +124,7 @@ fn linear_with_activations() {
 #[test]
 fn sum_and_layer_norm_with_and_without_dropout() {
     let cpu = Cpu::default();
-    let norm = Norm { gain: 0, shift: 1, width: 19, eps: 1e-5 };
+    let norm = Norm { gain: 0, shift: Some(1), width: 19, eps: 1e-5 };
     let inputs = [numbers(70 * 19, 1), numbers(70 * 19, 4), numbers(19, 2), numbers(19, 3)];
     for rate in [0.0, 0.3] {
         let dropout = Dropout { rate, stream: Stream::new(8) };
@@ -148,7 +149,8 @@ fn sum_and_layer_norm_with_and_without_dropout() {
 #[test]
 fn projection() {
     let cpu = Cpu::default();
-    let maps = [0, 2, 4].map(|weight| Linear { weight, bias: weight + 1, inputs: 9, outputs: 9 });
+    let maps =
+        [0, 2, 4].map(|weight| Linear { weight, bias: Some(weight + 1), inputs: 9, outputs: 9 });
     let tensors = (0..6).map(|i| numbers(if i % 2 == 0 { 81 } else { 9 }, 10 + i));
     let inputs: Vec<Vec<f32>> = std::iter::once(numbers(13 * 9, 1)).chain(tensors).collect();
     check(
@@ -173,7 +175,7 @@ fn attention_with_and_without_relative_bias_and_dropout() {
     for rate in [0.0, 0.3] {
         let dropout = Dropout { rate, stream: Stream::new(8) };
         for relative in [None, Some(0)] {
-            let shape = Attention { heads, width, longest: 16, relative, dropout };
+            let shape = Attention { heads, width, longest: 16, causal, relative, dropout };
             let mut inputs =
                 vec![numbers(20 * width, 1), numbers(20 * width, 2), numbers(20 * width, 3)];
             inputs.extend(relative.map(|_| numbers(8 * heads, 4)));
@@ -196,26 +198,29 @@ fn attention_with_and_without_relative_bias_and_dropout() {
 #[test]
 fn embedding() {
     let cpu = Cpu::default();
-    let (ids, places) = (vec![3, 1, 3, 0], vec![0, 1, 2, 0]);
     let tables = Tables { words: 0, positions: 1, segments: Some(2) };
-    let norm = Norm { gain: 3, shift: 4, width: 6, eps: 1e-5 };
+    let norm = Norm { gain: 3, shift: Some(4), width: 6, eps: 1e-5 };
     let dropout = Dropout { rate: 0.2, stream: Stream::new(8) };
     let inputs =
         [numbers(4 * 6, 1), numbers(3 * 6, 2), numbers(2 * 6, 3), numbers(6, 4), numbers(6, 5)];
-    check(
-        "embedding",
-        &inputs,
-        |x| {
-            let [_, out] = cpu.embed(&store(&cpu, x), tables, norm, &ids, &places, dropout);
-            out
-        },
-        |x, d| {
-            let (mut store, d) = (store(&cpu, x), d.to_vec());
-            let [sum, _] = cpu.embed(&store, tables, norm, &ids, &places, dropout);
-            cpu.embed_backward(&mut store, tables, norm, &ids, &places, &sum, d, dropout);
-            gradients(&cpu, &store, 5)
-        },
-    );
+    let segments =
+        |segments| TableRows { words: vec![3, 1, 3, 0], positions: vec![0, 1, 2, 0], segments };
+    for rows in [segments(None), segments(Some(vec![0, 1, 1, 0]))] {
+        check(
+            "embedding",
+            &inputs,
+            |x| {
+                let [_, out] = cpu.embed(&store(&cpu, x), tables, norm, &rows, dropout);
+                out
+            },
+            |x, d| {
+                let (mut store, d) = (store(&cpu, x), d.to_vec());
+                let [sum, _] = cpu.embed(&store, tables, norm, &rows, dropout);
+                cpu.embed_backward(&mut store, tables, norm, &rows, &sum, d, dropout);
+                gradients(&cpu, &store, 5)
+            },
+        );
+    }
 }
 
 #[test]
@@ -239,7 +244,7 @@ fn dropout_keeps_the_mean_and_repeats_itself() {
     let cpu = Cpu::default();
     let dropout = Dropout { rate: 0.25, stream: Stream::new(3) };
     let store = store(&cpu, &[vec![1.0; 100], vec![0.0; 100]]);
-    let norm = Norm { gain: 0, shift: 1, width: 100, eps: 1e-5 };
+    let norm = Norm { gain: 0, shift: Some(1), width: 100, eps: 1e-5 };
     let [x, _] = cpu.add_norm(&store, norm, vec![1.0; 40_000], &vec![0.0; 40_000], dropout);
     let dropped = x.iter().filter(|x| **x == 0.0).count();
     assert!((9_600..10_400).contains(&dropped), "{dropped} of 40000 dropped at 0.25");
@@ -249,10 +254,10 @@ fn dropout_keeps_the_mean_and_repeats_itself() {
 }
 
 #[test]
-fn cross_entropies() {
+fn losses() {
     let cpu = Cpu::default();
     let (targets, weights) = (vec![4, 0, 18], vec![1.0, 0.5, 2.0]);
-    let map = Linear { weight: 0, bias: 1, inputs: 7, outputs: 19 };
+    let map = Linear { weight: 0, bias: Some(1), inputs: 7, outputs: 19 };
     let loss = |cpu: &Cpu, store: &mut CpuStore| vec![cpu.take_losses(store).unwrap()[2] as f32];
     let scaled = |list: Vec<Vec<f32>>, by: f32| -> Vec<Vec<f32>> {
         list.into_iter().map(|numbers| numbers.iter().map(|x| x * by).collect()).collect()
@@ -272,20 +277,22 @@ fn cross_entropies() {
         },
     );
     let (map, labels) = (Linear { outputs: 1, ..map }, vec![1.0, 0.0, 1.0]);
-    check(
-        "sigmoid cross-entropy",
-        &[numbers(3 * 7, 1), numbers(7, 2), numbers(1, 3)],
-        |x| {
-            let mut store = store(&cpu, &x[1..]);
-            cpu.sigmoid_loss(&mut store, map, &x[0], 3, &labels, &weights, 2);
-            loss(&cpu, &mut store)
-        },
-        |x, d| {
-            let mut store = store(&cpu, &x[1..]);
-            let d_x = cpu.sigmoid_loss(&mut store, map, &x[0], 3, &labels, &weights, 2);
-            scaled(with_gradients(&cpu, &store, 2, d_x), d[0])
-        },
-    );
+    for kind in [LabelLoss::CrossEntropy, LabelLoss::SquaredError] {
+        check(
+            &format!("{kind:?}"),
+            &[numbers(3 * 7, 1), numbers(7, 2), numbers(1, 3)],
+            |x| {
+                let mut store = store(&cpu, &x[1..]);
+                cpu.label_loss(&mut store, map, &x[0], 3, &labels, &weights, kind, 2);
+                loss(&cpu, &mut store)
+            },
+            |x, d| {
+                let mut store = store(&cpu, &x[1..]);
+                let d_x = cpu.label_loss(&mut store, map, &x[0], 3, &labels, &weights, kind, 2);
+                scaled(with_gradients(&cpu, &store, 2, d_x), d[0])
+            },
+        );
+    }
 }
 
 /// The head is small and sits on a whole encoder, so that its gradients are compared with finite

@@ -1,7 +1,8 @@
 //! Reordering, which puts effects before their causes.
 //!
-//! The paper: "we randomly reorder the sentences in a story to create negative stories with
-//! conflicting plot."
+//! The paper, section 3.2: "Conflicting logic usually results from wrong causal relationship and
+//! temporal dependency in the context. Therefore, we randomly reorder the sentences in a story to
+//! create negative stories with conflicting plot."
 //!
 //! Beyond the paper, words can change places inside a sentence: weak models also make mistakes in
 //! grammar, which no technique of the paper imitates.

@@ -1,9 +1,20 @@
 //! Substitution, which puts keywords or sentences into a story that do not belong there.
 //!
-//! The paper: "we replace random 15% keywords in a story with their corresponding antonyms [...],
-//! otherwise with another random keyword sampled from all the keywords of the same part-of-speech
-//! (POS), according to the mention frequency"; "we randomly replace a sentence in a story with
-//! another one sampled from the rest of stories in the dataset."
+//! The paper, section 3.2: "For word-level substitution, we replace random 15% keywords in a story
+//! with their corresponding antonyms (e.g., replace "deny" with "confirm"), otherwise with another
+//! random keyword sampled from all the keywords of the same part-of-speech (POS), according to the
+//! mention frequency. We use the commonsense knowledge base ConceptNet (Speer and Havasi, 2012) for
+//! keyword recognition and antonym query. ConceptNet consists of commonsense triples like (h, r, t),
+//! meaning that the head concept h has a relation r with the tail concept t, e.g., (evaluation, IsA,
+//! judgment). We regard those words which are heads or tails in ConceptNet as keywords. And given an
+//! keyword, we look up those keywords as its antonyms with which have negated relations, including
+//! Antonym, NotDesires, NotCapableOf, and NotHasProperty. If no antonym is found for a keyword, we
+//! perform replacement with a random keyword of the same POS. And we adopt NLTK for POS tagging. For
+//! sentence-level substitution, we randomly replace a sentence in a story with another one sampled
+//! from the rest of stories in the dataset."
+//!
+//! Keywords and antonyms come from the given [`Lexicon`]: Open English WordNet by default, or the
+//! user's tables, such as those of ConceptNet.
 //!
 //! Beyond the paper, half a sentence can be replaced: a model that loses the thread in the middle
 //! of a sentence writes such ones.
@@ -275,7 +286,7 @@ pub fn keyword_lemma(lexicon: &Lexicon, word: &str, tag: Tag) -> Option<(String,
         }
         PartOfSpeech::Noun => noun::lemma(&lower).into_owned(),
         PartOfSpeech::Adjective => adjective::lemma(&lower).into_owned(),
-        PartOfSpeech::Adverb => lower,
+        PartOfSpeech::Adverb => lower.clone(),
     };
-    lexicon.is_keyword(&lemma, pos).then_some((lemma, pos))
+    lexicon.is_keyword_form(&lower, &lemma, pos).then_some((lemma, pos))
 }

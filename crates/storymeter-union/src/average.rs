@@ -60,12 +60,18 @@ impl Model {
                 models.iter().map(|m| m.parameters.tensors[place].data.as_slice()),
             );
         }
-        let parts: [fn(&Heads) -> &[f32]; 5] = [
+        let parts: [fn(&Heads) -> &[f32]; 11] = [
             |heads| &heads.score,
             |heads| &heads.diagnosis,
             |heads| &heads.diagnosis_bias,
             |heads| &heads.reconstruction,
             |heads| &heads.reconstruction_bias,
+            |heads| &heads.pooler,
+            |heads| &heads.pooler_bias,
+            |heads| &heads.dense,
+            |heads| &heads.dense_bias,
+            |heads| &heads.norm,
+            |heads| &heads.norm_bias,
         ];
         let heads = &mut mean.heads;
         let own = [
@@ -74,6 +80,12 @@ impl Model {
             &mut heads.diagnosis_bias,
             &mut heads.reconstruction,
             &mut heads.reconstruction_bias,
+            &mut heads.pooler,
+            &mut heads.pooler_bias,
+            &mut heads.dense,
+            &mut heads.dense_bias,
+            &mut heads.norm,
+            &mut heads.norm_bias,
         ];
         for (own, part) in own.into_iter().zip(parts) {
             average_into(own, models.iter().map(|model| part(&model.heads)));

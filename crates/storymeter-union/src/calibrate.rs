@@ -57,7 +57,8 @@ impl DamageCalibration {
 }
 
 /// Fits a calibration on the dev part of human stories and new negatives made from them (Platt
-/// scaling, Platt 1999). The seed decides which stories are in the dev part.
+/// scaling, Platt 1999). The lexicon has the antonyms and keywords of the negatives, and should be
+/// that of the training. The seed decides which stories are in the dev part.
 ///
 /// Averaged models need this, because the mean of several heads is shorter than each of them. An
 /// output of the diagnosis is fitted to tell the negatives that its technique damaged from all
@@ -66,13 +67,18 @@ impl DamageCalibration {
 /// # Errors
 /// [`Error::Calibration`] if there are too few stories, or if the model does not score human
 /// stories higher than damaged ones.
-pub fn calibrate(scorer: &Scorer, stories: &[Story], seed: u64) -> Result<Calibration> {
+pub fn calibrate(
+    scorer: &Scorer,
+    stories: &[Story],
+    lexicon: &Lexicon,
+    seed: u64,
+) -> Result<Calibration> {
     let numbered = stories.iter().enumerate().map(|(i, story)| (i as u64, story));
     let dev: Vec<(u64, Story)> = numbered
         .filter(|(number, _)| assign(seed, *number) == Split::Dev)
         .map(|(number, story)| (number, normalise(story, scorer.card())))
         .collect();
-    let (tagger, lexicon) = (Tagger::embedded(), Lexicon::embedded());
+    let tagger = Tagger::embedded();
     let mut sampler = DonorSampler::new(seed, DEFAULT_SAMPLE);
     dev.iter().for_each(|(number, story)| sampler.offer(*number, story));
     let donors = sampler.finish(tagger, lexicon);

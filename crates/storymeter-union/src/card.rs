@@ -18,21 +18,27 @@ pub enum Pooling {
     /// The vector of the first token, as in the paper.
     #[default]
     Cls,
+    /// The vector of the first token, taken through a dense layer with the hyperbolic tangent
+    /// (BERT's pooler), as in the released code.
+    Pooler,
     /// The mean over all tokens, including the special ones.
     Mean,
 }
 
-/// The matrix of the reconstruction head.
+/// The reconstruction head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reconstruction {
     /// There is no such head (`-Recon` in Table 5 of the paper).
     None,
-    /// The matrix of the word embeddings, as in the released code.
+    /// The matrix of the word embeddings.
     #[default]
     Tied,
-    /// A separate matrix, as in equation 4.
+    /// A matrix of its own, as in equation 4.
     Own,
+    /// A dense layer, the activation of the encoder, a layer norm, and then the matrix of the word
+    /// embeddings, as in the released code.
+    Dense,
 }
 
 /// How a model reads stories, how its scores are calibrated, and how it was made.
@@ -88,6 +94,13 @@ pub struct Card {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+impl Reconstruction {
+    /// Whether the head uses the matrix of the word embeddings.
+    pub(crate) fn uses_words(self) -> bool {
+        matches!(self, Self::Tied | Self::Dense)
+    }
 }
 
 impl Default for Card {

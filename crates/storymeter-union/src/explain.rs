@@ -197,6 +197,13 @@ impl Scorer {
     /// The logits of all vocabulary entries for each position (equation 4).
     fn reconstruction_logits(&self, states: &[f32], width: usize) -> Vec<Vec<f32>> {
         let own = self.heads.reconstruction.as_slice();
+        let transformed;
+        let states = if self.card.reconstruction == Reconstruction::Dense {
+            transformed = self.heads.transformed(states, self.engine.config());
+            &transformed
+        } else {
+            states
+        };
         let mut logits: Vec<Vec<f32>> = if own.is_empty() {
             self.engine.word_products(states)
         } else {

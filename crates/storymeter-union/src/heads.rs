@@ -27,6 +27,18 @@ pub struct Heads {
     pub reconstruction: Vec<f32>,
     /// `reconstruction.bias` \[V\]. It is empty if there is no such head.
     pub reconstruction_bias: Vec<f32>,
+    /// `pooler.weight` \[H, H\] ([`Pooling::Pooler`]). It is empty if there is no pooler.
+    pub pooler: Vec<f32>,
+    /// `pooler.bias` \[H\].
+    pub pooler_bias: Vec<f32>,
+    /// `dense.weight` \[H, H\] ([`Reconstruction::Dense`]). It is empty if there is no such layer.
+    pub dense: Vec<f32>,
+    /// `dense.bias` \[H\].
+    pub dense_bias: Vec<f32>,
+    /// `norm.weight` \[H\], of the layer norm after the dense layer.
+    pub norm: Vec<f32>,
+    /// `norm.bias` \[H\].
+    pub norm_bias: Vec<f32>,
 }
 
 /// The names and shapes of the tensors that a model with this card has.
@@ -42,6 +54,14 @@ fn expected(card: &Card, config: &Config) -> Vec<(&'static str, Vec<usize>)> {
     }
     if card.reconstruction != Reconstruction::None {
         tensors.push(("reconstruction.bias", vec![vocabulary]));
+    }
+    if card.pooling == Pooling::Pooler {
+        tensors.push(("pooler.weight", vec![hidden, hidden]));
+        tensors.push(("pooler.bias", vec![hidden]));
+    }
+    if card.reconstruction == Reconstruction::Dense {
+        tensors.push(("dense.weight", vec![hidden, hidden]));
+        tensors.extend(["dense.bias", "norm.weight", "norm.bias"].map(|name| (name, vec![hidden])));
     }
     tensors
 }
@@ -84,6 +104,12 @@ impl Heads {
             diagnosis_bias: take("diagnosis.bias"),
             reconstruction: take("reconstruction.weight"),
             reconstruction_bias: take("reconstruction.bias"),
+            pooler: take("pooler.weight"),
+            pooler_bias: take("pooler.bias"),
+            dense: take("dense.weight"),
+            dense_bias: take("dense.bias"),
+            norm: take("norm.weight"),
+            norm_bias: take("norm.bias"),
         })
     }
 
@@ -98,6 +124,12 @@ impl Heads {
                 "diagnosis.weight" => &self.diagnosis,
                 "diagnosis.bias" => &self.diagnosis_bias,
                 "reconstruction.weight" => &self.reconstruction,
+                "pooler.weight" => &self.pooler,
+                "pooler.bias" => &self.pooler_bias,
+                "dense.weight" => &self.dense,
+                "dense.bias" => &self.dense_bias,
+                "norm.weight" => &self.norm,
+                "norm.bias" => &self.norm_bias,
                 _ => &self.reconstruction_bias,
             };
             tensors.push((
@@ -118,9 +150,10 @@ impl Heads {
     }
 
     /// Combines the states of a story's tokens into one vector.
-    pub(crate) fn pool(pooling: Pooling, states: &[f32], width: usize) -> Vec<f32> {
+    pub(crate) fn pool(&self, pooling: Pooling, states: &[f32], width: usize) -> Vec<f32> {
         match pooling {
             Pooling::Cls => states[..width].to_vec(),
+            Pooling::Pooler => self.pooled(&states[..width]),
             Pooling::Mean => {
                 let mut sum = vec![0f64; width];
                 for state in states.chunks_exact(width) {
@@ -130,6 +163,33 @@ impl Heads {
                 sum.iter().map(|total| (total / count) as f32).collect()
             }
         }
+    }
+
+    /// The vector of the first token after BERT's pooler.
+    pub(crate) fn pooled(&self, first: &[f32]) -> Vec<f32> {
+        let outputs = self.pooler.chunks_exact(first.len()).zip(&self.pooler_bias);
+        outputs.map(|(row, bias)| (dot(row, first) + f64::from(*bias)).tanh() as f32).collect()
+    }
+
+    /// The states of some tokens after the dense layer of the reconstruction head, its activation
+    /// and its layer norm.
+    pub(crate) fn transformed(&self, states: &[f32], config: &Config) -> Vec<f32> {
+        let width = config.hidden;
+        let mut transformed = Vec::with_capacity(states.len());
+        for state in states.chunks_exact(width) {
+            let outputs = self.dense.chunks_exact(width).zip(&self.dense_bias);
+            let outputs = outputs.map(|(row, bias)| (dot(row, state) + f64::from(*bias)) as f32);
+            let active: Vec<f64> =
+                outputs.map(|x| f64::from(config.activation.apply(x))).collect();
+            let mean = active.iter().sum::<f64>() / width as f64;
+            let square = active.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / width as f64;
+            let scale = 1.0 / (square + f64::from(config.norm_eps)).sqrt();
+            let scaled = active.iter().zip(&self.norm).zip(&self.norm_bias);
+            transformed.extend(scaled.map(|((x, gain), shift)| {
+                ((x - mean) * scale * f64::from(*gain) + f64::from(*shift)) as f32
+            }));
+        }
+        transformed
     }
 
     /// The logit of "written by a human".

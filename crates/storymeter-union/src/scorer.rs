@@ -152,7 +152,7 @@ impl Scorer {
         let model = Model::load(path)?;
         let tokenizer = model.tokenizer(path)?;
         let fingerprint = model.fingerprint();
-        let tied = model.card.reconstruction == Reconstruction::Tied;
+        let tied = model.card.reconstruction.uses_words();
         let parameters = model.scoring_parameters().into_owned();
         let engine = Engine::cuda((model.config, parameters), tied, gpu, precision)?;
         Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
@@ -169,7 +169,7 @@ impl Scorer {
         precision: GpuPrecision,
     ) -> Result<Self> {
         let (encoder, tokenizer, heads) = model.open_parts()?;
-        let tied = model.card().reconstruction == Reconstruction::Tied;
+        let tied = model.card().reconstruction.uses_words();
         let engine = Engine::cuda_of(encoder, tied, gpu, precision)?;
         Ok(Self::assemble(
             (engine, tokenizer, heads),
@@ -323,7 +323,7 @@ impl Scorer {
 
     /// The vector of a window.
     pub(crate) fn pool(&self, states: &[f32]) -> Vec<f32> {
-        Heads::pool(self.card.pooling, states, self.engine.config().hidden)
+        self.heads.pool(self.card.pooling, states, self.engine.config().hidden)
     }
 
     /// The score of a story from the vectors of its windows: their logits, overlaps and repetitions

@@ -22,6 +22,7 @@ use storymeter::text::tagger::Tagger;
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::input::{InputArgs, report_skipped};
+use crate::lexicon::LexiconArgs;
 use crate::output::{Output, Reader, failed, is_stdout, stdout_path};
 use crate::progress;
 use crate::side_by_side;
@@ -84,13 +85,8 @@ pub struct PerturbArgs {
     /// Whose rules are followed: paper, or released-code for what the scripts of its authors do
     #[arg(long, value_name = "PRESET", default_value_t = Preset::Paper)]
     preset: Preset,
-    /// A table of antonyms and keywords that replaces WordNet's. Its lines have the form of
-    /// ConceptNet: head|||/r/Antonym|||tail tail
-    #[arg(long, value_name = "FILE", conflicts_with = "more_antonyms")]
-    antonyms: Option<PathBuf>,
-    /// A table of the same form that is added to WordNet's
-    #[arg(long, value_name = "FILE")]
-    more_antonyms: Option<PathBuf>,
+    #[command(flatten)]
+    lexicon: LexiconArgs,
     /// First replace the names of persons by [MALE], [FEMALE] and [NEUTRAL], as in section 4.2 of
     /// the paper. The field "original" of the output has the replaced names too
     #[arg(long)]
@@ -152,8 +148,7 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         .and_then(|config| config.with_counts(&args.counts))?
         .checked()?;
     check_files(args)?;
-    let own_lexicon = read_lexicon(args)?;
-    let lexicon = own_lexicon.as_ref().unwrap_or_else(|| Lexicon::embedded());
+    let lexicon = &args.lexicon.read()?;
     let tagger = Tagger::embedded();
 
     let options = ReadOptions { record_offset: args.record_offset, ..args.input.options() };
@@ -201,8 +196,8 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
 
 /// Checks that no input is read by two, and that no output is also an input.
 fn check_files(args: &PerturbArgs) -> anyhow::Result<()> {
-    let tables = [&args.donors, &args.antonyms, &args.more_antonyms].into_iter().flatten();
-    let inputs: Vec<&Path> = args.input.files.iter().chain(tables).map(PathBuf::as_path).collect();
+    let stories = args.input.files.iter().chain(&args.donors).map(PathBuf::as_path);
+    let inputs: Vec<&Path> = stories.chain(args.lexicon.files()).collect();
     file::named_once(&inputs)?;
     let outputs = [&args.output, &args.save_donors].into_iter().flatten();
     let outputs = outputs.map(PathBuf::as_path).filter(|path| !is_stdout(path));
@@ -307,21 +302,6 @@ fn parse(args: &PerturbArgs, raw: RawRecord) -> storymeter::core::Result<Record>
 
 fn output_place(args: &PerturbArgs) -> Place {
     Place::file(args.output.as_deref().unwrap_or(Path::new("standard output")))
-}
-
-fn read_lexicon(args: &PerturbArgs) -> anyhow::Result<Option<Lexicon>> {
-    let Some(path) = args.antonyms.as_ref().or(args.more_antonyms.as_ref()) else {
-        return Ok(None);
-    };
-    let name = path.display().to_string();
-    let file = File::open(path).map_err(|e| Error::io(Place::file(path), e))?;
-    let reader = std::io::BufReader::new(file);
-    let lexicon = if args.antonyms.is_some() {
-        Lexicon::from_conceptnet(reader, &name)?
-    } else {
-        Lexicon::embedded().extended_with(reader, &name)?
-    };
-    Ok(Some(lexicon))
 }
 
 /// The donor stories: a sample that was saved earlier, or a new one from a file or from the input.

@@ -1,33 +1,29 @@
-//! `storymeter train`: trains the learned metric on human stories.
+//! `storymeter train`: trains the learned metric and the baselines of the UNION paper.
+//!
+//! Here are the arguments, and what all kinds of model share: the check of the output folder, and
+//! reading the stories. Each kind has a file of its own.
 
 mod log;
 #[cfg(feature = "cuda")]
 mod team;
+mod union;
 mod watcher;
 
-use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use storymeter::core::read::{Format, Skipped};
-use storymeter::core::terminal::plain;
-use storymeter::core::{Place, Story, file};
+use storymeter::core::{Story, file};
 use storymeter::perturb::Technique;
-#[cfg(feature = "cuda")]
-use storymeter::union::train::Activations;
-use storymeter::union::train::{
-    CHECKPOINT, Device, EpochReport, Event, Job, Preset, Settings, train,
-};
-use storymeter::union::{self, MODEL_FILES, Reconstruction};
+use storymeter::union::MODEL_FILES;
+use storymeter::union::train::CHECKPOINT;
 
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::commands::model_folder::ModelFolder;
 use crate::input::{InputArgs, report_skipped};
-use crate::output::{Output, Reader};
 use crate::progress;
-use watcher::Watcher;
 
 /// Train the learned metric on human stories
 ///
@@ -49,9 +45,25 @@ Examples:
   storymeter train --print-config --preset paper > paper.toml
   storymeter train --stories stories.tsv --init bert --config paper.toml --device cuda -o model")]
 pub struct TrainArgs {
+    /// What to train
+    #[arg(long, value_name = "KIND", default_value = "union")]
+    kind: Kind,
     /// Files or folders of human stories, or - for standard input, in any format that `score` reads
-    #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present = "print_config")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 1..,
+        required_unless_present_any = ["print_config", "rated"]
+    )]
     stories: Vec<PathBuf>,
+    /// Files or folders of stories that machines wrote, which --kind disscore learns to distinguish
+    /// from the human ones
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    machine: Vec<PathBuf>,
+    /// Files or folders of stories with human ratings and references, which --kind bleurt learns
+    /// from
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    rated: Vec<PathBuf>,
     /// The encoder to start from: a folder in the layout of Hugging Face (config.json,
     /// model.safetensors, and tokenizer.json or vocab.txt) with a BERT, MiniLM, DistilBERT or MPNet
     #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
@@ -83,10 +95,10 @@ pub struct TrainArgs {
     /// The number of this process among several. Only storymeter itself sets it
     #[arg(long, value_name = "N", hide = true)]
     rank: Option<usize>,
-    /// The number format of the activations on a GPU. bf16 is several times faster. Weights,
-    /// gradients and sums are f32 in any case
-    #[arg(long, value_name = "PRECISION", default_value = "bf16")]
-    precision: PrecisionArg,
+    /// The number format of the activations on a GPU. bf16 is the default, and several times
+    /// faster. Weights, gradients and sums are f32 in any case
+    #[arg(long, value_name = "PRECISION")]
+    precision: Option<PrecisionArg>,
     /// A trained model whose scores are learnt instead of the labels (distillation). The option may
     /// be given several times; the mean of the scores is learnt then
     #[arg(long, value_name = "DIR")]
@@ -132,6 +144,27 @@ pub struct TrainArgs {
     skip_bad: bool,
 }
 
+/// The values of `--kind`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// The learned metric of the UNION paper
+    Union,
+}
+
+impl Kind {
+    /// The file that is written last into the folder of a model, so that a folder with it is whole.
+    fn last_file(self) -> &'static str {
+        match self {
+            Self::Union => "storymeter.json",
+        }
+    }
+
+    /// The name on the command line.
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
 /// The values of `--preset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PresetArg {
@@ -161,60 +194,36 @@ enum PrecisionArg {
     F32,
 }
 
-/// Trains, or prints the settings.
+/// Trains a model of the kind that was asked for, or prints its settings.
 pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
-    let settings = settings(args)?;
-    if args.print_config {
-        let mut out = Output::open(None, Reader::Person)?;
-        out.write_all(settings.to_toml().as_bytes())?;
-        out.finish()?;
-        return Ok(Outcome::Done);
+    check_options(args)?;
+    match args.kind {
+        Kind::Union => union::run(args, common),
     }
-    let (Some(init), Some(out)) = (&args.init, &args.output) else {
-        bail!("training needs an encoder (--init) and an output folder (-o)");
-    };
-    settings.check(init).map_err(|error| with_origin(error, args, &settings))?;
-    let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
-    // The ranks of a team leave the folder to the process that oversees them.
-    let folder = match args.rank {
-        None => Some(take_output(args, (init, out, &log), common)?),
-        Some(_) => None,
-    };
-    #[cfg(feature = "cuda")]
-    if args.rank.is_none() && args.device == DeviceArg::Cuda && args.devices.len() > 1 {
-        if args.stories.iter().any(|path| path == Path::new("-")) {
-            bail!("--stories -: several GPUs cannot share standard input; name a file of stories");
+}
+
+/// Refuses options that the kind of model does not have, so that none is ignored in silence.
+fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
+    // Each option that some kinds lack, whether it was given, and the kinds that have it.
+    let options: [(&str, bool, &[Kind]); 11] = [
+        ("--stories", !args.stories.is_empty(), &[Kind::Union]),
+        ("--machine", !args.machine.is_empty(), &[]),
+        ("--rated", !args.rated.is_empty(), &[]),
+        ("--resume", args.resume, &[Kind::Union]),
+        ("--preset", args.preset.is_some(), &[Kind::Union]),
+        ("--devices", args.devices != [0], &[Kind::Union]),
+        ("--precision", args.precision.is_some(), &[Kind::Union]),
+        ("--teacher", !args.teacher.is_empty(), &[Kind::Union]),
+        ("--deterministic", args.deterministic, &[Kind::Union]),
+        ("--without-reconstruction", args.without_reconstruction, &[Kind::Union]),
+        ("--without-technique", !args.without_technique.is_empty(), &[Kind::Union]),
+    ];
+    for (option, given, kinds) in options {
+        if given && !kinds.contains(&args.kind) {
+            bail!("--kind {} has no option {option}", args.kind.name());
         }
-        return team::oversee(&args.devices, args.deterministic);
     }
-    let corpus = read_stories(args, common)?;
-    let job = Job {
-        init,
-        stories: &corpus.stories,
-        files: &corpus.files,
-        out,
-        settings: &settings,
-        teachers: &args.teacher,
-        device: device(args)?,
-        resume: args.resume,
-    };
-    if args.rank.is_some_and(|rank| rank > 0) {
-        // Only the first rank writes the log and prints.
-        train(&job, &mut |_| Ok(()))?;
-        return Ok(Outcome::Done);
-    }
-    let mut watcher = Watcher::new(common, log, settings.epochs);
-    let reports = train(&job, &mut |event| {
-        watcher.hear(event)?;
-        match event {
-            Event::Start(_) if args.overwrite => remove_checkpoint(out),
-            _ => Ok(()),
-        }
-    })?;
-    watcher.finish();
-    drop(folder);
-    summarise(&reports, out)?;
-    Ok(Outcome::Done)
+    Ok(())
 }
 
 /// Locks the output folder, and checks that the run destroys nothing in it or elsewhere.
@@ -236,7 +245,8 @@ fn take_output(
     if folder.has_name_of(log) {
         bail!("--log {}: the model has a file of this name; name another file", log.display());
     }
-    let files: Vec<&Path> = args.stories.iter().chain(&args.config).map(PathBuf::as_path).collect();
+    let stories = args.stories.iter().chain(&args.machine).chain(&args.rated);
+    let files: Vec<&Path> = stories.chain(&args.config).map(PathBuf::as_path).collect();
     file::named_once(&files)?;
     let models = args.teacher.iter().map(PathBuf::as_path).chain([init]);
     folder.check_distinct(&[log], &files, &models.collect::<Vec<_>>())?;
@@ -249,89 +259,18 @@ fn take_output(
     Ok(folder)
 }
 
-/// Removes the checkpoint of an earlier run, which must not be taken for one of the new run. The
-/// new run has read all that it needs by then, and takes its first step next.
-fn remove_checkpoint(out: &Path) -> union::Result<()> {
-    let path = out.join(CHECKPOINT);
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(storymeter::core::Error::io(Place::file(&path), error).into())
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The error of settings that do not fit the encoder, with the place where the value comes from.
-fn with_origin(error: union::Error, args: &TrainArgs, settings: &Settings) -> anyhow::Error {
-    let (field, problem) = match &error {
-        union::Error::Setting { field, problem } => (*field, problem.clone()),
-        _ => return error.into(),
-    };
-    match args.config.as_deref().map(|path| Settings::line_of(path, field)) {
-        Some(Ok(Some(place))) => storymeter::core::Error::invalid(place, problem).into(),
-        _ => anyhow::anyhow!(
-            "the setting {field} of the preset {} {problem}; a file of --config can change it",
-            settings.preset.name()
-        ),
-    }
-}
-
-#[cfg(not(feature = "cuda"))]
-fn device(args: &TrainArgs) -> anyhow::Result<Device> {
-    match args.device {
-        DeviceArg::Cpu => Ok(Device::Cpu),
-        DeviceArg::Cuda => bail!("--device cuda: this build cannot compute on a GPU"),
-    }
-}
-
-#[cfg(feature = "cuda")]
-fn device(args: &TrainArgs) -> anyhow::Result<Device> {
-    let activations = match args.precision {
-        PrecisionArg::Bf16 => Activations::Bf16,
-        PrecisionArg::F32 => Activations::F32,
-    };
-    if args.device == DeviceArg::Cpu {
-        return Ok(Device::Cpu);
-    }
-    let team = args.rank.map(|rank| team::join(rank, args.devices.len())).transpose()?;
-    let Some(gpu) = args.devices.get(args.rank.unwrap_or(0)).copied() else {
-        bail!("--rank: --devices names fewer GPUs than that")
-    };
-    Ok(Device::Cuda { gpu, activations, team })
-}
-
-/// The settings of the preset, changed by the file, changed by the command line.
-fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
-    let preset = args.preset.map(|preset| match preset {
-        PresetArg::Default => Preset::Default,
-        PresetArg::Paper => Preset::Paper,
-        PresetArg::ReleasedCode => Preset::ReleasedCode,
-    });
-    let mut settings = match &args.config {
-        Some(path) => Settings::read(path, preset)?,
-        None => Settings::of(preset.unwrap_or_default()),
-    };
-    settings.seed = args.seed.unwrap_or(settings.seed);
-    settings.epochs = args.epochs.unwrap_or(settings.epochs);
-    if args.without_reconstruction {
-        settings.reconstruction = Reconstruction::None;
-    }
-    for technique in &args.without_technique {
-        settings = settings.without_technique(*technique);
-    }
-    Ok(settings)
-}
-
 /// Checks that no model and no interrupted run is overwritten by mistake.
 fn check_output(args: &TrainArgs, out: &Path) -> anyhow::Result<()> {
     let is_there = |name: &str| out.join(name).exists();
-    let (model, checkpoint) = (is_there("storymeter.json"), is_there(CHECKPOINT));
-    if args.resume && model && !checkpoint {
+    let (whole, checkpoint) = (is_there(args.kind.last_file()), is_there(CHECKPOINT));
+    if args.resume && whole && !checkpoint {
         bail!(
             "{}: the folder has a model but no {CHECKPOINT} to resume from; --overwrite starts anew",
             out.display()
         );
     }
+    // The model that is there may be of another kind.
+    let model = Kind::value_variants().iter().any(|kind| is_there(kind.last_file()));
     if !args.resume && !args.overwrite && (model || checkpoint) {
         let what = if model { "a model" } else { "an interrupted run" };
         bail!(
@@ -349,11 +288,12 @@ struct Corpus {
     files: Vec<(String, usize)>,
 }
 
-fn read_stories(args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
+/// Reads some of the files that the command line names: the human stories, or others.
+fn read_stories(paths: &[PathBuf], args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
     let Corpus { mut stories, mut files } = Corpus::default();
     let mut skipped = Skipped::default();
     let bar = progress::bar(common, "reading stories", None);
-    for path in &args.stories {
+    for path in paths {
         let before = stories.len();
         let input = InputArgs {
             files: vec![path.clone()],
@@ -370,44 +310,4 @@ fn read_stories(args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
     bar.finish_and_clear();
     report_skipped(common, &skipped);
     Ok(Corpus { stories, files })
-}
-
-/// Prints a table of the epochs.
-fn summarise(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
-    let mut page = Output::open(None, Reader::Person)?;
-    writeln!(
-        page,
-        "epoch  dev loss  accuracy  human  {}",
-        Technique::ALL.map(Technique::name).join("  ")
-    )?;
-    for report in reports {
-        let dev = &report.dev;
-        write!(
-            page,
-            "{:>5}{} {:>9.4} {:>8.1}% {:>5.1}%",
-            report.epoch,
-            if report.best { '*' } else { ' ' },
-            dev.all.loss,
-            100.0 * dev.all.accuracy,
-            100.0 * dev.human.accuracy
-        )?;
-        for technique in Technique::ALL {
-            let width = technique.name().len() + 1;
-            let quality = dev.by_technique.get(technique.name()).copied().unwrap_or_default();
-            match quality.examples {
-                0 => write!(page, " {:>width$}", "-")?,
-                _ => write!(page, " {:>w$.1}%", 100.0 * quality.accuracy, w = width - 1)?,
-            }
-        }
-        writeln!(page)?;
-    }
-    if let Some(best) = reports.iter().rev().find(|report| report.best) {
-        writeln!(
-            page,
-            "{} has the model of epoch {}: storymeter score FILE --model {0}",
-            plain(&out.display().to_string()),
-            best.epoch
-        )?;
-    }
-    page.finish()
 }

@@ -191,6 +191,16 @@ fn what_is_wrong_with_the_settings_is_named() {
     assert!(!sandbox.path("model/storymeter.json").exists());
 }
 
+#[test]
+fn options_of_another_kind_of_model_are_refused() {
+    let sandbox = with_stories(40);
+    sandbox
+        .run(&format!("{TRAIN} -o model --rated stories.tsv"))
+        .fails_with("--kind union has no option --rated");
+    sandbox.run(&format!("{TRAIN} -o model --kind magic")).fails_with("union");
+    assert!(!sandbox.path("model").exists());
+}
+
 /// Impossible settings are refused before the stories are read and before an older checkpoint is
 /// removed.
 #[test]

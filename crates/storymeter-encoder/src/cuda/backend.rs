@@ -10,7 +10,8 @@ use crate::error::DeviceError;
 use crate::grid::Rounded;
 use crate::kernel::Activation;
 use crate::train::{
-    AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Tables,
+    AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, Rotary,
+    TableRows, Tables,
 };
 
 /// The rows whose logits over a whole vocabulary are in memory at one time.
@@ -112,18 +113,22 @@ impl<N: Number> Backend for Cuda<N> {
         store: &CudaStore<N>,
         tables: Tables,
         norm: Norm,
-        ids: &Lookups,
-        places: &Lookups,
+        rows: &TableRows<Lookups>,
         dropout: Dropout,
     ) -> [Numbers<N>; 2] {
+        let TableRows { words: ids, positions: places, segments: kinds } = rows;
         let (rows, width) = (ids.count, norm.width);
         assert_eq!(places.count, rows, "one position per token");
+        assert!(kinds.as_ref().is_none_or(|kinds| kinds.count == rows), "one segment per token");
+        let kinds_bound = kinds.as_ref().map_or(1, |kinds| kinds.bound);
         self.check_norm(width);
         let (sum, out) = (self.alloc(rows * width), self.alloc(rows * width));
+        let Some(shift) = self.shift(norm) else { return [sum, out] };
         let table = |tensor, bound: usize| store.weight(tensor, bound * width).first(bound * width);
         // SAFETY: there is an id and a place for each of `rows` rows, and the tables have all rows
-        // that these name; the segments have one row, gain and shift `width` numbers, and `sum` and
-        // `out` `rows` rows. `check_norm` knows a variant for the width.
+        // that these name; the segments, if they are not 0, have all rows that `kinds` names, or
+        // the first one where that is 0; gain and shift have `width` numbers, and `sum` and `out`
+        // `rows` rows. `check_norm` knows a variant for the width.
         unsafe {
             launch!(
                 self.device(),
@@ -133,9 +138,10 @@ impl<N: Number> Backend for Cuda<N> {
                 places.rows(),
                 table(tables.words, ids.bound),
                 table(tables.positions, places.bound),
-                tables.segments.map_or(0, |segments| table(segments, 1)),
+                tables.segments.map_or(0, |segments| table(segments, kinds_bound)),
+                kinds.as_ref().map_or(0, Lookups::rows),
                 table(norm.gain, 1),
-                table(norm.shift, 1),
+                table(shift, 1),
                 norm.eps,
                 sum.0.first(rows * width),
                 out.0.first(rows * width),
@@ -152,22 +158,24 @@ impl<N: Number> Backend for Cuda<N> {
         store: &mut CudaStore<N>,
         tables: Tables,
         norm: Norm,
-        ids: &Lookups,
-        places: &Lookups,
+        rows: &TableRows<Lookups>,
         sum: &Numbers<N>,
         d_out: Numbers<N>,
         dropout: Dropout,
     ) {
         let drops = (dropout, Dropout::none());
-        let d = self.norm_backward(store, norm, (sum, &d_out, None), drops);
+        let Some(shift) = self.shift(norm) else { return };
+        let d = self.through_norm(store, (norm, shift), (sum, &d_out, None), drops);
         let (device, width) = (self.device(), norm.width);
-        for (table, rows) in [(tables.words, ids), (tables.positions, places)] {
+        let segments = tables.segments.zip(rows.segments.as_ref());
+        let tables_and_rows = [(tables.words, &rows.words), (tables.positions, &rows.positions)];
+        for (table, rows) in tables_and_rows.into_iter().chain(segments) {
             let to = store.gradient(device, table, rows.bound * width);
             self.scatter_gradients(&d, rows, to, width);
         }
-        if let Some(segments) = tables.segments {
-            let to = store.gradient(device, segments, width);
-            self.column_sums((d.0.view(), ids.count), width, None, to);
+        if let (Some(table), None) = (tables.segments, &rows.segments) {
+            let to = store.gradient(device, table, width);
+            self.column_sums((d.0.view(), rows.words.count), width, None, to);
         }
     }
 
@@ -180,6 +188,11 @@ impl<N: Number> Backend for Cuda<N> {
         residual: &Numbers<N>,
         dropout: Dropout,
     ) -> [Numbers<N>; 2] {
+        let Some(shift) = norm.shift else {
+            let sum = self.add(branch, residual, dropout);
+            let out = self.norm(store, norm, &sum);
+            return [sum, out];
+        };
         let (rows, width) = (branch.0.len() / norm.width, norm.width);
         self.check_norm(width);
         let out = self.alloc(branch.0.len());
@@ -194,7 +207,7 @@ impl<N: Number> Backend for Cuda<N> {
                 branch.0.first(all),
                 residual.0.first(all),
                 store.weight(norm.gain, width).first(width),
-                store.weight(norm.shift, width).first(width),
+                store.weight(shift, width).first(width),
                 norm.eps,
                 out.0.first(all),
                 word(rows),
@@ -213,10 +226,81 @@ impl<N: Number> Backend for Cuda<N> {
         d_out: &Numbers<N>,
         dropout: Dropout,
     ) -> [Numbers<N>; 2] {
+        let Some(shift) = norm.shift else {
+            let mut d_residual = self.zeros(sum.0.len());
+            self.norm_backward(store, norm, sum, d_out, &mut d_residual);
+            let d_branch = self.dropped(&d_residual, dropout);
+            return [d_residual, d_branch];
+        };
         let d_branch = self.alloc(sum.0.len());
         let from = (sum, d_out, Some(&d_branch));
-        let d_residual = self.norm_backward(store, norm, from, (Dropout::none(), dropout));
+        let d_residual = self.through_norm(store, (norm, shift), from, (Dropout::none(), dropout));
         [d_residual, d_branch]
+    }
+
+    fn embed_plain(
+        &self,
+        store: &CudaStore<N>,
+        tables: (usize, Option<usize>),
+        width: usize,
+        rows: &TableRows<Lookups>,
+        dropout: Dropout,
+    ) -> Numbers<N> {
+        self.embed_words(store, tables, width, rows, dropout)
+    }
+
+    fn embed_plain_backward(
+        &self,
+        store: &mut CudaStore<N>,
+        (words, positions): (usize, Option<usize>),
+        width: usize,
+        rows: &TableRows<Lookups>,
+        d_out: Numbers<N>,
+        dropout: Dropout,
+    ) {
+        let d = self.dropped(&d_out, dropout);
+        let positions = positions.map(|table| (table, &rows.positions));
+        for (table, rows) in [(words, &rows.words)].into_iter().chain(positions) {
+            let to = store.gradient(self.device(), table, rows.bound * width);
+            self.scatter_gradients(&d, rows, to, width);
+        }
+    }
+
+    fn norm(&self, store: &CudaStore<N>, norm: Norm, x: &Numbers<N>) -> Numbers<N> {
+        self.norm_plain(store, norm, x)
+    }
+
+    fn norm_backward(
+        &self,
+        store: &mut CudaStore<N>,
+        norm: Norm,
+        x: &Numbers<N>,
+        d_out: &Numbers<N>,
+        d_x: &mut Numbers<N>,
+    ) {
+        self.norm_plain_backward(store, norm, x, d_out, d_x);
+    }
+
+    fn add(&self, branch: Numbers<N>, residual: &Numbers<N>, dropout: Dropout) -> Numbers<N> {
+        self.add_dropped(&branch, Some(residual), dropout)
+    }
+
+    fn dropped(&self, x: &Numbers<N>, dropout: Dropout) -> Numbers<N> {
+        self.add_dropped(x, None, dropout)
+    }
+
+    fn gated(&self, gate: &Numbers<N>, up: &Numbers<N>, activation: Activation) -> Numbers<N> {
+        self.gated_product(gate, up, activation)
+    }
+
+    fn gated_backward(
+        &self,
+        gate: &Numbers<N>,
+        up: &Numbers<N>,
+        activation: Activation,
+        d_out: &Numbers<N>,
+    ) -> [Numbers<N>; 2] {
+        self.gated_product_backward(gate, up, activation, d_out)
     }
 
     fn linear(&self, store: &CudaStore<N>, map: Linear, x: &Numbers<N>, rows: usize) -> Numbers<N> {
@@ -236,8 +320,7 @@ impl<N: Number> Backend for Cuda<N> {
         let (d_x, d_y) = (self.alloc(rows * map.inputs), d_out.0.view());
         let to_input = (d_x.0.view(), false);
         self.backward(store, map, (x.0.view(), rows), (d_y, map.outputs), to_input);
-        let to = store.gradient(self.device(), map.bias, map.outputs);
-        self.column_sums((d_y, rows), map.outputs, None, to);
+        self.bias_backward(store, map, (d_y, rows), map.outputs);
         d_x
     }
 
@@ -274,8 +357,16 @@ impl<N: Number> Backend for Cuda<N> {
         d_x: &mut Numbers<N>,
     ) {
         let d_y = d_out.0.view();
-        let to = store.gradient(self.device(), map.bias, map.outputs);
         let before = Some((before.0.view(), activation));
+        // The gradient goes through the activation even where there is no bias to sum it up for.
+        let nowhere: Buffer<f32>;
+        let to = match map.bias {
+            Some(bias) => store.gradient(self.device(), bias, map.outputs),
+            None => {
+                nowhere = self.device().zeros(map.outputs);
+                nowhere.view()
+            }
+        };
         self.column_sums((d_y, rows), map.outputs, before, to);
         let to_input = (d_x.0.view(), true);
         self.backward(store, map, (x.0.view(), rows), (d_y, map.outputs), to_input);
@@ -313,8 +404,27 @@ impl<N: Number> Backend for Cuda<N> {
         let (map, d_y) = (one_map(maps), d.0.0.view());
         let to_input = (d_x.0.view(), true);
         self.backward(store, map, (x.0.view(), rows), (d_y, map.outputs), to_input);
-        let to = store.gradient(self.device(), map.bias, map.outputs);
-        self.column_sums((d_y, rows), map.outputs, None, to);
+        self.bias_backward(store, map, (d_y, rows), map.outputs);
+    }
+
+    fn turn(
+        &self,
+        rotary: Rotary,
+        projected: Projected<N>,
+        angles: &Numbers<f32>,
+        places: &Lookups,
+    ) -> Projected<N> {
+        self.turn_heads(rotary, &projected, angles, places)
+    }
+
+    fn turn_backward(
+        &self,
+        rotary: Rotary,
+        d: Projected<N>,
+        angles: &Numbers<f32>,
+        places: &Lookups,
+    ) -> Projected<N> {
+        self.turn_heads_back(rotary, &d, angles, places)
     }
 
     fn attention(
@@ -338,6 +448,14 @@ impl<N: Number> Backend for Cuda<N> {
         d_out: &Numbers<N>,
     ) -> Projected<N> {
         self.attend_backward(store, attention, stories, projected, softmax, [out, d_out])
+    }
+
+    #[expect(unsafe_code, reason = "launches a kernel")]
+    fn scale(&self, x: &mut Numbers<N>, factors: &Numbers<f32>) {
+        let len = x.0.len();
+        let (size, x, factors) = (Size::of(len, 256), x.0.first(len), factors.0.first(len));
+        // SAFETY: both buffers have `len` numbers.
+        unsafe { launch!(self.device(), "scale_numbers", size, x, factors, len as u64) };
     }
 
     #[expect(unsafe_code, reason = "launches a kernel")]
@@ -428,15 +546,14 @@ impl<N: Number> Backend for Cuda<N> {
                 );
             }
             self.backward(store, map, (x, part), (logits, stride), (d_x, false));
-            let to = store.gradient(device, map.bias, outputs);
-            self.column_sums((logits, part), stride, None, to);
+            self.bias_backward(store, map, (logits, part), stride);
         }
         self.sum_losses(store, &losses, loss);
         d_x
     }
 
     #[expect(unsafe_code, reason = "launches kernels")]
-    fn sigmoid_loss(
+    fn label_loss(
         &self,
         store: &mut CudaStore<N>,
         map: Linear,
@@ -444,11 +561,16 @@ impl<N: Number> Backend for Cuda<N> {
         rows: usize,
         labels: &Numbers<f32>,
         weights: &Numbers<f32>,
+        kind: LabelLoss,
         loss: usize,
     ) -> Numbers<N> {
         let (device, Linear { inputs, outputs, .. }) = (self.device(), map);
         self.check_width(inputs);
         let d_x = self.alloc(rows * inputs);
+        let Some(bias) = map.bias else {
+            device.fail(DeviceError::Unsupported("needs a bias for every label".into()));
+            return d_x;
+        };
         let count = rows * outputs;
         let (losses, d_logits): (Buffer<f32>, Buffer<f32>) =
             (device.alloc(count), device.alloc(count));
@@ -460,16 +582,17 @@ impl<N: Number> Backend for Cuda<N> {
         unsafe {
             launch!(
                 device,
-                "sigmoid_loss",
+                "label_loss",
                 Size::of(rows * 32, 256),
                 x_at,
                 store.weight(map.weight, outputs * inputs).first(outputs * inputs),
-                store.weight(map.bias, outputs).first(outputs),
+                store.weight(bias, outputs).first(outputs),
                 labels.0.first(count),
                 weights.0.first(count),
                 height,
                 width,
                 columns,
+                u32::from(kind == LabelLoss::SquaredError),
                 losses.first(count),
                 d_logits_at,
                 d_x.0.first(rows * inputs)
@@ -477,13 +600,13 @@ impl<N: Number> Backend for Cuda<N> {
         }
         let weight_numbers = outputs * inputs;
         let d_weight = store.gradient(device, map.weight, weight_numbers).first(weight_numbers);
-        let d_bias = store.gradient(device, map.bias, outputs).first(outputs);
+        let d_bias = store.gradient(device, bias, outputs).first(outputs);
         let size = Size::blocks(inputs.div_ceil(32), outputs, 256, 0);
         // SAFETY: `x` and `d_logits` are as above, and the gradients have the map's shapes.
         unsafe {
             launch!(
                 device,
-                "sigmoid_gradients",
+                "label_gradients",
                 size,
                 x_at,
                 d_logits_at,

@@ -2,7 +2,7 @@
 //! over them into vector code. They use only `+ - * /`, comparisons and moves of bits, and so give
 //! the same bytes on every instruction level.
 
-/// The activation function of the feed-forward part.
+/// The activation function of the feed-forward part, or of a head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Activation {
     /// GELU by the error function, the default of BERT in Hugging Face's configuration (`gelu`).
@@ -13,6 +13,8 @@ pub enum Activation {
     Relu,
     /// `x` times the logistic function (`silu`), as in Llama.
     Silu,
+    /// The hyperbolic tangent, as in BERT's pooler. No feed-forward part has it.
+    Tanh,
 }
 
 /// Adding 1.5 * 2^23 to a small number leaves the nearest integer in its low bits, which avoids a
@@ -137,6 +139,14 @@ pub(crate) fn gelu_tanh(x: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn silu(x: f32) -> f32 {
     x / (1.0 + exp(-x))
+}
+
+/// The derivative of [`tanh`].
+#[cfg(feature = "train")]
+#[inline(always)]
+pub(crate) fn tanh_slope(x: f32) -> f32 {
+    let t = tanh(x);
+    1.0 - t * t
 }
 
 /// The derivative of [`silu`].

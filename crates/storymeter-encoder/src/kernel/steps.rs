@@ -232,6 +232,11 @@ pub(crate) fn activate(x: &mut [f32], activation: Activation) {
                 *x = math::silu(*x);
             }
         }
+        Activation::Tanh => {
+            for x in x {
+                *x = math::tanh(*x);
+            }
+        }
     }
 }
 

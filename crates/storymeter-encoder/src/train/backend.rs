@@ -47,8 +47,28 @@ pub struct Tables {
     pub words: usize,
     /// The table with one row per position.
     pub positions: usize,
-    /// The table with one row per segment, of which the first is always added.
+    /// The table with one row per segment.
     pub segments: Option<usize>,
+}
+
+/// The rows of the [`Tables`] that the tokens of a batch have.
+#[derive(Clone, Copy, Debug)]
+pub struct TableRows<L> {
+    /// The word of every token.
+    pub words: L,
+    /// The position of every token.
+    pub positions: L,
+    /// The segment of every token; `None` if all tokens are in the first one.
+    pub segments: Option<L>,
+}
+
+/// How the outputs of a small head are compared with their labels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LabelLoss {
+    /// `-log p(label)`, with probabilities by a sigmoid.
+    CrossEntropy,
+    /// `(output - label)^2`.
+    SquaredError,
 }
 
 /// The shape of attention over packed tokens.
@@ -243,8 +263,7 @@ pub trait Backend {
         store: &Self::Store,
         tables: Tables,
         norm: Norm,
-        ids: &Self::Lookups,
-        places: &Self::Lookups,
+        rows: &TableRows<Self::Lookups>,
         dropout: Dropout,
     ) -> [Self::Numbers; 2];
     /// Adds the gradients of the tables and of the norm, given the sum and the gradient of the
@@ -255,8 +274,7 @@ pub trait Backend {
         store: &mut Self::Store,
         tables: Tables,
         norm: Norm,
-        ids: &Self::Lookups,
-        places: &Self::Lookups,
+        rows: &TableRows<Self::Lookups>,
         sum: &Self::Numbers,
         d_out: Self::Numbers,
         dropout: Dropout,
@@ -288,19 +306,16 @@ pub trait Backend {
         store: &Self::Store,
         tables: (usize, Option<usize>),
         width: usize,
-        ids: &Self::Lookups,
-        places: &Self::Lookups,
+        rows: &TableRows<Self::Lookups>,
         dropout: Dropout,
     ) -> Self::Numbers;
     /// Adds the gradients of the tables, given the gradient of the result.
-    #[allow(clippy::too_many_arguments)]
     fn embed_plain_backward(
         &self,
         store: &mut Self::Store,
         tables: (usize, Option<usize>),
         width: usize,
-        ids: &Self::Lookups,
-        places: &Self::Lookups,
+        rows: &TableRows<Self::Lookups>,
         d_out: Self::Numbers,
         dropout: Dropout,
     );
@@ -444,6 +459,8 @@ pub trait Backend {
         d_out: &Self::Numbers,
     ) -> Self::Projected;
 
+    /// Multiplies every number with a factor of its own.
+    fn scale(&self, x: &mut Self::Numbers, factors: &Self::Floats);
     /// Copies rows of `x`.
     fn gather(&self, x: &Self::Numbers, rows: &Self::Lookups, width: usize) -> Self::Numbers;
     /// Adds the rows of `what` to rows of `to`.
@@ -484,10 +501,10 @@ pub trait Backend {
         weights: &Self::Floats,
         loss: usize,
     ) -> Self::Numbers;
-    /// Adds the sum over all logits of `weights[i] * -log p(labels[i])`, with probabilities by a
-    /// sigmoid, to sum number `loss` of the store, and returns the gradient of `x`.
+    /// Adds the sum over all outputs of a linear map of `weights[i]` times their loss to sum number
+    /// `loss` of the store, and returns the gradient of `x`.
     #[allow(clippy::too_many_arguments)]
-    fn sigmoid_loss(
+    fn label_loss(
         &self,
         store: &mut Self::Store,
         map: Linear,
@@ -495,6 +512,7 @@ pub trait Backend {
         rows: usize,
         labels: &Self::Floats,
         weights: &Self::Floats,
+        kind: LabelLoss,
         loss: usize,
     ) -> Self::Numbers;
 }

@@ -1,9 +1,10 @@
 //! Losses on top of the last hidden states. Each adds to the gradient of the states that it reads.
 
-use super::backend::{Backend, Dropout, Linear, Norm};
+use super::backend::{Backend, Dropout, LabelLoss, Linear, Norm, Part};
 use super::network::{Network, Trace};
 use crate::Result;
 use crate::batch::Batch;
+use crate::kernel::Activation;
 
 /// The last hidden states of a batch and the gradient of the loss with respect to them.
 pub struct States<'a, B: Backend> {
@@ -34,6 +35,14 @@ pub struct MaskedWordHead {
     transform: Linear,
     norm: Norm,
     words: Linear,
+}
+
+/// A head on BERT's pooler ([`Network::pooled_head`]): a linear map with the hyperbolic tangent,
+/// dropout in training, and a second linear map to one or more labels.
+#[derive(Clone, Copy, Debug)]
+pub struct PooledHead {
+    pooler: Linear,
+    label: Linear,
 }
 
 /// A selection on the device.
@@ -100,8 +109,112 @@ impl<B: Backend> Network<B> {
         }
         let (labels, weights) = (self.backend.floats(labels), self.backend.floats(weights));
         self.through_head(states, selection, |backend, store, x| {
-            backend.sigmoid_loss(store, head, x, rows, &labels, &weights, loss)
+            let kind = LabelLoss::CrossEntropy;
+            backend.label_loss(store, head, x, rows, &labels, &weights, kind, loss)
         });
+    }
+
+    /// The head that reads BERT's pooled vectors. It is made of four tensors of the heads, from
+    /// number `first` on: weight and bias of the pooler, and weight and bias of the labels.
+    ///
+    /// # Panics
+    /// If there are no such tensors.
+    pub fn pooled_head(&self, first: usize) -> PooledHead {
+        let (pooler, label) = (self.head(first, first + 1), self.head(first + 2, first + 3));
+        PooledHead { pooler, label }
+    }
+
+    /// Adds a loss of one or more outputs per row, computed from the pooled vectors of these rows
+    /// of the hidden states, to loss sum number `loss`: the sum of `weights[i]` times the loss of
+    /// output `i` compared with `labels[i]`. The labels of one row stand side by side.
+    ///
+    /// If the forward pass had dropout, the pooled vectors have it too, at the same rate.
+    ///
+    /// # Panics
+    /// If there is not one label and one weight per output and row, or a row is out of range.
+    pub fn pooled_loss(
+        &mut self,
+        states: &mut States<'_, B>,
+        head: PooledHead,
+        rows: &[u32],
+        (labels, weights): (&[f32], &[f32]),
+        kind: LabelLoss,
+        loss: usize,
+    ) {
+        let PooledHead { pooler, label } = head;
+        let count = rows.len();
+        assert!(
+            labels.len() == weights.len() && labels.len() == count * label.outputs,
+            "one label and one weight per output and row"
+        );
+        if count == 0 {
+            return;
+        }
+        let factors = self.dropout_factors(states.trace, rows, pooler.outputs);
+        let (labels, weights) = (self.backend.floats(labels), self.backend.floats(weights));
+        self.through_head(states, Selection::Rows(rows), |b, store, x| {
+            let [before, mut pooled] = b.linear_activate(store, pooler, x, count, Activation::Tanh);
+            if let Some(factors) = &factors {
+                b.scale(&mut pooled, factors);
+            }
+            let mut d = b.label_loss(store, label, &pooled, count, &labels, &weights, kind, loss);
+            if let Some(factors) = &factors {
+                b.scale(&mut d, factors);
+            }
+            let mut d_x = b.zeros(count * pooler.inputs);
+            let tanh = Activation::Tanh;
+            b.linear_activate_backward(store, pooler, x, count, &before, tanh, d, &mut d_x);
+            d_x
+        });
+    }
+
+    /// The outputs of a pooled head at some rows of a batch, without dropout. Those of one row
+    /// stand side by side.
+    ///
+    /// # Errors
+    /// If a story is too long, a token is not in the vocabulary, or the device fails.
+    ///
+    /// # Panics
+    /// If a row is not a token of the batch.
+    pub fn pooled_outputs(
+        &self,
+        batch: &Batch,
+        PooledHead { pooler, label }: PooledHead,
+        rows: &[u32],
+    ) -> Result<Vec<f32>> {
+        let (b, store) = (&self.backend, &self.store);
+        assert!(rows.iter().all(|row| (*row as usize) < batch.ids().len()), "rows are tokens");
+        let hidden = self.encode(batch)?;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let x = b.gather(&hidden, &b.lookups(rows), pooler.inputs);
+        let [_, pooled] = b.linear_activate(store, pooler, &x, rows.len(), Activation::Tanh);
+        // The outputs are too few for a product on a GPU, whose rows are multiples of eight.
+        let pooled = b.download(&pooled)?;
+        let weight = b.read(store, Part::Weights, label.weight)?;
+        let bias = match label.bias {
+            Some(bias) => b.read(store, Part::Weights, bias)?,
+            None => vec![0.0; label.outputs],
+        };
+        let output = |vector: &[f32], (weight, bias): (&[f32], &f32)| {
+            let products = vector.iter().zip(weight).map(|(x, w)| f64::from(*x) * f64::from(*w));
+            (products.sum::<f64>() + f64::from(*bias)) as f32
+        };
+        let maps = || weight.chunks_exact(label.inputs).zip(&bias);
+        let vectors = pooled.chunks_exact(label.inputs);
+        Ok(vectors.flat_map(|vector| maps().map(move |map| output(vector, map))).collect())
+    }
+
+    /// The factors of the pooler's dropout, or `None` without dropout. They depend on the place of
+    /// a row in the whole batch, so that a part of a batch has those of the whole.
+    fn dropout_factors(&self, trace: &Trace<B>, rows: &[u32], width: usize) -> Option<B::Floats> {
+        let dropout = self.pooler_dropout(trace.options);
+        let places = |row: u32| (0..width).map(move |i| row as u64 * width as u64 + i as u64);
+        let factors = || -> Vec<f32> {
+            rows.iter().flat_map(|row| places(*row)).map(|place| dropout.factor(place)).collect()
+        };
+        (dropout.rate > 0.0).then(|| self.backend.floats(&factors()))
     }
 
     /// The head that predicts hidden words. It is made of five tensors of the heads, from number

@@ -15,11 +15,12 @@ mod post_norm;
 mod pre_norm;
 
 pub use backend::{
-    AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Rotary, Tables,
+    AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, Rotary,
+    TableRows, Tables,
 };
 pub use cpu::{Cpu, CpuStore};
 pub use exchange::{Alone, Exchange, Rank};
-pub use heads::{MaskedWordHead, Selection, States};
+pub use heads::{MaskedWordHead, PooledHead, Selection, States};
 pub use masked_word::MaskedWordWeights;
 pub use network::{ForwardOptions, Network, Trace};
 pub use optimiser::{AdamW, Optimiser, OptimiserState, warm_up_then_linear};

@@ -6,7 +6,7 @@
 //! says which tensors there are.
 
 use super::backend::{
-    Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Rotary, Tables,
+    Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Rotary, TableRows, Tables,
 };
 use super::exchange::Exchange;
 use super::post_norm::PostNorm;
@@ -72,8 +72,7 @@ impl Ends {
 pub struct Trace<B: Backend> {
     pub(super) tokens: usize,
     count: usize,
-    ids: B::Lookups,
-    pub(super) places: B::Lookups,
+    pub(super) rows: TableRows<B::Lookups>,
     pub(super) stories: B::Stories,
     /// How queries and keys are turned, and the angles of all positions.
     pub(super) turning: Option<(Rotary, B::Floats)>,
@@ -121,6 +120,8 @@ pub(super) enum Spot {
     AttentionOutput = 1,
     Output = 2,
     Embeddings = 3,
+    /// BERT's pooler, which is in no layer either.
+    Pooler = 4,
 }
 
 impl<B: Backend> Network<B> {
@@ -309,33 +310,24 @@ impl<B: Backend> Network<B> {
         let first = self.config.first_position;
         let places: Vec<u32> =
             stories.flat_map(|s| (0..s[1] - s[0]).map(move |i| (first + i) as u32)).collect();
-        let (ids, places) = (b.lookups(batch.ids()), b.lookups(&places));
+        let segments = batch.segments().map(|segments| b.lookups(&segments));
+        let rows =
+            TableRows { words: b.lookups(batch.ids()), positions: b.lookups(&places), segments };
         let dropout = self.dropout(options, self.config.layers, Spot::Embeddings);
         let (before_norm, hidden) = match self.ends {
             Ends::After { tables, norm } => {
                 let [embedded, hidden] =
-                    b.embed(&self.store, tables, self.norm(norm), &ids, &places, dropout);
+                    b.embed(&self.store, tables, self.norm(norm), &rows, dropout);
                 (Some(embedded), hidden)
             }
             Ends::Before { tables, .. } => {
-                let width = self.config.hidden;
-                (None, b.embed_plain(&self.store, tables, width, &ids, &places, dropout))
+                (None, b.embed_plain(&self.store, tables, self.config.hidden, &rows, dropout))
             }
         };
         let (tokens, count, stories) = (batch.ids().len(), batch.len(), b.stories(batch.bounds()));
         let (layers, turning) = (Vec::with_capacity(self.config.layers), self.turning(batch));
-        let mut trace = Trace {
-            tokens,
-            count,
-            ids,
-            places,
-            stories,
-            turning,
-            options,
-            before_norm,
-            layers,
-            hidden,
-        };
+        let mut trace =
+            Trace { tokens, count, rows, stories, turning, options, before_norm, layers, hidden };
         for layer in 0..self.config.layers {
             let (inner, output) = self.layer(&trace, layer, &trace.hidden);
             let input = std::mem::replace(&mut trace.hidden, output);
@@ -380,17 +372,15 @@ impl<B: Backend> Network<B> {
             d = self.layer_backward(&trace, layer, &kept.input, inner, d);
         }
         let dropout = self.dropout(trace.options, self.config.layers, Spot::Embeddings);
-        let Trace { ids, places, before_norm, .. } = &trace;
+        let Trace { rows, before_norm, .. } = &trace;
         let (b, width) = (&self.backend, self.config.hidden);
         match (self.ends, before_norm) {
             (Ends::After { tables, norm }, Some(embedded)) => {
                 let norm = self.norm(norm);
-                let store = &mut self.store;
-                b.embed_backward(store, tables, norm, ids, places, embedded, d, dropout);
+                b.embed_backward(&mut self.store, tables, norm, rows, embedded, d, dropout);
             }
             (Ends::Before { tables, .. }, _) => {
-                let store = &mut self.store;
-                b.embed_plain_backward(store, tables, width, ids, places, d, dropout);
+                b.embed_plain_backward(&mut self.store, tables, width, rows, d, dropout);
             }
             (Ends::After { .. }, None) => unreachable!("the forward pass keeps the embeddings"),
         }
@@ -432,6 +422,12 @@ impl<B: Backend> Network<B> {
             relative: self.layout.relative,
             dropout: self.dropout(trace.options, layer, Spot::Attention),
         }
+    }
+
+    /// The dropout of BERT's pooler. Number `i` of the pooled vector of row `r` has place
+    /// `r * hidden + i`.
+    pub(super) fn pooler_dropout(&self, options: ForwardOptions) -> Dropout {
+        self.dropout(options, self.config.layers, Spot::Pooler)
     }
 
     pub(super) fn dropout(&self, options: ForwardOptions, layer: usize, spot: Spot) -> Dropout {

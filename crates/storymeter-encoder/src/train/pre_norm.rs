@@ -68,7 +68,7 @@ impl<B: Backend> Network<B> {
         let normed = b.norm(store, places.attention_norm, input);
         let mut projected = b.project(store, places.projection, &normed, rows);
         if let Some((rotary, angles)) = &trace.turning {
-            projected = b.turn(*rotary, projected, angles, &trace.places);
+            projected = b.turn(*rotary, projected, angles, &trace.rows.positions);
         }
         let (attention, softmax) =
             b.attention(store, self.attention(trace, layer), &trace.stories, &projected);
@@ -165,7 +165,7 @@ impl<B: Backend> Network<B> {
         );
         drop((projected, softmax, out, d_attention));
         if let Some((rotary, angles)) = &trace.turning {
-            d_projected = b.turn_backward(*rotary, d_projected, angles, &trace.places);
+            d_projected = b.turn_backward(*rotary, d_projected, angles, &trace.rows.positions);
         }
         let mut d_normed = b.zeros(rows * hidden);
         b.project_backward(store, places.projection, &normed, rows, d_projected, &mut d_normed);

@@ -27,8 +27,8 @@ use shape::config;
 use steps::{Leeway, fixture, pytorchs_losses};
 use storymeter_encoder::cuda::{Cuda, Number};
 use storymeter_encoder::train::{
-    AdamStep, AdamW, Attention, Backend, Cpu, Dropout, ForwardOptions, Given, Linear, Network,
-    Norm, Optimiser, Part, Tables,
+    AdamStep, AdamW, Attention, Backend, Cpu, Dropout, ForwardOptions, Given, LabelLoss, Linear,
+    Network, Norm, Optimiser, Part, TableRows, Tables,
 };
 use storymeter_encoder::{
     Activation, Config, DeviceError, Error, Family, Parameters, Rounded, Stream,
@@ -63,7 +63,7 @@ fn linear<B: Backend>(
 ) -> Results {
     let weight: Vec<f32> = numbers(inputs * outputs, 2).iter().map(|x| 0.1 * x).collect();
     let mut store = store(b, &[weight, numbers(outputs, 3)]);
-    let map = Linear { weight: 0, bias: 1, inputs, outputs };
+    let map = Linear { weight: 0, bias: Some(1), inputs, outputs };
     let (x, d) = (b.upload(&numbers(rows * inputs, 1)), b.upload(&numbers(rows * outputs, 4)));
     let y = b.linear(&store, map, &x, rows);
     let d_x = b.linear_backward(&mut store, map, &x, rows, &d);
@@ -89,7 +89,7 @@ fn linear<B: Backend>(
 fn rounding<B: Backend>(b: &B, step: f32) -> Results {
     let (rows, inputs, outputs) = (9, 128, 192);
     let mut store = store(b, &[numbers(inputs * outputs, 2), numbers(outputs, 3)]);
-    let map = Linear { weight: 0, bias: 1, inputs, outputs };
+    let map = Linear { weight: 0, bias: Some(1), inputs, outputs };
     let x = b.upload(&numbers(rows * inputs, 1));
     b.round(&mut store, &[Rounded { tensor: 0, width: inputs, step }]);
     let y = b.linear(&store, map, &x, rows);
@@ -101,7 +101,7 @@ fn rounding<B: Backend>(b: &B, step: f32) -> Results {
 
 fn norm<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
     let mut store = store(b, &[numbers(width, 2), numbers(width, 3)]);
-    let norm = Norm { gain: 0, shift: 1, width, eps: 1e-12 };
+    let norm = Norm { gain: 0, shift: Some(1), width, eps: 1e-12 };
     let dropout = Dropout { rate, stream: Stream::new(9) };
     let (branch, residual) =
         (b.upload(&numbers(rows * width, 1)), b.upload(&numbers(rows * width, 4)));
@@ -114,14 +114,14 @@ fn norm<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
     all
 }
 
-fn embedding<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
+fn embedding<B: Backend>(b: &B, rows: usize, width: usize, rate: f32, segments: bool) -> Results {
     let (words, positions) = (211, 64);
     let tensors = [words * width, positions * width, 2 * width, width, width];
     let tensors: Vec<Vec<f32>> =
         tensors.iter().enumerate().map(|(i, n)| numbers(*n, i as u64)).collect();
     let mut store = store(b, &tensors);
     let tables = Tables { words: 0, positions: 1, segments: Some(2) };
-    let norm = Norm { gain: 3, shift: 4, width, eps: 1e-12 };
+    let norm = Norm { gain: 3, shift: Some(4), width, eps: 1e-12 };
     let dropout = Dropout { rate, stream: Stream::new(9) };
     // One word makes up a third of all, as in real text.
     let id = |i: usize| {
@@ -129,11 +129,17 @@ fn embedding<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results
     };
     let (ids, places): (Vec<u32>, Vec<u32>) =
         (0..rows).map(|i| (id(i), (i % positions) as u32)).unzip();
-    let (ids, places) = (b.lookups(&ids), b.lookups(&places));
-    let [sum, out] = b.embed(&store, tables, norm, &ids, &places, dropout);
+    let segments: Option<Vec<u32>> =
+        segments.then(|| (0..rows).map(|i| u32::from(i % 7 > 2)).collect());
+    let rows_of_tables = TableRows {
+        words: b.lookups(&ids),
+        positions: b.lookups(&places),
+        segments: segments.map(|segments| b.lookups(&segments)),
+    };
+    let [sum, out] = b.embed(&store, tables, norm, &rows_of_tables, dropout);
     let mut all = vec![("sum", get(b, &sum)), ("out", get(b, &out))];
     let d = b.upload(&numbers(rows * width, 12));
-    b.embed_backward(&mut store, tables, norm, &ids, &places, &sum, d, dropout);
+    b.embed_backward(&mut store, tables, norm, &rows_of_tables, &sum, d, dropout);
     all.extend(gradients(
         b,
         &store,
@@ -166,8 +172,12 @@ fn attention<B: Backend>(
     ];
     tensors.push(numbers(32 * heads, 7));
     let mut store = store(b, &tensors);
-    let maps =
-        [0, 1, 2].map(|weight| Linear { weight, bias: weight + 3, inputs: width, outputs: width });
+    let maps = [0, 1, 2].map(|weight| Linear {
+        weight,
+        bias: Some(weight + 3),
+        inputs: width,
+        outputs: width,
+    });
     let dropout = Dropout { rate, stream: Stream::new(9) };
     let shape = Attention { heads, width, longest: 512, relative: relative.then_some(6), dropout };
     let stories = b.stories(&bounds);
@@ -213,7 +223,7 @@ fn losses<B: Backend>(b: &B, rows: usize, inputs: usize, outputs: usize) -> Resu
     let weight: Vec<f32> = numbers(inputs * outputs, 2).iter().map(|x| 0.2 * x).collect();
     let head = numbers(4 * inputs, 6).iter().map(|x| 0.2 * x).collect();
     let mut store = store(b, &[weight, numbers(outputs, 3), head, numbers(4, 7)]);
-    let map = Linear { weight: 0, bias: 1, inputs, outputs };
+    let map = Linear { weight: 0, bias: Some(1), inputs, outputs };
     let x = b.upload(&numbers(rows * inputs, 1));
     let targets: Vec<u32> =
         (0..rows as u64).map(|i| (Stream::new(5).bits(i) % outputs as u64) as u32).collect();
@@ -221,12 +231,22 @@ fn losses<B: Backend>(b: &B, rows: usize, inputs: usize, outputs: usize) -> Resu
         (0..rows as u64).map(|i| Stream::new(6).uniform(i) / rows as f32).collect();
     let (targets, weights) = (b.indices(&targets), b.floats(&weights));
     let d_tokens = b.softmax_loss(&mut store, map, &x, rows, &targets, &weights, 1);
-    let map = Linear { weight: 2, bias: 3, inputs, outputs: 4 };
+    let map = Linear { weight: 2, bias: Some(3), inputs, outputs: 4 };
     let labels: Vec<f32> = (0..rows * 4).map(|i| (i % 3 % 2) as f32).collect();
     let weights = vec![1.0 / rows as f32; rows * 4];
     let (labels, weights) = (b.floats(&labels), b.floats(&weights));
-    let d_labels = b.sigmoid_loss(&mut store, map, &x, rows, &labels, &weights, 2);
-    let mut all = vec![("d_x of tokens", get(b, &d_tokens)), ("d_x of labels", get(b, &d_labels))];
+    let mut all = vec![("d_x of tokens", get(b, &d_tokens))];
+    let kinds = [
+        ("d_x of cross-entropy", LabelLoss::CrossEntropy),
+        ("d_x of squares", LabelLoss::SquaredError),
+    ];
+    for (loss, (name, kind)) in (2..).zip(kinds) {
+        let d = b.label_loss(&mut store, map, &x, rows, &labels, &weights, kind, loss);
+        all.push((name, get(b, &d)));
+    }
+    let mut scaled = b.upload(&numbers(rows * inputs, 1));
+    b.scale(&mut scaled, &b.floats(&numbers(rows * inputs, 8)));
+    all.push(("scaled", get(b, &scaled)));
     all.extend(gradients(b, &store, &["d_weight", "d_bias", "d_head", "d_head_bias"]));
     let sums = b.take_losses(&mut store).unwrap();
     assert_eq!(b.take_losses(&mut store).unwrap(), [0.0; 8], "losses are taken once");
@@ -342,8 +362,8 @@ fn all_of<N: Number>(
         };
     }
     for (rows, inputs, outputs) in [(1, 8, 8), (13, 32, 96), (513, 384, 1536), (1001, 768, 768)] {
-        use Activation::{GeluErf, GeluTanh, Relu, Silu};
-        for activation in [GeluErf, GeluTanh, Relu, Silu] {
+        use Activation::{GeluErf, GeluTanh, Relu, Silu, Tanh};
+        for activation in [GeluErf, GeluTanh, Relu, Silu, Tanh] {
             let case = format!("linear {rows} x {inputs} to {outputs}, {activation:?}");
             both!(&case, linear, (rows, inputs, outputs), activation);
         }
@@ -351,13 +371,10 @@ fn all_of<N: Number>(
     for (rows, width) in [(1, 8), (5, 256), (333, 384), (2001, 768), (65, 1024)] {
         for rate in [0.0, 0.1] {
             both!(&format!("norm {rows} x {width}, dropout {rate}"), norm, rows, width, rate);
-            both!(
-                &format!("embedding {rows} x {width}, dropout {rate}"),
-                embedding,
-                rows,
-                width,
-                rate
-            );
+            for segments in [false, true] {
+                let case = format!("embedding {rows} x {width}, dropout {rate}, {segments}");
+                both!(&case, embedding, rows, width, rate, segments);
+            }
         }
     }
     let lengths: &[&[usize]] = &[&[1], &[7, 1, 16, 17, 64, 65], &[63, 512, 100, 129, 2]];
@@ -445,7 +462,7 @@ fn arguments_that_do_not_fit_together_are_refused() {
     refused(&|| drop(b.stories(&[0, 5, 3])));
     refused(&|| drop(b.story_means(&x, &b.stories(&[0, 5]), 8)));
     let mut store = store(&b, &[numbers(8 * 8, 2), numbers(8, 3)]);
-    let map = Linear { weight: 0, bias: 1, inputs: 8, outputs: 8 };
+    let map = Linear { weight: 0, bias: Some(1), inputs: 8, outputs: 8 };
     refused(&|| drop(b.linear(&store, Linear { outputs: 16, ..map }, &x, 4)));
     let (targets, weights) = (b.indices(&[0, 8, 1, 2]), b.floats(&[1.0; 4]));
     let loss = std::panic::AssertUnwindSafe(|| {

@@ -13,7 +13,8 @@
 //! never "was did not go". Each rule from affirmative to negative has its inverse.
 
 use storymeter_text::Span;
-use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
+use storymeter_text::lexicon::PartOfSpeech;
+use storymeter_text::morphology::is_content_word;
 use storymeter_text::morphology::verb::{self, VerbForm};
 use storymeter_text::tagger::Tag;
 
@@ -175,7 +176,7 @@ impl Sentence<'_> {
     /// Whether a token has the tag of an adverb and is not a word that can only be a verb, because
     /// "did not sleep well" misleads taggers.
     fn is_adverb(&self, i: usize) -> bool {
-        let is = |pos| Lexicon::embedded().is_keyword(self.word(i), pos);
+        let is = |pos| is_content_word(self.word(i), pos);
         self.tag(i).starts_with("RB")
             && !self.is_not(i)
             && (is(PartOfSpeech::Adverb) || !is(PartOfSpeech::Verb))
@@ -252,7 +253,7 @@ impl Sentence<'_> {
         let word = self.word(v);
         // After "did not", a word that can be a verb is one, whatever its tag says.
         let can_be_a_verb = self.tags.get(v).is_some_and(|tag| tag.is_verb())
-            || Lexicon::embedded().is_keyword(word, PartOfSpeech::Verb);
+            || is_content_word(word, PartOfSpeech::Verb);
         if !can_be_a_verb || verb::base_as(word, VerbForm::Base) != word {
             return None;
         }

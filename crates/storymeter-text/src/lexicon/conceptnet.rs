@@ -2,19 +2,15 @@
 //! authors published.
 
 use std::fmt;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use hashbrown::{HashMap, HashSet};
 
 use crate::negation::is_negation_word;
 use crate::stopwords::is_stop_word;
+use super::lines::{Digest, for_each_line};
 
-/// The most bytes of a line and of a table. Both are far above those of ConceptNet, whose antonyms
-/// have a few megabytes. They keep a wrong name, such as `/dev/zero`, from taking all memory.
-const MOST_OF_A_LINE: u64 = 1 << 20;
-const MOST_OF_A_TABLE: u64 = 256 << 20;
-
-/// Why a table of antonyms cannot be used.
+/// Why a table of antonyms or a list of keywords cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LexiconError {
@@ -28,7 +24,7 @@ pub enum LexiconError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A line is not `head|||relation|||tails` in UTF-8, or is too long.
+    /// A line is not of the right form, not UTF-8, or too long.
     #[error("{place}:{line}: {problem}")]
     Invalid {
         /// The name that the caller gave to the table.
@@ -38,7 +34,7 @@ pub enum LexiconError {
         /// What is wrong, and what would be right.
         problem: String,
     },
-    /// The table has no lines.
+    /// The table has no lines, or the list has no keyword.
     #[error("{place}: the table is empty")]
     Empty {
         /// The name that the caller gave to the table.
@@ -80,41 +76,22 @@ impl fmt::Display for Relation {
 /// them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
+    /// What the table was read from.
+    pub(super) digest: Digest,
     tails: HashMap<String, Vec<String>>,
     words: HashSet<String>,
 }
 
 impl Table {
-    pub(super) fn read(mut reader: impl BufRead, place: &str) -> Result<Self, LexiconError> {
+    pub(super) fn read(reader: impl BufRead, place: &str) -> Result<Self, LexiconError> {
         let mut table = Self::default();
-        let mut size = 0;
-        let mut bytes = Vec::new();
-        for line in 1.. {
-            bytes.clear();
-            let read = reader.by_ref().take(MOST_OF_A_LINE + 1).read_until(b'\n', &mut bytes);
-            let failed = |source| LexiconError::Io { place: place.to_owned(), line, source };
-            let wrong = |problem| LexiconError::Invalid { place: place.to_owned(), line, problem };
-            if read.map_err(failed)? == 0 {
-                break;
-            }
-            size += bytes.len() as u64;
-            if bytes.len() as u64 > MOST_OF_A_LINE {
-                return Err(wrong(format!("the line has more than {MOST_OF_A_LINE} bytes")));
-            }
-            if size > MOST_OF_A_TABLE {
-                return Err(wrong(format!("the table has more than {MOST_OF_A_TABLE} bytes")));
-            }
-            let text = std::str::from_utf8(&bytes)
-                .map_err(|_| wrong("the line is not UTF-8 text".to_owned()))?;
-            let text = text.trim_start_matches('\u{feff}');
-            if text.trim().is_empty() {
-                continue;
-            }
-            let (head, tails) = parse(text).map_err(wrong)?;
+        table.digest = for_each_line(reader, place, |text| {
+            let (head, tails) = parse(text)?;
             table.words.insert(head.clone());
             table.words.extend(tails.iter().cloned());
             table.tails.entry(head).or_default().extend(tails);
-        }
+            Ok(())
+        })?;
         if table.words.is_empty() {
             return Err(LexiconError::Empty { place: place.to_owned() });
         }
@@ -131,6 +108,7 @@ impl Table {
             self.tails.entry(head.clone()).or_default().extend(tails.iter().cloned());
         }
         self.words.extend(other.words.iter().cloned());
+        self.digest = self.digest.and(other.digest);
         self.remove_repeats();
     }
 

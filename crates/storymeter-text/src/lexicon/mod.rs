@@ -3,7 +3,8 @@
 //! Substitution damages a story by replacing a word by its antonym, and must know which words are
 //! worth replacing. Metrics that match meanings need synonyms. The embedded lexicon has the words
 //! of Princeton WordNet 3.0 and newer antonyms of Open English WordNet, and is read in place (see
-//! [`mod@format`]). A table of the user's own, in ConceptNet's format, can replace or extend it.
+//! [`mod@format`]). A table of the user's own, in ConceptNet's format, can replace or extend it, and
+//! so can a list of keywords.
 //!
 //! ```
 //! use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
@@ -15,6 +16,8 @@
 pub(crate) mod compiled;
 mod conceptnet;
 pub mod format;
+mod keywords;
+mod lines;
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -24,6 +27,7 @@ use crate::negation::is_negation_word;
 use crate::stopwords::is_stop_word;
 use conceptnet::Table;
 pub use conceptnet::{LexiconError, Relation};
+use keywords::Keywords;
 
 /// The four classes of words that WordNet knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,15 +59,17 @@ impl PartOfSpeech {
     }
 }
 
-/// Antonyms, synonyms and keywords, from WordNet, from the user's own table, or from both.
+/// Antonyms, synonyms and keywords, from WordNet, from the user's own tables, or from both.
 #[derive(Debug, Clone)]
 pub struct Lexicon {
     /// Whether the antonyms and keywords of WordNet are used.
     wordnet: bool,
     table: Option<Table>,
+    /// The only keywords, if the user gave a list of them.
+    keywords: Option<Keywords>,
 }
 
-static EMBEDDED: Lexicon = Lexicon { wordnet: true, table: None };
+static EMBEDDED: Lexicon = Lexicon { wordnet: true, table: None, keywords: None };
 
 impl Lexicon {
     /// The lexicon that is embedded in the crate.
@@ -92,7 +98,7 @@ impl Lexicon {
     /// # Ok::<(), storymeter_text::lexicon::LexiconError>(())
     /// ```
     pub fn from_conceptnet(reader: impl BufRead, place: &str) -> Result<Self, LexiconError> {
-        Ok(Self { wordnet: false, table: Some(Table::read(reader, place)?) })
+        Ok(Self { wordnet: false, table: Some(Table::read(reader, place)?), keywords: None })
     }
 
     /// This lexicon together with the user's own table, whose antonyms come first.
@@ -104,7 +110,39 @@ impl Lexicon {
         if let Some(earlier) = &self.table {
             table.append(earlier);
         }
-        Ok(Self { wordnet: self.wordnet, table: Some(table) })
+        Ok(Self { wordnet: self.wordnet, table: Some(table), keywords: self.keywords.clone() })
+    }
+
+    /// This lexicon with the keywords of a list, and with no others.
+    ///
+    /// A line begins with the word. What follows it is not read, so that the vocabulary files of
+    /// the UNION authors (`word count|||TAG count|||TAG count`) can be used as they are. A word may
+    /// be listed in the form that it has in texts ("seats") or as a lemma. Stop words, negation
+    /// words and lines without a letter are ignored, as in any lexicon.
+    ///
+    /// # Errors
+    /// If the list cannot be read, has no keyword, or has a line that is too long or not UTF-8.
+    ///
+    /// ```
+    /// use storymeter_text::lexicon::{Lexicon, PartOfSpeech};
+    /// let list = "seats 132|||NNS 131|||VBZ 1\nthe 9|||DT 9\n";
+    /// let lexicon = Lexicon::embedded().with_keywords(list.as_bytes(), "keywords.txt")?;
+    /// assert!(lexicon.is_keyword_word("seats") && !lexicon.is_keyword_word("house"));
+    /// assert_eq!(lexicon.antonyms("hot", PartOfSpeech::Adjective), ["cold"]);
+    /// # Ok::<(), storymeter_text::lexicon::LexiconError>(())
+    /// ```
+    pub fn with_keywords(&self, reader: impl BufRead, place: &str) -> Result<Self, LexiconError> {
+        Ok(Self { keywords: Some(Keywords::read(reader, place)?), ..self.clone() })
+    }
+
+    /// Where the antonyms and the keywords come from: `wordnet`, or the sizes and a hash of the
+    /// user's tables. Two lexicons with the same description give the same answers.
+    pub fn description(&self) -> String {
+        let wordnet = self.wordnet.then(|| "wordnet".to_owned());
+        let table = self.table.as_ref().map(|table| table.digest.name("antonyms"));
+        let keywords = self.keywords.as_ref().map(|list| list.digest.name("keywords"));
+        let parts: Vec<String> = wordnet.into_iter().chain(table).chain(keywords).collect();
+        parts.join("+")
     }
 
     /// The antonyms of a lemma without repeats: first the user's, then WordNet's, those of the most
@@ -137,6 +175,13 @@ impl Lexicon {
         self.knows(&lemma, |entry| entry.is_lemma(pos)) && !is_function_word(&lemma)
     }
 
+    /// Whether a word of a text is a keyword as this part of speech, given its lemma. A list of
+    /// keywords may have the word in the form that it has in the text.
+    pub fn is_keyword_form(&self, form: &str, lemma: &str, pos: PartOfSpeech) -> bool {
+        self.is_keyword(lemma, pos)
+            || (self.keywords.is_some() && !is_function_word(lemma) && self.is_keyword(form, pos))
+    }
+
     /// Whether a word of a text, in any inflected form, is a keyword of any part of speech.
     pub fn is_keyword_word(&self, word: &str) -> bool {
         let word = lower_case(word);
@@ -152,6 +197,9 @@ impl Lexicon {
     }
 
     fn knows(&self, word: &str, accept: impl Fn(compiled::Entry) -> bool) -> bool {
+        if let Some(keywords) = &self.keywords {
+            return keywords.knows(word);
+        }
         self.table.as_ref().is_some_and(|table| table.knows(word))
             || (self.wordnet && compiled::find(word).is_some_and(accept))
     }

@@ -13,7 +13,7 @@ pub mod verb;
 
 use std::borrow::Cow;
 
-use crate::lexicon::{PartOfSpeech, compiled};
+use crate::lexicon::{Lexicon, PartOfSpeech, compiled};
 pub use morphy::lemmas;
 
 /// The lemma of a lower-case form if WordNet has it; `None` if the lemma could only be guessed.
@@ -30,6 +30,12 @@ pub(crate) fn known_lemma(form: &str, pos: PartOfSpeech) -> Option<Cow<'_, str>>
             }
         }
     }
+}
+
+/// Whether a word is an English lemma of this part of speech, and neither a stop word nor a negation
+/// word. This is grammar: it does not depend on the antonyms and keywords that a user may choose.
+pub fn is_content_word(word: &str, pos: PartOfSpeech) -> bool {
+    Lexicon::embedded().is_keyword(word, pos)
 }
 
 /// How often a word is used as a lemma of a part of speech, or `None` if it is not such a lemma.

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::read_tensor_file;
 use storymeter_encoder::train::OptimiserState;
+use storymeter_text::lexicon::Lexicon;
 
 use super::{EpochReport, Settings, Spent};
 use crate::error::brief;
@@ -34,6 +35,10 @@ pub(super) struct RunState {
     pub settings: Settings,
     /// The SHA-256 of the stories.
     pub data: String,
+    /// Where antonyms and keywords come from. Checkpoints of older versions, which had no other
+    /// choice than WordNet, do not have it.
+    #[serde(default = "wordnet")]
+    pub lexicon: String,
     /// The SHA-256 of the weights from which training started.
     pub init: String,
     /// The fingerprints of the teachers.
@@ -49,6 +54,10 @@ pub(super) struct RunState {
     /// Checkpoints of older versions have none.
     #[serde(default)]
     pub sha256: Option<String>,
+}
+
+fn wordnet() -> String {
+    Lexicon::embedded().description()
 }
 
 impl Checkpoint {

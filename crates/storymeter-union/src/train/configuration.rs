@@ -57,6 +57,12 @@ impl Settings {
         // Numbers, words and lists of them can always be written as TOML.
         let plain = toml::to_string(self).unwrap_or_default();
         let mut text = String::new();
+        for note in self.preset.notes() {
+            let _ = writeln!(text, "# {note}");
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
         let mut in_table = false;
         for line in plain.lines() {
             let name = line.trim_matches(['[', ']']).split(" = ").next().unwrap_or_default();

@@ -68,7 +68,7 @@ pub(super) fn batch_logits<B: Backend>(
     let (backend, width) = (network.backend(), network.config().hidden);
     let hidden = network.encode(batch)?;
     let pooled = match pooling {
-        Pooling::Cls => {
+        Pooling::Cls | Pooling::Pooler => {
             let firsts: Vec<u32> =
                 batch.bounds()[..batch.len()].iter().map(|at| *at as u32).collect();
             backend.gather(&hidden, &backend.lookups(&firsts), width)
@@ -76,7 +76,11 @@ pub(super) fn batch_logits<B: Backend>(
         Pooling::Mean => backend.story_means(&hidden, &backend.stories(batch.bounds()), width),
     };
     let vectors = backend.download(&pooled)?;
-    Ok(vectors.chunks_exact(width).map(|vector| heads.logit(vector)).collect())
+    let logit = |vector: &[f32]| match pooling {
+        Pooling::Pooler => heads.logit(&heads.pooled(vector)),
+        Pooling::Cls | Pooling::Mean => heads.logit(vector),
+    };
+    Ok(vectors.chunks_exact(width).map(logit).collect())
 }
 
 /// The negative logarithm of the probability of the right label.

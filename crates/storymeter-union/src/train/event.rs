@@ -47,6 +47,10 @@ pub struct Start {
     pub stories_sha256: String,
     /// The SHA-256 of the weights from which training starts.
     pub init_sha256: String,
+    /// Where antonyms and keywords come from ([`Lexicon::description`]).
+    ///
+    /// [`Lexicon::description`]: storymeter_text::lexicon::Lexicon::description
+    pub lexicon: String,
     /// The fingerprints of the teachers.
     pub teachers: Vec<String>,
     /// The number of stories to learn from ("train"), to choose the best epoch by ("dev"), and to

@@ -9,7 +9,7 @@ use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
 use super::settings::Settings;
 use super::teacher::Reader;
-use super::view::{View, written_down};
+use super::view::{View, beginning, written_down};
 
 /// One input of the network, and everything that it is to predict.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,9 +59,11 @@ pub(super) struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The pairs of some stories for an epoch, with negatives that are drawn anew in every epoch.
+    /// The pairs of some stories for an epoch. The negatives are those of the epoch, or the same in
+    /// all epochs if the settings say so.
     pub fn make_epoch(&self, records: &[Record<'_>], epoch: u64) -> Made {
-        self.make(records, |record| StreamId::Draw { record, draw: epoch })
+        let draw = if self.settings.fresh_negatives { epoch } else { 0 };
+        self.make(records, |record| StreamId::Draw { record, draw })
     }
 
     /// The pairs of the dev stories, the same in every epoch.
@@ -143,7 +145,7 @@ pub(super) fn donors(
     let mut sampler = DonorSampler::new(settings.seed, DEFAULT_SAMPLE);
     let mut offer = |number: u64, story: &Story, mask: bool| {
         if sampler.wants(number) {
-            sampler.offer(number, &written_down(story, settings, mask));
+            sampler.offer(number, &beginning(written_down(story, settings, mask), settings));
         }
     };
     for record in records {

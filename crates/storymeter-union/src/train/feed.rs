@@ -18,6 +18,7 @@ use storymeter_core::rng::StreamId;
 use storymeter_encoder::train::Rank;
 
 use super::example::{Example, Made, Maker, Pair, Record};
+use super::settings::Batches;
 use super::task::Task;
 use crate::{Error, Result};
 
@@ -178,7 +179,10 @@ fn group(
         let stream = StreamId::BatchOrder { epoch, chunk: number as u64 };
         let random = stream.rng(maker.settings.seed);
         let limits = (maker.settings.tokens_a_batch, maker.settings.stories_a_batch);
-        let groups = by_length(made.pairs, limits, random);
+        let groups = match maker.settings.batches {
+            Batches::ByLength => by_length(made.pairs, limits, random),
+            Batches::Random => at_random(made.pairs, limits, random),
+        };
         let count = groups.len() as f64;
         for (at, examples) in groups.into_iter().enumerate() {
             let progress = (before as f64 + here * (at as f64 + 0.5) / count) / total as f64;
@@ -217,6 +221,32 @@ fn by_length(
     }
     let order = shuffled(groups.len(), &mut random);
     order.into_iter().map(|i| std::mem::take(&mut groups[i])).collect()
+}
+
+/// Shuffles stories and negatives together, and cuts them into batches with the same limits as
+/// [`by_length`].
+fn at_random(
+    pairs: Vec<Pair>,
+    (tokens, stories): (usize, usize),
+    random: impl Rng,
+) -> Vec<Vec<Example>> {
+    let mut examples: Vec<Option<Example>> = pairs.into_iter().flatten().map(Some).collect();
+    let order = shuffled(examples.len(), random);
+    let mut groups: Vec<Vec<Example>> = Vec::new();
+    let mut room = 0;
+    for example in order.into_iter().filter_map(|at| examples[at].take()) {
+        let size = example.ids.len();
+        let is_full = |group: &Vec<Example>| size > room || (stories > 0 && group.len() == stories);
+        if groups.last().is_none_or(is_full) {
+            groups.push(Vec::new());
+            room = tokens;
+        }
+        room = room.saturating_sub(size);
+        if let Some(group) = groups.last_mut() {
+            group.push(example);
+        }
+    }
+    groups
 }
 
 fn shuffled(len: usize, mut random: impl Rng) -> Vec<usize> {
@@ -279,6 +309,25 @@ mod tests {
             seen.sort_unstable();
             assert_eq!(seen, (0..200).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn random_batches_hold_every_story_once_and_separate_pairs() {
+        for (tokens, stories) in [(100, 0), (1_000_000, 10), (70, 3)] {
+            let batches = at_random(pairs(200), (tokens, stories), random(0));
+            let mut seen: Vec<(u32, bool)> = Vec::new();
+            for batch in &batches {
+                assert!(batch.iter().map(|example| example.ids.len()).sum::<usize>() <= tokens);
+                assert!(stories == 0 || batch.len() <= stories);
+                seen.extend(batch.iter().map(|example| (example.ids[0], example.human)));
+            }
+            let together = seen.chunks(2).filter(|two| two.len() == 2 && two[0].0 == two[1].0);
+            assert!(together.count() < 20, "a story and its negative are rarely neighbours");
+            seen.sort_unstable();
+            let all = (0..200).flat_map(|number| [(number, false), (number, true)]);
+            assert_eq!(seen, all.collect::<Vec<_>>());
+        }
+        assert_eq!(at_random(pairs(200), (1_000_000, 10), random(0)).len(), 40);
     }
 
     /// Trains for three epochs on examples made by `make`, and returns the reports.

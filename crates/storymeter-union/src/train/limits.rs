@@ -5,7 +5,7 @@ use std::path::Path;
 use storymeter_encoder::{Config, Grid};
 
 use super::settings::Settings;
-use crate::{Error, Result};
+use crate::{Error, Pooling, Result};
 
 /// The smallest positive number that is allowed. Training computes in single precision, in which it
 /// must not round to 0.
@@ -79,6 +79,8 @@ impl Settings {
         };
         number("seed", self.seed, 0, LARGEST_SEED)
             .or_else(|| number("epochs", self.epochs, 1, MOST_EPOCHS))
+            .or_else(|| number("schedule_epochs", self.schedule_epochs, 0, MOST_EPOCHS))
+            .or_else(|| self.schedule_fault())
             .or_else(|| self.batch_fault())
             .or_else(|| self.grid().and_then(step_fault))
             .or_else(|| share("warm_up", self.warm_up))
@@ -91,7 +93,14 @@ impl Settings {
             .or_else(|| weight("weight_decay", self.weight_decay))
             .or_else(|| weight("reconstruction_weight", self.reconstruction_weight))
             .or_else(|| weight("diagnosis_weight", self.diagnosis_weight))
+            .or_else(|| self.diagnosis_fault())
             .or_else(|| self.perturb_fault())
+    }
+
+    fn schedule_fault(&self) -> Option<Fault> {
+        let short = self.schedule_epochs > 0 && self.schedule_epochs < self.epochs;
+        let problem = || format!("is {}, less than the {} epochs", self.schedule_epochs, self.epochs);
+        short.then(|| Fault { field: "schedule_epochs", problem: problem() })
     }
 
     fn batch_fault(&self) -> Option<Fault> {
@@ -108,6 +117,14 @@ impl Settings {
             return None;
         };
         Some(Fault { field: "tokens_a_batch", problem })
+    }
+
+    fn diagnosis_fault(&self) -> Option<Fault> {
+        (self.diagnosis && self.pooling == Pooling::Pooler).then(|| Fault {
+            field: "diagnosis",
+            problem: "must be false if pooling is \"pooler\": the pooler is for the score alone"
+                .to_owned(),
+        })
     }
 
     fn perturb_fault(&self) -> Option<Fault> {

@@ -1,6 +1,6 @@
 //! Training: makes a model folder from human stories.
 //!
-//! Every epoch makes new negatives, one per human story, while the device works. All random numbers
+//! Negatives, one per human story, are made while the device works. All random numbers
 //! follow from the seed, the record number and the epoch. So a run that was stopped after any epoch
 //! and resumed ends with the same weights, to the bit, as one that was not stopped, for any number
 //! of threads.
@@ -38,11 +38,13 @@ use storymeter_core::split::{Split, assign};
 #[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{Cuda, Nccl, Number};
 use storymeter_encoder::train::{Alone, Backend, Cpu, Exchange};
-use storymeter_encoder::{Config, Stream, Tokenizer, load_parameters, read_tensor_file};
+use storymeter_encoder::{
+    Config, Stream, Tokenizer, load_parameters, read_tensor_file, source,
+};
 use storymeter_perturb::Perturber;
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
-use crate::card::Reconstruction;
+use crate::card::{Pooling, Reconstruction};
 use crate::model::hexadecimal;
 use crate::window::prompt_of;
 use crate::{Error, Heads, Result};
@@ -54,7 +56,7 @@ pub use checkpoint::Checkpoint;
 pub use dev::{DevReport, Quality};
 pub use event::{End, EpochReport, Event, Spent, Start, StepReport, StoryFile};
 pub use objective::Losses;
-pub use settings::{LongStories, Preset, Settings};
+pub use settings::{Batches, LongStories, Preset, Settings};
 #[cfg(feature = "cuda")]
 pub use storymeter_encoder::cuda::NcclId;
 pub use storymeter_encoder::train::Rank;
@@ -120,6 +122,8 @@ pub struct Job<'a> {
     pub out: &'a Path,
     /// The settings.
     pub settings: &'a Settings,
+    /// The antonyms and keywords by which substitution makes negatives.
+    pub lexicon: &'a Lexicon,
     /// The folders of trained models whose scores are learned instead of the plain labels. It may
     /// be empty.
     pub teachers: &'a [PathBuf],
@@ -219,6 +223,7 @@ fn train_making<B: Backend + Clone>(
         files: sources(job),
         stories_sha256: fingerprint(job.stories),
         init_sha256: weights_hash(job.init)?,
+        lexicon: job.lexicon.description(),
         teachers: Vec::new(),
         split: BTreeMap::from([("train", train.len()), ("dev", dev.len()), ("test", test.len())]),
         stories_with_prompts: job.stories.iter().filter(|s| prompt_of(s).is_some()).count(),
@@ -236,7 +241,7 @@ fn train_making<B: Backend + Clone>(
     }
     // This comes before anything that takes long, so that a wrong folder is reported at once.
     let kept = checkpoint_of(job, &start)?;
-    let (tagger, lexicon) = (Tagger::embedded(), Lexicon::embedded());
+    let (tagger, lexicon) = (Tagger::embedded(), job.lexicon);
     let donors = example::donors(&train, settings, tagger, lexicon);
     let damage = settings.perturb.clone().checked();
     let damage = damage
@@ -279,29 +284,62 @@ fn train_making<B: Backend + Clone>(
     Ok(run.reports)
 }
 
-/// The heads before training: small random weights, and a reconstruction matrix that starts as a
-/// copy of the word embeddings.
+/// The heads before training: small random weights, a reconstruction matrix that starts as a copy
+/// of the word embeddings, and the pooler of the encoder if its folder has one.
 ///
 /// They are the same for every seed. So the heads of runs with different seeds stay close to each
 /// other, and their mean ([`crate::Model::average`]) makes sense.
-fn new_heads(settings: &Settings, config: &Config, words: &[f32]) -> Heads {
+fn new_heads(
+    settings: &Settings,
+    config: &Config,
+    words: &[f32],
+    pooler: Option<[Vec<f32>; 2]>,
+) -> Heads {
     let stream = CounterId::NewHeads.descend(Stream::new(0), Stream::child);
     let random = |part: u64, count: usize| -> Vec<f32> {
         (0..count as u64).map(|i| 0.02 * stream.child(part).normal(i)).collect()
     };
-    let none = settings.reconstruction == Reconstruction::None;
-    Heads {
-        score: random(0, config.hidden),
-        score_bias: 0.0,
-        diagnosis: if settings.diagnosis { random(1, 4 * config.hidden) } else { Vec::new() },
-        diagnosis_bias: vec![0.0; if settings.diagnosis { 4 } else { 0 }],
-        reconstruction: if settings.reconstruction == Reconstruction::Own {
-            words.to_vec()
-        } else {
-            Vec::new()
-        },
-        reconstruction_bias: vec![0.0; if none { 0 } else { config.vocabulary }],
+    let width = config.hidden;
+    let mut heads = Heads { score: random(0, width), ..Heads::default() };
+    if settings.diagnosis {
+        heads.diagnosis = random(1, 4 * width);
+        heads.diagnosis_bias = vec![0.0; 4];
     }
+    if settings.pooling == Pooling::Pooler {
+        [heads.pooler, heads.pooler_bias] =
+            pooler.unwrap_or_else(|| [random(2, width * width), vec![0.0; width]]);
+    }
+    match settings.reconstruction {
+        Reconstruction::None | Reconstruction::Tied => {}
+        Reconstruction::Own => heads.reconstruction = words.to_vec(),
+        Reconstruction::Dense => {
+            // The released code does not find this layer in BERT's checkpoint, because its name
+            // differs, so it starts from random weights there too.
+            heads.dense = random(3, width * width);
+            heads.dense_bias = vec![0.0; width];
+            heads.norm = vec![1.0; width];
+            heads.norm_bias = vec![0.0; width];
+        }
+    }
+    if settings.reconstruction != Reconstruction::None {
+        heads.reconstruction_bias = vec![0.0; config.vocabulary];
+    }
+    heads
+}
+
+/// The weight and the bias of the pooler that an encoder's folder has, if it has one that fits.
+fn pooler_of(folder: &Path, config: &Config) -> Result<Option<[Vec<f32>; 2]>> {
+    let tensors = source::open(folder)?.tensors;
+    let find = |ending: &str, count: usize| -> Result<Option<Vec<f32>>> {
+        let Some(name) = tensors.names().into_iter().find(|name| name.ends_with(ending)) else {
+            return Ok(None);
+        };
+        let found = tensors.get(&name)?;
+        Ok(found.map(|tensor| tensor.data).filter(|data| data.len() == count))
+    };
+    let weight = find("pooler.dense.weight", config.hidden * config.hidden)?;
+    let bias = find("pooler.dense.bias", config.hidden)?;
+    Ok(weight.zip(bias).map(|(weight, bias)| [weight, bias]))
 }
 
 /// The files of a job with the hash of the stories in each.

@@ -3,7 +3,9 @@
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
-use storymeter_encoder::train::{Backend, Exchange, ForwardOptions, Network, Selection};
+use storymeter_encoder::train::{
+    Backend, Exchange, ForwardOptions, LabelLoss, Network, Selection,
+};
 use storymeter_encoder::{Stream, Tensor};
 
 use super::settings::Settings;
@@ -56,43 +58,91 @@ impl AddAssign for Losses {
     }
 }
 
-// The places of the heads' tensors in a network, and of the sums of their losses.
+/// The numbers of the sums of losses.
 const SCORE: usize = 0;
-const SCORE_BIAS: usize = 1;
 const DIAGNOSIS: usize = 2;
-const DIAGNOSIS_BIAS: usize = 3;
 const RECONSTRUCTION: usize = 4;
-const RECONSTRUCTION_BIAS: usize = 5;
 
-/// The heads as tensors of a network. A head that the model does not have is an empty tensor.
+/// Where the tensors of the heads begin in a network. A pooler, if there is one, comes directly
+/// before the score, and the dense layer and its norm before the bias of the reconstruction,
+/// because the network takes heads of several layers as tensors in a row.
+struct Places {
+    pooler: usize,
+    score: usize,
+    diagnosis: usize,
+    reconstruction: usize,
+    dense: usize,
+    reconstruction_bias: usize,
+}
+
+impl Places {
+    fn of(pooler: bool, dense: bool) -> Self {
+        let score = if pooler { 2 } else { 0 };
+        let (diagnosis, reconstruction) = (score + 2, score + 4);
+        let dense_at = reconstruction + 1;
+        let reconstruction_bias = dense_at + if dense { 4 } else { 0 };
+        Self { pooler: 0, score, diagnosis, reconstruction, dense: dense_at, reconstruction_bias }
+    }
+
+    fn in_settings(settings: &Settings) -> Self {
+        let dense = settings.reconstruction == Reconstruction::Dense;
+        Self::of(settings.pooling == Pooling::Pooler, dense)
+    }
+}
+
+/// The heads as tensors of a network. A head that the model does not have is an empty tensor, or
+/// no tensor if it is the pooler or the dense layer.
 pub(super) fn head_tensors(heads: &Heads, width: usize) -> Vec<Tensor> {
     let weight = |name: &str, data: &[f32]| {
         (name.to_owned(), vec![data.len() / width, width], data.to_vec())
     };
     let bias = |name: &str, data: &[f32]| (name.to_owned(), vec![data.len()], data.to_vec());
-    let tensors = [
+    let mut tensors = Vec::new();
+    if !heads.pooler.is_empty() {
+        tensors.push(weight("pooler.weight", &heads.pooler));
+        tensors.push(bias("pooler.bias", &heads.pooler_bias));
+    }
+    tensors.extend([
         weight("score.weight", &heads.score),
         bias("score.bias", &[heads.score_bias]),
         weight("diagnosis.weight", &heads.diagnosis),
         bias("diagnosis.bias", &heads.diagnosis_bias),
         weight("reconstruction.weight", &heads.reconstruction),
-        bias("reconstruction.bias", &heads.reconstruction_bias),
-    ];
+    ]);
+    if !heads.dense.is_empty() {
+        tensors.push(weight("dense.weight", &heads.dense));
+        tensors.push(bias("dense.bias", &heads.dense_bias));
+        tensors.push(bias("norm.weight", &heads.norm));
+        tensors.push(bias("norm.bias", &heads.norm_bias));
+    }
+    tensors.push(bias("reconstruction.bias", &heads.reconstruction_bias));
     tensors.into_iter().map(|(name, shape, data)| Tensor { name, shape, data }).collect()
 }
 
 /// The heads of a network that was made with [`head_tensors`].
 pub(super) fn heads_of<B: Backend>(network: &Network<B>) -> Result<Heads> {
-    let mut tensors = network.heads()?.into_iter().map(|tensor| tensor.data);
-    let mut next = || tensors.next().unwrap_or_default();
-    Ok(Heads {
-        score: next(),
-        score_bias: next().first().copied().unwrap_or_default(),
-        diagnosis: next(),
-        diagnosis_bias: next(),
-        reconstruction: next(),
-        reconstruction_bias: next(),
-    })
+    let mut heads = Heads::default();
+    for tensor in network.heads()? {
+        let place = match tensor.name.as_str() {
+            "pooler.weight" => &mut heads.pooler,
+            "pooler.bias" => &mut heads.pooler_bias,
+            "score.weight" => &mut heads.score,
+            "diagnosis.weight" => &mut heads.diagnosis,
+            "diagnosis.bias" => &mut heads.diagnosis_bias,
+            "reconstruction.weight" => &mut heads.reconstruction,
+            "dense.weight" => &mut heads.dense,
+            "dense.bias" => &mut heads.dense_bias,
+            "norm.weight" => &mut heads.norm,
+            "norm.bias" => &mut heads.norm_bias,
+            "reconstruction.bias" => &mut heads.reconstruction_bias,
+            _ => {
+                heads.score_bias = tensor.data.first().copied().unwrap_or_default();
+                continue;
+            }
+        };
+        *place = tensor.data;
+    }
+    Ok(heads)
 }
 
 /// Takes the losses since the last call, as sums over batches of the means of each batch. It waits
@@ -125,24 +175,41 @@ pub(super) fn learn<B: Backend>(
         ForwardOptions { dropout, recompute: settings.recompute, first_row: task.first_row };
     let trace = network.forward(&task.batch, options)?;
     let mut states = network.states(&trace);
+    let places = Places::in_settings(settings);
+    let Task { human, damage, repairs, .. } = task;
+    let labels = (&human.values[..], &human.weights[..]);
     let pooled = match settings.pooling {
-        Pooling::Cls => Selection::Rows(&task.firsts),
+        Pooling::Cls | Pooling::Pooler => Selection::Rows(&task.firsts),
         Pooling::Mean => Selection::StoryMeans,
     };
-    let Task { human, damage, repairs, .. } = task;
-    let head = network.head(SCORE, SCORE_BIAS);
-    network.label_loss(&mut states, head, pooled, (&human.values, &human.weights), SCORE);
+    if settings.pooling == Pooling::Pooler {
+        let head = network.pooled_head(places.pooler);
+        let kind = LabelLoss::CrossEntropy;
+        network.pooled_loss(&mut states, head, &task.firsts, labels, kind, SCORE);
+    } else {
+        let head = network.head(places.score, places.score + 1);
+        network.label_loss(&mut states, head, pooled, labels, SCORE);
+    }
     if settings.diagnosis {
-        let head = network.head(DIAGNOSIS, DIAGNOSIS_BIAS);
+        let head = network.head(places.diagnosis, places.diagnosis + 1);
         network.label_loss(&mut states, head, pooled, (&damage.values, &damage.weights), DIAGNOSIS);
     }
-    if settings.reconstruction != Reconstruction::None {
-        let head = match settings.reconstruction {
-            Reconstruction::Tied => network.tied_head(RECONSTRUCTION_BIAS),
-            _ => network.head(RECONSTRUCTION, RECONSTRUCTION_BIAS),
-        };
-        let Repairs { rows, targets, weights } = repairs;
-        network.token_loss(&mut states, head, (rows, targets, weights), RECONSTRUCTION);
+    let Repairs { rows, targets, weights } = repairs;
+    let repairs = (&rows[..], &targets[..], &weights[..]);
+    let bias = places.reconstruction_bias;
+    match settings.reconstruction {
+        Reconstruction::None => {}
+        Reconstruction::Tied => {
+            network.token_loss(&mut states, network.tied_head(bias), repairs, RECONSTRUCTION);
+        }
+        Reconstruction::Own => {
+            let head = network.head(places.reconstruction, bias);
+            network.token_loss(&mut states, head, repairs, RECONSTRUCTION);
+        }
+        Reconstruction::Dense => {
+            let head = network.masked_word_head(places.dense);
+            network.masked_word_loss(&mut states, head, repairs, RECONSTRUCTION);
+        }
     }
     let d_hidden = states.into_gradient();
     network.backward(trace, d_hidden);

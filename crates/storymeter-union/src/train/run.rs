@@ -15,9 +15,9 @@ use super::example::Example;
 use super::feed::{EpochEnd, Fed, Feed};
 use super::objective::{Losses, head_tensors, heads_of, learn, take_losses};
 use super::teacher::{Teacher, advise};
-use super::{Job, Watch, dev, hash, names, new_heads};
+use super::{Job, Watch, dev, hash, names, new_heads, pooler_of};
 use crate::model::tokenizer_files;
-use crate::{Card, Error, Model, Result};
+use crate::{Card, Error, Model, Pooling, Result};
 
 /// The number of steps in the schedule of the learning rate, for any number of batches.
 const SCHEDULE: u64 = 1_000_000;
@@ -64,7 +64,12 @@ impl<'a, B: Backend> Run<'a, B> {
         let settings = job.settings;
         let words = &mut parameters.tensors[0].data;
         names::start(&start.name_tokens, tokenizer, words, config.hidden);
-        let mut heads = head_tensors(&new_heads(settings, &config, words), config.hidden);
+        let pooler = match settings.pooling {
+            Pooling::Pooler => pooler_of(job.init, &config)?,
+            Pooling::Cls | Pooling::Mean => None,
+        };
+        let heads = new_heads(settings, &config, words, pooler);
+        let mut heads = head_tensors(&heads, config.hidden);
         let (mut reports, mut steps, mut spent, mut means, mut unsaved) =
             (Vec::<EpochReport>::new(), 0, Spent::default(), None, None);
         if let Some(kept) = kept {
@@ -231,7 +236,7 @@ impl<'a, B: Backend> Run<'a, B> {
             };
             progress = (epoch as f64 + portion.progress) / settings.epochs as f64;
             let warm_up = (settings.warm_up * SCHEDULE as f64) as u64;
-            let now = (progress * SCHEDULE as f64) as u64;
+            let now = (progress * settings.share_of_schedule() * SCHEDULE as f64) as u64;
             rate = warm_up_then_linear(settings.learning_rate as f32, now, warm_up, SCHEDULE);
             advise(&self.teachers, settings, &mut portion.task)?;
             self.network.clear_gradients();
@@ -267,6 +272,7 @@ impl<'a, B: Backend> Run<'a, B> {
         let state = RunState {
             settings: self.job.settings.clone(),
             data: self.start.stories_sha256.clone(),
+            lexicon: self.start.lexicon.clone(),
             init: self.start.init_sha256.clone(),
             teachers: self.start.teachers.clone(),
             reports: self.reports.clone(),
@@ -292,6 +298,7 @@ impl<'a, B: Backend> Run<'a, B> {
             "files": self.start.files,
             "stories_sha256": self.start.stories_sha256,
             "init_sha256": self.start.init_sha256,
+            "lexicon": self.start.lexicon,
             "teachers": self.start.teachers,
             "device": self.start.device,
             "epochs": self.reports,
@@ -320,6 +327,7 @@ impl<'a, B: Backend> Run<'a, B> {
             .with("settings", "c", short(&hash(&settings)))
             .with("stories", "s", short(&self.start.stories_sha256))
             .with("init", "i", short(&self.start.init_sha256))
+            .with("lexicon", "l", &self.start.lexicon)
             .with("seed", "seed", self.job.settings.seed)
             .with("device", "d", &self.start.device)
             .with_version()
@@ -370,6 +378,8 @@ pub(super) fn checkpoint_of(job: &Job<'_>, start: &Start) -> Result<Option<Check
         "other settings"
     } else if kept.state.data != start.stories_sha256 {
         "other stories"
+    } else if kept.state.lexicon != start.lexicon {
+        "another lexicon"
     } else if kept.state.init != start.init_sha256 {
         "another encoder to start from"
     } else if kept.state.teachers != start.teachers {

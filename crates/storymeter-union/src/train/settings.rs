@@ -15,10 +15,9 @@ pub enum Preset {
     /// diagnosis head.
     #[default]
     Default,
-    /// What the paper describes (sections 3.2, 3.3 and 4.1): a separate reconstruction matrix, 10
-    /// stories per batch, a learning rate of 5e-5.
+    /// What the paper describes in sections 3.2, 3.3, 4.1 and 4.2; see [`Preset::notes`].
     Paper,
-    /// What the authors' released code does, as far as this network can: see [`Settings::of`].
+    /// What the code does that the authors released; see [`Preset::notes`].
     ReleasedCode,
 }
 
@@ -31,7 +30,46 @@ impl Preset {
             Self::ReleasedCode => "released-code",
         }
     }
+
+    /// What the preset takes from its source, and what was chosen where the source is silent. Each
+    /// note is one line of text.
+    pub fn notes(self) -> &'static [&'static str] {
+        match self {
+            Self::Default => &[],
+            Self::Paper => &PAPER_NOTES,
+            Self::ReleasedCode => &RELEASED_CODE_NOTES,
+        }
+    }
 }
+
+const PAPER_NOTES: [&str; 13] = [
+    "From the paper (Guan and Huang, EMNLP 2020):",
+    "- negatives as in section 3.2 and appendix A, one for each story, the same in all epochs;",
+    "- the linear layer on [CLS] of equation 2, and a reconstruction matrix of its own (equation 4);",
+    "- lambda 0.1, batches of ten stories and negatives, a learning rate of 5e-5 (section 4.1);",
+    "- names masked, and about the first 200 words of a story, to the end of a sentence (section 4.2).",
+    "Chosen, because the paper is silent: two epochs, warm-up over the first tenth of the steps and",
+    "linear decay, AdamW with weight decay 0.01, gradients clipped at 1, dropout of the encoder;",
+    "batches drawn at random; the reconstruction matrix starts as a copy of the word embeddings;",
+    "400 tokens, which hold 200 words; [MALE], [FEMALE] and [NEUTRAL] are three pieces each, as in",
+    "the released code. Stories are normalised, because ours come in several forms (raw, tokenised,",
+    "lower-case) and the paper's in one. The encoder is the user's; the paper's is BERT-base uncased.",
+    "Keywords and antonyms come from Open English WordNet unless tables are given. The paper takes",
+    "them from ConceptNet.",
+];
+
+const RELEASED_CODE_NOTES: [&str; 10] = [
+    "From the code that the authors released:",
+    "- its negatives, one for each story, the same in all epochs; batches of ten, drawn at random;",
+    "- the tanh pooler on [CLS] with dropout, and a reconstruction head of a dense layer, GELU, a",
+    "  layer norm and the matrix of the word embeddings, which leaves the first sentence out;",
+    "- the first 200 tokens of a story; [MALE], [FEMALE] and [NEUTRAL] in three pieces each;",
+    "- the optimiser of BERT (no bias correction), 5e-5, a schedule of 100 epochs with warm-up over a",
+    "  tenth of it. Its documentation ends training after at most 40,000 steps, which are about four",
+    "  epochs of 55,000 stories; the learning rate is then still rising.",
+    "Chosen: the best of these epochs by the loss on dev stories (the code keeps 50 checkpoints and",
+    "does not say which one was used). Names are masked and stories normalised, as in the data.",
+];
 
 /// What is read of a story that has more tokens than fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -42,6 +80,17 @@ pub enum LongStories {
     Window,
     /// The beginning.
     Cut,
+}
+
+/// How stories are put into batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Batches {
+    /// Stories of similar length share a batch, and a story shares it with its negative.
+    #[default]
+    ByLength,
+    /// Stories and negatives are shuffled together.
+    Random,
 }
 
 /// Declares the settings. The documentation of a field is also its comment in a settings file.
@@ -78,14 +127,17 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Where settings come from that this file does not name: "default", "paper" (sections 3.2, 3.3
-    /// and 4.1 of the paper) or "released-code" (what the authors' code does).
+    /// Where settings come from that this file does not name: "default", "paper" (sections 3.2, 3.3,
+    /// 4.1 and 4.2 of the paper) or "released-code" (what the authors' code does).
     preset: Preset = Preset::Default;
     /// Everything random follows from the seed: the split, the negatives, the order of the stories,
     /// dropout and new weights.
     seed: u64 = 1;
-    /// The number of passes over the training stories, each with new negatives.
+    /// The number of passes over the training stories.
     epochs: u64 = 2;
+    /// Whether every epoch makes new negatives. If not, one negative is made of each story, and all
+    /// epochs use it, as in the paper.
+    fresh_negatives: bool = true;
     /// Stop after this number of epochs without a smaller loss on the dev stories. 0 never stops
     /// early.
     patience: u64 = 0;
@@ -94,6 +146,12 @@ settings! {
     /// The largest number of stories in a batch, human stories and negatives together. 0 sets no
     /// limit besides tokens_a_batch.
     stories_a_batch: usize = 0;
+    /// How stories are put into batches: "by-length" puts stories of similar length together, and a
+    /// story with its negative; "random" shuffles stories and negatives together.
+    batches: Batches = Batches::ByLength;
+    /// A story with more words than this keeps only its first whole sentences, as many as have
+    /// together at most this number of words, but at least one. 0 keeps all.
+    first_words: usize = 0;
     /// The largest number of tokens in a story, the prompt and special tokens included.
     max_tokens: usize = 200;
     /// What is read of a longer story: "window" takes whole sentences from a random place, which is
@@ -123,8 +181,11 @@ settings! {
     word_step: f64 = 0.0;
     /// The highest learning rate.
     learning_rate: f64 = 3e-5;
-    /// The share of all steps in which the learning rate rises. After that it falls linearly.
+    /// The share of the schedule in which the learning rate rises. After that it falls linearly.
     warm_up: f64 = 0.06;
+    /// The number of epochs over which the schedule of the learning rate extends. Training may end
+    /// before the schedule does. 0 means as many as there are epochs.
+    schedule_epochs: u64 = 0;
     /// The weight decay. Biases and layer norms do not decay.
     weight_decay: f64 = 0.01;
     /// Gradients with a larger norm than this are scaled down to it.
@@ -140,10 +201,12 @@ settings! {
     /// The weight of the diagnosis loss.
     diagnosis_weight: f64 = 0.1;
     /// How the vectors of the tokens become one: "cls" takes that of the first token, as in the
-    /// paper; "mean" takes the mean over all tokens.
+    /// paper; "pooler" takes it through a dense layer with tanh, as in the released code; "mean"
+    /// takes the mean over all tokens.
     pooling: Pooling = Pooling::Cls;
-    /// The matrix of the reconstruction head: "tied" is that of the word embeddings, "own" is a
-    /// separate one as in equation 4, and "none" leaves the head out (the paper's -Recon).
+    /// The reconstruction head: "own" is a matrix of its own as in equation 4, "tied" is that of the
+    /// word embeddings, "dense" puts a dense layer, an activation and a layer norm before the tied
+    /// matrix as in the released code, and "none" leaves the head out (the paper's -Recon).
     reconstruction: Reconstruction = Reconstruction::Tied;
     /// Whether the leading context (the prompt or the first sentence) is reconstructed too,
     /// although it is never damaged.
@@ -169,20 +232,20 @@ settings! {
 }
 
 impl Settings {
-    /// The settings of a preset.
-    ///
-    /// [`Preset::ReleasedCode`] follows the released code in its negatives, its optimiser (that of
-    /// BERT, without bias correction), batches of 10 stories, the first 200 tokens of a story,
-    /// names in three pieces, and a reconstruction head that is tied to the embeddings and leaves
-    /// the first sentence out. It has neither that code's tanh pooler before the classifier nor its
-    /// dense layer before the reconstruction: both heads are those of equations 2 and 4.
+    /// The settings of a preset; see [`Preset::notes`].
     pub fn of(preset: Preset) -> Self {
         let default = Self { preset, ..Self::default() };
         let paper = || Self {
-            learning_rate: 5e-5,
+            fresh_negatives: false,
             stories_a_batch: 10,
+            batches: Batches::Random,
+            first_words: 200,
+            max_tokens: 400,
+            long_stories: LongStories::Cut,
+            delexicalise: 1.0,
+            name_tokens: false,
+            learning_rate: 5e-5,
             warm_up: 0.1,
-            normalise: false,
             diagnosis: false,
             reconstruction: Reconstruction::Own,
             ..default.clone()
@@ -191,11 +254,14 @@ impl Settings {
             Preset::Default => default,
             Preset::Paper => paper(),
             Preset::ReleasedCode => Self {
-                long_stories: LongStories::Cut,
-                name_tokens: false,
+                epochs: 4,
+                schedule_epochs: 100,
+                first_words: 0,
+                max_tokens: 200,
                 adam_epsilon: 1e-6,
                 bias_correction: false,
-                reconstruction: Reconstruction::Tied,
+                pooling: Pooling::Pooler,
+                reconstruction: Reconstruction::Dense,
                 reconstruct_context: false,
                 perturb: storymeter_perturb::Config {
                     preset: storymeter_perturb::Preset::ReleasedCode,
@@ -211,6 +277,14 @@ impl Settings {
     pub fn without_technique(mut self, technique: Technique) -> Self {
         self.perturb.weights[technique.index()] = 0.0;
         self
+    }
+
+    /// How much of the schedule of the learning rate all epochs take.
+    pub(super) fn share_of_schedule(&self) -> f64 {
+        if self.schedule_epochs == 0 {
+            return 1.0;
+        }
+        self.epochs as f64 / self.schedule_epochs as f64
     }
 
     /// The settings of the optimiser.

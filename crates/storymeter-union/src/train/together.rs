@@ -99,7 +99,7 @@ pub(super) fn job<'a>(
     settings: &'a Settings,
     resume: bool,
 ) -> Job<'a> {
-    Job { init, stories, files: &[], out, settings, teachers: &[], device: Device::Cpu, resume }
+    Job { init, stories, files: &[], out, settings, lexicon: Lexicon::embedded(), teachers: &[], device: Device::Cpu, resume }
 }
 
 /// Runs both ranks.

@@ -36,7 +36,7 @@ impl<'a> View<'a> {
     ) -> Self {
         let chance = CounterId::View(stream).descend(Stream::new(settings.seed), Stream::child);
         let mask = f64::from(chance.uniform(0)) < settings.delexicalise;
-        let mut story = written_down(record.story, settings, mask);
+        let mut story = beginning(written_down(record.story, settings, mask), settings);
         let prompt = prompt_of(&story).map(str::to_owned);
         if prompt.is_some() && !settings.prompts {
             story.to_mut().prompt = None;
@@ -111,6 +111,28 @@ impl<'a> View<'a> {
         let first = sentences_of(&self.story).first().copied().unwrap_or(Span::new(0, 0));
         1 + tokenizer.tokenize(first.of(&self.story.text)).len()
     }
+}
+
+/// The first sentences of a story that has more words than the settings allow, or else all of it.
+/// The paper, section 4.2: "we retained about 200 words (with correct sentence boundary) from the
+/// start and truncated the rest".
+pub(super) fn beginning<'a>(story: Cow<'a, Story>, settings: &Settings) -> Cow<'a, Story> {
+    let most = settings.first_words;
+    if most == 0 || story.text.split_whitespace().nth(most).is_none() {
+        return story;
+    }
+    let sentences = sentences_of(&story);
+    let mut words = 0;
+    let kept = sentences.iter().take_while(|sentence| {
+        let is_first = words == 0;
+        words += sentence.of(&story.text).split_whitespace().count();
+        is_first || words <= most
+    });
+    let kept: Vec<Span> = kept.copied().collect();
+    let Some(last) = kept.last() else { return story };
+    let text = story.text[..last.end].to_owned();
+    let sentences = kept.iter().map(|sentence| sentence.start..sentence.end).collect();
+    Cow::Owned(Story { text, sentences, ..story.into_owned() })
 }
 
 /// The story in the form in which scoring will read it.

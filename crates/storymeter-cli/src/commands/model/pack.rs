@@ -17,6 +17,7 @@ use crate::Outcome;
 use crate::args::Common;
 use crate::commands::model_folder::files_of;
 use crate::input::InputArgs;
+use crate::lexicon::LexiconArgs;
 use crate::output::Output;
 
 /// Pack a folder that `storymeter train` wrote into one model file with int8 weights
@@ -47,6 +48,8 @@ pub(super) struct PackArgs {
     /// stories and on new damaged versions of them. An averaged model needs this
     #[arg(long, value_name = "STORIES", conflicts_with = "temperature")]
     calibrate: Option<PathBuf>,
+    #[command(flatten)]
+    lexicon: LexiconArgs,
     /// The seed of the training run, which decides which stories are the dev part
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -89,7 +92,11 @@ struct Figures {
 pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     let model = if args.model.is_dir() { files_of(&args.model) } else { vec![args.model.clone()] };
     let inputs = model.iter().chain(&args.about).chain(&args.figures).chain(&args.calibrate);
-    distinct(&[&args.output], &inputs.map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let inputs = inputs.map(PathBuf::as_path).chain(args.lexicon.files());
+    distinct(&[&args.output], &inputs.collect::<Vec<_>>())?;
+    if let (None, Some(option)) = (&args.calibrate, args.lexicon.given().next()) {
+        bail!("{option}: the table is for the damaged stories of --calibrate, which is not given");
+    }
     let location = Location::Path(args.model.clone());
     let model = if args.model.is_dir() {
         let mut model = Model::load(&args.model)?;
@@ -112,7 +119,7 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
         let input = InputArgs { files: vec![stories.clone()], input_format: None, skip_bad: false };
         let stories = input.once().stories(&mut Skipped::default(), |_| {})?;
         let scorer = location.scorer(Precision::Int8)?.with_window(card.max_tokens)?;
-        let fitted = calibrate(&scorer, &stories, args.seed)?;
+        let fitted = calibrate(&scorer, &stories, &args.lexicon.read()?, args.seed)?;
         (card.temperature, card.bias) = (args.soften * fitted.temperature, fitted.bias);
         card.diagnosis_calibration = fitted.diagnosis;
         if !common.quiet {

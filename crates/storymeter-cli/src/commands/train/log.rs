@@ -57,13 +57,7 @@ impl Log {
     }
 
     /// Writes one line.
-    pub fn write(&mut self, event: Event<'_>) -> Result<()> {
-        let line = match event {
-            Event::Start(start) => tagged("start", start),
-            Event::Steps(steps) => tagged("step", steps),
-            Event::Epoch(report) => epoch_line(report),
-            Event::End(end) => tagged("end", end),
-        };
+    pub fn write(&mut self, line: &Value) -> Result<()> {
         // Each line is one write, so that a run that is killed leaves whole lines.
         self.file.write_all(format!("{line}\n").as_bytes()).map_err(|error| {
             let error = match error.kind() {
@@ -97,7 +91,18 @@ fn end_of_epoch(mut log: impl BufRead, epoch: u64) -> io::Result<u64> {
     }
 }
 
-fn tagged(event: &str, content: &impl Serialize) -> Value {
+/// The line of an event in the training of UNION.
+pub fn line_of(event: Event<'_>) -> Value {
+    match event {
+        Event::Start(start) => tagged("start", start),
+        Event::Steps(steps) => tagged("step", steps),
+        Event::Epoch(report) => epoch_line(report),
+        Event::End(end) => tagged("end", end),
+    }
+}
+
+/// The line of an event with any content.
+pub fn tagged(event: &str, content: &impl Serialize) -> Value {
     let mut line = Map::new();
     line.insert("event".into(), event.into());
     if let Ok(Value::Object(fields)) = serde_json::to_value(content) {

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
-use storymeter::union;
+use serde_json::Value;
 use storymeter::union::train::{Event, Start};
+use storymeter::{core, union};
 
-use super::log::Log;
+use super::log::{Log, line_of};
 use crate::args::Common;
 use crate::progress;
 
@@ -36,23 +37,47 @@ impl Watcher {
         match event {
             Event::Start(start) => {
                 self.describe(start);
-                self.log = Some(Log::open(&self.path, start.epochs_done)?);
+                self.open_log(start.epochs_done)?;
             }
             Event::Steps(steps) => {
-                self.bar.set_position((steps.progress * PARTS as f64) as u64);
-                self.bar.set_message(format!(
+                let message = format!(
                     "epoch {}/{} loss {:.3} {} tokens/s",
                     steps.epoch,
                     self.epochs,
                     steps.loss,
                     HumanCount(steps.tokens_per_second as u64)
-                ));
+                );
+                self.show(steps.progress, message);
             }
             Event::Epoch(_) | Event::End(_) => {}
         }
+        Ok(self.write(&line_of(event))?)
+    }
+
+    /// Starts the log, or continues it after its first `epochs_done` epochs.
+    pub fn open_log(&mut self, epochs_done: u64) -> core::Result<()> {
+        self.log = Some(Log::open(&self.path, epochs_done)?);
+        Ok(())
+    }
+
+    /// Writes a line to the log, if it is open.
+    pub fn write(&mut self, line: &Value) -> core::Result<()> {
         match &mut self.log {
-            Some(log) => Ok(log.write(event)?),
+            Some(log) => log.write(line),
             None => Ok(()),
+        }
+    }
+
+    /// Moves the bar to this part of the whole run, from 0 to 1.
+    pub fn show(&self, progress: f64, message: String) {
+        self.bar.set_position((progress * PARTS as f64) as u64);
+        self.bar.set_message(message);
+    }
+
+    /// Prints a note on standard error, unless the user wants none.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| crate::note(text));
         }
     }
 
@@ -63,9 +88,6 @@ impl Watcher {
 
     /// Reports on standard error what is about to be trained.
     fn describe(&self, start: &Start) {
-        if self.quiet {
-            return;
-        }
         let part =
             |name: &str| HumanCount(start.split.get(name).copied().unwrap_or_default() as u64);
         let begin = match start.epochs_done {
@@ -83,17 +105,15 @@ impl Watcher {
                 "prompts are not read (prompts = false), although {with_prompt} stories have one"
             ),
         };
-        self.bar.suspend(|| {
-            crate::note(&format!(
-                "{} stories to learn from, {} to choose the best epoch by, {} left out for tests; \
-                 {} parameters on {}{begin}",
-                part("train"),
-                part("dev"),
-                part("test"),
-                HumanCount(start.parameters as u64),
-                start.device
-            ));
-            crate::note(&prompts);
-        });
+        self.note(&format!(
+            "{} stories to learn from, {} to choose the best epoch by, {} left out for tests; \
+             {} parameters on {}{begin}",
+            part("train"),
+            part("dev"),
+            part("test"),
+            HumanCount(start.parameters as u64),
+            start.device
+        ));
+        self.note(&prompts);
     }
 }

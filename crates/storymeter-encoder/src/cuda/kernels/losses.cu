@@ -112,10 +112,11 @@ extern "C" __global__ void __launch_bounds__(512) softmax_loss_held(
     }
 }
 
-// One warp per row: the logits of a few outputs, their losses and gradients, and the gradient of x.
-extern "C" __global__ void sigmoid_loss(
+// One warp per row: a few outputs, their losses (cross-entropy by a sigmoid, or squared errors) and
+// gradients, and the gradient of x.
+extern "C" __global__ void label_loss(
     const T* x, const float* weight, const float* bias, const float* labels, const float* weights, u32 rows, u32 width,
-    u32 outputs, float* losses, float* d_logits, T* d_x
+    u32 outputs, u32 squared, float* losses, float* d_logits, T* d_x
 ) {
     u32 lane = threadIdx.x % 32;
     u64 row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
@@ -133,8 +134,13 @@ extern "C" __global__ void sigmoid_loss(
         if (lane == 0) {
             u64 place = row * outputs + o;
             float label = labels[place], each = weights[place];
-            losses[place] = each * (fmaxf(z, 0.0f) - label * z + log1pf(expf(-fabsf(z))));
-            d_logits[place] = each * (1.0f / (1.0f + expf(-z)) - label);
+            if (squared) {
+                losses[place] = each * (z - label) * (z - label);
+                d_logits[place] = 2.0f * each * (z - label);
+            } else {
+                losses[place] = each * (fmaxf(z, 0.0f) - label * z + log1pf(expf(-fabsf(z))));
+                d_logits[place] = each * (1.0f / (1.0f + expf(-z)) - label);
+            }
         }
     }
     __syncwarp();
@@ -152,7 +158,7 @@ extern "C" __global__ void sigmoid_loss(
 
 // Adds the gradients of the weight of output blockIdx.y (32 columns per block) and of its bias
 // (block 0).
-extern "C" __global__ void sigmoid_gradients(
+extern "C" __global__ void label_gradients(
     const T* x, const float* d_logits, u32 rows, u32 width, u32 outputs, float* d_weight, float* d_bias
 ) {
     __shared__ float sums[8][33];

@@ -48,12 +48,12 @@ __device__ __forceinline__ void norm_out(
 template <int NV>
 __device__ __forceinline__ void embed_rows(
     const u32* ids, const u32* places, const float* words, const float* positions, const float* segments,
-    const float* gain, const float* shift, float eps, T* sum, T* out, u32 rows, u32 width, Drop drop
+    const u32* kinds, const float* gain, const float* shift, float eps, T* sum, T* out, u32 rows, u32 width, Drop drop
 ) {
     u32 lane = threadIdx.x % 32;
     u64 row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
     if (row >= rows) return;
-    u64 id = ids[row], place = places[row];
+    u64 id = ids[row], place = places[row], segment = kinds ? kinds[row] : 0;
     float x[NV][8];
 #pragma unroll
     for (int v = 0; v < NV; v++) {
@@ -65,7 +65,7 @@ __device__ __forceinline__ void embed_rows(
 #pragma unroll
             for (int i = 0; i < 8; i++) x[v][i] += more[i];
             if (segments) {
-                load8(segments + col, more);
+                load8(segments + segment * width + col, more);
 #pragma unroll
                 for (int i = 0; i < 8; i++) x[v][i] += more[i];
             }
@@ -183,9 +183,12 @@ __device__ __forceinline__ void norm_backward_rows(
 #define ROW_KERNELS(NV)                                                                                              \
     extern "C" __global__ void embed_##NV(                                                                           \
         const u32* ids, const u32* places, const float* words, const float* positions, const float* segments,       \
-        const float* gain, const float* shift, float eps, T* sum, T* out, u32 rows, u32 width, Drop drop             \
+        const u32* kinds, const float* gain, const float* shift, float eps, T* sum, T* out, u32 rows, u32 width,     \
+        Drop drop                                                                                                    \
     ) {                                                                                                              \
-        embed_rows<NV>(ids, places, words, positions, segments, gain, shift, eps, sum, out, rows, width, drop);      \
+        embed_rows<NV>(                                                                                              \
+            ids, places, words, positions, segments, kinds, gain, shift, eps, sum, out, rows, width, drop            \
+        );                                                                                                           \
     }                                                                                                                \
     extern "C" __global__ void add_norm_##NV(                                                                        \
         T* branch, const T* residual, const float* gain, const float* shift, float eps, T* out, u32 rows, u32 width, \
@@ -267,6 +270,11 @@ extern "C" __global__ void column_sums(
         for (u32 g = 0; g < 8; g++) total += sums[g][t / 8][t % 8];
         partial[(u64)blockIdx.y * stride + c] = total;
     }
+}
+
+extern "C" __global__ void scale_numbers(T* x, const float* factors, u64 count) {
+    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) store1(x + i, load1(x + i) * factors[i]);
 }
 
 extern "C" __global__ void gather_rows(const T* x, const u32* rows, u32 count, u32 width, T* out) {

@@ -7,7 +7,8 @@ mod rows;
 mod store;
 
 use super::backend::{
-    AdamStep, Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Rotary, Tables,
+    AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, Rotary,
+    TableRows, Tables,
 };
 use crate::Result;
 use crate::grid::Rounded;
@@ -163,15 +164,13 @@ impl Backend for Cpu {
         store: &CpuStore,
         tables: Tables,
         norm: Norm,
-        ids: &Vec<u32>,
-        places: &Vec<u32>,
+        rows: &TableRows<Vec<u32>>,
         dropout: Dropout,
     ) -> [Vec<f32>; 2] {
         let (ops, weights) = (self.ops, &store.weights);
-        let segments = tables.segments.map(|place| &weights[place][..norm.width]);
+        let segments = tables.segments.map(|place| weights[place].as_slice());
         let sum = ops.embed(
-            ids,
-            places,
+            rows,
             (&weights[tables.words], &weights[tables.positions], segments),
             norm.width,
         );
@@ -185,8 +184,7 @@ impl Backend for Cpu {
         store: &mut CpuStore,
         tables: Tables,
         norm: Norm,
-        ids: &Vec<u32>,
-        places: &Vec<u32>,
+        rows: &TableRows<Vec<u32>>,
         sum: &Vec<f32>,
         mut d_out: Vec<f32>,
         dropout: Dropout,
@@ -194,10 +192,16 @@ impl Backend for Cpu {
         self.ops.dropout(&mut d_out, dropout);
         let d = self.through_norm(store, norm, sum, &d_out);
         let gradients = &mut store.gradients;
-        self.ops.scatter(&d, ids, &mut gradients[tables.words], norm.width);
-        self.ops.scatter(&d, places, &mut gradients[tables.positions], norm.width);
-        if let Some(place) = tables.segments {
-            self.ops.add_column_sums(&d, &mut gradients[place][..norm.width]);
+        self.ops.scatter(&d, &rows.words, &mut gradients[tables.words], norm.width);
+        self.ops.scatter(&d, &rows.positions, &mut gradients[tables.positions], norm.width);
+        match (tables.segments, &rows.segments) {
+            (Some(place), Some(segments)) => {
+                self.ops.scatter(&d, segments, &mut gradients[place], norm.width);
+            }
+            (Some(place), None) => {
+                self.ops.add_column_sums(&d, &mut gradients[place][..norm.width]);
+            }
+            (None, _) => {}
         }
     }
 
@@ -234,14 +238,13 @@ impl Backend for Cpu {
         store: &CpuStore,
         (words, positions): (usize, Option<usize>),
         width: usize,
-        ids: &Vec<u32>,
-        places: &Vec<u32>,
+        rows: &TableRows<Vec<u32>>,
         dropout: Dropout,
     ) -> Vec<f32> {
-        let mut out = self.ops.gather(&store.weights[words], ids, width);
+        let mut out = self.ops.gather(&store.weights[words], &rows.words, width);
         if let Some(positions) = positions {
-            let places = self.ops.gather(&store.weights[positions], places, width);
-            self.ops.add(&mut out, &places);
+            let more = self.ops.gather(&store.weights[positions], &rows.positions, width);
+            self.ops.add(&mut out, &more);
         }
         self.ops.dropout(&mut out, dropout);
         out
@@ -252,15 +255,14 @@ impl Backend for Cpu {
         store: &mut CpuStore,
         (words, positions): (usize, Option<usize>),
         width: usize,
-        ids: &Vec<u32>,
-        places: &Vec<u32>,
+        rows: &TableRows<Vec<u32>>,
         mut d_out: Vec<f32>,
         dropout: Dropout,
     ) {
         self.ops.dropout(&mut d_out, dropout);
-        self.ops.scatter(&d_out, ids, &mut store.gradients[words], width);
+        self.ops.scatter(&d_out, &rows.words, &mut store.gradients[words], width);
         if let Some(positions) = positions {
-            self.ops.scatter(&d_out, places, &mut store.gradients[positions], width);
+            self.ops.scatter(&d_out, &rows.positions, &mut store.gradients[positions], width);
         }
     }
 
@@ -440,6 +442,11 @@ impl Backend for Cpu {
         self.ops.attention_backward(query, key, value, relative, (attention, stories), d_out)
     }
 
+    fn scale(&self, x: &mut Vec<f32>, factors: &Vec<f32>) {
+        assert_eq!(x.len(), factors.len(), "one factor per number");
+        x.iter_mut().zip(factors).for_each(|(x, factor)| *x *= factor);
+    }
+
     fn gather(&self, x: &Vec<f32>, rows: &Vec<u32>, width: usize) -> Vec<f32> {
         self.ops.gather(x, rows, width)
     }
@@ -487,7 +494,7 @@ impl Backend for Cpu {
         d_x
     }
 
-    fn sigmoid_loss(
+    fn label_loss(
         &self,
         store: &mut CpuStore,
         map: Linear,
@@ -495,10 +502,14 @@ impl Backend for Cpu {
         rows: usize,
         labels: &Vec<f32>,
         weights: &Vec<f32>,
+        kind: LabelLoss,
         loss: usize,
     ) -> Vec<f32> {
-        let mut logits = self.linear(store, map, x, rows);
-        store.losses[loss] += self.ops.binary_cross_entropy(&mut logits, labels, weights);
-        self.linear_backward(store, map, x, rows, &logits)
+        let mut outputs = self.linear(store, map, x, rows);
+        store.losses[loss] += match kind {
+            LabelLoss::CrossEntropy => self.ops.binary_cross_entropy(&mut outputs, labels, weights),
+            LabelLoss::SquaredError => self.ops.squared_error(&mut outputs, labels, weights),
+        };
+        self.linear_backward(store, map, x, rows, &outputs)
     }
 }

@@ -9,7 +9,7 @@ use crate::kernel::rotary::turn_heads;
 use crate::kernel::steps::add_norm_rows;
 use crate::kernel::{Activation, Isa};
 use crate::relative;
-use crate::train::backend::{Attention, Dropout, Linear, Rotary};
+use crate::train::backend::{Attention, Dropout, Linear, Rotary, TableRows};
 use rayon::prelude::*;
 
 /// The operations with the given instructions.
@@ -25,19 +25,19 @@ impl Ops {
             .for_each(|(to, what)| rows::add_to(self.isa, to, what));
     }
 
-    /// `out[i] = words[ids[i]] + positions[places[i]] + segment`, for rows of `width` numbers.
+    /// The sum of the rows of all tables that a token has, for rows of `width` numbers.
     pub(super) fn embed(
         &self,
-        ids: &[u32],
-        places: &[u32],
-        (words, positions, segment): (&[f32], &[f32], Option<&[f32]>),
+        rows: &TableRows<Vec<u32>>,
+        (words, positions, segments): (&[f32], &[f32], Option<&[f32]>),
         width: usize,
     ) -> Vec<f32> {
-        let mut out = self.gather(words, ids, width);
-        for (row, &place) in out.chunks_exact_mut(width).zip(places) {
-            rows::add_to(self.isa, row, &positions[place as usize * width..][..width]);
-            if let Some(segment) = segment {
-                rows::add_to(self.isa, row, segment);
+        let mut out = self.gather(words, &rows.words, width);
+        for (token, (sum, &place)) in out.chunks_exact_mut(width).zip(&rows.positions).enumerate() {
+            rows::add_to(self.isa, sum, &positions[place as usize * width..][..width]);
+            if let Some(table) = segments {
+                let segment = rows.segments.as_ref().map_or(0, |segments| segments[token] as usize);
+                rows::add_to(self.isa, sum, &table[segment * width..][..width]);
             }
         }
         out
@@ -365,6 +365,21 @@ impl Ops {
             // log(1 + e^z) - label * z, without overflow.
             total += weight * (logit.max(0.0) - label * logit + (-logit.abs()).exp().ln_1p());
             *z = (weight * (1.0 / (1.0 + (-logit).exp()) - label)) as f32;
+        }
+        total
+    }
+
+    pub(super) fn squared_error(
+        &self,
+        outputs: &mut [f32],
+        labels: &[f32],
+        weights: &[f32],
+    ) -> f64 {
+        let mut total = 0.0;
+        for ((z, &label), &weight) in outputs.iter_mut().zip(labels).zip(weights) {
+            let (difference, weight) = (f64::from(*z) - f64::from(label), f64::from(weight));
+            total += weight * difference * difference;
+            *z = (2.0 * weight * difference) as f32;
         }
         total
     }

@@ -132,6 +132,7 @@ vectorised! {
             Activation::GeluTanh => pairs.for_each(|(d, &x)| *d *= math::gelu_tanh_slope(x)),
             Activation::Relu => pairs.for_each(|(d, &x)| *d *= if x > 0.0 { 1.0 } else { 0.0 }),
             Activation::Silu => pairs.for_each(|(d, &x)| *d *= math::silu_slope(x)),
+            Activation::Tanh => pairs.for_each(|(d, &x)| *d *= math::tanh_slope(x)),
         }
     }
 }

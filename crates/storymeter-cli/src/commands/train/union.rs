@@ -1,0 +1,194 @@
+//! `train --kind union`: the learned metric of UNION (Guan and Huang, 2020).
+
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use anyhow::bail;
+use storymeter::core::Place;
+use storymeter::core::terminal::plain;
+use storymeter::perturb::Technique;
+#[cfg(feature = "cuda")]
+use storymeter::union::train::Activations;
+use storymeter::union::train::{
+    CHECKPOINT, Device, EpochReport, Event, Job, Preset, Settings, train,
+};
+use storymeter::union::{self, Reconstruction};
+
+#[cfg(feature = "cuda")]
+use super::PrecisionArg;
+#[cfg(feature = "cuda")]
+use super::team;
+use super::watcher::Watcher;
+use super::{DeviceArg, PresetArg, TrainArgs, read_stories, take_output};
+use crate::Outcome;
+use crate::args::Common;
+use crate::output::{Output, Reader};
+
+/// Trains, or prints the settings.
+pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
+    let settings = settings(args)?;
+    if args.print_config {
+        let mut out = Output::open(None, Reader::Person)?;
+        out.write_all(settings.to_toml().as_bytes())?;
+        out.finish()?;
+        return Ok(Outcome::Done);
+    }
+    let (Some(init), Some(out)) = (&args.init, &args.output) else {
+        bail!("training needs an encoder (--init) and an output folder (-o)");
+    };
+    settings.check(init).map_err(|error| with_origin(error, args, &settings))?;
+    let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
+    // The ranks of a team leave the folder to the process that oversees them.
+    let folder = match args.rank {
+        None => Some(take_output(args, (init, out, &log), common)?),
+        Some(_) => None,
+    };
+    #[cfg(feature = "cuda")]
+    if args.rank.is_none() && args.device == DeviceArg::Cuda && args.devices.len() > 1 {
+        if args.stories.iter().any(|path| path == Path::new("-")) {
+            bail!("--stories -: several GPUs cannot share standard input; name a file of stories");
+        }
+        return team::oversee(&args.devices, args.deterministic);
+    }
+    let corpus = read_stories(&args.stories, args, common)?;
+    let job = Job {
+        init,
+        stories: &corpus.stories,
+        files: &corpus.files,
+        out,
+        settings: &settings,
+        teachers: &args.teacher,
+        device: device(args)?,
+        resume: args.resume,
+    };
+    if args.rank.is_some_and(|rank| rank > 0) {
+        // Only the first rank writes the log and prints.
+        train(&job, &mut |_| Ok(()))?;
+        return Ok(Outcome::Done);
+    }
+    let mut watcher = Watcher::new(common, log, settings.epochs);
+    let reports = train(&job, &mut |event| {
+        watcher.hear(event)?;
+        match event {
+            Event::Start(_) if args.overwrite => remove_checkpoint(out),
+            _ => Ok(()),
+        }
+    })?;
+    watcher.finish();
+    drop(folder);
+    summarise(&reports, out)?;
+    Ok(Outcome::Done)
+}
+
+/// Removes the checkpoint of an earlier run, which must not be taken for one of the new run. The
+/// new run has read all that it needs by then, and takes its first step next.
+fn remove_checkpoint(out: &Path) -> union::Result<()> {
+    let path = out.join(CHECKPOINT);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(storymeter::core::Error::io(Place::file(&path), error).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The error of settings that do not fit the encoder, with the place where the value comes from.
+fn with_origin(error: union::Error, args: &TrainArgs, settings: &Settings) -> anyhow::Error {
+    let (field, problem) = match &error {
+        union::Error::Setting { field, problem } => (*field, problem.clone()),
+        _ => return error.into(),
+    };
+    match args.config.as_deref().map(|path| Settings::line_of(path, field)) {
+        Some(Ok(Some(place))) => storymeter::core::Error::invalid(place, problem).into(),
+        _ => anyhow::anyhow!(
+            "the setting {field} of the preset {} {problem}; a file of --config can change it",
+            settings.preset.name()
+        ),
+    }
+}
+
+#[cfg(not(feature = "cuda"))]
+fn device(args: &TrainArgs) -> anyhow::Result<Device> {
+    match args.device {
+        DeviceArg::Cpu => Ok(Device::Cpu),
+        DeviceArg::Cuda => bail!("--device cuda: this build cannot compute on a GPU"),
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn device(args: &TrainArgs) -> anyhow::Result<Device> {
+    let activations = match args.precision.unwrap_or(PrecisionArg::Bf16) {
+        PrecisionArg::Bf16 => Activations::Bf16,
+        PrecisionArg::F32 => Activations::F32,
+    };
+    if args.device == DeviceArg::Cpu {
+        return Ok(Device::Cpu);
+    }
+    let team = args.rank.map(|rank| team::join(rank, args.devices.len())).transpose()?;
+    let Some(gpu) = args.devices.get(args.rank.unwrap_or(0)).copied() else {
+        bail!("--rank: --devices names fewer GPUs than that")
+    };
+    Ok(Device::Cuda { gpu, activations, team })
+}
+
+/// The settings of the preset, changed by the file, changed by the command line.
+fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
+    let preset = args.preset.map(|preset| match preset {
+        PresetArg::Default => Preset::Default,
+        PresetArg::Paper => Preset::Paper,
+        PresetArg::ReleasedCode => Preset::ReleasedCode,
+    });
+    let mut settings = match &args.config {
+        Some(path) => Settings::read(path, preset)?,
+        None => Settings::of(preset.unwrap_or_default()),
+    };
+    settings.seed = args.seed.unwrap_or(settings.seed);
+    settings.epochs = args.epochs.unwrap_or(settings.epochs);
+    if args.without_reconstruction {
+        settings.reconstruction = Reconstruction::None;
+    }
+    for technique in &args.without_technique {
+        settings = settings.without_technique(*technique);
+    }
+    Ok(settings)
+}
+
+/// Prints a table of the epochs.
+fn summarise(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
+    let mut page = Output::open(None, Reader::Person)?;
+    writeln!(
+        page,
+        "epoch  dev loss  accuracy  human  {}",
+        Technique::ALL.map(Technique::name).join("  ")
+    )?;
+    for report in reports {
+        let dev = &report.dev;
+        write!(
+            page,
+            "{:>5}{} {:>9.4} {:>8.1}% {:>5.1}%",
+            report.epoch,
+            if report.best { '*' } else { ' ' },
+            dev.all.loss,
+            100.0 * dev.all.accuracy,
+            100.0 * dev.human.accuracy
+        )?;
+        for technique in Technique::ALL {
+            let width = technique.name().len() + 1;
+            let quality = dev.by_technique.get(technique.name()).copied().unwrap_or_default();
+            match quality.examples {
+                0 => write!(page, " {:>width$}", "-")?,
+                _ => write!(page, " {:>w$.1}%", 100.0 * quality.accuracy, w = width - 1)?,
+            }
+        }
+        writeln!(page)?;
+    }
+    if let Some(best) = reports.iter().rev().find(|report| report.best) {
+        writeln!(
+            page,
+            "{} has the model of epoch {}: storymeter score FILE --model {0}",
+            plain(&out.display().to_string()),
+            best.epoch
+        )?;
+    }
+    page.finish()
+}

@@ -1,0 +1,68 @@
+//! The tables of antonyms and keywords that the user may give to verbs that damage stories.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use storymeter::core::{Error, Place};
+use storymeter::text::lexicon::Lexicon;
+
+/// The options for antonyms and keywords.
+#[derive(Debug, Clone, Default, Args)]
+pub struct LexiconArgs {
+    /// A table of antonyms that replaces WordNet's. Its lines have the form of ConceptNet:
+    /// head|||/r/Antonym|||tail tail. Its words are also the keywords, unless --keywords is given
+    #[arg(long, value_name = "FILE", conflicts_with = "more_antonyms")]
+    pub antonyms: Option<PathBuf>,
+    /// A table of the same form that is added to WordNet's
+    #[arg(long, value_name = "FILE")]
+    pub more_antonyms: Option<PathBuf>,
+    /// A list of the only words that are keywords, which are the words that a substitution may
+    /// replace or put in. Each line begins with a word; the rest of the line is not read
+    #[arg(long, value_name = "FILE")]
+    pub keywords: Option<PathBuf>,
+}
+
+impl LexiconArgs {
+    /// The files that the user named.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        [&self.antonyms, &self.more_antonyms, &self.keywords]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+    }
+
+    /// The options that were given, by name.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
+        [
+            self.antonyms.is_some().then_some("--antonyms"),
+            self.more_antonyms.is_some().then_some("--more-antonyms"),
+            self.keywords.is_some().then_some("--keywords"),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// The lexicon that follows from the tables, or the embedded one.
+    pub fn read(&self) -> anyhow::Result<Lexicon> {
+        let embedded = Lexicon::embedded();
+        let lexicon = match (&self.antonyms, &self.more_antonyms) {
+            (Some(path), _) => Lexicon::from_conceptnet(open(path)?, &name(path))?,
+            (None, Some(path)) => embedded.extended_with(open(path)?, &name(path))?,
+            (None, None) => embedded.clone(),
+        };
+        Ok(match &self.keywords {
+            Some(path) => lexicon.with_keywords(open(path)?, &name(path))?,
+            None => lexicon,
+        })
+    }
+}
+
+fn open(path: &Path) -> anyhow::Result<BufReader<File>> {
+    Ok(BufReader::new(File::open(path).map_err(|e| Error::io(Place::file(path), e))?))
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string()
+}
