@@ -1,78 +1,22 @@
 //! Compares the gradient of every operation with finite differences, and that of the whole loss
 //! with PyTorch.
 
+mod differences;
 mod loss;
 
+use differences::{check, gradients, numbers, store, with_gradients};
 use loss::{head_tensors, learn};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use storymeter_encoder::train::{
-    AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, Given, LabelLoss, Linear,
-    Network, Norm, Optimiser, Part, TableRows, Tables, warm_up_then_linear,
+    AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, LabelLoss, Linear, Network,
+    Norm, Optimiser, TableRows, Tables, warm_up_then_linear,
 };
 use storymeter_encoder::{
     Activation, Batch, Config, Error, Isa, Model, Outputs, Parameters, Precision, Stream, Tensor,
     load_parameters,
 };
-
-/// Compares the derivative along random directions with the difference of two values close by.
-///
-/// `f` is a function of several inputs, and `gradients` are those of `sum(cotangent * f)`.
-fn check(
-    name: &str,
-    inputs: &[Vec<f32>],
-    f: impl Fn(&[Vec<f32>]) -> Vec<f32>,
-    gradients: impl Fn(&[Vec<f32>], &[f32]) -> Vec<Vec<f32>>,
-) {
-    let cotangent = numbers(f(inputs).len(), 99);
-    let value = |inputs: &[Vec<f32>]| -> f64 {
-        f(inputs).iter().zip(&cotangent).map(|(v, c)| f64::from(*v) * f64::from(*c)).sum()
-    };
-    let found = gradients(inputs, &cotangent);
-    assert_eq!(found.len(), inputs.len(), "{name}: a gradient an input");
-    for (place, gradient) in found.iter().enumerate() {
-        for seed in 0..3 {
-            let direction = numbers(inputs[place].len(), 1000 + seed);
-            let moved = |size: f32| {
-                let mut inputs = inputs.to_vec();
-                inputs[place].iter_mut().zip(&direction).for_each(|(x, d)| *x += size * d);
-                value(&inputs)
-            };
-            // Two step sizes cancel the third-order term of the differences (Richardson).
-            let difference = |size: f32| (moved(size) - moved(-size)) / (2.0 * f64::from(size));
-            let expected = (4.0 * difference(0.005) - difference(0.01)) / 3.0;
-            let got: f64 =
-                gradient.iter().zip(&direction).map(|(g, d)| f64::from(*g) * f64::from(*d)).sum();
-            let scale: f64 = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
-            assert!(
-                (got - expected).abs() < 2e-3 * scale.max(0.1),
-                "{name}, input {place}: {got} but the difference is {expected} (norm {scale})"
-            );
-        }
-    }
-}
-
-fn numbers(count: usize, seed: u64) -> Vec<f32> {
-    let stream = Stream::new(seed);
-    (0..count as u64).map(|i| 0.7 * stream.normal(i)).collect()
-}
-
-/// Puts tensors into the store of a network.
-fn store(cpu: &Cpu, tensors: &[Vec<f32>]) -> CpuStore {
-    let given: Vec<Given<'_>> = tensors.iter().map(|data| Given { data, decays: true }).collect();
-    cpu.store(&given, &(0..tensors.len()).collect::<Vec<_>>()).unwrap()
-}
-
-/// All gradients of a store of `count` tensors.
-fn gradients(cpu: &Cpu, store: &CpuStore, count: usize) -> Vec<Vec<f32>> {
-    (0..count).map(|tensor| cpu.read(store, Part::Gradients, tensor).unwrap()).collect()
-}
-
-/// `first`, then the gradients of the store's tensors.
-fn with_gradients(cpu: &Cpu, store: &CpuStore, count: usize, first: Vec<f32>) -> Vec<Vec<f32>> {
-    std::iter::once(first).chain(gradients(cpu, store, count)).collect()
-}
 
 const LINEAR: Linear = Linear { weight: 0, bias: Some(1), inputs: 9, outputs: 35 };
 
@@ -167,14 +111,14 @@ fn projection() {
 }
 
 #[test]
-fn attention_with_and_without_relative_bias_and_dropout() {
+fn attention_with_and_without_mask_relative_bias_and_dropout() {
     let cpu = Cpu::default();
     let (heads, width) = (2, 10);
     // One story has a single token, one has none.
     let bounds = vec![0, 7, 7, 8, 20];
     for rate in [0.0, 0.3] {
         let dropout = Dropout { rate, stream: Stream::new(8) };
-        for relative in [None, Some(0)] {
+        for (relative, causal) in [(None, false), (Some(0), false), (None, true), (Some(0), true)] {
             let shape = Attention { heads, width, longest: 16, causal, relative, dropout };
             let mut inputs =
                 vec![numbers(20 * width, 1), numbers(20 * width, 2), numbers(20 * width, 3)];

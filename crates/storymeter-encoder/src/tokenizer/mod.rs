@@ -11,6 +11,8 @@ mod load_bpe;
 mod load_gguf;
 mod load_wordpiece;
 mod normalise;
+#[cfg(feature = "train")]
+mod save_bpe;
 mod split;
 mod wordpiece;
 

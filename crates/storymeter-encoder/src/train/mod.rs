@@ -8,6 +8,7 @@ mod backend;
 mod cpu;
 mod exchange;
 mod heads;
+mod language_model;
 mod masked_word;
 mod network;
 mod optimiser;
@@ -21,6 +22,7 @@ pub use backend::{
 pub use cpu::{Cpu, CpuStore};
 pub use exchange::{Alone, Exchange, Rank};
 pub use heads::{MaskedWordHead, PooledHead, Selection, States};
+pub use language_model::LanguageModelWeights;
 pub use masked_word::MaskedWordWeights;
 pub use network::{ForwardOptions, Network, Trace};
 pub use optimiser::{AdamW, Optimiser, OptimiserState, warm_up_then_linear};
