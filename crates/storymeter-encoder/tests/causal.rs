@@ -2,10 +2,12 @@
 //! training step of tiny models with PyTorch (`fixtures/causal_steps.json`).
 
 mod differences;
+mod next_token;
 #[allow(dead_code, reason = "some of it is for tests/architectures.rs")]
 mod tiny;
 
 use differences::{check, gradients, numbers, store, with_gradients};
+use next_token::learn;
 use serde_json::Value;
 use storymeter_encoder::train::{
     AdamW, Backend, Cpu, Dropout, ForwardOptions, Linear, Network, Norm, Optimiser, Rotary,
@@ -147,28 +149,6 @@ fn sequences(fixture: &Value) -> Vec<Vec<u32>> {
 fn network(tiny: &Tiny) -> Network<Cpu> {
     let parameters = Parameters::of_language_model(&tiny.config, &tiny.weights).unwrap();
     Network::new(Cpu::default(), tiny.config.clone(), &parameters, &[]).unwrap()
-}
-
-/// The mean over all tokens but the first of each sequence. Gradients are added.
-fn learn<B: Backend>(
-    network: &mut Network<B>,
-    sequences: &[Vec<u32>],
-    options: ForwardOptions,
-) -> f64 {
-    let batch: Batch = sequences.iter().map(Vec::as_slice).collect();
-    let rows: Vec<u32> = (0..batch.len())
-        .flat_map(|i| batch.span(i))
-        .map(|row| row as u32)
-        .filter(|row| !batch.bounds().contains(&(*row as usize + 1)))
-        .collect();
-    let targets: Vec<u32> = rows.iter().map(|row| batch.ids()[*row as usize + 1]).collect();
-    let weights = vec![1.0 / rows.len() as f32; rows.len()];
-    let trace = network.forward(&batch, options).unwrap();
-    let (mut states, head) = (network.states(&trace), network.next_token_head());
-    network.token_loss(&mut states, head, (&rows, &targets, &weights), 0);
-    let d_hidden = states.into_gradient();
-    network.backward(trace, d_hidden);
-    network.take_losses().unwrap()[0]
 }
 
 #[test]

@@ -7,10 +7,13 @@
 //! of its comparisons before it fails; `--nocapture` shows them.
 #![allow(clippy::print_stdout)]
 
+mod causal;
 mod int8;
 #[path = "../loss/mod.rs"]
 mod loss;
 mod models;
+#[path = "../next_token/mod.rs"]
+mod next_token;
 mod report;
 #[path = "../shape/mod.rs"]
 mod shape;
@@ -153,7 +156,7 @@ fn attention<B: Backend>(
     lengths: &[usize],
     heads: usize,
     width: usize,
-    relative: bool,
+    (relative, causal): (bool, bool),
     rate: f32,
 ) -> Results {
     let mut bounds = vec![0];
@@ -179,7 +182,8 @@ fn attention<B: Backend>(
         outputs: width,
     });
     let dropout = Dropout { rate, stream: Stream::new(9) };
-    let shape = Attention { heads, width, longest: 512, relative: relative.then_some(6), dropout };
+    let relative = relative.then_some(6);
+    let shape = Attention { heads, width, longest: 512, causal, relative, dropout };
     let stories = b.stories(&bounds);
     let x = b.upload(&numbers(rows * width, 8));
     let projected = b.project(&store, maps, &x, rows);
@@ -381,17 +385,21 @@ fn all_of<N: Number>(
     for (heads, width) in [(2, 16), (3, 96), (2, 128), (1, 40)] {
         for lengths in lengths {
             for (relative, rate) in [(false, 0.0), (true, 0.0), (true, 0.1), (false, 0.1)] {
-                let case = format!(
-                    "attention {lengths:?}, heads of {}, bias {relative}, dropout {rate}",
-                    width / heads
-                );
-                both!(&case, attention, lengths, heads, width, relative, rate);
+                for causal in [false, true] {
+                    let case = format!(
+                        "attention {lengths:?}, heads of {}, bias {relative}, causal {causal}, \
+                         dropout {rate}",
+                        width / heads
+                    );
+                    both!(&case, attention, lengths, heads, width, (relative, causal), rate);
+                }
             }
         }
     }
     for width in [8, 384] {
         both!(&format!("rows and means of {width}"), rows_and_means, width);
     }
+    causal::operations(&cuda, &mut report);
     for (rows, inputs, outputs) in [(1, 8, 8), (37, 32, 87), (2500, 64, 1003), (40, 384, 30_522)] {
         both!(&format!("losses {rows} x {inputs} over {outputs}"), losses, rows, inputs, outputs);
     }
@@ -405,6 +413,11 @@ fn all_of<N: Number>(
     for (name, config) in &small_configs() {
         let truth = network(cpu, config, false);
         let found = network(Cuda::<N>::open(0).unwrap(), config, false);
+        report.compare(&format!("network {name}"), &truth, &found);
+    }
+    for (name, config) in &causal::small_configs() {
+        let truth = causal::network(cpu, config, false);
+        let found = causal::network(Cuda::<N>::open(0).unwrap(), config, false);
         report.compare(&format!("network {name}"), &truth, &found);
     }
     let leeway = if N::HALF { Leeway::OrTwiceAutocast(1e-2) } else { Leeway::Within(1e-3) };
@@ -425,6 +438,12 @@ fn a_small_run_gives_the_same_bytes_twice_and_recomputing() {
         let f32 = |recompute| network(Cuda::<f32>::open(0).unwrap(), config, recompute);
         let once = f32(false);
         assert!(once == f32(false) && once == f32(true), "{name} in f32");
+        assert!(once.iter().all(|(_, numbers)| numbers.iter().all(|x| x.is_finite())), "{name}");
+    }
+    for (name, config) in &causal::small_configs() {
+        let bf16 = |recompute| causal::network(Cuda::<bf16>::open(0).unwrap(), config, recompute);
+        let once = bf16(false);
+        assert!(once == bf16(false) && once == bf16(true), "{name} in bf16");
         assert!(once.iter().all(|(_, numbers)| numbers.iter().all(|x| x.is_finite())), "{name}");
     }
 }
