@@ -47,6 +47,12 @@ pub enum StreamId {
         /// Number of the record in the whole input.
         record: u64,
     },
+    /// Which human stories are compared with machine stories when a discriminator is trained
+    /// (DisScore).
+    Partner {
+        /// Number of the record in the whole input.
+        record: u64,
+    },
     /// Whether self-BLEU compares with this record. These are the numbers of the record's draw 0;
     /// the two never work on the same task.
     SelfBleuSample {
@@ -105,6 +111,7 @@ impl StreamId {
             }
             Self::Split { record } => [record, u64::MAX],
             Self::DevNegative { record } => [record, u64::MAX - 1],
+            Self::Partner { record } => [record, u64::MAX - 2],
             Self::CalibrationNegative { record } => [record, FIRST_RESERVED_DRAW],
             Self::SelfBleuSample { record } => [record, 0],
             Self::EpochOrder { epoch } => [u64::MAX, epoch],

@@ -32,6 +32,7 @@ impl Model {
                 let card = &model.card;
                 let names = card.name_tokens.clone();
                 (
+                    card.kind,
                     card.pooling,
                     card.normalise,
                     card.delexicalise,

@@ -41,11 +41,35 @@ pub enum Reconstruction {
     Dense,
 }
 
+/// What a model was trained to tell from human stories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Damaged human stories: the metric `union`.
+    #[default]
+    Union,
+    /// Stories that machines wrote: the metric `disscore`.
+    DisScore,
+}
+
+impl Kind {
+    /// The id of the metric.
+    pub fn metric(self) -> &'static str {
+        match self {
+            Self::Union => "union",
+            Self::DisScore => "disscore",
+        }
+    }
+}
+
 /// How a model reads stories, how its scores are calibrated, and how it was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Card {
     /// The version of the layout; see [`Card::FORMAT`].
     pub format: u32,
+    /// What the model was trained to tell from human stories.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub kind: Kind,
     /// How the vectors of the tokens are combined.
     pub pooling: Pooling,
     /// Which reconstruction head the model has.
@@ -96,6 +120,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+#[cfg(feature = "cuda")]
 impl Reconstruction {
     /// Whether the head uses the matrix of the word embeddings.
     pub(crate) fn uses_words(self) -> bool {
@@ -107,6 +132,7 @@ impl Default for Card {
     fn default() -> Self {
         Self {
             format: Self::FORMAT,
+            kind: Kind::default(),
             pooling: Pooling::default(),
             reconstruction: Reconstruction::default(),
             diagnosis: true,

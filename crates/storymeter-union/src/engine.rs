@@ -217,7 +217,7 @@ impl Engine {
 /// The vectors of a batch for this pooling, as the CPU gives them.
 pub(crate) fn pooled(pooling: Pooling) -> Outputs {
     Outputs::new().pooled(match pooling {
-        Pooling::Cls => storymeter_encoder::Pooling::First,
+        Pooling::Cls | Pooling::Pooler => storymeter_encoder::Pooling::First,
         Pooling::Mean => storymeter_encoder::Pooling::Mean,
     })
 }
@@ -226,7 +226,7 @@ pub(crate) fn pooled(pooling: Pooling) -> Outputs {
 #[cfg(feature = "cuda")]
 pub(crate) fn pooled_by(pooling: Pooling) -> Vectors {
     match pooling {
-        Pooling::Cls => Vectors::Firsts,
+        Pooling::Cls | Pooling::Pooler => Vectors::Firsts,
         Pooling::Mean => Vectors::Means,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::Kind;
+
 /// Everything that can go wrong while a model is found, loaded, used or trained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -97,6 +99,18 @@ pub enum Error {
         train: usize,
         /// Examples made from the dev part.
         dev_examples: usize,
+    },
+    /// The model is there, but for another metric.
+    #[error(
+        "the model was trained for the metric \"{}\", not for \"{}\"",
+        .found.metric(),
+        .wanted.metric()
+    )]
+    OtherKind {
+        /// What the model was trained for.
+        found: Kind,
+        /// What it was opened for.
+        wanted: Kind,
     },
     /// No training story could be damaged, so there is nothing to tell apart.
     #[error("training: none of the {stories} training stories can be damaged")]

@@ -10,9 +10,6 @@ use crate::scorer::Reading;
 use crate::weigh::Part;
 use crate::{Reconstruction, Result, Scorer};
 
-/// A suggested edit with a smaller probability is not reported.
-const SMALLEST_PROBABILITY: f64 = 0.5;
-
 /// The number of positions for which logits over the vocabulary are computed together. It bounds
 /// the memory.
 const POSITIONS: usize = 64;
@@ -179,7 +176,7 @@ impl Scorer {
                 let rows = &rows[..pieces.len() * width];
                 for (piece, logits) in pieces.iter().zip(self.reconstruction_logits(rows, width)) {
                     let (id, probability) = most_likely(&logits);
-                    if id != piece.id && probability >= SMALLEST_PROBABILITY {
+                    if id != piece.id {
                         found.push(Suggestion {
                             start: piece.start,
                             end: piece.end,

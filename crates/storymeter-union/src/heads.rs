@@ -150,10 +150,9 @@ impl Heads {
     }
 
     /// Combines the states of a story's tokens into one vector.
-    pub(crate) fn pool(&self, pooling: Pooling, states: &[f32], width: usize) -> Vec<f32> {
+    pub(crate) fn pool(pooling: Pooling, states: &[f32], width: usize) -> Vec<f32> {
         match pooling {
-            Pooling::Cls => states[..width].to_vec(),
-            Pooling::Pooler => self.pooled(&states[..width]),
+            Pooling::Cls | Pooling::Pooler => states[..width].to_vec(),
             Pooling::Mean => {
                 let mut sum = vec![0f64; width];
                 for state in states.chunks_exact(width) {
@@ -166,7 +165,7 @@ impl Heads {
     }
 
     /// The vector of the first token after BERT's pooler.
-    pub(crate) fn pooled(&self, first: &[f32]) -> Vec<f32> {
+    fn pooled(&self, first: &[f32]) -> Vec<f32> {
         let outputs = self.pooler.chunks_exact(first.len()).zip(&self.pooler_bias);
         outputs.map(|(row, bias)| (dot(row, first) + f64::from(*bias)).tanh() as f32).collect()
     }
@@ -179,14 +178,15 @@ impl Heads {
         for state in states.chunks_exact(width) {
             let outputs = self.dense.chunks_exact(width).zip(&self.dense_bias);
             let outputs = outputs.map(|(row, bias)| (dot(row, state) + f64::from(*bias)) as f32);
-            let active: Vec<f64> =
-                outputs.map(|x| f64::from(config.activation.apply(x))).collect();
-            let mean = active.iter().sum::<f64>() / width as f64;
-            let square = active.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / width as f64;
-            let scale = 1.0 / (square + f64::from(config.norm_eps)).sqrt();
+            let mut active: Vec<f32> = outputs.collect();
+            config.activation.apply(&mut active);
+            let count = width as f64;
+            let mean = active.iter().map(|x| f64::from(*x)).sum::<f64>() / count;
+            let squares = active.iter().map(|x| (f64::from(*x) - mean).powi(2)).sum::<f64>();
+            let scale = 1.0 / (squares / count + f64::from(config.norm_eps)).sqrt();
             let scaled = active.iter().zip(&self.norm).zip(&self.norm_bias);
             transformed.extend(scaled.map(|((x, gain), shift)| {
-                ((x - mean) * scale * f64::from(*gain) + f64::from(*shift)) as f32
+                ((f64::from(*x) - mean) * scale * f64::from(*gain) + f64::from(*shift)) as f32
             }));
         }
         transformed
@@ -194,7 +194,12 @@ impl Heads {
 
     /// The logit of "written by a human".
     pub(crate) fn logit(&self, pooled: &[f32]) -> f64 {
-        dot(&self.score, pooled) + f64::from(self.score_bias)
+        let product = if self.pooler.is_empty() {
+            dot(&self.score, pooled)
+        } else {
+            dot(&self.score, &self.pooled(pooled))
+        };
+        product + f64::from(self.score_bias)
     }
 
     /// The logit of each kind of damage, or `None` if there is no diagnosis head.

@@ -49,6 +49,7 @@ mod about;
 mod average;
 mod calibrate;
 mod card;
+mod disscore;
 mod engine;
 mod error;
 mod explain;
@@ -68,7 +69,8 @@ mod window;
 
 pub use about::{About, Agreement, DiagnosisFigure, Estimate, ModelSource};
 pub use calibrate::{Calibration, DamageCalibration, calibrate};
-pub use card::{Card, Pooling, Reconstruction};
+pub use card::{Card, Kind, Pooling, Reconstruction};
+pub use disscore::ENTRY as DISSCORE;
 #[cfg(feature = "cuda")]
 pub use engine::GpuPrecision;
 pub use error::{Error, Result};

@@ -44,7 +44,7 @@ use storymeter_core::{
 
 #[cfg(feature = "cuda")]
 use crate::GpuPrecision;
-use crate::{Error, Explanation, Location, Scorer};
+use crate::{Error, Explanation, Kind, Location, Scorer};
 
 /// The entry of the learned metric in the catalogue.
 ///
@@ -58,7 +58,7 @@ pub static ENTRY: Entry = Entry {
     needs: Needs::STORY,
     source: include_str!("metric.rs"),
     build: |request| {
-        let scorer = open(request)?;
+        let scorer = open(request, Kind::Union)?;
         let description = request.describe().in_batches().explains();
         let description = description.signature(scorer.signature());
         Ok(Box::new(UnionMetric { scorer, description }))
@@ -71,14 +71,24 @@ struct UnionMetric {
     description: Description,
 }
 
-/// Opens the model once, whoever asks for it.
-fn open(request: &Request<'_>) -> Result<Arc<Scorer>, MetricError> {
+/// Opens the model of a metric once, whoever asks for it.
+pub(crate) fn open(request: &Request<'_>, kind: Kind) -> Result<Arc<Scorer>, MetricError> {
     let settings = request.resources.settings();
-    request.resources.shared("union", || {
+    request.resources.shared(kind.metric(), || {
         let failed = |error| metric_error(request.key, error);
-        let location = match settings.weights.get("union") {
-            Some(named) => named_model(named).map_err(failed)?,
-            None => Location::Embedded,
+        let location = match (settings.weights.get(kind.metric()), kind) {
+            (Some(named), _) => named_model(named).map_err(failed)?,
+            (None, Kind::Union) => Location::Embedded,
+            (None, Kind::DisScore) => {
+                return Err(MetricError::NoWeights {
+                    metric: request.key.to_owned(),
+                    files: "the folder of a discriminator that was trained on human and machine \
+                            stories"
+                        .to_owned(),
+                    name: kind.metric().to_owned(),
+                    searched: Vec::new(),
+                });
+            }
         };
         let precision = settings.precision.unwrap_or(Precision::Int8);
         let scorer = match (settings.device, precision) {
@@ -102,7 +112,12 @@ fn open(request: &Request<'_>) -> Result<Arc<Scorer>, MetricError> {
                 });
             }
         };
-        scorer.map_err(failed)
+        let scorer = scorer.map_err(failed)?;
+        let found = scorer.card().kind;
+        if found != kind {
+            return Err(failed(Error::OtherKind { found, wanted: kind }));
+        }
+        Ok(scorer)
     })
 }
 
@@ -123,7 +138,7 @@ fn on_gpu(precision: Precision) -> GpuPrecision {
     }
 }
 
-fn metric_error(metric: &str, error: Error) -> MetricError {
+pub(crate) fn metric_error(metric: &str, error: Error) -> MetricError {
     use storymeter_encoder::{DeviceError, Error as EncoderError};
     let metric_name = metric.to_owned();
     match error {

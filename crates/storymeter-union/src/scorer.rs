@@ -13,8 +13,6 @@ use storymeter_encoder::{Batch, Device, Model as Encoder, Precision, Tokenizer};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
-#[cfg(feature = "cuda")]
-use crate::Reconstruction;
 use crate::engine::{Engine, States, pooled};
 #[cfg(feature = "cuda")]
 use crate::engine::{GpuPrecision, pooled_by};
@@ -323,7 +321,7 @@ impl Scorer {
 
     /// The vector of a window.
     pub(crate) fn pool(&self, states: &[f32]) -> Vec<f32> {
-        self.heads.pool(self.card.pooling, states, self.engine.config().hidden)
+        Heads::pool(self.card.pooling, states, self.engine.config().hidden)
     }
 
     /// The score of a story from the vectors of its windows: their logits, overlaps and repetitions
@@ -385,7 +383,7 @@ impl Scorer {
     /// text is read. In int8 the instruction set is left out, because it changes nothing.
     pub fn signature(&self) -> Signature {
         let name = if self.card.about.name.is_empty() { "unnamed" } else { &self.card.about.name };
-        let signature = Signature::new("union")
+        let signature = Signature::new(self.card.kind.metric())
             .with("model", "m", name)
             .with("weights", "w", &self.fingerprint)
             .with("precision", "p", self.engine.precision());

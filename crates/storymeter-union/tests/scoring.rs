@@ -54,6 +54,7 @@ fn write_model_of(encoder: &str, folder: &Path, card: Card) {
             vec![]
         },
         reconstruction_bias: random(5, vocabulary),
+        ..Heads::default()
     };
     let tokenizer_files = vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt")).unwrap())];
     Model { config, parameters, heads, card, tokenizer_files }.save(folder).unwrap();

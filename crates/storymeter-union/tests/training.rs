@@ -111,7 +111,18 @@ fn job<'a>(
     settings: &'a Settings,
     resume: bool,
 ) -> Job<'a> {
-    Job { init, stories, files: &[], teachers: &[], out, settings, lexicon: Lexicon::embedded(), device: Device::Cpu, resume }
+    Job {
+        init,
+        stories,
+        machine: None,
+        files: &[],
+        teachers: &[],
+        out,
+        settings,
+        lexicon: Lexicon::embedded(),
+        device: Device::Cpu,
+        resume,
+    }
 }
 
 fn run(init: &Path, out: &Path, settings: &Settings, count: u64, resume: bool) -> Vec<EpochReport> {

@@ -117,7 +117,7 @@ pub fn correlate(scores: &impl Numbers, ratings: &impl Numbers) -> Result<Agreem
 /// assert!(ids.any(|id| id == "bleu"));
 /// ```
 pub fn catalogue() -> Catalogue {
-    let learned = std::iter::once(&storymeter_union::ENTRY);
+    let learned = [&storymeter_union::ENTRY, &storymeter_union::DISSCORE].into_iter();
     Catalogue::new(learned.chain(storymeter_metrics::entries()).chain(storymeter_neural::entries()))
 }
 

@@ -23,11 +23,12 @@ use crate::Outcome;
 use crate::args::{Common, count};
 use crate::commands::model_folder::ModelFolder;
 use crate::input::{InputArgs, report_skipped};
+use crate::lexicon::LexiconArgs;
 use crate::progress;
 
 /// Train the learned metric on human stories
 ///
-/// In every epoch each story is damaged anew (UNION, section 3.2). The encoder learns to
+/// Each story is damaged (UNION, section 3.2), by default anew in every epoch. The encoder learns to
 /// distinguish human stories from damaged ones, to repair the damage, and to tell its kind. A
 /// twentieth of the stories is used to choose the best epoch, and another twentieth is left out for
 /// tests. The seed decides which stories these are. If a story is longer than the setting
@@ -43,6 +44,8 @@ Examples:
   storymeter train --stories stories.tsv --init minilm -o model
   storymeter train --stories stories.tsv --init minilm -o model --resume
   storymeter train --print-config --preset paper > paper.toml
+  storymeter train --stories stories.tsv --init bert --preset paper \\
+      --antonyms conceptnet_antonym.txt --keywords entity_vocab_roc.txt -o model
   storymeter train --stories stories.tsv --init bert --config paper.toml --device cuda -o model")]
 pub struct TrainArgs {
     /// What to train
@@ -123,6 +126,8 @@ pub struct TrainArgs {
     /// repetition, substitution, reordering or negation. The option may be given several times
     #[arg(long, value_name = "TECHNIQUE")]
     without_technique: Vec<Technique>,
+    #[command(flatten)]
+    lexicon: LexiconArgs,
     /// The seed of all random choices: the split, the damage, the order, dropout and new weights
     #[arg(
         long,
@@ -149,13 +154,17 @@ pub struct TrainArgs {
 enum Kind {
     /// The learned metric of the UNION paper
     Union,
+    /// A discriminator between human stories and those of machines (--machine), for the metric
+    /// disscore
+    #[value(name = "disscore")]
+    DisScore,
 }
 
 impl Kind {
     /// The file that is written last into the folder of a model, so that a folder with it is whole.
     fn last_file(self) -> &'static str {
         match self {
-            Self::Union => "storymeter.json",
+            Self::Union | Self::DisScore => "storymeter.json",
         }
     }
 
@@ -170,7 +179,7 @@ impl Kind {
 enum PresetArg {
     /// The settings that work best
     Default,
-    /// The settings of the UNION paper, sections 3.2, 3.3 and 4.1
+    /// The settings of the UNION paper, sections 3.2, 3.3, 4.1 and 4.2
     Paper,
     /// The settings of the code that the authors of UNION released
     ReleasedCode,
@@ -198,23 +207,26 @@ enum PrecisionArg {
 pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     check_options(args)?;
     match args.kind {
-        Kind::Union => union::run(args, common),
+        Kind::Union | Kind::DisScore => union::run(args, common),
     }
 }
 
 /// Refuses options that the kind of model does not have, so that none is ignored in silence.
 fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
     // Each option that some kinds lack, whether it was given, and the kinds that have it.
-    let options: [(&str, bool, &[Kind]); 11] = [
-        ("--stories", !args.stories.is_empty(), &[Kind::Union]),
-        ("--machine", !args.machine.is_empty(), &[]),
+    let options: [(&str, bool, &[Kind]); 14] = [
+        ("--stories", !args.stories.is_empty(), &[Kind::Union, Kind::DisScore]),
+        ("--machine", !args.machine.is_empty(), &[Kind::DisScore]),
         ("--rated", !args.rated.is_empty(), &[]),
-        ("--resume", args.resume, &[Kind::Union]),
-        ("--preset", args.preset.is_some(), &[Kind::Union]),
-        ("--devices", args.devices != [0], &[Kind::Union]),
-        ("--precision", args.precision.is_some(), &[Kind::Union]),
+        ("--resume", args.resume, &[Kind::Union, Kind::DisScore]),
+        ("--preset", args.preset.is_some(), &[Kind::Union, Kind::DisScore]),
+        ("--devices", args.devices != [0], &[Kind::Union, Kind::DisScore]),
+        ("--precision", args.precision.is_some(), &[Kind::Union, Kind::DisScore]),
+        ("--antonyms", args.lexicon.antonyms.is_some(), &[Kind::Union]),
+        ("--more-antonyms", args.lexicon.more_antonyms.is_some(), &[Kind::Union]),
+        ("--keywords", args.lexicon.keywords.is_some(), &[Kind::Union]),
         ("--teacher", !args.teacher.is_empty(), &[Kind::Union]),
-        ("--deterministic", args.deterministic, &[Kind::Union]),
+        ("--deterministic", args.deterministic, &[Kind::Union, Kind::DisScore]),
         ("--without-reconstruction", args.without_reconstruction, &[Kind::Union]),
         ("--without-technique", !args.without_technique.is_empty(), &[Kind::Union]),
     ];
@@ -222,6 +234,9 @@ fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
         if given && !kinds.contains(&args.kind) {
             bail!("--kind {} has no option {option}", args.kind.name());
         }
+    }
+    if args.kind == Kind::DisScore && args.machine.is_empty() && !args.print_config {
+        bail!("--kind disscore needs stories that machines wrote (--machine)");
     }
     Ok(())
 }
@@ -246,7 +261,8 @@ fn take_output(
         bail!("--log {}: the model has a file of this name; name another file", log.display());
     }
     let stories = args.stories.iter().chain(&args.machine).chain(&args.rated);
-    let files: Vec<&Path> = stories.chain(&args.config).map(PathBuf::as_path).collect();
+    let stories = stories.chain(&args.config).map(PathBuf::as_path);
+    let files: Vec<&Path> = stories.chain(args.lexicon.files()).collect();
     file::named_once(&files)?;
     let models = args.teacher.iter().map(PathBuf::as_path).chain([init]);
     folder.check_distinct(&[log], &files, &models.collect::<Vec<_>>())?;

@@ -197,6 +197,13 @@ impl Epilogue for Store<'_> {
     }
 }
 
+impl Activation {
+    /// Applies the activation to every number.
+    pub fn apply(self, numbers: &mut [f32]) {
+        activate(numbers, self);
+    }
+}
+
 /// Applies the activation to every number.
 ///
 /// The loops are loops, and not `for_each`, which the compiler may compile on its own and without

@@ -6,9 +6,9 @@ use std::io::BufRead;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::lines::{Digest, for_each_line};
 use crate::negation::is_negation_word;
 use crate::stopwords::is_stop_word;
-use super::lines::{Digest, for_each_line};
 
 /// Why a table of antonyms or a list of keywords cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -76,11 +76,7 @@ pub(super) fn batch_logits<B: Backend>(
         Pooling::Mean => backend.story_means(&hidden, &backend.stories(batch.bounds()), width),
     };
     let vectors = backend.download(&pooled)?;
-    let logit = |vector: &[f32]| match pooling {
-        Pooling::Pooler => heads.logit(&heads.pooled(vector)),
-        Pooling::Cls | Pooling::Mean => heads.logit(vector),
-    };
-    Ok(vectors.chunks_exact(width).map(logit).collect())
+    Ok(vectors.chunks_exact(width).map(|vector| heads.logit(vector)).collect())
 }
 
 /// The negative logarithm of the probability of the right label.

@@ -35,6 +35,14 @@ pub(super) struct Example {
 pub(super) struct Record<'a> {
     pub story: &'a Story,
     pub number: u64,
+    /// The story of a machine that takes the place of a damaged one.
+    pub machine: Option<&'a Story>,
+}
+
+impl<'a> Record<'a> {
+    pub fn new(story: &'a Story, number: u64) -> Self {
+        Self { story, number, machine: None }
+    }
 }
 
 /// A human story with its negative.
@@ -91,6 +99,31 @@ impl Maker<'_> {
     }
 
     fn pair(&self, record: Record<'_>, stream: StreamId) -> Option<(Pair, bool)> {
+        match record.machine {
+            Some(machine) => Some(self.human_and_machine(record, machine, stream)),
+            None => self.human_and_damaged(record, stream),
+        }
+    }
+
+    /// A human story and one of a machine, which have nothing in common.
+    fn human_and_machine(
+        &self,
+        record: Record<'_>,
+        machine: &Story,
+        stream: StreamId,
+    ) -> (Pair, bool) {
+        let mut is_part = false;
+        let mut example = |record: Record<'_>, human: bool| {
+            let view = View::of(record, stream, self.tokenizer, self.settings);
+            is_part |= view.is_part;
+            let (ids, _) = view.ids(&view.story.text, self.tokenizer, self.settings);
+            Example { ids, first: 1, targets: vec![], human, damage: [false; 4], taught: vec![] }
+        };
+        let pair = [example(record, true), example(Record::new(machine, record.number), false)];
+        (pair, is_part)
+    }
+
+    fn human_and_damaged(&self, record: Record<'_>, stream: StreamId) -> Option<(Pair, bool)> {
         let (settings, tokenizer) = (self.settings, self.tokenizer);
         let view = View::of(record, stream, tokenizer, settings);
         let negative = self.perturber.perturb(&view.story, settings.seed, stream).ok()?;

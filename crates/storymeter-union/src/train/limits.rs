@@ -5,7 +5,7 @@ use std::path::Path;
 use storymeter_encoder::{Config, Grid};
 
 use super::settings::Settings;
-use crate::{Error, Pooling, Result};
+use crate::{Error, Pooling, Reconstruction, Result};
 
 /// The smallest positive number that is allowed. Training computes in single precision, in which it
 /// must not round to 0.
@@ -33,6 +33,19 @@ impl Settings {
     /// if the folder has no valid `config.json`.
     pub fn check(&self, init: &Path) -> Result<()> {
         self.check_for(&Config::load(init)?, init)
+    }
+
+    /// Checks that the model has no head for repairing or naming damage, which machine stories do
+    /// not have.
+    pub(super) fn check_for_machine_stories(&self) -> Result<()> {
+        let wrong = |field, value: &str| {
+            let problem = format!("must be {value}: stories of machines are not damaged ones");
+            Err(Error::Setting { field, problem })
+        };
+        if self.reconstruction != Reconstruction::None {
+            return wrong("reconstruction", "\"none\"");
+        }
+        if self.diagnosis { wrong("diagnosis", "false") } else { Ok(()) }
     }
 
     pub(super) fn check_for(&self, config: &Config, init: &Path) -> Result<()> {
@@ -99,7 +112,8 @@ impl Settings {
 
     fn schedule_fault(&self) -> Option<Fault> {
         let short = self.schedule_epochs > 0 && self.schedule_epochs < self.epochs;
-        let problem = || format!("is {}, less than the {} epochs", self.schedule_epochs, self.epochs);
+        let problem =
+            || format!("is {}, less than the {} epochs", self.schedule_epochs, self.epochs);
         short.then(|| Fault { field: "schedule_epochs", problem: problem() })
     }
 

@@ -31,16 +31,15 @@ use std::time::Instant;
 
 #[cfg(feature = "cuda")]
 use half::bf16;
+use rand_chacha::rand_core::Rng;
 use sha2::{Digest, Sha256};
 use storymeter_core::Story;
-use storymeter_core::rng::CounterId;
+use storymeter_core::rng::{CounterId, StreamId};
 use storymeter_core::split::{Split, assign};
 #[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{Cuda, Nccl, Number};
 use storymeter_encoder::train::{Alone, Backend, Cpu, Exchange};
-use storymeter_encoder::{
-    Config, Stream, Tokenizer, load_parameters, read_tensor_file, source,
-};
+use storymeter_encoder::{Config, Stream, Tokenizer, load_parameters, read_tensor_file, source};
 use storymeter_perturb::Perturber;
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
@@ -115,8 +114,11 @@ pub struct Job<'a> {
     /// The human stories, in the order of their record numbers. The seed splits them into 90% for
     /// training, 5% for dev and 5% for test.
     pub stories: &'a [Story],
+    /// Stories that machines wrote. If they are given, the model learns to tell human stories from
+    /// them, and no story is damaged: this is DisScore. Each machine story has one human partner.
+    pub machine: Option<&'a [Story]>,
     /// The names of the files from which the stories come, with the number of stories in each, in
-    /// order. It may be empty.
+    /// order: first the human ones, then those of machines. It may be empty.
     pub files: &'a [(String, usize)],
     /// An existing folder for the model and the checkpoint.
     pub out: &'a Path,
@@ -204,6 +206,9 @@ fn train_making<B: Backend + Clone>(
     let settings = job.settings;
     let config = Config::load(job.init)?;
     settings.check_for(&config, job.init)?;
+    if job.machine.is_some() {
+        settings.check_for_machine_stories()?;
+    }
     let mut tokenizer = Tokenizer::load(job.init, &config)?;
     let name_tokens =
         if settings.name_tokens { names::entries(&tokenizer) } else { BTreeMap::new() };
@@ -212,16 +217,20 @@ fn train_making<B: Backend + Clone>(
     }
     let records = |part: Split| -> Vec<Record<'_>> {
         let numbered =
-            job.stories.iter().enumerate().map(|(i, story)| Record { story, number: i as u64 });
+            job.stories.iter().enumerate().map(|(i, story)| Record::new(story, i as u64));
         numbered.filter(|record| assign(settings.seed, record.number) == part).collect()
     };
-    let (train, dev, test) = (records(Split::Train), records(Split::Dev), records(Split::Test));
+    let [train, dev, test] =
+        [Split::Train, Split::Dev, Split::Test].map(|part| match job.machine {
+            Some(machine) => partners(settings.seed, records(part), machine, part),
+            None => records(part),
+        });
     let mut start = Start {
         version: env!("CARGO_PKG_VERSION"),
         device: name.to_owned(),
         settings: settings.clone(),
         files: sources(job),
-        stories_sha256: fingerprint(job.stories),
+        stories_sha256: fingerprint(job.all_stories()),
         init_sha256: weights_hash(job.init)?,
         lexicon: job.lexicon.description(),
         teachers: Vec::new(),
@@ -342,24 +351,47 @@ fn pooler_of(folder: &Path, config: &Config) -> Result<Option<[Vec<f32>; 2]>> {
     Ok(weight.zip(bias).map(|(weight, bias)| [weight, bias]))
 }
 
+impl<'a> Job<'a> {
+    /// The human stories and then those of machines.
+    fn all_stories(&self) -> impl Iterator<Item = &'a Story> + use<'a> {
+        self.stories.iter().chain(self.machine.unwrap_or_default())
+    }
+}
+
+/// Gives each machine story of a part a human one, or the other way round if there are fewer human
+/// ones, so that both labels are equally frequent.
+fn partners<'a>(
+    seed: u64,
+    mut human: Vec<Record<'a>>,
+    machine: &'a [Story],
+    part: Split,
+) -> Vec<Record<'a>> {
+    human.sort_by_cached_key(|record| {
+        StreamId::Partner { record: record.number }.rng(seed).next_u64()
+    });
+    // Machine stories are split by numbers of their own, so that no part shares one with another.
+    let machine = machine.iter().enumerate().filter(|(i, _)| assign(seed, !(*i as u64)) == part);
+    let pairs = human.into_iter().zip(machine);
+    pairs.map(|(record, (_, machine))| Record { machine: Some(machine), ..record }).collect()
+}
+
 /// The files of a job with the hash of the stories in each.
 fn sources(job: &Job<'_>) -> Vec<StoryFile> {
-    let mut remaining = job.stories;
+    let mut remaining = job.all_stories();
     let mut sources = Vec::new();
     for (name, stories) in job.files {
-        let (here, later) = remaining.split_at((*stories).min(remaining.len()));
+        let here: Vec<&Story> = remaining.by_ref().take(*stories).collect();
         sources.push(StoryFile {
             name: name.clone(),
             stories: here.len(),
-            sha256: fingerprint(here),
+            sha256: fingerprint(here.into_iter()),
         });
-        remaining = later;
     }
     sources
 }
 
 /// The SHA-256 of the prompts and texts of stories.
-fn fingerprint(stories: &[Story]) -> String {
+fn fingerprint<'a>(stories: impl Iterator<Item = &'a Story>) -> String {
     let mut digest = Sha256::new();
     for story in stories {
         for text in [story.prompt.as_deref().unwrap_or_default(), &story.text] {

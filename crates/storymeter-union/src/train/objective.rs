@@ -3,9 +3,7 @@
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
-use storymeter_encoder::train::{
-    Backend, Exchange, ForwardOptions, LabelLoss, Network, Selection,
-};
+use storymeter_encoder::train::{Backend, Exchange, ForwardOptions, LabelLoss, Network, Selection};
 use storymeter_encoder::{Stream, Tensor};
 
 use super::settings::Settings;

@@ -64,6 +64,7 @@ fn losses_and_gradients_of_every_pooling_and_head_are_pytorch_s() {
             diagnosis_bias: given("diagnosis_bias"),
             reconstruction: if own { given("reconstruction") } else { Vec::new() },
             reconstruction_bias: given("reconstruction_bias"),
+            ..Heads::default()
         };
         let heads = head_tensors(&heads, config.hidden);
         let mut network =

@@ -17,7 +17,7 @@ use super::objective::{Losses, head_tensors, heads_of, learn, take_losses};
 use super::teacher::{Teacher, advise};
 use super::{Job, Watch, dev, hash, names, new_heads, pooler_of};
 use crate::model::tokenizer_files;
-use crate::{Card, Error, Model, Pooling, Result};
+use crate::{Card, Error, Kind, Model, Pooling, Result};
 
 /// The number of steps in the schedule of the learning rate, for any number of batches.
 const SCHEDULE: u64 = 1_000_000;
@@ -96,6 +96,7 @@ impl<'a, B: Backend> Run<'a, B> {
             None => Optimiser::new(settings.adam()),
         };
         let card = Card {
+            kind: if job.machine.is_some() { Kind::DisScore } else { Kind::Union },
             pooling: settings.pooling,
             reconstruction: settings.reconstruction,
             diagnosis: settings.diagnosis,
@@ -322,7 +323,7 @@ impl<'a, B: Backend> Run<'a, B> {
     fn signature(&self) -> Signature {
         let short = |hash: &str| hash.chars().take(12).collect::<String>();
         let settings = serde_json::to_vec(self.job.settings).unwrap_or_default();
-        Signature::new("union-training")
+        Signature::new(format!("{}-training", self.card.kind.metric()))
             .with("preset", "p", self.job.settings.preset.name())
             .with("settings", "c", short(&hash(&settings)))
             .with("stories", "s", short(&self.start.stories_sha256))

@@ -272,6 +272,13 @@ impl Settings {
         }
     }
 
+    /// The same settings for a discriminator between human and machine stories (DisScore), which has
+    /// nothing to repair and no damage to name.
+    #[must_use]
+    pub fn for_machine_stories(self) -> Self {
+        Self { reconstruction: Reconstruction::None, diagnosis: false, ..self }
+    }
+
     /// The same settings without one technique, for the ablations of Table 7.
     #[must_use]
     pub fn without_technique(mut self, technique: Technique) -> Self {

@@ -6,6 +6,7 @@ use std::sync::{Barrier, Mutex};
 
 use storymeter_core::Story;
 use storymeter_encoder::train::{Alone, Backend, Cpu, CpuStore, Exchange, Part, Rank};
+use storymeter_text::lexicon::Lexicon;
 
 use super::{Device, EpochReport, Job, Settings, train_on};
 use crate::{Error, Model};
@@ -99,7 +100,18 @@ pub(super) fn job<'a>(
     settings: &'a Settings,
     resume: bool,
 ) -> Job<'a> {
-    Job { init, stories, files: &[], out, settings, lexicon: Lexicon::embedded(), teachers: &[], device: Device::Cpu, resume }
+    Job {
+        init,
+        stories,
+        machine: None,
+        files: &[],
+        out,
+        settings,
+        lexicon: Lexicon::embedded(),
+        teachers: &[],
+        device: Device::Cpu,
+        resume,
+    }
 }
 
 /// Runs both ranks.

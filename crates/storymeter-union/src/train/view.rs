@@ -180,7 +180,7 @@ mod tests {
     fn seen(story: &Story, settings: &Settings) -> BTreeSet<String> {
         let tokenizer = tokenizer();
         let look = |draw: u64| {
-            let view = View::of(Record { story, number: 5 }, stream(5, draw), &tokenizer, settings);
+            let view = View::of(Record::new(story, 5), stream(5, draw), &tokenizer, settings);
             let (ids, was_cut) = view.ids(&view.story.text, &tokenizer, settings);
             assert!(ids.len() <= settings.max_tokens && !was_cut);
             assert_eq!(view.is_part, view.story.text != story.text);
@@ -218,8 +218,7 @@ mod tests {
         let settings = Settings { max_tokens: 8, ..Settings::default() };
         let tokenizer = tokenizer();
         let story = story(&"kite ".repeat(40), None);
-        let view =
-            View::of(Record { story: &story, number: 0 }, stream(0, 0), &tokenizer, &settings);
+        let view = View::of(Record::new(&story, 0), stream(0, 0), &tokenizer, &settings);
         assert_eq!(view.ids(&view.story.text, &tokenizer, &settings).0.len(), 8);
     }
 
@@ -228,12 +227,7 @@ mod tests {
         let settings = Settings { delexicalise: 0.25, ..Settings::default() };
         let (tokenizer, story) = (tokenizer(), story("Robert lost her kite. Susan looked.", None));
         let masked = (0..2000).filter(|draw| {
-            let view = View::of(
-                Record { story: &story, number: 1 },
-                stream(1, *draw),
-                &tokenizer,
-                &settings,
-            );
+            let view = View::of(Record::new(&story, 1), stream(1, *draw), &tokenizer, &settings);
             view.story.text == "[MALE] lost her kite. [FEMALE] looked."
         });
         // 97 is five standard deviations of a binomial count.
@@ -245,8 +239,7 @@ mod tests {
         let tokenizer = tokenizer();
         let context = |story: &Story, prompts: bool| {
             let settings = Settings { prompts, ..Settings::default() };
-            View::of(Record { story, number: 0 }, stream(0, 0), &tokenizer, &settings)
-                .context(&tokenizer)
+            View::of(Record::new(story, 0), stream(0, 0), &tokenizer, &settings).context(&tokenizer)
         };
         assert_eq!(context(&story("the old kite. it hung.", None), true), 1 + 4);
         assert_eq!(context(&story("the old kite. it hung.", Some("red barn")), true), 1 + 2);
@@ -258,7 +251,7 @@ mod tests {
         let tokenizer = tokenizer();
         let view = |story: &Story, prompts: bool| {
             let settings = Settings { prompts, ..Settings::default() };
-            let view = View::of(Record { story, number: 0 }, stream(0, 0), &tokenizer, &settings);
+            let view = View::of(Record::new(story, 0), stream(0, 0), &tokenizer, &settings);
             (view.lead.len(), view.story.prompt.clone(), view.prompt)
         };
         let prompt = Some("red barn".to_owned());

@@ -1,4 +1,5 @@
-//! `train --kind union`: the learned metric of UNION (Guan and Huang, 2020).
+//! `train --kind union`, the learned metric of UNION (Guan and Huang, 2020), and `--kind disscore`,
+//! a discriminator between human and machine stories that is trained in the same way.
 
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -19,7 +20,7 @@ use super::PrecisionArg;
 #[cfg(feature = "cuda")]
 use super::team;
 use super::watcher::Watcher;
-use super::{DeviceArg, PresetArg, TrainArgs, read_stories, take_output};
+use super::{DeviceArg, Kind, PresetArg, TrainArgs, read_stories, take_output};
 use crate::Outcome;
 use crate::args::Common;
 use crate::output::{Output, Reader};
@@ -50,13 +51,21 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         }
         return team::oversee(&args.devices, args.deterministic);
     }
-    let corpus = read_stories(&args.stories, args, common)?;
+    let lexicon = args.lexicon.read()?;
+    let mut corpus = read_stories(&args.stories, args, common)?;
+    let machine = match args.kind {
+        Kind::DisScore => Some(read_stories(&args.machine, args, common)?),
+        _ => None,
+    };
+    corpus.files.extend(machine.iter().flat_map(|machine| machine.files.clone()));
     let job = Job {
         init,
         stories: &corpus.stories,
+        machine: machine.as_ref().map(|machine| machine.stories.as_slice()),
         files: &corpus.files,
         out,
         settings: &settings,
+        lexicon: &lexicon,
         teachers: &args.teacher,
         device: device(args)?,
         resume: args.resume,
@@ -138,6 +147,8 @@ fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
         PresetArg::Paper => Preset::Paper,
         PresetArg::ReleasedCode => Preset::ReleasedCode,
     });
+    // The paper trains its discriminator as it trains UNION.
+    let preset = preset.or((args.kind == Kind::DisScore).then_some(Preset::Paper));
     let mut settings = match &args.config {
         Some(path) => Settings::read(path, preset)?,
         None => Settings::of(preset.unwrap_or_default()),
@@ -149,6 +160,9 @@ fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
     }
     for technique in &args.without_technique {
         settings = settings.without_technique(*technique);
+    }
+    if args.kind == Kind::DisScore {
+        settings = settings.for_machine_stories();
     }
     Ok(settings)
 }
