@@ -14,6 +14,7 @@ mod network;
 mod optimiser;
 mod post_norm;
 mod pre_norm;
+mod saved;
 
 pub use backend::{
     AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, Rotary,
@@ -26,3 +27,4 @@ pub use language_model::LanguageModelWeights;
 pub use masked_word::MaskedWordWeights;
 pub use network::{ForwardOptions, Network, Trace};
 pub use optimiser::{AdamW, Optimiser, OptimiserState, warm_up_then_linear};
+pub use saved::{SavedState, SavedTensors};
