@@ -62,9 +62,14 @@ impl ModelFolder {
     }
 }
 
+/// The files that only the baselines have: the record of their training, and those of byte-level
+/// tokenisers.
+const MORE_FILES: [&str; 4] =
+    [storymeter::baselines::folder::RECORD, "vocab.json", "merges.txt", "added_tokens.json"];
+
 /// The files that a model in this folder can have. Other files beside them are not read with it.
 pub fn files_of(folder: &Path) -> Vec<PathBuf> {
-    MODEL_FILES.iter().map(|name| folder.join(name)).collect()
+    MODEL_FILES.iter().chain(&MORE_FILES).map(|name| folder.join(name)).collect()
 }
 
 /// Whether two paths lead to the same file or folder, which exists.

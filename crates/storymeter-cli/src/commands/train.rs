@@ -3,6 +3,8 @@
 //! Here are the arguments, and what all kinds of model share: the check of the output folder, and
 //! reading the stories. Each kind has a file of its own.
 
+mod fine_tuned;
+mod language_model;
 mod log;
 #[cfg(feature = "cuda")]
 mod team;
@@ -46,7 +48,8 @@ Examples:
   storymeter train --print-config --preset paper > paper.toml
   storymeter train --stories stories.tsv --init bert --preset paper \\
       --antonyms conceptnet_antonym.txt --keywords entity_vocab_roc.txt -o model
-  storymeter train --stories stories.tsv --init bert --config paper.toml --device cuda -o model")]
+  storymeter train --stories stories.tsv --init bert --config paper.toml --device cuda -o model
+  storymeter train --kind language-model --stories stories.tsv --init gpt2 -o gpt2-stories")]
 pub struct TrainArgs {
     /// What to train
     #[arg(long, value_name = "KIND", default_value = "union")]
@@ -68,7 +71,9 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     rated: Vec<PathBuf>,
     /// The encoder to start from: a folder in the layout of Hugging Face (config.json,
-    /// model.safetensors, and tokenizer.json or vocab.txt) with a BERT, MiniLM, DistilBERT or MPNet
+    /// model.safetensors, and tokenizer.json or vocab.txt) with a BERT, MiniLM, DistilBERT or
+    /// MPNet. --kind language-model starts from a GPT-2, Llama, Mistral or Qwen 2 in such a folder
+    /// or in a GGUF file
     #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
     init: Option<PathBuf>,
     /// The folder for the model. It is created if it does not exist
@@ -158,6 +163,8 @@ enum Kind {
     /// disscore
     #[value(name = "disscore")]
     DisScore,
+    /// A causal language model, fine-tuned on stories, for the metric perplexity
+    LanguageModel,
 }
 
 impl Kind {
@@ -165,6 +172,7 @@ impl Kind {
     fn last_file(self) -> &'static str {
         match self {
             Self::Union | Self::DisScore => "storymeter.json",
+            Self::LanguageModel => storymeter::baselines::folder::RECORD,
         }
     }
 
@@ -208,6 +216,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     check_options(args)?;
     match args.kind {
         Kind::Union | Kind::DisScore => union::run(args, common),
+        Kind::LanguageModel => language_model::run(args, common),
     }
 }
 
@@ -215,13 +224,21 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
 fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
     // Each option that some kinds lack, whether it was given, and the kinds that have it.
     let options: [(&str, bool, &[Kind]); 14] = [
-        ("--stories", !args.stories.is_empty(), &[Kind::Union, Kind::DisScore]),
+        (
+            "--stories",
+            !args.stories.is_empty(),
+            &[Kind::Union, Kind::DisScore, Kind::LanguageModel],
+        ),
         ("--machine", !args.machine.is_empty(), &[Kind::DisScore]),
         ("--rated", !args.rated.is_empty(), &[]),
-        ("--resume", args.resume, &[Kind::Union, Kind::DisScore]),
+        ("--resume", args.resume, &[Kind::Union, Kind::DisScore, Kind::LanguageModel]),
         ("--preset", args.preset.is_some(), &[Kind::Union, Kind::DisScore]),
-        ("--devices", args.devices != [0], &[Kind::Union, Kind::DisScore]),
-        ("--precision", args.precision.is_some(), &[Kind::Union, Kind::DisScore]),
+        ("--devices", args.devices != [0], &[Kind::Union, Kind::DisScore, Kind::LanguageModel]),
+        (
+            "--precision",
+            args.precision.is_some(),
+            &[Kind::Union, Kind::DisScore, Kind::LanguageModel],
+        ),
         ("--antonyms", args.lexicon.antonyms.is_some(), &[Kind::Union]),
         ("--more-antonyms", args.lexicon.more_antonyms.is_some(), &[Kind::Union]),
         ("--keywords", args.lexicon.keywords.is_some(), &[Kind::Union]),
