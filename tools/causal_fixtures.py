@@ -2,7 +2,8 @@
 
     python tools/causal_fixtures.py
 
-The output is crates/storymeter-encoder/tests/fixtures/causal_steps.json. The models are those of
+The output is crates/storymeter-encoder/tests/fixtures/causal_steps.json, and beside it the folder
+gpt2 with a tiny GPT-2 that reads bytes, from which tests start to train. The models are those of
 tools/neural_fixtures_tiny.py, whose weights follow from a formula. The loss is the mean over all
 tokens but the first of each sequence of -log p(token | tokens before it). The file has, for each
 tensor in the order of `named_parameters`, the norm of its gradient, a mixture of all of its numbers
@@ -80,8 +81,29 @@ def case(model):
     return {"loss": rounded(loss.item()), "gradients": gradients, "losses": losses}
 
 
+def save_gpt2(folder):
+    """A GPT-2 of one layer, whose vocabulary is the 256 bytes and the token between texts."""
+    config = hf.GPT2Config(
+        vocab_size=257, n_embd=16, n_layer=1, n_head=2, n_positions=128, bos_token_id=256,
+        eos_token_id=256, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+    )
+    model = fill(hf.GPT2LMHeadModel(config))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.mul_(0.2)
+    folder.mkdir(exist_ok=True)
+    model.save_pretrained(folder)
+    (folder / "generation_config.json").unlink()
+    letters = hf.models.gpt2.tokenization_gpt2.bytes_to_unicode()
+    vocabulary = {letter: byte for byte, letter in letters.items()} | {"<|endoftext|>": 256}
+    (folder / "vocab.json").write_text(json.dumps(vocabulary) + "\n")
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+
+
 def main():
     torch.set_num_threads(1)
+    save_gpt2(FIXTURES / "gpt2")
     known = json.loads((FIXTURES / "tiny_models.json").read_text())["models"]
     classes = {
         "gpt2": (hf.GPT2LMHeadModel, hf.GPT2Config),

@@ -147,3 +147,84 @@ impl Special {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::bpe::{Flags, byte_characters};
+    use crate::tokenizer::load::Source;
+    use crate::tokenizer::load_bpe::Added;
+
+    /// The bytes, two merges, and two special tokens, of which the first begins every text.
+    fn parts(steps: &[Step], preparation: Preparation) -> BpeParts {
+        let bytes = byte_characters().map(|letter| letter.to_string());
+        let more = ["th", "the", "<start>", "<end>"].map(str::to_owned);
+        let entries: Vec<(String, u32)> = bytes.into_iter().chain(more).zip(0..).collect();
+        let added = |text: &str, id| Added {
+            text: text.into(),
+            id,
+            flags: Flags { strip_left: id == 259, ..Flags::default() },
+            normalised: false,
+        };
+        let pair = |left: &str, right: &str| (left.to_owned(), right.to_owned());
+        BpeParts {
+            entries,
+            merges: vec![pair("t", "h"), pair("th", "e")],
+            added: vec![added("<start>", 258), added("<end>", 259)],
+            preparation,
+            steps: steps.to_vec(),
+            special: Special {
+                before: vec![258],
+                bos: Some(258),
+                eos: Some(259),
+                ..Special::default()
+            },
+            ..BpeParts::default()
+        }
+    }
+
+    fn config() -> Config {
+        let fields = json!({
+            "model_type": "llama", "hidden_size": 8, "num_hidden_layers": 1,
+            "num_attention_heads": 1, "intermediate_size": 8, "max_position_embeddings": 64,
+            "vocab_size": 260,
+        });
+        Config::from_fields(fields.as_object().cloned().unwrap(), "config.json".into()).unwrap()
+    }
+
+    #[test]
+    fn a_written_tokeniser_is_read_as_it_was() {
+        let (path, config) = (Path::new("model.gguf"), config());
+        let digits = Step::Split(Splitter::Digits { individual: true });
+        let gpt2 = Step::Split(Splitter::Gpt2);
+        let cases: [(&[Step], Preparation); 5] = [
+            (&[gpt2], Preparation::Nothing),
+            (&[Step::PrefixBlank, gpt2], Preparation::Nothing),
+            (&[digits, gpt2], Preparation::Nothing),
+            (&[Step::Split(Splitter::Llama3 { digits: 3 })], Preparation::Nothing),
+            (&[Step::Split(Splitter::Llama3 { digits: 1 })], Preparation::Nfc),
+        ];
+        for (steps, preparation) in cases {
+            let files = parts(steps, preparation).to_files(path, &config).unwrap();
+            let given: Vec<(&str, &[u8])> = files.iter().map(|(n, b)| (&n[..], &b[..])).collect();
+            let read = Tokenizer::from_files(&given, path, &config).unwrap();
+            let source = Source { path: path.into(), given: None };
+            let known = parts(steps, preparation).build(&source, &config).unwrap();
+            for text in ["the 12 thieves", "the <end> e\u{301}", "", "the the  The\n12345"] {
+                assert_eq!(read.encode(text, 99), known.encode(text, 99), "{steps:?} {text:?}");
+            }
+            assert_eq!((read.bos(), read.eos(), read.start()), (Some(258), Some(259), Some(258)));
+        }
+    }
+
+    #[test]
+    fn what_a_file_cannot_say_is_refused() {
+        let (path, config) = (Path::new("model.gguf"), config());
+        let refused = |parts: BpeParts| parts.to_files(path, &config).unwrap_err().to_string();
+        let gpt2 = Step::Split(Splitter::Gpt2);
+        let odd = parts(&[gpt2, Step::PrefixBlank], Preparation::Nothing);
+        assert_eq!(refused(odd), "model.gguf: its words cannot be written down");
+        let pieces = BpeParts { has_characters: true, ..parts(&[gpt2], Preparation::Nothing) };
+        assert!(refused(pieces).starts_with("model.gguf: a vocabulary of SentencePiece cannot"));
+    }
+}
