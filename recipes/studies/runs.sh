@@ -54,11 +54,11 @@ options() {
             [ "$1" = long ] || print --without-reconstruction ;;
         disscore)
             python3 "$here/machine_stories.py" "$shared/data/generated/stories.jsonl.gz" roc > "$folder/machine.jsonl"
-            print --kind disscore "${roc[@]}" --machine "$folder/machine.jsonl" --init "$ENCODER" --preset default; set "delexicalise = 1.0" 'batches = "random"' "max_tokens = 400" ;;
+            print --kind disscore "${roc[@]}" --machine "$folder/machine.jsonl" --init "$ENCODER" ;;
         disscore-long)
             python3 "$here/long_stories.py" "$shared/data/long/stories.jsonl.gz" > "$folder/stories.jsonl"
             python3 "$here/machine_stories.py" "$shared/data/generated/stories.jsonl.gz" wp > "$folder/machine.jsonl"
-            print --kind disscore --stories "$folder/stories.jsonl" --machine "$folder/machine.jsonl" --init "$ENCODER" --preset default; set "delexicalise = 1.0" 'batches = "random"' "first_words = 200" "max_tokens = 400" ;;
+            print --kind disscore --stories "$folder/stories.jsonl" --machine "$folder/machine.jsonl" --init "$ENCODER" ;;
         names-kept) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "delexicalise = 0.0" ;;
         minilm) print "${roc[@]}" --preset paper --init "$SMALL_ENCODER" "${conceptnet[@]}" ;;
         fresh-negatives) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "fresh_negatives = true" ;;
