@@ -5,6 +5,7 @@
 //! - [`mod@fine_tune`] is the training loop of the baselines that fine-tune a whole network.
 //! - [`configuration`] reads and writes their settings as TOML files that explain every field.
 //! - [`folder`] writes model folders, with a record of the training.
+//! - [`language_model`] fine-tunes a causal language model on stories.
 #![forbid(unsafe_code)]
 
 pub mod bleurt;
@@ -13,6 +14,7 @@ mod device;
 mod error;
 pub mod fine_tune;
 pub mod folder;
+pub mod language_model;
 pub mod ruber;
 
 #[cfg(feature = "cuda")]

@@ -177,8 +177,8 @@ impl Config {
             activation: activation(&fields, names.activation, defaults.activation)?,
             norm_eps: fields.share(names.norm_eps, defaults.norm_eps)? as f32,
             padding,
-            hidden_dropout: fields.share(names.hidden_dropout, 0.1)? as f32,
-            attention_dropout: fields.share(names.attention_dropout, 0.1)? as f32,
+            hidden_dropout: fields.share(names.hidden_dropout, defaults.dropout)? as f32,
+            attention_dropout: fields.share(names.attention_dropout, defaults.dropout)? as f32,
             rope: if rotary { Some(Rope::from_fields(&fields)?) } else { None },
             decoder: match architecture.decoder {
                 Some(_) => Some(decoder(&fields, hidden)?),
@@ -230,7 +230,23 @@ impl Config {
         self.wide_heads.unwrap_or(self.hidden / self.heads)
     }
 
-    /// Refuses an architecture that cannot be trained or stored: only encoders with a norm after
+    /// Refuses an architecture that cannot be trained: encoders such as BERT and causal language
+    /// models can.
+    #[cfg(feature = "train")]
+    pub(crate) fn check_trained(&self) -> Result<()> {
+        let architecture = self.family.architecture();
+        let blocks = &architecture.encoder;
+        if architecture.decoder.is_none() && (blocks.norm.is_some() || blocks.last_norm.is_some()) {
+            return Ok(());
+        }
+        Err(Error::Mismatch(format!(
+            "a model of the type {} cannot be trained; encoders such as BERT and causal language \
+             models can",
+            architecture.model_types[0]
+        )))
+    }
+
+    /// Refuses an architecture that cannot be stored as an encoder: only encoders with a norm after
     /// each part can.
     pub(crate) fn check_encoder(&self) -> Result<()> {
         let architecture = self.family.architecture();

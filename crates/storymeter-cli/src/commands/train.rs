@@ -5,6 +5,7 @@
 
 mod bleurt;
 mod fine_tuned;
+mod language_model;
 mod log;
 mod ruber;
 #[cfg(feature = "cuda")]
@@ -53,7 +54,8 @@ Examples:
       --antonyms conceptnet_antonym.txt --keywords entity_vocab_roc.txt -o model
   storymeter train --stories stories.tsv --init bert --config paper.toml --device cuda -o model
   storymeter train --kind ruber --stories stories.tsv --init bert -o ruber
-  storymeter train --kind bleurt --rated rated.jsonl --init bleurt-base-128 -o bleurt")]
+  storymeter train --kind bleurt --rated rated.jsonl --init bleurt-base-128 -o bleurt
+  storymeter train --kind language-model --stories stories.tsv --init gpt2 -o gpt2-stories")]
 pub struct TrainArgs {
     /// What to train
     #[arg(long, value_name = "KIND", default_value = "union")]
@@ -79,7 +81,9 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE")]
     references: Vec<PathBuf>,
     /// The encoder to start from: a folder in the layout of Hugging Face (config.json,
-    /// model.safetensors, and tokenizer.json or vocab.txt) with a BERT, MiniLM, DistilBERT or MPNet
+    /// model.safetensors, and tokenizer.json or vocab.txt) with a BERT, MiniLM, DistilBERT or
+    /// MPNet. --kind language-model starts from a GPT-2, Llama, Mistral or Qwen 2 in such a folder
+    /// or in a GGUF file
     #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
     init: Option<PathBuf>,
     /// The folder for the model. It is created if it does not exist
@@ -174,6 +178,8 @@ enum Kind {
     Ruber,
     /// BLEURT, which learns human ratings of stories beside their references, for the metric bleurt
     Bleurt,
+    /// A causal language model, fine-tuned on stories, for the metric perplexity
+    LanguageModel,
 }
 
 impl Kind {
@@ -182,7 +188,7 @@ impl Kind {
         match self {
             Self::Union | Self::DisScore => "storymeter.json",
             Self::Ruber => storymeter::baselines::ruber::LAST_FILE,
-            Self::Bleurt => storymeter::baselines::folder::RECORD,
+            Self::Bleurt | Self::LanguageModel => storymeter::baselines::folder::RECORD,
         }
     }
 
@@ -228,21 +234,24 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         Kind::Union | Kind::DisScore => union::run(args, common),
         Kind::Ruber => ruber::run(args, common),
         Kind::Bleurt => bleurt::run(args, common),
+        Kind::LanguageModel => language_model::run(args, common),
     }
 }
 
 /// Refuses options that the kind of model does not have, so that none is ignored in silence.
 fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
     // Each option that some kinds lack, whether it was given, and the kinds that have it.
+    const FINE_TUNED: &[Kind] = &[Kind::Union, Kind::DisScore, Kind::Bleurt, Kind::LanguageModel];
+    const ON_STORIES: &[Kind] = &[Kind::Union, Kind::DisScore, Kind::Ruber, Kind::LanguageModel];
     let options: [(&str, bool, &[Kind]); 15] = [
-        ("--stories", !args.stories.is_empty(), &[Kind::Union, Kind::DisScore, Kind::Ruber]),
+        ("--stories", !args.stories.is_empty(), ON_STORIES),
         ("--machine", !args.machine.is_empty(), &[Kind::DisScore]),
         ("--rated", !args.rated.is_empty(), &[Kind::Bleurt]),
         ("--references", !args.references.is_empty(), &[Kind::Bleurt]),
-        ("--resume", args.resume, &[Kind::Union, Kind::DisScore, Kind::Bleurt]),
+        ("--resume", args.resume, FINE_TUNED),
         ("--preset", args.preset.is_some(), &[Kind::Union, Kind::DisScore]),
         ("--devices", args.devices != [0], Kind::value_variants()),
-        ("--precision", args.precision.is_some(), &[Kind::Union, Kind::DisScore, Kind::Bleurt]),
+        ("--precision", args.precision.is_some(), FINE_TUNED),
         ("--antonyms", args.lexicon.antonyms.is_some(), &[Kind::Union]),
         ("--more-antonyms", args.lexicon.more_antonyms.is_some(), &[Kind::Union]),
         ("--keywords", args.lexicon.keywords.is_some(), &[Kind::Union]),

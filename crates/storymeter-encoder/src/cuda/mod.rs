@@ -32,6 +32,7 @@ mod model;
 mod nccl;
 mod open;
 mod pieces;
+mod pre_norm;
 mod store;
 
 use crate::Result;

@@ -15,6 +15,7 @@ pub(super) const BERT: Architecture = Architecture {
         padding: 0,
         segments: 2,
         widening: None,
+        dropout: 0.1,
     },
     order: Order::After,
     rms: false,

@@ -12,6 +12,8 @@ mod load_gguf;
 mod load_wordpiece;
 mod normalise;
 mod pair;
+#[cfg(feature = "train")]
+mod save_bpe;
 mod split;
 mod wordpiece;
 

@@ -204,7 +204,10 @@ impl<B: Backend> Network<B> {
         // The outputs are too few for a product on a GPU, whose rows are multiples of eight.
         let pooled = b.download(&pooled)?;
         let weight = b.read(store, Part::Weights, label.weight)?;
-        let bias = b.read(store, Part::Weights, label.bias)?;
+        let bias = match label.bias {
+            Some(bias) => b.read(store, Part::Weights, bias)?,
+            None => vec![0.0; label.outputs],
+        };
         let output = |vector: &[f32], (weight, bias): (&[f32], &f32)| {
             let products = vector.iter().zip(weight).map(|(x, w)| f64::from(*x) * f64::from(*w));
             (products.sum::<f64>() + f64::from(*bias)) as f32
@@ -234,7 +237,12 @@ impl<B: Backend> Network<B> {
     pub fn masked_word_head(&self, first: usize) -> MaskedWordHead {
         let transform = self.head(first, first + 1);
         let (gain, shift) = (transform.weight + 2, transform.weight + 3);
-        let norm = Norm { gain, shift, width: transform.outputs, eps: self.config().norm_eps };
+        let norm = Norm {
+            gain,
+            shift: Some(shift),
+            width: transform.outputs,
+            eps: self.config().norm_eps,
+        };
         MaskedWordHead { transform, norm, words: self.tied_head(first + 4) }
     }
 
