@@ -128,7 +128,7 @@ fn a_run_ends_with_the_same_bytes_for_any_threads_and_after_an_interruption() {
     let stop = train(&training, &mut |event| match event {
         Event::Epoch(_) => {
             let path = "somewhere".into();
-            Err(Error::Unfit { folder: path, problem: "stopped".into() })
+            Err(Error::Model { path, problem: "stopped".into() })
         }
         _ => Ok(()),
     });

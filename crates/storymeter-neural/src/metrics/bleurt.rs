@@ -1,4 +1,4 @@
-//! BLEURT: how a model that learned from human ratings rates the story beside its reference.
+//! BLEURT: how a model that learned from human ratings rates the story.
 //!
 //! Definition: BERT reads `[CLS] reference [SEP] story [SEP]`, with segments 0 and 1. The state of
 //! `[CLS]` after the last layer goes through BERT's pooler (a linear map and the hyperbolic tangent)
