@@ -1,6 +1,7 @@
 //! `storymeter train` with a tiny encoder: its output, its errors, and what an interrupted run
 //! leaves.
 
+mod ruber;
 mod safety;
 
 use std::path::{Path, PathBuf};
