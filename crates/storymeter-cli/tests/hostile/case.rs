@@ -61,7 +61,7 @@ const LINES: [&str; 70] = [
     "perturb stories.jsonl --more-antonyms antonyms.txt --preset released-code --stats",
     "perturb hanna.csv --donors donors.bin --garbled 0.5 --spliced 0.5 --delexicalise",
     "perturb - --record-offset 7 < stories.jsonl",
-    "train --kind ruber --stories stories.jsonl --init encoder --epochs 2 -o out",
+    "train --kind ruber --stories stories.jsonl --init encoder --seed 8 --epochs 2 -o out",
     "train --stories stories.tsv --init encoder --config settings.toml --epochs 1 -o out",
     "train --stories stories.jsonl --init encoder --config settings.toml --epochs 1 -o out \
      --log out.log",
