@@ -29,7 +29,7 @@ all=(
     no-recon without-{repetition,substitution,reordering,negation}
     long long-no-recon disscore disscore-long
     names-kept minilm fresh-negatives
-    recon-tied recon-lambda-1 recon-changed-10 recon-epochs-4
+    base base-own base-changed-10 base-lambda-1 base-dense base-epochs-3
     released-code
 )
 
@@ -62,10 +62,16 @@ options() {
         names-kept) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "delexicalise = 0.0" ;;
         minilm) print "${roc[@]}" --preset paper --init "$SMALL_ENCODER" "${conceptnet[@]}" ;;
         fresh-negatives) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "fresh_negatives = true" ;;
-        recon-tied) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set 'reconstruction = "tied"' ;;
-        recon-lambda-1) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "reconstruction_weight = 1.0" ;;
-        recon-changed-10) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "changed_weight = 10.0" ;;
-        recon-epochs-4) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}" --epochs 4 ;;
+        base*)
+            cp "$root/recipes/union-base.toml" "$folder/settings.toml"
+            case $1 in
+                base-own) sed -i 's/^reconstruction = .*/reconstruction = "own"/' "$folder/settings.toml" ;;
+                base-dense) sed -i 's/^reconstruction = .*/reconstruction = "dense"/' "$folder/settings.toml" ;;
+                base-changed-10) sed -i '1i changed_weight = 10.0' "$folder/settings.toml" ;;
+                base-lambda-1) sed -i 's/^reconstruction_weight = .*/reconstruction_weight = 1.0/' "$folder/settings.toml" ;;
+                base-epochs-3) sed -i 's/^epochs = .*/epochs = 3/' "$folder/settings.toml" ;;
+            esac
+            print "${roc[@]}" --init "$ENCODER" --config "$folder/settings.toml" ;;
         released-code) print "${roc[@]}" --preset released-code --init "$ENCODER" "${conceptnet[@]}" ;;
         *) echo "$0: there is no run $1" >&2; return 2 ;;
     esac

@@ -1,9 +1,12 @@
-//! What can go wrong when a baseline is trained.
+//! The errors of this crate: one variant for each thing that can go wrong.
 
 use std::path::PathBuf;
 
-/// An error of this crate.
+use storymeter_core::configuration::Fault;
+
+/// Everything that can go wrong while a baseline is trained.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The encoder reported a problem: with its files, with a batch, or with the device it runs on.
     #[error(transparent)]
@@ -11,14 +14,6 @@ pub enum Error {
     /// A file could not be read or written, or its content is wrong at a known place.
     #[error(transparent)]
     File(#[from] storymeter_core::Error),
-    /// A file of a model folder is not what it should be.
-    #[error("{}: {problem}", path.display())]
-    Model {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it, and what was expected.
-        problem: String,
-    },
     /// A setting has a value that cannot be used.
     #[error("training: {field} {problem}")]
     Setting {
@@ -27,17 +22,33 @@ pub enum Error {
         /// What is wrong with its value.
         problem: String,
     },
+    /// A model folder, or a file in it, is not what it should be.
+    #[error("{}: {problem}", path.display())]
+    Model {
+        /// The folder or the file.
+        path: PathBuf,
+        /// What is wrong with it, and what was expected.
+        problem: String,
+    },
+    /// A story lacks something that is learned from.
+    #[error("training: story {number} (id {id}) {problem}")]
+    Story {
+        /// The number of the story in the input, from 1.
+        number: usize,
+        /// Its id, in quotation marks.
+        id: String,
+        /// What it lacks.
+        problem: String,
+    },
     /// There are too few examples to train on.
     #[error(
-        "training: {stories} stories give {train} to learn from and {dev} to choose the best epoch \
-         by; both must be more than {least}"
+        "training: there are {train} examples to learn from and {dev} to choose the best epoch by; \
+         both must be more than {least}"
     )]
-    TooFewStories {
-        /// All stories that can be used.
-        stories: usize,
-        /// Those in the training part.
+    TooFew {
+        /// The number of examples to learn from.
         train: usize,
-        /// Those in the dev part.
+        /// The number of examples to choose the best epoch by.
         dev: usize,
         /// Each part must have more than this.
         least: usize,
@@ -56,12 +67,21 @@ pub enum Error {
         /// The loss.
         loss: f64,
     },
-    /// Whoever watches the run stopped it.
-    #[error("training was stopped: {reason}")]
-    Stopped {
-        /// Why.
-        reason: String,
+    /// The checkpoint in the output folder belongs to another run, so this run cannot go on from
+    /// it.
+    #[error("training: the checkpoint in {} belongs to a run with {difference}", folder.display())]
+    OtherRun {
+        /// The output folder.
+        folder: PathBuf,
+        /// What the other run has: "other settings", "other stories" and so on.
+        difference: String,
     },
+}
+
+impl From<Fault> for Error {
+    fn from(Fault { field, problem }: Fault) -> Self {
+        Self::Setting { field, problem }
+    }
 }
 
 /// A result of this crate.

@@ -16,21 +16,21 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde::Serialize;
-use storymeter_core::rng::{CounterId, StreamId};
+use storymeter_core::rng::{CounterId, StreamId, shuffled};
 use storymeter_core::{Signature, Story};
 use storymeter_encoder::{Device, Model, Precision, Stream};
 use storymeter_neural::ruber::{Card, Head, LEAST_TOKENS, Pool};
 
-use crate::configuration::{Configuration, Fault, settings};
+use crate::configuration::{Configuration, Fault};
 use crate::{Error, Result};
-use data::{Examples, shuffled};
+use data::Examples;
 pub use folder::{FILES, LAST_FILE};
 pub use learner::{AdamSettings, Learner};
 
 /// Each part needs at least two stories, so that a wrong continuation exists.
 const LEAST_STORIES: usize = 2;
 
-settings! {
+storymeter_core::documented_settings! {
     /// The settings of training RUBER. A field that a file does not name has its default.
     ///
     /// ```
@@ -40,36 +40,39 @@ settings! {
     /// let settings = Settings { epochs: 10, ..Settings::default() };
     /// assert!(settings.to_toml().contains("epochs = 10"));
     /// ```
-    Settings {
-        /// Everything random follows from the seed: the split, the negatives, the order of the
-        /// examples and the first weights.
-        seed: u64 = 1;
-        /// The largest number of passes over the examples.
-        epochs: u64 = 50;
-        /// Stop after this number of epochs without a smaller loss on the dev stories. 0 never stops
-        /// early. The best epoch is saved in any case.
-        patience: u64 = 5;
-        /// The number of examples in a batch: true and random continuations together.
-        batch: usize = 32;
-        /// The learning rate of Adam, which does not change.
-        learning_rate: f64 = 1e-4;
-        /// Gradients with a larger norm than this are scaled down to it.
-        clip: f64 = 5.0;
-        /// How the vectors of a text's tokens become one: "max" takes the largest number of each
-        /// column, "mean" takes the mean.
-        pooling: Pool = Pool::Max;
-        /// The largest number of tokens of a context or a continuation, special tokens included. The
-        /// reference cuts at 500. An encoder that reads fewer has its own limit.
-        max_tokens: usize = 500;
-        /// Whether person names are masked (`[MALE]`, `[FEMALE]`, `[NEUTRAL]`) in training and in
-        /// scoring, as in UNION's data.
-        delexicalise: bool = true;
-        /// Whether every epoch has new random continuations. If not, they are drawn once, as in the
-        /// reference, where a metric has as many negatives as stories.
-        fresh_negatives: bool = false;
-    }
-    fault(self) {
-        let within = Fault::unless_within;
+    pub struct Settings;
+
+    /// Everything random follows from the seed: the split, the negatives, the order of the
+    /// examples and the first weights.
+    seed: u64 = 1;
+    /// The largest number of passes over the examples.
+    epochs: u64 = 50;
+    /// Stop after this number of epochs without a smaller loss on the dev stories. 0 never stops
+    /// early. The best epoch is saved in any case.
+    patience: u64 = 5;
+    /// The number of examples in a batch: true and random continuations together.
+    batch: usize = 32;
+    /// The learning rate of Adam, which does not change.
+    learning_rate: f64 = 1e-4;
+    /// Gradients with a larger norm than this are scaled down to it.
+    clip: f64 = 5.0;
+    /// How the vectors of a text's tokens become one: "max" takes the largest number of each
+    /// column, "mean" takes the mean.
+    pooling: Pool = Pool::Max;
+    /// The largest number of tokens of a context or a continuation, special tokens included. The
+    /// reference cuts at 500. An encoder that reads fewer has its own limit.
+    max_tokens: usize = 500;
+    /// Whether person names are masked (`[MALE]`, `[FEMALE]`, `[NEUTRAL]`) in training and in
+    /// scoring, as in UNION's data.
+    delexicalise: bool = true;
+    /// Whether every epoch has new random continuations. If not, they are drawn once, as in the
+    /// reference, where a metric has as many negatives as stories.
+    fresh_negatives: bool = false;
+}
+
+impl Configuration for Settings {
+    fn fault(&self) -> Option<Fault> {
+        let within = Fault::within;
         within("seed", self.seed as f64, 0.0, i64::MAX as f64)
             .or_else(|| within("epochs", self.epochs as f64, 1.0, 1e6))
             .or_else(|| within("patience", self.patience as f64, 0.0, 1e6))
@@ -209,8 +212,7 @@ pub fn train(
     };
     let (train, dev) = (examples.train.len(), examples.dev.len());
     if train < LEAST_STORIES || dev < LEAST_STORIES {
-        let stories = job.stories.len() - examples.left_out;
-        return Err(Error::TooFewStories { stories, train, dev, least: LEAST_STORIES - 1 });
+        return Err(Error::TooFew { train, dev, least: LEAST_STORIES - 1 });
     }
     watch(Event::Start(&start))?;
     let begin = Instant::now();

@@ -4,7 +4,7 @@
 //! uses the libraries has other options. The options and verbs that help are named here.
 
 use storymeter::core::{DeviceProblem, Error as InputError, MetricError};
-use storymeter::{Error, meta, union};
+use storymeter::{Error, baselines, meta, union};
 
 /// The way out of an error, if there is one to name.
 pub fn advice(error: &anyhow::Error) -> Option<String> {
@@ -20,6 +20,9 @@ pub fn advice(error: &anyhow::Error) -> Option<String> {
         }
         if let Some(error) = cause.downcast_ref::<meta::Error>() {
             return evaluation(error);
+        }
+        if let Some(error) = cause.downcast_ref::<baselines::Error>() {
+            return baseline(error);
         }
         cause.downcast_ref::<union::Error>().and_then(model)
     })
@@ -90,6 +93,19 @@ fn model(error: &union::Error) -> Option<String> {
                 .to_owned(),
         ),
         union::Error::File(error) => input(error),
+        _ => None,
+    }
+}
+
+fn baseline(error: &baselines::Error) -> Option<String> {
+    match error {
+        baselines::Error::OtherRun { .. } => {
+            Some("--overwrite starts anew and removes that checkpoint".to_owned())
+        }
+        baselines::Error::Setting { .. } => Some(
+            "--print-config explains all settings, and --config names a file of them".to_owned(),
+        ),
+        baselines::Error::File(error) => input(error),
         _ => None,
     }
 }

@@ -12,6 +12,8 @@
 //!   what its columns are.
 //! - [`mod@file`] is how all parts treat files of the user: an [`AtomicFile`] is complete or not
 //!   there. [`terminal`] keeps texts of users from being more than text.
+//! - `configuration` (feature `settings`) reads and writes settings as TOML files that explain
+//!   themselves.
 //! - [`split`] decides which stories are for training. [`rng`] gives random streams that belong to
 //!   an item and never to a thread.
 #![forbid(unsafe_code)]
@@ -23,6 +25,8 @@ struct Readme;
 
 mod absence;
 mod column;
+#[cfg(feature = "settings")]
+pub mod configuration;
 mod error;
 pub mod file;
 mod header;

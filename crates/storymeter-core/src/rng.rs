@@ -10,7 +10,7 @@
 //! published samples of every seed.
 
 pub use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// What a stream of random numbers is for.
 ///
@@ -177,11 +177,16 @@ impl CounterId {
     }
 }
 
+/// The numbers from 0 to `len - 1` in an order that follows from the generator.
+pub fn shuffled(len: usize, mut random: impl Rng) -> Vec<usize> {
+    let mut keys: Vec<(u64, usize)> = (0..len).map(|i| (random.next_u64(), i)).collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|(_, i)| i).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
-
-    use rand_chacha::rand_core::Rng;
 
     use super::*;
 

@@ -124,7 +124,7 @@ fn peak(cuda: &Cuda<bf16>) -> Result<f64, Box<dyn Error>> {
     let given = [Given { data: &weight, decays: false }, Given { data: &bias, decays: false }];
     let store = cuda.store(&given, &[0, 1])?;
     let x = cuda.upload(&random(2));
-    let map = Linear { weight: 0, bias: 1, inputs: n, outputs: n };
+    let map = Linear { weight: 0, bias: Some(1), inputs: n, outputs: n };
     let time = |count: usize| -> Result<f64, Box<dyn Error>> {
         let start = Instant::now();
         (0..count).for_each(|_| drop(cuda.linear(&store, map, &x, n)));

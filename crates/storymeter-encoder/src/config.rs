@@ -127,6 +127,13 @@ impl Config {
         let (names, defaults) = (&architecture.fields, &architecture.defaults);
         let heads = fields.size(names.heads, None)?;
         let hidden = fields.size(names.hidden, None)?;
+        if family == Family::Bert && fields.size("embedding_size", Some(hidden))? != hidden {
+            let problem = format!(
+                "word embeddings narrower than the {hidden} of the layers are \
+                                   not supported"
+            );
+            return Err(fields.error("embedding_size", problem));
+        }
         let rotary = architecture.positions == Positions::Rotary;
         let wide_heads = match rotary.then(|| fields.value("head_dim")).flatten() {
             Some(_) => Some(fields.size("head_dim", None)?),
@@ -170,8 +177,8 @@ impl Config {
             activation: activation(&fields, names.activation, defaults.activation)?,
             norm_eps: fields.share(names.norm_eps, defaults.norm_eps)? as f32,
             padding,
-            hidden_dropout: fields.share(names.hidden_dropout, 0.1)? as f32,
-            attention_dropout: fields.share(names.attention_dropout, 0.1)? as f32,
+            hidden_dropout: fields.share(names.hidden_dropout, defaults.dropout)? as f32,
+            attention_dropout: fields.share(names.attention_dropout, defaults.dropout)? as f32,
             rope: if rotary { Some(Rope::from_fields(&fields)?) } else { None },
             decoder: match architecture.decoder {
                 Some(_) => Some(decoder(&fields, hidden)?),
@@ -223,7 +230,23 @@ impl Config {
         self.wide_heads.unwrap_or(self.hidden / self.heads)
     }
 
-    /// Refuses an architecture that cannot be trained or stored: only encoders with a norm after
+    /// Refuses an architecture that cannot be trained: encoders such as BERT and causal language
+    /// models can.
+    #[cfg(feature = "train")]
+    pub(crate) fn check_trained(&self) -> Result<()> {
+        let architecture = self.family.architecture();
+        let blocks = &architecture.encoder;
+        if architecture.decoder.is_none() && (blocks.norm.is_some() || blocks.last_norm.is_some()) {
+            return Ok(());
+        }
+        Err(Error::Mismatch(format!(
+            "a model of the type {} cannot be trained; encoders such as BERT and causal language \
+             models can",
+            architecture.model_types[0]
+        )))
+    }
+
+    /// Refuses an architecture that cannot be stored as an encoder: only encoders with a norm after
     /// each part can.
     pub(crate) fn check_encoder(&self) -> Result<()> {
         let architecture = self.family.architecture();

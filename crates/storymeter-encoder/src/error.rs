@@ -66,6 +66,14 @@ pub enum Error {
         /// What is wrong with the file.
         problem: String,
     },
+    /// The file of an interrupted training run is damaged, or is another file.
+    #[error("{}: {problem}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The file of weights lacks a tensor that the configuration asks for.
     #[error(
         "{}: tensor {name}: is missing{}",

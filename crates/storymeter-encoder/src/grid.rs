@@ -66,8 +66,8 @@ impl Grid {
         let rounded =
             |tensor: usize, step| Rounded { tensor, width: layout.expected[tensor].1[1], step };
         let matrices = layout.layers.iter().flat_map(|layer| {
-            [layer.query, layer.key, layer.value, layer.output, layer.up, layer.down]
-                .map(|pair| pair.weight)
+            let own = [layer.query, layer.key, layer.value, layer.output, layer.up, layer.down];
+            own.into_iter().chain(layer.gate).map(|pair| pair.weight)
         });
         std::iter::once(rounded(layout.words, self.words))
             .chain(matrices.map(|tensor| rounded(tensor, self.layers)))

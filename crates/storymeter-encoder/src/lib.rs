@@ -60,6 +60,7 @@ mod file;
 mod grid;
 mod infer;
 mod kernel;
+mod label;
 mod model;
 mod parameters;
 mod product;
@@ -82,13 +83,14 @@ pub use grid::{Grid, Rounded};
 #[doc(hidden)]
 pub use kernel::measure;
 pub use kernel::{Activation, Isa};
+pub use label::{LabelParts, LabelWeights, LinearWeights};
 pub use model::{Device, Find, Head, Model, Outputs, Pooling, Precision, Run, States};
 pub use parameters::{Parameters, Tensor};
 pub use product::PackedRows;
 pub use random::Stream;
 pub use rope::{Rope, RopeScaling};
 pub use source::Tensors;
-pub use tokenizer::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES, Token, Tokenizer};
+pub use tokenizer::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES, TextPair, Token, Tokenizer};
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

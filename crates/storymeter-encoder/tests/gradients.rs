@@ -1,80 +1,24 @@
 //! Compares the gradient of every operation with finite differences, and that of the whole loss
 //! with PyTorch.
 
+mod differences;
 mod loss;
 
+use differences::{check, gradients, numbers, store, with_gradients};
 use loss::{head_tensors, learn};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use storymeter_encoder::train::{
-    AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, Given, LabelLoss, Linear,
-    Network, Norm, Optimiser, Part, TableRows, Tables, warm_up_then_linear,
+    AdamW, Attention, Backend, Cpu, CpuStore, Dropout, ForwardOptions, LabelLoss, Linear, Network,
+    Norm, Optimiser, TableRows, Tables, warm_up_then_linear,
 };
 use storymeter_encoder::{
     Activation, Batch, Config, Error, Isa, Model, Outputs, Parameters, Precision, Stream, Tensor,
     load_parameters,
 };
 
-/// Compares the derivative along random directions with the difference of two values close by.
-///
-/// `f` is a function of several inputs, and `gradients` are those of `sum(cotangent * f)`.
-fn check(
-    name: &str,
-    inputs: &[Vec<f32>],
-    f: impl Fn(&[Vec<f32>]) -> Vec<f32>,
-    gradients: impl Fn(&[Vec<f32>], &[f32]) -> Vec<Vec<f32>>,
-) {
-    let cotangent = numbers(f(inputs).len(), 99);
-    let value = |inputs: &[Vec<f32>]| -> f64 {
-        f(inputs).iter().zip(&cotangent).map(|(v, c)| f64::from(*v) * f64::from(*c)).sum()
-    };
-    let found = gradients(inputs, &cotangent);
-    assert_eq!(found.len(), inputs.len(), "{name}: a gradient an input");
-    for (place, gradient) in found.iter().enumerate() {
-        for seed in 0..3 {
-            let direction = numbers(inputs[place].len(), 1000 + seed);
-            let moved = |size: f32| {
-                let mut inputs = inputs.to_vec();
-                inputs[place].iter_mut().zip(&direction).for_each(|(x, d)| *x += size * d);
-                value(&inputs)
-            };
-            // Two step sizes cancel the third-order term of the differences (Richardson).
-            let difference = |size: f32| (moved(size) - moved(-size)) / (2.0 * f64::from(size));
-            let expected = (4.0 * difference(0.005) - difference(0.01)) / 3.0;
-            let got: f64 =
-                gradient.iter().zip(&direction).map(|(g, d)| f64::from(*g) * f64::from(*d)).sum();
-            let scale: f64 = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
-            assert!(
-                (got - expected).abs() < 2e-3 * scale.max(0.1),
-                "{name}, input {place}: {got} but the difference is {expected} (norm {scale})"
-            );
-        }
-    }
-}
-
-fn numbers(count: usize, seed: u64) -> Vec<f32> {
-    let stream = Stream::new(seed);
-    (0..count as u64).map(|i| 0.7 * stream.normal(i)).collect()
-}
-
-/// Puts tensors into the store of a network.
-fn store(cpu: &Cpu, tensors: &[Vec<f32>]) -> CpuStore {
-    let given: Vec<Given<'_>> = tensors.iter().map(|data| Given { data, decays: true }).collect();
-    cpu.store(&given, &(0..tensors.len()).collect::<Vec<_>>()).unwrap()
-}
-
-/// All gradients of a store of `count` tensors.
-fn gradients(cpu: &Cpu, store: &CpuStore, count: usize) -> Vec<Vec<f32>> {
-    (0..count).map(|tensor| cpu.read(store, Part::Gradients, tensor).unwrap()).collect()
-}
-
-/// `first`, then the gradients of the store's tensors.
-fn with_gradients(cpu: &Cpu, store: &CpuStore, count: usize, first: Vec<f32>) -> Vec<Vec<f32>> {
-    std::iter::once(first).chain(gradients(cpu, store, count)).collect()
-}
-
-const LINEAR: Linear = Linear { weight: 0, bias: 1, inputs: 9, outputs: 35 };
+const LINEAR: Linear = Linear { weight: 0, bias: Some(1), inputs: 9, outputs: 35 };
 
 #[test]
 fn linear() {
@@ -124,7 +68,7 @@ fn linear_with_activations() {
 #[test]
 fn sum_and_layer_norm_with_and_without_dropout() {
     let cpu = Cpu::default();
-    let norm = Norm { gain: 0, shift: 1, width: 19, eps: 1e-5 };
+    let norm = Norm { gain: 0, shift: Some(1), width: 19, eps: 1e-5 };
     let inputs = [numbers(70 * 19, 1), numbers(70 * 19, 4), numbers(19, 2), numbers(19, 3)];
     for rate in [0.0, 0.3] {
         let dropout = Dropout { rate, stream: Stream::new(8) };
@@ -149,7 +93,8 @@ fn sum_and_layer_norm_with_and_without_dropout() {
 #[test]
 fn projection() {
     let cpu = Cpu::default();
-    let maps = [0, 2, 4].map(|weight| Linear { weight, bias: weight + 1, inputs: 9, outputs: 9 });
+    let maps =
+        [0, 2, 4].map(|weight| Linear { weight, bias: Some(weight + 1), inputs: 9, outputs: 9 });
     let tensors = (0..6).map(|i| numbers(if i % 2 == 0 { 81 } else { 9 }, 10 + i));
     let inputs: Vec<Vec<f32>> = std::iter::once(numbers(13 * 9, 1)).chain(tensors).collect();
     check(
@@ -166,15 +111,15 @@ fn projection() {
 }
 
 #[test]
-fn attention_with_and_without_relative_bias_and_dropout() {
+fn attention_with_and_without_mask_relative_bias_and_dropout() {
     let cpu = Cpu::default();
     let (heads, width) = (2, 10);
     // One story has a single token, one has none.
     let bounds = vec![0, 7, 7, 8, 20];
     for rate in [0.0, 0.3] {
         let dropout = Dropout { rate, stream: Stream::new(8) };
-        for relative in [None, Some(0)] {
-            let shape = Attention { heads, width, longest: 16, relative, dropout };
+        for (relative, causal) in [(None, false), (Some(0), false), (None, true), (Some(0), true)] {
+            let shape = Attention { heads, width, longest: 16, causal, relative, dropout };
             let mut inputs =
                 vec![numbers(20 * width, 1), numbers(20 * width, 2), numbers(20 * width, 3)];
             inputs.extend(relative.map(|_| numbers(8 * heads, 4)));
@@ -198,7 +143,7 @@ fn attention_with_and_without_relative_bias_and_dropout() {
 fn embedding() {
     let cpu = Cpu::default();
     let tables = Tables { words: 0, positions: 1, segments: Some(2) };
-    let norm = Norm { gain: 3, shift: 4, width: 6, eps: 1e-5 };
+    let norm = Norm { gain: 3, shift: Some(4), width: 6, eps: 1e-5 };
     let dropout = Dropout { rate: 0.2, stream: Stream::new(8) };
     let inputs =
         [numbers(4 * 6, 1), numbers(3 * 6, 2), numbers(2 * 6, 3), numbers(6, 4), numbers(6, 5)];
@@ -243,7 +188,7 @@ fn dropout_keeps_the_mean_and_repeats_itself() {
     let cpu = Cpu::default();
     let dropout = Dropout { rate: 0.25, stream: Stream::new(3) };
     let store = store(&cpu, &[vec![1.0; 100], vec![0.0; 100]]);
-    let norm = Norm { gain: 0, shift: 1, width: 100, eps: 1e-5 };
+    let norm = Norm { gain: 0, shift: Some(1), width: 100, eps: 1e-5 };
     let [x, _] = cpu.add_norm(&store, norm, vec![1.0; 40_000], &vec![0.0; 40_000], dropout);
     let dropped = x.iter().filter(|x| **x == 0.0).count();
     assert!((9_600..10_400).contains(&dropped), "{dropped} of 40000 dropped at 0.25");
@@ -256,7 +201,7 @@ fn dropout_keeps_the_mean_and_repeats_itself() {
 fn losses() {
     let cpu = Cpu::default();
     let (targets, weights) = (vec![4, 0, 18], vec![1.0, 0.5, 2.0]);
-    let map = Linear { weight: 0, bias: 1, inputs: 7, outputs: 19 };
+    let map = Linear { weight: 0, bias: Some(1), inputs: 7, outputs: 19 };
     let loss = |cpu: &Cpu, store: &mut CpuStore| vec![cpu.take_losses(store).unwrap()[2] as f32];
     let scaled = |list: Vec<Vec<f32>>, by: f32| -> Vec<Vec<f32>> {
         list.into_iter().map(|numbers| numbers.iter().map(|x| x * by).collect()).collect()

@@ -58,3 +58,23 @@ fn difficult_texts_have_hugging_faces_tokens() {
     assert_eq!(special, (Some(1), Some(2), Some(2), Some(0)));
     assert_eq!(tokenizer.start(), None);
 }
+
+#[cfg(feature = "train")]
+#[test]
+fn the_tokeniser_is_the_same_after_it_was_written_as_a_file_of_hugging_face() {
+    use storymeter_encoder::Tokenizer;
+
+    let Some(opened) = smollm2() else { return };
+    let config = Config::from_fields(opened.config.clone(), PathBuf::from("smollm2")).unwrap();
+    let files = opened.tokenizer.files(&config).unwrap();
+    let given: Vec<(&str, &[u8])> = files.iter().map(|(n, b)| (&n[..], &b[..])).collect();
+    let tokenizer = Tokenizer::from_files(&given, Path::new("written"), &config).unwrap();
+    let json: Value =
+        serde_json::from_str(include_str!("fixtures/bpe/smollm2.json")).expect("a fixture");
+    for row in json["texts"].as_array().unwrap() {
+        let text = row["text"].as_str().unwrap();
+        let ids: Vec<u32> = serde_json::from_value(row["ids"].clone()).unwrap();
+        assert_eq!(tokenizer.encode(text, usize::MAX), (ids, 0), "{text:?}");
+    }
+    assert_eq!((tokenizer.bos(), tokenizer.eos(), tokenizer.start()), (Some(1), Some(2), None));
+}

@@ -6,7 +6,7 @@ use rand_chacha::rand_core::Rng;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use storymeter_core::Story;
-use storymeter_core::rng::StreamId;
+use storymeter_core::rng::{StreamId, shuffled};
 use storymeter_core::split::{Split, assign};
 use storymeter_encoder::{Device, Model};
 use storymeter_neural::ruber::{Pool, Reading, pooled};
@@ -165,13 +165,6 @@ impl Vectors {
             pairs.iter().flat_map(|pair| row(&self.continuations, pair.continuation)).collect();
         (contexts, continuations, pairs.iter().map(|pair| pair.is_true).collect())
     }
-}
-
-/// The numbers below `len` in a random order.
-pub(super) fn shuffled(len: usize, mut random: impl Rng) -> Vec<usize> {
-    let mut keys: Vec<(u64, usize)> = (0..len).map(|at| (random.next_u64(), at)).collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|(_, at)| at).collect()
 }
 
 /// The SHA-256 of the prompts and texts of stories.

@@ -10,6 +10,7 @@ use storymeter_core::{AtomicFile, Error as FileError, Place};
 use storymeter_encoder::TOKENIZER_FILES;
 use storymeter_neural::ruber::{CARD, Card, HEAD, Head};
 
+use crate::folder::written;
 use crate::{Error, Result};
 
 const CONFIG: &str = "config.json";
@@ -90,12 +91,4 @@ pub(super) fn save(folder: &Path, encoder: &[PathBuf], card: Card, head: &Head) 
         }
         Ok(card.commit()?)
     })
-}
-
-/// Writes a temporary file with this content. It gets its name when it is committed.
-fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
-    let mut file = AtomicFile::create(path)?;
-    let done = file.write_all(bytes).and_then(|()| file.flush());
-    done.map_err(|e| FileError::io(Place::file(path), e))?;
-    Ok(file)
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use storymeter::baselines::folder::RECORD;
 use storymeter::baselines::ruber;
 use storymeter::core::Error;
 use storymeter::core::file::{FolderLock, distinct};
@@ -64,9 +65,14 @@ impl ModelFolder {
     }
 }
 
+/// The files that only the baselines have: the record of their training, and those of byte-level
+/// tokenisers.
+const MORE_FILES: [&str; 4] = [RECORD, "vocab.json", "merges.txt", "added_tokens.json"];
+
 /// The files that a model in this folder can have. Other files beside them are not read with it.
 pub fn files_of(folder: &Path) -> Vec<PathBuf> {
     let more = ruber::FILES.iter().filter(|name| !MODEL_FILES.contains(name));
+    let more = more.chain(MORE_FILES.iter().filter(|name| !ruber::FILES.contains(name)));
     MODEL_FILES.iter().chain(more).map(|name| folder.join(name)).collect()
 }
 

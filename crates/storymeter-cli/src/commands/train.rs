@@ -3,6 +3,9 @@
 //! Here are the arguments, and what all kinds of model share: the check of the output folder, and
 //! reading the stories. Each kind has a file of its own.
 
+mod bleurt;
+mod fine_tuned;
+mod language_model;
 mod log;
 mod ruber;
 #[cfg(feature = "cuda")]
@@ -50,7 +53,9 @@ Examples:
   storymeter train --stories stories.tsv --init bert --preset paper \\
       --antonyms conceptnet_antonym.txt --keywords entity_vocab_roc.txt -o model
   storymeter train --stories stories.tsv --init bert --config paper.toml --device cuda -o model
-  storymeter train --kind ruber --stories stories.tsv --init bert -o ruber")]
+  storymeter train --kind ruber --stories stories.tsv --init bert -o ruber
+  storymeter train --kind bleurt --rated rated.jsonl --init bleurt-base-128 -o bleurt
+  storymeter train --kind language-model --stories stories.tsv --init gpt2 -o gpt2-stories")]
 pub struct TrainArgs {
     /// What to train
     #[arg(long, value_name = "KIND", default_value = "union")]
@@ -71,8 +76,14 @@ pub struct TrainArgs {
     /// from
     #[arg(long, value_name = "FILE", num_args = 1..)]
     rated: Vec<PathBuf>,
+    /// A file of references for --rated, with one reference per story, in the order of the stories.
+    /// The option may be given several times for several references per story
+    #[arg(long, value_name = "FILE")]
+    references: Vec<PathBuf>,
     /// The encoder to start from: a folder in the layout of Hugging Face (config.json,
-    /// model.safetensors, and tokenizer.json or vocab.txt) with a BERT, MiniLM, DistilBERT or MPNet
+    /// model.safetensors, and tokenizer.json or vocab.txt) with a BERT, MiniLM, DistilBERT or
+    /// MPNet. --kind language-model starts from a GPT-2, Llama, Mistral or Qwen 2 in such a folder
+    /// or in a GGUF file
     #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
     init: Option<PathBuf>,
     /// The folder for the model. It is created if it does not exist
@@ -165,6 +176,10 @@ enum Kind {
     /// RUBER-BERT, which compares a story with its reference and with its context, for the metric
     /// ruber
     Ruber,
+    /// BLEURT, which learns human ratings of stories beside their references, for the metric bleurt
+    Bleurt,
+    /// A causal language model, fine-tuned on stories, for the metric perplexity
+    LanguageModel,
 }
 
 impl Kind {
@@ -173,6 +188,7 @@ impl Kind {
         match self {
             Self::Union | Self::DisScore => "storymeter.json",
             Self::Ruber => storymeter::baselines::ruber::LAST_FILE,
+            Self::Bleurt | Self::LanguageModel => storymeter::baselines::folder::RECORD,
         }
     }
 
@@ -217,20 +233,25 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     match args.kind {
         Kind::Union | Kind::DisScore => union::run(args, common),
         Kind::Ruber => ruber::run(args, common),
+        Kind::Bleurt => bleurt::run(args, common),
+        Kind::LanguageModel => language_model::run(args, common),
     }
 }
 
 /// Refuses options that the kind of model does not have, so that none is ignored in silence.
 fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
     // Each option that some kinds lack, whether it was given, and the kinds that have it.
-    let options: [(&str, bool, &[Kind]); 14] = [
-        ("--stories", !args.stories.is_empty(), &[Kind::Union, Kind::DisScore, Kind::Ruber]),
+    const FINE_TUNED: &[Kind] = &[Kind::Union, Kind::DisScore, Kind::Bleurt, Kind::LanguageModel];
+    const ON_STORIES: &[Kind] = &[Kind::Union, Kind::DisScore, Kind::Ruber, Kind::LanguageModel];
+    let options: [(&str, bool, &[Kind]); 15] = [
+        ("--stories", !args.stories.is_empty(), ON_STORIES),
         ("--machine", !args.machine.is_empty(), &[Kind::DisScore]),
-        ("--rated", !args.rated.is_empty(), &[]),
-        ("--resume", args.resume, &[Kind::Union, Kind::DisScore]),
+        ("--rated", !args.rated.is_empty(), &[Kind::Bleurt]),
+        ("--references", !args.references.is_empty(), &[Kind::Bleurt]),
+        ("--resume", args.resume, FINE_TUNED),
         ("--preset", args.preset.is_some(), &[Kind::Union, Kind::DisScore]),
-        ("--devices", args.devices != [0], &[Kind::Union, Kind::DisScore, Kind::Ruber]),
-        ("--precision", args.precision.is_some(), &[Kind::Union, Kind::DisScore]),
+        ("--devices", args.devices != [0], Kind::value_variants()),
+        ("--precision", args.precision.is_some(), FINE_TUNED),
         ("--antonyms", args.lexicon.antonyms.is_some(), &[Kind::Union]),
         ("--more-antonyms", args.lexicon.more_antonyms.is_some(), &[Kind::Union]),
         ("--keywords", args.lexicon.keywords.is_some(), &[Kind::Union]),
@@ -272,6 +293,7 @@ fn take_output(
         bail!("--log {}: the model has a file of this name; name another file", log.display());
     }
     let stories = args.stories.iter().chain(&args.machine).chain(&args.rated);
+    let stories = stories.chain(&args.references);
     let stories = stories.chain(&args.config).map(PathBuf::as_path);
     let files: Vec<&Path> = stories.chain(args.lexicon.files()).collect();
     file::named_once(&files)?;

@@ -21,15 +21,46 @@ struct Relative {
     buckets: usize,
 }
 
-/// The width of the heads if attention has a version on tensor cores for it.
-fn on_tensor_cores<N: Number>(attention: Attention) -> Option<usize> {
-    let width = attention.width / attention.heads;
-    (N::HALF && (width == 32 || width == 64)).then_some(width)
+/// The kernels of attention: forward, and the gradients of queries and of keys and values.
+struct Kernels {
+    names: [&'static str; 3],
+    /// Whether they are the plain ones, which need shared memory.
+    plain: bool,
 }
 
-/// The bytes of shared memory of the plain attention kernels.
-fn plain_shared(attention: Attention, buckets: usize) -> usize {
-    4 * (8 * attention.longest + 4 * buckets)
+impl Kernels {
+    /// Those on tensor cores if there are any for this format and width of heads.
+    fn of<N: Number>(attention: Attention) -> Kernels {
+        let width = attention.width / attention.heads;
+        let names = match (N::HALF, width, attention.causal) {
+            (true, 32, false) => {
+                ["attention_mma_32", "attention_d_query_mma_32", "attention_d_key_value_mma_32"]
+            }
+            (true, 64, false) => {
+                ["attention_mma_64", "attention_d_query_mma_64", "attention_d_key_value_mma_64"]
+            }
+            (true, 32, true) => [
+                "attention_mma_causal_32",
+                "attention_d_query_mma_causal_32",
+                "attention_d_key_value_mma_causal_32",
+            ],
+            (true, 64, true) => [
+                "attention_mma_causal_64",
+                "attention_d_query_mma_causal_64",
+                "attention_d_key_value_mma_causal_64",
+            ],
+            _ => {
+                let names = ["attention", "attention_d_query", "attention_d_key_value"];
+                return Kernels { names, plain: true };
+            }
+        };
+        Kernels { names, plain: false }
+    }
+
+    /// The bytes of shared memory that a block needs.
+    fn shared(&self, stories: &Stories, buckets: usize) -> usize {
+        if self.plain { 4 * (8 * stories.longest + 4 * buckets) } else { 0 }
+    }
 }
 
 impl<N: Number> Cuda<N> {
@@ -93,14 +124,11 @@ impl<N: Number> Cuda<N> {
             return (out, Numbers(sums));
         }
         let relative = self.relative(store, attention);
-        let (name, shared) = match on_tensor_cores::<N>(attention) {
-            Some(32) => ("attention_mma_32", 0),
-            Some(_) => ("attention_mma_64", 0),
-            None => ("attention", plain_shared(attention, 0)),
-        };
+        let kernels = Kernels::of::<N>(attention);
+        let ([name, ..], shared) = (kernels.names, kernels.shared(stories, 0));
         // SAFETY: `projected` has three parts of `width` numbers for each row of the tiles, `out`
         // one part and `sums` one number per head. No story is longer than `longest`, for which
-        // table and shared memory are made.
+        // the table is made, nor than the longest one, for which the shared memory is.
         unsafe {
             launch!(
                 device,
@@ -109,7 +137,7 @@ impl<N: Number> Cuda<N> {
                 projected.0.0.first(3 * stories.rows * width),
                 stories.tiles_at(),
                 relative.table_at,
-                Shape::from(attention),
+                Shape::new(attention, stories),
                 out.0.first(stories.rows * width),
                 sums.first(stories.rows * heads)
             );
@@ -136,7 +164,7 @@ impl<N: Number> Cuda<N> {
         if device.failed() {
             return Projected(d);
         }
-        let shape = Shape::from(attention);
+        let shape = Shape::new(attention, stories);
         let delta: Buffer<f32> = device.alloc(stats);
         let size = Size::of(stats, 128);
         let (rows, d_y, delta_at) = (word(stories.rows), d_out.0.first(all), delta.first(stats));
@@ -147,14 +175,9 @@ impl<N: Number> Cuda<N> {
         let relative = self.relative(store, attention);
         let buckets = relative.buckets;
         let partial: Buffer<f32> = device.alloc(stories.tiles * heads * buckets);
-        let (of_query, of_key_value, shared) = match on_tensor_cores::<N>(attention) {
-            Some(32) => ("attention_d_query_mma_32", "attention_d_key_value_mma_32", 0),
-            Some(_) => ("attention_d_query_mma_64", "attention_d_key_value_mma_64", 0),
-            None => {
-                let shared = plain_shared(attention, buckets);
-                ("attention_d_query", "attention_d_key_value", shared)
-            }
-        };
+        let kernels = Kernels::of::<N>(attention);
+        let ([_, of_query, of_key_value], shared) =
+            (kernels.names, kernels.shared(stories, buckets));
         let size = Size::blocks(stories.tiles, heads, 128, shared);
         let (qkv, d_at) = (projected.0.0.first(3 * all), d.0.first(3 * all));
         let (tiles, table, bucket_of) = (stories.tiles_at(), relative.table_at, relative.bucket_of);

@@ -10,8 +10,8 @@ use crate::error::DeviceError;
 use crate::grid::Rounded;
 use crate::kernel::Activation;
 use crate::train::{
-    AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, TableRows,
-    Tables,
+    AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, Rotary,
+    TableRows, Tables,
 };
 
 /// The rows whose logits over a whole vocabulary are in memory at one time.
@@ -123,6 +123,7 @@ impl<N: Number> Backend for Cuda<N> {
         let kinds_bound = kinds.as_ref().map_or(1, |kinds| kinds.bound);
         self.check_norm(width);
         let (sum, out) = (self.alloc(rows * width), self.alloc(rows * width));
+        let Some(shift) = self.shift(norm) else { return [sum, out] };
         let table = |tensor, bound: usize| store.weight(tensor, bound * width).first(bound * width);
         // SAFETY: there is an id and a place for each of `rows` rows, and the tables have all rows
         // that these name; the segments, if they are not 0, have all rows that `kinds` names, or
@@ -140,7 +141,7 @@ impl<N: Number> Backend for Cuda<N> {
                 tables.segments.map_or(0, |segments| table(segments, kinds_bound)),
                 kinds.as_ref().map_or(0, Lookups::rows),
                 table(norm.gain, 1),
-                table(norm.shift, 1),
+                table(shift, 1),
                 norm.eps,
                 sum.0.first(rows * width),
                 out.0.first(rows * width),
@@ -163,7 +164,8 @@ impl<N: Number> Backend for Cuda<N> {
         dropout: Dropout,
     ) {
         let drops = (dropout, Dropout::none());
-        let d = self.norm_backward(store, norm, (sum, &d_out, None), drops);
+        let Some(shift) = self.shift(norm) else { return };
+        let d = self.through_norm(store, (norm, shift), (sum, &d_out, None), drops);
         let (device, width) = (self.device(), norm.width);
         let segments = tables.segments.zip(rows.segments.as_ref());
         let tables_and_rows = [(tables.words, &rows.words), (tables.positions, &rows.positions)];
@@ -186,6 +188,11 @@ impl<N: Number> Backend for Cuda<N> {
         residual: &Numbers<N>,
         dropout: Dropout,
     ) -> [Numbers<N>; 2] {
+        let Some(shift) = norm.shift else {
+            let sum = self.add(branch, residual, dropout);
+            let out = self.norm(store, norm, &sum);
+            return [sum, out];
+        };
         let (rows, width) = (branch.0.len() / norm.width, norm.width);
         self.check_norm(width);
         let out = self.alloc(branch.0.len());
@@ -200,7 +207,7 @@ impl<N: Number> Backend for Cuda<N> {
                 branch.0.first(all),
                 residual.0.first(all),
                 store.weight(norm.gain, width).first(width),
-                store.weight(norm.shift, width).first(width),
+                store.weight(shift, width).first(width),
                 norm.eps,
                 out.0.first(all),
                 word(rows),
@@ -219,10 +226,81 @@ impl<N: Number> Backend for Cuda<N> {
         d_out: &Numbers<N>,
         dropout: Dropout,
     ) -> [Numbers<N>; 2] {
+        let Some(shift) = norm.shift else {
+            let mut d_residual = self.zeros(sum.0.len());
+            self.norm_backward(store, norm, sum, d_out, &mut d_residual);
+            let d_branch = self.dropped(&d_residual, dropout);
+            return [d_residual, d_branch];
+        };
         let d_branch = self.alloc(sum.0.len());
         let from = (sum, d_out, Some(&d_branch));
-        let d_residual = self.norm_backward(store, norm, from, (Dropout::none(), dropout));
+        let d_residual = self.through_norm(store, (norm, shift), from, (Dropout::none(), dropout));
         [d_residual, d_branch]
+    }
+
+    fn embed_plain(
+        &self,
+        store: &CudaStore<N>,
+        tables: (usize, Option<usize>),
+        width: usize,
+        rows: &TableRows<Lookups>,
+        dropout: Dropout,
+    ) -> Numbers<N> {
+        self.embed_words(store, tables, width, rows, dropout)
+    }
+
+    fn embed_plain_backward(
+        &self,
+        store: &mut CudaStore<N>,
+        (words, positions): (usize, Option<usize>),
+        width: usize,
+        rows: &TableRows<Lookups>,
+        d_out: Numbers<N>,
+        dropout: Dropout,
+    ) {
+        let d = self.dropped(&d_out, dropout);
+        let positions = positions.map(|table| (table, &rows.positions));
+        for (table, rows) in [(words, &rows.words)].into_iter().chain(positions) {
+            let to = store.gradient(self.device(), table, rows.bound * width);
+            self.scatter_gradients(&d, rows, to, width);
+        }
+    }
+
+    fn norm(&self, store: &CudaStore<N>, norm: Norm, x: &Numbers<N>) -> Numbers<N> {
+        self.norm_plain(store, norm, x)
+    }
+
+    fn norm_backward(
+        &self,
+        store: &mut CudaStore<N>,
+        norm: Norm,
+        x: &Numbers<N>,
+        d_out: &Numbers<N>,
+        d_x: &mut Numbers<N>,
+    ) {
+        self.norm_plain_backward(store, norm, x, d_out, d_x);
+    }
+
+    fn add(&self, branch: Numbers<N>, residual: &Numbers<N>, dropout: Dropout) -> Numbers<N> {
+        self.add_dropped(&branch, Some(residual), dropout)
+    }
+
+    fn dropped(&self, x: &Numbers<N>, dropout: Dropout) -> Numbers<N> {
+        self.add_dropped(x, None, dropout)
+    }
+
+    fn gated(&self, gate: &Numbers<N>, up: &Numbers<N>, activation: Activation) -> Numbers<N> {
+        self.gated_product(gate, up, activation)
+    }
+
+    fn gated_backward(
+        &self,
+        gate: &Numbers<N>,
+        up: &Numbers<N>,
+        activation: Activation,
+        d_out: &Numbers<N>,
+    ) -> [Numbers<N>; 2] {
+        self.gated_product_backward(gate, up, activation, d_out)
     }
 
     fn linear(&self, store: &CudaStore<N>, map: Linear, x: &Numbers<N>, rows: usize) -> Numbers<N> {
@@ -242,8 +320,7 @@ impl<N: Number> Backend for Cuda<N> {
         let (d_x, d_y) = (self.alloc(rows * map.inputs), d_out.0.view());
         let to_input = (d_x.0.view(), false);
         self.backward(store, map, (x.0.view(), rows), (d_y, map.outputs), to_input);
-        let to = store.gradient(self.device(), map.bias, map.outputs);
-        self.column_sums((d_y, rows), map.outputs, None, to);
+        self.bias_backward(store, map, (d_y, rows), map.outputs);
         d_x
     }
 
@@ -280,8 +357,16 @@ impl<N: Number> Backend for Cuda<N> {
         d_x: &mut Numbers<N>,
     ) {
         let d_y = d_out.0.view();
-        let to = store.gradient(self.device(), map.bias, map.outputs);
         let before = Some((before.0.view(), activation));
+        // The gradient goes through the activation even where there is no bias to sum it up for.
+        let nowhere: Buffer<f32>;
+        let to = match map.bias {
+            Some(bias) => store.gradient(self.device(), bias, map.outputs),
+            None => {
+                nowhere = self.device().zeros(map.outputs);
+                nowhere.view()
+            }
+        };
         self.column_sums((d_y, rows), map.outputs, before, to);
         let to_input = (d_x.0.view(), true);
         self.backward(store, map, (x.0.view(), rows), (d_y, map.outputs), to_input);
@@ -319,8 +404,27 @@ impl<N: Number> Backend for Cuda<N> {
         let (map, d_y) = (one_map(maps), d.0.0.view());
         let to_input = (d_x.0.view(), true);
         self.backward(store, map, (x.0.view(), rows), (d_y, map.outputs), to_input);
-        let to = store.gradient(self.device(), map.bias, map.outputs);
-        self.column_sums((d_y, rows), map.outputs, None, to);
+        self.bias_backward(store, map, (d_y, rows), map.outputs);
+    }
+
+    fn turn(
+        &self,
+        rotary: Rotary,
+        projected: Projected<N>,
+        angles: &Numbers<f32>,
+        places: &Lookups,
+    ) -> Projected<N> {
+        self.turn_heads(rotary, &projected, angles, places)
+    }
+
+    fn turn_backward(
+        &self,
+        rotary: Rotary,
+        d: Projected<N>,
+        angles: &Numbers<f32>,
+        places: &Lookups,
+    ) -> Projected<N> {
+        self.turn_heads_back(rotary, &d, angles, places)
     }
 
     fn attention(
@@ -442,8 +546,7 @@ impl<N: Number> Backend for Cuda<N> {
                 );
             }
             self.backward(store, map, (x, part), (logits, stride), (d_x, false));
-            let to = store.gradient(device, map.bias, outputs);
-            self.column_sums((logits, part), stride, None, to);
+            self.bias_backward(store, map, (logits, part), stride);
         }
         self.sum_losses(store, &losses, loss);
         d_x
@@ -464,6 +567,10 @@ impl<N: Number> Backend for Cuda<N> {
         let (device, Linear { inputs, outputs, .. }) = (self.device(), map);
         self.check_width(inputs);
         let d_x = self.alloc(rows * inputs);
+        let Some(bias) = map.bias else {
+            device.fail(DeviceError::Unsupported("needs a bias for every label".into()));
+            return d_x;
+        };
         let count = rows * outputs;
         let (losses, d_logits): (Buffer<f32>, Buffer<f32>) =
             (device.alloc(count), device.alloc(count));
@@ -479,7 +586,7 @@ impl<N: Number> Backend for Cuda<N> {
                 Size::of(rows * 32, 256),
                 x_at,
                 store.weight(map.weight, outputs * inputs).first(outputs * inputs),
-                store.weight(map.bias, outputs).first(outputs),
+                store.weight(bias, outputs).first(outputs),
                 labels.0.first(count),
                 weights.0.first(count),
                 height,
@@ -493,7 +600,7 @@ impl<N: Number> Backend for Cuda<N> {
         }
         let weight_numbers = outputs * inputs;
         let d_weight = store.gradient(device, map.weight, weight_numbers).first(weight_numbers);
-        let d_bias = store.gradient(device, map.bias, outputs).first(outputs);
+        let d_bias = store.gradient(device, bias, outputs).first(outputs);
         let size = Size::blocks(inputs.div_ceil(32), outputs, 256, 0);
         // SAFETY: `x` and `d_logits` are as above, and the gradients have the map's shapes.
         unsafe {

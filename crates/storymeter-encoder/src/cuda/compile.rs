@@ -78,6 +78,7 @@ const FLOATS: &[&str] = &[
     include_str!("kernels/prelude.cu"),
     include_str!("kernels/activations.cu"),
     include_str!("kernels/rows.cu"),
+    include_str!("kernels/pre_norm.cu"),
     include_str!("kernels/round.cu"),
     include_str!("kernels/convert.cu"),
     include_str!("kernels/losses.cu"),

@@ -152,13 +152,15 @@ pub(super) struct Shape {
     head_width: u32,
     longest: u32,
     scale: f32,
+    causal: u32,
+    room: u32,
     drop: Drop,
 }
 
 impl Argument for Shape {}
 
-impl From<Attention> for Shape {
-    fn from(attention: Attention) -> Shape {
+impl Shape {
+    pub(super) fn new(attention: Attention, stories: &Stories) -> Shape {
         let head_width = attention.width / attention.heads;
         Shape {
             heads: word(attention.heads),
@@ -166,6 +168,8 @@ impl From<Attention> for Shape {
             head_width: word(head_width),
             longest: word(attention.longest),
             scale: 1.0 / (head_width as f32).sqrt(),
+            causal: u32::from(attention.causal),
+            room: word(stories.longest),
             drop: attention.dropout.into(),
         }
     }

@@ -32,6 +32,7 @@ mod model;
 mod nccl;
 mod open;
 mod pieces;
+mod pre_norm;
 mod store;
 
 use crate::Result;
@@ -46,6 +47,16 @@ pub use encoder::{CudaEncoder, Pending, Vectors};
 pub use inputs::{Indices, Lookups, Projected, Stories};
 pub use nccl::{Nccl, NcclId};
 pub use store::CudaStore;
+
+/// The precision of activations in training on a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Activations {
+    /// bf16, which is several times as fast.
+    #[default]
+    Bf16,
+    /// Single precision.
+    F32,
+}
 
 /// The format of activations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

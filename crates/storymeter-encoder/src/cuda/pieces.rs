@@ -63,6 +63,15 @@ impl<N: Number> Cuda<N> {
         }
     }
 
+    /// The shift of a layer norm. Makes the device fail if the norm is an RMS norm.
+    pub(super) fn shift(&self, norm: Norm) -> Option<usize> {
+        if norm.shift.is_none() {
+            let problem = "has no kernel for embeddings with an RMS norm";
+            self.device().fail(DeviceError::Unsupported(problem.into()));
+        }
+        norm.shift
+    }
+
     /// `y = x w^T + b`, where the rows of `y` are `stride` numbers apart.
     pub(super) fn forward(
         &self,
@@ -75,7 +84,7 @@ impl<N: Number> Cuda<N> {
         let device = self.device();
         let weight = Matrix::new(store.active(map.weight, inputs * outputs), inputs);
         let matrices = [weight, Matrix::new(x, inputs), Matrix::new(y, stride)];
-        let bias = Some(store.active(map.bias, outputs));
+        let bias = map.bias.map(|bias| store.active(bias, outputs));
         let extent = Extent { rows, inputs, outputs };
         device.gemm.product(device, Which::Forward, extent, matrices, false, bias);
     }
@@ -98,6 +107,20 @@ impl<N: Number> Cuda<N> {
         let gradient = Matrix::new(store.gradient(device, map.weight, inputs * outputs), inputs);
         let matrices = [Matrix::new(x, inputs), d_y, gradient];
         device.gemm.product::<N>(device, Which::Weight, extent, matrices, true, None);
+    }
+
+    /// Adds the gradient of the bias of a linear map, if it has one.
+    pub(super) fn bias_backward(
+        &self,
+        store: &mut CudaStore<N>,
+        map: Linear,
+        (d_y, rows): (View<'_, N>, usize),
+        stride: usize,
+    ) {
+        if let Some(bias) = map.bias {
+            let to = store.gradient(self.device(), bias, map.outputs);
+            self.column_sums((d_y, rows), stride, None, to);
+        }
     }
 
     /// Adds the sums of the first columns of `x` (rows of `stride` numbers) to `to`, which has one
@@ -158,10 +181,10 @@ impl<N: Number> Cuda<N> {
     /// Layer norm backward: the gradient of the sum that was normalised. With `d_branch`, that
     /// sum's gradient through the second dropout goes there.
     #[expect(unsafe_code, reason = "launches a kernel")]
-    pub(super) fn norm_backward(
+    pub(super) fn through_norm(
         &self,
         store: &mut CudaStore<N>,
-        norm: Norm,
+        (norm, shift): (Norm, usize),
         (sum, d_out, d_branch): (&Numbers<N>, &Numbers<N>, Option<&Numbers<N>>),
         (dropped_after, dropped_before): (Dropout, Dropout),
     ) -> Numbers<N> {
@@ -195,12 +218,12 @@ impl<N: Number> Cuda<N> {
                 before
             );
         }
-        if store.follow([norm.gain, norm.shift]) {
+        if store.follow([norm.gain, shift]) {
             // One launch instead of two.
             let to = store.gradient(device, norm.gain, 2 * width);
             self.add_partials(partial.view(), (blocks, 2 * width), to);
         } else {
-            for (tensor, first) in [(norm.gain, 0), (norm.shift, width)] {
+            for (tensor, first) in [(norm.gain, 0), (shift, width)] {
                 let part = partial.slice(first.min(partial.len())..partial.len());
                 let to = store.gradient(device, tensor, width);
                 self.add_partials(part, (blocks, 2 * width), to);

@@ -197,10 +197,15 @@ impl<N: Number> CudaStore<N> {
         tensors.windows(2).all(|pair| self.places[pair[0]].end == self.places[pair[1]].start)
     }
 
-    /// Whether three linear maps lie in memory as one: weights behind weights, biases behind
-    /// biases.
+    /// Whether three linear maps lie in memory as one: weights behind weights, and biases behind
+    /// biases if they have any.
     pub(super) fn together(&self, maps: [Linear; 3]) -> bool {
-        self.follow(maps.map(|map| map.weight)) && self.follow(maps.map(|map| map.bias))
+        let biases = match maps.map(|map| map.bias) {
+            [Some(first), Some(second), Some(third)] => self.follow([first, second, third]),
+            [None, None, None] => true,
+            _ => false,
+        };
+        biases && self.follow(maps.map(|map| map.weight))
     }
 
     fn training(&mut self, device: &Rc<Device>) -> &mut Training {

@@ -21,6 +21,7 @@ pub(super) const BART: Architecture = Architecture {
         padding: 1,
         segments: 0,
         widening: None,
+        dropout: 0.1,
     },
     order: Order::After,
     rms: false,

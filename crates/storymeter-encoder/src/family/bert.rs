@@ -5,7 +5,9 @@ use super::{
 };
 
 pub(super) const BERT: Architecture = Architecture {
-    model_types: &["bert"],
+    // BLEURT is BERT under another name, except for the versions whose word embeddings are narrower
+    // than the layers, which the configuration refuses.
+    model_types: &["bert", "bleurt"],
     fields: BERT_FIELDS,
     defaults: Defaults {
         activation: "gelu",
@@ -13,6 +15,7 @@ pub(super) const BERT: Architecture = Architecture {
         padding: 0,
         segments: 2,
         widening: None,
+        dropout: 0.1,
     },
     order: Order::After,
     rms: false,

@@ -23,6 +23,7 @@ pub(super) const DISTILBERT: Architecture = Architecture {
         padding: 0,
         segments: 0,
         widening: None,
+        dropout: 0.1,
     },
     order: Order::After,
     rms: false,

@@ -21,6 +21,7 @@ pub(super) const GPT2: Architecture = Architecture {
         padding: 0,
         segments: 0,
         widening: Some(4),
+        dropout: 0.1,
     },
     order: Order::Before,
     rms: false,

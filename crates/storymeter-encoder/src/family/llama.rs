@@ -17,6 +17,7 @@ pub(super) const LLAMA: Architecture = Architecture {
         padding: 0,
         segments: 0,
         widening: None,
+        dropout: 0.0,
     },
     order: Order::Before,
     rms: true,

@@ -115,6 +115,8 @@ pub(crate) struct Defaults {
     /// How many times as wide as the hidden states the feed-forward part is, where the field may
     /// be missing.
     pub(crate) widening: Option<usize>,
+    /// The share of numbers that training drops.
+    pub(crate) dropout: f64,
 }
 
 /// Where the norms of a block are.

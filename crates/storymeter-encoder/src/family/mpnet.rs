@@ -14,6 +14,7 @@ pub(super) const MPNET: Architecture = Architecture {
         padding: 1,
         segments: 0,
         widening: None,
+        dropout: 0.1,
     },
     order: Order::After,
     rms: false,

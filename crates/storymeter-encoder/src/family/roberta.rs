@@ -10,6 +10,7 @@ pub(super) const ROBERTA: Architecture = Architecture {
         padding: 1,
         segments: 1,
         widening: None,
+        dropout: 0.1,
     },
     positions: Positions::AfterPadding,
     masked_word: Some(ROBERTA_HEAD),

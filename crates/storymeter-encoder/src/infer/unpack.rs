@@ -24,8 +24,8 @@ impl Cpu {
         let rows = rows.chunks_exact(width).zip(scales);
         tensors[layout.words].data =
             rows.flat_map(|(row, scale)| row.iter().map(move |q| f32::from(*q) * scale)).collect();
-        tensors[layout.positions].data.clone_from(positions);
-        put_norm(&mut tensors, layout.norm, norm.as_ref()?);
+        tensors[layout.positions?].data.clone_from(positions);
+        put_norm(&mut tensors, layout.norm?, norm.as_ref()?);
         for (place, block) in layout.layers.iter().zip(blocks) {
             put_linear(&mut tensors, &[place.query, place.key, place.value], &block.qkv)?;
             put_linear(&mut tensors, &[place.output], &block.output)?;
@@ -55,7 +55,9 @@ impl Cpu {
 
 fn put_norm(tensors: &mut [Tensor], place: Pair, norm: &Norm) {
     tensors[place.weight].data.clone_from(&norm.gain);
-    tensors[place.bias].data = norm.shift.clone().unwrap_or_default();
+    if let Some(shift) = place.bias {
+        tensors[shift].data = norm.shift.clone().unwrap_or_default();
+    }
 }
 
 /// Copies the channels of a linear map to one or more tensors that follow each other in it.
@@ -64,7 +66,8 @@ fn put_linear(tensors: &mut [Tensor], places: &[Pair], linear: &Linear) -> Optio
     let (weights, mut bias) = (packed.unpack(), linear.bias.as_slice());
     let mut weights = weights.as_slice();
     for place in places {
-        for (tensor, from) in [(place.weight, &mut weights), (place.bias, &mut bias)] {
+        for (tensor, from) in [(Some(place.weight), &mut weights), (place.bias, &mut bias)] {
+            let Some(tensor) = tensor else { continue };
             let (here, rest) = from.split_at(tensors[tensor].data.len());
             tensors[tensor].data.copy_from_slice(here);
             *from = rest;

@@ -29,6 +29,12 @@ impl Angles {
         }
     }
 
+    /// For each position that is there, all cosines and then all sines.
+    #[cfg(feature = "train")]
+    pub(crate) fn table(&self) -> &[f32] {
+        &self.table
+    }
+
     /// Turns all heads of a row, which stands at `position`. Without angles, nothing happens.
     pub(crate) fn turn(&self, isa: Isa, heads: &mut [f32], position: usize) {
         let width = 2 * self.frequencies.len();
@@ -41,7 +47,7 @@ impl Angles {
 vectorised! {
     /// Turns the pair of channels `i` and `i + width / 2` of every head, as Hugging Face's Llama
     /// pairs them.
-    fn turn_heads(heads: &mut [f32], angles: &[f32]) {
+    pub(crate) fn turn_heads(heads: &mut [f32], angles: &[f32]) {
         let (cosines, sines) = angles.split_at(angles.len() / 2);
         for head in heads.chunks_exact_mut(angles.len()) {
             let (first, second) = head.split_at_mut(cosines.len());

@@ -13,7 +13,7 @@ pub(super) const LANES: usize = 16;
 /// Folds a row into sixteen partial results, then these and the end of the row into one, in a fixed
 /// order.
 #[inline(always)]
-pub(super) fn fold(
+pub(crate) fn fold(
     row: &[f32],
     start: f32,
     each: impl Fn(f32, f32) -> f32,

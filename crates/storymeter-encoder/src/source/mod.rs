@@ -21,6 +21,8 @@ use crate::error::excerpt;
 use crate::file::{LARGEST_CONFIG, read_model_file};
 use crate::parameters::{Parameters, Tensor};
 use crate::tokenizer::Tokenizer;
+#[cfg(feature = "train")]
+use crate::tokenizer::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES};
 use crate::{Error, Result};
 use content::fingerprint;
 use gguf::GgufFile;
@@ -62,6 +64,10 @@ pub struct Opened {
     pub fingerprint: String,
 }
 
+/// The files that byte-level tokenisers have beside [`TOKENIZER_FILES`].
+#[cfg(feature = "train")]
+const BYTE_LEVEL_FILES: [&str; 3] = ["vocab.json", "merges.txt", "added_tokens.json"];
+
 /// Where the tokeniser of a model is.
 #[derive(Debug)]
 pub enum TokenizerSource {
@@ -88,6 +94,29 @@ impl TokenizerSource {
             TokenizerSource::Folder(folder) => Tokenizer::load(folder, config),
             TokenizerSource::Gguf(vocabulary) => Tokenizer::from_gguf(vocabulary, config),
         }
+    }
+
+    /// The names and contents of the files of the tokeniser, for another folder.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or if the tokeniser of a GGUF file cannot be written as a
+    /// `tokenizer.json`.
+    #[cfg(feature = "train")]
+    pub fn files(&self, config: &Config) -> Result<Vec<(String, Vec<u8>)>> {
+        let folder = match self {
+            TokenizerSource::Folder(folder) => folder,
+            TokenizerSource::Gguf(vocabulary) => {
+                return Tokenizer::files_of_gguf(vocabulary, config);
+            }
+        };
+        let mut files = Vec::new();
+        for name in TOKENIZER_FILES.iter().chain(&BYTE_LEVEL_FILES) {
+            let path = folder.join(name);
+            if path.exists() {
+                files.push(((*name).into(), read_model_file(&path, LARGEST_TOKENIZER_FILE)?));
+            }
+        }
+        Ok(files)
     }
 }
 
@@ -244,8 +273,8 @@ pub(crate) struct Named<'a> {
 }
 
 /// What may stand before a name if the file holds a model with heads.
-const PREFIXES: [&str; 7] =
-    ["", "bert.", "distilbert.", "mpnet.", "roberta.", "transformer.", "model."];
+const PREFIXES: [&str; 8] =
+    ["", "bert.", "bleurt.", "distilbert.", "mpnet.", "roberta.", "transformer.", "model."];
 
 impl<'a> Named<'a> {
     /// Finds what stands before the names by looking for one of `known`, which every file must

@@ -29,16 +29,21 @@ impl Tokenizer {
     /// If the tokeniser is of an unknown kind, is broken, or does not belong to the configuration.
     pub(crate) fn from_gguf(vocabulary: &GgufVocabulary, config: &Config) -> Result<Tokenizer> {
         let file = Source { path: vocabulary.path.clone(), given: None };
-        let facts = Facts { file: &file, vocabulary };
-        match facts.text("model")? {
-            Some("gpt2") => facts.bpe()?.build(&file, config),
-            Some("llama") => facts.sentencepiece()?.build(&file, config),
-            Some(other) => Err(file.error(format!(
-                "the tokenizer is of the kind {:?}, expected gpt2 or llama",
-                excerpt(other)
-            ))),
-            None => Err(file.error("tokenizer.ggml.model is missing".into())),
-        }
+        Facts { file: &file, vocabulary }.all()?.build(&file, config)
+    }
+
+    /// The tokeniser of a GGUF file as the files of a model folder, with their names.
+    ///
+    /// # Errors
+    /// As for [`Tokenizer::from_gguf`], and if the tokeniser cannot be written in this form.
+    #[cfg(feature = "train")]
+    pub(crate) fn files_of_gguf(
+        vocabulary: &GgufVocabulary,
+        config: &Config,
+    ) -> Result<Vec<(String, Vec<u8>)>> {
+        let file = Source { path: vocabulary.path.clone(), given: None };
+        let parts = Facts { file: &file, vocabulary }.all()?;
+        Ok(parts.to_files(&vocabulary.path, config)?.into())
     }
 }
 
@@ -48,6 +53,19 @@ struct Facts<'a> {
 }
 
 impl Facts<'_> {
+    /// Everything that a tokeniser is built from.
+    fn all(&self) -> Result<BpeParts> {
+        match self.text("model")? {
+            Some("gpt2") => self.bpe(),
+            Some("llama") => self.sentencepiece(),
+            Some(other) => Err(self.file.error(format!(
+                "the tokenizer is of the kind {:?}, expected gpt2 or llama",
+                excerpt(other)
+            ))),
+            None => Err(self.file.error("tokenizer.ggml.model is missing".into())),
+        }
+    }
+
     fn get(&self, name: &str) -> Option<&Fact> {
         self.vocabulary.facts.get(&format!("tokenizer.ggml.{name}"))
     }

@@ -11,10 +11,14 @@ mod load_bpe;
 mod load_gguf;
 mod load_wordpiece;
 mod normalise;
+mod pair;
+#[cfg(feature = "train")]
+mod save_bpe;
 mod split;
 mod wordpiece;
 
 pub use load::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES};
+pub use pair::TextPair;
 
 use bpe::BytePairs;
 use std::collections::HashMap;

@@ -18,24 +18,25 @@ pub const LOSSES: usize = 8;
 pub struct Linear {
     /// The tensor with one row of `inputs` numbers per output.
     pub weight: usize,
-    /// The tensor with one number per output.
-    pub bias: usize,
+    /// The tensor with one number per output, if the map has one.
+    pub bias: Option<usize>,
     /// The number of columns of the input.
     pub inputs: usize,
     /// The number of columns of the output.
     pub outputs: usize,
 }
 
-/// A layer norm: `(x - mean) / sqrt(variance + eps) * gain + shift`.
+/// A layer norm, `(x - mean) / sqrt(variance + eps) * gain + shift`, or without a shift an RMS norm
+/// (Zhang and Sennrich 2019), `x / sqrt(mean of squares + eps) * gain`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Norm {
     /// The tensor that the normalised columns are multiplied with.
     pub gain: usize,
-    /// The tensor that is added then.
-    pub shift: usize,
+    /// The tensor that is added then. Without it, this is an RMS norm.
+    pub shift: Option<usize>,
     /// The number of columns.
     pub width: usize,
-    /// What is added to the variance.
+    /// What is added to the variance, or to the mean of squares.
     pub eps: f32,
 }
 
@@ -79,10 +80,42 @@ pub struct Attention {
     pub width: usize,
     /// The length of the longest story that the model takes.
     pub longest: usize,
+    /// Whether a token attends only to itself and to the tokens before it.
+    pub causal: bool,
     /// The table of a relative position bias, with one row per bucket and one column per head.
     pub relative: Option<usize>,
     /// The dropout of the attention probabilities.
     pub dropout: Dropout,
+}
+
+/// How queries and keys are turned by their positions (Su et al. 2021), and how many heads share
+/// keys and values (Ainslie et al. 2023).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rotary {
+    /// The number of attention heads.
+    pub heads: usize,
+    /// The number of heads that keys and values have. It divides the number of heads.
+    pub key_heads: usize,
+    /// The number of columns of one head, an even number. Column `i` of its first half and column
+    /// `i` of its second half are turned together.
+    pub head_width: usize,
+}
+
+impl Rotary {
+    /// The columns of the queries of a token.
+    pub fn queries(self) -> usize {
+        self.heads * self.head_width
+    }
+
+    /// The columns of the keys of a token, and of its values.
+    pub fn keys(self) -> usize {
+        self.key_heads * self.head_width
+    }
+
+    /// How many heads share their keys and values.
+    pub fn shared(self) -> usize {
+        self.heads / self.key_heads
+    }
 }
 
 /// Dropout: each number is kept with probability `1 - rate`, and is then divided by it.
@@ -266,6 +299,66 @@ pub trait Backend {
         dropout: Dropout,
     ) -> [Self::Numbers; 2];
 
+    /// The rows of the table of words, plus those of the table of positions if there is one, after
+    /// dropout. Rows have `width` numbers.
+    fn embed_plain(
+        &self,
+        store: &Self::Store,
+        tables: (usize, Option<usize>),
+        width: usize,
+        rows: &TableRows<Self::Lookups>,
+        dropout: Dropout,
+    ) -> Self::Numbers;
+    /// Adds the gradients of the tables, given the gradient of the result.
+    fn embed_plain_backward(
+        &self,
+        store: &mut Self::Store,
+        tables: (usize, Option<usize>),
+        width: usize,
+        rows: &TableRows<Self::Lookups>,
+        d_out: Self::Numbers,
+        dropout: Dropout,
+    );
+
+    /// The rows of `x` after the norm.
+    fn norm(&self, store: &Self::Store, norm: Norm, x: &Self::Numbers) -> Self::Numbers;
+    /// Adds the gradient of `x`, given that of the result.
+    fn norm_backward(
+        &self,
+        store: &mut Self::Store,
+        norm: Norm,
+        x: &Self::Numbers,
+        d_out: &Self::Numbers,
+        d_x: &mut Self::Numbers,
+    );
+
+    /// The sum of `branch` after dropout and `residual`.
+    fn add(
+        &self,
+        branch: Self::Numbers,
+        residual: &Self::Numbers,
+        dropout: Dropout,
+    ) -> Self::Numbers;
+    /// `x` after dropout. With the dropout of [`Backend::add`] and the gradient of its result, this
+    /// is the gradient of its branch.
+    fn dropped(&self, x: &Self::Numbers, dropout: Dropout) -> Self::Numbers;
+
+    /// The closing product of a gated feed-forward part (Shazeer 2020): `activation(gate) * up`.
+    fn gated(
+        &self,
+        gate: &Self::Numbers,
+        up: &Self::Numbers,
+        activation: Activation,
+    ) -> Self::Numbers;
+    /// The gradients of `gate` and `up`, given that of the result.
+    fn gated_backward(
+        &self,
+        gate: &Self::Numbers,
+        up: &Self::Numbers,
+        activation: Activation,
+        d_out: &Self::Numbers,
+    ) -> [Self::Numbers; 2];
+
     /// `x * weight^T + bias` for `rows` rows.
     fn linear(
         &self,
@@ -325,6 +418,26 @@ pub trait Backend {
         d: Self::Projected,
         d_x: &mut Self::Numbers,
     );
+    /// Queries, keys and values as attention takes them: queries and keys are turned by the angles
+    /// of their positions, and keys and values are repeated for the heads that share them.
+    ///
+    /// `angles` has one row of `head_width` numbers per position: the cosines of all angles, then
+    /// their sines. `places` has the position of every row of `projected`.
+    fn turn(
+        &self,
+        rotary: Rotary,
+        projected: Self::Projected,
+        angles: &Self::Floats,
+        places: &Self::Lookups,
+    ) -> Self::Projected;
+    /// The gradients of queries, keys and values before [`Backend::turn`], given those after it.
+    fn turn_backward(
+        &self,
+        rotary: Rotary,
+        d: Self::Projected,
+        angles: &Self::Floats,
+        places: &Self::Lookups,
+    ) -> Self::Projected;
     /// Attention within each story.
     fn attention(
         &self,

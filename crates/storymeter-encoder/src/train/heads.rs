@@ -43,6 +43,15 @@ pub struct MaskedWordHead {
 pub struct PooledHead {
     pooler: Linear,
     label: Linear,
+    dropout: bool,
+}
+
+impl PooledHead {
+    /// The same head without dropout of the pooled vectors.
+    #[must_use]
+    pub fn without_dropout(self) -> PooledHead {
+        PooledHead { dropout: false, ..self }
+    }
 }
 
 /// A selection on the device.
@@ -121,14 +130,15 @@ impl<B: Backend> Network<B> {
     /// If there are no such tensors.
     pub fn pooled_head(&self, first: usize) -> PooledHead {
         let (pooler, label) = (self.head(first, first + 1), self.head(first + 2, first + 3));
-        PooledHead { pooler, label }
+        PooledHead { pooler, label, dropout: true }
     }
 
     /// Adds a loss of one or more outputs per row, computed from the pooled vectors of these rows
     /// of the hidden states, to loss sum number `loss`: the sum of `weights[i]` times the loss of
     /// output `i` compared with `labels[i]`. The labels of one row stand side by side.
     ///
-    /// If the forward pass had dropout, the pooled vectors have it too, at the same rate.
+    /// If the forward pass had dropout, the pooled vectors have it too, at the same rate, unless the
+    /// head is [without](PooledHead::without_dropout).
     ///
     /// # Panics
     /// If there is not one label and one weight per output and row, or a row is out of range.
@@ -141,7 +151,7 @@ impl<B: Backend> Network<B> {
         kind: LabelLoss,
         loss: usize,
     ) {
-        let PooledHead { pooler, label } = head;
+        let PooledHead { pooler, label, dropout } = head;
         let count = rows.len();
         assert!(
             labels.len() == weights.len() && labels.len() == count * label.outputs,
@@ -150,7 +160,8 @@ impl<B: Backend> Network<B> {
         if count == 0 {
             return;
         }
-        let factors = self.dropout_factors(states.trace, rows, pooler.outputs);
+        let drops = dropout.then(|| self.dropout_factors(states.trace, rows, pooler.outputs));
+        let factors = drops.flatten();
         let (labels, weights) = (self.backend.floats(labels), self.backend.floats(weights));
         self.through_head(states, Selection::Rows(rows), |b, store, x| {
             let [before, mut pooled] = b.linear_activate(store, pooler, x, count, Activation::Tanh);
@@ -179,7 +190,7 @@ impl<B: Backend> Network<B> {
     pub fn pooled_outputs(
         &self,
         batch: &Batch,
-        PooledHead { pooler, label }: PooledHead,
+        PooledHead { pooler, label, .. }: PooledHead,
         rows: &[u32],
     ) -> Result<Vec<f32>> {
         let (b, store) = (&self.backend, &self.store);
@@ -193,7 +204,10 @@ impl<B: Backend> Network<B> {
         // The outputs are too few for a product on a GPU, whose rows are multiples of eight.
         let pooled = b.download(&pooled)?;
         let weight = b.read(store, Part::Weights, label.weight)?;
-        let bias = b.read(store, Part::Weights, label.bias)?;
+        let bias = match label.bias {
+            Some(bias) => b.read(store, Part::Weights, bias)?,
+            None => vec![0.0; label.outputs],
+        };
         let output = |vector: &[f32], (weight, bias): (&[f32], &f32)| {
             let products = vector.iter().zip(weight).map(|(x, w)| f64::from(*x) * f64::from(*w));
             (products.sum::<f64>() + f64::from(*bias)) as f32
@@ -223,7 +237,12 @@ impl<B: Backend> Network<B> {
     pub fn masked_word_head(&self, first: usize) -> MaskedWordHead {
         let transform = self.head(first, first + 1);
         let (gain, shift) = (transform.weight + 2, transform.weight + 3);
-        let norm = Norm { gain, shift, width: transform.outputs, eps: self.config().norm_eps };
+        let norm = Norm {
+            gain,
+            shift: Some(shift),
+            width: transform.outputs,
+            eps: self.config().norm_eps,
+        };
         MaskedWordHead { transform, norm, words: self.tied_head(first + 4) }
     }
 

@@ -1,12 +1,20 @@
-//! The encoder forward and backward, written once over the operations of a [`Backend`].
+//! A model forward and backward, written once over the operations of a [`Backend`].
+//!
+//! There are two kinds of blocks: those of encoders such as BERT, with a norm after each part
+//! ([`post_norm`](super::post_norm)), and those of language models, with a norm before each part
+//! ([`pre_norm`](super::pre_norm)). Everything else in which models differ is data: the [`Layout`]
+//! says which tensors there are.
 
 use super::backend::{
-    Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, TableRows, Tables,
+    Attention, Backend, Dropout, Given, LOSSES, Linear, Norm, Part, Rotary, TableRows, Tables,
 };
 use super::exchange::Exchange;
+use super::post_norm::PostNorm;
+use super::pre_norm::PreNorm;
 use crate::batch::Batch;
 use crate::config::Config;
 use crate::grid::Grid;
+use crate::kernel::rotary::Angles;
 use crate::parameters::{LayerPlaces, Layout, Pair, Parameters, Tensor};
 use crate::random::Stream;
 use crate::{Error, Result};
@@ -24,24 +32,54 @@ pub struct ForwardOptions {
     pub first_row: usize,
 }
 
-/// An encoder, and the heads on top of it, whose weights and gradients are on a device.
+/// An encoder or a causal language model, and the heads on top of it, whose weights and gradients
+/// are on a device.
 pub struct Network<B: Backend> {
     pub(super) backend: B,
     pub(super) store: B::Store,
-    config: Config,
-    layout: Layout,
+    pub(super) config: Config,
+    pub(super) layout: Layout,
+    ends: Ends,
     /// The name and shape of every tensor of the heads.
     heads: Vec<(String, Vec<usize>)>,
 }
 
+/// What stands before the first block and after the last one.
+#[derive(Clone, Copy)]
+enum Ends {
+    /// With norms after the parts of a block, the embeddings have a norm of their own.
+    After { tables: Tables, norm: Pair },
+    /// With norms before the parts of a block, the last hidden states have a norm of their own.
+    Before { tables: (usize, Option<usize>), last_norm: Pair },
+}
+
+impl Ends {
+    fn of(layout: &Layout) -> Result<Ends> {
+        let Layout { words, positions, segments, norm, last_norm, .. } = *layout;
+        match (norm, positions, last_norm) {
+            (Some(norm), Some(positions), None) => {
+                Ok(Ends::After { tables: Tables { words, positions, segments }, norm })
+            }
+            (None, positions, Some(last_norm)) => {
+                Ok(Ends::Before { tables: (words, positions), last_norm })
+            }
+            _ => Err(Error::Mismatch("the norms are neither BERT's nor a language model's".into())),
+        }
+    }
+}
+
 /// What the forward pass keeps for the backward pass.
 pub struct Trace<B: Backend> {
-    tokens: usize,
+    pub(super) tokens: usize,
     count: usize,
-    rows: TableRows<B::Lookups>,
+    pub(super) rows: TableRows<B::Lookups>,
     pub(super) stories: B::Stories,
+    /// How queries and keys are turned, and the angles of all positions.
+    pub(super) turning: Option<(Rotary, B::Floats)>,
     pub(super) options: ForwardOptions,
-    embedded: B::Numbers,
+    /// What the norm at one of the ends was applied to: the embeddings, or the states after the
+    /// last block.
+    before_norm: Option<B::Numbers>,
     layers: Vec<Kept<B>>,
     hidden: B::Numbers,
 }
@@ -70,22 +108,14 @@ struct Kept<B: Backend> {
 }
 
 /// The intermediate results of one layer.
-struct Inner<B: Backend> {
-    projected: B::Projected,
-    softmax: B::Softmax,
-    attention: B::Numbers,
-    /// The input plus the result of attention, before the first layer norm.
-    attention_sum: B::Numbers,
-    middle: B::Numbers,
-    up: B::Numbers,
-    wide: B::Numbers,
-    /// The middle plus the result of the feed-forward part, before the second layer norm.
-    output_sum: B::Numbers,
+enum Inner<B: Backend> {
+    After(PostNorm<B>),
+    Before(PreNorm<B>),
 }
 
 /// The places of a layer that have dropout.
 #[derive(Clone, Copy)]
-enum Spot {
+pub(super) enum Spot {
     Attention = 0,
     AttentionOutput = 1,
     Output = 2,
@@ -95,7 +125,7 @@ enum Spot {
 }
 
 impl<B: Backend> Network<B> {
-    /// Copies the weights of an encoder, and of heads on top of it, to the device.
+    /// Copies the weights of a model, and of heads on top of it, to the device.
     ///
     /// # Errors
     /// If a tensor does not have as many numbers as the configuration says, or if the device fails.
@@ -105,8 +135,9 @@ impl<B: Backend> Network<B> {
         parameters: &Parameters,
         heads: &[Tensor],
     ) -> Result<Network<B>> {
-        config.check_encoder()?;
-        let layout = Layout::of(&config);
+        config.check_trained()?;
+        let layout = Layout::among(&config, &|name| parameters.has(name));
+        let ends = Ends::of(&layout)?;
         let lengths = layout.expected.iter().map(|(_, shape)| shape.iter().product::<usize>());
         let found = parameters.tensors.iter().map(|tensor| tensor.data.len());
         if !lengths.eq(found) {
@@ -120,7 +151,7 @@ impl<B: Backend> Network<B> {
         let store = backend.store(&tensors, &layout.memory_order(tensors.len()))?;
         let heads =
             heads.iter().map(|tensor| (tensor.name.clone(), tensor.shape.clone())).collect();
-        Ok(Network { backend, store, config, layout, heads })
+        Ok(Network { backend, store, config, layout, ends, heads })
     }
 
     /// The device.
@@ -133,7 +164,7 @@ impl<B: Backend> Network<B> {
         &self.config
     }
 
-    /// Copies the weights of the encoder back from the device.
+    /// Copies the weights of the model back from the device.
     ///
     /// # Errors
     /// If the device fails.
@@ -149,7 +180,7 @@ impl<B: Backend> Network<B> {
         self.named(Part::Weights, &self.heads, self.layout.expected.len())
     }
 
-    /// Copies the gradients of the encoder and then of the heads back from the device. They are
+    /// Copies the gradients of the model and then of the heads back from the device. They are
     /// sums since they were last cleared.
     ///
     /// # Errors
@@ -210,7 +241,8 @@ impl<B: Backend> Network<B> {
     pub fn head(&self, weight: usize, bias: usize) -> Linear {
         let first = self.layout.expected.len();
         let outputs = self.heads[bias].1[0];
-        Linear { weight: first + weight, bias: first + bias, inputs: self.config.hidden, outputs }
+        let (weight, bias) = (first + weight, Some(first + bias));
+        Linear { weight, bias, inputs: self.config.hidden, outputs }
     }
 
     /// The table of words as a linear map on the hidden states, with tensor `bias` of the heads.
@@ -225,7 +257,18 @@ impl<B: Backend> Network<B> {
         }
     }
 
-    /// The number of tensors of encoder and heads.
+    /// The map from the last hidden states of a language model to the logits of the next token: a
+    /// matrix of its own, or the table of words.
+    pub fn next_token_head(&self) -> Linear {
+        Linear {
+            weight: self.layout.next_token.unwrap_or(self.layout.words),
+            bias: None,
+            inputs: self.config.hidden,
+            outputs: self.config.vocabulary,
+        }
+    }
+
+    /// The number of tensors of model and heads.
     pub(super) fn tensor_count(&self) -> usize {
         self.layout.expected.len() + self.heads.len()
     }
@@ -271,11 +314,20 @@ impl<B: Backend> Network<B> {
         let rows =
             TableRows { words: b.lookups(batch.ids()), positions: b.lookups(&places), segments };
         let dropout = self.dropout(options, self.config.layers, Spot::Embeddings);
-        let norm = self.norm(self.layout.norm);
-        let [embedded, hidden] = b.embed(&self.store, self.tables(), norm, &rows, dropout);
+        let (before_norm, hidden) = match self.ends {
+            Ends::After { tables, norm } => {
+                let [embedded, hidden] =
+                    b.embed(&self.store, tables, self.norm(norm), &rows, dropout);
+                (Some(embedded), hidden)
+            }
+            Ends::Before { tables, .. } => {
+                (None, b.embed_plain(&self.store, tables, self.config.hidden, &rows, dropout))
+            }
+        };
         let (tokens, count, stories) = (batch.ids().len(), batch.len(), b.stories(batch.bounds()));
-        let layers = Vec::with_capacity(self.config.layers);
-        let mut trace = Trace { tokens, count, rows, stories, options, embedded, layers, hidden };
+        let (layers, turning) = (Vec::with_capacity(self.config.layers), self.turning(batch));
+        let mut trace =
+            Trace { tokens, count, rows, stories, turning, options, before_norm, layers, hidden };
         for layer in 0..self.config.layers {
             let (inner, output) = self.layer(&trace, layer, &trace.hidden);
             let input = std::mem::replace(&mut trace.hidden, output);
@@ -284,12 +336,33 @@ impl<B: Backend> Network<B> {
                 trace.layers.push(Kept { input, inner });
             }
         }
+        if let Ends::Before { last_norm, .. } = self.ends {
+            let normed = b.norm(&self.store, self.norm(last_norm), &trace.hidden);
+            trace.before_norm = Some(std::mem::replace(&mut trace.hidden, normed));
+        }
         Ok(trace)
+    }
+
+    /// How queries and keys are turned, with the angles of all positions of a batch.
+    fn turning(&self, batch: &Batch) -> Option<(Rotary, B::Floats)> {
+        let Config { heads, shared_heads, rope, .. } = &self.config;
+        let head_width = self.config.head_width();
+        let rotary = Rotary { heads: *heads, key_heads: heads / shared_heads, head_width };
+        let mut angles = Angles::new(rope.as_ref()?.frequencies(head_width));
+        let lengths = batch.bounds().windows(2).map(|story| story[1] - story[0]);
+        angles.fit(lengths.max().unwrap_or_default());
+        Some((rotary, self.backend.floats(angles.table())))
     }
 
     /// Adds the gradients of all weights, given that of the last hidden states.
     pub fn backward(&mut self, mut trace: Trace<B>, d_hidden: B::Numbers) {
         let mut d = d_hidden;
+        if let (Ends::Before { last_norm, .. }, Some(x)) = (self.ends, &trace.before_norm) {
+            let mut d_x = self.backend.zeros(trace.tokens * self.config.hidden);
+            let norm = self.norm(last_norm);
+            self.backend.norm_backward(&mut self.store, norm, x, &d, &mut d_x);
+            d = d_x;
+        }
         while let Some(kept) = trace.layers.pop() {
             let layer = trace.layers.len();
             let inner = match kept.inner {
@@ -298,32 +371,32 @@ impl<B: Backend> Network<B> {
             };
             d = self.layer_backward(&trace, layer, &kept.input, inner, d);
         }
-        let (tables, norm) = (self.tables(), self.norm(self.layout.norm));
         let dropout = self.dropout(trace.options, self.config.layers, Spot::Embeddings);
-        let Trace { rows, embedded, .. } = &trace;
-        self.backend.embed_backward(&mut self.store, tables, norm, rows, embedded, d, dropout);
+        let Trace { rows, before_norm, .. } = &trace;
+        let (b, width) = (&self.backend, self.config.hidden);
+        match (self.ends, before_norm) {
+            (Ends::After { tables, norm }, Some(embedded)) => {
+                let norm = self.norm(norm);
+                b.embed_backward(&mut self.store, tables, norm, rows, embedded, d, dropout);
+            }
+            (Ends::Before { tables, .. }, _) => {
+                b.embed_plain_backward(&mut self.store, tables, width, rows, d, dropout);
+            }
+            (Ends::After { .. }, None) => unreachable!("the forward pass keeps the embeddings"),
+        }
     }
 
     fn layer(&self, trace: &Trace<B>, layer: usize, input: &B::Numbers) -> (Inner<B>, B::Numbers) {
-        let (b, store, places, rows) =
-            (&self.backend, &self.store, self.layout.layers[layer], trace.tokens);
-        let projected = b.project(store, self.projection(layer), input, rows);
-        let (attention, softmax) =
-            b.attention(store, self.attention(trace, layer), &trace.stories, &projected);
-        let branch = b.linear(store, self.linear(places.output), &attention, rows);
-        let dropout = self.dropout(trace.options, layer, Spot::AttentionOutput);
-        let [attention_sum, middle] =
-            b.add_norm(store, self.norm(places.attention_norm), branch, input, dropout);
-        let [up, wide] =
-            b.linear_activate(store, self.linear(places.up), &middle, rows, self.config.activation);
-        let branch = b.linear(store, self.linear(places.down), &wide, rows);
-        let dropout = self.dropout(trace.options, layer, Spot::Output);
-        let [output_sum, output] =
-            b.add_norm(store, self.norm(places.output_norm), branch, &middle, dropout);
-        (
-            Inner { projected, softmax, attention, attention_sum, middle, up, wide, output_sum },
-            output,
-        )
+        match self.ends {
+            Ends::After { .. } => {
+                let (inner, output) = self.post_norm(trace, layer, input);
+                (Inner::After(inner), output)
+            }
+            Ends::Before { .. } => {
+                let (inner, output) = self.pre_norm(trace, layer, input);
+                (Inner::Before(inner), output)
+            }
+        }
     }
 
     fn layer_backward(
@@ -334,73 +407,18 @@ impl<B: Backend> Network<B> {
         inner: Inner<B>,
         d_output: B::Numbers,
     ) -> B::Numbers {
-        let LayerPlaces { output, attention_norm, up, down, output_norm, .. } =
-            self.layout.layers[layer];
-        let [output, up, down] = [output, up, down].map(|place| self.linear(place));
-        let [attention_norm, output_norm] =
-            [attention_norm, output_norm].map(|place| self.norm(place));
-        let (projection, attention) = (self.projection(layer), self.attention(trace, layer));
-        let (activation, rows) = (self.config.activation, trace.tokens);
-        let [first_dropout, second_dropout] = [Spot::AttentionOutput, Spot::Output]
-            .map(|spot| self.dropout(trace.options, layer, spot));
-        let (b, store) = (&self.backend, &mut self.store);
-
-        // The feed-forward part. The sum before the norm passes its gradient on to both of its
-        // parts.
-        let [mut d_middle, d_branch] =
-            b.add_norm_backward(store, output_norm, &inner.output_sum, &d_output, second_dropout);
-        drop(d_output);
-        let d_wide = b.linear_backward(store, down, &inner.wide, rows, &d_branch);
-        drop((d_branch, inner.output_sum, inner.wide));
-        b.linear_activate_backward(
-            store,
-            up,
-            &inner.middle,
-            rows,
-            &inner.up,
-            activation,
-            d_wide,
-            &mut d_middle,
-        );
-        drop((inner.middle, inner.up));
-
-        // The attention part.
-        let [mut d_input, d_branch] = b.add_norm_backward(
-            store,
-            attention_norm,
-            &inner.attention_sum,
-            &d_middle,
-            first_dropout,
-        );
-        drop((d_middle, inner.attention_sum));
-        let d_attention = b.linear_backward(store, output, &inner.attention, rows, &d_branch);
-        drop(d_branch);
-        let Inner { projected, softmax, attention: out, .. } = inner;
-        let stories = &trace.stories;
-        let d = b.attention_backward(
-            store,
-            attention,
-            stories,
-            &projected,
-            &softmax,
-            &out,
-            &d_attention,
-        );
-        drop((projected, softmax, out, d_attention));
-        b.project_backward(store, projection, input, rows, d, &mut d_input);
-        d_input
+        match inner {
+            Inner::After(inner) => self.post_norm_backward(trace, layer, input, inner, d_output),
+            Inner::Before(inner) => self.pre_norm_backward(trace, layer, input, inner, d_output),
+        }
     }
 
-    fn tables(&self) -> Tables {
-        let Layout { words, positions, segments, .. } = self.layout;
-        Tables { words, positions, segments }
-    }
-
-    fn attention(&self, trace: &Trace<B>, layer: usize) -> Attention {
+    pub(super) fn attention(&self, trace: &Trace<B>, layer: usize) -> Attention {
         Attention {
             heads: self.config.heads,
-            width: self.config.hidden,
+            width: self.config.heads * self.config.head_width(),
             longest: self.config.max_tokens(),
+            causal: self.config.is_causal(),
             relative: self.layout.relative,
             dropout: self.dropout(trace.options, layer, Spot::Attention),
         }
@@ -412,7 +430,7 @@ impl<B: Backend> Network<B> {
         self.dropout(options, self.config.layers, Spot::Pooler)
     }
 
-    fn dropout(&self, options: ForwardOptions, layer: usize, spot: Spot) -> Dropout {
+    pub(super) fn dropout(&self, options: ForwardOptions, layer: usize, spot: Spot) -> Dropout {
         let Config { attention_dropout, hidden_dropout, heads, hidden, .. } = self.config;
         // How many numbers per row are dropped or kept. Attention has one probability per head and
         // token of the longest story.
@@ -429,7 +447,7 @@ impl<B: Backend> Network<B> {
         }
     }
 
-    fn norm(&self, place: Pair) -> Norm {
+    pub(super) fn norm(&self, place: Pair) -> Norm {
         Norm {
             gain: place.weight,
             shift: place.bias,
@@ -438,13 +456,13 @@ impl<B: Backend> Network<B> {
         }
     }
 
-    fn projection(&self, layer: usize) -> [Linear; 3] {
+    pub(super) fn projection(&self, layer: usize) -> [Linear; 3] {
         let LayerPlaces { query, key, value, .. } = self.layout.layers[layer];
         [query, key, value].map(|place| self.linear(place))
     }
 
     /// A linear map of the encoder, with the sizes that its weight should have.
-    fn linear(&self, place: Pair) -> Linear {
+    pub(super) fn linear(&self, place: Pair) -> Linear {
         let shape = &self.layout.expected[place.weight].1;
         Linear { weight: place.weight, bias: place.bias, inputs: shape[1], outputs: shape[0] }
     }

@@ -7,10 +7,13 @@
 //! of its comparisons before it fails; `--nocapture` shows them.
 #![allow(clippy::print_stdout)]
 
+mod causal;
 mod int8;
 #[path = "../loss/mod.rs"]
 mod loss;
 mod models;
+#[path = "../next_token/mod.rs"]
+mod next_token;
 mod report;
 #[path = "../shape/mod.rs"]
 mod shape;
@@ -63,7 +66,7 @@ fn linear<B: Backend>(
 ) -> Results {
     let weight: Vec<f32> = numbers(inputs * outputs, 2).iter().map(|x| 0.1 * x).collect();
     let mut store = store(b, &[weight, numbers(outputs, 3)]);
-    let map = Linear { weight: 0, bias: 1, inputs, outputs };
+    let map = Linear { weight: 0, bias: Some(1), inputs, outputs };
     let (x, d) = (b.upload(&numbers(rows * inputs, 1)), b.upload(&numbers(rows * outputs, 4)));
     let y = b.linear(&store, map, &x, rows);
     let d_x = b.linear_backward(&mut store, map, &x, rows, &d);
@@ -89,7 +92,7 @@ fn linear<B: Backend>(
 fn rounding<B: Backend>(b: &B, step: f32) -> Results {
     let (rows, inputs, outputs) = (9, 128, 192);
     let mut store = store(b, &[numbers(inputs * outputs, 2), numbers(outputs, 3)]);
-    let map = Linear { weight: 0, bias: 1, inputs, outputs };
+    let map = Linear { weight: 0, bias: Some(1), inputs, outputs };
     let x = b.upload(&numbers(rows * inputs, 1));
     b.round(&mut store, &[Rounded { tensor: 0, width: inputs, step }]);
     let y = b.linear(&store, map, &x, rows);
@@ -101,7 +104,7 @@ fn rounding<B: Backend>(b: &B, step: f32) -> Results {
 
 fn norm<B: Backend>(b: &B, rows: usize, width: usize, rate: f32) -> Results {
     let mut store = store(b, &[numbers(width, 2), numbers(width, 3)]);
-    let norm = Norm { gain: 0, shift: 1, width, eps: 1e-12 };
+    let norm = Norm { gain: 0, shift: Some(1), width, eps: 1e-12 };
     let dropout = Dropout { rate, stream: Stream::new(9) };
     let (branch, residual) =
         (b.upload(&numbers(rows * width, 1)), b.upload(&numbers(rows * width, 4)));
@@ -121,7 +124,7 @@ fn embedding<B: Backend>(b: &B, rows: usize, width: usize, rate: f32, segments: 
         tensors.iter().enumerate().map(|(i, n)| numbers(*n, i as u64)).collect();
     let mut store = store(b, &tensors);
     let tables = Tables { words: 0, positions: 1, segments: Some(2) };
-    let norm = Norm { gain: 3, shift: 4, width, eps: 1e-12 };
+    let norm = Norm { gain: 3, shift: Some(4), width, eps: 1e-12 };
     let dropout = Dropout { rate, stream: Stream::new(9) };
     // One word makes up a third of all, as in real text.
     let id = |i: usize| {
@@ -153,7 +156,7 @@ fn attention<B: Backend>(
     lengths: &[usize],
     heads: usize,
     width: usize,
-    relative: bool,
+    (relative, causal): (bool, bool),
     rate: f32,
 ) -> Results {
     let mut bounds = vec![0];
@@ -172,10 +175,15 @@ fn attention<B: Backend>(
     ];
     tensors.push(numbers(32 * heads, 7));
     let mut store = store(b, &tensors);
-    let maps =
-        [0, 1, 2].map(|weight| Linear { weight, bias: weight + 3, inputs: width, outputs: width });
+    let maps = [0, 1, 2].map(|weight| Linear {
+        weight,
+        bias: Some(weight + 3),
+        inputs: width,
+        outputs: width,
+    });
     let dropout = Dropout { rate, stream: Stream::new(9) };
-    let shape = Attention { heads, width, longest: 512, relative: relative.then_some(6), dropout };
+    let relative = relative.then_some(6);
+    let shape = Attention { heads, width, longest: 512, causal, relative, dropout };
     let stories = b.stories(&bounds);
     let x = b.upload(&numbers(rows * width, 8));
     let projected = b.project(&store, maps, &x, rows);
@@ -219,7 +227,7 @@ fn losses<B: Backend>(b: &B, rows: usize, inputs: usize, outputs: usize) -> Resu
     let weight: Vec<f32> = numbers(inputs * outputs, 2).iter().map(|x| 0.2 * x).collect();
     let head = numbers(4 * inputs, 6).iter().map(|x| 0.2 * x).collect();
     let mut store = store(b, &[weight, numbers(outputs, 3), head, numbers(4, 7)]);
-    let map = Linear { weight: 0, bias: 1, inputs, outputs };
+    let map = Linear { weight: 0, bias: Some(1), inputs, outputs };
     let x = b.upload(&numbers(rows * inputs, 1));
     let targets: Vec<u32> =
         (0..rows as u64).map(|i| (Stream::new(5).bits(i) % outputs as u64) as u32).collect();
@@ -227,7 +235,7 @@ fn losses<B: Backend>(b: &B, rows: usize, inputs: usize, outputs: usize) -> Resu
         (0..rows as u64).map(|i| Stream::new(6).uniform(i) / rows as f32).collect();
     let (targets, weights) = (b.indices(&targets), b.floats(&weights));
     let d_tokens = b.softmax_loss(&mut store, map, &x, rows, &targets, &weights, 1);
-    let map = Linear { weight: 2, bias: 3, inputs, outputs: 4 };
+    let map = Linear { weight: 2, bias: Some(3), inputs, outputs: 4 };
     let labels: Vec<f32> = (0..rows * 4).map(|i| (i % 3 % 2) as f32).collect();
     let weights = vec![1.0 / rows as f32; rows * 4];
     let (labels, weights) = (b.floats(&labels), b.floats(&weights));
@@ -377,17 +385,21 @@ fn all_of<N: Number>(
     for (heads, width) in [(2, 16), (3, 96), (2, 128), (1, 40)] {
         for lengths in lengths {
             for (relative, rate) in [(false, 0.0), (true, 0.0), (true, 0.1), (false, 0.1)] {
-                let case = format!(
-                    "attention {lengths:?}, heads of {}, bias {relative}, dropout {rate}",
-                    width / heads
-                );
-                both!(&case, attention, lengths, heads, width, relative, rate);
+                for causal in [false, true] {
+                    let case = format!(
+                        "attention {lengths:?}, heads of {}, bias {relative}, causal {causal}, \
+                         dropout {rate}",
+                        width / heads
+                    );
+                    both!(&case, attention, lengths, heads, width, (relative, causal), rate);
+                }
             }
         }
     }
     for width in [8, 384] {
         both!(&format!("rows and means of {width}"), rows_and_means, width);
     }
+    causal::operations(&cuda, &mut report);
     for (rows, inputs, outputs) in [(1, 8, 8), (37, 32, 87), (2500, 64, 1003), (40, 384, 30_522)] {
         both!(&format!("losses {rows} x {inputs} over {outputs}"), losses, rows, inputs, outputs);
     }
@@ -401,6 +413,11 @@ fn all_of<N: Number>(
     for (name, config) in &small_configs() {
         let truth = network(cpu, config, false);
         let found = network(Cuda::<N>::open(0).unwrap(), config, false);
+        report.compare(&format!("network {name}"), &truth, &found);
+    }
+    for (name, config) in &causal::small_configs() {
+        let truth = causal::network(cpu, config, false);
+        let found = causal::network(Cuda::<N>::open(0).unwrap(), config, false);
         report.compare(&format!("network {name}"), &truth, &found);
     }
     let leeway = if N::HALF { Leeway::OrTwiceAutocast(1e-2) } else { Leeway::Within(1e-3) };
@@ -421,6 +438,12 @@ fn a_small_run_gives_the_same_bytes_twice_and_recomputing() {
         let f32 = |recompute| network(Cuda::<f32>::open(0).unwrap(), config, recompute);
         let once = f32(false);
         assert!(once == f32(false) && once == f32(true), "{name} in f32");
+        assert!(once.iter().all(|(_, numbers)| numbers.iter().all(|x| x.is_finite())), "{name}");
+    }
+    for (name, config) in &causal::small_configs() {
+        let bf16 = |recompute| causal::network(Cuda::<bf16>::open(0).unwrap(), config, recompute);
+        let once = bf16(false);
+        assert!(once == bf16(false) && once == bf16(true), "{name} in bf16");
         assert!(once.iter().all(|(_, numbers)| numbers.iter().all(|x| x.is_finite())), "{name}");
     }
 }
@@ -458,7 +481,7 @@ fn arguments_that_do_not_fit_together_are_refused() {
     refused(&|| drop(b.stories(&[0, 5, 3])));
     refused(&|| drop(b.story_means(&x, &b.stories(&[0, 5]), 8)));
     let mut store = store(&b, &[numbers(8 * 8, 2), numbers(8, 3)]);
-    let map = Linear { weight: 0, bias: 1, inputs: 8, outputs: 8 };
+    let map = Linear { weight: 0, bias: Some(1), inputs: 8, outputs: 8 };
     refused(&|| drop(b.linear(&store, Linear { outputs: 16, ..map }, &x, 4)));
     let (targets, weights) = (b.indices(&[0, 8, 1, 2]), b.floats(&[1.0; 4]));
     let loss = std::panic::AssertUnwindSafe(|| {

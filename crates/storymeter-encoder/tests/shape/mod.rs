@@ -1,4 +1,4 @@
-//! Encoders of any size that need no file, for tests and timings on a GPU.
+//! Models of any size that need no file, for tests and timings on a GPU.
 
 use storymeter_encoder::{Activation, Config, Family};
 
@@ -34,4 +34,29 @@ pub fn config(
         decoder: None,
         source: serde_json::Map::new(),
     }
+}
+
+/// A GPT-2, or with heads of keys a Llama, of these sizes with a small vocabulary.
+#[allow(dead_code, reason = "not every test that has models needs language models")]
+pub fn language_model(
+    layers: usize,
+    hidden: usize,
+    heads: usize,
+    key_heads: Option<usize>,
+    intermediate: usize,
+) -> Config {
+    let fields = match key_heads {
+        None => serde_json::json!({
+            "model_type": "gpt2", "n_embd": hidden, "n_layer": layers, "n_head": heads,
+            "n_inner": intermediate, "n_positions": 512, "vocab_size": 1003,
+        }),
+        Some(key_heads) => serde_json::json!({
+            "model_type": "llama", "hidden_size": hidden, "num_hidden_layers": layers,
+            "num_attention_heads": heads, "num_key_value_heads": key_heads,
+            "intermediate_size": intermediate, "max_position_embeddings": 512, "vocab_size": 1003,
+            "attention_dropout": 0.1, "hidden_dropout_prob": 0.1,
+        }),
+    };
+    let fields = fields.as_object().expect("an object").clone();
+    Config::from_fields(fields, "config.json".into()).expect("sound sizes")
 }

@@ -4,6 +4,7 @@ mod bartscore;
 mod baryscore;
 mod bertscore;
 mod blanc;
+mod bleurt;
 mod depthscore;
 mod infolm;
 mod moverscore;
@@ -29,6 +30,7 @@ pub(crate) static ENTRIES: &[&Entry] = &[
     &blanc::ENTRY,
     &summaqa::ENTRY,
     &bartscore::ENTRY,
+    &bleurt::ENTRY,
     &perplexity::ENTRY,
     &ruber::ENTRY,
 ];

@@ -48,7 +48,7 @@ use storymeter_core::{
     Absence, Choice, Description, Device, Direction, Entry, Metric, MetricError, Needs, Precision,
     Prepared, Range, Request, Resources, Rows, Signature, Value, finite_or,
 };
-use storymeter_encoder::{Batch, Head, Outputs, Token, Tokenizer};
+use storymeter_encoder::{Batch, Head, Outputs, TextPair, Token, Tokenizer};
 use storymeter_text::entities;
 
 use crate::models::{OpenModel, failed};
@@ -199,16 +199,10 @@ impl SummaQa {
         tokenizer: &Tokenizer,
     ) -> (Task<'a>, bool) {
         let limit = TOKENS.min(self.model.longest());
-        let (asked, kept) = fitting(question.ids.len(), tokens.len(), limit.saturating_sub(3));
-        let is_cut = asked < question.ids.len() || kept < tokens.len();
-        let mut ids = Vec::with_capacity(limit);
-        ids.extend(tokenizer.start());
-        ids.extend_from_slice(&question.ids[..asked]);
-        ids.extend(tokenizer.end());
-        let start = ids.len();
-        ids.extend(tokens[..kept].iter().map(|token| token.id));
-        ids.extend(tokenizer.end());
-        (Task { story, question, ids, tokens: start..start + kept }, is_cut)
+        let ids: Vec<u32> = tokens.iter().map(|token| token.id).collect();
+        let TextPair { ids, second, kept } = tokenizer.pair(&question.ids, &ids, limit);
+        let is_cut = kept != (question.ids.len(), tokens.len());
+        (Task { story, question, ids, tokens: second..second + kept.1 }, is_cut)
     }
 
     /// Lets the model answer, and adds up what its answers are worth.
@@ -257,22 +251,6 @@ impl SummaQa {
             row[1] += f1(&answer, &task.question.answer);
         }
         Ok(())
-    }
-}
-
-/// How many tokens of a question and of a story fit: tokens leave the longer of the two, and the
-/// story if both are equally long.
-fn fitting(question: usize, story: usize, room: usize) -> (usize, usize) {
-    if question + story <= room {
-        return (question, story);
-    }
-    let half = room / 2;
-    if question <= half {
-        (question, room - question)
-    } else if story < room - half {
-        (room - story, story)
-    } else {
-        (room - half, half)
     }
 }
 
@@ -330,29 +308,6 @@ fn normalised(answer: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tokens_leave_the_longer_text() {
-        let by_one = |mut question: usize, mut story: usize, room: usize| {
-            while question + story > room {
-                if question > story { question -= 1 } else { story -= 1 }
-            }
-            (question, story)
-        };
-        for question in 0..20 {
-            for story in 0..20 {
-                for room in 0..15 {
-                    let expected = by_one(question, story, room);
-                    assert_eq!(
-                        fitting(question, story, room),
-                        expected,
-                        "{question} {story} {room}"
-                    );
-                }
-            }
-        }
-        assert_eq!(fitting(30, 50_000, 381), (30, 351));
-    }
 
     #[test]
     fn an_answer_does_not_end_before_it_starts() {

@@ -89,6 +89,28 @@ pub fn write_answer_model(folder: &Path) {
     fs::write(&path, Parameters { tensors }.to_bytes(&path).unwrap()).unwrap();
 }
 
+/// Writes the same model with a pooler and a head for labels in place of the one for masked words.
+/// The encoder's tensors have the prefix that converted checkpoints of this `model_type` have.
+pub fn write_label_model(folder: &Path, model_type: &str, labels: usize) {
+    write_masked_model(folder);
+    let config = fs::read_to_string(folder.join("config.json")).unwrap();
+    let config =
+        config.replace(r#""model_type": "bert""#, &format!(r#""model_type": "{model_type}""#));
+    fs::write(folder.join("config.json"), config).unwrap();
+    let mut shapes = masked_shapes(VOCABULARY, 512);
+    shapes.retain(|(name, _)| !name.starts_with("cls."));
+    for (name, outputs) in [("bert.pooler.dense", 32), ("classifier", labels)] {
+        shapes.push((format!("{name}.weight"), vec![outputs, 32]));
+        shapes.push((format!("{name}.bias"), vec![outputs]));
+    }
+    let mut tensors = filled(shapes);
+    for tensor in &mut tensors {
+        tensor.name = tensor.name.replacen("bert.", &format!("{model_type}."), 1);
+    }
+    let path = folder.join("model.safetensors");
+    fs::write(&path, Parameters { tensors }.to_bytes(&path).unwrap()).unwrap();
+}
+
 /// The names and shapes of the tensors of the tiny masked-word model.
 fn masked_shapes(vocabulary: usize, positions: usize) -> Vec<(String, Vec<usize>)> {
     let (hidden, wide) = (32, 64);

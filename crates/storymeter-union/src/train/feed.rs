@@ -14,7 +14,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Instant;
 
 use rand_chacha::rand_core::Rng;
-use storymeter_core::rng::StreamId;
+use storymeter_core::rng::{StreamId, shuffled};
 use storymeter_encoder::train::Rank;
 
 use super::example::{Example, Made, Maker, Pair, Record};
@@ -247,12 +247,6 @@ fn at_random(
         }
     }
     groups
-}
-
-fn shuffled(len: usize, mut random: impl Rng) -> Vec<usize> {
-    let mut keys: Vec<(u64, usize)> = (0..len).map(|i| (random.next_u64(), i)).collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|(_, i)| i).collect()
 }
 
 fn size(pair: &Pair) -> usize {

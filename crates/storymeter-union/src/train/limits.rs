@@ -2,28 +2,17 @@
 
 use std::path::Path;
 
+use storymeter_core::configuration::{Fault, LARGEST_SEED};
 use storymeter_encoder::{Config, Grid};
 
 use super::settings::Settings;
 use crate::{Error, Pooling, Reconstruction, Result};
 
-/// The smallest positive number that is allowed. Training computes in single precision, in which it
-/// must not round to 0.
-const SMALLEST: f64 = 1e-30;
 /// The largest number that is allowed. Products of such numbers must stay finite in single
 /// precision.
 const LARGEST: f64 = 1e6;
 const MOST_EPOCHS: u64 = 1_000_000;
 const MOST_TOKENS_A_BATCH: usize = 1 << 24;
-/// The largest seed that a TOML file can hold.
-const LARGEST_SEED: u64 = i64::MAX as u64;
-
-/// A setting with an impossible value.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fault {
-    pub field: &'static str,
-    pub problem: String,
-}
 
 impl Settings {
     /// Checks that a run can start with these settings from the encoder in this folder.
@@ -76,20 +65,9 @@ impl Settings {
 
     /// The first setting that is impossible with any encoder, if any.
     pub(super) fn fault(&self) -> Option<Fault> {
-        let within = |field, x: f64, low: f64, high: f64| {
-            let problem = || format!("must be from {low} to {high}, but is {x}");
-            (!(low..=high).contains(&x)).then(|| Fault { field, problem: problem() })
-        };
-        let share = |field, x| within(field, x, 0.0, 1.0);
-        let positive = |field, x: f64, most: f64| {
-            let problem = || format!("must be from {SMALLEST:e} to {most}, but is {x}");
-            (!(SMALLEST..=most).contains(&x)).then(|| Fault { field, problem: problem() })
-        };
-        let weight = |field, x| within(field, x, 0.0, LARGEST);
-        let number = |field, n: u64, least: u64, most: u64| {
-            let problem = || format!("must be from {least} to {most}, but is {n}");
-            (!(least..=most).contains(&n)).then(|| Fault { field, problem: problem() })
-        };
+        let (positive, number) = (Fault::positive, Fault::number);
+        let share = |field, x| Fault::within(field, x, 0.0, 1.0);
+        let weight = |field, x| Fault::within(field, x, 0.0, LARGEST);
         number("seed", self.seed, 0, LARGEST_SEED)
             .or_else(|| number("epochs", self.epochs, 1, MOST_EPOCHS))
             .or_else(|| number("schedule_epochs", self.schedule_epochs, 0, MOST_EPOCHS))

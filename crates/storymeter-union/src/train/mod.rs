@@ -57,7 +57,7 @@ pub use event::{End, EpochReport, Event, Spent, Start, StepReport, StoryFile};
 pub use objective::Losses;
 pub use settings::{Batches, LongStories, Preset, Settings};
 #[cfg(feature = "cuda")]
-pub use storymeter_encoder::cuda::NcclId;
+pub use storymeter_encoder::cuda::{Activations, NcclId};
 pub use storymeter_encoder::train::Rank;
 
 /// The name of the checkpoint file in a model folder, from which a resumed run continues.
@@ -93,17 +93,6 @@ pub struct Team {
     pub rank: Rank,
     /// The identifier by which the processes find each other.
     pub id: NcclId,
-}
-
-/// The precision of activations on a GPU.
-#[cfg(feature = "cuda")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Activations {
-    /// bf16, which is several times as fast.
-    #[default]
-    Bf16,
-    /// Single precision.
-    F32,
 }
 
 /// A training run: what it starts from, what it reads, and where it writes.

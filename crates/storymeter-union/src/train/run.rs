@@ -6,7 +6,9 @@ use std::time::Instant;
 use serde_json::json;
 use storymeter_core::Signature;
 use storymeter_core::rng::CounterId;
-use storymeter_encoder::train::{Backend, Exchange, Network, Optimiser, warm_up_then_linear};
+use storymeter_encoder::train::{
+    Backend, Exchange, Network, Optimiser, OptimiserState, SavedTensors, warm_up_then_linear,
+};
 use storymeter_encoder::{Config, Parameters, Stream, Tokenizer};
 
 use super::checkpoint::{Checkpoint, RunState};
@@ -72,20 +74,10 @@ impl<'a, B: Backend> Run<'a, B> {
         let mut heads = head_tensors(&heads, config.hidden);
         let (mut reports, mut steps, mut spent, mut means, mut unsaved) =
             (Vec::<EpochReport>::new(), 0, Spent::default(), None, None);
-        if let Some(kept) = kept {
-            let tensors = parameters.tensors.iter_mut().chain(&mut heads);
-            if tensors.count() != kept.weights.len() {
-                return Err(other_run(job, "another number of tensors"));
-            }
-            for (tensor, weight) in
-                parameters.tensors.iter_mut().chain(&mut heads).zip(kept.weights)
-            {
-                if tensor.data.len() != weight.len() {
-                    return Err(other_run(job, format!("another size of {}", tensor.name)));
-                }
-                tensor.data = weight;
-            }
-            means = Some(kept.optimiser);
+        if let Some(mut kept) = kept {
+            let put = kept.tensors.put_into(&mut parameters.tensors, &mut heads);
+            put.map_err(|difference| other_run(job, difference))?;
+            means = Some(OptimiserState { steps: kept.state.steps, means: kept.tensors.means });
             (reports, steps, spent) = (kept.state.reports, kept.state.steps, kept.state.spent);
             let is_best = reports.last().is_some_and(|report| report.best);
             unsaved = kept.state.temperature.filter(|_| is_best);
@@ -268,8 +260,6 @@ impl<'a, B: Backend> Run<'a, B> {
     /// between the two, [`Run::save_model_again`] makes up for it.
     fn save(&mut self, best: bool, temperature: f64) -> Result<()> {
         let model = self.model(temperature)?;
-        let heads = head_tensors(&model.heads, model.config.hidden);
-        let tensors = model.parameters.tensors.iter().chain(&heads);
         let state = RunState {
             settings: self.job.settings.clone(),
             data: self.start.stories_sha256.clone(),
@@ -282,12 +272,8 @@ impl<'a, B: Backend> Run<'a, B> {
             temperature: Some(temperature),
             sha256: None,
         };
-        Checkpoint {
-            state,
-            weights: tensors.map(|tensor| tensor.data.clone()).collect(),
-            optimiser: self.optimiser.state(&self.network)?,
-        }
-        .save(self.job.out)?;
+        let tensors = SavedTensors::of(&self.network, &self.optimiser)?;
+        Checkpoint { state, tensors }.save(self.job.out)?;
         if best { model.save(self.job.out) } else { Ok(()) }
     }
 

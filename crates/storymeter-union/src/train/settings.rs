@@ -93,40 +93,19 @@ pub enum Batches {
     Random,
 }
 
-/// Declares the settings. The documentation of a field is also its comment in a settings file.
-macro_rules! settings {
-    ($($(#[doc = $doc:literal])+ $name:ident: $kind:ty = $default:expr;)+) => {
-        /// The settings of a run. A field that a file does not name has its default. The settings
-        /// are written into the model's card.
-        ///
-        /// ```
-        /// use storymeter_union::train::{Preset, Settings};
-        ///
-        /// let settings = Settings { epochs: 3, ..Settings::of(Preset::Paper) };
-        /// assert!(!settings.prompts);
-        /// assert!(settings.to_toml().contains("epochs = 3"));
-        /// ```
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(default, deny_unknown_fields)]
-        pub struct Settings {
-            $($(#[doc = $doc])+ pub $name: $kind,)+
-        }
+storymeter_core::documented_settings! {
+    /// The settings of a run. A field that a file does not name has its default. The settings are
+    /// written into the model's card.
+    ///
+    /// ```
+    /// use storymeter_union::train::{Preset, Settings};
+    ///
+    /// let settings = Settings { epochs: 3, ..Settings::of(Preset::Paper) };
+    /// assert!(!settings.prompts);
+    /// assert!(settings.to_toml().contains("epochs = 3"));
+    /// ```
+    pub struct Settings;
 
-        impl Default for Settings {
-            fn default() -> Self {
-                Self { $($name: $default,)+ }
-            }
-        }
-
-        impl Settings {
-            /// The name of every field, and the lines of its documentation.
-            pub(super) const FIELDS: &'static [(&'static str, &'static [&'static str])] =
-                &[$((stringify!($name), &[$($doc),+]),)+];
-        }
-    };
-}
-
-settings! {
     /// Where settings come from that this file does not name: "default", "paper" (sections 3.2, 3.3,
     /// 4.1 and 4.2 of the paper) or "released-code" (what the authors' code does).
     preset: Preset = Preset::Default;

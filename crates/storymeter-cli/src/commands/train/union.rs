@@ -147,12 +147,14 @@ fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
         PresetArg::Paper => Preset::Paper,
         PresetArg::ReleasedCode => Preset::ReleasedCode,
     });
-    // The paper trains its discriminator as it trains UNION.
-    let preset = preset.or((args.kind == Kind::DisScore).then_some(Preset::Paper));
     let mut settings = match &args.config {
         Some(path) => Settings::read(path, preset)?,
         None => Settings::of(preset.unwrap_or_default()),
     };
+    if args.kind == Kind::DisScore && args.config.is_none() && preset.is_none() {
+        // The paper says nothing about the training of its discriminator but that names are masked.
+        settings.delexicalise = 1.0;
+    }
     settings.seed = args.seed.unwrap_or(settings.seed);
     settings.epochs = args.epochs.unwrap_or(settings.epochs);
     if args.without_reconstruction {

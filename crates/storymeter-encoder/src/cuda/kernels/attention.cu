@@ -9,9 +9,12 @@ struct Tile {
     u32 first, begin, end, story;
 };
 
+// `room` is the length of the longest story of the batch. With `causal`, a token attends only to
+// itself and to the tokens before it.
 struct Shape {
     u32 heads, width, head_width, longest;
     float scale;
+    u32 causal, room;
     Drop drop;
 };
 
@@ -31,31 +34,32 @@ extern "C" __global__ void attention(
 ) {
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, head = blockIdx.y;
     Tile tile = tiles[blockIdx.x];
-    float* p = shared + warp * 2 * s.longest;
+    float* p = shared + warp * 2 * s.room;
     const T* base = qkv + head * s.head_width;
     u64 stride = 3 * (u64)s.width;
     for (u32 row = tile.first + warp; row < min(tile.first + 64, tile.end); row += 4) {
         float top = -INFINITE, total = 0.0f;
-        for (u32 j = tile.begin + lane; j < tile.end; j += 32) {
+        u32 end = s.causal ? row + 1 : tile.end;
+        for (u32 j = tile.begin + lane; j < end; j += 32) {
             float z = dot(base + row * stride, base + j * stride + s.width, s.head_width) * s.scale;
             if (table) z += table[head * (2 * s.longest - 1) + j + s.longest - 1 - row];
             p[j - tile.begin] = z;
             top = fmaxf(top, z);
         }
         top = warp_max(top);
-        for (u32 j = lane; j < tile.end - tile.begin; j += 32) {
+        for (u32 j = lane; j < end - tile.begin; j += 32) {
             p[j] = expf(p[j] - top);
             total += p[j];
         }
         total = warp_sum(total);
-        for (u32 j = lane; j < tile.end - tile.begin; j += 32) {
+        for (u32 j = lane; j < end - tile.begin; j += 32) {
             p[j] /= total;
             if (s.drop.rate > 0.0f) p[j] *= drop_factor(s.drop, drop_place(s, row, head) + j);
         }
         __syncwarp();
         for (u32 d = lane; d < s.head_width; d += 32) {
             float sum = 0.0f;
-            for (u32 j = tile.begin; j < tile.end; j++)
+            for (u32 j = tile.begin; j < end; j++)
                 sum += p[j - tile.begin] * load1(base + j * stride + 2 * s.width + d);
             store1(out + (u64)row * s.width + head * s.head_width + d, sum);
         }
@@ -92,17 +96,17 @@ extern "C" __global__ void attention_d_query(
 ) {
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, head = blockIdx.y;
     Tile tile = tiles[blockIdx.x];
-    float* ds = shared + warp * 2 * s.longest;
-    float* sums = shared + 8 * s.longest;
+    float* ds = shared + warp * 2 * s.room;
+    float* sums = shared + 8 * s.room;
     const T* base = qkv + head * s.head_width;
     const T* d_base = d_out + head * s.head_width;
     u64 stride = 3 * (u64)s.width;
-    u32 len = tile.end - tile.begin;
     if (table)
         for (u32 b = lane; b < buckets; b += 32) sums[warp * buckets + b] = 0.0f;
     for (u32 row = tile.first + warp; row < min(tile.first + 64, tile.end); row += 4) {
         u64 stat = (u64)row * s.heads + head;
-        for (u32 j = tile.begin + lane; j < tile.end; j += 32) {
+        u32 end = s.causal ? row + 1 : tile.end, len = end - tile.begin;
+        for (u32 j = tile.begin + lane; j < end; j += 32) {
             float z = dot(base + row * stride, base + j * stride + s.width, s.head_width) * s.scale;
             if (table) z += table[head * (2 * s.longest - 1) + j + s.longest - 1 - row];
             float p = expf(z - lse[stat]);
@@ -143,14 +147,15 @@ extern "C" __global__ void attention_d_key_value(
 ) {
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, head = blockIdx.y;
     Tile tile = tiles[blockIdx.x];
-    float* ds = shared + warp * 2 * s.longest;
-    float* dropped = ds + s.longest;
+    float* ds = shared + warp * 2 * s.room;
+    float* dropped = ds + s.room;
     const T* base = qkv + head * s.head_width;
     const T* d_base = d_out + head * s.head_width;
     u64 stride = 3 * (u64)s.width;
     u32 len = tile.end - tile.begin;
     for (u32 row = tile.first + warp; row < min(tile.first + 64, tile.end); row += 4) {
-        for (u32 i = tile.begin + lane; i < tile.end; i += 32) {
+        u32 begin = s.causal ? row : tile.begin;
+        for (u32 i = begin + lane; i < tile.end; i += 32) {
             u64 stat = (u64)i * s.heads + head;
             float z = dot(base + i * stride, base + row * stride + s.width, s.head_width) * s.scale;
             if (table) z += table[head * (2 * s.longest - 1) + row + s.longest - 1 - i];
@@ -164,7 +169,7 @@ extern "C" __global__ void attention_d_key_value(
         __syncwarp();
         for (u32 d = lane; d < s.head_width; d += 32) {
             float d_key = 0.0f, d_value = 0.0f;
-            for (u32 i = 0; i < len; i++) {
+            for (u32 i = begin - tile.begin; i < len; i++) {
                 d_key += ds[i] * load1(base + (tile.begin + i) * stride + d);
                 d_value += dropped[i] * load1(d_base + (u64)(tile.begin + i) * s.width + d);
             }

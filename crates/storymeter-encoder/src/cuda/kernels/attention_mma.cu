@@ -2,7 +2,7 @@
 // four warps of 16 rows per block.
 #if HALF
 
-template <int D>
+template <int D, bool CAUSAL>
 __device__ __forceinline__ void attention_tile(
     const T* qkv, const Tile* tiles, const float* table, const Shape& s, T* out, float* lse
 ) {
@@ -17,7 +17,9 @@ __device__ __forceinline__ void attention_tile(
     load_left<D>(q, base, stride, first, tile.end, lane);
     float o[D / 8][4] = {}, top[2] = {-INFINITE, -INFINITE}, total[2] = {0.0f, 0.0f};
     const float* bias = table ? table + head * (2 * s.longest - 1) + s.longest - 1 : 0;
-    for (u32 start = tile.begin; start < tile.end; start += 64) {
+    // Later keys than the last row of the tile are hidden from all of its rows.
+    u32 end = CAUSAL ? min(tile.end, tile.first + 64) : tile.end;
+    for (u32 start = tile.begin; start < end; start += 64) {
         __syncthreads();
         load_tile<D>(keys, base + s.width, stride, start, tile.end);
         load_tile<D>(values, base + 2 * s.width, stride, start, tile.end);
@@ -35,7 +37,7 @@ __device__ __forceinline__ void attention_tile(
                 u32 row = r0 + e / 2 * 8;
                 float z = p[n][e] * s.scale;
                 if (bias && j < tile.end && row < tile.end) z += bias[(int)j - (int)row];
-                p[n][e] = j < tile.end ? z : -INFINITE;
+                p[n][e] = j < tile.end && (!CAUSAL || j <= row) ? z : -INFINITE;
                 best[e / 2] = fmaxf(best[e / 2], p[n][e]);
             }
         }
@@ -88,7 +90,7 @@ __device__ __forceinline__ void attention_tile(
 // The backward pass for 64 rows of one side against all rows of the other. With QUERIES, rows are
 // queries and columns are keys, and the result is d_query. Otherwise rows are keys and columns are
 // queries, and the results are d_key and d_value.
-template <int D, bool QUERIES>
+template <int D, bool QUERIES, bool CAUSAL>
 __device__ __forceinline__ void attention_backward_tile(
     const T* qkv, const T* d_out, const Tile* tiles, const float* table, const u32* bucket_of, u32 buckets,
     const Shape& s, const float* lse, const float* delta, T* d_qkv, float* partial
@@ -122,7 +124,10 @@ __device__ __forceinline__ void attention_backward_tile(
             for (u32 b = threadIdx.x; b < buckets; b += 128) by_bucket[b] = 0.0f;
     }
     float d1[D / 8][4] = {}, d2[D / 8][4] = {};
-    for (u32 start = tile.begin; start < tile.end; start += 64) {
+    // Queries see no keys behind this tile, and keys are not seen by queries before it.
+    u32 begin = CAUSAL && !QUERIES ? tile.first : tile.begin;
+    u32 end = CAUSAL && QUERIES ? min(tile.end, tile.first + 64) : tile.end;
+    for (u32 start = begin; start < end; start += 64) {
         __syncthreads();
         load_tile<D>(one, QUERIES ? base + s.width : base, stride, start, tile.end);
         load_tile<D>(two, QUERIES ? base + 2 * s.width : d_base, QUERIES ? stride : s.width, start, tile.end);
@@ -145,7 +150,7 @@ __device__ __forceinline__ void attention_backward_tile(
                     u32 col = start + at, row = r0 + e / 2 * 8;
                     u32 query = QUERIES ? row : col, key = QUERIES ? col : row;
                     float prob = 0.0f, grad = 0.0f;
-                    if (col < tile.end && row < tile.end) {
+                    if (col < tile.end && row < tile.end && (!CAUSAL || key <= query)) {
                         float z = p[n][e] * s.scale;
                         if (bias) z += bias[(int)key - (int)query];
                         prob = __expf(z - (QUERIES ? row_lse[e / 2] : col_lse[at]));
@@ -198,28 +203,30 @@ __device__ __forceinline__ void attention_backward_tile(
     if (!QUERIES) store_rows<D>(to + 2 * s.width, stride, first, tile.end, d2, 1.0f, lane);
 }
 
-#define MMA_KERNELS(D)                                                                                               \
-    extern "C" __global__ void __launch_bounds__(128) attention_mma_##D(                                            \
+#define MMA_KERNELS(D, NAME, CAUSAL)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(128) attention_##NAME(                                              \
         const T* qkv, const Tile* tiles, const float* table, Shape s, T* out, float* lse                             \
     ) {                                                                                                              \
-        attention_tile<D>(qkv, tiles, table, s, out, lse);                                                           \
+        attention_tile<D, CAUSAL>(qkv, tiles, table, s, out, lse);                                                   \
     }                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(128) attention_d_query_mma_##D(                                    \
+    extern "C" __global__ void __launch_bounds__(128) attention_d_query_##NAME(                                      \
         const T* qkv, const T* d_out, const Tile* tiles, const float* table, const u32* bucket_of, u32 buckets,      \
         Shape s, const float* lse, const float* delta, T* d_qkv, float* partial                                      \
     ) {                                                                                                              \
-        attention_backward_tile<D, true>(                                                                            \
+        attention_backward_tile<D, true, CAUSAL>(                                                                    \
             qkv, d_out, tiles, table, bucket_of, buckets, s, lse, delta, d_qkv, partial                              \
         );                                                                                                           \
     }                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(128) attention_d_key_value_mma_##D(                                \
+    extern "C" __global__ void __launch_bounds__(128) attention_d_key_value_##NAME(                                  \
         const T* qkv, const T* d_out, const Tile* tiles, const float* table, Shape s, const float* lse,              \
         const float* delta, T* d_qkv                                                                                 \
     ) {                                                                                                              \
-        attention_backward_tile<D, false>(                                                                           \
+        attention_backward_tile<D, false, CAUSAL>(                                                                   \
             qkv, d_out, tiles, table, 0, 0, s, lse, delta, d_qkv, 0                                                  \
         );                                                                                                           \
     }
-MMA_KERNELS(32)
-MMA_KERNELS(64)
+MMA_KERNELS(32, mma_32, false)
+MMA_KERNELS(64, mma_64, false)
+MMA_KERNELS(32, mma_causal_32, true)
+MMA_KERNELS(64, mma_causal_64, true)
 #endif

@@ -72,7 +72,8 @@ impl Heads<'_> {
             centre: self.shape.longest - 1,
         });
         let mut inverse = vec![0.0; len];
-        softmax_rows(self.isa, out, len, self.scale(), bias, 0, false, &mut inverse);
+        let causal = self.shape.causal;
+        softmax_rows(self.isa, out, len, self.scale(), bias, 0, causal, &mut inverse);
         for (row, inverse) in out.chunks_exact_mut(len).zip(inverse) {
             row.iter_mut().for_each(|p| *p *= inverse);
         }

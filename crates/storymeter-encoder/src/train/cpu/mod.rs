@@ -7,8 +7,8 @@ mod rows;
 mod store;
 
 use super::backend::{
-    AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, TableRows,
-    Tables,
+    AdamStep, Attention, Backend, Dropout, Given, LOSSES, LabelLoss, Linear, Norm, Part, Rotary,
+    TableRows, Tables,
 };
 use crate::Result;
 use crate::grid::Rounded;
@@ -41,20 +41,29 @@ impl Cpu {
         d_out: &[f32],
         d_x: &mut [f32],
     ) {
-        let [d_weight, d_bias] = two(&mut store.gradients, map.weight, map.bias);
         let weight = &store.weights[map.weight];
-        self.ops.linear_backward(x, weight, (map, rows), d_out, d_x, d_weight, d_bias);
+        let d_weight = &mut store.gradients[map.weight];
+        self.ops.linear_backward(x, weight, (map, rows), d_out, d_x, d_weight);
+        if let Some(bias) = map.bias {
+            self.ops.add_column_sums(&d_out[..rows * map.outputs], &mut store.gradients[bias]);
+        }
     }
 
-    fn norm_backward(
-        &self,
-        store: &mut CpuStore,
-        norm: Norm,
-        sum: &[f32],
-        d_out: &[f32],
-    ) -> Vec<f32> {
-        let [d_gain, d_shift] = two(&mut store.gradients, norm.gain, norm.shift);
-        self.ops.norm_backward(sum, &store.weights[norm.gain], norm.eps, d_out, d_gain, d_shift)
+    /// The rows of `x` after a norm.
+    fn normed(&self, store: &CpuStore, norm: Norm, x: &[f32]) -> Vec<f32> {
+        let shift = norm.shift.map(|shift| store.weights[shift].as_slice());
+        self.ops.norm(x, &store.weights[norm.gain], shift, norm.eps)
+    }
+
+    /// The gradient of what went through a norm.
+    fn through_norm(&self, store: &mut CpuStore, norm: Norm, x: &[f32], d_out: &[f32]) -> Vec<f32> {
+        let gain = &store.weights[norm.gain];
+        let Some(shift) = norm.shift else {
+            let d_gain = &mut store.gradients[norm.gain];
+            return self.ops.rms_backward(x, gain, norm.eps, d_out, d_gain);
+        };
+        let [d_gain, d_shift] = two(&mut store.gradients, norm.gain, shift);
+        self.ops.norm_backward(x, gain, norm.eps, d_out, d_gain, d_shift)
     }
 }
 
@@ -66,9 +75,7 @@ impl Default for Cpu {
 
 /// Borrows two different tensors.
 fn two(tensors: &mut [Vec<f32>], first: usize, second: usize) -> [&mut Vec<f32>; 2] {
-    tensors
-        .get_disjoint_mut([first, second])
-        .expect("a weight and its bias are two different tensors")
+    tensors.get_disjoint_mut([first, second]).expect("gain and shift are two different tensors")
 }
 
 impl Backend for Cpu {
@@ -167,7 +174,7 @@ impl Backend for Cpu {
             (&weights[tables.words], &weights[tables.positions], segments),
             norm.width,
         );
-        let mut out = ops.norm(&sum, &weights[norm.gain], &weights[norm.shift], norm.eps);
+        let mut out = self.normed(store, norm, &sum);
         ops.dropout(&mut out, dropout);
         [sum, out]
     }
@@ -183,7 +190,7 @@ impl Backend for Cpu {
         dropout: Dropout,
     ) {
         self.ops.dropout(&mut d_out, dropout);
-        let d = self.norm_backward(store, norm, sum, &d_out);
+        let d = self.through_norm(store, norm, sum, &d_out);
         let gradients = &mut store.gradients;
         self.ops.scatter(&d, &rows.words, &mut gradients[tables.words], norm.width);
         self.ops.scatter(&d, &rows.positions, &mut gradients[tables.positions], norm.width);
@@ -208,8 +215,7 @@ impl Backend for Cpu {
     ) -> [Vec<f32>; 2] {
         self.ops.dropout(&mut branch, dropout);
         self.ops.add(&mut branch, residual);
-        let out =
-            self.ops.norm(&branch, &store.weights[norm.gain], &store.weights[norm.shift], norm.eps);
+        let out = self.normed(store, norm, &branch);
         [branch, out]
     }
 
@@ -221,14 +227,96 @@ impl Backend for Cpu {
         d_out: &Vec<f32>,
         dropout: Dropout,
     ) -> [Vec<f32>; 2] {
-        let d_residual = self.norm_backward(store, norm, sum, d_out);
+        let d_residual = self.through_norm(store, norm, sum, d_out);
         let mut d_branch = d_residual.clone();
         self.ops.dropout(&mut d_branch, dropout);
         [d_residual, d_branch]
     }
 
+    fn embed_plain(
+        &self,
+        store: &CpuStore,
+        (words, positions): (usize, Option<usize>),
+        width: usize,
+        rows: &TableRows<Vec<u32>>,
+        dropout: Dropout,
+    ) -> Vec<f32> {
+        let mut out = self.ops.gather(&store.weights[words], &rows.words, width);
+        if let Some(positions) = positions {
+            let more = self.ops.gather(&store.weights[positions], &rows.positions, width);
+            self.ops.add(&mut out, &more);
+        }
+        self.ops.dropout(&mut out, dropout);
+        out
+    }
+
+    fn embed_plain_backward(
+        &self,
+        store: &mut CpuStore,
+        (words, positions): (usize, Option<usize>),
+        width: usize,
+        rows: &TableRows<Vec<u32>>,
+        mut d_out: Vec<f32>,
+        dropout: Dropout,
+    ) {
+        self.ops.dropout(&mut d_out, dropout);
+        self.ops.scatter(&d_out, &rows.words, &mut store.gradients[words], width);
+        if let Some(positions) = positions {
+            self.ops.scatter(&d_out, &rows.positions, &mut store.gradients[positions], width);
+        }
+    }
+
+    fn norm(&self, store: &CpuStore, norm: Norm, x: &Vec<f32>) -> Vec<f32> {
+        self.normed(store, norm, x)
+    }
+
+    fn norm_backward(
+        &self,
+        store: &mut CpuStore,
+        norm: Norm,
+        x: &Vec<f32>,
+        d_out: &Vec<f32>,
+        d_x: &mut Vec<f32>,
+    ) {
+        let d = self.through_norm(store, norm, x, d_out);
+        self.ops.add(d_x, &d);
+    }
+
+    fn add(&self, mut branch: Vec<f32>, residual: &Vec<f32>, dropout: Dropout) -> Vec<f32> {
+        self.ops.dropout(&mut branch, dropout);
+        self.ops.add(&mut branch, residual);
+        branch
+    }
+
+    fn dropped(&self, x: &Vec<f32>, dropout: Dropout) -> Vec<f32> {
+        let mut out = x.clone();
+        self.ops.dropout(&mut out, dropout);
+        out
+    }
+
+    fn gated(&self, gate: &Vec<f32>, up: &Vec<f32>, activation: Activation) -> Vec<f32> {
+        let mut out = self.ops.activate(gate, activation);
+        self.ops.multiply(&mut out, up);
+        out
+    }
+
+    fn gated_backward(
+        &self,
+        gate: &Vec<f32>,
+        up: &Vec<f32>,
+        activation: Activation,
+        d_out: &Vec<f32>,
+    ) -> [Vec<f32>; 2] {
+        let mut d_gate = d_out.clone();
+        self.ops.multiply(&mut d_gate, up);
+        self.ops.activate_backward(gate, activation, &mut d_gate);
+        let mut d_up = self.ops.activate(gate, activation);
+        self.ops.multiply(&mut d_up, d_out);
+        [d_gate, d_up]
+    }
+
     fn linear(&self, store: &CpuStore, map: Linear, x: &Vec<f32>, rows: usize) -> Vec<f32> {
-        self.ops.linear(x, &store.weights[map.weight], &store.weights[map.bias], (map, rows))
+        self.ops.linear(x, &store.weights[map.weight], store.bias(map), (map, rows))
     }
 
     fn linear_backward(
@@ -294,6 +382,36 @@ impl Backend for Cpu {
         for (map, d) in maps.into_iter().zip(&d) {
             self.through(store, map, (x, rows), d, d_x);
         }
+    }
+
+    fn turn(
+        &self,
+        rotary: Rotary,
+        [mut query, mut key, value]: [Vec<f32>; 3],
+        angles: &Vec<f32>,
+        places: &Vec<u32>,
+    ) -> [Vec<f32>; 3] {
+        self.ops.turn(&mut query, (rotary.queries(), rotary.head_width), angles, places);
+        self.ops.turn(&mut key, (rotary.keys(), rotary.head_width), angles, places);
+        [query, self.ops.repeat_heads(key, rotary), self.ops.repeat_heads(value, rotary)]
+    }
+
+    fn turn_backward(
+        &self,
+        rotary: Rotary,
+        [mut query, key, value]: [Vec<f32>; 3],
+        angles: &Vec<f32>,
+        places: &Vec<u32>,
+    ) -> [Vec<f32>; 3] {
+        // The way back is a turn by the opposite angle, whose sine is the negative one.
+        let mut back = angles.clone();
+        for row in back.chunks_exact_mut(rotary.head_width) {
+            row[rotary.head_width / 2..].iter_mut().for_each(|sine| *sine = -*sine);
+        }
+        let (mut key, value) = (self.ops.sum_heads(key, rotary), self.ops.sum_heads(value, rotary));
+        self.ops.turn(&mut query, (rotary.queries(), rotary.head_width), &back, places);
+        self.ops.turn(&mut key, (rotary.keys(), rotary.head_width), &back, places);
+        [query, key, value]
     }
 
     fn attention(
@@ -367,7 +485,7 @@ impl Backend for Cpu {
         let wanted = targets.chunks(ROWS_AT_ONCE).zip(weights.chunks(ROWS_AT_ONCE));
         let mut sum = 0.0;
         for ((x, d_x), (targets, weights)) in parts.zip(wanted) {
-            let (rows, bias) = (targets.len(), &store.weights[map.bias]);
+            let (rows, bias) = (targets.len(), store.bias(map));
             let mut logits = self.ops.linear(x, &store.weights[map.weight], bias, (map, rows));
             sum += self.ops.cross_entropy(&mut logits, targets, weights);
             self.through(store, map, (x, rows), &logits, d_x);

@@ -4,10 +4,12 @@ use super::attention::{Heads, Story};
 use super::products::{add_product, pack, product, transpose_on_all};
 use super::rows::{self, TASK_NUMBERS, TASK_ROWS};
 use crate::kernel::gemm::{pack_columns, pack_rows};
+use crate::kernel::norm::rms_rows;
+use crate::kernel::rotary::turn_heads;
 use crate::kernel::steps::add_norm_rows;
 use crate::kernel::{Activation, Isa};
 use crate::relative;
-use crate::train::backend::{Attention, Dropout, Linear, TableRows};
+use crate::train::backend::{Attention, Dropout, Linear, Rotary, TableRows};
 use rayon::prelude::*;
 
 /// The operations with the given instructions.
@@ -45,11 +47,47 @@ impl Ops {
         rows::add_column_sums(self.isa, x, sums);
     }
 
-    pub(super) fn norm(&self, x: &[f32], gain: &[f32], shift: &[f32], eps: f32) -> Vec<f32> {
+    /// Layer norm or, without a shift, RMS norm.
+    pub(super) fn norm(
+        &self,
+        x: &[f32],
+        gain: &[f32],
+        shift: Option<&[f32]>,
+        eps: f32,
+    ) -> Vec<f32> {
         let mut out = x.to_vec();
-        out.par_chunks_mut(TASK_ROWS * gain.len())
-            .for_each(|rows| add_norm_rows(self.isa, rows, &[], gain, shift, eps));
+        let tasks = out.par_chunks_mut(TASK_ROWS * gain.len());
+        match shift {
+            Some(shift) => {
+                tasks.for_each(|rows| add_norm_rows(self.isa, rows, &[], gain, shift, eps));
+            }
+            None => tasks.for_each(|rows| rms_rows(self.isa, rows, gain, eps)),
+        }
         out
+    }
+
+    pub(super) fn rms_backward(
+        &self,
+        x: &[f32],
+        gain: &[f32],
+        eps: f32,
+        d_out: &[f32],
+        d_gain: &mut [f32],
+    ) -> Vec<f32> {
+        let task = TASK_ROWS * gain.len();
+        let mut d_x = vec![0.0; x.len()];
+        let sums: Vec<Vec<f32>> = x
+            .par_chunks(task)
+            .zip(d_out.par_chunks(task))
+            .zip(d_x.par_chunks_mut(task))
+            .map(|((x, d_out), d_x)| {
+                let mut d_gain = vec![0.0; gain.len()];
+                rows::rms_rows_backward(self.isa, x, gain, eps, d_out, d_x, &mut d_gain);
+                d_gain
+            })
+            .collect();
+        sums.iter().for_each(|sum| rows::add_to(self.isa, d_gain, sum));
+        d_x
     }
 
     pub(super) fn norm_backward(
@@ -106,8 +144,7 @@ impl Ops {
         out
     }
 
-    /// Adds the gradients of `x`, `weight` and `bias`.
-    #[allow(clippy::too_many_arguments)]
+    /// Adds the gradients of `x` and `weight`.
     pub(super) fn linear_backward(
         &self,
         x: &[f32],
@@ -116,7 +153,6 @@ impl Ops {
         d_out: &[f32],
         d_x: &mut [f32],
         d_weight: &mut [f32],
-        d_bias: &mut [f32],
     ) {
         let Linear { inputs, outputs, .. } = map;
         if rows == 0 {
@@ -131,7 +167,51 @@ impl Ops {
         let packed =
             pack(rows, inputs, |col, cols, out| pack_rows(&x[col..], inputs, rows, cols, out));
         add_product(self.isa, &turned, rows, &packed, inputs, d_weight);
-        rows::add_column_sums(self.isa, d_out, d_bias);
+    }
+
+    pub(super) fn multiply(&self, to: &mut [f32], factors: &[f32]) {
+        to.par_chunks_mut(TASK_NUMBERS)
+            .zip(factors.par_chunks(TASK_NUMBERS))
+            .for_each(|(to, factors)| rows::multiply(self.isa, to, factors));
+    }
+
+    /// Turns every head of rows of `width` numbers by the angles of the row's position.
+    pub(super) fn turn(
+        &self,
+        x: &mut [f32],
+        (width, head_width): (usize, usize),
+        angles: &[f32],
+        places: &[u32],
+    ) {
+        x.par_chunks_mut(width).zip(places).for_each(|(row, &place)| {
+            turn_heads(self.isa, row, &angles[place as usize * head_width..][..head_width]);
+        });
+    }
+
+    /// Repeats every head for all heads that share it.
+    pub(super) fn repeat_heads(&self, x: Vec<f32>, rotary: Rotary) -> Vec<f32> {
+        if rotary.shared() == 1 {
+            return x;
+        }
+        let heads = x.chunks_exact(rotary.head_width);
+        heads
+            .flat_map(|head| std::iter::repeat_n(head, rotary.shared()))
+            .flatten()
+            .copied()
+            .collect()
+    }
+
+    /// The sums over the heads that share one.
+    pub(super) fn sum_heads(&self, x: Vec<f32>, rotary: Rotary) -> Vec<f32> {
+        let (shared, width) = (rotary.shared(), rotary.head_width);
+        if shared == 1 {
+            return x;
+        }
+        let mut out = vec![0.0; x.len() / shared];
+        for (to, heads) in out.chunks_exact_mut(width).zip(x.chunks_exact(shared * width)) {
+            heads.chunks_exact(width).for_each(|head| rows::add_to(self.isa, to, head));
+        }
+        out
     }
 
     pub(super) fn activate(&self, x: &[f32], activation: Activation) -> Vec<f32> {

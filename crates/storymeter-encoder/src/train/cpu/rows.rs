@@ -2,7 +2,7 @@
 //! number.
 
 use crate::kernel::math::{self, Activation};
-use crate::kernel::steps::{self, moments, sum};
+use crate::kernel::steps::{self, fold, moments, sum};
 use crate::kernel::{Isa, vectorised};
 use crate::train::backend::{AdamStep, Dropout};
 use rayon::prelude::*;
@@ -74,6 +74,45 @@ vectorised! {
                 *d = scale * (*d - g_mean - (x - mean) * scale * n_mean);
             }
         }
+    }
+}
+
+vectorised! {
+    /// RMS norm backward over rows. `d_gain` gets the sums of this task.
+    pub(super) fn rms_rows_backward(
+        x: &[f32],
+        gain: &[f32],
+        eps: f32,
+        d_out: &[f32],
+        d_x: &mut [f32],
+        d_gain: &mut [f32],
+    ) {
+        let width = gain.len();
+        let given = x.chunks_exact(width).zip(d_out.chunks_exact(width));
+        for ((x, d_out), d_x) in given.zip(d_x.chunks_exact_mut(width)) {
+            let squares = fold(x, 0.0, |s, v| s + v * v, |a, b| a + b);
+            let scale = 1.0 / (squares / width as f32 + eps).sqrt();
+            for i in 0..width {
+                d_gain[i] += d_out[i] * x[i] * scale;
+                d_x[i] = d_out[i] * gain[i];
+            }
+            // With g = d_out * gain and n = x * scale: d_x = scale * (g - n * mean(g * n)).
+            let mut lanes = [0f32; 16];
+            for (i, (&g, &x)) in d_x.iter().zip(x).enumerate() {
+                lanes[i % 16] += g * x * scale;
+            }
+            let n_mean = sum(&lanes) / width as f32;
+            for (d, &x) in d_x.iter_mut().zip(x) {
+                *d = scale * (*d - x * scale * n_mean);
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// Multiplies number by number.
+    pub(super) fn multiply(to: &mut [f32], factors: &[f32]) {
+        to.iter_mut().zip(factors).for_each(|(to, factor)| *to *= factor);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::rows::{self, TASK_NUMBERS};
 use crate::grid::{self, Rounded};
 use crate::kernel::Isa;
-use crate::train::backend::{AdamStep, Given, LOSSES, Part};
+use crate::train::backend::{AdamStep, Given, LOSSES, Linear, Part};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
@@ -34,6 +34,11 @@ impl CpuStore {
             norm: 0.0,
             exact: Vec::new(),
         }
+    }
+
+    /// The bias of a linear map, which is empty if it has none.
+    pub(super) fn bias(&self, map: Linear) -> &[f32] {
+        map.bias.map_or(&[], |bias| &self.weights[bias])
     }
 
     fn part(&mut self, part: Part) -> &mut [Vec<f32>] {

@@ -1,0 +1,104 @@
+//! Model folders: the files of a model, and a record of how it was trained.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use storymeter_core::file::uninterrupted;
+use storymeter_core::{AtomicFile, Place, Story};
+use storymeter_encoder::{LARGEST_TOKENIZER_FILE, TOKENIZER_FILES, Tensor, read_model_file};
+
+use crate::Result;
+
+/// The file with the record of the training and the checksums of the other files. It is written
+/// last, so that a folder with it is complete.
+pub const RECORD: &str = "training.json";
+
+/// Writes the files of a model and then the record into an existing folder. Every file is either
+/// complete or not there.
+///
+/// All files are written under temporary names first, so that a full disk leaves the previous model
+/// as it was. The record gets the SHA-256 of every other file under "files".
+///
+/// # Errors
+/// If a file cannot be written, for example because the disk is full or the folder is missing.
+pub fn save(
+    folder: &Path,
+    files: &[(&str, Vec<u8>)],
+    mut record: Map<String, Value>,
+) -> Result<()> {
+    let sums: BTreeMap<&str, String> =
+        files.iter().map(|(name, bytes)| (*name, sha256(bytes))).collect();
+    record.insert("files".to_owned(), serde_json::json!(sums));
+    let record = format!("{:#}\n", Value::Object(record));
+    let record = written(&folder.join(RECORD), record.as_bytes())?;
+    let files: Vec<AtomicFile> = files
+        .iter()
+        .map(|(name, bytes)| written(&folder.join(name), bytes))
+        .collect::<Result<_>>()?;
+    uninterrupted(|| {
+        for file in files {
+            file.commit()?;
+        }
+        Ok(record.commit()?)
+    })
+}
+
+/// Writes a temporary file with this content. It gets its name when it is committed.
+pub(crate) fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile> {
+    let mut file = AtomicFile::create(path)?;
+    let done = file.write_all(bytes).and_then(|()| file.flush());
+    done.map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
+    Ok(file)
+}
+
+/// Reads the tokeniser's files in a folder.
+///
+/// # Errors
+/// If a file is there but cannot be read.
+pub fn tokenizer_files(folder: &Path) -> Result<Vec<(&'static str, Vec<u8>)>> {
+    let existing = TOKENIZER_FILES.into_iter().filter(|name| folder.join(name).exists());
+    let read = |name| Ok((name, read_model_file(&folder.join(name), LARGEST_TOKENIZER_FILE)?));
+    existing.map(read).collect()
+}
+
+/// The SHA-256 of the names and numbers of tensors.
+pub fn tensors_hash<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> String {
+    let mut digest = Sha256::new();
+    for tensor in tensors {
+        digest.update(tensor.name.as_bytes());
+        // Many numbers are hashed together, because every call of the hash has a cost.
+        for chunk in tensor.data.chunks(1 << 14) {
+            digest.update(chunk.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+        }
+    }
+    hexadecimal(&digest.finalize())
+}
+
+/// The SHA-256 of everything in stories that is learned from: prompts, texts, references and
+/// ratings.
+pub fn stories_hash(stories: &[Story]) -> String {
+    let mut digest = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        digest.update((bytes.len() as u64).to_le_bytes());
+        digest.update(bytes);
+    };
+    for story in stories {
+        add(story.prompt.as_deref().unwrap_or_default().as_bytes());
+        add(story.text.as_bytes());
+        story.references.iter().for_each(|reference| add(reference.as_bytes()));
+        add(format!("{:?}", story.ratings).as_bytes());
+    }
+    hexadecimal(&digest.finalize())
+}
+
+/// The SHA-256 of some bytes in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,118 @@
+//! What the kinds share that fine-tune a whole network: the device, the log, the progress bar and
+//! the table at the end.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::bail;
+use indicatif::HumanCount;
+use serde_json::{Map, Value, json};
+#[cfg(feature = "cuda")]
+use storymeter::baselines::Activations;
+use storymeter::baselines::fine_tune::{EpochReport, Event};
+use storymeter::baselines::{self, Device};
+use storymeter::core::terminal::plain;
+
+#[cfg(feature = "cuda")]
+use super::PrecisionArg;
+use super::log::tagged;
+use super::watcher::Watcher;
+use super::{DeviceArg, TrainArgs};
+use crate::output::{Output, Reader};
+
+/// The device that the command line names.
+#[cfg(not(feature = "cuda"))]
+pub fn device(args: &TrainArgs) -> anyhow::Result<Device> {
+    match args.device {
+        DeviceArg::Cpu => Ok(Device::Cpu),
+        DeviceArg::Cuda => bail!("--device cuda: this build cannot compute on a GPU"),
+    }
+}
+
+/// The device that the command line names.
+#[cfg(feature = "cuda")]
+pub fn device(args: &TrainArgs) -> anyhow::Result<Device> {
+    let activations = match args.precision.unwrap_or(PrecisionArg::Bf16) {
+        PrecisionArg::Bf16 => Activations::Bf16,
+        PrecisionArg::F32 => Activations::F32,
+    };
+    match (args.device, args.devices.as_slice()) {
+        (DeviceArg::Cpu, _) => Ok(Device::Cpu),
+        (DeviceArg::Cuda, [gpu]) => Ok(Device::Cuda { gpu: *gpu, activations }),
+        (DeviceArg::Cuda, _) => bail!("--devices: this kind of model is trained on one GPU"),
+    }
+}
+
+/// Writes an event to the log and moves the bar.
+pub fn hear(watcher: &mut Watcher, epochs: u64, event: Event<'_>) -> baselines::Result<()> {
+    match event {
+        Event::Note(text) => watcher.note(text),
+        Event::Start(start) => {
+            let done = match start.epochs_done {
+                0 => String::new(),
+                1 => "; 1 epoch is done already".to_owned(),
+                done => format!("; {done} epochs are done already"),
+            };
+            let count = HumanCount(start.parameters as u64);
+            watcher.note(&format!("{count} parameters on {}{done}", start.device));
+            watcher.open_log(start.epochs_done)?;
+            watcher.write(&tagged("start", start))?;
+        }
+        Event::Steps(steps) => {
+            let message = format!(
+                "epoch {}/{epochs} loss {:.3} {} tokens/s",
+                steps.epoch,
+                steps.loss,
+                HumanCount(steps.tokens_per_second as u64)
+            );
+            watcher.show(steps.progress, message);
+            watcher.write(&tagged("step", steps))?;
+        }
+        Event::Epoch(report) => watcher.write(&epoch_line(report))?,
+        Event::End(end) => watcher.write(&tagged("end", end))?,
+    }
+    Ok(())
+}
+
+/// The line of an epoch. The report draws a curve of every number in it, so counts are written as
+/// text.
+fn epoch_line(report: &EpochReport) -> Value {
+    let mut dev = Map::new();
+    dev.insert("loss".into(), report.dev.loss.into());
+    dev.extend(report.dev.figures.iter().map(|(name, x)| (name.clone(), json!(x))));
+    json!({
+        "event": "epoch",
+        "epoch": report.epoch,
+        "train": { "loss": report.loss },
+        "dev": dev,
+        "best": report.best,
+        "counts": format!("{} steps, {} tokens", report.steps, report.tokens),
+    })
+}
+
+/// Prints a table of the epochs, with a column for each figure of the dev examples, and how the
+/// model is used.
+pub fn summarise(reports: &[EpochReport], out: &Path, usage: &str) -> anyhow::Result<()> {
+    let mut page = Output::open(None, Reader::Person)?;
+    let figures: Vec<&String> =
+        reports.first().map_or_else(Vec::new, |report| report.dev.figures.keys().collect());
+    write!(page, "epoch  train loss  dev loss")?;
+    figures.iter().try_for_each(|name| write!(page, "  {name:>8}"))?;
+    writeln!(page)?;
+    for report in reports {
+        let mark = if report.best { '*' } else { ' ' };
+        let (train, dev) = (report.loss, report.dev.loss);
+        write!(page, "{:>5}{mark} {train:>11.4} {dev:>9.4}", report.epoch)?;
+        for name in &figures {
+            let figure = report.dev.figures.get(*name).copied().unwrap_or(f64::NAN);
+            write!(page, "  {figure:>w$.4}", w = name.len().max(8))?;
+        }
+        writeln!(page)?;
+    }
+    if let Some(best) = reports.iter().rev().find(|report| report.best) {
+        let out = out.display().to_string();
+        let out = plain(&out);
+        writeln!(page, "{out} has the model of epoch {}: {usage}{out}", best.epoch)?;
+    }
+    page.finish()
+}
