@@ -11,6 +11,7 @@
 #   SHARED         the folder of the shared data (../shared)
 #   ENCODER        the folder of MPNet-base
 #   SMALL_ENCODER  the folder of MiniLM-L6
+#   LANGUAGE_MODEL the file of SmolLM2-135M (GGUF), or the folder of another causal model
 #   DEVICE         cpu or cuda (cuda)
 #   JOBS           how many runs share the device (1)
 set -euo pipefail
@@ -27,7 +28,7 @@ shift
 all=(
     conceptnet-{1,2,3} wordnet-{1,2,3}
     no-recon without-{repetition,substitution,reordering,negation}
-    long long-no-recon disscore disscore-long
+    long long-no-recon disscore disscore-long ruber ruber-long language-model language-model-long
     names-kept minilm fresh-negatives
     base base-own base-changed-10 base-lambda-1 base-dense base-epochs-3
     released-code
@@ -39,29 +40,42 @@ options() {
     local conceptnet=(--antonyms "$lexicon/conceptnet_antonym.txt" --keywords "$lexicon/entity_vocab_roc.txt")
     local roc=(--stories "$shared/data/roc/stories.tsv.gz")
     local paper=(--preset paper --init "$ENCODER")
-    # set KEY=VALUE...: a file of settings.
-    set() { printf '%s\n' "$@" > "$folder/settings.toml"; printf '%s\n' --config "$folder/settings.toml"; }
+    # settings LINE...: a file of settings.
+    settings() { printf '%s\n' "$@" > "$folder/settings.toml"; printf '%s\n' --config "$folder/settings.toml"; }
     print() { printf '%s\n' "$@"; }
+    long() { python3 "$here/long_stories.py" "$shared/data/long/stories.jsonl.gz" "$@" > "$folder/stories.jsonl"; }
+    machine() { python3 "$here/machine_stories.py" "$shared/data/generated/stories.jsonl.gz" "$1" > "$folder/machine.jsonl"; }
     case $1 in
         conceptnet-*) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}" --seed "${1##*-}" ;;
         wordnet-*) print "${roc[@]}" "${paper[@]}" --seed "${1##*-}" ;;
         no-recon) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}" --without-reconstruction ;;
         without-*) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}" --without-technique "${1#without-}" ;;
         long | long-no-recon)
-            python3 "$here/long_stories.py" "$shared/data/long/stories.jsonl.gz" > "$folder/stories.jsonl"
+            long
             gunzip -c "$lexicon/entity_vocab_wp.txt.gz" > "$folder/keywords.txt"
             print --stories "$folder/stories.jsonl" "${paper[@]}" "${conceptnet[@]:0:2}" --keywords "$folder/keywords.txt"
             [ "$1" = long ] || print --without-reconstruction ;;
         disscore)
-            python3 "$here/machine_stories.py" "$shared/data/generated/stories.jsonl.gz" roc > "$folder/machine.jsonl"
+            machine roc
             print --kind disscore "${roc[@]}" --machine "$folder/machine.jsonl" --init "$ENCODER" ;;
         disscore-long)
-            python3 "$here/long_stories.py" "$shared/data/long/stories.jsonl.gz" > "$folder/stories.jsonl"
-            python3 "$here/machine_stories.py" "$shared/data/generated/stories.jsonl.gz" wp > "$folder/machine.jsonl"
+            long
+            machine wp
             print --kind disscore --stories "$folder/stories.jsonl" --machine "$folder/machine.jsonl" --init "$ENCODER" ;;
-        names-kept) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "delexicalise = 0.0" ;;
+        ruber) print --kind ruber "${roc[@]}" --init "$ENCODER" ;;
+        ruber-long)
+            long --prompts
+            print --kind ruber --stories "$folder/stories.jsonl" --init "$ENCODER" ;;
+        language-model)
+            print --kind language-model "${roc[@]}" --init "$LANGUAGE_MODEL"
+            settings "delexicalise = true" "epochs = 2" "stories_a_batch = 64" ;;
+        language-model-long)
+            long
+            print --kind language-model --stories "$folder/stories.jsonl" --init "$LANGUAGE_MODEL"
+            settings "delexicalise = true" "epochs = 2" "stories_a_batch = 64" ;;
+        names-kept) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; settings "delexicalise = 0.0" ;;
         minilm) print "${roc[@]}" --preset paper --init "$SMALL_ENCODER" "${conceptnet[@]}" ;;
-        fresh-negatives) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; set "fresh_negatives = true" ;;
+        fresh-negatives) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; settings "fresh_negatives = true" ;;
         base*)
             cp "$root/recipes/union-base.toml" "$folder/settings.toml"
             case $1 in
@@ -77,10 +91,14 @@ options() {
     esac
 }
 
-# score NAME STORIES OUT: the scores of a file of stories, in full, and their columns as numbers.
+# score NAME STORIES OUT: the scores of a file of stories, in full and as columns of numbers.
 score() {
     local metric=union
-    case $1 in disscore*) metric=disscore ;; esac
+    case $1 in
+        disscore*) metric=disscore ;;
+        ruber*) metric=ruber ;;
+        language-model*) metric=perplexity ;;
+    esac
     "$storymeter" score "$2" --metric "$metric" --weights "$metric=$folder/model" --device "$device" \
         --precision f32 --quiet --no-progress -o "$3.jsonl" > "$3.table"
     python3 -c 'import json, sys
@@ -101,9 +119,13 @@ one() {
     [ ${#given[@]} -gt 0 ] || return 2
     "$storymeter" train "${given[@]}" "${resume[@]}" --device "$device" --log "$folder/train.jsonl" \
         -o "$folder/model" --no-progress > "$folder/train.txt" 2>&1
-    score "$name" "$shared/data/annotated/union_roc/ant_data.txt" "$folder/roc"
+    python3 "$here/rated_stories.py" "$shared/data/annotated/union_roc" "$folder"
     case $name in
-        conceptnet-* | no-recon | long | long-no-recon | disscore | disscore-long)
+        ruber*) score "$name" "$folder/continued.jsonl" "$folder/roc" ;;
+        *) score "$name" "$folder/whole.jsonl" "$folder/roc" ;;
+    esac
+    case $name in
+        conceptnet-* | no-recon | long* | disscore* | ruber* | language-model*)
             mkdir -p "$folder/long"
             python3 "$here/long_sets.py" "$shared/data/annotated" "$folder/long"
             for set in "$folder"/long/*.jsonl; do
@@ -111,11 +133,11 @@ one() {
             done ;;
     esac
     case $name in
-        no-recon | long-no-recon | disscore*) ;;
-        *) "$storymeter" score "$shared/data/annotated/union_roc/ant_data.txt" --model "$folder/model" \
+        no-recon | long-no-recon | disscore* | ruber* | language-model*) ;;
+        *) "$storymeter" score "$folder/whole.jsonl" --model "$folder/model" \
             --device "$device" --precision f32 --explain --format jsonl --quiet --no-progress > "$folder/edits.jsonl" ;;
     esac
-    rm -f "$folder"/model/training.safetensors "$folder"/{stories,machine}.jsonl "$folder/keywords.txt"
+    rm -f "$folder"/model/training.safetensors "$folder"/{stories,machine,whole,continued}.jsonl "$folder/keywords.txt"
     [ -n "${KEEP:-}" ] || rm -rf "$folder/model"
     touch "$folder/finished"
     echo "$name: done"

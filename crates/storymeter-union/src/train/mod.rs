@@ -21,6 +21,8 @@ mod teacher;
 mod view;
 
 #[cfg(test)]
+mod own_antonyms;
+#[cfg(test)]
 mod peer;
 #[cfg(test)]
 mod together;

@@ -1,6 +1,7 @@
 //! Writes the events of a training run to the log, and shows them as a progress bar.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use serde_json::Value;
@@ -21,7 +22,13 @@ pub struct Watcher {
     bar: ProgressBar,
     quiet: bool,
     epochs: u64,
+    /// When the first step began, and how much of the run was done by then. `None` before that, and
+    /// again when the user was told how long the run will take.
+    begun: Option<(Instant, f64)>,
 }
+
+/// Runs that end sooner than this are not announced.
+const SHORT: Duration = Duration::from_secs(60);
 
 impl Watcher {
     pub fn new(common: &Common, path: PathBuf, epochs: u64) -> Self {
@@ -29,7 +36,7 @@ impl Watcher {
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {eta} left") {
             bar.set_style(style);
         }
-        Self { path, log: None, bar, quiet: common.quiet, epochs }
+        Self { path, log: None, bar, quiet: common.quiet, epochs, begun: None }
     }
 
     /// Writes an event to the log and moves the bar.
@@ -57,6 +64,7 @@ impl Watcher {
     /// Starts the log, or continues it after its first `epochs_done` epochs.
     pub fn open_log(&mut self, epochs_done: u64) -> core::Result<()> {
         self.log = Some(Log::open(&self.path, epochs_done)?);
+        self.begun = Some((Instant::now(), epochs_done as f64 / self.epochs.max(1) as f64));
         Ok(())
     }
 
@@ -69,9 +77,24 @@ impl Watcher {
     }
 
     /// Moves the bar to this part of the whole run, from 0 to 1.
-    pub fn show(&self, progress: f64, message: String) {
+    pub fn show(&mut self, progress: f64, message: String) {
+        self.announce(progress);
         self.bar.set_position((progress * PARTS as f64) as u64);
         self.bar.set_message(message);
+    }
+
+    /// Tells the user once how long the run will take, measured on its first steps.
+    fn announce(&mut self, progress: f64) {
+        let Some((start, before)) = self.begun.take() else { return };
+        let remaining = (1.0 - progress) / (progress - before) * start.elapsed().as_secs_f64();
+        let Ok(remaining) = Duration::try_from_secs_f64(remaining) else { return };
+        if remaining >= SHORT {
+            self.note(&format!(
+                "the first steps took {}, so the whole run will take about {} more",
+                in_words(start.elapsed()),
+                in_words(remaining)
+            ));
+        }
     }
 
     /// Prints a note on standard error, unless the user wants none.
@@ -115,5 +138,42 @@ impl Watcher {
             start.device
         ));
         self.note(&prompts);
+    }
+}
+
+/// A duration in a unit that suits it.
+fn in_words(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    let count = |number: f64, unit: &str| {
+        let number = number.round().max(1.0);
+        format!("{number} {unit}{}", if number == 1.0 { "" } else { "s" })
+    };
+    match seconds {
+        ..100.0 => count(seconds, "second"),
+        100.0..6_000.0 => count(seconds / 60.0, "minute"),
+        _ => format!("{:.1} hours", seconds / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_said_in_a_unit_that_suits_them() {
+        let said = |seconds| in_words(Duration::from_secs_f64(seconds));
+        assert_eq!(said(0.2), "1 second");
+        assert_eq!(said(42.4), "42 seconds");
+        assert_eq!(said(1_500.0), "25 minutes");
+        assert_eq!(said(9_000.0), "2.5 hours");
+    }
+
+    #[test]
+    fn a_long_run_is_announced_once_and_a_short_one_is_not() {
+        let common = Common { threads: None, quiet: true, no_progress: true };
+        let mut watcher = Watcher::new(&common, PathBuf::from("log"), 2);
+        watcher.begun = Some((Instant::now() - Duration::from_secs(30), 0.5));
+        watcher.show(0.51, String::new());
+        assert_eq!(watcher.begun, None);
     }
 }
