@@ -70,6 +70,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn ratings_are_learned_and_the_saved_model_gives_them() {
     let out = tempfile::tempdir().unwrap();
     let (stories, settings) = (stories(), settings());
+    fs::write(out.path().join("merges.txt"), "of an earlier model").unwrap();
     let mut notes = Vec::new();
     let reports = run("bert", &stories, (&settings, out.path(), false), &mut |event| {
         if let Event::Note(note) = event {
@@ -88,7 +89,8 @@ fn ratings_are_learned_and_the_saved_model_gives_them() {
     assert!(best.dev.figures["kendall"] > 0.6, "{best:?}");
     assert_eq!(best.dev.rank, best.dev.figures["kendall"]);
 
-    // What was saved is a model for classification with one label.
+    // What was saved is a model for classification with one label, and nothing else.
+    assert!(!out.path().join("merges.txt").exists());
     let config: serde_json::Value =
         serde_json::from_slice(&fs::read(out.path().join("config.json")).unwrap()).unwrap();
     assert_eq!(config["architectures"][0], "BertForSequenceClassification");
