@@ -62,8 +62,8 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Adds a file of references, one per story and in the order of the stories. Its format is found from
-/// the name and the content, because the stories may have another.
+/// Adds a file of references, one per story and in the order of the stories. Its format is found
+/// from the name and the content, because the stories may have another.
 fn add_references(stories: &mut [Story], path: &Path) -> anyhow::Result<()> {
     let input = InputArgs { files: vec![path.to_owned()], input_format: None, skip_bad: false };
     let references = input.once().stories(&mut Skipped::default(), |_| ())?;
