@@ -3,8 +3,8 @@
 //!
 //! The recipe is that of the authors' code: `[CLS] reference [SEP] story [SEP]` with segments 0 and
 //! 1, the longer text cut at its end, the pooler with its hyperbolic tangent, one output, squared
-//! errors, and the optimiser of BERT. The model of the epoch with the largest Kendall correlation on
-//! the dev stories is kept. Stories of one item are in the same part of the split, of which nine
+//! errors, and the optimiser of BERT. The model of the epoch with the largest Kendall correlation
+//! on the dev stories is kept. Stories of one item are in the same part of the split, of which nine
 //! tenths are learned from.
 
 use std::collections::HashMap;

@@ -16,6 +16,12 @@ use crate::Result;
 /// last, so that a folder with it is complete.
 pub const RECORD: &str = "training.json";
 
+/// The files of weights, in the order in which the engine looks for them.
+pub(crate) const WEIGHTS: [&str; 2] = ["model.safetensors", "pytorch_model.bin"];
+
+/// The files that byte-level tokenisers have instead of `tokenizer.json`.
+const BYTE_LEVEL_FILES: [&str; 3] = ["vocab.json", "merges.txt", "added_tokens.json"];
+
 /// Writes the files of a model and then the record into an existing folder. Every file is either
 /// complete or not there.
 ///
@@ -34,16 +40,31 @@ pub fn save(
     record.insert("files".to_owned(), serde_json::json!(sums));
     let record = format!("{:#}\n", Value::Object(record));
     let record = written(&folder.join(RECORD), record.as_bytes())?;
-    let files: Vec<AtomicFile> = files
+    let is_new = |name: &str| files.iter().any(|(new, _)| *new == name);
+    let temporary: Vec<AtomicFile> = files
         .iter()
         .map(|(name, bytes)| written(&folder.join(name), bytes))
         .collect::<Result<_>>()?;
     uninterrupted(|| {
-        for file in files {
+        remove_leftovers(folder, is_new)?;
+        for file in temporary {
             file.commit()?;
         }
         Ok(record.commit()?)
     })
+}
+
+/// Removes the weights and the tokeniser of an earlier model that the new one has no file for. They
+/// would be read before its files, or beside them.
+pub(crate) fn remove_leftovers(folder: &Path, is_new: impl Fn(&str) -> bool) -> Result<()> {
+    let names = WEIGHTS.into_iter().chain(TOKENIZER_FILES).chain(BYTE_LEVEL_FILES);
+    for path in names.filter(|name| !is_new(name)).map(|name| folder.join(name)) {
+        if path.is_file() {
+            let removed = std::fs::remove_file(&path);
+            removed.map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes a temporary file with this content. It gets its name when it is committed.

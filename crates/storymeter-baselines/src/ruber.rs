@@ -22,6 +22,7 @@ use storymeter_encoder::{Device, Model, Precision, Stream};
 use storymeter_neural::ruber::{Card, Head, LEAST_TOKENS, Pool};
 
 use crate::configuration::{Configuration, Fault};
+use crate::folder::stories_hash;
 use crate::{Error, Result};
 use data::Examples;
 pub use folder::{FILES, LAST_FILE};
@@ -132,7 +133,7 @@ pub struct Start {
     pub encoder_weights: String,
     /// The files of stories, and how many stories are in each.
     pub files: Vec<(String, usize)>,
-    /// The SHA-256 of all prompts and texts.
+    /// The SHA-256 of all stories.
     pub stories_sha256: String,
     /// The number of stories to learn from ("train"), to choose the best epoch by ("dev"), and to
     /// report on ("test", not used in the run).
@@ -205,7 +206,7 @@ pub fn train(
         encoder: folder::name_of(job.init),
         encoder_weights: model.fingerprint().to_owned(),
         files: job.files.to_vec(),
-        stories_sha256: data::sha256_of(job.stories),
+        stories_sha256: stories_hash(job.stories),
         split: examples.split(),
         left_out: examples.left_out,
         cut: 0,

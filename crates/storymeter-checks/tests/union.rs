@@ -232,16 +232,21 @@ fn the_stories_of_table_11_are_misjudged_as_printed() -> Result {
     let found = found.unwrap();
     assert_eq!(found.n, 400);
     for (at, (start, human, union)) in TABLE_11.into_iter().enumerate() {
-        // S6 to S9 are bad stories with high scores, S10 is a good one with a low score.
-        let list = if at < 4 { &found.overrated } else { &found.underrated };
+        // S7 to S9 are bad stories with high scores, S10 is a good one with a low score. The 0.99
+        // of S6 is a high score too, but UNION gives more to 79% of the stories, and people place
+        // the story in the middle: by its place, it is underrated.
+        let (list, most) = match at {
+            0 => (&found.underrated, 100),
+            1..=3 => (&found.overrated, 40),
+            _ => (&found.underrated, 1),
+        };
         let place = list.iter().position(|story| story.text.starts_with(start));
         let place = place.unwrap_or_else(|| panic!("{start:?} is not among {}", list.len()));
         let story = &list[place];
         assert_eq!(format!("{:.2}", story.human), format!("{human:.2}"), "{start}");
         // The paper cuts 0.986 to 0.98.
         assert!((story.score - union).abs() < 0.01, "{start}: {}", story.score);
-        // They are not only misjudged: they are among the worst misjudged third.
-        assert!(place < 133, "{start}: {place}");
+        assert!(place < most, "{start} is number {place}");
     }
     Ok(())
 }

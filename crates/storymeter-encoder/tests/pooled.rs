@@ -1,5 +1,5 @@
-//! Compares a regression on BERT's pooler, with two segments, with PyTorch, and shows that a part of
-//! a batch has the dropout of the whole.
+//! Compares a regression on BERT's pooler, with two segments, with PyTorch, and shows that a part
+//! of a batch has the dropout of the whole.
 
 use serde_json::Value;
 use std::path::Path;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use rand_chacha::rand_core::Rng;
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 use storymeter_core::Story;
 use storymeter_core::rng::{StreamId, shuffled};
 use storymeter_core::split::{Split, assign};
@@ -165,18 +164,6 @@ impl Vectors {
             pairs.iter().flat_map(|pair| row(&self.continuations, pair.continuation)).collect();
         (contexts, continuations, pairs.iter().map(|pair| pair.is_true).collect())
     }
-}
-
-/// The SHA-256 of the prompts and texts of stories.
-pub(super) fn sha256_of(stories: &[Story]) -> String {
-    let mut digest = Sha256::new();
-    for story in stories {
-        for text in [story.prompt.as_deref().unwrap_or_default(), &story.text] {
-            digest.update((text.len() as u64).to_le_bytes());
-            digest.update(text);
-        }
-    }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -10,12 +10,10 @@ use storymeter_core::{AtomicFile, Error as FileError, Place};
 use storymeter_encoder::TOKENIZER_FILES;
 use storymeter_neural::ruber::{CARD, Card, HEAD, Head};
 
-use crate::folder::written;
+use crate::folder::{WEIGHTS, remove_leftovers, written};
 use crate::{Error, Result};
 
 const CONFIG: &str = "config.json";
-/// The files of weights, in the order in which the engine looks for them.
-const WEIGHTS: [&str; 2] = ["model.safetensors", "pytorch_model.bin"];
 
 /// All files that such a folder may have.
 pub const FILES: [&str; 9] = {
@@ -79,13 +77,7 @@ pub(super) fn save(folder: &Path, encoder: &[PathBuf], card: Card, head: &Head) 
     let card = written(&folder.join(CARD), &card)?;
     let has = |name: &str| encoder.iter().any(|file| file.file_name().is_some_and(|n| n == name));
     uninterrupted(|| {
-        // What an earlier model left would be read before the new files, or beside them.
-        for name in WEIGHTS.into_iter().chain(TOKENIZER_FILES).filter(|name| !has(name)) {
-            let path = folder.join(name);
-            if path.is_file() {
-                std::fs::remove_file(&path).map_err(|e| FileError::io(Place::file(&path), e))?;
-            }
-        }
+        remove_leftovers(folder, has)?;
         for file in files {
             file.commit()?;
         }

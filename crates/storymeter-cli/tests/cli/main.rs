@@ -1,6 +1,7 @@
 //! Runs the program as its users do. The tests of each verb have a file of their own.
 
 mod advice;
+mod bleurt;
 mod correlate;
 mod help;
 mod hostile_text;

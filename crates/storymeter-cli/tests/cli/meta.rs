@@ -210,6 +210,22 @@ fn union_prints_its_tables() {
 }
 
 #[test]
+fn union_lists_the_stories_that_a_metric_misjudges_most() {
+    let sandbox = with_union();
+    let line = "meta union set --draws 20 --misjudged 2 --misjudged-by UNION --show table-11";
+    insta::assert_snapshot!(sandbox.run(line).succeeds().stdout());
+    sandbox.run("meta union set -o study").succeeds();
+    let csv = std::fs::read_to_string(sandbox.path("study/table-11.csv")).unwrap();
+    assert!(csv.starts_with("metric,judged,line,id,human,score,"), "{csv}");
+    let study = std::fs::read_to_string(sandbox.path("study/study.json")).unwrap();
+    assert!(study.contains("\"misjudged\""), "{study}");
+    sandbox.run("report study -o page.html").succeeds();
+    let page = std::fs::read_to_string(sandbox.path("page.html")).unwrap();
+    assert!(page.contains("table-11") && page.contains("birds sang . then they flew away"));
+    sandbox.run("meta union set --misjudged-by Unoin").fails_with("did you mean \"UNION\"?");
+}
+
+#[test]
 fn union_without_error_types_or_metrics_says_what_is_absent() {
     let sandbox = with_union();
     std::fs::remove_file(sandbox.path("set/ant_data_all.txt")).unwrap();

@@ -2,6 +2,7 @@
 //! leaves.
 
 mod language_model;
+mod ruber;
 mod safety;
 
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ use crate::stock::{Stock, class_of};
 /// Command lines that succeed if nothing is wrong. Names of the stock stand for copies of its
 /// files, and `< FILE` sends a file to standard input through a pipe. Lines that take longer, such
 /// as training, are rare.
-const LINES: [&str; 69] = [
+const LINES: [&str; 70] = [
     "score stories.jsonl --metric bleu,rouge,ter,text-length -o out.jsonl",
     "score stories.jsonl --metric bleu,rouge:hanna,chrf -o out.csv",
     "score stories.jsonl --metric bleu,ter -o out.txt",
@@ -61,6 +61,7 @@ const LINES: [&str; 69] = [
     "perturb stories.jsonl --more-antonyms antonyms.txt --preset released-code --stats",
     "perturb hanna.csv --donors donors.bin --garbled 0.5 --spliced 0.5 --delexicalise",
     "perturb - --record-offset 7 < stories.jsonl",
+    "train --kind ruber --stories stories.jsonl --init encoder --seed 8 --epochs 2 -o out",
     "train --stories stories.tsv --init encoder --config settings.toml --epochs 1 -o out",
     "train --stories stories.jsonl --init encoder --config settings.toml --epochs 1 -o out \
      --log out.log",

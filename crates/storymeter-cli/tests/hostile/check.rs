@@ -133,10 +133,12 @@ fn start(case: &Case, stock: &Stock, root: &Path, threads: &str) -> Run {
         }
         std::thread::sleep(Duration::from_millis(2));
     };
+    // A message about weights names folders of the user, which are others in every run.
+    let said = String::from_utf8_lossy(&fs::read(stderr).unwrap()).into_owned();
     Run {
         status,
         stdout: fs::read(stdout).unwrap(),
-        stderr: String::from_utf8_lossy(&fs::read(stderr).unwrap()).into_owned(),
+        stderr: said.replace(&temporary.display().to_string(), "HOME"),
         before,
         after: snapshot(&folder),
         temporary: snapshot(&temporary),

@@ -137,8 +137,8 @@ impl<B: Backend> Network<B> {
     /// of the hidden states, to loss sum number `loss`: the sum of `weights[i]` times the loss of
     /// output `i` compared with `labels[i]`. The labels of one row stand side by side.
     ///
-    /// If the forward pass had dropout, the pooled vectors have it too, at the same rate, unless the
-    /// head is [without](PooledHead::without_dropout).
+    /// If the forward pass had dropout, the pooled vectors have it too, at the same rate, unless
+    /// the head is [without](PooledHead::without_dropout).
     ///
     /// # Panics
     /// If there is not one label and one weight per output and row, or a row is out of range.

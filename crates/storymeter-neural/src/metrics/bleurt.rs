@@ -1,14 +1,15 @@
-//! BLEURT: what a model that learned from human ratings says about the story beside its reference.
+//! BLEURT: how a model that learned from human ratings rates the story.
 //!
 //! Definition: BERT reads `[CLS] reference [SEP] story [SEP]`, with segments 0 and 1. The state of
-//! `[CLS]` after the last layer goes through BERT's pooler (a linear map and the hyperbolic tangent)
-//! and one more linear map, whose only output is the score (Sellam, Das and Parikh, ACL 2020).
+//! `[CLS]` after the last layer goes through BERT's pooler (a linear map and the hyperbolic
+//! tangent) and one more linear map, whose only output is the score (Sellam, Das and Parikh, ACL
+//! 2020).
 //!
 //! Model: there is no usual one. `--weights bleurt=FOLDER` names a folder with a model for
 //! classification that has one label: one that `storymeter train --kind bleurt` saved, or a
 //! checkpoint of BLEURT that was converted for `transformers`, such as `Elron/bleurt-base-128` and
-//! `lucadiliello/bleurt-base-128`. BLEURT-20, whose word embeddings are narrower than its layers, is
-//! not supported.
+//! `lucadiliello/bleurt-base-128`. BLEURT-20, whose word embeddings are narrower than its layers,
+//! is not supported.
 //!
 //! Long texts: reference and story have together as many tokens as the model was trained for: what
 //! the training of storymeter wrote into `config.json`, or else what the tokeniser and the model

@@ -1,4 +1,4 @@
-//! RUBER-BERT: whether a story resembles its reference, and whether it belongs to its context.
+//! RUBER-BERT: whether a story resembles its reference and fits its context.
 //!
 //! RUBER was made for dialogues: a reply is compared with a reference reply, and with the post that
 //! it answers. UNION uses it as a baseline (Guan and Huang, EMNLP 2020, section 4.1), where the post

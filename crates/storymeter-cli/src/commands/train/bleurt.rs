@@ -1,17 +1,20 @@
 //! `train --kind bleurt`: BERT, fine-tuned on stories with references and human ratings.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::bail;
 use storymeter::baselines::bleurt::{Job, Settings, train};
 use storymeter::baselines::configuration::Configuration;
+use storymeter::core::Story;
+use storymeter::core::read::Skipped;
 
 use super::fine_tuned::{device, hear, summarise};
 use super::watcher::Watcher;
-use super::{Corpus, TrainArgs, read_stories, take_output};
+use super::{TrainArgs, read_stories, take_output};
 use crate::Outcome;
 use crate::args::Common;
+use crate::input::InputArgs;
 use crate::output::{Output, Reader};
 
 /// Trains, or prints the settings.
@@ -39,7 +42,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let folder = take_output(args, (init, out, &log), common)?;
     let mut corpus = read_stories(&args.rated, args, common)?;
     for path in &args.references {
-        add_references(&mut corpus, path, args, common)?;
+        add_references(&mut corpus.stories, path)?;
     }
     let job = Job {
         init,
@@ -59,15 +62,12 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Adds a file of references, one per story and in the order of the stories.
-fn add_references(
-    corpus: &mut Corpus,
-    path: &PathBuf,
-    args: &TrainArgs,
-    common: &Common,
-) -> anyhow::Result<()> {
-    let references = read_stories(std::slice::from_ref(path), args, common)?.stories;
-    let (found, expected) = (references.len(), corpus.stories.len());
+/// Adds a file of references, one per story and in the order of the stories. Its format is found
+/// from the name and the content, because the stories may have another.
+fn add_references(stories: &mut [Story], path: &Path) -> anyhow::Result<()> {
+    let input = InputArgs { files: vec![path.to_owned()], input_format: None, skip_bad: false };
+    let references = input.once().stories(&mut Skipped::default(), |_| ())?;
+    let (found, expected) = (references.len(), stories.len());
     if found != expected {
         bail!(
             "{}: there are {found} references for {expected} rated stories; each story has one, in \
@@ -75,7 +75,7 @@ fn add_references(
             path.display()
         );
     }
-    for (story, reference) in corpus.stories.iter_mut().zip(references) {
+    for (story, reference) in stories.iter_mut().zip(references) {
         story.references.push(reference.text);
     }
     Ok(())
