@@ -77,7 +77,7 @@ options() {
         bleurt)
             # The paper's other rated stories were not released, so the even lines take their place.
             awk 'NR % 2 == 1' "$folder/continued.jsonl" > "$folder/even.jsonl"
-            print --kind bleurt --rated "$folder/even.jsonl" --init "$ENCODER" ;;
+            print --kind bleurt --rated "$folder/even.jsonl" --init "$SMALL_ENCODER" ;;
         bleu | moverscore) print none ;;
         names-kept) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; settings "delexicalise = 0.0" ;;
         minilm) print "${roc[@]}" --preset paper --init "$SMALL_ENCODER" "${conceptnet[@]}" ;;

@@ -26,6 +26,8 @@ pub struct ModelArgs {
     action: Action,
 }
 
+// Only one value is made per run, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Subcommand)]
 enum Action {
     /// List the embedded model and the installed models
