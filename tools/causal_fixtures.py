@@ -120,7 +120,8 @@ def main():
         "rate": RATE,
         "models": models,
     }
-    lines = json.dumps(out).replace('"models": {', '"models": {\n').replace("}, \"losses\"", "},\n\"losses\"")
+    lines = json.dumps(out).replace('"models": {', '"models": {\n')
+    lines = lines.replace('}, "losses"', '},\n"losses"')
     (FIXTURES / "causal_steps.json").write_text(lines + "\n")
     assert all(math.isfinite(model["loss"]) for model in models.values())
 

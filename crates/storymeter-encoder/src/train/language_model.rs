@@ -1,7 +1,7 @@
 //! The weights of a causal language model: as files keep them, and as training needs them.
 //!
-//! Training has one matrix each for queries, keys and values, with one row per output. GPT-2's files
-//! have one for all three, with one row per input.
+//! Training has one matrix each for queries, keys and values, with one row per output. GPT-2's
+//! files have one for all three, with one row per input.
 
 use crate::config::Config;
 use crate::family::{Family, Qkv};
