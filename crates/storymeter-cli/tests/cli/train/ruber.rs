@@ -74,6 +74,6 @@ fn what_ruber_does_not_have_is_refused() {
     fails("--log ruber/ruber.json", "the model has a file of this name");
     let few = with_stories(5);
     few.run("train --kind ruber --stories stories.tsv --init encoder -o ruber")
-        .fails_with("5 stories give");
+        .fails_with("examples to learn from and 0 to choose the best epoch by");
     assert!(!few.path("ruber").exists(), "nothing is left");
 }
