@@ -31,8 +31,10 @@ pub struct Explanation {
     pub diagnosis: Option<Diagnosis>,
     /// What each sentence adds to the logit. It is empty for a story of one sentence.
     pub sentences: Vec<SentenceShare>,
-    /// What the reconstruction head would write instead (appendix D of the paper). It is empty if
-    /// the model has no such head.
+    /// The places at which the reconstruction head prefers another token to the one that is there,
+    /// whatever its probability (appendix D of the paper). It is empty if the model has no such
+    /// head. A head that was trained for a few thousand steps prefers others nearly everywhere, with
+    /// probabilities of a few percent; see docs/results.md.
     pub edits: Vec<Suggestion>,
 }
 
@@ -181,7 +183,7 @@ impl Scorer {
                             start: piece.start,
                             end: piece.end,
                             text: reading.text[piece.start..piece.end].to_owned(),
-                            suggestion: self.tokenizer.piece(id).unwrap_or("[UNK]").to_owned(),
+                            suggestion: self.written(id),
                             probability,
                         });
                     }
@@ -189,6 +191,14 @@ impl Scorer {
             }
         }
         found
+    }
+
+    /// A vocabulary entry as it is written in a story: the placeholders of names have entries with
+    /// names of their own.
+    fn written(&self, id: u32) -> String {
+        let name = self.card.name_tokens.iter().find(|(_, entry)| **entry == id);
+        let piece = || self.tokenizer.piece(id).unwrap_or("[UNK]");
+        name.map_or_else(piece, |(text, _)| text).to_owned()
     }
 
     /// The logits of all vocabulary entries for each position (equation 4).
