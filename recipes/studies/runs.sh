@@ -29,6 +29,7 @@ all=(
     conceptnet-{1,2,3} wordnet-{1,2,3}
     no-recon without-{repetition,substitution,reordering,negation}
     long long-no-recon disscore disscore-long ruber ruber-long language-model language-model-long
+    bleu moverscore bleurt
     names-kept minilm fresh-negatives
     base base-own base-changed-10 base-lambda-1 base-dense base-epochs-3
     released-code
@@ -73,6 +74,11 @@ options() {
             long
             print --kind language-model --stories "$folder/stories.jsonl" --init "$LANGUAGE_MODEL"
             settings "delexicalise = true" "epochs = 2" "stories_a_batch = 64" ;;
+        bleurt)
+            # The paper's other rated stories were not released, so the even lines take their place.
+            awk 'NR % 2 == 1' "$folder/continued.jsonl" > "$folder/even.jsonl"
+            print --kind bleurt --rated "$folder/even.jsonl" --init "$ENCODER" ;;
+        bleu | moverscore) print none ;;
         names-kept) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; settings "delexicalise = 0.0" ;;
         minilm) print "${roc[@]}" --preset paper --init "$SMALL_ENCODER" "${conceptnet[@]}" ;;
         fresh-negatives) print "${roc[@]}" "${paper[@]}" "${conceptnet[@]}"; settings "fresh_negatives = true" ;;
@@ -98,8 +104,13 @@ score() {
         disscore*) metric=disscore ;;
         ruber*) metric=ruber ;;
         language-model*) metric=perplexity ;;
+        bleu) metric=bleu ;;
+        moverscore) metric=moverscore:v1 ;;
+        bleurt) metric=bleurt ;;
     esac
-    "$storymeter" score "$2" --metric "$metric" --weights "$metric=$folder/model" --device "$device" \
+    local weights=$folder/model
+    [ "$1" != moverscore ] || weights=$ENCODER
+    "$storymeter" score "$2" --metric "$metric" --weights "${metric%:*}=$weights" --device "$device" \
         --precision f32 --quiet --no-progress -o "$3.jsonl" > "$3.table"
     python3 -c 'import json, sys
 for line in open(sys.argv[1]):
@@ -114,14 +125,14 @@ one() {
     mkdir -p "$folder"
     local resume=()
     if [ -e "$folder/model/training.safetensors" ]; then resume=(--resume); elif [ -d "$folder/model" ]; then resume=(--overwrite); fi
+    python3 "$here/rated_stories.py" "$shared/data/annotated/union_roc" "$folder"
     local given
     mapfile -t given < <(options "$name")
     [ ${#given[@]} -gt 0 ] || return 2
-    "$storymeter" train "${given[@]}" "${resume[@]}" --device "$device" --log "$folder/train.jsonl" \
+    [ "${given[0]}" = none ] || "$storymeter" train "${given[@]}" "${resume[@]}" --device "$device" --log "$folder/train.jsonl" \
         -o "$folder/model" --no-progress > "$folder/train.txt" 2>&1
-    python3 "$here/rated_stories.py" "$shared/data/annotated/union_roc" "$folder"
     case $name in
-        ruber*) score "$name" "$folder/continued.jsonl" "$folder/roc" ;;
+        ruber* | bleu* | moverscore) score "$name" "$folder/continued.jsonl" "$folder/roc" ;;
         *) score "$name" "$folder/whole.jsonl" "$folder/roc" ;;
     esac
     case $name in
@@ -133,11 +144,11 @@ one() {
             done ;;
     esac
     case $name in
-        no-recon | long-no-recon | disscore* | ruber* | language-model*) ;;
+        no-recon | long-no-recon | disscore* | ruber* | language-model* | bleu* | moverscore) ;;
         *) "$storymeter" score "$folder/whole.jsonl" --model "$folder/model" \
             --device "$device" --precision f32 --explain --format jsonl --quiet --no-progress > "$folder/edits.jsonl" ;;
     esac
-    rm -f "$folder"/model/training.safetensors "$folder"/{stories,machine,whole,continued}.jsonl "$folder/keywords.txt"
+    rm -f "$folder"/model/training.safetensors "$folder"/{stories,machine,whole,continued,even}.jsonl "$folder/keywords.txt"
     [ -n "${KEEP:-}" ] || rm -rf "$folder/model"
     touch "$folder/finished"
     echo "$name: done"
