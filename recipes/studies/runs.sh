@@ -145,8 +145,10 @@ one() {
     esac
     case $name in
         no-recon | long-no-recon | disscore* | ruber* | language-model* | bleu* | moverscore) ;;
-        *) "$storymeter" score "$folder/whole.jsonl" --model "$folder/model" \
-            --device "$device" --precision f32 --explain --format jsonl --quiet --no-progress > "$folder/edits.jsonl" ;;
+        *)
+            "$storymeter" score "$folder/whole.jsonl" --model "$folder/model" --explain \
+                --device "$device" --precision f32 --format jsonl --quiet --no-progress \
+                > "$folder/edits.jsonl" ;;
     esac
     rm -f "$folder"/model/training.safetensors "$folder"/{stories,machine,whole,continued,even}.jsonl "$folder/keywords.txt"
     [ -n "${KEEP:-}" ] || rm -rf "$folder/model"

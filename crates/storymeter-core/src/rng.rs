@@ -71,8 +71,8 @@ pub enum StreamId {
         /// The chunk of the epoch, from 0.
         chunk: u64,
     },
-    /// The wrong continuations that RUBER learns to refuse. These are the numbers of the first batch
-    /// order; the two never work on the same task.
+    /// The wrong continuations that RUBER learns to refuse. These are the numbers of the first
+    /// batch order; the two never work on the same task.
     WrongContinuations {
         /// 0 for the dev stories; one more than the number of the epoch, from 0, for the training
         /// stories.

@@ -1,8 +1,8 @@
 //! Repetition, the most visible fault of language models: they say again what they just said.
 //!
-//! The paper, section 3.2: "we introduce lexical and sentence-level repetition to construct negative
-//! samples using two policies—we either repeat an N-gram (N=1,2,3,4) in a random sentence, or
-//! randomly select a sentence to repeat and remove the following sentence to keep the sentence
+//! The paper, section 3.2: "we introduce lexical and sentence-level repetition to construct
+//! negative samples using two policies—we either repeat an N-gram (N=1,2,3,4) in a random sentence,
+//! or randomly select a sentence to repeat and remove the following sentence to keep the sentence
 //! number unchanged."
 
 use storymeter_text::Span;

@@ -4,14 +4,14 @@
 //! with their corresponding antonyms (e.g., replace "deny" with "confirm"), otherwise with another
 //! random keyword sampled from all the keywords of the same part-of-speech (POS), according to the
 //! mention frequency. We use the commonsense knowledge base ConceptNet (Speer and Havasi, 2012) for
-//! keyword recognition and antonym query. ConceptNet consists of commonsense triples like (h, r, t),
-//! meaning that the head concept h has a relation r with the tail concept t, e.g., (evaluation, IsA,
-//! judgment). We regard those words which are heads or tails in ConceptNet as keywords. And given an
-//! keyword, we look up those keywords as its antonyms with which have negated relations, including
-//! Antonym, NotDesires, NotCapableOf, and NotHasProperty. If no antonym is found for a keyword, we
-//! perform replacement with a random keyword of the same POS. And we adopt NLTK for POS tagging. For
-//! sentence-level substitution, we randomly replace a sentence in a story with another one sampled
-//! from the rest of stories in the dataset."
+//! keyword recognition and antonym query. ConceptNet consists of commonsense triples like (h, r,
+//! t), meaning that the head concept h has a relation r with the tail concept t, e.g., (evaluation,
+//! IsA, judgment). We regard those words which are heads or tails in ConceptNet as keywords. And
+//! given an keyword, we look up those keywords as its antonyms with which have negated relations,
+//! including Antonym, NotDesires, NotCapableOf, and NotHasProperty. If no antonym is found for a
+//! keyword, we perform replacement with a random keyword of the same POS. And we adopt NLTK for POS
+//! tagging. For sentence-level substitution, we randomly replace a sentence in a story with another
+//! one sampled from the rest of stories in the dataset."
 //!
 //! Keywords and antonyms come from the given [`Lexicon`]: Open English WordNet by default, or the
 //! user's tables, such as those of ConceptNet.

@@ -2,13 +2,13 @@
 //!
 //! The judge is a discriminator: a model that was trained to tell human stories from stories that
 //! machines wrote (Kannan and Vinyals, 2017). It is a baseline in Table 5 of the UNION paper (Guan
-//! and Huang, EMNLP 2020), where it hardly agrees with readers: it learns the habits of the machines
-//! that it saw, and not what makes a story good. On ROCStories its Pearson, Spearman and Kendall
-//! correlations with readers are 0.041, 0.063 and 0.046 there.
+//! and Huang, EMNLP 2020), where it hardly agrees with readers: it learns the habits of the
+//! machines that it saw, and not what makes a story good. On ROCStories its Pearson, Spearman and
+//! Kendall correlations with readers are 0.041, 0.063 and 0.046 there.
 //!
 //! Definition: an encoder of the BERT family reads `[CLS] story [SEP]`, and a linear layer on the
-//! vector of the story gives a logit. The score is the sigmoid of the logit, divided by a temperature
-//! that was fitted on held-out stories.
+//! vector of the story gives a logit. The score is the sigmoid of the logit, divided by a
+//! temperature that was fitted on held-out stories.
 //!
 //! Needs: the story. Long stories are read in windows, as by the metric `union`.
 //!

@@ -33,8 +33,8 @@ pub struct Explanation {
     pub sentences: Vec<SentenceShare>,
     /// The places at which the reconstruction head prefers another token to the one that is there,
     /// whatever its probability (appendix D of the paper). It is empty if the model has no such
-    /// head. A head that was trained for a few thousand steps prefers others nearly everywhere, with
-    /// probabilities of a few percent; see docs/results.md.
+    /// head. A head that was trained for a few thousand steps prefers others nearly everywhere,
+    /// with probabilities of a few percent; see docs/results.md.
     pub edits: Vec<Suggestion>,
 }
 

@@ -34,8 +34,8 @@ use crate::progress;
 /// --kind says what is trained. The following is about the learned metric, the default; the other
 /// kinds are explained by their settings (--kind KIND --print-config).
 ///
-/// Each story is damaged (UNION, section 3.2), by default anew in every epoch. The encoder learns to
-/// distinguish human stories from damaged ones, to repair the damage, and to tell its kind. A
+/// Each story is damaged (UNION, section 3.2), by default anew in every epoch. The encoder learns
+/// to distinguish human stories from damaged ones, to repair the damage, and to tell its kind. A
 /// twentieth of the stories is used to choose the best epoch, and another twentieth is left out for
 /// tests. The seed decides which stories these are. If a story is longer than the setting
 /// `max_tokens`, it is trained on in windows of whole sentences, which begin at another place in

@@ -1,7 +1,7 @@
 //! The meta-evaluation of the UNION paper (EMNLP 2020), on any rated set of its layout.
 //!
-//! It gives Tables 2, 5, 6, 7 and 11, Figures 2 and 3 and appendix D. What a folder lacks is left out,
-//! and a warning says so.
+//! It gives Tables 2, 5, 6, 7 and 11, Figures 2 and 3 and appendix D. What a folder lacks is left
+//! out, and a warning says so.
 
 mod edits;
 mod misjudged;

@@ -45,8 +45,8 @@ pub fn known(stem: &str) -> Known {
     Known { name: stem.to_owned(), class: "", direction, order: TABLE_5.len() }
 }
 
-/// Whether a metric was trained to judge stories, as far as is known. Metrics that the paper does not
-/// have may have been.
+/// Whether a metric was trained to judge stories, as far as is known. Metrics that the paper does
+/// not have may have been.
 pub fn is_learned(name: &str) -> bool {
     !["BLEU", "MoverScore", "RUBER_r-BERT", "Perplexity"].contains(&name)
 }

@@ -120,7 +120,8 @@ fn misjudged_stories_are_those_whose_places_are_far_apart() {
     assert_eq!(found.metrics.len(), 1);
     let union = &found.metrics[0];
     assert_eq!((union.metric.as_str(), union.n), ("UNION", 5));
-    // Human places: e 0, c 0.25, a 0.5, b and d 0.875. Score places: b 0, e 0.25, a 0.5, d 0.75, c 1.
+    // Human places: e 0, c 0.25, a 0.5, b and d 0.875. Score places: b 0, e 0.25, a 0.5, d 0.75, c
+    // 1.
     let lines = |stories: &[storymeter_meta::study::MisjudgedStory]| -> Vec<(usize, f64)> {
         stories.iter().map(|one| (one.line, one.score_place - one.human_place)).collect()
     };

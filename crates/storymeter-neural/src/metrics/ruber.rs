@@ -1,45 +1,45 @@
 //! RUBER-BERT: whether a story resembles its reference and fits its context.
 //!
 //! RUBER was made for dialogues: a reply is compared with a reference reply, and with the post that
-//! it answers. UNION uses it as a baseline (Guan and Huang, EMNLP 2020, section 4.1), where the post
-//! is the leading context of a story and the reply is the rest.
+//! it answers. UNION uses it as a baseline (Guan and Huang, EMNLP 2020, section 4.1), where the
+//! post is the leading context of a story and the reply is the rest.
 //!
 //! Columns:
 //!
 //! - `ruber/r`: the cosine of the vectors of story and reference. A text's vector has the maximum
 //!   and then the minimum of each column over the vectors of its tokens in the last layer, special
 //!   tokens included. The whole texts are compared, as they are given.
-//! - `ruber/u`: how probable a trained head finds it that the continuation q of the story belongs to
-//!   its context c, where both are pooled vectors (by default the maximum over the tokens):
+//! - `ruber/u`: how probable a trained head finds it that the continuation q of the story belongs
+//!   to its context c, where both are pooled vectors (by default the maximum over the tokens):
 //!   `s = c^T M q`, `h = tanh(W [c; s; q] + b)`, and a softmax over two classes `V h + d`. The
-//!   context is the prompt, or else the first sentence. If the story begins with its prompt, the
-//!   sentences of the prompt are the context.
+//!   context is the prompt, or else the first sentence. If the story begins with its prompt, the sentences
+//!   of the prompt are the context.
 //! - `ruber/hybrid`: the arithmetic mean of the two, as in UNION.
 //!
-//! Scale: `r` and `u` are raw by default, so that the score of a story does not depend on the others.
-//! With `union`, each is first scaled to run from 0 to 1 over all stories of the input,
-//! `(x - min) / (max - min + 1e-42)`, as UNION and Tao et al. do; that reads all stories twice, and
-//! the same story has another score in another input. Only `hybrid` gets another order by it.
+//! Scale: `r` and `u` are raw by default, so that the score of a story does not depend on the
+//! others. With `union`, each is first scaled to run from 0 to 1 over all stories of the input,
+//! `(x - min) / (max - min + 1e-42)`, as UNION and Tao et al. do; that reads all stories twice, and the
+//! same story has another score in another input. Only `hybrid` gets another order by it.
 //!
 //! Several references: the largest `r`.
 //!
 //! Many stories: the mean of their scores.
 //!
-//! Absent: `r` without a reference, `u` without a prompt and a second sentence, and `hybrid` without
-//! one of its halves. No column has a value for an empty story.
+//! Absent: `r` without a reference, `u` without a prompt and a second sentence, and `hybrid`
+//! without one of its halves. No column has a value for an empty story.
 //!
 //! Model: a folder that `storymeter train --kind ruber` has saved, named with `--weights
-//! ruber=FOLDER`. It has the encoder, the head, and in `ruber.json` how texts are read: person names
-//! are masked (`[MALE]`) if they were in training, and texts are cut after `max_tokens` tokens, at
-//! most 500 as in the reference. Stories with such a text are counted as truncated.
+//! ruber=FOLDER`. It has the encoder, the head, and in `ruber.json` how texts are read: person
+//! names are masked (`[MALE]`) if they were in training, and texts are cut after `max_tokens`
+//! tokens, at most 500 as in the reference. Stories with such a text are counted as truncated.
 //!
-//! Reading the score: with BERT, `r` of two stories is rarely below 0.9. `u` knows nothing about the
-//! story beyond its subject: a head that was trained on random continuations finds almost every
+//! Reading the score: with BERT, `r` of two stories is rarely below 0.9. `u` knows nothing about
+//! the story beyond its subject: a head that was trained on random continuations finds almost every
 //! continuation good that mentions what the context mentions.
 //!
 //! Source: Tao, Mou, Zhao and Yan 2018, "RUBER: An Unsupervised Method for Automatic Evaluation of
-//! Open-Domain Dialog Systems"; Ghazarian, Wei, Galstyan and Peng 2019, "Better Automatic Evaluation
-//! of Open-Domain Dialogue Systems with Contextualized Embeddings".
+//! Open-Domain Dialog Systems"; Ghazarian, Wei, Galstyan and Peng 2019, "Better Automatic
+//! Evaluation of Open-Domain Dialogue Systems with Contextualized Embeddings".
 //!
 //! Checked against: PyTorch 2.5.1 and transformers 4.44.2 with a tiny BERT and a head whose weights
 //! are known, within 0.000001.

@@ -103,8 +103,8 @@ impl Head {
     /// Reads a head for vectors of this width. Errors name `path`.
     ///
     /// # Errors
-    /// If the bytes are not such a file, or a tensor is missing, has another shape or holds a number
-    /// that is not finite.
+    /// If the bytes are not such a file, or a tensor is missing, has another shape or holds a
+    /// number that is not finite.
     pub fn from_bytes(path: &Path, bytes: &[u8], width: usize) -> Result<Self, String> {
         let wrong = |problem: String| format!("{}: {problem}", path.display());
         let file = SafeTensors::deserialize(bytes).map_err(|error| wrong(error.to_string()))?;

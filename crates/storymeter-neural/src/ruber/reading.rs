@@ -18,8 +18,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Divides a story. With `mask`, person names become `[MALE]`, `[FEMALE]` and `[NEUTRAL]`, as in
-    /// UNION's data.
+    /// Divides a story. With `mask`, person names become `[MALE]`, `[FEMALE]` and `[NEUTRAL]`, as
+    /// in UNION's data.
     ///
     /// ```
     /// use storymeter_core::Story;

@@ -3,8 +3,8 @@
 //! Substitution damages a story by replacing a word by its antonym, and must know which words are
 //! worth replacing. Metrics that match meanings need synonyms. The embedded lexicon has the words
 //! of Princeton WordNet 3.0 and newer antonyms of Open English WordNet, and is read in place (see
-//! [`mod@format`]). A table of the user's own, in ConceptNet's format, can replace or extend it, and
-//! so can a list of keywords.
+//! [`mod@format`]). A table of the user's own, in ConceptNet's format, can replace or extend it,
+//! and so can a list of keywords.
 //!
 //! ```
 //! use storymeter_text::lexicon::{Lexicon, PartOfSpeech};

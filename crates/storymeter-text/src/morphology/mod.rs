@@ -32,8 +32,9 @@ pub(crate) fn known_lemma(form: &str, pos: PartOfSpeech) -> Option<Cow<'_, str>>
     }
 }
 
-/// Whether a word is an English lemma of this part of speech, and neither a stop word nor a negation
-/// word. This is grammar: it does not depend on the antonyms and keywords that a user may choose.
+/// Whether a word is an English lemma of this part of speech, and neither a stop word nor a
+/// negation word. This is grammar: it does not depend on the antonyms and keywords that a user may
+/// choose.
 pub fn is_content_word(word: &str, pos: PartOfSpeech) -> bool {
     Lexicon::embedded().is_keyword(word, pos)
 }

@@ -106,8 +106,8 @@ storymeter_core::documented_settings! {
     /// ```
     pub struct Settings;
 
-    /// Where settings come from that this file does not name: "default", "paper" (sections 3.2, 3.3,
-    /// 4.1 and 4.2 of the paper) or "released-code" (what the authors' code does).
+    /// Where settings come from that this file does not name: "default", "paper" (sections 3.2,
+    /// 3.3, 4.1 and 4.2 of the paper) or "released-code" (what the authors' code does).
     preset: Preset = Preset::Default;
     /// Everything random follows from the seed: the split, the negatives, the order of the stories,
     /// dropout and new weights.
@@ -183,9 +183,9 @@ storymeter_core::documented_settings! {
     /// paper; "pooler" takes it through a dense layer with tanh, as in the released code; "mean"
     /// takes the mean over all tokens.
     pooling: Pooling = Pooling::Cls;
-    /// The reconstruction head: "own" is a matrix of its own as in equation 4, "tied" is that of the
-    /// word embeddings, "dense" puts a dense layer, an activation and a layer norm before the tied
-    /// matrix as in the released code, and "none" leaves the head out (the paper's -Recon).
+    /// The reconstruction head: "own" is a matrix of its own as in equation 4, "tied" is that of
+    /// the word embeddings, "dense" puts a dense layer, an activation and a layer norm before the
+    /// tied matrix as in the released code, and "none" leaves the head out (the paper's -Recon).
     reconstruction: Reconstruction = Reconstruction::Tied;
     /// How much the positions count in the reconstruction loss at which the damaged story differs
     /// from the human one. The other positions count 1. In equation 5 all count alike.
@@ -254,8 +254,8 @@ impl Settings {
         }
     }
 
-    /// The same settings for a discriminator between human and machine stories (DisScore), which has
-    /// nothing to repair and no damage to name.
+    /// The same settings for a discriminator between human and machine stories (DisScore), which
+    /// has nothing to repair and no damage to name.
     #[must_use]
     pub fn for_machine_stories(self) -> Self {
         Self { reconstruction: Reconstruction::None, diagnosis: false, ..self }

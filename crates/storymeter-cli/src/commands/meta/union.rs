@@ -29,8 +29,8 @@ pub struct UnionArgs {
     /// underrates most (--show table-11 prints them)
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(..=1000))]
     misjudged: u16,
-    /// Table 11: a metric whose misjudged stories are listed, by its name in Table 5. The option may
-    /// be given several times. Without it, these are up to ten learned metrics
+    /// Table 11: a metric whose misjudged stories are listed, by its name in Table 5. The option
+    /// may be given several times. Without it, these are up to ten learned metrics
     #[arg(long, value_name = "METRIC")]
     misjudged_by: Vec<String>,
     /// The lowest and the highest rating
