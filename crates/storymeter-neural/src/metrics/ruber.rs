@@ -12,14 +12,14 @@
 //! - `ruber/u`: how probable a trained head finds it that the continuation q of the story belongs
 //!   to its context c, where both are pooled vectors (by default the maximum over the tokens):
 //!   `s = c^T M q`, `h = tanh(W [c; s; q] + b)`, and a softmax over two classes `V h + d`. The
-//!   context is the prompt, or else the first sentence. If the story begins with its prompt, the sentences
-//!   of the prompt are the context.
+//!   context is the prompt, or else the first sentence. If the story begins with its prompt, the
+//!   sentences of the prompt are the context.
 //! - `ruber/hybrid`: the arithmetic mean of the two, as in UNION.
 //!
 //! Scale: `r` and `u` are raw by default, so that the score of a story does not depend on the
 //! others. With `union`, each is first scaled to run from 0 to 1 over all stories of the input,
-//! `(x - min) / (max - min + 1e-42)`, as UNION and Tao et al. do; that reads all stories twice, and the
-//! same story has another score in another input. Only `hybrid` gets another order by it.
+//! `(x - min) / (max - min + 1e-42)`, as UNION and Tao et al. do; that reads all stories twice,
+//! and the same story has another score in another input. Only `hybrid` gets another order by it.
 //!
 //! Several references: the largest `r`.
 //!
