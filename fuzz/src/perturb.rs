@@ -46,7 +46,7 @@ pub fn donors(bytes: &[u8]) {
 /// The number of bytes at the beginning of every donor file.
 const MAGIC: usize = 20;
 
-/// A table of antonyms, alone and added to WordNet's.
+/// A table of antonyms, alone and added to WordNet's, and the same bytes as a list of keywords.
 pub fn antonyms(bytes: &[u8]) {
     static DONORS: LazyLock<Donors> =
         LazyLock::new(|| Donors::from_bytes(include_bytes!("../tiny/donors.bin")).unwrap());
@@ -57,4 +57,7 @@ pub fn antonyms(bytes: &[u8]) {
         perturb(&DONORS, &lexicon);
     }
     let _ = Lexicon::embedded().extended_with(bytes, "fuzz");
+    if let Ok(lexicon) = Lexicon::embedded().with_keywords(bytes, "fuzz") {
+        perturb(&DONORS, &lexicon);
+    }
 }

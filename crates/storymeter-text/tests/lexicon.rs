@@ -137,6 +137,41 @@ fn a_table_of_the_user_extends_the_lexicon() {
 }
 
 #[test]
+fn a_list_of_keywords_holds_whatever_the_antonyms_are() {
+    let list = "seats 132|||NNS 131|||VBZ 1\nWalk\nthe 9\n. 425595|||. 425595\nnot 3\n";
+    let keywords = |lexicon: &Lexicon| lexicon.with_keywords(list.as_bytes(), "words.txt").unwrap();
+    let (wordnet, own) = (
+        keywords(Lexicon::embedded()),
+        keywords(&Lexicon::from_conceptnet(TABLE.as_bytes(), "table.txt").unwrap()),
+    );
+    for lexicon in [&wordnet, &own] {
+        assert!(lexicon.is_keyword_word("seats") && lexicon.is_keyword_word("walked"));
+        // The list has the form of the text, not the lemma.
+        assert!(lexicon.is_keyword_form("seats", "seat", Noun));
+        assert!(!lexicon.is_keyword("seat", Noun) && !lexicon.is_keyword_word("house"));
+        assert!(!lexicon.is_keyword_word("the") && !lexicon.is_keyword_word("not"));
+    }
+    assert_eq!(wordnet.antonyms("hot", Adjective), ["cold"]);
+    assert!(own.antonyms("hot", Adjective).is_empty());
+    let refuse =
+        |list: &[u8]| Lexicon::embedded().with_keywords(list, "words.txt").unwrap_err().to_string();
+    assert_eq!(refuse(b"the\n. 3\n"), "words.txt: the table is empty");
+    assert_eq!(refuse(b"house\n\xff"), "words.txt:2: the line is not UTF-8 text");
+}
+
+#[test]
+fn a_description_tells_lexicons_apart() {
+    let table = |text: &str| Lexicon::from_conceptnet(text.as_bytes(), "table.txt").unwrap();
+    let description = table("a|||/r/Antonym|||b").description();
+    assert!(description.starts_with("antonyms:1:"), "{description}");
+    assert_eq!(description, table("a|||/r/Antonym|||b\n\n").description());
+    assert_ne!(description, table("a|||/r/Antonym|||c").description());
+    assert_eq!(Lexicon::embedded().description(), "wordnet");
+    let both = Lexicon::embedded().with_keywords("house".as_bytes(), "words.txt").unwrap();
+    assert!(both.description().starts_with("wordnet+keywords:1:"));
+}
+
+#[test]
 fn a_table_without_end_is_refused_and_a_large_one_is_read_quickly() {
     let refuse = |table: &mut dyn std::io::Read| {
         Lexicon::from_conceptnet(std::io::BufReader::new(table), "table.txt").unwrap_err()

@@ -14,8 +14,8 @@ use storymeter_perturb::{DonorSampler, Perturber};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 #[cfg(feature = "cuda")]
 use storymeter_union::train::Activations;
-use storymeter_union::train::{Device, EpochReport, Event, Job, Preset, Settings, train};
-use storymeter_union::{Error, Model, Pooling, Precision, Reconstruction, Scorer};
+use storymeter_union::train::{Batches, Device, EpochReport, Event, Job, Preset, Settings, train};
+use storymeter_union::{Error, Kind, Model, Pooling, Precision, Reconstruction, Scorer};
 
 /// Stories of five sentences in a fixed order: wish, search, trouble, help, end.
 fn stories(from: u64, count: u64) -> Vec<Story> {
@@ -170,6 +170,15 @@ fn a_tiny_model_learns_to_tell_held_out_negatives_with_and_without_reconstructio
             diagnosis: false,
             ..settings()
         },
+        // The heads of the released code, on one set of negatives in batches drawn at random.
+        Settings {
+            pooling: Pooling::Pooler,
+            reconstruction: Reconstruction::Dense,
+            diagnosis: false,
+            fresh_negatives: false,
+            batches: Batches::Random,
+            ..settings()
+        },
     ];
     for variant in variants {
         let out = tempfile::tempdir().unwrap();
@@ -186,6 +195,76 @@ fn a_tiny_model_learns_to_tell_held_out_negatives_with_and_without_reconstructio
         );
         assert_eq!(best.dev.all.examples, 2 * best.dev.human.examples);
     }
+}
+
+#[test]
+fn the_heads_of_the_released_code_are_saved_averaged_and_packed() {
+    let [init, out] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+    write_encoder(init.path());
+    let settings = Settings {
+        epochs: 1,
+        max_tokens: 96,
+        tokens_a_batch: 1024,
+        ..Settings::of(Preset::ReleasedCode)
+    };
+    run(init.path(), out.path(), &settings, 120, false);
+    let model = Model::load(out.path()).unwrap();
+    assert_eq!(model.heads.pooler.len(), 64 * 64);
+    assert_eq!(model.heads.dense.len(), 64 * 64);
+    assert_eq!(Model::average(&[model.clone(), model.clone()]).unwrap().heads, model.heads);
+    let packed = out.path().join("packed.smq");
+    model.store(&packed).unwrap();
+    let story = &stories(30_000, 1)[0];
+    let explained = [out.path(), &packed]
+        .map(|path| Scorer::load(path, Precision::Int8).unwrap().explain(story).unwrap());
+    assert_eq!(explained[0], explained[1]);
+    assert!(!explained[0].edits.is_empty(), "a head of one epoch does not copy yet");
+}
+
+#[test]
+fn a_discriminator_tells_the_stories_of_a_machine_that_it_has_not_seen() {
+    let [init, out] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+    write_encoder(init.path());
+    // The machine has the sentences in another order, and stops early.
+    let machine = |from, count| -> Vec<Story> {
+        let backwards = |story: Story| {
+            let mut told = Story { id: story.id.clone(), ..Story::default() };
+            let sentences = story.sentences.iter().rev().take(4);
+            sentences.for_each(|range| told.push_sentence(&story.text[range.clone()]));
+            told
+        };
+        stories(from, count).into_iter().map(backwards).collect()
+    };
+    let (human, told) = (stories(0, 400), machine(5_000, 200));
+    let settings = settings().for_machine_stories();
+    let job =
+        Job { machine: Some(&told), ..job(init.path(), &human, out.path(), &settings, false) };
+    let mut split = None;
+    train(&job, &mut |event| {
+        if let Event::Start(start) = event {
+            split = start.split.get("train").copied();
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert!(split.is_some_and(|train| (150..200).contains(&train)), "one partner each: {split:?}");
+    let scorer = Scorer::load(out.path(), Precision::F32).unwrap();
+    assert_eq!(scorer.card().kind, Kind::DisScore);
+    assert!(scorer.signature().to_string().starts_with("disscore|"));
+    let mean = |stories: Vec<Story>| {
+        let scores = scorer.score(&stories.iter().collect::<Vec<_>>()).unwrap();
+        scores.iter().map(|score| score.probability).sum::<f64>() / scores.len() as f64
+    };
+    let (human, told) = (mean(stories(8_000, 50)), mean(machine(9_000, 50)));
+    assert!(human > told + 0.5, "{human} for human stories, {told} for those of the machine");
+
+    // There is no damage to repair or to name.
+    let with_heads = Settings::default();
+    let error = train(&Job { settings: &with_heads, ..job }, &mut |_| Ok(())).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "training: reconstruction must be \"none\": stories of machines are not damaged ones"
+    );
 }
 
 #[test]

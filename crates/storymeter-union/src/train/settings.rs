@@ -299,6 +299,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_paper_s_preset_is_the_paper_and_says_where_the_paper_is_silent() {
+        let paper = Settings::of(Preset::Paper);
+        // Section 4.1.
+        assert_eq!((paper.stories_a_batch, paper.learning_rate), (10, 5e-5));
+        assert_eq!(paper.reconstruction_weight, 0.1);
+        // Equations 2 and 4.
+        assert_eq!((paper.pooling, paper.reconstruction), (Pooling::Cls, Reconstruction::Own));
+        // Section 4.2.
+        assert_eq!(
+            (paper.delexicalise, paper.first_words, paper.fresh_negatives),
+            (1.0, 200, false)
+        );
+        let notes = Preset::Paper.notes().join("\n");
+        for chosen in ["two epochs", "warm-up", "three pieces", "ConceptNet", "normalised"] {
+            assert!(notes.contains(chosen), "{chosen}");
+        }
+        assert!(paper.to_toml().starts_with("# From the paper"));
+        assert!(Settings::default().to_toml().starts_with("# Where settings come from"));
+    }
+
+    #[test]
     fn the_released_code_s_optimiser_is_bert_s() {
         assert_eq!(Settings::of(Preset::ReleasedCode).adam(), AdamW::bert());
         assert_eq!(Settings::of(Preset::Paper).adam(), AdamW::default());

@@ -247,6 +247,24 @@ mod tests {
     }
 
     #[test]
+    fn a_long_story_keeps_its_first_words_to_the_end_of_a_sentence() {
+        let begin = |words: usize, text: &str| {
+            let settings = Settings { first_words: words, ..Settings::default() };
+            let story = story(text, None);
+            let cut = beginning(Cow::Borrowed(&story), &settings).into_owned();
+            let sentences = cut.sentences.iter().map(|range| &cut.text[range.clone()]);
+            assert!(cut.sentences.is_empty() || sentences.clone().all(|s| s.ends_with('.')));
+            cut.text
+        };
+        // The sentences have 5, 6, 5, 3 and 3 words.
+        assert_eq!(begin(0, TEXT), TEXT);
+        assert_eq!(begin(22, TEXT), TEXT);
+        assert_eq!(begin(21, TEXT), TEXT.strip_suffix(" The baker came.").unwrap());
+        assert_eq!(begin(12, TEXT), "Mira lost her red kite. She looked in the old barn.");
+        assert_eq!(begin(3, TEXT), "Mira lost her red kite.", "at least one sentence");
+    }
+
+    #[test]
     fn a_prompt_is_read_only_if_the_settings_say_so() {
         let tokenizer = tokenizer();
         let view = |story: &Story, prompts: bool| {
