@@ -54,8 +54,8 @@ storymeter_core::documented_settings! {
     /// Everything random follows from the seed: the split, the order of the examples, dropout and
     /// new weights.
     seed: u64 = 1;
-    /// The number of passes over the training stories. Neither UNION nor BLEURT gives one for this
-    /// number of stories; 20 were chosen.
+    /// The number of passes over the training stories. Neither the UNION nor the BLEURT paper gives
+    /// a number for a few hundred stories; 20 is our choice.
     epochs: u64 = 20;
     /// Stop after this number of epochs that are not better than an earlier one on the dev stories.
     /// 0 never stops early. The best epoch is saved in any case.

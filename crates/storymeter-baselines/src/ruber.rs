@@ -61,13 +61,13 @@ storymeter_core::documented_settings! {
     /// column, "mean" takes the mean.
     pooling: Pool = Pool::Max;
     /// The largest number of tokens of a context or a continuation, special tokens included. The
-    /// reference cuts at 500. An encoder that reads fewer has its own limit.
+    /// reference implementation cuts at 500. An encoder that reads fewer has its own limit.
     max_tokens: usize = 500;
     /// Whether person names are masked (`[MALE]`, `[FEMALE]`, `[NEUTRAL]`) in training and in
     /// scoring, as in UNION's data.
     delexicalise: bool = true;
     /// Whether every epoch has new random continuations. If not, they are drawn once, as in the
-    /// reference, where a metric has as many negatives as stories.
+    /// reference implementation, so that there are as many negatives as stories.
     fresh_negatives: bool = false;
 }
 

@@ -11,15 +11,17 @@ use storymeter::text::lexicon::Lexicon;
 /// The options for antonyms and keywords.
 #[derive(Debug, Clone, Default, Args)]
 pub struct LexiconArgs {
-    /// A table of antonyms that replaces WordNet's. Its lines have the form of ConceptNet:
-    /// head|||/r/Antonym|||tail tail. Its words are also the keywords, unless --keywords is given
+    /// A table of antonyms that replaces the embedded one (Open English WordNet). Each line has the
+    /// form of ConceptNet: head|||/r/Antonym|||tail tail. Its words are also the keywords, unless
+    /// --keywords is given
     #[arg(long, value_name = "FILE", conflicts_with = "more_antonyms")]
     pub antonyms: Option<PathBuf>,
     /// A table of the same form that is added to WordNet's
     #[arg(long, value_name = "FILE")]
     pub more_antonyms: Option<PathBuf>,
-    /// A list of the only words that are keywords, which are the words that a substitution may
-    /// replace or put in. Each line begins with a word; the rest of the line is not read
+    /// A list of keywords: a substitution of words replaces only these words, and puts in their
+    /// antonyms or others of these words. The first word of each line is read, and the rest of the
+    /// line is not
     #[arg(long, value_name = "FILE")]
     pub keywords: Option<PathBuf>,
 }

@@ -254,7 +254,7 @@ impl Config {
             return Ok(());
         }
         Err(Error::Mismatch(format!(
-            "a model of the type {} cannot be trained or stored; only encoders such as BERT can",
+            "a model of the type {} is not an encoder such as BERT, which is needed here",
             architecture.model_types[0]
         )))
     }

@@ -204,7 +204,7 @@ fn a_wrong_table_is_refused_with_file_and_line() {
     );
     assert_eq!(
         refuse(b"happy sad"),
-        "table.txt:1: 1 fields; a line is head|||/r/Antonym|||tail tail"
+        "table.txt:1: 1 field; a line is head|||/r/Antonym|||tail tail"
     );
     assert_eq!(
         refuse(b" |||/r/Antonym|||b"),

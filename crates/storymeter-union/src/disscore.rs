@@ -7,7 +7,7 @@
 //! Kendall correlations with readers are 0.041, 0.063 and 0.046 there.
 //!
 //! Definition: an encoder of the BERT family reads `[CLS] story [SEP]`, and a linear layer on the
-//! vector of the story gives a logit. The score is the sigmoid of the logit, divided by a
+//! vector of the story gives a logit. The score is the sigmoid of the logit divided by a
 //! temperature that was fitted on held-out stories.
 //!
 //! Needs: the story. Long stories are read in windows, as by the metric `union`.

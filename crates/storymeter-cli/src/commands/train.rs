@@ -31,8 +31,9 @@ use crate::progress;
 
 /// Train the learned metric, or a baseline of the UNION paper
 ///
-/// --kind says what is trained. The following is about the learned metric, the default; the other
-/// kinds are explained by their settings (--kind KIND --print-config).
+/// --kind says what is trained. The following is about the learned metric, the default. `storymeter
+/// metrics show` explains the metrics that the other kinds are for, and `--kind KIND
+/// --print-config` their settings.
 ///
 /// Each story is damaged (UNION, section 3.2), by default anew in every epoch. The encoder learns
 /// to distinguish human stories from damaged ones, to repair the damage, and to tell its kind. A
@@ -53,6 +54,8 @@ Examples:
   storymeter train --stories stories.tsv --init bert --preset paper \\
       --antonyms conceptnet_antonym.txt --keywords entity_vocab_roc.txt -o model
   storymeter train --stories stories.tsv --init bert --config paper.toml --device cuda -o model
+  storymeter train --kind disscore --stories human.tsv --machine machine.jsonl --init bert \\
+      -o disscore
   storymeter train --kind ruber --stories stories.tsv --init bert -o ruber
   storymeter train --kind bleurt --rated rated.jsonl --init bleurt-base-128 -o bleurt
   storymeter train --kind language-model --stories stories.tsv --init gpt2 -o gpt2-stories")]
@@ -64,8 +67,7 @@ pub struct TrainArgs {
     #[arg(
         long,
         value_name = "FILE",
-        num_args = 1..,
-        required_unless_present_any = ["print_config", "rated"]
+        num_args = 1..
     )]
     stories: Vec<PathBuf>,
     /// Files or folders of stories that machines wrote, which --kind disscore learns to distinguish
@@ -77,13 +79,15 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     rated: Vec<PathBuf>,
     /// A file of references for --rated, with one reference per story, in the order of the stories.
-    /// The option may be given several times for several references per story
+    /// References that the stories of --rated have are kept, and these are added. The option may be
+    /// given several times for several references per story
     #[arg(long, value_name = "FILE")]
     references: Vec<PathBuf>,
     /// The encoder to start from: a folder in the layout of Hugging Face (config.json,
     /// model.safetensors, and tokenizer.json or vocab.txt) with a BERT, MiniLM, DistilBERT or
-    /// MPNet. --kind language-model starts from a GPT-2, Llama, Mistral or Qwen 2 in such a folder
-    /// or in a GGUF file
+    /// MPNet. --kind bleurt takes only BERT, which includes MiniLM, and MPNet. --kind
+    /// language-model starts from a GPT-2, Llama, Mistral or Qwen 2 in such a folder or in a GGUF
+    /// file
     #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
     init: Option<PathBuf>,
     /// The folder for the model. It is created if it does not exist
@@ -268,8 +272,44 @@ fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
             bail!("--kind {} has no option {option}", args.kind.name());
         }
     }
-    if args.kind == Kind::DisScore && args.machine.is_empty() && !args.print_config {
+    if args.print_config {
+        return Ok(());
+    }
+    if args.kind == Kind::DisScore && args.machine.is_empty() {
         bail!("--kind disscore needs stories that machines wrote (--machine)");
+    }
+    if args.kind != Kind::Bleurt && args.stories.is_empty() {
+        bail!("training needs human stories (--stories)");
+    }
+    if let Some(twice) = args.machine.iter().find(|path| args.stories.contains(path)) {
+        bail!("--machine {}: these are the human stories of --stories", twice.display());
+    }
+    Ok(())
+}
+
+/// Removes what marks the folder as a model of another kind, and the checkpoint of such a model.
+/// The new run has read all that it needs by then, and the user asked for it with --overwrite.
+fn remove_other_kinds(kind: Kind, out: &Path) -> storymeter::core::Result<()> {
+    let marks = Kind::value_variants().iter().map(|other| other.last_file());
+    let parts = ["heads.safetensors", "ruber.safetensors"];
+    let own: &[&str] = match kind {
+        Kind::Union | Kind::DisScore => &["heads.safetensors"],
+        Kind::Ruber => &["ruber.safetensors"],
+        Kind::Bleurt | Kind::LanguageModel => &[],
+    };
+    let others = marks.chain(parts).filter(|name| *name != kind.last_file() && !own.contains(name));
+    let is_other = !out.join(kind.last_file()).exists();
+    for name in others.chain(is_other.then_some(CHECKPOINT)) {
+        let path = out.join(name);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(storymeter::core::Error::io(
+                    storymeter::core::Place::file(&path),
+                    error,
+                ));
+            }
+            _ => {}
+        }
     }
     Ok(())
 }
@@ -331,10 +371,12 @@ fn check_output(args: &TrainArgs, out: &Path) -> anyhow::Result<()> {
     let model = Kind::value_variants().iter().any(|kind| is_there(kind.last_file()));
     if !args.resume && !args.overwrite && (model || checkpoint) {
         let what = if model { "a model" } else { "an interrupted run" };
-        bail!(
-            "{}: the folder already has {what}; --resume continues it, and --overwrite starts anew",
-            out.display()
-        );
+        let resume = match args.kind {
+            // This kind keeps no checkpoints.
+            Kind::Ruber => "",
+            _ => "--resume continues it, and ",
+        };
+        bail!("{}: the folder already has {what}; {resume}--overwrite starts anew", out.display());
     }
     Ok(())
 }

@@ -222,7 +222,7 @@ fn union_lists_the_stories_that_a_metric_misjudges_most() {
     sandbox.run("report study -o page.html").succeeds();
     let page = std::fs::read_to_string(sandbox.path("page.html")).unwrap();
     assert!(page.contains("table-11") && page.contains("birds sang . then they flew away"));
-    sandbox.run("meta union set --misjudged-by Unoin").fails_with("did you mean \"UNION\"?");
+    sandbox.run("meta union set --misjudged-by Onion").fails_with("did you mean \"UNION\"?");
 }
 
 #[test]

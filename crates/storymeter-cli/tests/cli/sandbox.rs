@@ -98,6 +98,12 @@ impl Run {
         self
     }
 
+    /// Checks that standard output contains a text.
+    pub fn prints(self, text: &str) -> Self {
+        assert!(self.stdout().contains(text), "expected {text:?}, got {:?}", self.stdout());
+        self
+    }
+
     /// Checks that the run failed with exit code 2 and this message.
     #[track_caller]
     pub fn fails_with(self, message: &str) -> Self {

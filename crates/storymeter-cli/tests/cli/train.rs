@@ -1,6 +1,7 @@
 //! `storymeter train` with a tiny encoder: its output, its errors, and what an interrupted run
 //! leaves.
 
+mod disscore;
 mod language_model;
 mod ruber;
 mod safety;

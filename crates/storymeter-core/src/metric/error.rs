@@ -22,7 +22,8 @@ pub enum MetricError {
     /// The metric has no option of that name.
     #[error(
         "metric \"{metric}\" has no option \"{option}\"; it has {}{}",
-        known.join(", "), did_you_mean(.nearest)
+        if known.is_empty() { "none".to_owned() } else { known.join(", ") },
+        did_you_mean(.nearest)
     )]
     UnknownOption {
         /// The metric.

@@ -247,8 +247,9 @@ pub(super) fn edits(id: &str, found: &Edits) -> Sheet {
 
 /// The stories that metrics misjudge most.
 pub(super) fn misjudged(id: &str, found: &Misjudgements) -> Sheet {
-    let title =
-        format!("The {} stories that each metric overrates and underrates most", found.most);
+    let stories =
+        if found.most == 1 { "story".to_owned() } else { format!("{} stories", found.most) };
+    let title = format!("The {stories} that each metric overrates and underrates most");
     let mut sheet = Sheet::new(id, Subject::Misjudged, title, Form::Table)
         .columns(["metric", "judged", "line", "id"], 0)
         .columns(["human", "score"], 2)
@@ -257,6 +258,10 @@ pub(super) fn misjudged(id: &str, found: &Misjudgements) -> Sheet {
         .note(
             "a place is the rank among all stories with a score, from 0 (lowest) to 1 (highest); a \
              story is misjudged as far as its two places are apart",
+        )
+        .note(
+            "error types: Repe repeated plots, Cohe poor coherence, Conf conflicting logic, Chao \
+             chaotic scenes; the number is that of the raters who named it",
         );
     for own in &found.metrics {
         let lists = [("overrated", &own.overrated), ("underrated", &own.underrated)];

@@ -148,8 +148,8 @@ fn a_metric_can_be_named_and_its_own_numbers_are_shown() {
     assert_eq!(perplexity.underrated.len(), 1);
     assert_eq!(perplexity.underrated[0].line, 4);
     assert_eq!(perplexity.underrated[0].score, 11.0);
-    let error = analyse(folder.path(), &options("UNIO", 1)).unwrap_err().to_string();
-    assert!(error.contains("\"UNIO\"") && error.contains("\"UNION\""), "{error}");
+    let error = analyse(folder.path(), &options("UNIONS", 1)).unwrap_err().to_string();
+    assert!(error.contains("\"UNIONS\"") && error.contains("\"UNION\""), "{error}");
     let none = analyse(folder.path(), &options("UNION", 0)).unwrap();
     assert!(!none.findings.iter().any(|one| matches!(one, Finding::Misjudged(_))));
 }

@@ -3,7 +3,7 @@
 //! Definition: BERT reads `[CLS] reference [SEP] story [SEP]`, with segments 0 and 1. The state of
 //! `[CLS]` after the last layer goes through BERT's pooler (a linear map and the hyperbolic
 //! tangent) and one more linear map, whose only output is the score (Sellam, Das and Parikh, ACL
-//! 2020).
+//! 2020). An MPNet may take the place of BERT. It has no segments.
 //!
 //! Model: there is no usual one. `--weights bleurt=FOLDER` names a folder with a model for
 //! classification that has one label: one that `storymeter train --kind bleurt` saved, or a
@@ -11,12 +11,12 @@
 //! `lucadiliello/bleurt-base-128`. BLEURT-20, whose word embeddings are narrower than its layers,
 //! is not supported.
 //!
-//! Long texts: reference and story have together as many tokens as the model was trained for: what
-//! the training of storymeter wrote into `config.json`, or else what the tokeniser and the model
-//! allow, usually 512. The options `128` and `512` set the limit of the released checkpoints, whose
-//! folders do not name it. Tokens leave the end of the longer of the two texts, and of the story if
-//! both are equally long, as in the authors' code. Stories whose pair is cut are counted. With 128
-//! tokens, about 60 pieces of each text are read.
+//! Long texts: reference and story have together at most as many tokens as the model was trained
+//! for: what the training of storymeter wrote into `config.json`, or else what the tokeniser and
+//! the model allow, usually 512. The options `128` and `512` set the limit of the released
+//! checkpoints, whose folders do not name it. Tokens leave the end of the longer of the two texts,
+//! and of the story if both are equally long, as in the authors' code. Stories whose pair is cut
+//! are counted. With 128 tokens, about 60 pieces of each text are read.
 //!
 //! Several references: the largest score.
 //!

@@ -19,14 +19,19 @@
 //! Scale: `r` and `u` are raw by default, so that the score of a story does not depend on the
 //! others. With `union`, each is first scaled to run from 0 to 1 over all stories of the input,
 //! `(x - min) / (max - min + 1e-42)`, as UNION and Tao et al. do; that reads all stories twice,
-//! and the same story has another score in another input. Only `hybrid` gets another order by it.
+//! and the same story has another score in another input. It changes the order of the stories only
+//! for `hybrid`.
+//!
+//! Needs: `r` and `hybrid` need a reference; `u` needs the story alone, and reads its prompt if it
+//! has one.
 //!
 //! Several references: the largest `r`.
 //!
 //! Many stories: the mean of their scores.
 //!
-//! Absent: `r` without a reference, `u` without a prompt and a second sentence, and `hybrid`
-//! without one of its halves. No column has a value for an empty story.
+//! Absent: `r` without a reference, `u` if the story has neither a prompt nor a second sentence, or
+//! nothing after a prompt with which it begins, and `hybrid` without one of its halves. No column
+//! has a value for an empty story.
 //!
 //! Model: a folder that `storymeter train --kind ruber` has saved, named with `--weights
 //! ruber=FOLDER`. It has the encoder, the head, and in `ruber.json` how texts are read: person

@@ -34,7 +34,7 @@ pub enum LexiconError {
         /// What is wrong, and what would be right.
         problem: String,
     },
-    /// The table has no lines, or the list has no keyword.
+    /// The table has no antonym, or the list has no keyword.
     #[error("{place}: the table is empty")]
     Empty {
         /// The name that the caller gave to the table.
@@ -97,6 +97,12 @@ impl Table {
         }
         table.words.retain(|word| !is_stop_word(word) && !is_negation_word(word));
         table.remove_repeats();
+        // A table without any antonym is a mistake.
+        #[allow(clippy::iter_over_hash_type)]
+        let has_antonyms = table.tails.values().any(|tails| !tails.is_empty());
+        if !has_antonyms {
+            return Err(LexiconError::Empty { place: place.to_owned() });
+        }
         Ok(table)
     }
 
@@ -137,10 +143,8 @@ fn parse(line: &str) -> Result<(String, Vec<String>), String> {
         [head, relation] => (head, relation, ""),
         [head, relation, tails] => (head, relation, *tails),
         _ => {
-            return Err(format!(
-                "{} fields; a line is head|||/r/Antonym|||tail tail",
-                fields.len()
-            ));
+            let (count, s) = (fields.len(), if fields.len() == 1 { "" } else { "s" });
+            return Err(format!("{count} field{s}; a line is head|||/r/Antonym|||tail tail"));
         }
     };
     if head.is_empty() {

@@ -51,19 +51,20 @@ const PAPER_NOTES: [&str; 13] = [
     "Chosen, because the paper is silent: two epochs, warm-up over the first tenth of the steps and",
     "linear decay, AdamW with weight decay 0.01, gradients clipped at 1, dropout of the encoder;",
     "batches drawn at random; the reconstruction matrix starts as a copy of the word embeddings;",
-    "400 tokens, which hold 200 words; [MALE], [FEMALE] and [NEUTRAL] are three pieces each, as in",
-    "the released code. Stories are normalised, because ours come in several forms (raw, tokenised,",
-    "lower-case) and the paper's in one. The encoder is the user's; the paper's is BERT-base uncased.",
-    "Keywords and antonyms come from Open English WordNet unless tables are given. The paper takes",
-    "them from ConceptNet.",
+    "400 tokens, which hold 200 words; [MALE], [FEMALE] and [NEUTRAL] are three tokens each, the",
+    "brackets and the word, as in the released code. Stories are normalised, because ours come in",
+    "several forms (raw, tokenised, lower-case) and the paper's in one. The encoder is the user's;",
+    "the paper's is BERT-base uncased. Keywords and antonyms come from Open English WordNet unless",
+    "tables are given. The paper takes them from ConceptNet.",
 ];
 
-const RELEASED_CODE_NOTES: [&str; 10] = [
+const RELEASED_CODE_NOTES: [&str; 11] = [
     "From the code that the authors released:",
     "- its negatives, one for each story, the same in all epochs; batches of ten, drawn at random;",
     "- the tanh pooler on [CLS] with dropout, and a reconstruction head of a dense layer, GELU, a",
     "  layer norm and the matrix of the word embeddings, which leaves the first sentence out;",
-    "- the first 200 tokens of a story; [MALE], [FEMALE] and [NEUTRAL] in three pieces each;",
+    "- the first 200 tokens of a story; [MALE], [FEMALE] and [NEUTRAL] are three tokens each, the",
+    "  brackets and the word;",
     "- the optimiser of BERT (no bias correction), 5e-5, a schedule of 100 epochs with warm-up over a",
     "  tenth of it. Its documentation ends training after at most 40,000 steps, which are about four",
     "  epochs of 55,000 stories; the learning rate is then still rising.",
@@ -106,8 +107,9 @@ storymeter_core::documented_settings! {
     /// ```
     pub struct Settings;
 
-    /// Where settings come from that this file does not name: "default", "paper" (sections 3.2,
-    /// 3.3, 4.1 and 4.2 of the paper) or "released-code" (what the authors' code does).
+    /// The preset from which all settings come that this file does not name: "default", "paper"
+    /// (sections 3.2, 3.3, 4.1 and 4.2 of the paper) or "released-code" (what the authors' code
+    /// does).
     preset: Preset = Preset::Default;
     /// Everything random follows from the seed: the split, the negatives, the order of the stories,
     /// dropout and new weights.
@@ -147,8 +149,8 @@ storymeter_core::documented_settings! {
     /// names in scoring too.
     delexicalise: f64 = 0.0;
     /// Whether `[MALE]`, `[FEMALE]` and `[NEUTRAL]` are one token each: an unused entry of the
-    /// vocabulary that starts as the mean of some names. If not, they are three pieces each, as in
-    /// the released code.
+    /// vocabulary that starts as the mean of some names. If not, they are three tokens each, the
+    /// brackets and the word, as in the released code.
     name_tokens: bool = true;
     /// The number of the encoder's layers that are kept, counted from the first. 0 keeps all.
     layers: usize = 0;
@@ -187,8 +189,8 @@ storymeter_core::documented_settings! {
     /// the word embeddings, "dense" puts a dense layer, an activation and a layer norm before the
     /// tied matrix as in the released code, and "none" leaves the head out (the paper's -Recon).
     reconstruction: Reconstruction = Reconstruction::Tied;
-    /// How much the positions count in the reconstruction loss at which the damaged story differs
-    /// from the human one. The other positions count 1. In equation 5 all count alike.
+    /// The weight, in the reconstruction loss, of the positions where the damaged story differs
+    /// from the human one. All other positions have the weight 1, as all have in equation 5.
     changed_weight: f64 = 1.0;
     /// Whether the leading context (the prompt or the first sentence) is reconstructed too,
     /// although it is never damaged.
@@ -312,11 +314,11 @@ mod tests {
             (1.0, 200, false)
         );
         let notes = Preset::Paper.notes().join("\n");
-        for chosen in ["two epochs", "warm-up", "three pieces", "ConceptNet", "normalised"] {
+        for chosen in ["two epochs", "warm-up", "three tokens", "ConceptNet", "normalised"] {
             assert!(notes.contains(chosen), "{chosen}");
         }
         assert!(paper.to_toml().starts_with("# From the paper"));
-        assert!(Settings::default().to_toml().starts_with("# Where settings come from"));
+        assert!(Settings::default().to_toml().starts_with("# The preset from which"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::task::Task;
 use crate::logistic::sigmoid;
 use crate::window::lead;
-use crate::{Error, Heads, Model, Pooling, Result};
+use crate::{Error, Heads, Kind, Model, Pooling, Result};
 
 /// How a teacher reads stories. The threads that make examples use it.
 pub(super) struct Reader {
@@ -51,6 +51,9 @@ pub(super) fn load<B: Backend>(
     let model = Model::load(folder)?;
     let problem =
         |problem: &str| Error::Model { path: folder.to_owned(), problem: problem.to_owned() };
+    if model.card.kind != Kind::Union {
+        return Err(problem("the teacher was trained on stories of machines, not on damaged ones"));
+    }
     if model.card.normalise != settings.normalise {
         return Err(problem("the teacher reads stories in another way: normalise differs"));
     }

@@ -22,15 +22,17 @@ pub struct UnionArgs {
     /// repeated
     #[arg(long, value_name = "RATED=SCORES", value_parser = pair)]
     drift: Vec<(PathBuf, PathBuf)>,
-    /// Appendix D: one line per story, 1 where the model edited it and 0 elsewhere, or its output
+    /// Appendix D: one line per story, 1 where the model edited it and 0 elsewhere, or the text as
+    /// the model edited it
     #[arg(long, value_name = "FILE")]
     edits: Option<PathBuf>,
-    /// Table 11: how many stories are listed that each metric overrates most, and how many that it
-    /// underrates most (--show table-11 prints them)
+    /// Table 11: list the N stories that each metric overrates most and the N that it underrates
+    /// most. 0 leaves the table out. --show table-11 prints it
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(..=1000))]
     misjudged: u16,
     /// Table 11: a metric whose misjudged stories are listed, by its name in Table 5. The option
-    /// may be given several times. Without it, these are up to ten learned metrics
+    /// may be given several times. Without it, all metrics are taken, at most ten, except BLEU,
+    /// MoverScore, RUBER_r-BERT and Perplexity
     #[arg(long, value_name = "METRIC")]
     misjudged_by: Vec<String>,
     /// The lowest and the highest rating

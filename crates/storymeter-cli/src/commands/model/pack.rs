@@ -9,7 +9,7 @@ use storymeter::core::file::{self, distinct};
 use storymeter::core::read::Skipped;
 use storymeter::core::terminal::plain;
 use storymeter::union::{
-    self, About, Agreement, DiagnosisFigure, Location, Model, Precision, Reconstruction,
+    self, About, Agreement, DiagnosisFigure, Kind, Location, Model, Precision, Reconstruction,
     StoredModel, calibrate,
 };
 
@@ -114,6 +114,20 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     card.max_tokens = args.window.unwrap_or(card.max_tokens);
     if !(args.soften.is_finite() && args.soften > 0.0) {
         bail!("--soften {}: the factor must be a positive number", args.soften);
+    }
+    if card.reconstruction == Reconstruction::Own && matches!(model, Packed::Folder(_)) {
+        bail!(
+            "{}: the model has its own reconstruction matrix, which a model file cannot hold; \
+             --no-reconstruction leaves it out, and the scores stay the same",
+            args.model.display()
+        );
+    }
+    if args.calibrate.is_some() && card.kind != Kind::Union {
+        bail!(
+            "--calibrate: {} was trained on stories of machines, and the calibration is for damaged \
+             stories",
+            args.model.display()
+        );
     }
     if let Some(stories) = &args.calibrate {
         let input = InputArgs { files: vec![stories.clone()], input_format: None, skip_bad: false };

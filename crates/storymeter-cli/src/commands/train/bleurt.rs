@@ -4,14 +4,17 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::bail;
+use storymeter::baselines;
 use storymeter::baselines::bleurt::{Job, Settings, train};
 use storymeter::baselines::configuration::Configuration;
+use storymeter::baselines::fine_tune::Event;
 use storymeter::core::Story;
 use storymeter::core::read::Skipped;
+use storymeter::core::terminal::plain;
 
 use super::fine_tuned::{device, hear, summarise};
 use super::watcher::Watcher;
-use super::{TrainArgs, read_stories, take_output};
+use super::{TrainArgs, read_stories, remove_other_kinds, take_output};
 use crate::Outcome;
 use crate::args::Common;
 use crate::input::InputArgs;
@@ -54,12 +57,30 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         resume: args.resume,
     };
     let mut watcher = Watcher::new(common, log, settings.epochs);
-    let reports = train(&job, &mut |event| hear(&mut watcher, settings.epochs, event))?;
+    let reports = train(&job, &mut |event| {
+        if args.overwrite && matches!(event, Event::Start(_)) {
+            remove_other_kinds(args.kind, out)?;
+        }
+        hear(&mut watcher, settings.epochs, event)
+    });
+    let reports = reports.map_err(|error| in_file(error, &corpus.files))?;
     watcher.finish();
     drop(folder);
     let usage = "storymeter score FILE --metric bleurt --weights bleurt=";
     summarise(&reports, out, usage)?;
     Ok(Outcome::Done)
+}
+
+/// The error about a story, with the file of the story and its number there.
+fn in_file(error: baselines::Error, files: &[(String, usize)]) -> anyhow::Error {
+    let baselines::Error::Story { mut number, id, problem } = error else { return error.into() };
+    for (name, stories) in files {
+        if number <= *stories {
+            return anyhow::anyhow!("{}: story {number} (id {id}) {problem}", plain(name));
+        }
+        number -= stories;
+    }
+    anyhow::anyhow!("story {number} (id {id}) {problem}")
 }
 
 /// Adds a file of references, one per story and in the order of the stories. Its format is found

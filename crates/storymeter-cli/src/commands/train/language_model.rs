@@ -3,11 +3,12 @@
 use std::io::Write;
 
 use anyhow::bail;
+use storymeter::baselines::fine_tune::Event;
 use storymeter::baselines::language_model::{Settings, Training, train};
 
 use super::fine_tuned::{device, hear, summarise};
 use super::watcher::Watcher;
-use super::{TrainArgs, read_stories, take_output};
+use super::{TrainArgs, read_stories, remove_other_kinds, take_output};
 use crate::Outcome;
 use crate::args::Common;
 use crate::output::{Output, Reader};
@@ -41,7 +42,12 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         resume: args.resume,
     };
     let mut watcher = Watcher::new(common, log, settings.epochs);
-    let reports = train(&training, &mut |event| hear(&mut watcher, settings.epochs, event))?;
+    let reports = train(&training, &mut |event| {
+        if args.overwrite && matches!(event, Event::Start(_)) {
+            remove_other_kinds(args.kind, out)?;
+        }
+        hear(&mut watcher, settings.epochs, event)
+    })?;
     watcher.finish();
     drop(folder);
     let usage = "storymeter score FILE --metric perplexity --weights perplexity=";

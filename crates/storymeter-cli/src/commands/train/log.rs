@@ -71,22 +71,27 @@ impl Log {
     }
 }
 
-/// The number of bytes up to the end of the line of an epoch, or 0 if there is no such line. What a
-/// run did after its last checkpoint is done again when it is resumed, so the later lines are
-/// dropped.
+/// The number of bytes up to the end of the line of an epoch or, if that line is missing, of the
+/// last epoch before it: a run may be stopped between its checkpoint and the line. What a run did
+/// after its last checkpoint is done again when it is resumed, so the later lines are dropped.
 fn end_of_epoch(mut log: impl BufRead, epoch: u64) -> io::Result<u64> {
-    let mut length = 0;
+    let (mut length, mut kept) = (0, 0);
     let mut line = Vec::new();
     loop {
         line.clear();
         length += log.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
         if !line.ends_with(b"\n") {
             // The end of the file, or of what can be a log.
-            return Ok(0);
+            return Ok(kept);
         }
         let line: Value = serde_json::from_slice(&line).unwrap_or_default();
-        if line["event"] == "epoch" && line["epoch"] == epoch {
-            return Ok(length);
+        if line["event"] != "epoch" {
+            continue;
+        }
+        match line["epoch"].as_u64() {
+            Some(here) if here == epoch => return Ok(length),
+            Some(here) if here < epoch => kept = length,
+            _ => {}
         }
     }
 }

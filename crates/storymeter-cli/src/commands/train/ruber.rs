@@ -12,7 +12,7 @@ use storymeter::core::terminal::plain;
 
 use super::log::tagged;
 use super::watcher::Watcher;
-use super::{TrainArgs, one_device, read_stories, take_output};
+use super::{TrainArgs, one_device, read_stories, remove_other_kinds, take_output};
 use crate::Outcome;
 use crate::args::Common;
 use crate::output::{Output, Reader};
@@ -52,6 +52,9 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let reports = train(&job, &mut |event| {
         match event {
             Event::Start(start) => {
+                if args.overwrite {
+                    remove_other_kinds(args.kind, out)?;
+                }
                 describe(&watcher, start);
                 watcher.open_log(0)?;
                 watcher.write(&tagged("start", start))?;

@@ -20,7 +20,7 @@ use super::PrecisionArg;
 #[cfg(feature = "cuda")]
 use super::team;
 use super::watcher::Watcher;
-use super::{DeviceArg, Kind, PresetArg, TrainArgs, read_stories, take_output};
+use super::{DeviceArg, Kind, PresetArg, TrainArgs, read_stories, remove_other_kinds, take_output};
 use crate::Outcome;
 use crate::args::Common;
 use crate::output::{Output, Reader};
@@ -30,6 +30,13 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let settings = settings(args)?;
     if args.print_config {
         let mut out = Output::open(None, Reader::Person)?;
+        if args.kind == Kind::DisScore {
+            writeln!(
+                out,
+                "# Nothing is damaged here, so settings of negatives, reconstruction, diagnosis \
+                 and teachers\n# have no effect.\n"
+            )?;
+        }
         out.write_all(settings.to_toml().as_bytes())?;
         out.finish()?;
         return Ok(Outcome::Done);
@@ -79,13 +86,19 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let reports = train(&job, &mut |event| {
         watcher.hear(event)?;
         match event {
-            Event::Start(_) if args.overwrite => remove_checkpoint(out),
+            Event::Start(_) if args.overwrite => {
+                remove_other_kinds(args.kind, out)?;
+                remove_checkpoint(out)
+            }
             _ => Ok(()),
         }
     })?;
     watcher.finish();
     drop(folder);
-    summarise(&reports, out)?;
+    match args.kind {
+        Kind::DisScore => summarise_discriminator(&reports, out)?,
+        _ => summarise(&reports, out)?,
+    }
     Ok(Outcome::Done)
 }
 
@@ -151,9 +164,8 @@ fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
         Some(path) => Settings::read(path, preset)?,
         None => Settings::of(preset.unwrap_or_default()),
     };
-    if args.kind == Kind::DisScore && args.config.is_none() && preset.is_none() {
-        // The paper says nothing about the training of its discriminator but that names are masked.
-        settings.delexicalise = 1.0;
+    if args.kind == Kind::DisScore {
+        settings = discriminator(settings, args.config.as_deref())?;
     }
     settings.seed = args.seed.unwrap_or(settings.seed);
     settings.epochs = args.epochs.unwrap_or(settings.epochs);
@@ -163,10 +175,29 @@ fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
     for technique in &args.without_technique {
         settings = settings.without_technique(*technique);
     }
-    if args.kind == Kind::DisScore {
-        settings = settings.for_machine_stories();
-    }
     Ok(settings)
+}
+
+/// The settings of a discriminator: those of UNION without anything about damage. Names are masked
+/// unless the file says otherwise, which is all that the paper says about its training.
+fn discriminator(settings: Settings, config: Option<&Path>) -> anyhow::Result<Settings> {
+    let line = |field| match config {
+        Some(path) => Settings::line_of(path, field),
+        None => Ok(None),
+    };
+    let refused = [
+        ("reconstruction", settings.reconstruction != Reconstruction::None, "\"none\""),
+        ("diagnosis", settings.diagnosis, "false"),
+    ];
+    for (field, wrong, right) in refused {
+        if let (true, Some(place)) = (wrong, line(field)?) {
+            let problem = format!("must be {right}: stories of machines are not damaged ones");
+            return Err(storymeter::core::Error::invalid(place, problem).into());
+        }
+    }
+    let named = line("delexicalise")?.is_some();
+    let delexicalise = if named { settings.delexicalise } else { 1.0 };
+    Ok(Settings { delexicalise, ..settings.for_machine_stories() })
 }
 
 /// Prints a table of the epochs.
@@ -202,6 +233,35 @@ fn summarise(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
         writeln!(
             page,
             "{} has the model of epoch {}: storymeter score FILE --model {0}",
+            plain(&out.display().to_string()),
+            best.epoch
+        )?;
+    }
+    page.finish()
+}
+
+/// Prints a table of the epochs of a discriminator.
+fn summarise_discriminator(reports: &[EpochReport], out: &Path) -> anyhow::Result<()> {
+    let mut page = Output::open(None, Reader::Person)?;
+    writeln!(page, "epoch  dev loss  accuracy  human  machine")?;
+    for EpochReport { epoch, best, dev, .. } in reports {
+        // Half of the examples are human stories.
+        let (all, human) = (dev.all.accuracy, dev.human.accuracy);
+        writeln!(
+            page,
+            "{epoch:>5}{} {:>9.4} {:>8.1}% {:>5.1}% {:>7.1}%",
+            if *best { '*' } else { ' ' },
+            dev.all.loss,
+            100.0 * all,
+            100.0 * human,
+            100.0 * (2.0 * all - human),
+        )?;
+    }
+    if let Some(best) = reports.iter().rev().find(|report| report.best) {
+        writeln!(
+            page,
+            "{} has the model of epoch {}: storymeter score FILE --metric disscore --weights \
+             disscore={0}",
             plain(&out.display().to_string()),
             best.epoch
         )?;

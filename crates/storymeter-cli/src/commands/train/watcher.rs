@@ -90,7 +90,7 @@ impl Watcher {
         let Ok(remaining) = Duration::try_from_secs_f64(remaining) else { return };
         if remaining >= SHORT {
             self.note(&format!(
-                "the first steps took {}, so the whole run will take about {} more",
+                "the first steps took {}, so the rest will take about {}",
                 in_words(start.elapsed()),
                 in_words(remaining)
             ));
