@@ -337,7 +337,8 @@ fn an_explanation_points_into_the_text() {
         edits += explanation.edits.len();
         for edit in &explanation.edits {
             assert_eq!(&text[edit.start..edit.end], edit.text);
-            assert!((0.5..=1.0).contains(&edit.probability));
+            assert!(edit.probability > 0.0 && edit.probability <= 1.0);
+            assert_ne!(edit.suggestion, edit.text.to_lowercase());
         }
         assert!(explanation.edits.is_sorted_by_key(|edit| edit.start));
         assert!(reconstruction != Reconstruction::None || explanation.edits.is_empty());

@@ -49,7 +49,7 @@ fn what_a_discriminator_cannot_use_is_refused() {
     sandbox.write("run.toml", "max_tokens = 60\nreconstruction = \"own\"\n");
     sandbox
         .run(&format!("{DISSCORE} --machine machine.jsonl -o dis"))
-        .fails_with("run.toml:2: must be \"none\"");
+        .fails_with("run.toml:2: field \"reconstruction\": must be \"none\"");
     sandbox.write("run.toml", "max_tokens = 60\n");
     sandbox.run(&format!("{DISSCORE} -o dis")).fails_with("needs stories that machines wrote");
     sandbox
