@@ -153,7 +153,7 @@ pub struct Job<'a> {
 /// - [`Error::Setting`] if a setting is impossible;
 /// - [`Error::Model`] if the model to start from is neither a BERT nor an MPNet;
 /// - [`Error::Story`] if a story has no reference or no rating;
-/// - those of [`fine_tune`].
+/// - those of [`fine_tune()`].
 pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     let settings = job.settings;
     if let Some(fault) = settings.fault() {

@@ -161,7 +161,7 @@ pub struct Training<'a> {
 ///
 /// # Errors
 /// If a setting is impossible, the model to start from cannot be read or is not a causal language
-/// model, there are too few stories, and as [`fine_tune`].
+/// model, there are too few stories, and as [`fine_tune()`].
 pub fn train(training: &Training<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     let Training { stories, init, out, settings, device, resume } = *training;
     if let Some(fault) = settings.fault() {
