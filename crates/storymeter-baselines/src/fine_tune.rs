@@ -1,9 +1,9 @@
 //! The training loop of the baselines that fine-tune a whole network.
 //!
-//! A [`Task`] knows the examples and their loss; [`fine_tune()`] does the rest: batches, the learning
-//! rate, the optimiser, the choice of the best epoch, checkpoints and reports. Everything random
-//! follows from the seed, the epoch and the step. So a run that was stopped after any epoch and
-//! resumed ends with the same files, to the bit, as one that was not stopped, for any number of
+//! A [`Task`] knows the examples and their loss; [`fine_tune()`] does the rest: batches, the
+//! learning rate, the optimiser, the choice of the best epoch, checkpoints and reports. Everything
+//! random follows from the seed, the epoch and the step. So a run that was stopped after any epoch
+//! and resumed ends with the same files, to the bit, as one that was not stopped, for any number of
 //! threads.
 
 use std::collections::BTreeMap;
