@@ -259,7 +259,7 @@ fn a_discriminator_tells_the_stories_of_a_machine_that_it_has_not_seen() {
     assert!(human > told + 0.5, "{human} for human stories, {told} for those of the machine");
 
     // There is no damage to repair or to name.
-    let with_heads = Settings::default();
+    let with_heads = Settings { reconstruction: Reconstruction::Tied, ..settings.clone() };
     let error = train(&Job { settings: &with_heads, ..job }, &mut |_| Ok(())).unwrap_err();
     assert_eq!(
         error.to_string(),
