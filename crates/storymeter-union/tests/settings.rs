@@ -140,6 +140,8 @@ proptest! {
             // If two fields do not go together, the error names one of them.
             let other = match name.as_str() {
                 "max_tokens" => place("tokens_a_batch"),
+                "epochs" => place("schedule_epochs"),
+                "pooling" => place("diagnosis ="),
                 "word_step" => place("weight_step"),
                 "weight_step" => place("word_step"),
                 _ if at > place("[perturb]") => place("[perturb]"),
