@@ -42,7 +42,8 @@ def ours(stories, model, steps, threads, folder):
          "-o", folder / "model", "--threads", str(threads), "--quiet"], check=True, stdout=subprocess.DEVNULL)
     print(f"ours: {time.perf_counter() - start:.0f} s in all, with reading, dev stories and saving")
     log = [json.loads(line) for line in (folder / "model/train.jsonl").read_text().splitlines()]
-    return statistics.median(e["tokens_per_second"] for e in log if e["event"] == "step"), [t["original"] for t in texts]
+    speed = statistics.median(event["tokens_per_second"] for event in log if event["event"] == "step")
+    return speed, [text["original"] for text in texts]
 
 
 def peer(texts, steps, threads, folder):

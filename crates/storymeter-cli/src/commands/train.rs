@@ -13,12 +13,13 @@ mod team;
 mod union;
 mod watcher;
 
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use storymeter::core::read::{Format, Skipped};
-use storymeter::core::{Story, file};
+use storymeter::core::{Place, Story, file};
 use storymeter::perturb::Technique;
 use storymeter::union::train::CHECKPOINT;
 
@@ -27,6 +28,7 @@ use crate::args::{Common, count};
 use crate::commands::model_folder::ModelFolder;
 use crate::input::{InputArgs, report_skipped};
 use crate::lexicon::LexiconArgs;
+use crate::output::{Output, Reader};
 use crate::progress;
 
 /// Train the learned metric, or a baseline of the UNION paper
@@ -265,7 +267,9 @@ fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
         ("--without-technique", !args.without_technique.is_empty(), &[Kind::Union]),
     ];
     if args.kind == Kind::Ruber && args.resume {
-        bail!("--kind ruber has no option --resume: it trains in minutes, and always starts anew");
+        bail!(
+            "--kind ruber has no option --resume: it keeps no checkpoints, and always starts anew"
+        );
     }
     for (option, given, kinds) in options {
         if given && !kinds.contains(&args.kind) {
@@ -287,26 +291,31 @@ fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Removes what marks the folder as a model of another kind, and the checkpoint of such a model.
-/// The new run has read all that it needs by then, and the user asked for it with --overwrite.
-fn remove_other_kinds(kind: Kind, out: &Path) -> storymeter::core::Result<()> {
-    let marks = Kind::value_variants().iter().map(|other| other.last_file());
-    let parts = ["heads.safetensors", "ruber.safetensors"];
+/// Prints settings as a file that explains every field.
+fn print_settings(text: &str) -> anyhow::Result<Outcome> {
+    let mut out = Output::open(None, Reader::Person)?;
+    out.write_all(text.as_bytes())?;
+    out.finish()?;
+    Ok(Outcome::Done)
+}
+
+/// Removes the checkpoint of an earlier run, which must not be taken for one of the new run, and
+/// what marks the folder as a model of another kind. The new run has read all that it needs by
+/// then, and the user asked for it with --overwrite.
+fn clear_folder(kind: Kind, out: &Path) -> storymeter::core::Result<()> {
     let own: &[&str] = match kind {
         Kind::Union | Kind::DisScore => &["heads.safetensors"],
         Kind::Ruber => &["ruber.safetensors"],
         Kind::Bleurt | Kind::LanguageModel => &[],
     };
-    let others = marks.chain(parts).filter(|name| *name != kind.last_file() && !own.contains(name));
-    let is_other = !out.join(kind.last_file()).exists();
-    for name in others.chain(is_other.then_some(CHECKPOINT)) {
-        let path = out.join(name);
+    let marks = Kind::value_variants().iter().map(|other| other.last_file());
+    let others = marks
+        .chain(["heads.safetensors", "ruber.safetensors"])
+        .filter(|name| *name != kind.last_file() && !own.contains(name));
+    for path in others.chain([CHECKPOINT]).map(|name| out.join(name)) {
         match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(storymeter::core::Error::io(
-                    storymeter::core::Place::file(&path),
-                    error,
-                ));
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(storymeter::core::Error::io(Place::file(&path), error));
             }
             _ => {}
         }

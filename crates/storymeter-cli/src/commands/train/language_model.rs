@@ -1,17 +1,14 @@
 //! `train --kind language-model`: a causal language model, fine-tuned on stories.
 
-use std::io::Write;
-
 use anyhow::bail;
 use storymeter::baselines::fine_tune::Event;
 use storymeter::baselines::language_model::{Settings, Training, train};
 
 use super::fine_tuned::{device, hear, summarise};
 use super::watcher::Watcher;
-use super::{TrainArgs, read_stories, remove_other_kinds, take_output};
+use super::{TrainArgs, clear_folder, print_settings, read_stories, take_output};
 use crate::Outcome;
 use crate::args::Common;
-use crate::output::{Output, Reader};
 
 /// Trains, or prints the settings.
 pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
@@ -22,10 +19,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     settings.seed = args.seed.unwrap_or(settings.seed);
     settings.epochs = args.epochs.unwrap_or(settings.epochs);
     if args.print_config {
-        let mut out = Output::open(None, Reader::Person)?;
-        out.write_all(settings.to_toml().as_bytes())?;
-        out.finish()?;
-        return Ok(Outcome::Done);
+        return print_settings(&settings.to_toml());
     }
     let (Some(init), Some(out)) = (&args.init, &args.output) else {
         bail!("training needs a language model (--init) and an output folder (-o)");
@@ -44,7 +38,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let mut watcher = Watcher::new(common, log, settings.epochs);
     let reports = train(&training, &mut |event| {
         if args.overwrite && matches!(event, Event::Start(_)) {
-            remove_other_kinds(args.kind, out)?;
+            clear_folder(args.kind, out)?;
         }
         hear(&mut watcher, settings.epochs, event)
     })?;

@@ -12,7 +12,7 @@ use storymeter::core::terminal::plain;
 
 use super::log::tagged;
 use super::watcher::Watcher;
-use super::{TrainArgs, one_device, read_stories, remove_other_kinds, take_output};
+use super::{TrainArgs, clear_folder, one_device, print_settings, read_stories, take_output};
 use crate::Outcome;
 use crate::args::Common;
 use crate::output::{Output, Reader};
@@ -29,10 +29,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     settings.seed = args.seed.unwrap_or(settings.seed);
     settings.epochs = args.epochs.unwrap_or(settings.epochs);
     if args.print_config {
-        let mut out = Output::open(None, Reader::Person)?;
-        out.write_all(settings.to_toml().as_bytes())?;
-        out.finish()?;
-        return Ok(Outcome::Done);
+        return print_settings(&settings.to_toml());
     }
     let (Some(init), Some(out)) = (&args.init, &args.output) else {
         bail!("training needs an encoder (--init) and an output folder (-o)");
@@ -53,7 +50,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         match event {
             Event::Start(start) => {
                 if args.overwrite {
-                    remove_other_kinds(args.kind, out)?;
+                    clear_folder(args.kind, out)?;
                 }
                 describe(&watcher, start);
                 watcher.open_log(0)?;

@@ -1,18 +1,15 @@
 //! `train --kind union`, the learned metric of UNION (Guan and Huang, 2020), and `--kind disscore`,
 //! a discriminator between human and machine stories that is trained in the same way.
 
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::bail;
-use storymeter::core::Place;
 use storymeter::core::terminal::plain;
 use storymeter::perturb::Technique;
 #[cfg(feature = "cuda")]
 use storymeter::union::train::Activations;
-use storymeter::union::train::{
-    CHECKPOINT, Device, EpochReport, Event, Job, Preset, Settings, train,
-};
+use storymeter::union::train::{Device, EpochReport, Event, Job, Preset, Settings, train};
 use storymeter::union::{self, Reconstruction};
 
 #[cfg(feature = "cuda")]
@@ -20,7 +17,9 @@ use super::PrecisionArg;
 #[cfg(feature = "cuda")]
 use super::team;
 use super::watcher::Watcher;
-use super::{DeviceArg, Kind, PresetArg, TrainArgs, read_stories, remove_other_kinds, take_output};
+use super::{
+    DeviceArg, Kind, PresetArg, TrainArgs, clear_folder, print_settings, read_stories, take_output,
+};
 use crate::Outcome;
 use crate::args::Common;
 use crate::output::{Output, Reader};
@@ -29,17 +28,14 @@ use crate::output::{Output, Reader};
 pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let settings = settings(args)?;
     if args.print_config {
-        let mut out = Output::open(None, Reader::Person)?;
-        if args.kind == Kind::DisScore {
-            writeln!(
-                out,
-                "# Nothing is damaged here, so settings of negatives, reconstruction, diagnosis \
-                 and teachers\n# have no effect.\n"
-            )?;
-        }
-        out.write_all(settings.to_toml().as_bytes())?;
-        out.finish()?;
-        return Ok(Outcome::Done);
+        let about = match args.kind {
+            Kind::DisScore => {
+                "# Nothing is damaged here, so settings of negatives, reconstruction, diagnosis and \
+                 teachers\n# have no effect.\n\n"
+            }
+            _ => "",
+        };
+        return print_settings(&format!("{about}{}", settings.to_toml()));
     }
     let (Some(init), Some(out)) = (&args.init, &args.output) else {
         bail!("training needs an encoder (--init) and an output folder (-o)");
@@ -86,10 +82,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let reports = train(&job, &mut |event| {
         watcher.hear(event)?;
         match event {
-            Event::Start(_) if args.overwrite => {
-                remove_other_kinds(args.kind, out)?;
-                remove_checkpoint(out)
-            }
+            Event::Start(_) if args.overwrite => Ok(clear_folder(args.kind, out)?),
             _ => Ok(()),
         }
     })?;
@@ -100,18 +93,6 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         _ => summarise(&reports, out)?,
     }
     Ok(Outcome::Done)
-}
-
-/// Removes the checkpoint of an earlier run, which must not be taken for one of the new run. The
-/// new run has read all that it needs by then, and takes its first step next.
-fn remove_checkpoint(out: &Path) -> union::Result<()> {
-    let path = out.join(CHECKPOINT);
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(storymeter::core::Error::io(Place::file(&path), error).into())
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The error of settings that do not fit the encoder, with the place where the value comes from.

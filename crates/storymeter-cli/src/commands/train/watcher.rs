@@ -86,9 +86,7 @@ impl Watcher {
     /// Tells the user once how long the run will take, measured on its first steps.
     fn announce(&mut self, progress: f64) {
         let Some((start, before)) = self.begun.take() else { return };
-        let remaining = (1.0 - progress) / (progress - before) * start.elapsed().as_secs_f64();
-        let Ok(remaining) = Duration::try_from_secs_f64(remaining) else { return };
-        if remaining >= SHORT {
+        if let Some(remaining) = remaining(start.elapsed(), before, progress) {
             self.note(&format!(
                 "the first steps took {}, so the rest will take about {}",
                 in_words(start.elapsed()),
@@ -141,6 +139,13 @@ impl Watcher {
     }
 }
 
+/// How long the rest of a run takes, after a first part that took `elapsed` and brought the run
+/// from `before` to `progress`. `None` for a short rest, and where nothing was measured.
+fn remaining(elapsed: Duration, before: f64, progress: f64) -> Option<Duration> {
+    let rest = (1.0 - progress) / (progress - before) * elapsed.as_secs_f64();
+    Duration::try_from_secs_f64(rest).ok().filter(|rest| *rest >= SHORT)
+}
+
 /// A duration in a unit that suits it.
 fn in_words(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
@@ -169,11 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_is_announced_once_and_a_short_one_is_not() {
-        let common = Common { threads: None, quiet: true, no_progress: true };
-        let mut watcher = Watcher::new(&common, PathBuf::from("log"), 2);
-        watcher.begun = Some((Instant::now() - Duration::from_secs(30), 0.5));
-        watcher.show(0.51, String::new());
-        assert_eq!(watcher.begun, None);
+    fn a_long_run_is_announced_and_a_short_one_is_not() {
+        let left = |before, progress| remaining(Duration::from_secs(30), before, progress);
+        // A hundredth took half a minute, and half of the run was done before.
+        assert_eq!(left(0.5, 0.51).map(|left| left.as_secs_f64().round()), Some(1470.0));
+        assert_eq!(left(0.0, 0.9), None);
+        assert_eq!(left(0.5, 0.5), None, "nothing was done, so nothing is known");
     }
 }

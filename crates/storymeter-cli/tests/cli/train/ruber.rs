@@ -67,7 +67,7 @@ fn what_ruber_does_not_have_is_refused() {
     let fails = |more: &str, message: &str| {
         sandbox.run(&format!("{TRAIN} -o ruber {more}")).fails_with(message);
     };
-    fails("--resume", "it trains in minutes, and always starts anew");
+    fails("--resume", "it keeps no checkpoints, and always starts anew");
     fails("--preset paper", "--kind ruber has no option --preset");
     fails("--without-technique negation", "--kind ruber has no option --without-technique");
     fails("--device cuda --devices 0,1", "trained on one GPU");
