@@ -15,9 +15,7 @@ use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
 use storymeter::core::{Header, Key, ScoreColumn, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
-use storymeter::{
-    Depth, Device, LEARNED, Pass, Precision, ReadyScorer, Run, Scored, Scorer, Watch,
-};
+use storymeter::{Depth, Device, LEARNED, Precision, ReadyScorer, Run, Scored, Scorer};
 
 use crate::Outcome;
 use crate::args::{Common, count};
@@ -218,11 +216,12 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
         let lines = lines.as_ref().map(|lines| format_lines(lines, &scored)).transpose()?;
         Ok(Done { lines: lines.unwrap_or_default(), shown: shown.batch(&scored) })
     };
-    let mut bar = Bar::new(common);
-    let run = scorer.over(&inputs, &references, &mut bar, work, |done| {
+    let bar = progress::Shown::new(common);
+    let run = scorer.over(&inputs, &references, bar.progress(), work, |done| {
         shown_to.as_mut().map_or(Ok(()), |out| std::io::Write::write_all(out, &done.shown))?;
         sink.as_mut().map_or(Ok(()), |sink| sink.write(&done.lines))
     })?;
+    drop(bar);
 
     let passed = Bound::all_hold(&bounds, &run, common);
     // Intervals and tests take time, so they are computed only if the table is printed. That comes
@@ -406,34 +405,4 @@ fn report_counts(common: &Common, run: &Run) {
         }
     }
     report_skipped(common, &run.skipped);
-}
-
-/// Shows one progress bar per pass over the stories.
-struct Bar<'a> {
-    common: &'a Common,
-    bar: Option<indicatif::ProgressBar>,
-}
-
-impl<'a> Bar<'a> {
-    fn new(common: &'a Common) -> Self {
-        Self { common, bar: None }
-    }
-}
-
-impl Watch for Bar<'_> {
-    fn begins(&mut self, pass: Pass) {
-        let what = match pass {
-            Pass::Survey => "reading the corpus",
-            Pass::Score => "scoring",
-        };
-        self.bar = Some(progress::bar(self.common, what, None));
-    }
-
-    fn advances(&mut self, stories: u64) {
-        self.bar.iter().for_each(|bar| bar.inc(stories));
-    }
-
-    fn ends(&mut self) {
-        self.bar.take().iter().for_each(indicatif::ProgressBar::finish_and_clear);
-    }
 }

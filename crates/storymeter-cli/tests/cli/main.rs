@@ -12,6 +12,7 @@ mod metrics;
 mod model;
 mod outputs;
 mod perturb;
+mod progress;
 mod report;
 mod sandbox;
 mod score;
