@@ -20,4 +20,5 @@ mod score_files;
 mod streaming;
 mod tiny_model;
 mod train;
+mod tutorials;
 mod union;
