@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use storymeter::core::read::Format;
 use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
-use storymeter::core::{Header, Key, ScoreColumn, file};
+use storymeter::core::{Header, Key, Progress, ScoreColumn, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
 use storymeter::{Depth, Device, LEARNED, Precision, ReadyScorer, Run, Scored, Scorer};
@@ -221,14 +221,14 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
         shown_to.as_mut().map_or(Ok(()), |out| std::io::Write::write_all(out, &done.shown))?;
         sink.as_mut().map_or(Ok(()), |sink| sink.write(&done.lines))
     })?;
-    drop(bar);
 
     let passed = Bound::all_hold(&bounds, &run, common);
     // Intervals and tests take time, so they are computed only if the table is printed. That comes
     // first, because it finds an unknown system, and then nothing may be written.
     let table = (format == OutputFormat::Table || to_file.is_some())
-        .then(|| table(args, &run))
+        .then(|| table(args, &run, bar.progress()))
         .transpose()?;
+    drop(bar);
     sink.as_mut().map_or(Ok(()), Sink::prepare)?;
     // What is printed comes before the file gets its name, so that a run that fails leaves no file.
     let printed = shown_to.map_or(Ok(()), Output::finish).and_then(|()| match &table {
@@ -357,18 +357,21 @@ fn format_lines(lines: &ScoreLines, scored: &Scored<'_>) -> anyhow::Result<Vec<u
 }
 
 /// The table, with its intervals and tests.
-fn table<'a>(args: &'a ScoreArgs, run: &'a Run) -> anyhow::Result<Table<'a>> {
+fn table<'a>(args: &'a ScoreArgs, run: &'a Run, progress: &Progress) -> anyhow::Result<Table<'a>> {
     let resampling =
         Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
     let (ledger, metrics) = (run.ledger(), run.metrics());
+    let systems = ledger.systems().len();
+    progress.begin("drawing intervals");
+    progress.expect(1 + systems as u64 * if args.against.is_some() { 2 } else { 1 });
     let comparisons = match &args.against {
-        Some(system) => ledger.against(system, metrics, &resampling)?,
+        Some(system) => ledger.against(system, metrics, &resampling, progress)?,
         None => Vec::new(),
     };
     Ok(Table {
         columns: metrics.columns(),
         all: ledger.all(metrics, &resampling),
-        systems: ledger.by_system(metrics, &resampling),
+        systems: ledger.by_system(metrics, &resampling, progress),
         comparisons,
         against: args.against.as_deref(),
         signatures: run.signatures(&resampling),

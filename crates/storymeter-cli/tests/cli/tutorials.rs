@@ -54,7 +54,11 @@ fn follow(document: &str) {
     let at = differs.unwrap_or(text.lines().count().min(followed.lines().count()));
     let line = |of: &str| of.lines().nth(at).unwrap_or("(nothing)").to_owned();
     let (shown, printed) = (line(&text), line(&followed));
-    assert!(text == followed, "{document}:{}: it shows {shown:?}, and the program prints {printed:?}", at + 1);
+    assert!(
+        text == followed,
+        "{document}:{}: it shows {shown:?}, and the program prints {printed:?}",
+        at + 1
+    );
 }
 
 /// The command at the beginning of a step. A backslash continues it on the next line.
