@@ -59,4 +59,4 @@ pub use nearest::nearest;
 pub use prepared::{Prepared, TextCache, View};
 pub use signature::{NotASignature, Signature};
 pub use story::{Ratings, Story};
-pub use table::{Row, ScoreTable};
+pub use table::{Row, RowIndex, ScoreTable};

@@ -19,6 +19,7 @@
 
 mod csv;
 mod hanna;
+mod join;
 mod jsonl;
 
 use std::collections::{HashMap, HashSet};
@@ -27,6 +28,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub use hanna::{hanna_metric_name, hanna_scores};
+pub use join::joined_scores;
 
 use super::ReadOptions;
 use super::lines::LineReader;
