@@ -2,6 +2,7 @@
 
 mod advice;
 mod bleurt;
+mod compare;
 mod correlate;
 mod help;
 mod hostile_text;
