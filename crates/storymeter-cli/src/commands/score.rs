@@ -9,15 +9,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use storymeter::core::read::Format;
+use storymeter::core::read::{Format, ReadOptions};
 use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
 use storymeter::core::{Header, Key, ScoreColumn, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
-use storymeter::{
-    Depth, Device, LEARNED, Pass, Precision, ReadyScorer, Run, Scored, Scorer, Watch,
-};
+use storymeter::{Depth, Device, LEARNED, Precision, ReadyScorer, Run, Scored, Scorer};
 
 use crate::Outcome;
 use crate::args::{Common, count};
@@ -42,9 +40,12 @@ use table::Table;
 #[command(after_help = "\
 Examples:
   storymeter score stories.jsonl
-  storymeter score stories.jsonl --explain
+  storymeter score --explain --text 'The lamp went out. Nobody had touched it.'
+  storymeter score texts
+  storymeter score stories.csv --story-col Tale --system-col Writer
+  storymeter score stories.csv --wide
   storymeter score stories.jsonl --metric bleu,rouge:hanna -o scores.jsonl
-  storymeter score stories.txt --references references.txt --metric chrf,ter
+  storymeter score stories.jsonl --references references.txt --metric chrf,ter
   storymeter score stories.jsonl --metric perplexity --weights perplexity=model.gguf
   storymeter score stories.jsonl --metric bleu --against baseline
   storymeter score new.jsonl --metric union,bleu --fail-under union=0.5 --fail-under bleu=20")]
@@ -91,7 +92,7 @@ pub struct ScoreArgs {
     )]
     explain: Option<Sentences>,
     /// A file of references in any input format, with one reference per story, in the order of the
-    /// stories. The option may be given several times for several references per story
+    /// stories. Plain text has one per line, or, if it has blank lines, one per block. The option may be given several times for several references per story
     #[arg(long, value_name = "FILE")]
     references: Vec<PathBuf>,
     /// The format of the references, if it is not found from the name and the content
@@ -193,7 +194,8 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let scorer = scorer(args).build()?;
     refuse_unused_model(args, &scorer)?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
-    let inputs = args.input.allowing_empty_stories();
+    let options = ReadOptions { allow_empty: true, ..args.input.read.options() };
+    let inputs = args.input.inputs(options);
     let inputs = if scorer.reads_twice() { inputs.repeatable()? } else { inputs };
     let references =
         ReferenceFiles { files: args.references.clone(), format: args.references_format };
@@ -218,11 +220,13 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
         let lines = lines.as_ref().map(|lines| format_lines(lines, &scored)).transpose()?;
         Ok(Done { lines: lines.unwrap_or_default(), shown: shown.batch(&scored) })
     };
-    let mut bar = Bar::new(common);
-    let run = scorer.over(&inputs, &references, &mut bar, work, |done| {
+    let bar = progress::Shown::new(common);
+    let run = scorer.over(&inputs, &references, bar.progress(), work, |done| {
         shown_to.as_mut().map_or(Ok(()), |out| std::io::Write::write_all(out, &done.shown))?;
         sink.as_mut().map_or(Ok(()), |sink| sink.write(&done.lines))
     })?;
+    drop(bar);
+    args.input.report_read(common, &run.summary);
 
     let passed = Bound::all_hold(&bounds, &run, common);
     // Intervals and tests take time, so they are computed only if the table is printed. That comes
@@ -406,34 +410,4 @@ fn report_counts(common: &Common, run: &Run) {
         }
     }
     report_skipped(common, &run.skipped);
-}
-
-/// Shows one progress bar per pass over the stories.
-struct Bar<'a> {
-    common: &'a Common,
-    bar: Option<indicatif::ProgressBar>,
-}
-
-impl<'a> Bar<'a> {
-    fn new(common: &'a Common) -> Self {
-        Self { common, bar: None }
-    }
-}
-
-impl Watch for Bar<'_> {
-    fn begins(&mut self, pass: Pass) {
-        let what = match pass {
-            Pass::Survey => "reading the corpus",
-            Pass::Score => "scoring",
-        };
-        self.bar = Some(progress::bar(self.common, what, None));
-    }
-
-    fn advances(&mut self, stories: u64) {
-        self.bar.iter().for_each(|bar| bar.inc(stories));
-    }
-
-    fn ends(&mut self) {
-        self.bar.take().iter().for_each(indicatif::ProgressBar::finish_and_clear);
-    }
 }
