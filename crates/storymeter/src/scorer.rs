@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use storymeter_core::read::{Record, Skipped};
+use storymeter_core::read::{Intake, Record, Skipped, Summary};
 use storymeter_core::{
     Catalogue, Column, Counts, Depth, Device, Entry, Metric, Place, Precision, Rationale,
     Resources, Role, Row, ScoreTable, Settings, Signature, Story, Value,
 };
 use storymeter_metrics::{Batch, MetricSet, in_order};
 
-use crate::input::{Copies, Inputs, ReferenceFiles, References, parse};
+use crate::input::{Copies, Inputs, ReferenceFiles, References, parse_with};
 use crate::ledger::{Ledger, Resampling};
 use crate::{Error, Result, catalogue};
 
@@ -264,8 +264,8 @@ impl ReadyScorer {
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
-    /// # let path = dir.path().join("stories.txt");
-    /// # std::fs::write(&path, "Rain fell.\n\nThe lamp went out.\n")?;
+    /// # let path = dir.path().join("stories.csv");
+    /// # std::fs::write(&path, "story\nRain fell.\nThe lamp went out.\n")?;
     /// use storymeter::core::read::ReadOptions;
     /// use storymeter::input::{Inputs, ReferenceFiles};
     /// use storymeter::{Error, Scorer};
@@ -337,7 +337,7 @@ impl ReadyScorer {
         let ahead = if whole { 1 } else { AHEAD };
         let mut ledger = Ledger::new(metrics.width());
         let mut tally = Tally::new(metrics);
-        let skipped = each_batch(
+        let intake = each_batch(
             (inputs, references, &copies),
             (watch, Pass::Score),
             ahead,
@@ -348,7 +348,8 @@ impl ReadyScorer {
                 take(result)
             },
         )?;
-        Ok(Run { metrics: self.metrics, ledger, tally, skipped })
+        let (skipped, summary) = (intake.skipped().clone(), intake.summary());
+        Ok(Run { metrics: self.metrics, ledger, tally, skipped, summary })
     }
 }
 
@@ -359,31 +360,29 @@ fn each_batch<R: Send, E: From<Error> + Send>(
     ahead: usize,
     work: impl Fn(&[Record]) -> Result<R, E> + Sync,
     mut take: impl FnMut(R) -> Result<(), E>,
-) -> Result<Skipped, E> {
+) -> Result<Intake, E> {
     let mut references = References::open(references, copies)?;
-    let mut skipped = Skipped::default();
+    let mut intake = inputs.intake();
     watch.begins(pass);
-    let batches = inputs.batches()?.map(|batch| -> Result<_> {
+    // Records are parsed when they are taken, and not by the workers, because ids are compared in
+    // the order of the input.
+    let batches = inputs.batches()?.map(|batch| -> Result<Vec<Record>> {
         let batch = batch?;
         let given = references.next(&batch)?;
-        Ok((batch, given))
+        parse_with(batch, given, &mut intake)
     });
-    let skip_bad = inputs.skips_bad();
-    let work = |batch: Result<(Vec<_>, _)>| -> Result<_, E> {
-        let (batch, given) = batch?;
-        let mut skipped = Skipped::default();
-        let records = parse(batch, given, &mut skipped, skip_bad)?;
-        Ok((work(&records)?, records.len() as u64, skipped))
+    let work = |records: Result<Vec<Record>>| -> Result<_, E> {
+        let records = records?;
+        Ok((work(&records)?, records.len() as u64))
     };
     in_order(batches, ahead, work, |done: Result<_, E>| {
-        let (result, stories, passed_over) = done?;
-        skipped.merge(passed_over);
+        let (result, stories) = done?;
         watch.advances(stories);
         take(result)
     })?;
     references.finish()?;
     watch.ends();
-    Ok(skipped)
+    Ok(intake)
 }
 
 /// What is counted on the way.
@@ -484,6 +483,8 @@ pub struct Run {
     tally: Tally,
     /// The bad records that were skipped.
     pub skipped: Skipped,
+    /// What was read.
+    pub summary: Summary,
 }
 
 impl Run {
