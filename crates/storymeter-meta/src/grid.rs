@@ -258,13 +258,13 @@ fn arrange(table: &ScoreTable) -> Result<(Vec<String>, Vec<String>, Vec<usize>)>
 
 /// Distinct names in order of appearance.
 #[derive(Default)]
-struct Names {
-    names: Vec<String>,
+pub(crate) struct Names {
+    pub names: Vec<String>,
     positions: HashMap<String, usize>,
 }
 
 impl Names {
-    fn position(&mut self, name: &str) -> usize {
+    pub fn position(&mut self, name: &str) -> usize {
         if let Some(&position) = self.positions.get(name) {
             return position;
         }

@@ -3,6 +3,7 @@
 //! Everything here is made from the types of a [`Study`], and only for showing. Nothing reads it
 //! back: programs use the types, or choose sheets by their [`Subject`].
 
+mod conclusion;
 mod correlations;
 mod hanna;
 mod names;
@@ -15,6 +16,7 @@ mod tests;
 pub mod text;
 mod union;
 
+pub use conclusion::{conclusion, p_value, warnings};
 pub use names::{file_stem, unique_stems};
 pub use rankings::ballot_name;
 pub use sheet::{BiasedSetsPart, Cell, Form, Head, Sheet, Subject};

@@ -7,4 +7,5 @@ mod folders;
 mod names;
 mod settings;
 mod support;
+mod systems;
 mod union;
