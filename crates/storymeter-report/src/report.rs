@@ -5,6 +5,7 @@ use crate::figures::{self, FigureSet, SystemColours};
 use crate::inputs::Inputs;
 use crate::page;
 use crate::svg::Figure;
+use crate::systems::Comparisons;
 
 /// Everything that the page and the figures show, computed once.
 #[derive(Debug)]
@@ -12,12 +13,18 @@ pub struct Report<'a> {
     inputs: &'a Inputs,
     colours: SystemColours,
     changes: Vec<Changes>,
+    comparisons: Comparisons,
 }
 
 impl<'a> Report<'a> {
     /// Compares what can be compared in the inputs.
     pub fn new(inputs: &'a Inputs) -> Self {
-        Self { inputs, colours: SystemColours::new(inputs), changes: compare::all(inputs) }
+        Self {
+            inputs,
+            colours: SystemColours::new(inputs),
+            changes: compare::all(inputs),
+            comparisons: Comparisons::new(inputs),
+        }
     }
 
     /// The page: one HTML file that needs no other file and no network.
@@ -36,6 +43,10 @@ impl<'a> Report<'a> {
 
     pub(crate) fn colours(&self) -> &SystemColours {
         &self.colours
+    }
+
+    pub(crate) fn comparisons(&self) -> &Comparisons {
+        &self.comparisons
     }
 
     pub(crate) fn changes(&self) -> &[Changes] {

@@ -6,6 +6,7 @@ mod forest;
 mod heatmap;
 mod lines;
 mod ranking;
+mod systems;
 mod violin;
 
 use std::collections::HashSet;
@@ -25,7 +26,9 @@ use crate::svg::Figure;
 use crate::training::{Quantity, TrainingLog};
 use lines::{Axis, Chart, Curve, Panel, PanelScale};
 
+pub(crate) use captions::observation;
 pub(crate) use heatmap::MEAN;
+pub(crate) use ranking::MOST_METRICS;
 
 /// Sheets with more cells are not drawn: nobody could read them, and a study has dozens of them.
 const MOST_CELLS: usize = 100_000;
@@ -91,6 +94,12 @@ pub(crate) struct Planned<'a> {
 pub(crate) enum Source<'a> {
     /// The leaderboard of the run at this position.
     Ranking { run: usize },
+    /// The means of the systems, by position among the comparisons of the report.
+    Intervals { at: usize },
+    /// Every two systems.
+    Pairs { at: usize },
+    /// All scores of all systems.
+    Distribution { at: usize },
     /// The largest changes, by position among the changes of the report.
     Changes { at: usize },
     /// The best metrics at one level, from the sheet of all.
@@ -123,6 +132,17 @@ pub(crate) fn plan<'a>(report: &Report<'a>) -> Vec<Planned<'a>> {
     let mut found: Vec<(String, Source<'a>, bool)> = Vec::new();
     for at in 0..report.changes().len() {
         found.push((format!("changes-{}", at + 1), Source::Changes { at }, true));
+    }
+    for (at, one) in report.comparisons().found.iter().enumerate() {
+        let named = |id: &str| match at {
+            0 => id.to_owned(),
+            _ => format!("{id}-{}", one.column.key),
+        };
+        found.push((named("intervals"), Source::Intervals { at }, at == 0));
+        if one.pairs.len() > 1 {
+            found.push((named("pairs"), Source::Pairs { at }, at == 0));
+        }
+        found.push((named("distribution"), Source::Distribution { at }, at == 0));
     }
     for (at, run) in inputs.runs.iter().enumerate() {
         let named = |id: &str| match inputs.runs.len() {
@@ -190,6 +210,11 @@ pub(crate) fn draw(planned: &Planned<'_>, report: &Report<'_>) -> Option<Figure>
     let highlight = inputs.highlight.as_ref();
     let mut figure = match planned.source {
         Source::Ranking { run } => ranking::metrics(&inputs.runs[run].study, highlight)?,
+        Source::Intervals { at } => systems::intervals(&report.comparisons().found[at], colours)?,
+        Source::Pairs { at } => systems::pairs(&report.comparisons().found[at])?,
+        Source::Distribution { at } => {
+            systems::distribution(&report.comparisons().found[at], inputs.stories()?, colours)?
+        }
         Source::Changes { at } => ranking::changes(&report.changes()[at])?,
         Source::Best { run, sheet } => {
             let run = &inputs.runs[run];
