@@ -32,6 +32,7 @@ fn facade(error: &Error) -> Option<String> {
     match error {
         Error::Metric(error) => metric(error),
         Error::Input(error) => input(error),
+        Error::Evaluation(error) => evaluation(error),
         Error::NoSystems => Some("name them in the field \"system\" of the stories".to_owned()),
         Error::NoReference { .. } | Error::TooManyReferences { .. } => Some(
             "a file of --references has one reference per story, in the order of the stories"

@@ -9,6 +9,7 @@ mod advice;
 mod args;
 mod closed_stdout;
 mod commands;
+mod format;
 mod input;
 mod lexicon;
 mod output;

@@ -34,6 +34,7 @@ mod key;
 mod metric;
 mod nearest;
 mod prepared;
+mod progress;
 pub mod read;
 pub mod rng;
 mod signature;
@@ -57,6 +58,7 @@ pub use metric::{
 };
 pub use nearest::nearest;
 pub use prepared::{Prepared, TextCache, View};
+pub use progress::{Progress, Stage};
 pub use signature::{NotASignature, Signature};
 pub use story::{Ratings, Story};
-pub use table::{Row, ScoreTable};
+pub use table::{Row, RowIndex, ScoreTable};

@@ -9,7 +9,7 @@ use storymeter_core::file::Temporary;
 use storymeter_core::read::{
     Format, RawRecord, RawRecords, ReadOptions, Record, Skipped, put_aside,
 };
-use storymeter_core::{Place, Story};
+use storymeter_core::{Place, Progress, Story};
 
 use crate::{Error, Result};
 
@@ -22,10 +22,11 @@ const BATCH: usize = 1024;
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("stories.jsonl");
 /// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
+/// use storymeter::core::Progress;
 /// use storymeter::core::read::{ReadOptions, Skipped};
 /// use storymeter::input::Inputs;
 /// let inputs = Inputs::new(vec![path], ReadOptions::default());
-/// let stories = inputs.stories(&mut Skipped::default(), |_| ())?;
+/// let stories = inputs.stories(&mut Skipped::default(), &Progress::unwatched())?;
 /// assert_eq!(stories[0].text, "A door opened.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -48,11 +49,12 @@ impl Inputs {
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("stories.jsonl");
     /// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
+    /// use storymeter::core::Progress;
     /// use storymeter::core::read::ReadOptions;
     /// use storymeter::input::Inputs;
     /// let inputs = Inputs::new(vec![path], ReadOptions::default()).repeatable()?;
-    /// assert_eq!(inputs.batches()?.count(), 1);
-    /// assert_eq!(inputs.batches()?.count(), 1);
+    /// assert_eq!(inputs.batches(&Progress::unwatched())?.count(), 1);
+    /// assert_eq!(inputs.batches(&Progress::unwatched())?.count(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -70,24 +72,20 @@ impl Inputs {
         copy.map_or(input, |(_, copy)| copy)
     }
 
-    /// All stories at once, for work that must hold them. `watch` is told how many there are so
-    /// far.
+    /// All stories at once, for work that must hold them. The stage of `progress` that is under way
+    /// hears of each.
     ///
     /// # Errors
     /// Where the input cannot be read, or a record is bad and bad records are not skipped.
-    pub fn stories(
-        self,
-        skipped: &mut Skipped,
-        mut watch: impl FnMut(usize),
-    ) -> Result<Vec<Story>> {
+    pub fn stories(self, skipped: &mut Skipped, progress: &Progress) -> Result<Vec<Story>> {
         let skip_bad = self.skips_bad();
         let mut stories = Vec::new();
-        for batch in self.batches()? {
+        for batch in self.batches(progress)? {
             let parsed: Vec<_> = batch?.into_par_iter().map(|raw| raw.parse()).collect();
+            progress.advance(parsed.len() as u64);
             for record in parsed {
                 stories.extend(skipped.admit(record, skip_bad)?.map(|record| record.story));
             }
-            watch(stories.len());
         }
         Ok(stories)
     }
@@ -98,12 +96,13 @@ impl Inputs {
     }
 
     /// Cuts the input into records on a thread of its own, a few batches ahead of whoever takes
-    /// them. Parsing is left to the taker, who has more threads.
+    /// them. Parsing is left to the taker, who has more threads. The stage of `progress` that is
+    /// under way hears how many records are expected; how many are done is the taker's to say.
     ///
     /// # Errors
     /// Where a file cannot be opened.
-    pub fn batches(&self) -> Result<Batches> {
-        Batches::open(&self.files, &self.options)
+    pub fn batches(&self, progress: &Progress) -> Result<Batches> {
+        Batches::open(&self.files, &self.options, progress)
     }
 }
 
@@ -134,14 +133,16 @@ impl Copies {
 pub struct Batches(Receiver<storymeter_core::Result<Vec<RawRecord>>>);
 
 impl Batches {
-    fn open(files: &[PathBuf], options: &ReadOptions) -> Result<Self> {
+    fn open(files: &[PathBuf], options: &ReadOptions, progress: &Progress) -> Result<Self> {
         let mut records = RawRecords::open(files, options)?;
+        let progress = progress.clone();
         let first = files.first().cloned().unwrap_or_default();
         let (sender, receiver) = sync_channel(2);
         let reader = thread::Builder::new().spawn(move || {
             loop {
                 let batch: storymeter_core::Result<Vec<RawRecord>> =
                     records.by_ref().take(BATCH).collect();
+                records.expected().iter().for_each(|&expected| progress.expect(expected));
                 let last = !matches!(&batch, Ok(batch) if batch.len() == BATCH);
                 let empty = matches!(&batch, Ok(batch) if batch.is_empty());
                 // Nobody listens any more when the taker met an error.
@@ -199,7 +200,9 @@ impl References {
     pub(crate) fn open(references: &ReferenceFiles, copies: &Copies) -> Result<Self> {
         let options = ReadOptions { copies: copies.names(), ..references.options() };
         let open = |file: &PathBuf| {
-            Ok((file.clone(), Batches::open(std::slice::from_ref(file), &options)?))
+            let file_alone = std::slice::from_ref(file);
+            let unseen = Progress::unwatched();
+            Ok((file.clone(), Batches::open(file_alone, &options, &unseen)?))
         };
         let files: Vec<_> = references.files.iter().map(open).collect::<Result<_>>()?;
         Ok(Self { left: vec![0; files.len()], files, stories: 0 })

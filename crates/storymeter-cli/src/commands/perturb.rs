@@ -164,21 +164,22 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         wanted.then(|| Output::open(args.output.as_deref(), Reader::Program)).transpose()?;
     let worker =
         Worker { args, perturber: &perturber, writes: wanted, skip_bad: inputs.skips_bad() };
-    let bar = progress::bar(common, "damaging stories", None);
+    let bar = progress::Shown::new(common);
+    bar.progress().begin("damaging stories");
     let mut whole = Part::default();
-    for batch in inputs.batches()? {
+    for batch in inputs.batches(bar.progress())? {
         let parts: Vec<anyhow::Result<Part>> =
             split(batch?).into_par_iter().map(|records| worker.work(records)).collect();
         for part in parts {
             let part = part?;
-            bar.inc(part.records);
+            bar.progress().advance(part.records);
             if let Some(output) = &mut output {
                 output.write_all(&part.lines).map_err(|e| Error::io(output_place(args), e))?;
             }
             whole.take(part, args.show.unwrap_or(0));
         }
     }
-    bar.finish_and_clear();
+    drop(bar);
     saved.as_mut().map_or(Ok(()), AtomicFile::sync)?;
     output.as_mut().map_or(Ok(()), Output::prepare)?;
     let printed = report(args, common, &whole, perturber.config());
@@ -325,9 +326,10 @@ fn read_donors(
             &own
         }
     };
-    let bar = progress::bar(common, "reading donors", None);
+    let bar = progress::Shown::new(common);
+    bar.progress().begin("reading donors");
     let mut sampler = DonorSampler::new(args.seed, args.donor_sample);
-    for batch in from.batches()? {
+    for batch in from.batches(bar.progress())? {
         let batch = batch?;
         let size = batch.len() as u64;
         let wanted: Vec<RawRecord> =
@@ -341,10 +343,10 @@ fn read_donors(
                 Err(error) => return Err(error.into()),
             }
         }
-        bar.inc(size);
+        bar.progress().advance(size);
     }
     let donors = sampler.finish(tagger, lexicon);
-    bar.finish_and_clear();
+    drop(bar);
     if donors.is_empty() && args.donors.is_some() {
         bail!(
             "{}: the file has no donor story",

@@ -12,12 +12,10 @@ use clap::{Args, ValueEnum};
 use storymeter::core::read::Format;
 use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
-use storymeter::core::{Header, Key, ScoreColumn, file};
+use storymeter::core::{Header, Key, Progress, ScoreColumn, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
-use storymeter::{
-    Depth, Device, LEARNED, Pass, Precision, ReadyScorer, Run, Scored, Scorer, Watch,
-};
+use storymeter::{Depth, Device, LEARNED, Precision, ReadyScorer, Run, Scored, Scorer};
 
 use crate::Outcome;
 use crate::args::{Common, count};
@@ -218,8 +216,8 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
         let lines = lines.as_ref().map(|lines| format_lines(lines, &scored)).transpose()?;
         Ok(Done { lines: lines.unwrap_or_default(), shown: shown.batch(&scored) })
     };
-    let mut bar = Bar::new(common);
-    let run = scorer.over(&inputs, &references, &mut bar, work, |done| {
+    let bar = progress::Shown::new(common);
+    let run = scorer.over(&inputs, &references, bar.progress(), work, |done| {
         shown_to.as_mut().map_or(Ok(()), |out| std::io::Write::write_all(out, &done.shown))?;
         sink.as_mut().map_or(Ok(()), |sink| sink.write(&done.lines))
     })?;
@@ -228,8 +226,9 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     // Intervals and tests take time, so they are computed only if the table is printed. That comes
     // first, because it finds an unknown system, and then nothing may be written.
     let table = (format == OutputFormat::Table || to_file.is_some())
-        .then(|| table(args, &run))
+        .then(|| table(args, &run, bar.progress()))
         .transpose()?;
+    drop(bar);
     sink.as_mut().map_or(Ok(()), Sink::prepare)?;
     // What is printed comes before the file gets its name, so that a run that fails leaves no file.
     let printed = shown_to.map_or(Ok(()), Output::finish).and_then(|()| match &table {
@@ -358,18 +357,21 @@ fn format_lines(lines: &ScoreLines, scored: &Scored<'_>) -> anyhow::Result<Vec<u
 }
 
 /// The table, with its intervals and tests.
-fn table<'a>(args: &'a ScoreArgs, run: &'a Run) -> anyhow::Result<Table<'a>> {
+fn table<'a>(args: &'a ScoreArgs, run: &'a Run, progress: &Progress) -> anyhow::Result<Table<'a>> {
     let resampling =
         Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
     let (ledger, metrics) = (run.ledger(), run.metrics());
+    let systems = ledger.systems().len();
+    progress.begin("drawing intervals");
+    progress.expect(1 + systems as u64 * if args.against.is_some() { 2 } else { 1 });
     let comparisons = match &args.against {
-        Some(system) => ledger.against(system, metrics, &resampling)?,
+        Some(system) => ledger.against(system, metrics, &resampling, progress)?,
         None => Vec::new(),
     };
     Ok(Table {
         columns: metrics.columns(),
         all: ledger.all(metrics, &resampling),
-        systems: ledger.by_system(metrics, &resampling),
+        systems: ledger.by_system(metrics, &resampling, progress),
         comparisons,
         against: args.against.as_deref(),
         signatures: run.signatures(&resampling),
@@ -406,34 +408,4 @@ fn report_counts(common: &Common, run: &Run) {
         }
     }
     report_skipped(common, &run.skipped);
-}
-
-/// Shows one progress bar per pass over the stories.
-struct Bar<'a> {
-    common: &'a Common,
-    bar: Option<indicatif::ProgressBar>,
-}
-
-impl<'a> Bar<'a> {
-    fn new(common: &'a Common) -> Self {
-        Self { common, bar: None }
-    }
-}
-
-impl Watch for Bar<'_> {
-    fn begins(&mut self, pass: Pass) {
-        let what = match pass {
-            Pass::Survey => "reading the corpus",
-            Pass::Score => "scoring",
-        };
-        self.bar = Some(progress::bar(self.common, what, None));
-    }
-
-    fn advances(&mut self, stories: u64) {
-        self.bar.iter().for_each(|bar| bar.inc(stories));
-    }
-
-    fn ends(&mut self) {
-        self.bar.take().iter().for_each(indicatif::ProgressBar::finish_and_clear);
-    }
 }

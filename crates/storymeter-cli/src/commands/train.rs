@@ -401,7 +401,7 @@ struct Corpus {
 fn read_stories(paths: &[PathBuf], args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
     let Corpus { mut stories, mut files } = Corpus::default();
     let mut skipped = Skipped::default();
-    let bar = progress::bar(common, "reading stories", None);
+    let bar = progress::Shown::new(common);
     for path in paths {
         let before = stories.len();
         let input = InputArgs {
@@ -409,14 +409,13 @@ fn read_stories(paths: &[PathBuf], args: &TrainArgs, common: &Common) -> anyhow:
             input_format: args.input_format,
             skip_bad: args.skip_bad,
         };
-        stories.extend(
-            input.once().stories(&mut skipped, |here| bar.set_position((before + here) as u64))?,
-        );
+        bar.progress().begin("reading stories");
+        stories.extend(input.once().stories(&mut skipped, bar.progress())?);
         // Only the name is kept, so that the model does not reveal folders of this machine.
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         files.push((name, stories.len() - before));
     }
-    bar.finish_and_clear();
+    drop(bar);
     report_skipped(common, &skipped);
     Ok(Corpus { stories, files })
 }

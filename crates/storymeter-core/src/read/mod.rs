@@ -47,7 +47,9 @@ pub use aside::put_aside;
 pub(crate) use fields::problem as described;
 pub use format::{Format, UnknownFormat};
 pub use raw::{RawRecord, RawRecords};
-pub use scores::{hanna_metric_name, hanna_scores, scores, scores_from};
+pub use scores::{
+    hanna_metric_name, hanna_scores, is_score_table, joined_scores, scores, scores_from,
+};
 
 use crate::{Place, Result, Story};
 

@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::delimited::Header;
 use super::lines::{Line, LineReader, is_blank};
-use super::source::Source;
+use super::source::{ByteCount, Source};
 use super::{
     End, Format, ReadOptions, Record, delimited, hanna, jsonl, source, text, union, writing_prompts,
 };
@@ -152,6 +153,8 @@ pub struct RawRecords {
     /// The first input that was named, for the error about an input without stories.
     named: PathBuf,
     end: End,
+    /// The bytes that were read so far, and all that there are, if that is known.
+    bytes: (ByteCount, Option<u64>),
 }
 
 /// An input that is not open yet.
@@ -206,8 +209,23 @@ impl RawRecords {
     /// # Errors
     /// Those of [`open`](super::open).
     pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self> {
-        let files = source::expand(inputs, options.format)?.into_iter().map(Input::File);
-        Ok(Self::new(inputs.first().cloned().unwrap_or_default(), files.collect(), options))
+        let files = source::expand(inputs, options.format)?;
+        let size = source::size_of(&files, &options.copies);
+        let files = files.into_iter().map(Input::File).collect();
+        let records = Self::new(inputs.first().cloned().unwrap_or_default(), files, options);
+        Ok(Self { bytes: (records.bytes.0, size), ..records })
+    }
+
+    /// How many records the whole input has: known at its end, and estimated before that from the
+    /// share of the bytes that were read. `None` as long as there is nothing to go by.
+    pub fn expected(&self) -> Option<u64> {
+        let cut = self.number - self.options.record_offset;
+        if self.end.is_reached() {
+            return Some(cut);
+        }
+        let (read, all) = (self.bytes.0.load(Ordering::Relaxed), self.bytes.1?);
+        // Compressed bytes are counted as such, on both sides.
+        (read > 0).then(|| (cut as f64 * (all as f64 / read as f64).max(1.0)) as u64)
     }
 
     /// Takes any stream and its name, as [`from_reader`](super::from_reader) does.
@@ -223,15 +241,15 @@ impl RawRecords {
 
     fn new(named: PathBuf, inputs: VecDeque<Input>, options: &ReadOptions) -> Self {
         let number = options.record_offset;
-        let end = End::default();
-        Self { inputs, options: options.clone(), current: None, number, named, end }
+        let (end, bytes) = (End::default(), (ByteCount::default(), None));
+        Self { inputs, options: options.clone(), current: None, number, named, end, bytes }
     }
 
     fn next_record(&mut self) -> Result<Option<RawRecord>> {
         loop {
             if self.current.is_none() {
                 let Some(input) = self.inputs.pop_front() else { break };
-                self.current = open_input(input, &self.options)?;
+                self.current = open_input(input, &self.options, &self.bytes.0)?;
             }
             let Some(file) = &mut self.current else { continue };
             match file.feed.next()? {
@@ -277,9 +295,9 @@ impl Iterator for RawRecords {
     }
 }
 
-fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
+fn open_input(input: Input, options: &ReadOptions, count: &ByteCount) -> Result<Option<OpenFile>> {
     let (path, source) = match input {
-        Input::File(path) => (path.clone(), Source::open(&path, &options.copies)?),
+        Input::File(path) => (path.clone(), Source::open_counted(&path, &options.copies, count)?),
         Input::Stream(name, stream) => (name.clone(), Source::from_reader(&name, stream)?),
     };
     let format = options.format.or_else(|| Format::detect(&path, &source.start));
@@ -289,7 +307,9 @@ fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
     let Some(format) = format else {
         return Err(Error::FormatNotRecognised { place: Place::file(path) });
     };
-    let Some((path, layout, feed)) = feed(source, path, format, options)? else { return Ok(None) };
+    let Some((path, layout, feed)) = feed(source, path, format, options, count)? else {
+        return Ok(None);
+    };
     let origin = Arc::new(Origin { path, layout, allow_empty: options.allow_empty });
     Ok(Some(OpenFile { origin, feed }))
 }
@@ -301,6 +321,7 @@ fn feed(
     path: PathBuf,
     format: Format,
     options: &ReadOptions,
+    count: &ByteCount,
 ) -> Result<Option<(PathBuf, Layout, Feed)>> {
     let lines =
         |source: Source, path: &Path| LineReader::new(source.into_stream(), path, options.max_line);
@@ -335,7 +356,7 @@ fn feed(
         Format::WritingPrompts => {
             let (prompts, stories) = writing_prompts::pair_of(&path)?;
             let open = |path: &Path| -> Result<LineReader> {
-                let source = Source::open(path, &[])?;
+                let source = Source::open_counted(path, &[], count)?;
                 source.check_text(path)?;
                 Ok(lines(source, path))
             };

@@ -152,7 +152,7 @@ fn one_system_or_none_with_a_value_is_no_contest() {
 
 #[test]
 fn too_few_stories_for_the_difference_that_is_there_are_a_warning() {
-    let stories = shared(&[("rain", 0.50), ("tale", 0.60)], 12);
+    let stories = shared(&[("rain", 0.50), ("tale", 0.58)], 12);
     let found = by_union(Direction::Higher, &stories);
     assert!(!found.pairs[0].is_significant(), "{:?}", found.pairs);
     let told = warnings(&found).concat();

@@ -19,6 +19,7 @@ use crate::commands::model_folder::files_of;
 use crate::input::InputArgs;
 use crate::lexicon::LexiconArgs;
 use crate::output::Output;
+use crate::progress;
 
 /// Pack a folder that `storymeter train` wrote into one model file with int8 weights
 ///
@@ -131,9 +132,13 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     if let Some(stories) = &args.calibrate {
         let input = InputArgs { files: vec![stories.clone()], input_format: None, skip_bad: false };
-        let stories = input.once().stories(&mut Skipped::default(), |_| {})?;
+        let bar = progress::Shown::new(common);
+        bar.progress().begin("reading stories");
+        let stories = input.once().stories(&mut Skipped::default(), bar.progress())?;
         let scorer = location.scorer(Precision::Int8)?.with_window(card.max_tokens)?;
-        let fitted = calibrate(&scorer, &stories, &args.lexicon.read()?, args.seed)?;
+        let lexicon = args.lexicon.read()?;
+        let fitted = calibrate(&scorer, &stories, &lexicon, args.seed, bar.progress())?;
+        drop(bar);
         (card.temperature, card.bias) = (args.soften * fitted.temperature, fitted.bias);
         card.diagnosis_calibration = fitted.diagnosis;
         if !common.quiet {

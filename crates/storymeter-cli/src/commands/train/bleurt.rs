@@ -7,9 +7,9 @@ use storymeter::baselines;
 use storymeter::baselines::bleurt::{Job, Settings, train};
 use storymeter::baselines::configuration::Configuration;
 use storymeter::baselines::fine_tune::Event;
-use storymeter::core::Story;
 use storymeter::core::read::Skipped;
 use storymeter::core::terminal::plain;
+use storymeter::core::{Progress, Story};
 
 use super::fine_tuned::{device, hear, summarise};
 use super::watcher::Watcher;
@@ -82,7 +82,7 @@ fn in_file(error: baselines::Error, files: &[(String, usize)]) -> anyhow::Error 
 /// from the name and the content, because the stories may have another.
 fn add_references(stories: &mut [Story], path: &Path) -> anyhow::Result<()> {
     let input = InputArgs { files: vec![path.to_owned()], input_format: None, skip_bad: false };
-    let references = input.once().stories(&mut Skipped::default(), |_| ())?;
+    let references = input.once().stories(&mut Skipped::default(), &Progress::unwatched())?;
     let (found, expected) = (references.len(), stories.len());
     if found != expected {
         bail!(
