@@ -44,6 +44,7 @@ const TEX = {
   "<": "\\textless{}",
   ">": "\\textgreater{}",
   "|": "\\textbar{}",
+  "\u00a0": "~",
   "\u2212": "$-$",
   "\u00b1": "$\\pm$",
   "\u2191": "$\\uparrow$",
@@ -57,18 +58,23 @@ const TEX = {
   "\u00a7": "\\S{}",
 };
 const tex = (text) =>
-  [...text.replace(/\s+/g, " ")].map((letter) => TEX[letter] ?? letter).join("");
+  [...text.replace(/[\t\n\r ]+/g, " ")].map((letter) => TEX[letter] ?? letter).join("");
 
 function latexOf(sheet) {
   const isWords = sheet.columns.map((_, c) => sheet.rows.some((row) => typeof row[c] === "string"));
-  const cell = (value, c) => (isAbsent(value) ? "--" : tex(cellText(value, sheet, c)));
+  const cell = (row) => (value, c) => {
+    const text = isAbsent(value) ? "--" : tex(cellText(value, sheet, c));
+    const mark = sheet.marks && markOf(sheet, row, c);
+    if (!mark) return text;
+    return (mark[2] ? `\\textbf{${text}}` : text) + tex(mark[3]);
+  };
   const line = (cells) => `  ${cells.join(" & ")} \\\\\n`;
   return (
     `% ${sheet.title.replace(/\s+/g, " ")}\n% needs \\usepackage{booktabs}\n` +
     `\\begin{tabular}{${isWords.map((words) => (words ? "l" : "r")).join("")}}\n  \\toprule\n` +
     line(sheet.columns.map(([name]) => tex(name))) +
     "  \\midrule\n" +
-    sheet.rows.map((row) => line(row.map(cell))).join("") +
+    sheet.rows.map((row) => line(row.map(cell(row)))).join("") +
     "  \\bottomrule\n\\end{tabular}\n"
   );
 }

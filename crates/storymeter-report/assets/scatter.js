@@ -48,7 +48,7 @@ function paddedRange(points, key) {
 
 /** Draws the stories `rows`. A click on a dot calls `choose` with the row of its story. */
 function drawScatter(metric, criterion, rows, choose) {
-  const box = document.getElementById("scatter");
+  const box = document.getElementById("story-scatter");
   const caption = document.getElementById("scatter-caption");
   const points = pointsOf(metric, criterion, rows);
   if (points.length < 3) {

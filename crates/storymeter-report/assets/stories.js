@@ -220,7 +220,7 @@ function startStories() {
   }
 
   function scatter() {
-    const figure = document.getElementById("scatter").closest("figure");
+    const figure = document.getElementById("story-scatter").closest("figure");
     figure.hidden = !hasPair;
     if (!hasPair) return;
     const isOwn = (i) => !state.system || S.systems[S.system[i]] === state.system;
@@ -278,7 +278,7 @@ function startStories() {
   measure();
   apply();
   scatter();
-  const find = () => document.querySelector("#scatter svg");
+  const find = () => document.querySelector("#story-scatter svg");
   const button = figureButton("scatter", "metric against criterion", find);
   document.getElementById("scatter-save").append("Save: ", button);
   const linked = VIEW.has("story") ? Number(VIEW.get("story")) : -1;

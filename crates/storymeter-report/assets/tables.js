@@ -10,7 +10,7 @@ const isAbsent = (cell) => cell !== null && typeof cell === "object";
 function cellText(cell, sheet, c) {
   if (isAbsent(cell)) return "absent";
   if (typeof cell === "string") return cell;
-  if (sheet.p.includes(c)) return cell < 0.001 ? "< 0.001" : cell.toFixed(3);
+  if (sheet.p.includes(c)) return cell < 0.001 ? "<\u00a00.001" : cell.toFixed(3);
   return shown(cell, sheet.columns[c][1]);
 }
 
@@ -25,6 +25,10 @@ function compareCells(a, b, sign) {
   return sign * (typeof a === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true }));
 }
 
+/** How a cell stands out: `[row, column, bold, what stands behind it]`. */
+const markOf = (sheet, row, c) =>
+  sheet.marks.find(([r, column]) => column === c && sheet.rows[r] === row);
+
 function buildTable(sheet) {
   const isWords = sheet.columns.map((_, c) => sheet.rows.some((row) => typeof row[c] === "string"));
   const body = el("tbody");
@@ -38,7 +42,9 @@ function buildTable(sheet) {
         const text = cellText(cell, sheet, c);
         const words = text.length > LONGEST_NAME ? "word prose" : "word";
         const kind = isAbsent(cell) ? "absent" : isWords[c] ? words : null;
-        const td = el(c === 0 ? "th" : "td", { class: kind }, text);
+        const mark = sheet.marks && markOf(sheet, row, c);
+        const content = mark && mark[2] ? el("b", {}, text) : text;
+        const td = el(c === 0 ? "th" : "td", { class: kind }, content, mark ? mark[3] : "");
         if (c === 0) td.setAttribute("scope", "row");
         if (isAbsent(cell)) td.title = cell.absent;
         line.append(td);

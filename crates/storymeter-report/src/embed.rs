@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value, json};
 use storymeter_core::{Direction, Role};
 use storymeter_meta::Study;
-use storymeter_meta::view::{Cell, Sheet};
+use storymeter_meta::view::{Cell, Head, Mark, Sheet};
 
 use crate::figures::MEAN;
 use crate::heat::Heat;
@@ -65,15 +65,15 @@ pub fn stories(report: &Report<'_>) -> (Option<Value>, Vec<String>) {
 }
 
 /// Whether the numbers under this head are p-values, which are never shown as zero.
-pub fn is_p_value(head: &str) -> bool {
-    head == "p" || ["p (", "p(", "p_"].iter().any(|start| head.starts_with(start))
+pub fn is_p_value(head: &Head) -> bool {
+    let name = head.name.as_str();
+    head.p_values || name == "p" || ["p (", "p(", "p_"].iter().any(|start| name.starts_with(start))
 }
 
 fn sheet(sheet: &Sheet, study: Option<&Study>) -> Value {
     let rows: Vec<Value> = sheet.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
-    let p_values: Vec<usize> = (0..sheet.columns.len())
-        .filter(|&column| is_p_value(&sheet.columns[column].name))
-        .collect();
+    let p_values: Vec<usize> =
+        (0..sheet.columns.len()).filter(|&column| is_p_value(&sheet.columns[column])).collect();
     json!({
         "id": sheet.id,
         "title": sheet.title,
@@ -82,8 +82,14 @@ fn sheet(sheet: &Sheet, study: Option<&Study>) -> Value {
         "heat": study.and_then(|study| Heat::new(study, sheet)),
         "columns": sheet.columns.iter().map(|h| json!([h.name, h.decimals])).collect::<Vec<_>>(),
         "p": p_values,
+        "marks": sheet.marks.iter().map(mark).collect::<Vec<_>>(),
         "rows": rows,
     })
+}
+
+/// A cell that stands out: row, column, whether it is bold, and what stands behind it.
+fn mark(mark: &Mark) -> Value {
+    json!([mark.row, mark.column, mark.bold, mark.suffix])
 }
 
 fn cell(cell: &Cell) -> Value {

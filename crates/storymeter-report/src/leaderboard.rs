@@ -140,15 +140,19 @@ impl<'a> Leaderboard<'a> {
     pub fn sheet(&self, id: &str, others: &[Self], positions: &[usize]) -> Sheet {
         let count = positions.len();
         let title = match count == self.rows.len() {
-            true => format!("All {count} metrics by their agreement with people"),
-            false => format!("The best {count} of {} metrics", self.rows.len()),
+            true => format!("All {count} metrics by mean |r| with people's ratings"),
+            false => format!(
+                "The best {} of {} metrics by mean |r| with people's ratings",
+                count.min(positions.iter().filter(|at| **at < count).count()),
+                self.rows.len()
+            ),
         };
         let mut sheet = Sheet::new(id, Subject::Other, title, Form::Table)
             .columns(["rank", "metric"], 0)
-            .column(format!("mean |r|, {}", level_name(self.level)), 3)
-            .columns(others.iter().map(|o| format!("mean |r|, {}", level_name(o.level))), 3);
+            .column(level_name(self.level), 3)
+            .columns(others.iter().map(|other| level_name(other.level)), 3);
         if self.test.is_some() {
-            sheet = sheet.column("certainly weaker than the first?", 0);
+            sheet = sheet.column("certainly weaker?", 0);
         }
         for &at in positions {
             let row = &self.rows[at];
@@ -219,7 +223,7 @@ pub fn level_name(level: Level) -> &'static str {
     match level {
         Level::Story => "story level",
         Level::System => "system level",
-        Level::Pooled => "all stories pooled",
+        Level::Pooled => "pooled level",
     }
 }
 

@@ -93,7 +93,8 @@ pub(crate) fn draw(
     let plot = draw_plot(&mut canvas, stories, (metric, criterion), colours, frame)?;
     let (left, top) = (frame.left, frame.bottom() + 48.0);
     let legend = legend(&mut canvas, stories.scores(), colours, (left, top), frame.right());
-    let [metric, criterion] = [metric, criterion].map(|at| stories.scores().columns()[at].key.as_str());
+    let [metric, criterion] =
+        [metric, criterion].map(|at| stories.scores().columns()[at].key.as_str());
     let title = format!("{metric} against {criterion}");
     let mut figure = canvas.finish(&title, frame.right() + 14.0, top + 4.0 + legend);
     figure.notes.extend(plot.sample);

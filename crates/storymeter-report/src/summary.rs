@@ -169,10 +169,9 @@ pub fn left_out(study: &Study) -> Option<String> {
              because they are the references that metrics compare with."
         )),
         (_, []) => None,
-        (_, names) => Some(format!(
-            "Correlations rest on {systems} systems; excluded: {}.",
-            names.join(", ")
-        )),
+        (_, names) => {
+            Some(format!("Correlations rest on {systems} systems; excluded: {}.", names.join(", ")))
+        }
     }
 }
 
@@ -377,7 +376,10 @@ mod tests {
             }
         }
         let told = verdict(&Leaderboard::all(&study), None);
-        assert!(told[0].starts_with("No metric is clearly better than the others: good"), "{told:?}");
+        assert!(
+            told[0].starts_with("No metric is clearly better than the others: good"),
+            "{told:?}"
+        );
         assert_eq!(
             sentences(&study)[1],
             "story-level flow, system level: no metric is clearly better. good (r = -0.900) comes \

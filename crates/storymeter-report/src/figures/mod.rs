@@ -157,10 +157,8 @@ pub(crate) fn plan<'a>(report: &Report<'a>) -> Vec<Planned<'a>> {
             let is_first = !seen.contains(&&sheet.subject);
             seen.push(&sheet.subject);
             // The sheet of the best metrics stands for the whole one among the main figures.
-            let is_against = matches!(
-                sheet.subject,
-                Subject::Against { coefficient: Coefficient::Pearson, .. }
-            );
+            let is_against =
+                matches!(sheet.subject, Subject::Against { coefficient: Coefficient::Pearson, .. });
             if is_first && is_against {
                 found.push((
                     named(&format!("best-{}", sheet.id)),
@@ -168,7 +166,7 @@ pub(crate) fn plan<'a>(report: &Report<'a>) -> Vec<Planned<'a>> {
                     true,
                 ));
             }
-            let is_main = is_first && is_main(&sheet.subject);
+            let is_main = is_first && is_main(&sheet.subject) && !is_repeated(&seen);
             found.push((named(&sheet.id), Source::Sheet { run: at, sheet }, is_main));
         }
     }
@@ -189,6 +187,14 @@ pub(crate) fn plan<'a>(report: &Report<'a>) -> Vec<Planned<'a>> {
     let ids = unique_stems(found.iter().map(|(name, ..)| name.as_str()), &[]);
     let planned = ids.into_iter().zip(found);
     planned.map(|(id, (_, source, is_main))| Planned { id, source, is_main }).collect()
+}
+
+/// Whether the last of these subjects is another level of a matrix of criteria. One is enough.
+fn is_repeated(seen: &[&Subject]) -> bool {
+    let is_main_matrix =
+        |subject: &&&Subject| matches!(subject, Subject::Between { .. }) && is_main(subject);
+    seen.last().is_some_and(|last| is_main_matrix(&last))
+        && seen.iter().filter(is_main_matrix).count() > 1
 }
 
 /// Whether the first sheet of a subject is one of the main figures. The same numbers with other

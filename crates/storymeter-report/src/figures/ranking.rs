@@ -1,13 +1,13 @@
 //! The pictures of the first screen: metrics by their agreement with people, and what changed.
 
 use storymeter_core::Key;
+use storymeter_meta::Study;
 use storymeter_meta::view::{Cell, Sheet, Subject};
-use storymeter_meta::{Level, Study};
 
 use super::captions::observation;
 use super::forest::{self, Forest, Mark, Row};
 use crate::compare::{Changes, LargeChange};
-use crate::leaderboard::{Leaderboard, Ranked, absolute_interval, level_name};
+use crate::leaderboard::{Leaderboard, Ranked, absolute_interval, distinct, level_name};
 use crate::palette;
 use crate::summary;
 use crate::svg::{Figure, Shape};
@@ -24,8 +24,7 @@ pub(super) fn metrics(study: &Study, highlight: Option<&Key>) -> Option<Figure> 
     let boards = Leaderboard::all(study);
     let board = boards.first()?;
     let shown = board.shown(MOST_METRICS, highlight);
-    let rows: Vec<Row> =
-        shown.iter().map(|&at| row(board, &board.rows[at], highlight)).collect();
+    let rows: Vec<Row> = shown.iter().map(|&at| row(board, &board.rows[at], highlight)).collect();
     let several = board.criteria.len() > 1;
     let mut legend = Vec::new();
     if several {
@@ -44,7 +43,8 @@ pub(super) fn metrics(study: &Study, highlight: Option<&Key>) -> Option<Figure> 
         [only] => format!("|r| with {only} (0 none, 1 perfect)"),
         _ => "|r| with people's ratings (0 none, 1 perfect)".into(),
     };
-    let title = format!("How strongly the best metrics agree with people, {}", place(board.level));
+    let title =
+        format!("How strongly the best metrics agree with people, at {}", level_name(board.level));
     let forest = Forest { title, axis, rows, legend, line, from_zero: true };
     let mut figure = forest::draw(&forest);
     figure.notes.push(format!(
@@ -92,11 +92,12 @@ fn row(board: &Leaderboard<'_>, ranked: &Ranked<'_>, highlight: Option<&Key>) ->
     }
 }
 
-/// A level after a comma.
-fn place(level: Level) -> String {
-    match level {
-        Level::Pooled => level_name(level).into(),
-        _ => format!("at {}", level_name(level)),
+/// The colour of what became of a correlation.
+fn verdict_colour(verdict: &str) -> &'static str {
+    match verdict {
+        "stronger" => palette::category(0),
+        "weaker" => palette::category(3),
+        _ => palette::category(15),
     }
 }
 
@@ -113,11 +114,7 @@ pub(super) fn changes(changes: &Changes) -> Option<Figure> {
             value,
             name: name.into(),
         };
-        let colour = match change.verdict() {
-            "stronger" => palette::category(0),
-            "weaker" => palette::category(3),
-            _ => palette::category(15),
-        };
+        let colour = verdict_colour(change.verdict());
         Row {
             label: format!("{metric}: {criterion}, {level}"),
             line: Some((*before, *after)),
@@ -128,16 +125,16 @@ pub(super) fn changes(changes: &Changes) -> Option<Figure> {
             is_marked: false,
         }
     });
+    let mut legend = vec![(Shape::Ring, INK.to_owned(), "before".to_owned())];
+    for verdict in distinct(changes.largest.iter().map(LargeChange::verdict)) {
+        let name = format!("after: {verdict}");
+        legend.push((Shape::Diamond, verdict_colour(verdict).to_owned(), name));
+    }
     let forest = Forest {
         title: format!("The largest changes {}", changes.between),
         axis: "Pearson's correlation with people's ratings".into(),
         rows: rows.collect(),
-        legend: vec![
-            (Shape::Ring, INK.into(), "before".into()),
-            (Shape::Diamond, palette::category(0).into(), "after, certainly stronger".into()),
-            (Shape::Diamond, palette::category(3).into(), "after, certainly weaker".into()),
-            (Shape::Diamond, palette::category(15).into(), "after, may be chance".into()),
-        ],
+        legend,
         line: None,
         from_zero: false,
     };
@@ -162,8 +159,8 @@ pub(super) fn best_rows(study: &Study, all: &Sheet, highlight: Option<&Key>) -> 
     }
     let count = best.rows.len();
     best.title = format!(
-        "Pearson correlations of the best {count} metrics with each criterion, {}",
-        place(level)
+        "Pearson correlations of the best {count} metrics with each criterion, at {}",
+        level_name(level)
     );
     (!best.rows.is_empty()).then_some(best)
 }

@@ -114,7 +114,8 @@ fn draw_violin(
     let Ok([mean, quartile1, median, quartile3]) = row.summary else { return };
     let height = (at_y(quartile1) - at_y(quartile3)).max(1.0);
     canvas.rect([centre - BOX / 2.0, at_y(quartile3), BOX, height], BOX_COLOUR, None);
-    for (name, value, colour, radius) in [("median", median, MEDIAN, 2.6), ("mean", mean, MEAN, 2.2)]
+    for (name, value, colour, radius) in
+        [("median", median, MEDIAN, 2.6), ("mean", mean, MEAN, 2.2)]
     {
         let column = format!("{}, {name}", row.criterion);
         let datum = Datum { value, row: &row.system, column: &column };

@@ -22,7 +22,8 @@ impl Page<'_> {
             Some(run) => Leaderboard::all(&run.study),
             None => Vec::new(),
         };
-        self.main.push_str("<section id=\"summary\" class=\"first\" aria-labelledby=\"summary-h\">");
+        self.main
+            .push_str("<section id=\"summary\" class=\"first\" aria-labelledby=\"summary-h\">");
         if let Some(changes) = changed {
             self.write_changes(changes);
         } else if !boards.is_empty() {
@@ -38,11 +39,17 @@ impl Page<'_> {
     /// The question that the first screen answers.
     fn write_question(&mut self, question: &str) {
         let question = crate::svg::escape(question);
-        let _ = writeln!(self.main, "<h2 id=\"summary-h\">{question}</h2>\n<div class=\"pair\"><div>");
+        let _ =
+            writeln!(self.main, "<h2 id=\"summary-h\">{question}</h2>\n<div class=\"pair\"><div>");
     }
 
     /// The picture beside the table, and the sentences under both.
-    fn write_picture_and_meaning(&mut self, is_wanted: impl Fn(&Source<'_>) -> bool, told: &[String]) {
+    fn write_picture_and_meaning(
+        &mut self,
+        is_wanted: impl Fn(&Source<'_>) -> bool,
+        told: &[String],
+        note: &str,
+    ) {
         self.main.push_str("</div>");
         let at = self.plan.iter().position(|planned| is_wanted(&planned.source));
         if let Some(at) = at {
@@ -51,6 +58,7 @@ impl Page<'_> {
         self.main.push_str("</div>\n<div class=\"meaning\"><h3>What this means</h3>");
         told.iter().for_each(|sentence| self.paragraph("", sentence));
         self.main.push_str("</div>\n");
+        self.paragraph("caption", note);
     }
 
     fn write_metrics(&mut self, boards: &[Leaderboard<'_>]) {
@@ -83,9 +91,9 @@ impl Page<'_> {
             note.push(' ');
             note.push_str(&text);
         }
-        self.paragraph("caption", &note);
         let told = summary::verdict(boards, highlight);
-        self.write_picture_and_meaning(|source| matches!(source, Source::Ranking { .. }), &told);
+        let is_own = |source: &Source<'_>| matches!(source, Source::Ranking { .. });
+        self.write_picture_and_meaning(is_own, &told, &note);
     }
 
     fn write_changes(&mut self, changes: &Changes) {
@@ -94,7 +102,7 @@ impl Page<'_> {
         let mut sheet = Sheet::new("largest-changes", Subject::Other, title, Form::Table)
             .columns(["metric", "criterion", "level"], 0)
             .columns(["r before", "r after", "change"], 3)
-            .column("p (Holm)", 4)
+            .p_column("p (Holm)")
             .column("certain?", 0);
         for change in &changes.largest {
             sheet.push(vec![
@@ -112,16 +120,18 @@ impl Page<'_> {
             ]);
         }
         self.write_table(sheet, self.report.inputs().highlight.as_ref());
-        self.paragraph(
-            "caption",
-            "r is Pearson's correlation with people's ratings. Certain changes come first, then \
-             the largest. Stronger and weaker say how the agreement with people changed.",
-        );
-        let mut told = vec![changes.conclusion.clone(), format!("{}.", changes.headline.trim_end_matches('.'))];
+        let mut told = vec![
+            changes.conclusion.clone(),
+            format!("{}.", changes.headline.trim_end_matches('.')),
+        ];
         for more in self.report.changes().iter().skip(1) {
             told.push(format!("{}: {}", more.between, more.conclusion));
         }
-        self.write_picture_and_meaning(|source| matches!(source, Source::Changes { .. }), &told);
+        let note = "r is Pearson's correlation with people's ratings. Certain changes come first, \
+                    then the largest. Stronger and weaker say how the agreement with people \
+                    changed.";
+        let is_own = |source: &Source<'_>| matches!(source, Source::Changes { .. });
+        self.write_picture_and_meaning(is_own, &told, note);
     }
 
     fn write_systems(&mut self, found: &SystemComparison) {
@@ -131,11 +141,16 @@ impl Page<'_> {
             _ => format!("Which system is best by {key}, and is that certain?"),
         };
         self.write_question(&question);
-        self.write_table(systems::ranking("systems", found), None);
-        self.paragraph("caption", &systems::ranking_note(found));
+        let (ranking, pairs) = systems::sheets(found);
+        let notes = [&ranking, &pairs].into_iter().flatten().flat_map(|sheet| &sheet.notes);
+        let notes: Vec<String> = notes.map(|note| super::markup::sentence(note)).collect();
+        if let Some(ranking) = ranking {
+            self.write_table(ranking, None);
+        }
         let mut told = vec![conclusion(found)];
         told.extend(warnings(found).into_iter().take(2));
-        self.write_picture_and_meaning(|source| matches!(source, Source::Intervals { .. }), &told);
+        let is_own = |source: &Source<'_>| matches!(source, Source::Intervals { .. });
+        self.write_picture_and_meaning(is_own, &told, &format!("{}.", notes.join(". ")));
     }
 
     /// What there is, where nothing is ranked: training logs, or stories without scores.

@@ -11,9 +11,12 @@ use crate::figures;
 use crate::svg::{Figure, escape};
 
 impl Page<'_> {
-    /// A heading of a part that can be folded, with a line about what is in it.
+    /// A heading of a part that can be folded, with a line about what is in it. A part with a short
+    /// name has a link at the top of the page.
     pub fn open_part(&mut self, id: &'static str, name: &'static str, heading: &str, about: &str) {
-        self.links.push((id, name));
+        if !name.is_empty() {
+            self.links.push((id, name));
+        }
         let (heading, about) = (escape(heading), escape(about));
         let _ = writeln!(
             self.main,
@@ -49,21 +52,19 @@ impl Page<'_> {
             .columns
             .iter()
             .enumerate()
-            .map(|(at, head)| {
-                format!("<th scope=\"col\"{}>{}</th>", class(at), escape(&head.name))
-            })
+            .map(|(at, head)| format!("<th scope=\"col\"{}>{}</th>", class(at), escape(&head.name)))
             .collect();
         // The first column of words names the row.
         let header = words.iter().position(Option::is_some).unwrap_or(0);
         let mut rows = String::new();
-        for row in &sheet.rows {
+        for (line, row) in sheet.rows.iter().enumerate() {
             let name = row[header].text();
             let mark = if marked.is_some_and(|key| key.as_str() == name) { " own" } else { "" };
             let _ = write!(rows, "<tr class=\"row{mark}\" data-name=\"{}\">", escape(name));
             for (at, cell) in row.iter().enumerate() {
                 let head = &sheet.columns[at];
                 let text = match cell {
-                    Cell::Number(value) if is_p_value(&head.name) => p_value(*value),
+                    Cell::Number(value) if is_p_value(head) => p_value(*value),
                     Cell::Number(value) => number(*value, head.decimals),
                     Cell::Count(count) => count.to_string(),
                     Cell::Text(text) => text.clone(),
@@ -77,7 +78,13 @@ impl Page<'_> {
                     true => ("th scope=\"row\"", "th"),
                     false => ("td", "td"),
                 };
-                let _ = write!(rows, "<{open}{}{tip}>{}</{close}>", class(at), escape(&text));
+                let mark = sheet.marks.iter().find(|mark| mark.row == line && mark.column == at);
+                let (mut text, suffix) = (escape(&text), mark.map_or("", |mark| &mark.suffix));
+                if mark.is_some_and(|mark| mark.bold) {
+                    text = format!("<b>{text}</b>");
+                }
+                let suffix = escape(suffix);
+                let _ = write!(rows, "<{open}{}{tip}>{text}{suffix}</{close}>", class(at));
             }
             rows.push_str("</tr>");
         }
@@ -94,11 +101,8 @@ impl Page<'_> {
 
     /// A place that the script of the page fills with a table that can be sorted.
     pub fn write_sorted(&mut self, sheet: Sheet) {
-        let _ = writeln!(
-            self.main,
-            "<div class=\"sorted\" data-extra=\"{}\"></div>",
-            self.extra.len()
-        );
+        let _ =
+            writeln!(self.main, "<div class=\"sorted\" data-extra=\"{}\"></div>", self.extra.len());
         self.extra.push(sheet);
     }
 
@@ -123,15 +127,19 @@ impl Page<'_> {
         let title = escape(&sentence(&figure.title));
         let _ = writeln!(
             self.main,
-            "<figure id=\"{id}\" style=\"--width:{width}px\"><div class=\"scroll\" tabindex=\"0\" \
-             role=\"region\" aria-label=\"{title}\">{svg}</div><figcaption><b>{title}.</b>{notes}\
+            "<figure id=\"fig-{id}\" data-id=\"{id}\"{class} style=\"--width:{width}px\">\
+             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">{svg}</div><figcaption><b>{title}.</b>{notes}\
              </figcaption><p class=\"save\" data-figure=\"{id}\"></p></figure>",
             id = escape(&figure.id),
+            class = if figure.width() > WIDEST_OF_TWO { " class=\"broad\"" } else { "" },
             width = figure.width().ceil(),
             svg = figure.inline(),
         );
     }
 }
+
+/// Wider figures have a row of the grid for themselves.
+const WIDEST_OF_TWO: f64 = 640.0;
 
 /// A text that begins with a capital letter.
 pub fn sentence(text: &str) -> String {
@@ -153,7 +161,7 @@ fn number(value: f64, decimals: u8) -> String {
 
 /// A p-value as a table shows it.
 fn p_value(p: f64) -> String {
-    if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }
+    if p < 0.001 { "<\u{a0}0.001".into() } else { format!("{p:.3}") }
 }
 
 #[cfg(test)]
@@ -163,7 +171,7 @@ mod tests {
     #[test]
     fn small_numbers_do_not_vanish_and_p_values_are_never_zero() {
         assert_eq!((number(0.37041, 3), number(2e-9, 3)), ("0.370".into(), "2.0e-9".into()));
-        assert_eq!((p_value(0.0), p_value(0.0124)), ("< 0.001".into(), "0.012".into()));
+        assert_eq!((p_value(0.0), p_value(0.0124)), ("<\u{a0}0.001".into(), "0.012".into()));
         assert_eq!((sentence("story level"), sentence("")), ("Story level".into(), String::new()));
     }
 }

@@ -92,7 +92,8 @@ impl Page<'_> {
                 self.paragraph("caption", "No metric has a correlation with a criterion.");
                 continue;
             };
-            let is_own = |source: &Source<'_>| matches!(source, Source::Ranking { run } if *run == at);
+            let is_own =
+                |source: &Source<'_>| matches!(source, Source::Ranking { run } if *run == at);
             if let Some(planned) = self.plan.iter().position(|one| is_own(&one.source)) {
                 self.write_planned(planned);
             }
@@ -103,7 +104,8 @@ impl Page<'_> {
             let all: Vec<usize> = (0..board.rows.len()).collect();
             self.write_sorted(board.sheet(&format!("metrics-{}", at + 1), others, &all));
             for text in [
-                summary::glyphs(board.rows.iter().map(|row| row.metric.as_str())).map(str::to_owned),
+                summary::glyphs(board.rows.iter().map(|row| row.metric.as_str()))
+                    .map(str::to_owned),
                 summary::left_out(&run.study),
             ]
             .into_iter()
@@ -163,10 +165,13 @@ impl Page<'_> {
         else {
             return;
         };
-        let about = format!("{} pairs by {}", found.pairs.len(), found.column.key);
+        let pairs = if found.pairs.len() == 1 { "pair" } else { "pairs" };
+        let about = format!("{} {pairs} by {}", found.pairs.len(), found.column.key);
         self.open_part("pairs", "Pairs", "Every two systems", &about);
         self.write_first_of(|source| matches!(source, Source::Pairs { .. }));
-        self.write_sorted(systems::pairs("pairs", found));
+        if let (_, Some(pairs)) = systems::sheets(found) {
+            self.write_sorted(pairs);
+        }
         for text in warnings(found) {
             self.paragraph("note", &text);
         }
@@ -200,10 +205,15 @@ impl Page<'_> {
         let count = comparisons.found.len().saturating_sub(1);
         let about = format!("the same comparison by {count} other metrics");
         self.open_part("others", "Other metrics", "By other metrics", &about);
-        for (at, found) in comparisons.found.iter().enumerate().skip(1) {
+        if let Some(means) = systems::means(&comparisons.found) {
+            self.write_sorted(means);
+        }
+        for found in comparisons.found.iter().skip(1) {
             let _ = writeln!(self.main, "<h3>{}</h3>", escape(found.column.key.as_str()));
             self.paragraph("", &conclusion(found));
-            self.write_sorted(systems::ranking(&format!("systems-{}", at + 1), found));
+            if let (Some(ranking), _) = systems::sheets(found) {
+                self.write_sorted(ranking);
+            }
         }
         comparisons.notes.iter().for_each(|note| self.paragraph("note", note));
         self.close_part();
@@ -230,9 +240,8 @@ impl Page<'_> {
 
     fn write_figures(&mut self) {
         let main = |page: &Self| -> Vec<usize> {
-            let is_left = |at: &usize| {
-                page.plan[*at].is_main && !page.drawn.contains(&page.plan[*at].id)
-            };
+            let is_left =
+                |at: &usize| page.plan[*at].is_main && !page.drawn.contains(&page.plan[*at].id);
             (0..page.plan.len()).filter(is_left).collect()
         };
         let left = main(self);
@@ -274,7 +283,7 @@ impl Page<'_> {
             return;
         }
         let about = format!("{} more, drawn when they are opened", left.len());
-        self.open_part("more-figures", "More", "All other figures", &about);
+        self.open_part("more-figures", "", "All other figures", &about);
         for at in left {
             let Source::Sheet { run, sheet } = self.plan[at].source else { continue };
             let label = format!("{}: {}", self.plan[at].id, sentence(&sheet.title));
@@ -330,14 +339,14 @@ impl Page<'_> {
 
     fn write_stories(&mut self, notes: &[String]) {
         let Some(stories) = self.report.inputs().stories() else { return };
-        let about = format!("{} stories with scores, ratings and texts", stories.len());
+        let about = format!("{} stories to filter, sort and read", stories.len());
         self.open_part("stories", "Stories", "Stories", &about);
         for note in notes {
             self.paragraph("note", note);
         }
         self.main.push_str(
             "<form class=\"controls\" id=\"story-controls\"></form>\
-             <figure><div id=\"scatter\" class=\"scroll\" tabindex=\"0\" role=\"region\" \
+             <figure><div id=\"story-scatter\" class=\"scroll\" tabindex=\"0\" role=\"region\" \
              aria-label=\"Metric against criterion\"></div>\
              <figcaption id=\"scatter-caption\"></figcaption>\
              <p class=\"save\" id=\"scatter-save\"></p></figure>\
@@ -357,7 +366,7 @@ impl Page<'_> {
             return;
         }
         let about = "levels, papers, parameters";
-        self.open_part("method", "Method", "How the numbers were made", about);
+        self.open_part("method", "", "How the numbers were made", about);
         for run in &inputs.runs {
             self.write_run_name(run);
             let mut levels: Vec<Level> = run.study.levels();
