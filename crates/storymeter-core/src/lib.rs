@@ -47,7 +47,7 @@ pub mod write;
 
 pub use absence::{Absence, Value, finite_or};
 pub use column::{Column, Counts, Direction, Range, Role};
-pub use error::{Error, Place, Result};
+pub use error::{Error, Missing, Place, Result};
 pub use file::AtomicFile;
 pub use header::Header;
 pub use key::Key;

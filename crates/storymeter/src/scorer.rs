@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use storymeter_core::read::{Record, Skipped};
+use storymeter_core::read::{Intake, Record, Skipped, Summary};
 use storymeter_core::{
     Catalogue, Column, Counts, Depth, Device, Entry, Metric, Place, Precision, Progress, Rationale,
     Resources, Role, Row, ScoreTable, Settings, Signature, Story, Value,
 };
 use storymeter_metrics::{Batch, MetricSet, Pace, in_order};
 
-use crate::input::{Copies, Inputs, ReferenceFiles, References, parse};
+use crate::input::{Copies, Inputs, ReferenceFiles, References, parse_with};
 use crate::ledger::{Ledger, Resampling};
 use crate::{Error, Result, catalogue};
 
@@ -242,8 +242,8 @@ impl ReadyScorer {
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
-    /// # let path = dir.path().join("stories.txt");
-    /// # std::fs::write(&path, "Rain fell.\n\nThe lamp went out.\n")?;
+    /// # let path = dir.path().join("stories.csv");
+    /// # std::fs::write(&path, "story\nRain fell.\nThe lamp went out.\n")?;
     /// use storymeter::core::Progress;
     /// use storymeter::core::read::ReadOptions;
     /// use storymeter::input::{Inputs, ReferenceFiles};
@@ -323,7 +323,7 @@ impl ReadyScorer {
         let ahead = if whole { 1 } else { AHEAD };
         let mut ledger = Ledger::new(metrics.width());
         let mut tally = Tally::new(metrics);
-        let skipped = each_batch(
+        let intake = each_batch(
             (inputs, references, &copies),
             progress,
             ahead,
@@ -334,7 +334,8 @@ impl ReadyScorer {
                 take(result)
             },
         )?;
-        Ok(Run { metrics: self.metrics, ledger, tally, skipped })
+        let (skipped, summary) = (intake.skipped().clone(), intake.summary());
+        Ok(Run { metrics: self.metrics, ledger, tally, skipped, summary })
     }
 }
 
@@ -345,29 +346,21 @@ fn each_batch<R: Send, E: From<Error> + Send>(
     ahead: usize,
     work: impl Fn(&[Record]) -> Result<R, E> + Sync,
     mut take: impl FnMut(R) -> Result<(), E>,
-) -> Result<Skipped, E> {
+) -> Result<Intake, E> {
     let mut references = References::open(references, copies)?;
-    let mut skipped = Skipped::default();
-    let batches = inputs.batches(progress)?.map(|batch| -> Result<_> {
+    let mut intake = inputs.intake();
+    // Records are parsed when they are taken, and not by the workers, because ids are compared in
+    // the order of the input.
+    let batches = inputs.batches(progress)?.map(|batch| -> Result<Vec<Record>> {
         let batch = batch?;
         let given = references.next(&batch)?;
-        Ok((batch, given))
+        parse_with(batch, given, &mut intake)
     });
-    let skip_bad = inputs.skips_bad();
-    let work = |batch: Result<(Vec<_>, _)>| -> Result<_, E> {
-        let (batch, given) = batch?;
-        let mut skipped = Skipped::default();
-        let records = parse(batch, given, &mut skipped, skip_bad)?;
-        Ok((work(&records)?, skipped))
-    };
-    in_order(batches, ahead, work, |done: Result<_, E>| {
-        let (result, passed_over) = done?;
-        skipped.merge(passed_over);
-        take(result)
-    })?;
+    let work = |records: Result<Vec<Record>>| -> Result<R, E> { work(&records?) };
+    in_order(batches, ahead, work, |done: Result<_, E>| take(done?))?;
     references.finish()?;
     progress.end();
-    Ok(skipped)
+    Ok(intake)
 }
 
 /// What is counted on the way.
@@ -468,6 +461,8 @@ pub struct Run {
     tally: Tally,
     /// The bad records that were skipped.
     pub skipped: Skipped,
+    /// What was read.
+    pub summary: Summary,
 }
 
 impl Run {

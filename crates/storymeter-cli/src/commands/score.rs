@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use storymeter::core::read::Format;
+use storymeter::core::read::{Format, ReadOptions};
 use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
 use storymeter::core::{Header, Key, Progress, ScoreColumn, file};
@@ -40,9 +40,12 @@ use table::Table;
 #[command(after_help = "\
 Examples:
   storymeter score stories.jsonl
-  storymeter score stories.jsonl --explain
+  storymeter score --explain --text 'The lamp went out. Nobody had touched it.'
+  storymeter score texts
+  storymeter score stories.csv --story-col Tale --system-col Writer
+  storymeter score stories.csv --wide
   storymeter score stories.jsonl --metric bleu,rouge:hanna -o scores.jsonl
-  storymeter score stories.txt --references references.txt --metric chrf,ter
+  storymeter score stories.jsonl --references references.txt --metric chrf,ter
   storymeter score stories.jsonl --metric perplexity --weights perplexity=model.gguf
   storymeter score stories.jsonl --metric bleu --against baseline
   storymeter score new.jsonl --metric union,bleu --fail-under union=0.5 --fail-under bleu=20")]
@@ -89,7 +92,7 @@ pub struct ScoreArgs {
     )]
     explain: Option<Sentences>,
     /// A file of references in any input format, with one reference per story, in the order of the
-    /// stories. The option may be given several times for several references per story
+    /// stories. Plain text has one per line, or, if it has blank lines, one per block. The option may be given several times for several references per story
     #[arg(long, value_name = "FILE")]
     references: Vec<PathBuf>,
     /// The format of the references, if it is not found from the name and the content
@@ -191,7 +194,8 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let scorer = scorer(args).build()?;
     refuse_unused_model(args, &scorer)?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
-    let inputs = args.input.allowing_empty_stories();
+    let options = ReadOptions { allow_empty: true, ..args.input.read.options() };
+    let inputs = args.input.inputs(options);
     let inputs = if scorer.reads_twice() { inputs.repeatable()? } else { inputs };
     let references =
         ReferenceFiles { files: args.references.clone(), format: args.references_format };
@@ -221,6 +225,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
         shown_to.as_mut().map_or(Ok(()), |out| std::io::Write::write_all(out, &done.shown))?;
         sink.as_mut().map_or(Ok(()), |sink| sink.write(&done.lines))
     })?;
+    args.input.report_read(common, &run.summary);
 
     let passed = Bound::all_hold(&bounds, &run, common);
     // Intervals and tests take time, so they are computed only if the table is printed. That comes

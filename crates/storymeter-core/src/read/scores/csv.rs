@@ -175,7 +175,8 @@ impl Table {
     ) -> Result<Self> {
         let width = names.len();
         if !contents.iter().any(|content| matches!(content, Content::Number | Content::Value)) {
-            let problem = format!("there is no column of scores; the columns are: {}", listed(&names));
+            let problem =
+                format!("there is no column of scores; the columns are: {}", listed(&names));
             return Err(Error::invalid(header, problem));
         }
         Ok(Self {
@@ -247,8 +248,9 @@ impl Table {
             return Err(Error::invalid(place, problem));
         }
         let column = self.contents.iter().position(|one| *one == Content::Value).unwrap_or(0);
-        let value = number(&cells[column], self.dialect)
-            .ok_or_else(|| not_a_number(&cells[column], place.clone().in_field(cut(&self.names[column]))))?;
+        let value = number(&cells[column], self.dialect).ok_or_else(|| {
+            not_a_number(&cells[column], place.clone().in_field(cut(&self.names[column])))
+        })?;
         match criterion(&metric) {
             Some(criterion) => self.found.rows[row].ratings.push(criterion, value.ok()),
             None => {
