@@ -53,7 +53,7 @@ pub fn delimited(bytes: &[u8]) {
 /// The text layouts, with the format given or recognised, gzip included. Records are in order and
 /// numbered without gaps.
 pub fn text(bytes: &[u8]) {
-    let forced = [Format::Paragraphs, Format::Lines, Format::UnionAnnotations, Format::RocBlocks];
+    let forced = [Format::Blocks, Format::Lines, Format::UnionAnnotations, Format::RocBlocks];
     for format in forced.into_iter().map(Some).chain([None]) {
         let options = ReadOptions { format, max_line: 4096, ..ReadOptions::default() };
         let name = Path::new("fuzz.txt");
@@ -66,7 +66,7 @@ pub fn text(bytes: &[u8]) {
             line = place.line.unwrap_or_default();
             if let Ok(record) = record.parse() {
                 assert!(!record.story.text.trim().is_empty());
-                let paragraphs = format == Some(Format::Paragraphs);
+                let paragraphs = format == Some(Format::Blocks);
                 assert!(!(paragraphs && record.story.text.contains("\n\n")));
             }
         }

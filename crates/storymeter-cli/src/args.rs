@@ -4,7 +4,7 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    completions, correlate, meta, metrics, model, perturb, report, score, train,
+    compare, completions, correlate, meta, metrics, model, perturb, report, score, train,
 };
 
 /// Score stories, and find out how well the scores agree with human readers.
@@ -18,6 +18,7 @@ use crate::commands::{
 Examples:
   storymeter score stories.jsonl
   storymeter score stories.jsonl --metric union,bleu,rouge -o scores.jsonl
+  storymeter compare scores.jsonl
   storymeter meta table scores.jsonl -o study
   storymeter report study scores.jsonl -o report.html
 
@@ -69,6 +70,8 @@ pub enum Command {
     Model(model::ModelArgs),
     Perturb(perturb::PerturbArgs),
     Train(train::TrainArgs),
+    /// Compare systems by their scores: who is better, and how sure that is
+    Compare(compare::CompareArgs),
     /// Correlate scores with human judgments
     Correlate(correlate::CorrelateArgs),
     /// Evaluate metrics: how well they agree with human judgments, and which is better
@@ -77,4 +80,11 @@ pub enum Command {
     Report(report::ReportArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
+}
+
+impl Command {
+    /// Whether the verb has options that say how stories are read.
+    pub fn has_input_options(&self) -> bool {
+        matches!(self, Self::Score(_) | Self::Perturb(_) | Self::Train(_))
+    }
 }

@@ -3,6 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::nearest::nearest;
+use crate::read::{Field, listed};
+use crate::terminal::{excerpt, plain};
+
 /// What a function of this crate returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -104,6 +108,28 @@ pub enum Error {
         /// The file.
         place: Place,
     },
+    /// A record lacks a field that it must have, or a table a column.
+    #[error("{place}: {missing}")]
+    MissingField {
+        /// The file and the line.
+        place: Place,
+        /// What was looked for, and what is there.
+        missing: Box<Missing>,
+    },
+    /// Two stories of one system have the same id.
+    #[error("{place}: duplicate id {}{}: {}", excerpt(.id, 60), of_system(.system),
+        first_use(.place, .first))]
+    DuplicateId {
+        /// The file and the line of the second story.
+        place: Box<Place>,
+        /// The id.
+        id: String,
+        /// The system of both.
+        system: Option<String>,
+        /// Where the first story stands. `None` if it has no id of its own, and the second one has
+        /// its number.
+        first: Option<Box<Place>>,
+    },
     /// A name that is not known: a column, a system, a criterion.
     #[error("there is no {what} \"{name}\"{}", hint(.nearest, .known))]
     UnknownName {
@@ -126,6 +152,59 @@ pub enum Error {
         /// What it could mean.
         candidates: Vec<String>,
     },
+}
+
+/// A field or a column that is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// What was looked for.
+    pub field: Field,
+    /// What it is called in the layout: "field" or "column".
+    pub what: &'static str,
+    /// The name that was asked for, or the usual one.
+    pub name: String,
+    /// Other names that would have been accepted.
+    pub others: Vec<String>,
+    /// The names that are there.
+    pub found: Vec<String>,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, name, others, found, .. } = self;
+        write!(f, "there is no {what} {}", excerpt(name, 60))?;
+        if !others.is_empty() {
+            let others: Vec<String> = others.iter().map(|name| format!("\"{name}\"")).collect();
+            write!(f, " (or {})", others.join(", "))?;
+        }
+        if found.is_empty() {
+            return write!(f, ", and there is no other {what}");
+        }
+        // A usual name is not a misspelt one.
+        let near = nearest(name, found.iter().map(String::as_str));
+        match near.filter(|_| others.is_empty()) {
+            Some(near) => write!(f, "; did you mean {}? The", excerpt(near, 60))?,
+            None => f.write_str("; the")?,
+        }
+        write!(f, " {what}s are: {}", plain(&listed(found)))
+    }
+}
+
+fn of_system(system: &Option<String>) -> String {
+    system.as_ref().map_or(String::new(), |system| format!(" of system {}", excerpt(system, 60)))
+}
+
+fn first_use(place: &Place, first: &Option<Box<Place>>) -> String {
+    match first {
+        None => "it is also the number of an earlier record that has no id".to_owned(),
+        Some(first) => match first.line {
+            Some(_) if first.file == place.file && first.line == place.line => {
+                "an earlier record on the same line has it".to_owned()
+            }
+            Some(line) if first.file == place.file => format!("it was first used on line {line}"),
+            _ => format!("it was first used in {first}"),
+        },
+    }
 }
 
 fn hint(nearest: &Option<String>, known: &[String]) -> String {

@@ -34,6 +34,7 @@ mod key;
 mod metric;
 mod nearest;
 mod prepared;
+mod progress;
 pub mod read;
 pub mod rng;
 mod signature;
@@ -46,7 +47,7 @@ pub mod write;
 
 pub use absence::{Absence, Value, finite_or};
 pub use column::{Column, Counts, Direction, Range, Role};
-pub use error::{Error, Place, Result};
+pub use error::{Error, Missing, Place, Result};
 pub use file::AtomicFile;
 pub use header::Header;
 pub use key::Key;
@@ -57,6 +58,7 @@ pub use metric::{
 };
 pub use nearest::nearest;
 pub use prepared::{Prepared, TextCache, View};
+pub use progress::{Progress, Stage};
 pub use signature::{NotASignature, Signature};
 pub use story::{Ratings, Story};
-pub use table::{Row, ScoreTable};
+pub use table::{Row, RowIndex, ScoreTable};

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use crate::terminal::excerpt;
 use crate::{Absence, Column, Error, Key, Place, Ratings, Result, Role, Value, nearest};
 
 /// One story of a [`ScoreTable`].
@@ -43,7 +44,10 @@ pub struct ScoreTable {
     columns: Vec<Column>,
     /// The values of each column, by row.
     values: Vec<Vec<Value>>,
-    source: Option<PathBuf>,
+    /// The files that the rows were read from.
+    sources: Vec<PathBuf>,
+    /// By row: which of the files it was read from. Empty if there is one file at most.
+    source_of: Vec<usize>,
     notes: Vec<String>,
 }
 
@@ -71,7 +75,16 @@ impl ScoreTable {
     /// The same table with the file that it was read from, which errors name.
     #[must_use]
     pub fn read_from(mut self, file: &Path) -> Self {
-        self.source = Some(file.to_owned());
+        self.sources = vec![file.to_owned()];
+        self.source_of = Vec::new();
+        self
+    }
+
+    /// The same table with the files that its rows were read from; `source_of` has the position of
+    /// the file of each row.
+    pub(crate) fn read_from_files(mut self, files: Vec<PathBuf>, source_of: Vec<usize>) -> Self {
+        self.sources = files;
+        self.source_of = source_of;
         self
     }
 
@@ -164,11 +177,49 @@ impl ScoreTable {
 
     /// The file and line of a row, for errors.
     pub fn place(&self, row: usize) -> Place {
-        let place = Place::file(self.source.as_deref().unwrap_or(Path::new("")));
+        let source = self.source_of.get(row).copied().unwrap_or(0);
+        let place = Place::file(self.sources.get(source).map_or(Path::new(""), PathBuf::as_path));
         match self.rows[row].line {
             Some(line) => place.at_line(line),
             None => place,
         }
+    }
+
+    /// The rows by system and id.
+    ///
+    /// # Errors
+    /// If one system has an id twice.
+    pub fn index(&self) -> Result<RowIndex<'_>> {
+        RowIndex::new(self)
+    }
+
+    /// By row of another table: the row of this table that is the same story, by system and id.
+    ///
+    /// # Errors
+    /// If one of the tables has an id twice in a system, or two rows of the other table fit one row
+    /// of this one, because it does not name its system.
+    pub fn matches(&self, other: &Self) -> Result<Vec<Option<usize>>> {
+        other.index()?;
+        let index = self.index()?;
+        let mut taken: HashMap<usize, usize> = HashMap::new();
+        let mut matches = Vec::with_capacity(other.rows.len());
+        for (at, row) in other.rows.iter().enumerate() {
+            let found = index.find(row.system.as_deref(), &row.id);
+            if let Some(found) = found
+                && let Some(first) = taken.insert(found, at)
+            {
+                let problem = format!(
+                    "the stories {} of two systems fit the one story in {}, which names no system \
+                     (the other one is in {})",
+                    excerpt(&row.id, LONGEST_NAME),
+                    self.place(found),
+                    other.place(first)
+                );
+                return Err(Error::invalid(other.place(at).in_field("id"), problem));
+            }
+            matches.push(found);
+        }
+        Ok(matches)
     }
 
     /// The position of each id.
@@ -190,6 +241,76 @@ impl ScoreTable {
         Ok(positions)
     }
 }
+
+/// Finds the rows of a [`ScoreTable`] by system and id.
+///
+/// An id is unique within its system. Two systems may use the same ids.
+///
+/// ```
+/// use storymeter_core::{Row, ScoreTable};
+/// let row = |system: &str| Row { id: "7".into(), system: Some(system.into()), ..Row::default() };
+/// let table = ScoreTable::new(vec![row("rain"), row("tale")]);
+/// let index = table.index()?;
+/// assert_eq!(index.find(Some("tale"), "7"), Some(1));
+/// assert_eq!(index.find(None, "7"), None, "two systems have it");
+/// # Ok::<(), storymeter_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RowIndex<'a> {
+    exact: HashMap<(Option<&'a str>, &'a str), usize>,
+    /// `None` for an id of several systems.
+    by_id: HashMap<&'a str, Option<usize>>,
+}
+
+impl<'a> RowIndex<'a> {
+    fn new(table: &'a ScoreTable) -> Result<Self> {
+        let mut exact = HashMap::with_capacity(table.rows.len());
+        let mut by_id = HashMap::with_capacity(table.rows.len());
+        for (at, row) in table.rows.iter().enumerate() {
+            if let Some(first) = exact.insert((row.system.as_deref(), row.id.as_str()), at) {
+                return Err(duplicate(table, first, at));
+            }
+            by_id.entry(row.id.as_str()).and_modify(|known| *known = None).or_insert(Some(at));
+        }
+        Ok(Self { exact, by_id })
+    }
+
+    /// The row of a story.
+    ///
+    /// If either side does not say which system wrote the story, the id alone decides, as long as
+    /// only one story has it.
+    pub fn find(&self, system: Option<&str>, id: &str) -> Option<usize> {
+        match system {
+            Some(_) => {
+                self.exact.get(&(system, id)).or_else(|| self.exact.get(&(None, id))).copied()
+            }
+            None => self.by_id.get(id).copied().flatten(),
+        }
+    }
+}
+
+/// The error for two rows with the same system and id.
+fn duplicate(table: &ScoreTable, first: usize, second: usize) -> Error {
+    let (earlier, later) = (table.place(first), table.place(second));
+    let place = match earlier.line {
+        Some(line) if earlier.file == later.file => format!("on line {line}"),
+        Some(_) => format!("in {earlier}"),
+        None => format!("by row {}", first + 1),
+    };
+    let row = &table.rows[second];
+    let system = row
+        .system
+        .as_deref()
+        .map_or(String::new(), |system| format!(" of system {}", excerpt(system, LONGEST_NAME)));
+    let id = excerpt(&row.id, LONGEST_NAME);
+    Error::invalid(
+        later.in_field("id"),
+        format!("duplicate id {id}{system}: it was first used {place}"),
+    )
+}
+
+/// The most characters of a name in a message.
+const LONGEST_NAME: usize = 80;
 
 /// The key that a name means: the key itself, or the only one with this family member.
 pub(crate) fn find_key<'a>(
@@ -273,6 +394,44 @@ mod tests {
         let table = ScoreTable::new(vec![rated, Row { id: "b".into(), ..Row::default() }]);
         assert_eq!(table.values(0), [Ok(3.5), Err(Absence::NotRated)]);
         assert_eq!((table.columns()[0].counts.present, table.columns()[0].counts.absent), (1, 1));
+    }
+
+    #[test]
+    fn an_id_may_be_there_once_per_system() {
+        let row = |system: &str, line| Row {
+            id: "7".into(),
+            system: Some(system.into()),
+            line: Some(line),
+            ..Row::default()
+        };
+        let table = |rows| ScoreTable::new(rows).read_from(Path::new("scores.csv"));
+        let two = table(vec![row("rain", 2), row("tale", 3)]);
+        assert_eq!(two.index().unwrap().find(Some("rain"), "7"), Some(0));
+        assert_eq!(two.index().unwrap().find(Some("snow"), "7"), None);
+        let twice = table(vec![row("rain", 2), row("tale", 3), row("rain", 4)]);
+        assert_eq!(
+            twice.index().unwrap_err().to_string(),
+            "scores.csv:4: field \"id\": duplicate id \"7\" of system \"rain\": it was first used \
+             on line 2"
+        );
+    }
+
+    #[test]
+    fn stories_of_two_systems_never_match_one_story() {
+        let row = |system: Option<&str>, line| Row {
+            id: "7".into(),
+            system: system.map(str::to_owned),
+            line: Some(line),
+            ..Row::default()
+        };
+        let nameless = ScoreTable::new(vec![row(None, 1)]).read_from(Path::new("human.jsonl"));
+        let one = ScoreTable::new(vec![row(Some("rain"), 2)]).read_from(Path::new("a.csv"));
+        assert_eq!(nameless.matches(&one).unwrap(), [Some(0)]);
+        let rows = vec![row(Some("rain"), 2), row(Some("tale"), 3)];
+        let two = ScoreTable::new(rows).read_from(Path::new("a.csv"));
+        assert_eq!(two.matches(&one).unwrap(), [Some(0)]);
+        let message = nameless.matches(&two).unwrap_err().to_string();
+        assert!(message.starts_with("a.csv:3: field \"id\": the stories \"7\" of"), "{message}");
     }
 
     #[test]

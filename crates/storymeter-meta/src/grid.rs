@@ -39,11 +39,11 @@ impl Grid {
     /// Arranges a table. Where no row has a system, every story is an item of its own.
     ///
     /// # Errors
-    /// Where an id is there twice, where a system has two stories for one item, where only some
+    /// Where a system has an id twice, where a system has two stories for one item, where only some
     /// rows have a system, or where there are too many systems, columns or cells, or too large
     /// numbers.
     pub fn from_table(table: &ScoreTable) -> Result<Self> {
-        table.positions()?;
+        table.index()?;
         check_numbers(table)?;
         let (systems, items, cells) = arrange(table)?;
         check_size(table, systems.len(), items.len())?;
@@ -258,13 +258,13 @@ fn arrange(table: &ScoreTable) -> Result<(Vec<String>, Vec<String>, Vec<usize>)>
 
 /// Distinct names in order of appearance.
 #[derive(Default)]
-struct Names {
-    names: Vec<String>,
+pub(crate) struct Names {
+    pub names: Vec<String>,
     positions: HashMap<String, usize>,
 }
 
 impl Names {
-    fn position(&mut self, name: &str) -> usize {
+    pub fn position(&mut self, name: &str) -> usize {
         if let Some(&position) = self.positions.get(name) {
             return position;
         }

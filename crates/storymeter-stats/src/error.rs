@@ -62,6 +62,10 @@ pub enum StatsError {
         /// The allowed range, in words.
         allowed: &'static str,
     },
+    /// Another bootstrap interval than the percentile interval was asked for where only that one
+    /// is defined.
+    #[error("the difference of two independent samples has a percentile interval only")]
+    PercentileOnly,
     /// A value is NaN or infinite, and the statistic has no way to leave it out.
     #[error("{what}: value {index} is {value}; remove or impute it first")]
     NotFinite {

@@ -11,7 +11,8 @@
 //!   [`williams_matrix`] compares many metrics, and [`fisher_difference`] compares independent
 //!   samples.
 //! - Is one system better than another? [`paired_bootstrap`], [`approximate_randomisation`] and
-//!   [`compare_scores`].
+//!   [`compare_scores`] on shared items, [`compare_independent_scores`] on different ones, and
+//!   [`PowerTarget`] for the number of stories that it takes.
 //! - Many tests: [`holm`], [`benjamini_hochberg`], [`benjamini_yekutieli`], and [`Correction`] for
 //!   matrices with absent cells.
 //! - [`agreement`] of raters and [`ranking`] of candidates.
@@ -42,6 +43,7 @@ mod dependent;
 pub mod distribution;
 mod error;
 mod fisher;
+mod independent;
 mod interval;
 mod matrix;
 mod multiple;
@@ -53,6 +55,7 @@ mod permutation;
 mod rank;
 pub mod ranking;
 pub mod resample;
+mod sample_size;
 mod special;
 mod summation;
 mod systems;
@@ -73,6 +76,7 @@ pub use dependent::{
 };
 pub use error::{Result, StatsError, Undefined};
 pub use fisher::{FisherTest, fisher_difference, fisher_interval};
+pub use independent::{IndependentComparison, compare_independent_scores};
 pub use interval::{Interval, bca_interval, percentile_interval};
 pub use matrix::{CompleteRows, Matrix};
 pub use multiple::{Correction, benjamini_hochberg, benjamini_yekutieli, holm};
@@ -82,7 +86,8 @@ pub use permutation::{
     CorrelationLevel, Design, Exchange, permutation_test, permutation_test_of_columns,
 };
 pub use rank::mid_ranks;
-pub use summation::mean;
+pub use sample_size::PowerTarget;
+pub use summation::{mean, standard_deviation};
 pub use systems::{
     PairedBootstrap, RandomisationTest, approximate_randomisation, paired_bootstrap,
 };

@@ -8,7 +8,7 @@ use crate::bootstrap::BootstrapOptions;
 use crate::correlation::{Coefficient, complete_columns};
 use crate::dependent::{DependentTest, SharedCorrelations};
 use crate::error::{Result, StatsError};
-use crate::summation::mean;
+use crate::summation::{mean, pairwise};
 use crate::systems::{PairedBootstrap, RandomisationTest, exchange_test, paired_bootstrap};
 
 /// Comparison of two columns of scores of the same items.
@@ -56,14 +56,12 @@ pub fn compare_scores(
     let kept = complete_columns(&[first, second])?;
     StatsError::check_count("a comparison of scores", "shared items", 1, kept.n)?;
     let (a, b) = (&kept.columns[0], &kept.columns[1]);
-    let at = |values: &[f64], drawn: &[usize]| {
-        mean(&drawn.iter().map(|&i| values[i]).collect::<Vec<f64>>())
-    };
+    let items = kept.n as f64;
+    let at = |values: &[f64], drawn: &[usize]| pairwise(kept.n, &|k| values[drawn[k]]) / items;
     let bootstrap = paired_bootstrap(kept.n, |drawn| (at(a, drawn), at(b, drawn)), options)?;
     let exchanged_means = |exchanged: &[bool]| {
         let pick = |own: &[f64], other: &[f64]| {
-            let value = |i: usize| if exchanged[i] { other[i] } else { own[i] };
-            mean(&(0..kept.n).map(value).collect::<Vec<f64>>())
+            pairwise(kept.n, &|i| if exchanged[i] { other[i] } else { own[i] }) / items
         };
         (pick(a, b), pick(b, a))
     };

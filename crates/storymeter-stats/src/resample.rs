@@ -23,14 +23,18 @@ pub fn stream(seed: u64, resample: u64) -> ChaCha8Rng {
 
 /// Fills `indices` with draws with replacement from `0..indices.len()`.
 pub fn draw_with_replacement(rng: &mut ChaCha8Rng, indices: &mut [usize]) {
-    let n = indices.len() as u64;
+    draw_from(rng, indices.len(), indices);
+}
+
+/// Fills `indices` with draws with replacement from `0..n`.
+pub(crate) fn draw_from(rng: &mut ChaCha8Rng, n: usize, indices: &mut [usize]) {
     for index in indices {
-        *index = below(rng, n) as usize;
+        *index = below(rng, n as u64) as usize;
     }
 }
 
 /// Uniform in `0..n`, without bias: Lemire's multiplication, drawing again in the uneven remainder.
-fn below(rng: &mut ChaCha8Rng, n: u64) -> u64 {
+pub(crate) fn below(rng: &mut ChaCha8Rng, n: u64) -> u64 {
     let uneven = n.wrapping_neg() % n;
     loop {
         let product = u128::from(rng.next_u64()) * u128::from(n);

@@ -18,6 +18,22 @@ pub fn mean(values: &[f64]) -> f64 {
     pairwise(values.len(), &|i| values[i]) / values.len() as f64
 }
 
+/// Computes the standard deviation of a sample, with n - 1 in the denominator; NaN for fewer than
+/// two values.
+///
+/// ```
+/// assert_eq!(storymeter_stats::standard_deviation(&[1.0, 2.0, 6.0]), 7f64.sqrt());
+/// assert!(storymeter_stats::standard_deviation(&[1.0]).is_nan());
+/// ```
+pub fn standard_deviation(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return f64::NAN;
+    }
+    let centre = mean(values);
+    let squares = pairwise(values.len(), &|i| (values[i] - centre).powi(2));
+    (squares / (values.len() - 1) as f64).sqrt()
+}
+
 fn span(from: usize, n: usize, term: &impl Fn(usize) -> f64) -> f64 {
     if n < 8 {
         return (from..from + n).map(term).sum();

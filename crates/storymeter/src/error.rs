@@ -23,6 +23,9 @@ pub enum Error {
     /// Numbers on which a statistic cannot be computed.
     #[error(transparent)]
     Statistics(#[from] StatsError),
+    /// A comparison or a meta-evaluation that cannot be made.
+    #[error(transparent)]
+    Evaluation(#[from] storymeter_meta::Error),
     /// The numbers have no correlation, for example because all of them are equal.
     #[error("the {coefficient} correlation is not defined: {reason}")]
     Undefined {

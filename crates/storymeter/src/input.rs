@@ -7,9 +7,9 @@ use std::thread;
 use rayon::prelude::*;
 use storymeter_core::file::Temporary;
 use storymeter_core::read::{
-    Format, RawRecord, RawRecords, ReadOptions, Record, Skipped, put_aside,
+    Format, Intake, Parsed, RawRecord, RawRecords, ReadOptions, Record, put_aside,
 };
-use storymeter_core::{Place, Story};
+use storymeter_core::{Place, Progress, Story};
 
 use crate::{Error, Result};
 
@@ -22,15 +22,20 @@ const BATCH: usize = 1024;
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("stories.jsonl");
 /// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
-/// use storymeter::core::read::{ReadOptions, Skipped};
+/// use storymeter::core::Progress;
+/// use storymeter::core::read::ReadOptions;
 /// use storymeter::input::Inputs;
 /// let inputs = Inputs::new(vec![path], ReadOptions::default());
-/// let stories = inputs.stories(&mut Skipped::default(), |_| ())?;
+/// let mut intake = inputs.intake();
+/// let stories = inputs.stories(&mut intake, &Progress::unwatched())?;
 /// assert_eq!(stories[0].text, "A door opened.");
+/// assert_eq!(intake.summary().to_string(), "read 1 story from 1 file (jsonl)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Inputs {
     files: Vec<PathBuf>,
+    /// Stories that are given as texts, instead of files.
+    texts: Vec<String>,
     options: ReadOptions,
     copies: Copies,
 }
@@ -38,7 +43,22 @@ pub struct Inputs {
 impl Inputs {
     /// Inputs that can be read once, and several times where all of them are files.
     pub fn new(files: Vec<PathBuf>, options: ReadOptions) -> Self {
-        Self { files, options, copies: Copies::default() }
+        Self { files, texts: Vec::new(), options, copies: Copies::default() }
+    }
+
+    /// Texts that are one story each, instead of files.
+    ///
+    /// ```
+    /// use storymeter::core::Progress;
+    /// use storymeter::core::read::ReadOptions;
+    /// use storymeter::input::Inputs;
+    /// let inputs = Inputs::texts(vec!["A door opened.".to_owned()], ReadOptions::default());
+    /// let mut intake = inputs.intake();
+    /// assert_eq!(inputs.stories(&mut intake, &Progress::unwatched())?[0].id, "0");
+    /// # Ok::<(), storymeter::Error>(())
+    /// ```
+    pub fn texts(texts: Vec<String>, options: ReadOptions) -> Self {
+        Self { texts, ..Self::new(Vec::new(), options) }
     }
 
     /// The same inputs, which can be read several times: what is not a file or a folder, such as
@@ -48,11 +68,12 @@ impl Inputs {
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("stories.jsonl");
     /// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
+    /// use storymeter::core::Progress;
     /// use storymeter::core::read::ReadOptions;
     /// use storymeter::input::Inputs;
     /// let inputs = Inputs::new(vec![path], ReadOptions::default()).repeatable()?;
-    /// assert_eq!(inputs.batches()?.count(), 1);
-    /// assert_eq!(inputs.batches()?.count(), 1);
+    /// assert_eq!(inputs.batches(&Progress::unwatched())?.count(), 1);
+    /// assert_eq!(inputs.batches(&Progress::unwatched())?.count(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -70,24 +91,25 @@ impl Inputs {
         copy.map_or(input, |(_, copy)| copy)
     }
 
-    /// All stories at once, for work that must hold them. `watch` is told how many there are so
-    /// far.
+    /// What takes the records of these inputs, once they are parsed: it skips bad ones, checks ids
+    /// and knows what was read.
+    pub fn intake(&self) -> Intake {
+        Intake::new(&self.options)
+    }
+
+    /// All stories at once, for work that must hold them. They pass an [`Intake`], which knows
+    /// afterwards what was read. The stage of `progress` that is under way hears of each.
     ///
     /// # Errors
     /// Where the input cannot be read, or a record is bad and bad records are not skipped.
-    pub fn stories(
-        self,
-        skipped: &mut Skipped,
-        mut watch: impl FnMut(usize),
-    ) -> Result<Vec<Story>> {
-        let skip_bad = self.skips_bad();
+    pub fn stories(self, intake: &mut Intake, progress: &Progress) -> Result<Vec<Story>> {
         let mut stories = Vec::new();
-        for batch in self.batches()? {
-            let parsed: Vec<_> = batch?.into_par_iter().map(|raw| raw.parse()).collect();
-            for record in parsed {
-                stories.extend(skipped.admit(record, skip_bad)?.map(|record| record.story));
-            }
-            watch(stories.len());
+        for batch in self.batches(progress)? {
+            let batch = batch?;
+            let size = batch.len() as u64;
+            let records = parse(batch, intake)?;
+            progress.advance(size);
+            stories.extend(records.into_iter().map(|record| record.story));
         }
         Ok(stories)
     }
@@ -98,12 +120,17 @@ impl Inputs {
     }
 
     /// Cuts the input into records on a thread of its own, a few batches ahead of whoever takes
-    /// them. Parsing is left to the taker, who has more threads.
+    /// them. Parsing is left to the taker, who has more threads. The stage of `progress` that is
+    /// under way hears how many records are expected; how many are done is the taker's to say.
     ///
     /// # Errors
     /// Where a file cannot be opened.
-    pub fn batches(&self) -> Result<Batches> {
-        Batches::open(&self.files, &self.options)
+    pub fn batches(&self, progress: &Progress) -> Result<Batches> {
+        if self.texts.is_empty() {
+            return Batches::open(&self.files, &self.options, progress);
+        }
+        let records = RawRecords::from_texts(self.texts.clone(), &self.options);
+        Batches::start(records, Path::new("text"), progress)
     }
 }
 
@@ -134,14 +161,20 @@ impl Copies {
 pub struct Batches(Receiver<storymeter_core::Result<Vec<RawRecord>>>);
 
 impl Batches {
-    fn open(files: &[PathBuf], options: &ReadOptions) -> Result<Self> {
-        let mut records = RawRecords::open(files, options)?;
+    fn open(files: &[PathBuf], options: &ReadOptions, progress: &Progress) -> Result<Self> {
         let first = files.first().cloned().unwrap_or_default();
+        Self::start(RawRecords::open(files, options)?, &first, progress)
+    }
+
+    /// Reads on a thread of its own. An error about that thread names `first`.
+    fn start(mut records: RawRecords, first: &Path, progress: &Progress) -> Result<Self> {
+        let progress = progress.clone();
         let (sender, receiver) = sync_channel(2);
         let reader = thread::Builder::new().spawn(move || {
             loop {
                 let batch: storymeter_core::Result<Vec<RawRecord>> =
                     records.by_ref().take(BATCH).collect();
+                records.expected().iter().for_each(|&expected| progress.expect(expected));
                 let last = !matches!(&batch, Ok(batch) if batch.len() == BATCH);
                 let empty = matches!(&batch, Ok(batch) if batch.is_empty());
                 // Nobody listens any more when the taker met an error.
@@ -168,7 +201,8 @@ impl Iterator for Batches {
 pub struct ReferenceFiles {
     /// The files. Several give each story several references.
     pub files: Vec<PathBuf>,
-    /// Their format, where it cannot be told from name and content.
+    /// Their format, where it cannot be told from name and content. Plain text is a list of
+    /// references: blocks if it has blank lines, and lines otherwise.
     pub format: Option<Format>,
 }
 
@@ -179,7 +213,7 @@ impl ReferenceFiles {
     }
 
     fn options(&self) -> ReadOptions {
-        ReadOptions { format: self.format, ..ReadOptions::default() }
+        ReadOptions { format: self.format, text_is_list: true, ..ReadOptions::default() }
     }
 }
 
@@ -199,7 +233,9 @@ impl References {
     pub(crate) fn open(references: &ReferenceFiles, copies: &Copies) -> Result<Self> {
         let options = ReadOptions { copies: copies.names(), ..references.options() };
         let open = |file: &PathBuf| {
-            Ok((file.clone(), Batches::open(std::slice::from_ref(file), &options)?))
+            let file_alone = std::slice::from_ref(file);
+            let unseen = Progress::unwatched();
+            Ok((file.clone(), Batches::open(file_alone, &options, &unseen)?))
         };
         let files: Vec<_> = references.files.iter().map(open).collect::<Result<_>>()?;
         Ok(Self { left: vec![0; files.len()], files, stories: 0 })
@@ -243,13 +279,35 @@ impl References {
     }
 }
 
-/// Parses the records of a batch and gives them their references. Bad records are counted or are
-/// the error.
-pub(crate) fn parse(
+/// Parses the records of a batch on all threads, and takes them in order. Bad records are counted
+/// or are the error.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("stories.jsonl");
+/// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
+/// use storymeter::core::Progress;
+/// use storymeter::core::read::ReadOptions;
+/// use storymeter::input::{Inputs, parse};
+/// let inputs = Inputs::new(vec![path], ReadOptions::default());
+/// let mut intake = inputs.intake();
+/// for batch in inputs.batches(&Progress::unwatched())? {
+///     assert_eq!(parse(batch?, &mut intake)?.len(), 1);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Where a record is bad and bad records are not skipped.
+pub fn parse(batch: Vec<RawRecord>, intake: &mut Intake) -> Result<Vec<Record>> {
+    parse_with(batch, Given(Vec::new()), intake)
+}
+
+/// The same, and gives the records their references.
+pub(crate) fn parse_with(
     batch: Vec<RawRecord>,
     given: Given,
-    skipped: &mut Skipped,
-    skip_bad: bool,
+    intake: &mut Intake,
 ) -> Result<Vec<Record>> {
     let text = |raw: RawRecord| Ok(raw.parse()?.story.text);
     let mut references = Vec::with_capacity(given.0.len());
@@ -260,11 +318,11 @@ pub(crate) fn parse(
         let texts = parsed.into_iter().collect::<storymeter_core::Result<Vec<String>>>()?;
         references.push(texts.into_iter());
     }
-    let parsed: Vec<_> = batch.into_par_iter().map(RawRecord::parse).collect();
+    let parsed: Vec<Parsed> = batch.into_par_iter().map(RawRecord::into_parsed).collect();
     let mut records = Vec::with_capacity(parsed.len());
     for record in parsed {
         let own: Vec<String> = references.iter_mut().filter_map(Iterator::next).collect();
-        if let Some(mut record) = skipped.admit(record, skip_bad)? {
+        if let Some(mut record) = intake.admit(record)? {
             record.story.references.extend(own);
             records.push(record);
         }

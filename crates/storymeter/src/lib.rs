@@ -17,7 +17,8 @@
 //!   files with [`ScoreTable::write`] and [`read`].
 //! - [`metric`]: one metric on plain strings. [`catalogue`]: all metrics by name; a metric from
 //!   outside the workspace joins with [`Scorer::register`].
-//! - [`correlate`]: how strongly scores agree with ratings. [`meta`]: the whole meta-evaluation.
+//! - [`compare`]: which system is better by its scores. [`correlate`]: how strongly scores agree
+//!   with ratings. [`meta`]: the whole meta-evaluation.
 //! - [`ledger`]: scores of systems with intervals, and one system against another.
 //! - [`input`]: stories from files, in bounded memory.
 //!
@@ -53,7 +54,7 @@ pub use storymeter_union as union;
 pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
 pub use correlate::{Agreement, Agreements, Numbers};
 pub use error::{Error, Result};
-pub use scorer::{LEARNED, Pass, ReadyScorer, Run, Scored, Scorer, Watch};
+pub use scorer::{LEARNED, ReadyScorer, Run, Scored, Scorer};
 
 /// For metrics that compare a story with nothing: a list of no references.
 pub const NO_REFERENCE: [&str; 0] = [];
@@ -136,4 +137,42 @@ pub fn catalogue() -> Catalogue {
 /// Where the file is not such a table.
 pub fn read(path: impl AsRef<Path>) -> Result<ScoreTable> {
     Ok(storymeter_core::read::scores(path.as_ref(), &catalogue())?)
+}
+
+/// Reads several score tables and joins them by system and id; see
+/// [`core::read::joined_scores`](storymeter_core::read::joined_scores).
+///
+/// # Errors
+/// Where a file is not a score table, or the files contradict each other.
+pub fn read_all(paths: &[impl AsRef<Path>]) -> Result<ScoreTable> {
+    Ok(storymeter_core::read::joined_scores(paths, &catalogue())?)
+}
+
+/// Compares the systems of a table by one of its metrics or criteria: who is better, and how sure
+/// that is.
+///
+/// The systems are ranked by their mean, and every two of them are tested, on the items that they
+/// share where they share enough of them. [`meta::systems`] explains the numbers and has options.
+///
+/// ```
+/// # use storymeter::Story;
+/// # let story = |system: &str, text: &str, item: usize| Story {
+/// #     system: Some(system.into()),
+/// #     item: Some(item.to_string()),
+/// #     ..Story::from(text)
+/// # };
+/// # let stories: Vec<Story> = (0..12)
+/// #     .flat_map(|i| [story("long", "Rain fell all night long.", i), story("short", "Rain.", i)])
+/// #     .collect();
+/// let scores = storymeter::Scorer::new().metrics(["text-length"]).run(stories)?;
+/// let found = storymeter::compare(&scores, "text-length")?;
+/// println!("{}", storymeter::meta::view::conclusion(&found));
+/// assert_eq!(found.systems[0].name, "long");
+/// # Ok::<(), storymeter::Error>(())
+/// ```
+///
+/// # Errors
+/// Where there is no such column, or only some stories have a system.
+pub fn compare(scores: &ScoreTable, key: &str) -> Result<meta::systems::SystemComparison> {
+    Ok(meta::systems::compare_systems(scores, key, &meta::systems::Options::default())?)
 }

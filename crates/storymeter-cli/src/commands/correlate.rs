@@ -1,28 +1,33 @@
 //! `storymeter correlate`: how scores agree with human judgments.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
 use storymeter::core::file;
+use storymeter::core::spreadsheet::TextCells;
 use storymeter::meta::correlate::{Judgments, Source, correlate};
-use storymeter::meta::view::text;
+use storymeter::meta::view::{Sheet, text};
 use storymeter::meta::{DrawOptions, DuelOptions};
 
 use super::meta::settings::CompareArgs;
 use crate::Outcome;
+use crate::format::{PrintFormat, emphasis};
 use crate::output::{Output, stdout_path};
 
 /// Arguments of `storymeter correlate`.
 #[derive(Debug, Args)]
 pub struct CorrelateArgs {
-    /// Human judgments: `ID ||| story ||| r1 .. r7` (their mean counts), or JSONL with `human`
+    /// Human judgments: `ID ||| story ||| r1 .. r7` (their mean counts), JSONL with `human`, or CSV
+    /// or TSV with columns `human/CRITERION`
     #[arg(long, value_name = "FILE")]
     human: PathBuf,
     /// Which criterion of `human` to use, where there are several
     #[arg(long, value_name = "C")]
     criterion: Option<String>,
-    /// Scores: one number per line, joined by order, or what `score` wrote, joined by id
+    /// Scores: one number per line, joined by order, or what `score` wrote or any CSV or TSV,
+    /// joined by system and id
     #[arg(
         long,
         value_name = "NAME=FILE[#METRIC]",
@@ -31,9 +36,15 @@ pub struct CorrelateArgs {
         value_parser = source
     )]
     scores: Vec<Source>,
-    /// Print one JSON object; `=tests` in it has the tests between scores
-    #[arg(long)]
+    /// Print one JSON object, as `--format json` does; `=tests` in it has the tests between scores
+    #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = PrintFormat::Table)]
+    format: PrintFormat,
+    /// Write to this file instead of standard output
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// The seed of bootstrap intervals and permutation tests
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -62,18 +73,27 @@ fn source(text: &str) -> Result<Source, String> {
 /// Correlates each score file with the human judgments and prints the result.
 pub fn run(args: &CorrelateArgs) -> anyhow::Result<Outcome> {
     let inputs = args.scores.iter().map(|source| source.file.as_path()).chain([&*args.human]);
-    file::distinct(&[stdout_path()], &inputs.collect::<Vec<_>>())?;
+    let output = args.output.as_deref().unwrap_or(stdout_path());
+    file::distinct(&[output], &inputs.collect::<Vec<_>>())?;
     let catalogue = storymeter::catalogue();
     let duels = DuelOptions { seed: args.seed, ..DuelOptions::default() };
     let settings = args.compare.settings(duels, DrawOptions::default());
     let judgments =
         Judgments::read(&args.human, args.criterion.as_deref(), &catalogue).context("--human")?;
     let found = correlate(&judgments, &args.scores, &catalogue, &settings).context("--scores")?;
-    if args.json {
-        Output::print_data(&format!("{}\n", serde_json::to_string_pretty(&found.to_json())?))?;
-    } else {
-        let sheets: Vec<String> = found.sheets().iter().map(text::sheet).collect();
-        Output::print(&sheets.join("\n"))?;
+    let format = if args.json { PrintFormat::Json } else { args.format };
+    let mut out = Output::open(args.output.as_deref(), format.reader())?;
+    match format {
+        PrintFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&found.to_json())?)?,
+        PrintFormat::Jsonl => writeln!(out, "{}", serde_json::to_string(&found.to_json())?)?,
+        PrintFormat::Csv => write!(out, "{}", text::csv(&found.flat_sheet(), TextCells::Marked))?,
+        PrintFormat::Table | PrintFormat::Markdown | PrintFormat::Latex => {
+            let sheets = found.sheets();
+            let sheets: Vec<&Sheet> = sheets.iter().collect();
+            let tables = format.tables(&sheets, emphasis(args.output.is_some()));
+            write!(out, "{}", tables.unwrap_or_default())?;
+        }
     }
+    out.finish()?;
     Ok(Outcome::Done)
 }

@@ -1,5 +1,6 @@
 //! The verbs of the command line, one file per verb.
 
+pub mod compare;
 pub mod completions;
 pub mod correlate;
 pub mod meta;
@@ -31,6 +32,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Model(args) => model::run(&args, &cli.common),
         Command::Perturb(args) => perturb::run(&args, &cli.common),
         Command::Completions(args) => completions::run(&args),
+        Command::Compare(args) => compare::run(&args, &cli.common),
         Command::Correlate(args) => correlate::run(&args),
         Command::Meta(args) => meta::run(&args),
         Command::Report(args) => report::run(&args, &cli.common),

@@ -11,15 +11,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use storymeter::core::read::Format;
+use storymeter::core::read::{Format, ReadOptions};
 use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
-use storymeter::core::{Header, Key, ScoreColumn, file};
+use storymeter::core::{Header, Key, Progress, ScoreColumn, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
-use storymeter::{
-    Depth, Device, LEARNED, Pass, Precision, ReadyScorer, Run, Scored, Scorer, Watch,
-};
+use storymeter::{Depth, Device, LEARNED, Precision, ReadyScorer, Run, Scored, Scorer};
 
 use crate::Outcome;
 use crate::args::{Common, count};
@@ -45,9 +43,12 @@ use unlike::Unlike;
 #[command(after_help = "\
 Examples:
   storymeter score stories.jsonl
-  storymeter score stories.jsonl --explain
+  storymeter score --explain --text 'The lamp went out. Nobody had touched it.'
+  storymeter score texts
+  storymeter score stories.csv --story-col Tale --system-col Writer
+  storymeter score stories.csv --wide
   storymeter score stories.jsonl --metric bleu,rouge:hanna -o scores.jsonl
-  storymeter score stories.txt --references references.txt --metric chrf,ter
+  storymeter score stories.jsonl --references references.txt --metric chrf,ter
   storymeter score stories.jsonl --metric perplexity --weights perplexity=model.gguf
   storymeter score stories.jsonl --metric bleu --against baseline
   storymeter score new.jsonl --metric union,bleu --fail-under union=0.5 --fail-under bleu=20")]
@@ -98,7 +99,7 @@ pub struct ScoreArgs {
     )]
     explain: Option<Sentences>,
     /// A file of references in any input format, with one reference per story, in the order of the
-    /// stories. The option may be given several times for several references per story
+    /// stories. Plain text has one per line, or, if it has blank lines, one per block. The option may be given several times for several references per story
     #[arg(long, value_name = "FILE")]
     references: Vec<PathBuf>,
     /// The format of the references, if it is not found from the name and the content
@@ -200,7 +201,8 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let scorer = scorer(args).build()?;
     refuse_unused_model(args, &scorer)?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
-    let inputs = args.input.allowing_empty_stories();
+    let options = ReadOptions { allow_empty: true, ..args.input.read.options() };
+    let inputs = args.input.inputs(options);
     let inputs = if scorer.reads_twice() { inputs.repeatable()? } else { inputs };
     let references =
         ReferenceFiles { files: args.references.clone(), format: args.references_format };
@@ -230,8 +232,8 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     };
     let mut unlike = Unlike::default();
     let mut legend_is_shown = false;
-    let mut bar = Bar::new(common);
-    let run = scorer.over(&inputs, &references, &mut bar, work, |done| {
+    let bar = progress::Shown::new(common);
+    let run = scorer.over(&inputs, &references, bar.progress(), work, |done| {
         unlike.add(&done.unlike);
         if let Some(out) = &mut shown_to {
             if !std::mem::replace(&mut legend_is_shown, true) {
@@ -241,13 +243,15 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
         }
         sink.as_mut().map_or(Ok(()), |sink| sink.write(&done.lines))
     })?;
+    args.input.report_read(common, &run.summary);
 
     let passed = Bound::all_hold(&bounds, &run, common);
     // Intervals and tests take time, so they are computed only if the table is printed. That comes
     // first, because it finds an unknown system, and then nothing may be written.
     let table = (format == OutputFormat::Table || to_file.is_some())
-        .then(|| table(args, &run))
+        .then(|| table(args, &run, bar.progress()))
         .transpose()?;
+    drop(bar);
     sink.as_mut().map_or(Ok(()), Sink::prepare)?;
     // What is printed comes before the file gets its name, so that a run that fails leaves no file.
     let printed = shown_to.map_or(Ok(()), Output::finish).and_then(|()| match &table {
@@ -384,18 +388,21 @@ fn format_lines(lines: &ScoreLines, scored: &Scored<'_>) -> anyhow::Result<Vec<u
 }
 
 /// The table, with its intervals and tests.
-fn table<'a>(args: &'a ScoreArgs, run: &'a Run) -> anyhow::Result<Table<'a>> {
+fn table<'a>(args: &'a ScoreArgs, run: &'a Run, progress: &Progress) -> anyhow::Result<Table<'a>> {
     let resampling =
         Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
     let (ledger, metrics) = (run.ledger(), run.metrics());
+    let systems = ledger.systems().len();
+    progress.begin("drawing intervals");
+    progress.expect(1 + systems as u64 * if args.against.is_some() { 2 } else { 1 });
     let comparisons = match &args.against {
-        Some(system) => ledger.against(system, metrics, &resampling)?,
+        Some(system) => ledger.against(system, metrics, &resampling, progress)?,
         None => Vec::new(),
     };
     Ok(Table {
         columns: metrics.columns(),
         all: ledger.all(metrics, &resampling),
-        systems: ledger.by_system(metrics, &resampling),
+        systems: ledger.by_system(metrics, &resampling, progress),
         comparisons,
         against: args.against.as_deref(),
         signatures: run.signatures(&resampling),
@@ -432,34 +439,4 @@ fn report_counts(common: &Common, run: &Run) {
         }
     }
     report_skipped(common, &run.skipped);
-}
-
-/// Shows one progress bar per pass over the stories.
-struct Bar<'a> {
-    common: &'a Common,
-    bar: Option<indicatif::ProgressBar>,
-}
-
-impl<'a> Bar<'a> {
-    fn new(common: &'a Common) -> Self {
-        Self { common, bar: None }
-    }
-}
-
-impl Watch for Bar<'_> {
-    fn begins(&mut self, pass: Pass) {
-        let what = match pass {
-            Pass::Survey => "reading the corpus",
-            Pass::Score => "scoring",
-        };
-        self.bar = Some(progress::bar(self.common, what, None));
-    }
-
-    fn advances(&mut self, stories: u64) {
-        self.bar.iter().for_each(|bar| bar.inc(stories));
-    }
-
-    fn ends(&mut self) {
-        self.bar.take().iter().for_each(indicatif::ProgressBar::finish_and_clear);
-    }
 }

@@ -2,6 +2,7 @@
 
 mod advice;
 mod bleurt;
+mod compare;
 mod correlate;
 mod help;
 mod hostile_text;
@@ -12,6 +13,7 @@ mod metrics;
 mod model;
 mod outputs;
 mod perturb;
+mod progress;
 mod report;
 mod sandbox;
 mod score;
@@ -19,4 +21,5 @@ mod score_files;
 mod streaming;
 mod tiny_model;
 mod train;
+mod tutorials;
 mod union;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 use super::ReadOptions;
-use super::source::{self, GZIP_MAGIC, PARQUET_MAGIC};
+use super::source::{self, PARQUET_MAGIC};
 use crate::file::Temporary;
 use crate::{Error, Place, Result};
 
@@ -87,7 +87,7 @@ pub(super) fn copy(
             Err(e) => return Err(Error::io(Place::file(path), e)),
         };
         if total == 0 {
-            has_lines = !bytes.starts_with(&GZIP_MAGIC) && !bytes.starts_with(PARQUET_MAGIC);
+            has_lines = source::packing(bytes).is_none() && !bytes.starts_with(PARQUET_MAGIC);
         }
         total += bytes.len() as u64;
         lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
@@ -120,7 +120,7 @@ mod tests {
         let input = io::Cursor::new(b"fine\n".to_vec()).chain(io::repeat(b'a'));
         let problem = copy(input, Path::new("pipe"), u64::MAX, 1000).err().unwrap().to_string();
         assert_eq!(problem, "pipe:2: the line has more than 1000 bytes");
-        let packed = io::Cursor::new(GZIP_MAGIC).chain(io::repeat(b'a').take(100_000));
+        let packed = io::Cursor::new([0x1f, 0x8b]).chain(io::repeat(b'a').take(100_000));
         let kept = copy(packed, Path::new("pipe"), u64::MAX, 1000).unwrap();
         assert_eq!(fs::metadata(kept.path()).unwrap().len(), 100_002);
     }

@@ -186,7 +186,7 @@ impl Common {
 
 /// An id or a name: a string, or a number, whose digits are kept as they stand in the file. As
 /// floats, `1` and `1.0` would be the same, and so would two ids of 20 digits.
-struct Label(String);
+pub(super) struct Label(pub String);
 
 impl<'de> Deserialize<'de> for Label {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -264,7 +264,7 @@ impl Once {
 }
 
 /// `{criterion: number | [numbers]}`, or a list of `{criterion: number}` with one per rater.
-struct Judgments(Ratings);
+pub(super) struct Judgments(pub Ratings);
 
 impl<'de> Deserialize<'de> for Judgments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

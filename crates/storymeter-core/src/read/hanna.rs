@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use super::Format;
-use super::delimited::{self, cut_csv, fields, is_open_after, names_of};
+use super::delimited::{self, Dialect, cut_csv, fields, is_open_after, names_of};
 use super::lines::LineReader;
 use super::raw::Cut;
 use super::shown::{listed, quoted};
@@ -122,7 +122,7 @@ fn split_rows(mut unread: &str) -> impl Iterator<Item = &str> {
         let mut open = false;
         let mut begin = 0;
         for end in memchr::memchr_iter(b'\n', unread.as_bytes()) {
-            open = is_open_after(&unread.as_bytes()[begin..end], open);
+            open = is_open_after(&unread.as_bytes()[begin..end], open, Dialect::CSV.delimiter);
             begin = end + 1;
             if !open {
                 let row = &unread[..end];

@@ -28,7 +28,7 @@ pub(super) struct LineReader {
 /// A line that is this many times as long as the longest that is read is not skipped like others
 /// that are too long. It probably never ends, as in a device or in compressed data that were made
 /// to unpack to far more than their size.
-const ENDLESS: usize = 64;
+pub(super) const ENDLESS: usize = 64;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 

@@ -1,4 +1,4 @@
-//! Reads stories in any layout of [`Format`], gzipped or not, as a stream in input order.
+//! Reads stories in any layout of [`Format`], compressed or not, as a stream in input order.
 //!
 //! ```
 //! # let dir = tempfile::tempdir()?;
@@ -14,8 +14,8 @@
 //!
 //! Memory is bounded by the longest record, not by the size of the input. A program that wants to
 //! parse on several threads takes [`RawRecords`], which cuts the input into records on one thread
-//! at little cost, and calls [`RawRecord::parse`] on any thread. [`Skipped::admit`] then treats bad
-//! records in the same way as [`StoryReader`] does.
+//! at little cost, and calls [`RawRecord::into_parsed`] on any thread. An [`Intake`] then takes the
+//! records in order. It skips bad ones, checks the ids and counts, as [`StoryReader`] does.
 //!
 //! All text layouts are UTF-8, with or without a byte order mark. Lines end in `\n` or `\r\n`. A
 //! record may have at most [`ReadOptions::max_line`] bytes, which are 64 MiB by default. NUL
@@ -25,17 +25,22 @@
 
 mod aside;
 mod delimited;
+mod document;
 mod fields;
 mod format;
 mod hanna;
+mod header;
+mod intake;
 mod jsonl;
 mod lines;
+mod names;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod raw;
 mod scores;
 mod shown;
 mod source;
+mod summary;
 mod text;
 mod union;
 mod writing_prompts;
@@ -46,8 +51,14 @@ use std::path::{Path, PathBuf};
 pub use aside::put_aside;
 pub(crate) use fields::problem as described;
 pub use format::{Format, UnknownFormat};
-pub use raw::{RawRecord, RawRecords};
-pub use scores::{hanna_metric_name, hanna_scores, scores, scores_from};
+pub use intake::{DuplicateIds, Intake};
+pub use names::{Field, FieldNames, FieldUse};
+pub use raw::{Parsed, RawRecord, RawRecords};
+pub use scores::{
+    hanna_metric_name, hanna_scores, is_score_table, joined_scores, scores, scores_from,
+};
+pub(crate) use shown::listed;
+pub use summary::{OneText, Summary};
 
 use crate::{Place, Result, Story};
 
@@ -63,6 +74,15 @@ use crate::{Place, Result, Story};
 pub struct ReadOptions {
     /// The layout. `None` finds it from the name and the content of each file.
     pub format: Option<Format>,
+    /// The names of fields and columns, where they are not the usual ones.
+    pub fields: FieldNames,
+    /// Whether tables have one column per system, and each row one story per system.
+    pub wide: bool,
+    /// Whether plain text is a list of stories instead of one story: blocks if it has blank lines,
+    /// and lines otherwise. That is how files of references are read.
+    pub text_is_list: bool,
+    /// What happens to a story whose id another story of the same system has.
+    pub duplicates: DuplicateIds,
     /// Skip bad records and count them, instead of stopping at the first one.
     pub skip_bad: bool,
     /// Accept stories without any text, so that a system that wrote nothing is scored too.
@@ -86,6 +106,10 @@ impl Default for ReadOptions {
     fn default() -> Self {
         Self {
             format: None,
+            fields: FieldNames::default(),
+            wide: false,
+            text_is_list: false,
+            duplicates: DuplicateIds::Refuse,
             skip_bad: false,
             allow_empty: false,
             max_line: 64 << 20,
@@ -109,7 +133,9 @@ pub struct Record {
 
 /// Opens files, folders and standard input (`-`) as one stream of stories.
 ///
-/// A folder stands for the files in it whose names belong to a known format, sorted by name.
+/// A folder stands for the files in it whose names belong to a known format, sorted by name. A
+/// folder of such folders stands for their files, and the name of each folder is the system of the
+/// stories that name none.
 ///
 /// # Errors
 /// If a folder cannot be listed or has no file of stories. What is wrong with a file comes out of
@@ -118,15 +144,15 @@ pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<StoryReader> {
     Ok(StoryReader::new(RawRecords::open(inputs, options)?, options))
 }
 
-/// Reads stories from any stream, gzipped or not.
+/// Reads stories from any stream, compressed or not.
 ///
 /// Errors show the name, and the format is found from it. WritingPrompts cannot be read from a
 /// stream, so it is read from the files of that name.
 ///
 /// ```
 /// use storymeter_core::read::{ReadOptions, from_reader};
-/// let text = "A door opened.\n\nA cat came in.\n".as_bytes();
-/// assert_eq!(from_reader("stories.txt", text, &ReadOptions::default()).count(), 2);
+/// let table = "story\nA door opened.\nA cat came in.\n".as_bytes();
+/// assert_eq!(from_reader("stories.csv", table, &ReadOptions::default()).count(), 2);
 /// ```
 pub fn from_reader(
     name: impl AsRef<Path>,
@@ -139,24 +165,28 @@ pub fn from_reader(
 /// Stories in input order, made by [`open`] and [`from_reader`]. The first error is the last item.
 pub struct StoryReader {
     raw: RawRecords,
-    skip_bad: bool,
-    skipped: Skipped,
+    intake: Intake,
     end: End,
 }
 
 impl StoryReader {
     fn new(raw: RawRecords, options: &ReadOptions) -> Self {
-        Self { raw, skip_bad: options.skip_bad, skipped: Skipped::default(), end: End::default() }
+        Self { raw, intake: Intake::new(options), end: End::default() }
     }
 
     /// The bad records that were skipped so far.
     pub fn skipped(&self) -> &Skipped {
-        &self.skipped
+        self.intake.skipped()
+    }
+
+    /// What was read so far.
+    pub fn summary(&self) -> Summary {
+        self.intake.summary()
     }
 
     fn next_record(&mut self) -> Result<Option<Record>> {
         for raw in self.raw.by_ref() {
-            if let Some(record) = self.skipped.admit(raw?.parse(), self.skip_bad)? {
+            if let Some(record) = self.intake.admit(raw?.into_parsed())? {
                 return Ok(Some(record));
             }
         }

@@ -1,4 +1,5 @@
-//! Reads Parquet files: one row per story, with the fields of the JSONL layout as columns.
+//! Reads Parquet files: one row per story, with the fields of the JSONL layout as columns, under
+//! their usual names or those that the user gives.
 //!
 //! Other columns are not read. Lists, groups and maps become lists and objects of JSON, so
 //! `reference` may be a list and `human` a group of lists.
@@ -22,10 +23,11 @@ use parquet::schema::types::Type;
 use serde_json::{Map, Value};
 
 use self::strict::StrictFile;
+use super::aside;
+use super::names::{Field as StoryField, FieldNames};
 use super::raw::Body;
-use super::shown::{listed, shortened};
+use super::shown::shortened;
 use super::source::{PARQUET_MAGIC, Source};
-use super::{aside, jsonl};
 use crate::file::Temporary;
 use crate::{Error, Place, Result};
 
@@ -41,15 +43,17 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Opens a file and finds the columns.
-    pub fn open(source: Source, path: &Path) -> Result<Self> {
+    pub fn open(source: Source, path: &Path, names: &FieldNames) -> Result<Self> {
         let place = Place::file(path);
         if !source.start.starts_with(PARQUET_MAGIC) {
             let problem = "not valid Parquet: the file does not begin with \"PAR1\"";
             return Err(Error::invalid(place, problem));
         }
-        if source.unpacked {
-            let problem = "Parquet is not read from gzip, because it is compressed already; unpack \
-                           the file";
+        if let Some(packed) = source.packed {
+            let problem = format!(
+                "Parquet is not read from {packed}, because it is compressed already; unpack the \
+                 file"
+            );
             return Err(Error::invalid(place, problem));
         }
         let (file, copy) = match source.file.clone() {
@@ -60,7 +64,7 @@ impl Rows {
             }
         };
         let file = File::open(file).map_err(|e| Error::io(place.clone(), e))?;
-        let rows = guarded(|| rows_of(file, path)).unwrap_or_else(|| {
+        let rows = guarded(|| rows_of(file, path, names)).unwrap_or_else(|| {
             let problem = "not valid Parquet: its parts contradict each other";
             Err(Error::invalid(place, problem))
         })?;
@@ -86,21 +90,25 @@ impl Rows {
 }
 
 /// The rows of a file, with the columns that are read.
-fn rows_of(file: File, path: &Path) -> Result<RowIter<'static>> {
+fn rows_of(file: File, path: &Path, names: &FieldNames) -> Result<RowIter<'static>> {
     let broken = |e: ParquetError| {
         Error::invalid(Place::file(path), format!("not valid Parquet: {}", message(&e)))
     };
     let reader = StrictFile::new(file).map_err(broken)?;
     let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
-    let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
-    if !names.contains(&"story") {
-        let problem = format!("there is no column \"story\"; the columns are: {}", listed(&names));
-        return Err(Error::invalid(Place::file(path), problem));
+    let columns = schema.get_fields();
+    for field in StoryField::ALL {
+        let needed = field == StoryField::Story || names.given(field).is_some();
+        let has =
+            |column: &Arc<Type>| names.find(column.name()).is_some_and(|it| it.field == field);
+        if needed && !columns.iter().any(has) {
+            let found = columns.iter().map(|column| column.name().to_owned()).collect();
+            return Err(names.missing(field, "column", Place::file(path), found));
+        }
     }
-    let wanted: Vec<_> = schema
-        .get_fields()
+    let wanted: Vec<_> = columns
         .iter()
-        .filter(|field| jsonl::is_field(field.name()))
+        .filter(|column| names.find(column.name()).is_some())
         .map(Arc::clone)
         .collect();
     let mut seen = HashSet::new();

@@ -2,15 +2,20 @@
 //! may parse them.
 
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use super::delimited::Header;
+use super::delimited::Dialect;
+use super::document::Document;
+use super::header::{self, Header};
 use super::lines::{Line, LineReader, is_blank};
-use super::source::Source;
+use super::names::{FieldNames, UsedNames};
+use super::source::{ByteCount, Found, Source, is_stdin};
 use super::{
-    End, Format, ReadOptions, Record, delimited, hanna, jsonl, source, text, union, writing_prompts,
+    End, Format, ReadOptions, Record, delimited, format, hanna, jsonl, source, text, union,
+    writing_prompts,
 };
 use crate::{Error, Place, Result, Story};
 
@@ -30,28 +35,64 @@ use crate::{Error, Place, Result, Story};
 #[derive(Debug)]
 pub struct RawRecord {
     number: u64,
+    /// The number of the row, which differs from that of the record in a wide table.
+    row: u64,
+    /// Which of several stories of the row it is.
+    part: usize,
     line: u64,
     file: Arc<Origin>,
     body: Body,
 }
 
+/// A record that was parsed, for [`Intake`](super::Intake).
+#[derive(Debug)]
+pub struct Parsed {
+    pub(super) record: Result<Record>,
+    pub(super) file: Arc<Origin>,
+    pub(super) used: UsedNames,
+    /// Whether the id is the number of the record.
+    pub(super) is_numbered: bool,
+}
+
 /// What all records of a file have in common.
 #[derive(Debug)]
-struct Origin {
-    path: PathBuf,
+pub(super) struct Origin {
+    pub path: PathBuf,
+    pub format: Format,
     layout: Layout,
-    allow_empty: bool,
+    options: Arc<ReadOptions>,
+    /// The system of stories that name none.
+    system: Option<String>,
+    /// The number of the first row.
+    first_row: u64,
+}
+
+impl Origin {
+    /// The delimiter, if it is not the usual one of the format.
+    pub fn unusual_delimiter(&self) -> Option<char> {
+        let Layout::Delimited(header) = &self.layout else { return None };
+        let delimiter = header.dialect().delimiter;
+        (delimiter != Dialect::from(self.format).delimiter).then(|| char::from(delimiter))
+    }
 }
 
 /// How to parse a record.
 #[derive(Debug)]
 enum Layout {
     Jsonl,
+    /// Records of a JSON document.
+    Json,
     Delimited(Header),
+    /// The whole file is a story. It has the name of the file, which standard input has not.
+    Whole {
+        name: Option<String>,
+    },
     Verbatim,
     RocBlocks,
     Union,
-    WritingPrompts { max_words: usize },
+    WritingPrompts {
+        max_words: usize,
+    },
     Hanna(hanna::Columns),
 }
 
@@ -89,34 +130,90 @@ impl RawRecord {
     /// # Errors
     /// If the record is bad. The error names the file, the line and, where it can, the field.
     pub fn parse(self) -> Result<Record> {
+        self.into_parsed().record
+    }
+
+    /// Parses the record for an [`Intake`](super::Intake), which needs to know more about it.
+    pub fn into_parsed(self) -> Parsed {
+        let file = Arc::clone(&self.file);
+        match self.read() {
+            Ok((record, used, is_numbered)) => {
+                Parsed { record: Ok(record), file, used, is_numbered }
+            }
+            Err(e) => {
+                Parsed { record: Err(e), file, used: UsedNames::default(), is_numbered: false }
+            }
+        }
+    }
+
+    fn read(self) -> Result<(Record, UsedNames, bool)> {
         let place = self.place();
-        let mut story = match self.body {
-            Body::Bytes(bytes) => self.file.layout.parse(bytes, &place)?,
+        let Self { number, row, part, file, body, .. } = self;
+        let names = &file.options.fields;
+        let read = match body {
+            Body::Bytes(bytes) => file.layout.parse(bytes, (row, part), &place, names),
             #[cfg(feature = "parquet")]
-            Body::Row(row) => jsonl::parse_value(row, &place)?,
-            Body::Broken(problem) => return Err(Error::invalid(place, problem)),
+            Body::Row(row) => jsonl::parse_value(row, &place, names),
+            Body::Broken(problem) => Err(Error::invalid(place.clone(), problem)),
         };
-        if story.text.trim().is_empty() && !self.file.allow_empty {
+        // A document may have a single line, so its errors count the records.
+        let in_document = matches!(file.layout, Layout::Json);
+        let (mut story, used) = read.map_err(|e| match e {
+            Error::Invalid { place, problem } if in_document => {
+                let record = row - file.first_row + 1;
+                Error::invalid(place, format!("record {record}: {problem}"))
+            }
+            e => e,
+        })?;
+        if story.text.trim().is_empty() && !file.options.allow_empty {
             return Err(Error::invalid(place.in_field("story"), "the story is empty"));
         }
-        if story.id.is_empty() {
-            story.id = self.number.to_string();
+        let is_numbered = story.id.is_empty();
+        if is_numbered {
+            story.id = number.to_string();
         }
-        Ok(Record { story, number: self.number, place })
+        if story.system.is_none() {
+            story.system.clone_from(&file.system);
+        }
+        Ok((Record { story, number, place }, used, is_numbered))
     }
 }
 
 impl Layout {
-    fn parse(&self, bytes: Vec<u8>, place: &Place) -> Result<Story> {
+    fn parse(
+        &self,
+        bytes: Vec<u8>,
+        (row, part): (u64, usize),
+        place: &Place,
+        names: &FieldNames,
+    ) -> Result<(Story, UsedNames)> {
         let text = |bytes| utf8(bytes, place);
+        let story = match self {
+            Self::Jsonl => return jsonl::parse(&text(bytes)?, place, names),
+            Self::Json => return jsonl::parse_element(&text(bytes)?, place, names),
+            Self::Delimited(header) => {
+                return Ok((header.parse(&text(bytes)?, part, row, place)?, header.used));
+            }
+            Self::Whole { name } => Story {
+                id: name.clone().unwrap_or_default(),
+                item: name.clone(),
+                text: text(bytes)?,
+                ..Story::default()
+            },
+            Self::Verbatim => Story { text: text(bytes)?, ..Story::default() },
+            Self::RocBlocks => text::roc_story(&text(bytes)?, place)?,
+            Self::Union => union::parse(&text(bytes)?, place)?,
+            Self::WritingPrompts { max_words } => writing_prompts::parse(bytes, *max_words, place)?,
+            Self::Hanna(columns) => columns.parse(&text(bytes)?, place)?,
+        };
+        Ok((story, UsedNames::default()))
+    }
+
+    /// The number of stories that a record has.
+    fn stories_per_row(&self) -> usize {
         match self {
-            Self::Jsonl => jsonl::parse(&text(bytes)?, place),
-            Self::Delimited(header) => header.parse(&text(bytes)?, place),
-            Self::Verbatim => Ok(Story { text: text(bytes)?, ..Story::default() }),
-            Self::RocBlocks => text::roc_story(&text(bytes)?, place),
-            Self::Union => union::parse(&text(bytes)?, place),
-            Self::WritingPrompts { max_words } => writing_prompts::parse(bytes, *max_words, place),
-            Self::Hanna(columns) => columns.parse(&text(bytes)?, place),
+            Self::Delimited(header) => header.stories_per_row(),
+            _ => 1,
         }
     }
 }
@@ -146,19 +243,27 @@ pub(super) fn utf8(bytes: Vec<u8>, place: &Place) -> Result<String> {
 /// decide whether bad records are skipped.
 pub struct RawRecords {
     inputs: VecDeque<Input>,
-    options: ReadOptions,
+    options: Arc<ReadOptions>,
     current: Option<OpenFile>,
     number: u64,
+    /// The number of the next row.
+    row: u64,
+    /// The stories of the current row that were not given yet.
+    pending: VecDeque<RawRecord>,
     /// The first input that was named, for the error about an input without stories.
     named: PathBuf,
     end: End,
+    /// The bytes that were read so far, and all that there are, if that is known.
+    bytes: (ByteCount, Option<u64>),
 }
 
 /// An input that is not open yet.
 enum Input {
-    File(PathBuf),
+    File(Found),
     /// A stream and its name.
     Stream(PathBuf, Box<dyn Read + Send>),
+    /// A story and its name.
+    Text(PathBuf, String),
 }
 
 struct OpenFile {
@@ -169,6 +274,7 @@ struct OpenFile {
 /// The open file that records are cut from.
 enum Feed {
     Lines(LineReader, Cutter),
+    Document(Document),
     #[cfg(feature = "parquet")]
     Rows(super::parquet::Rows),
 }
@@ -180,6 +286,7 @@ impl Feed {
             Self::Lines(lines, cutter) => Ok(cutter
                 .next(lines)?
                 .map(|Cut { line, body }| (line, body.map_or_else(Body::Broken, Body::Bytes)))),
+            Self::Document(document) => document.next(),
             #[cfg(feature = "parquet")]
             Self::Rows(rows) => Ok(rows.next()),
         }
@@ -193,8 +300,16 @@ enum Cutter {
     Line {
         blank: bool,
     },
-    Csv,
-    Paragraph,
+    /// Fields in quotation marks may span lines.
+    Quoted {
+        delimiter: u8,
+    },
+    /// The whole file is one record. An empty file is an empty story if it has a name.
+    Whole {
+        named: bool,
+        done: bool,
+    },
+    Block,
     RocBlock,
     Pair(LineReader),
     Hanna(hanna::Grouper),
@@ -206,8 +321,23 @@ impl RawRecords {
     /// # Errors
     /// Those of [`open`](super::open).
     pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self> {
-        let files = source::expand(inputs, options.format)?.into_iter().map(Input::File);
-        Ok(Self::new(inputs.first().cloned().unwrap_or_default(), files.collect(), options))
+        let files = source::expand(inputs, options.format)?;
+        let size = source::size_of(&files, &options.copies);
+        let files = files.into_iter().map(Input::File).collect();
+        let records = Self::new(inputs.first().cloned().unwrap_or_default(), files, options);
+        Ok(Self { bytes: (records.bytes.0, size), ..records })
+    }
+
+    /// How many records the whole input has: known at its end, and estimated before that from the
+    /// share of the bytes that were read. `None` as long as there is nothing to go by.
+    pub fn expected(&self) -> Option<u64> {
+        let cut = self.number - self.options.record_offset;
+        if self.end.is_reached() {
+            return Some(cut);
+        }
+        let (read, all) = (self.bytes.0.load(Ordering::Relaxed), self.bytes.1?);
+        // Compressed bytes are counted as such, on both sides.
+        (read > 0).then(|| (cut as f64 * (all as f64 / read as f64).max(1.0)) as u64)
     }
 
     /// Takes any stream and its name, as [`from_reader`](super::from_reader) does.
@@ -221,42 +351,80 @@ impl RawRecords {
         Self::new(name.to_owned(), VecDeque::from([stream]), options)
     }
 
+    /// Takes texts that are one story each. Errors count them: `text 1`.
+    ///
+    /// ```
+    /// use storymeter_core::read::{RawRecords, ReadOptions};
+    /// let texts = vec!["A door opened.".to_owned(), "A cat came in.".to_owned()];
+    /// let records = RawRecords::from_texts(texts, &ReadOptions::default());
+    /// let ids: Vec<String> = records.map(|raw| raw.unwrap().parse().unwrap().story.id).collect();
+    /// assert_eq!(ids, ["0", "1"]);
+    /// ```
+    pub fn from_texts(texts: Vec<String>, options: &ReadOptions) -> Self {
+        let named = |number: usize| PathBuf::from(format!("text {}", number + 1));
+        let texts = texts.into_iter().enumerate();
+        let inputs = texts.map(|(number, text)| Input::Text(named(number), text)).collect();
+        Self::new(named(0), inputs, options)
+    }
+
     fn new(named: PathBuf, inputs: VecDeque<Input>, options: &ReadOptions) -> Self {
-        let number = options.record_offset;
-        let end = End::default();
-        Self { inputs, options: options.clone(), current: None, number, named, end }
+        Self {
+            inputs,
+            options: Arc::new(options.clone()),
+            current: None,
+            number: options.record_offset,
+            row: options.record_offset,
+            pending: VecDeque::new(),
+            named,
+            end: End::default(),
+            bytes: (ByteCount::default(), None),
+        }
     }
 
     fn next_record(&mut self) -> Result<Option<RawRecord>> {
+        if let Some(record) = self.pending.pop_front() {
+            return Ok(Some(record));
+        }
         loop {
             if self.current.is_none() {
                 let Some(input) = self.inputs.pop_front() else { break };
-                self.current = open_input(input, &self.options)?;
+                self.current = open_input(input, &self.options, self.row, &self.bytes.0)?;
             }
             let Some(file) = &mut self.current else { continue };
-            match file.feed.next()? {
-                Some((line, body)) => {
-                    let number = self.number;
-                    self.number = number.checked_add(1).ok_or_else(|| {
-                        let place = Place::file(&file.origin.path).at_line(line);
-                        let most = u64::MAX - 1;
-                        Error::invalid(
-                            place,
-                            format!(
-                                "the number of this record would be {number}, and the largest is \
-                             {most}; number the records from a smaller one"
-                            ),
-                        )
-                    })?;
-                    return Ok(Some(RawRecord {
-                        number,
-                        line,
-                        file: Arc::clone(&file.origin),
-                        body,
-                    }));
-                }
-                None => self.current = None,
+            let Some((line, body)) = file.feed.next()? else {
+                self.current = None;
+                continue;
+            };
+            let origin = Arc::clone(&file.origin);
+            let row = self.row;
+            self.row = row.saturating_add(1);
+            let parts = match &body {
+                Body::Bytes(_) => origin.layout.stories_per_row(),
+                _ => 1,
+            };
+            for part in 1..parts {
+                let body = match &body {
+                    Body::Bytes(bytes) => Body::Bytes(bytes.clone()),
+                    _ => continue,
+                };
+                // The numbers of these come after that of the first part.
+                let number = self.number.saturating_add(part as u64);
+                let file = Arc::clone(&origin);
+                self.pending.push_back(RawRecord { number, row, part, line, file, body });
             }
+            let number = self.number;
+            self.number = number.checked_add(parts as u64).ok_or_else(|| {
+                let place = Place::file(&origin.path).at_line(line);
+                let most = u64::MAX - 1;
+                Error::invalid(
+                    place,
+                    format!(
+                        "the number of this record would be {number}, and the largest is {most}; \
+                         number the records from a smaller one"
+                    ),
+                )
+            })?;
+            return Ok(Some(RawRecord { number, row, part: 0, line, file: origin, body }));
         }
         if self.number == self.options.record_offset {
             return Err(Error::invalid(Place::file(&self.named), "the input has no story"));
@@ -277,20 +445,59 @@ impl Iterator for RawRecords {
     }
 }
 
-fn open_input(input: Input, options: &ReadOptions) -> Result<Option<OpenFile>> {
-    let (path, source) = match input {
-        Input::File(path) => (path.clone(), Source::open(&path, &options.copies)?),
-        Input::Stream(name, stream) => (name.clone(), Source::from_reader(&name, stream)?),
+fn open_input(
+    input: Input,
+    options: &Arc<ReadOptions>,
+    first_row: u64,
+    count: &ByteCount,
+) -> Result<Option<OpenFile>> {
+    let (found, source) = match input {
+        Input::File(found) => {
+            let source = Source::open_counted(&found.path, &options.copies, count)?;
+            (found, source)
+        }
+        Input::Stream(name, stream) => {
+            let source = Source::from_reader(&name, stream)?;
+            (Found::file(name), source)
+        }
+        Input::Text(path, text) => {
+            let stream = Box::new(Cursor::new(text.into_bytes()));
+            let lines = LineReader::new(stream, &path, options.max_line);
+            let feed = Feed::Lines(lines, Cutter::Whole { named: false, done: false });
+            let (layout, format) = (Layout::Whole { name: None }, Format::Text);
+            let options = Arc::clone(options);
+            let origin = Origin { path, format, layout, options, system: None, first_row };
+            return Ok(Some(OpenFile { origin: Arc::new(origin), feed }));
+        }
     };
-    let format = options.format.or_else(|| Format::detect(&path, &source.start));
+    let Found { path, system, only_text } = found;
+    let format = options
+        .format
+        .or_else(|| Format::detect_named(&path, &source.start, &options.fields, options.wide));
+    let format = match format {
+        Some(Format::Text) if options.text_is_list && options.format.is_none() => {
+            Some(format::list_of(&source.start))
+        }
+        format => format,
+    };
     if format != Some(Format::Parquet) {
         source.check_text(&path)?;
     }
     let Some(format) = format else {
         return Err(Error::FormatNotRecognised { place: Place::file(path) });
     };
-    let Some((path, layout, feed)) = feed(source, path, format, options)? else { return Ok(None) };
-    let origin = Arc::new(Origin { path, layout, allow_empty: options.allow_empty });
+    if options.wide && !matches!(format, Format::Csv | Format::Tsv) {
+        let problem = format!(
+            "one column per system is read from CSV and TSV, but the format of this is {format}"
+        );
+        return Err(Error::invalid(Place::file(path), problem));
+    }
+    let Some((path, layout, feed)) = feed(source, path, format, options, count)? else {
+        return Ok(None);
+    };
+    let system = system.filter(|_| !only_text || format == Format::Text);
+    let options = Arc::clone(options);
+    let origin = Arc::new(Origin { path, format, layout, options, system, first_row });
     Ok(Some(OpenFile { origin, feed }))
 }
 
@@ -300,42 +507,53 @@ fn feed(
     source: Source,
     path: PathBuf,
     format: Format,
-    options: &ReadOptions,
+    options: &Arc<ReadOptions>,
+    count: &ByteCount,
 ) -> Result<Option<(PathBuf, Layout, Feed)>> {
     let lines =
         |source: Source, path: &Path| LineReader::new(source.into_stream(), path, options.max_line);
     let one_line = Cutter::Line { blank: false };
     let (layout, feed) = match format {
         Format::Jsonl => (Layout::Jsonl, Feed::Lines(lines(source, &path), one_line)),
+        Format::Json => {
+            (Layout::Json, Feed::Document(Document::new(source.into_stream(), &path, options)))
+        }
         Format::UnionAnnotations => (Layout::Union, Feed::Lines(lines(source, &path), one_line)),
+        Format::Text => {
+            let name = (!is_stdin(&path)).then(|| format::stem(&path));
+            let cutter = Cutter::Whole { named: name.is_some(), done: false };
+            (Layout::Whole { name }, Feed::Lines(lines(source, &path), cutter))
+        }
         Format::Lines => {
             (Layout::Verbatim, Feed::Lines(lines(source, &path), Cutter::Line { blank: true }))
         }
-        Format::Paragraphs => {
-            (Layout::Verbatim, Feed::Lines(lines(source, &path), Cutter::Paragraph))
-        }
+        Format::Blocks => (Layout::Verbatim, Feed::Lines(lines(source, &path), Cutter::Block)),
         Format::RocBlocks => {
             (Layout::RocBlocks, Feed::Lines(lines(source, &path), Cutter::RocBlock))
         }
-        Format::Tsv | Format::Csv | Format::HannaAnnotations => {
+        Format::HannaAnnotations => {
             let mut lines = lines(source, &path);
-            let Some((header, place)) = first_record(&mut lines, format, &path)? else {
+            let Some((header, place)) = first_record(&mut lines, Dialect::CSV, &path)? else {
                 return Ok(None);
             };
-            if format == Format::HannaAnnotations {
-                let columns = hanna::Columns::new(&header, &place)?;
-                let cutter = Cutter::Hanna(hanna::Grouper::new(columns.clone()));
-                (Layout::Hanna(columns), Feed::Lines(lines, cutter))
-            } else {
-                let header = Header::new(&header, format, &place)?;
-                let cutter = if format == Format::Csv { Cutter::Csv } else { one_line };
-                (Layout::Delimited(header), Feed::Lines(lines, cutter))
-            }
+            let columns = hanna::Columns::new(&header, &place)?;
+            let cutter = Cutter::Hanna(hanna::Grouper::new(columns.clone()));
+            (Layout::Hanna(columns), Feed::Lines(lines, cutter))
+        }
+        Format::Tsv | Format::Csv => {
+            let first = format::first_line(&source.start);
+            let dialect = header::dialect(first, format, &options.fields, options.wide);
+            let mut lines = lines(source, &path);
+            let Some((header, place)) = first_record(&mut lines, dialect, &path)? else {
+                return Ok(None);
+            };
+            let header = Header::new(&header, dialect, &options.fields, options.wide, &place)?;
+            (Layout::Delimited(header), Feed::Lines(lines, Cutter::of(dialect)))
         }
         Format::WritingPrompts => {
             let (prompts, stories) = writing_prompts::pair_of(&path)?;
             let open = |path: &Path| -> Result<LineReader> {
-                let source = Source::open(path, &[])?;
+                let source = Source::open_counted(path, &[], count)?;
                 source.check_text(path)?;
                 Ok(lines(source, path))
             };
@@ -344,7 +562,10 @@ fn feed(
             return Ok(Some((stories, layout, feed)));
         }
         #[cfg(feature = "parquet")]
-        Format::Parquet => (Layout::Jsonl, Feed::Rows(super::parquet::Rows::open(source, &path)?)),
+        Format::Parquet => {
+            let rows = super::parquet::Rows::open(source, &path, &options.fields)?;
+            (Layout::Jsonl, Feed::Rows(rows))
+        }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => {
             let problem = "this program was built without the feature `parquet`, so it cannot read \
@@ -358,11 +579,10 @@ fn feed(
 /// The header of a file and its place; `None` for an empty file.
 fn first_record(
     lines: &mut LineReader,
-    format: Format,
+    dialect: Dialect,
     path: &Path,
 ) -> Result<Option<(String, Place)>> {
-    let cut =
-        if format == Format::Tsv { one_line(lines, false)? } else { delimited::cut_csv(lines)? };
+    let cut = Cutter::of(dialect).next(lines)?;
     let Some(Cut { line, body }) = cut else { return Ok(None) };
     let place = Place::file(path).at_line(line);
     match body {
@@ -372,11 +592,26 @@ fn first_record(
 }
 
 impl Cutter {
+    /// How a table is cut.
+    fn of(dialect: Dialect) -> Self {
+        if dialect.quoted {
+            Self::Quoted { delimiter: dialect.delimiter }
+        } else {
+            Self::Line { blank: false }
+        }
+    }
+
     fn next(&mut self, lines: &mut LineReader) -> Result<Option<Cut>> {
         match self {
             Self::Line { blank } => one_line(lines, *blank),
-            Self::Csv => delimited::cut_csv(lines),
-            Self::Paragraph => text::cut_paragraph(lines),
+            Self::Quoted { delimiter } => delimited::cut_quoted(lines, *delimiter),
+            Self::Whole { done: true, .. } => Ok(None),
+            Self::Whole { named, done } => {
+                *done = true;
+                let empty = || Cut { line: 1, body: Ok(Vec::new()) };
+                Ok(text::cut_whole(lines)?.or_else(|| named.then(empty)))
+            }
+            Self::Block => text::cut_block(lines),
             Self::RocBlock => text::cut_roc_block(lines),
             Self::Pair(prompts) => writing_prompts::cut_pair(prompts, lines),
             Self::Hanna(grouper) => grouper.next(lines),

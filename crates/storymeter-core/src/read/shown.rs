@@ -29,7 +29,7 @@ pub(super) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
 }
 
 /// The first names of a list, and how many more there are.
-pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
     let mut list: Vec<Cow<'_, str>> =
         names.iter().take(NAMES).map(|name| cut(name.as_ref())).collect();
     if names.len() > NAMES {

@@ -1,31 +1,61 @@
-//! Reads plain text: paragraphs, and the blocks of five lines in UNION's ROCStories files.
+//! Reads plain text: whole files, blocks between blank lines, and the blocks of five lines in
+//! UNION's ROCStories files.
 
 use super::lines::{Line, LineReader, is_blank};
 use super::raw::Cut;
 use crate::{Error, Place, Result, Story};
 
+/// The whole text, without blank lines at its beginning and its end; `None` if there is nothing
+/// else.
+pub(super) fn cut_whole(lines: &mut LineReader) -> Result<Option<Cut>> {
+    let mut text = Vec::new();
+    let mut begin = None;
+    let mut broken = None;
+    while let Some(line) = lines.next()? {
+        match line {
+            Line::Text(line) => {
+                if begin.is_none() && is_blank(&line) {
+                    continue;
+                }
+                begin.get_or_insert(lines.number());
+                if text.len() + line.len() >= lines.max() {
+                    let max = lines.max();
+                    broken.get_or_insert(format!("the text has more than {max} bytes"));
+                }
+                if broken.is_none() {
+                    text.extend_from_slice(&line);
+                    text.push(b'\n');
+                }
+            }
+            Line::Broken(problem) => {
+                begin.get_or_insert(lines.number());
+                broken.get_or_insert(problem);
+            }
+        }
+    }
+    text.truncate(text.trim_ascii_end().len());
+    Ok(begin.map(|line| Cut { line, body: broken.map_or(Ok(text), Err) }))
+}
+
 /// The next lines up to a blank one, joined by line breaks.
 ///
-/// A bad paragraph is read to its end, so that its remaining lines do not pass for a story.
-pub(super) fn cut_paragraph(lines: &mut LineReader) -> Result<Option<Cut>> {
-    let mut paragraph = Vec::new();
+/// A bad block is read to its end, so that its remaining lines do not pass for a story.
+pub(super) fn cut_block(lines: &mut LineReader) -> Result<Option<Cut>> {
+    let mut block = Vec::new();
     let mut begin = None;
     let mut broken = None;
     loop {
         match lines.next()? {
             Some(Line::Text(line)) if !is_blank(&line) => {
                 begin.get_or_insert(lines.number());
-                if paragraph.len() + line.len() >= lines.max() {
-                    broken.get_or_insert(format!(
-                        "the paragraph has more than {} bytes",
-                        lines.max()
-                    ));
+                if block.len() + line.len() >= lines.max() {
+                    broken.get_or_insert(format!("the block has more than {} bytes", lines.max()));
                 }
                 if broken.is_none() {
-                    if !paragraph.is_empty() {
-                        paragraph.push(b'\n');
+                    if !block.is_empty() {
+                        block.push(b'\n');
                     }
-                    paragraph.extend_from_slice(&line);
+                    block.extend_from_slice(&line);
                 }
             }
             Some(Line::Broken(problem)) => {
@@ -36,7 +66,7 @@ pub(super) fn cut_paragraph(lines: &mut LineReader) -> Result<Option<Cut>> {
                 None if end.is_none() => return Ok(None),
                 None => {}
                 Some(line) => {
-                    return Ok(Some(Cut { line, body: broken.map_or(Ok(paragraph), Err) }));
+                    return Ok(Some(Cut { line, body: broken.map_or(Ok(block), Err) }));
                 }
             },
         }

@@ -5,11 +5,13 @@
 //! 4.2). Here a story ends at the last end of a sentence within them. The token `<newline>` becomes
 //! a line break.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::Format;
 use super::lines::{Line, LineReader};
 use super::raw::{Cut, utf8};
+use super::source::Found;
 use crate::{Error, Place, Result, Story};
 
 /// The file of prompts and the file of stories, found from either. Their names differ in `source`
@@ -42,16 +44,16 @@ fn renamed(path: &Path, from: &str, to: &str) -> Option<PathBuf> {
 
 /// Leaves out each file of stories whose file of prompts is listed too, so that a pair is read
 /// once.
-pub(super) fn one_of_each_pair(files: Vec<PathBuf>, format: Option<Format>) -> Vec<PathBuf> {
-    let is_pair = |path: &Path| {
-        format.unwrap_or_else(|| Format::detect(path, b"").unwrap_or(Format::Lines))
-            == Format::WritingPrompts
+pub(super) fn one_of_each_pair(files: Vec<Found>, format: Option<Format>) -> Vec<Found> {
+    let is_pair =
+        |path: &Path| format.or_else(|| Format::detect(path, b"")) == Some(Format::WritingPrompts);
+    let paths: HashSet<PathBuf> =
+        files.iter().map(|file| &file.path).filter(|path| is_pair(path)).cloned().collect();
+    let is_second = |path: &Path| {
+        paths.contains(path)
+            && renamed(path, "target", "source").is_some_and(|prompts| paths.contains(&prompts))
     };
-    let is_second = |path: &PathBuf| {
-        is_pair(path)
-            && renamed(path, "target", "source").is_some_and(|prompts| files.contains(&prompts))
-    };
-    files.iter().filter(|path| !is_second(path)).cloned().collect()
+    files.into_iter().filter(|file| !is_second(&file.path)).collect()
 }
 
 /// The next prompt and story, as two lines.

@@ -93,13 +93,9 @@ fn no_field_is_given_twice() {
         twice(r#"{"id": null, "id": 1, "story": "y"}"#),
         "a.jsonl:1: field \"id\": wrong JSON at column 17: the field is given twice"
     );
-    let other = "this is another name of the field";
     assert_eq!(
-        twice(r#"{"model": "M", "system": "S", "story": "y"}"#),
-        format!(
-            "a.jsonl:1: field \"model\": wrong JSON at column 43: {other} \"system\", which is \
-             given too; keep one of them"
-        )
+        twice(r#"{"text": "x", "text": "y"}"#),
+        "a.jsonl:1: field \"text\": wrong JSON at column 26: the field is given twice"
     );
     assert_eq!(
         twice(r#"{"story": "x", "human": {"fun": 1, "fun": 5}}"#),
@@ -107,7 +103,7 @@ fn no_field_is_given_twice() {
     );
     assert_eq!(
         twice(r#"{"story": "x", "ratings": [{"fun": 1}, {"fun": 1, "fun": 5}]}"#),
-        "a.jsonl:1: field \"ratings\": wrong JSON at column 55: the criterion \"fun\" is given twice"
+        "a.jsonl:1: field \"ratings\": wrong JSON at column 61: the criterion \"fun\" is given twice"
     );
     // What is not read may be given as often as anyone likes.
     assert_eq!(crate::folder::stories("a.jsonl", r#"{"story": "x", "a": 1, "a": 2}"#).len(), 1);
@@ -117,13 +113,11 @@ fn no_field_is_given_twice() {
 fn no_column_is_given_twice() {
     assert_eq!(
         error("a.csv", "id,story,Story\n1,x,y\n"),
-        "a.csv:1: field \"Story\": columns 2 (\"story\") and 3 are names of the same thing; keep one \
-         of them"
+        "a.csv:1: field \"Story\": columns 2 and 3 have the same name; keep one of them"
     );
     assert_eq!(
-        error("a.tsv", "story_id\tid\tstory\n1\t2\ty\n"),
-        "a.tsv:1: field \"id\": columns 1 (\"story_id\") and 2 are names of the same thing; keep one \
-         of them"
+        error("a.tsv", "text\tid\ttext\n1\t2\ty\n"),
+        "a.tsv:1: field \"text\": columns 1 and 3 have the same name; keep one of them"
     );
     // The content of a file without an extension still gives its format away.
     assert!(error("a", "id,story,story\n1,x,y\n").starts_with("a:1: field \"story\": columns 2"));
@@ -180,9 +174,9 @@ fn an_empty_story_is_an_error() {
 #[test]
 fn a_missing_column_names_what_is_there() {
     assert_eq!(
-        error("a.csv", "id,text\n1,x\n"),
-        "a.csv:1: there is neither a column \"story\" nor columns \"sentence1\" to \"sentence5\"; \
-         the columns are: id, text"
+        error("a.csv", "id,tale\n1,x\n"),
+        "a.csv:1: there is no column \"story\" (or \"text\", \"output\", \"completion\", \
+         \"generation\", \"generated\", \"generated_text\", \"response\"); the columns are: id, tale"
     );
     let hanna = ReadOptions { format: Some(Format::HannaAnnotations), ..ReadOptions::default() };
     assert_eq!(
@@ -219,11 +213,13 @@ fn wrong_json_names_the_field_it_stands_in() {
         "a.jsonl:1: field \"story\": wrong JSON at column 11: invalid type: integer `3`, \
          expected a string"
     );
-    assert_eq!(wrong("{\"id\": 3}"), "a.jsonl:1: field \"story\": the field is missing");
     assert_eq!(
-        wrong("{\"story\": null}"),
-        "a.jsonl:1: field \"story\": wrong JSON at column 14: invalid type: null, expected a string"
+        wrong("{\"id\": 3, \"mood\\u001b\": 1}"),
+        "a.jsonl:1: there is no field \"story\" (or \"text\", \"output\", \"completion\", \
+         \"generation\", \"generated\", \"generated_text\", \"response\"); the fields are: id, \
+         mood\\u{1b}"
     );
+    assert_eq!(wrong("{\"story\": null}"), "a.jsonl:1: field \"story\": the story is null");
     assert_eq!(
         wrong("{\"story\": \"x\"} {}"),
         "a.jsonl:1: wrong JSON at column 16: trailing characters"
@@ -233,7 +229,7 @@ fn wrong_json_names_the_field_it_stands_in() {
         "a.jsonl:1: field \"story\": wrong JSON at column 12: EOF while parsing a string"
     );
     assert_eq!(
-        wrong("[{\"story\": \"x\"}]"),
+        wrong("{\"story\": \"x\"}\n[{\"story\": \"x\"}]").replace(":2:", ":1:"),
         "a.jsonl:1: invalid type: sequence, expected an object with the field `story`"
     );
     assert_eq!(
@@ -324,7 +320,8 @@ fn a_line_that_is_too_long_is_an_error_and_can_be_skipped() {
     let (stories, skipped) =
         folder.read(&["a.jsonl"], &ReadOptions { skip_bad: true, ..options.clone() }).unwrap();
     assert_eq!((stories.len(), skipped.count), (2, 1));
-    // The remaining lines of a paragraph that is too long are not a story of their own.
+    // The remaining lines of a block that is too long are not a story of their own.
+    let options = ReadOptions { format: Some(Format::Blocks), ..options };
     let folder = Folder::with("a.txt", "fine\n\nthis is too long\nto be one\nstory.\n\nfine too\n");
     let (stories, skipped) =
         folder.read(&["a.txt"], &ReadOptions { skip_bad: true, ..options }).unwrap();
@@ -336,11 +333,17 @@ fn a_folder_or_file_without_stories_is_an_error() {
     let folder = Folder::with("README.md", "# Nothing");
     let message = folder.read(&[""], &ReadOptions::default()).unwrap_err().to_string();
     assert!(message.contains("the folder has no file of stories"), "{message}");
-    for (name, content) in
-        [("a.jsonl", ""), ("a.jsonl", "\n\n"), ("a.csv", "story\n"), ("a.csv", ""), ("a.txt", "")]
-    {
+    for (name, content) in [
+        ("a.jsonl", ""),
+        ("a.jsonl", "\n\n"),
+        ("a.csv", "story\n"),
+        ("a.csv", ""),
+        ("a.json", "[]"),
+    ] {
         assert_eq!(error(name, content), format!("{name}: the input has no story"));
     }
+    // A file of text is a story, even if it is empty.
+    assert_eq!(error("a.txt", " \n"), "a.txt:1: field \"story\": the story is empty");
     assert!(error("a.png", b"\x89PNG\r\n").contains("the format cannot be recognised"));
     let missing =
         Folder::new().read(&["no.jsonl"], &ReadOptions::default()).unwrap_err().to_string();

@@ -131,10 +131,17 @@ fn the_columns_may_stand_in_any_order() {
 }
 
 #[test]
-fn plain_text_is_paragraphs_or_lines() {
-    let read = stories("a.txt", "A door\r\nopened.\r\n\r\n \r\nA cat came.\r\n");
+fn plain_text_is_one_story_unless_blocks_or_lines_are_asked_for() {
+    let content = "\r\nA door\r\nopened.\r\n\r\n \r\nA cat came.\r\n";
+    for name in ["key.txt", "key.md", "key"] {
+        let read = stories(name, content);
+        assert_eq!(texts(&read), ["A door\nopened.\n\n \nA cat came."]);
+        assert_eq!((read[0].id.as_str(), read[0].item.as_deref()), ("key", Some("key")));
+    }
+    let read = stories_as(Format::Blocks, "a.txt", content);
     assert_eq!(texts(&read), ["A door\nopened.", "A cat came."]);
-    let read = stories("a.txt", "A door opened.\nA cat came.\n");
+    assert_eq!((read[1].id.as_str(), read[1].item.as_deref()), ("1", None));
+    let read = stories_as(Format::Lines, "a.txt", "A door opened.\nA cat came.\n");
     assert_eq!(texts(&read), ["A door opened.", "A cat came."]);
 }
 
@@ -205,7 +212,8 @@ fn anything_may_be_gzipped_in_one_member_or_more() {
     for name in ["a.csv.gz", "a.csv", "stories"] {
         assert_eq!(texts(&stories(name, &two)), ["A door opened.", "A cat\ncame."]);
     }
-    assert_eq!(texts(&stories("a.txt.gz", gzip("One.\n\nTwo.\n"))), ["One.", "Two."]);
+    let read = stories("key.txt.gz", gzip("One.\n\nTwo.\n"));
+    assert_eq!((read[0].id.as_str(), read[0].text.as_str()), ("key", "One.\n\nTwo."));
 }
 
 #[test]

@@ -2,11 +2,17 @@
 
 mod bad_input;
 mod csv_peer;
+mod documents;
 mod folder;
 mod hostile;
+mod ids;
 mod layouts;
+mod names;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
 mod round_trip;
 mod score_files;
 mod several_files;
+mod texts;
+#[cfg(feature = "zstd")]
+mod zstandard;

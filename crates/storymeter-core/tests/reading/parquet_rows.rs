@@ -8,7 +8,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use storymeter_core::read::{Format, ReadOptions, from_reader};
+use storymeter_core::read::{FieldNames, Format, ReadOptions, from_reader};
 
 use crate::folder::Folder;
 
@@ -97,13 +97,25 @@ fn a_row_is_a_story() {
 #[test]
 fn a_file_without_stories_names_its_columns() {
     let folder = Folder::new();
-    write(&folder, "a.parquet", "text", Compression::UNCOMPRESSED);
+    write(&folder, "a.parquet", "tale", Compression::UNCOMPRESSED);
     let message = folder.read(&["a.parquet"], &ReadOptions::default()).unwrap_err().to_string();
     assert_eq!(
         folder.shown(&message),
-        "a.parquet: there is no column \"story\"; the columns are: story_id, model, text, score, \
-         reference, human"
+        "a.parquet: there is no column \"story\" (or \"text\", \"output\", \"completion\", \
+         \"generation\", \"generated\", \"generated_text\", \"response\"); the columns are: \
+         story_id, model, tale, score, reference, human"
     );
+    let named = |story: &str| ReadOptions {
+        fields: FieldNames { story: Some(story.to_owned()), ..FieldNames::default() },
+        ..ReadOptions::default()
+    };
+    let (stories, _) = folder.read(&["a.parquet"], &named("tale")).unwrap();
+    assert_eq!(stories[0].text, "A door opened.");
+    let message = folder.read(&["a.parquet"], &named("tales")).unwrap_err().to_string();
+    assert!(message.contains("no column \"tales\"; did you mean \"tale\"?"), "{message}");
+    // A usual name needs no option.
+    write(&folder, "b.parquet", "text", Compression::UNCOMPRESSED);
+    assert_eq!(folder.read(&["b.parquet"], &ReadOptions::default()).unwrap().0, stories);
 }
 
 #[test]

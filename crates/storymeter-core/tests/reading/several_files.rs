@@ -6,7 +6,7 @@ use crate::folder::{Folder, gzip};
 
 fn three_files() -> Folder {
     let folder = Folder::with("b.jsonl", "{\"story\": \"2\"}\n{\"story\": \"3\"}\n");
-    folder.add("a.txt", "0\n1\n");
+    folder.add("a.tsv", "story\n0\n1\n");
     folder.add("c.csv.gz", gzip("story\n4\n5\n"));
     folder.add(".hidden.txt", "never\n");
     folder.add("notes.md", "never\n");

@@ -12,6 +12,9 @@ use crate::union::parse_numbers;
 /// The largest file that is read.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// As much of a file as its layout is found from.
+const START: usize = 1 << 16;
+
 /// What a file of scores holds.
 pub(super) enum Scores {
     /// One number per line; NaN where the file says so.
@@ -80,7 +83,7 @@ impl Pipe {
 
 /// The first line that is not blank, where the content is text.
 fn first_line(bytes: &[u8]) -> Option<&str> {
-    let start = &bytes[..bytes.len().min(1 << 16)];
+    let start = &bytes[..bytes.len().min(START)];
     let text = match std::str::from_utf8(start) {
         Ok(text) => text,
         // A character may be cut at the end of the start.
@@ -97,7 +100,7 @@ fn has_ending(file: &Path, endings: &[&str]) -> bool {
 /// Whether the content is a score table rather than stories.
 fn is_table(file: &Path, bytes: &[u8]) -> bool {
     has_ending(file, &[".jsonl", ".jsonl.gz"])
-        || first_line(bytes).is_some_and(|line| line.starts_with('{') || line.starts_with("Model,"))
+        || read::is_score_table(&bytes[..bytes.len().min(START)])
 }
 
 /// Reads scores: numbers where the first line is one, otherwise a score table.

@@ -24,11 +24,9 @@ mod output;
 
 pub(crate) use output::interval_cells;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use storymeter_core::terminal::excerpt;
-use storymeter_core::{Catalogue, Error as CoreError, Key, Place, Role, ScoreTable, Signature};
+use storymeter_core::{Catalogue, Error as CoreError, Key, Role, ScoreTable, Signature};
 use storymeter_stats::{Coefficient, Correction};
 
 use crate::analysis::{Settings, agreement_of, associate, compare_columns, with_interval};
@@ -42,7 +40,8 @@ use crate::study::{Agreement, Comparison, IntervalMethod, Side, Test};
 pub struct Source {
     /// The name that the result goes by.
     pub name: String,
-    /// The file: one number per line in the order of the judgments, or a score file joined by id.
+    /// The file: one number per line in the order of the judgments, or a score file joined by system
+    /// and id.
     pub file: PathBuf,
     /// The metric, where the file has several.
     pub metric: Option<String>,
@@ -53,9 +52,8 @@ pub struct Source {
 pub struct Judgments {
     file: PathBuf,
     criterion: Key,
-    ids: Vec<String>,
-    /// Where each story stands in the file.
-    lines: Vec<Option<u64>>,
+    /// The judged stories: ids, systems and lines.
+    stories: ScoreTable,
     /// NaN where nobody rated the story on the criterion.
     values: Vec<f64>,
 }
@@ -158,9 +156,8 @@ impl Judgments {
         Ok(Self {
             file: file.to_owned(),
             criterion: key(column).clone(),
-            ids: table.rows().iter().map(|row| row.id.clone()).collect(),
-            lines: table.rows().iter().map(|row| row.line).collect(),
             values: input::numbers(table, column),
+            stories: ScoreTable::new(table.rows().to_vec()).read_from(file),
         })
     }
 }
@@ -250,7 +247,7 @@ impl Judgments {
         })
     }
 
-    /// Reads a source: score files are joined by id, numbers by order.
+    /// Reads a source: score files are joined by system and id, numbers by order.
     fn join(&self, source: &Source, catalogue: &Catalogue) -> Result<Joined> {
         match input::scores(&source.file, catalogue)? {
             input::Scores::Numbers(values) if values.len() == self.values.len() => {
@@ -260,32 +257,21 @@ impl Judgments {
                 file: source.file.clone(),
                 found: values.len(),
                 other: self.file.clone(),
-                expected: self.ids.len(),
+                expected: self.values.len(),
             }),
-            input::Scores::Table(table) => self.by_id(source, &table),
+            input::Scores::Table(table) => self.by_system_and_id(source, &table),
         }
     }
 
-    fn by_id(&self, source: &Source, table: &ScoreTable) -> Result<Joined> {
+    fn by_system_and_id(&self, source: &Source, table: &ScoreTable) -> Result<Joined> {
         let column = pick_metric(table, source)?;
-        table.positions()?;
         check_numbers(table)?;
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        for (at, id) in self.ids.iter().enumerate() {
-            if let Some(first) = places.insert(id, at) {
-                let place = Place { line: self.lines[at], ..Place::file(&self.file) };
-                let first = self.lines[first].map_or(String::new(), |line| {
-                    format!(": it was first used on line {line}, and scores are joined by id")
-                });
-                let problem = format!("duplicate id {}{first}", excerpt(id, 80));
-                return Err(CoreError::invalid(place.in_field("id"), problem).into());
-            }
-        }
-        let mut scores = vec![f64::NAN; self.ids.len()];
+        let matches = self.stories.matches(table)?;
+        let mut scores = vec![f64::NAN; self.values.len()];
         let mut strangers = 0;
-        for (row, value) in table.rows().iter().zip(input::numbers(table, column)) {
-            match places.get(row.id.as_str()) {
-                Some(&story) => scores[story] = value,
+        for (story, value) in matches.into_iter().zip(input::numbers(table, column)) {
+            match story {
+                Some(story) => scores[story] = value,
                 None => strangers += 1,
             }
         }

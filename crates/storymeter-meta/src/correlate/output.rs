@@ -9,6 +9,9 @@ use crate::outcome::Gap;
 use crate::study::Agreement;
 use crate::view::{Cell, Form, Sheet, Subject, test_title};
 
+/// The column of the sheet of correlations in which the coefficients begin.
+const FIRST_COEFFICIENT: usize = 4;
+
 /// The key of the tests between sources. The name of a source never has a `=` in it.
 const TESTS: &str = "=tests";
 
@@ -59,6 +62,29 @@ impl Correlated {
         sheets
     }
 
+    /// All correlations in one table, for programs: one row per source and coefficient.
+    pub fn flat_sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new("correlate", Subject::Agreements, "Correlations", Form::Table)
+            .columns(["scores", "criterion", "coefficient", "n"], 0)
+            .columns(["value", "low", "high", "p"], 6)
+            .columns(["without_score", "without_human"], 0);
+        for row in &self.rows {
+            for one in &row.agreements {
+                let mut cells: Vec<Cell> = vec![
+                    (&row.name).into(),
+                    (&self.criterion).into(),
+                    one.coefficient.name().into(),
+                    one.n.into(),
+                ];
+                cells.extend(interval_cells(one));
+                cells.push(p_cell(one));
+                cells.extend([Cell::from(row.without_score), row.without_human.into()]);
+                sheet.push(cells);
+            }
+        }
+        sheet
+    }
+
     fn correlations(&self) -> Sheet {
         let title = format!("Correlation with \"{}\" of {}", self.criterion, self.file.display());
         let mut sheet = Sheet::new("correlate", Subject::Agreements, title, Form::Table)
@@ -71,11 +97,23 @@ impl Correlated {
             cells.extend(row.agreements.iter().map(|one| Cell::from(one.value.map(|e| e.value))));
             cells.extend(row.agreements.iter().map(p_cell));
             sheet.push(cells);
+            for (at, agreement) in row.agreements.iter().enumerate() {
+                if self.is_strongest(at, agreement) {
+                    sheet.mark(FIRST_COEFFICIENT + at, true, "");
+                }
+            }
         }
         let signatures: Vec<String> =
             self.rows.iter().map(|row| plain(&row.signature.to_string()).into_owned()).collect();
         sheet.signature = signatures.join("\n  ");
         sheet
+    }
+
+    /// Whether no other source agrees more strongly by the same coefficient.
+    fn is_strongest(&self, coefficient: usize, agreement: &Agreement) -> bool {
+        let others = self.rows.iter().filter_map(|row| row.agreements[coefficient].strength());
+        let strongest = others.fold(0.0, f64::max);
+        self.rows.len() > 1 && agreement.strength() == Some(strongest)
     }
 
     fn intervals(&self) -> Sheet {

@@ -1,31 +1,31 @@
-//! Ratings, systems and items from a file of stories, joined to scores by id.
+//! Ratings, systems and items from a file of stories, joined to scores by system and id.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use storymeter_core::read::{self, ReadOptions};
-use storymeter_core::terminal::excerpt;
-use storymeter_core::{Error as CoreError, Role, Row, ScoreTable, Story};
+use storymeter_core::{Role, Row, ScoreTable};
 
 use crate::error::{Error, Result};
 use crate::grid::file_of;
 use crate::study::{Warning, WarningKind};
 
-/// Joins stories to a table of scores by id, and says what was left out.
+/// Joins stories to a table of scores by system and id, and says what was left out.
+///
+/// Where the scores or the stories name no system, the id alone decides, as long as it is that of
+/// one story.
 ///
 /// A story gives its ratings where it has some, its system where the scores name none, and its item
 /// where the scores have no other item than the id.
 ///
 /// # Errors
-/// Where the stories cannot be read, an id is there twice, or no id is in both files.
+/// Where the stories cannot be read, a system has an id twice, or no story is in both files.
 pub fn with_stories(scores: &ScoreTable, stories: &Path) -> Result<(ScoreTable, Vec<Warning>)> {
-    scores.positions()?;
-    let mut known = read_stories(stories)?;
-    let all = known.len();
+    let known = read_stories(stories)?;
+    let all = known.rows().len();
     let (mut rows, mut kept) = (Vec::new(), Vec::new());
-    for (at, row) in scores.rows().iter().enumerate() {
-        if let Some(story) = known.remove(&row.id) {
-            rows.push(joined(row, story));
+    for (at, story) in known.matches(scores)?.into_iter().enumerate() {
+        if let Some(story) = story {
+            rows.push(joined(&scores.rows()[at], &known.rows()[story]));
             kept.push(at);
         }
     }
@@ -55,27 +55,26 @@ pub fn with_stories(scores: &ScoreTable, stories: &Path) -> Result<(ScoreTable, 
     Ok((table, warnings))
 }
 
-fn read_stories(path: &Path) -> Result<HashMap<String, Story>> {
-    let mut stories = HashMap::new();
+/// The stories as rows, without their texts.
+fn read_stories(path: &Path) -> Result<ScoreTable> {
+    let mut rows = Vec::new();
     for record in read::open(&[path.to_owned()], &ReadOptions::default())? {
         let record = record?;
-        let id = record.story.id.clone();
-        if stories.insert(id.clone(), record.story).is_some() {
-            let problem = format!("duplicate id {}", excerpt(&id, 80));
-            return Err(CoreError::invalid(record.place, problem).into());
-        }
+        let (story, line) = (record.story, record.place.line);
+        let item = story.item().to_owned();
+        rows.push(Row { item, id: story.id, system: story.system, ratings: story.ratings, line });
     }
-    Ok(stories)
+    Ok(ScoreTable::new(rows).read_from(path))
 }
 
-fn joined(row: &Row, story: Story) -> Row {
+fn joined(row: &Row, story: &Row) -> Row {
     let mut row = row.clone();
     if row.item == row.id {
-        row.item = story.item().to_owned();
+        row.item.clone_from(&story.item);
     }
-    row.system = row.system.or(story.system);
+    row.system = row.system.or_else(|| story.system.clone());
     if !story.ratings.is_empty() {
-        row.ratings = story.ratings;
+        row.ratings = story.ratings.clone();
     }
     row
 }

@@ -3,6 +3,7 @@
 //! Everything here is made from the types of a [`Study`], and only for showing. Nothing reads it
 //! back: programs use the types, or choose sheets by their [`Subject`].
 
+mod conclusion;
 mod correlations;
 mod hanna;
 mod names;
@@ -10,14 +11,18 @@ mod rankings;
 mod ratings;
 mod robustness;
 mod sheet;
+mod systems;
 mod table;
 mod tests;
 pub mod text;
+pub mod typeset;
 mod union;
 
+pub use conclusion::{conclusion, p_value, warnings};
 pub use names::{file_stem, unique_stems};
 pub use rankings::ballot_name;
-pub use sheet::{BiasedSetsPart, Cell, Form, Head, Sheet, Subject};
+pub use sheet::{BiasedSetsPart, Cell, Form, Head, Mark, Sheet, Subject};
+pub use systems::{flat_pairs, flat_systems, system_sheets};
 pub use tests::test_title;
 
 use crate::study::{Kind, Study};

@@ -105,6 +105,18 @@ pub enum Subject {
     Differences,
     /// Intervals of correlations.
     Intervals,
+    /// The systems of a comparison, best first.
+    SystemRanking {
+        /// The metric or criterion that they are compared by.
+        key: Key,
+    },
+    /// Every two systems of a comparison.
+    SystemPairs {
+        /// The metric or criterion that they are compared by.
+        key: Key,
+    },
+    /// The means of the systems of several comparisons.
+    SystemMeans,
     /// Anything else, such as a training log.
     Other,
 }
@@ -157,6 +169,22 @@ pub struct Sheet {
     pub columns: Vec<Head>,
     /// The cells: one vector per row, as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
+    /// Cells that stand out where a table is printed. Files of numbers have no marks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+}
+
+/// What is printed with one cell beside its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// The row, from 0.
+    pub row: usize,
+    /// The column, from 0.
+    pub column: usize,
+    /// Whether the cell is printed in bold, because it is the best of its column.
+    pub bold: bool,
+    /// What stands behind the content: stars of significance, or letters of groups.
+    pub suffix: String,
 }
 
 /// The head of a column.
@@ -166,6 +194,9 @@ pub struct Head {
     pub name: String,
     /// The number of digits after the point on a terminal. Files keep full precision.
     pub decimals: u8,
+    /// Whether the numbers are p-values, which are printed as `<0.001` where they are smaller.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub p_values: bool,
 }
 
 /// One cell. A number that is absent gives the reason.
@@ -284,6 +315,7 @@ impl Sheet {
             notes: Vec::new(),
             columns: Vec::new(),
             rows: Vec::new(),
+            marks: Vec::new(),
         }
     }
 
@@ -297,7 +329,7 @@ impl Sheet {
     /// The same sheet with one more column, whose numbers a terminal shows with so many decimals.
     #[must_use]
     pub fn column(mut self, name: impl ToString, decimals: u8) -> Self {
-        self.columns.push(Head { name: name.to_string(), decimals });
+        self.columns.push(Head { name: name.to_string(), decimals, p_values: false });
         self
     }
 
@@ -307,11 +339,24 @@ impl Sheet {
         names.into_iter().fold(self, |sheet, name| sheet.column(name, decimals))
     }
 
+    /// The same sheet with one more column of p-values.
+    #[must_use]
+    pub fn p_column(mut self, name: impl ToString) -> Self {
+        self.columns.push(Head { name: name.to_string(), decimals: 3, p_values: true });
+        self
+    }
+
     /// The same sheet with one more note.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
+    }
+
+    /// Prints a cell of the last row in bold, or with something behind it.
+    pub fn mark(&mut self, column: usize, bold: bool, suffix: impl Into<String>) {
+        let row = self.rows.len().saturating_sub(1);
+        self.marks.push(Mark { row, column, bold, suffix: suffix.into() });
     }
 
     /// Appends a row.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use storymeter_core::spreadsheet::TextCells;
 use storymeter_core::terminal::{plain, plain_lines};
 
-use super::{Cell, Sheet};
+use super::{Cell, Head, Sheet};
 use crate::study::Study;
 
 /// A whole study for a terminal: its signature, its warnings, then the sheets asked for.
@@ -34,34 +34,50 @@ pub fn is_wanted(sheet: &Sheet, wanted: &[String]) -> bool {
     wanted.iter().any(|id| *id == "all" || *id == sheet.id) || (wanted.is_empty() && sheet.brief)
 }
 
+/// Whether cells that stand out are printed in bold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Emphasis {
+    /// With the escape sequences of a terminal.
+    Terminal,
+    /// Not at all.
+    None,
+}
+
 /// One sheet with its title, its notes and its signature.
 ///
 /// Names of columns, systems and metrics come from files. Characters in them that a terminal would
 /// obey are written out, before anything is aligned.
 pub fn sheet(sheet: &Sheet) -> String {
+    emphasised(sheet, Emphasis::None)
+}
+
+/// The same, with the cells that stand out in bold where the reader is a terminal.
+pub fn emphasised(sheet: &Sheet, emphasis: Emphasis) -> String {
     let mut text = format!("{}: {}\n", plain(&sheet.id), plain(&sheet.title));
     let heads: Vec<String> =
         sheet.columns.iter().map(|head| plain(&head.name).into_owned()).collect();
-    let body: Vec<Vec<String>> = sheet
-        .rows
-        .iter()
-        .map(|row| {
-            row.iter().zip(&sheet.columns).map(|(cell, head)| shown(cell, head.decimals)).collect()
-        })
-        .collect();
+    let head = |text: String| Printed { text, bold: false, suffix: String::new() };
+    let heads: Vec<Printed> = heads.into_iter().map(head).collect();
+    let mut body = cells(sheet);
+    for cell in body.iter_mut().flatten() {
+        cell.text = plain(&cell.text).into_owned();
+    }
     let width = |column: usize| {
-        let cells = body.iter().map(|row| row[column].chars().count());
-        cells.chain([heads[column].chars().count()]).max().unwrap_or(0)
+        let cells = body.iter().map(|row| row[column].width());
+        cells.chain([heads[column].width()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..sheet.columns.len()).map(width).collect();
-    // Columns of words are aligned left, columns of numbers right.
-    let words: Vec<bool> = (0..sheet.columns.len())
-        .map(|column| sheet.rows.iter().any(|row| matches!(row[column], Cell::Text(_))))
-        .collect();
-    let mut line = |cells: &[String]| {
+    let words = word_columns(sheet);
+    let mut line = |cells: &[Printed]| {
         let mut out = String::from(" ");
         for (column, cell) in cells.iter().enumerate() {
-            let gap = " ".repeat(widths[column] - cell.chars().count());
+            let gap = " ".repeat(widths[column] - cell.width());
+            let cell = match emphasis {
+                Emphasis::Terminal if cell.bold => {
+                    format!("\u{1b}[1m{}\u{1b}[22m{}", cell.text, cell.suffix)
+                }
+                _ => format!("{}{}", cell.text, cell.suffix),
+            };
             let _ = if words[column] {
                 write!(out, " {cell}{gap}")
             } else {
@@ -85,11 +101,54 @@ pub fn sheet(sheet: &Sheet) -> String {
     text
 }
 
+/// A cell as it is printed.
+#[derive(Debug, Clone)]
+pub(super) struct Printed {
+    /// The content.
+    pub text: String,
+    /// Whether the content is bold.
+    pub bold: bool,
+    /// What stands behind the content.
+    pub suffix: String,
+}
+
+impl Printed {
+    fn width(&self) -> usize {
+        self.text.chars().count() + self.suffix.chars().count()
+    }
+}
+
+/// What the cells of a sheet look like in print, row by row.
+pub(super) fn cells(sheet: &Sheet) -> Vec<Vec<Printed>> {
+    let printed = |(cell, head): (&Cell, &Head)| Printed {
+        text: shown(cell, head),
+        bold: false,
+        suffix: String::new(),
+    };
+    let row = |row: &Vec<Cell>| row.iter().zip(&sheet.columns).map(printed).collect();
+    let mut body: Vec<Vec<Printed>> = sheet.rows.iter().map(row).collect();
+    for mark in &sheet.marks {
+        if let Some(cell) = body.get_mut(mark.row).and_then(|row| row.get_mut(mark.column)) {
+            cell.bold |= mark.bold;
+            cell.suffix.push_str(&mark.suffix);
+        }
+    }
+    body
+}
+
+/// By column: whether it holds words, which are aligned left, and not numbers.
+pub(super) fn word_columns(sheet: &Sheet) -> Vec<bool> {
+    let is_word = |cell: &Cell| matches!(cell, Cell::Text(text) if !text.is_empty());
+    (0..sheet.columns.len())
+        .map(|column| sheet.rows.iter().any(|row| is_word(&row[column])))
+        .collect()
+}
+
 /// How many reasons are listed under a sheet; the JSON file has all of them.
 const REASONS_SHOWN: usize = 5;
 
 /// The cells without a number, with the reason: the first few, and how many more there are.
-fn missing(sheet: &Sheet) -> Vec<(String, String, String)> {
+pub(super) fn missing(sheet: &Sheet) -> Vec<(String, String, String)> {
     let mut all = Vec::new();
     for row in &sheet.rows {
         for (cell, head) in row.iter().zip(&sheet.columns) {
@@ -115,14 +174,15 @@ fn row_name(row: &[Cell]) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-fn shown(cell: &Cell, decimals: u8) -> String {
+fn shown(cell: &Cell, head: &Head) -> String {
     match cell {
         Cell::Count(count) => count.to_string(),
+        Cell::Number(p) if head.p_values && *p < 0.001 => "<0.001".into(),
         Cell::Number(value) => {
-            let text = format!("{value:.*}", usize::from(decimals));
+            let text = format!("{value:.*}", usize::from(head.decimals));
             let vanished = text.chars().all(|c| matches!(c, '-' | '0' | '.'));
             // A p-value of 2e-14 must not be shown as 0.0000, nor 0 as -0.0000.
-            if vanished && *value != 0.0 && decimals > 0 {
+            if vanished && *value != 0.0 && head.decimals > 0 {
                 format!("{value:.0e}")
             } else if vanished {
                 text.trim_start_matches('-').to_owned()
@@ -130,7 +190,7 @@ fn shown(cell: &Cell, decimals: u8) -> String {
                 text
             }
         }
-        Cell::Text(text) => plain(text).into_owned(),
+        Cell::Text(text) => text.clone(),
         Cell::Missing { .. } => "nan".into(),
     }
 }

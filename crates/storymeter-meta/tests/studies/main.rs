@@ -5,6 +5,8 @@ mod absent_cells;
 mod correlate;
 mod folders;
 mod names;
+mod scipy_systems;
 mod settings;
 mod support;
+mod systems;
 mod union;

@@ -9,15 +9,17 @@ mod union;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::terminal::plain;
 use storymeter::core::{Error, file};
+use storymeter::meta::view::text::Emphasis;
 use storymeter::meta::view::{self, Sheet, text};
 use storymeter::meta::{Study, folder};
 
 use crate::Outcome;
-use crate::output::{Output, Reader, failed, stdout_path};
+use crate::format::PrintFormat;
+use crate::output::{Output, failed, stdout_path};
 
 /// Arguments of `storymeter meta`.
 #[derive(Debug, Args)]
@@ -47,24 +49,13 @@ struct OutputArgs {
     /// Print these sheets only (`table-5`, `figure-14`, ..., or `all`)
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     show: Vec<String>,
-    /// How to print
+    /// How to print. CSV is one long table: sheet, row, column, value
     #[arg(long, value_enum, default_value_t = PrintFormat::Table)]
     format: PrintFormat,
     /// Write names to CSV as they are. By default a name that a spreadsheet would run as a formula,
     /// such as =1+1, gets an apostrophe in front
     #[arg(long)]
     raw_csv: bool,
-}
-
-/// How to print sheets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PrintFormat {
-    /// Aligned text
-    Table,
-    /// One sheet per line, as JSON
-    Jsonl,
-    /// One long table: sheet, row, column, value
-    Csv,
 }
 
 /// Runs the analysis asked for.
@@ -94,11 +85,7 @@ fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Resul
     let folder = folder.map(|path| folder::prepare(study, path, &inputs, names)).transpose()?;
     let all = output.show.is_empty();
     let wanted = || sheets.iter().filter(|sheet| all || text::is_wanted(sheet, &output.show));
-    let reader = match output.format {
-        PrintFormat::Table => Reader::Person,
-        PrintFormat::Csv | PrintFormat::Jsonl => Reader::Program,
-    };
-    let mut out = Output::open(None, reader)?;
+    let mut out = Output::open(None, output.format.reader())?;
     match output.format {
         PrintFormat::Table => {
             write!(out, "{}", text::study(study, &sheets, &output.show))?;
@@ -106,7 +93,15 @@ fn emit(study: &Study, inputs: &[PathBuf], output: &OutputArgs) -> anyhow::Resul
                 write!(out, "{}", pictures(&sheets, &output.show))?;
             }
         }
+        PrintFormat::Markdown | PrintFormat::Latex => {
+            let shown = sheets.iter().filter(|sheet| text::is_wanted(sheet, &output.show));
+            let tables = output.format.tables(&shown.collect::<Vec<_>>(), Emphasis::None);
+            write!(out, "{}", tables.unwrap_or_default())?;
+        }
         PrintFormat::Csv => write!(out, "{}", text::long_csv(wanted(), names))?,
+        PrintFormat::Json => {
+            writeln!(out, "{}", serde_json::to_string_pretty(&wanted().collect::<Vec<_>>())?)?;
+        }
         PrintFormat::Jsonl => {
             for sheet in wanted() {
                 writeln!(out, "{}", serde_json::to_string(sheet)?)?;

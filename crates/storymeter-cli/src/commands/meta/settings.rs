@@ -1,4 +1,4 @@
-//! How metrics are compared: what `meta` and `correlate` have in common.
+//! How metrics are compared: what `meta`, `correlate` and `compare` have in common.
 
 use clap::{Args, ValueEnum};
 use storymeter::meta::study::{IntervalMethod, Test};
@@ -65,13 +65,23 @@ enum TestName {
 
 /// The corrections for many tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum CorrectionName {
+pub enum CorrectionName {
     /// Holm (1979)
     Holm,
     /// Benjamini and Hochberg (1995)
     BenjaminiHochberg,
     /// Benjamini and Yekutieli (2001)
     BenjaminiYekutieli,
+}
+
+impl From<CorrectionName> for Correction {
+    fn from(name: CorrectionName) -> Self {
+        match name {
+            CorrectionName::Holm => Self::Holm,
+            CorrectionName::BenjaminiHochberg => Self::BenjaminiHochberg,
+            CorrectionName::BenjaminiYekutieli => Self::BenjaminiYekutieli,
+        }
+    }
 }
 
 /// The kinds of intervals.
@@ -86,7 +96,7 @@ enum IntervalName {
 }
 
 /// A number strictly between 0 and 1.
-fn share(text: &str) -> Result<f64, String> {
+pub fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
         _ => Err("it must lie strictly between 0 and 1, as in 0.95".to_owned()),
@@ -104,11 +114,7 @@ impl CompareArgs {
                 TestName::Permutation => Test::Permutation,
             },
             coefficient: Coefficient::Pearson,
-            correction: match self.correction {
-                CorrectionName::Holm => Correction::Holm,
-                CorrectionName::BenjaminiHochberg => Correction::BenjaminiHochberg,
-                CorrectionName::BenjaminiYekutieli => Correction::BenjaminiYekutieli,
-            },
+            correction: self.correction.into(),
             interval: match self.interval {
                 IntervalName::Fisher => IntervalMethod::Fisher,
                 IntervalName::Percentile => IntervalMethod::Percentile,

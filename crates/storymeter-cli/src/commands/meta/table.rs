@@ -1,4 +1,4 @@
-//! `storymeter meta table SCORES`.
+//! `storymeter meta table SCORES...`.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,14 @@ use crate::Outcome;
 /// Arguments of `storymeter meta table`.
 #[derive(Debug, Args)]
 pub struct TableArgs {
-    /// What `storymeter score -o` wrote
+    /// What `storymeter score -o` wrote, or any CSV or TSV with one row per story
     ///
-    /// In JSONL, every line is {"id", "system", "item", "scores": {...}, "human": {...}}.
-    #[arg(value_name = "SCORES")]
-    scores: PathBuf,
-    /// Stories with ratings, systems and items, joined by id
+    /// In JSONL, every line is {"id", "system", "item", "scores": {...}, "human": {...}}. In CSV
+    /// and TSV, every column of numbers is a metric, or a criterion if its name begins with
+    /// `human/`. Several files are joined by system and id.
+    #[arg(value_name = "SCORES", required = true)]
+    scores: Vec<PathBuf>,
+    /// Stories with ratings, systems and items, joined by system and id
     #[arg(long, value_name = "FILE")]
     stories: Option<PathBuf>,
     /// Error types named by raters: which errors a metric sees
@@ -50,11 +52,11 @@ pub struct TableArgs {
 
 /// Analyses the file.
 pub fn run(args: &TableArgs) -> anyhow::Result<Outcome> {
-    let named =
-        [Some(&args.scores), args.stories.as_ref(), args.errors.as_ref(), args.drift.as_ref()];
-    let named: Vec<&Path> = named.into_iter().flatten().map(PathBuf::as_path).collect();
+    let others = [args.stories.as_ref(), args.errors.as_ref(), args.drift.as_ref()];
+    let named = args.scores.iter().chain(others.into_iter().flatten());
+    let named: Vec<&Path> = named.map(PathBuf::as_path).collect();
     file::named_once(&named)?;
-    let scores = storymeter::read(&args.scores)?;
+    let scores = storymeter::read_all(&args.scores)?;
     let (scores, warnings) = match &args.stories {
         Some(stories) => with_stories(&scores, stories)?,
         None => (scores, Vec::new()),
@@ -70,7 +72,7 @@ pub fn run(args: &TableArgs) -> anyhow::Result<Outcome> {
         warnings,
         settings: args.study.settings(),
     };
-    let scored = [&args.scores].into_iter().chain(&args.drift);
+    let scored = args.scores.iter().chain(&args.drift);
     let mut inputs: Vec<PathBuf> = scored.clone().map(|scores| Header::path_of(scores)).collect();
     inputs.extend(scored.chain(&args.stories).chain(&args.errors).cloned());
     emit(&analyse(&scores, &options)?, &inputs, &args.output)

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::MAX_COLUMNS;
 use super::csv::{check_names, record};
-use crate::read::delimited::{cells, names_of};
+use crate::read::delimited::{Dialect, cells, names_of};
 use crate::read::fields::problem;
 use crate::read::hanna::CRITERIA;
 use crate::read::lines::LineReader;
@@ -33,13 +33,16 @@ pub fn hanna_scores(path: &Path) -> Result<ScoreTable> {
     read(LineReader::new(source.into_stream(), path, ReadOptions::default().max_line), path)
 }
 
-/// Whether a file that begins with this text has HANNA's layout.
-pub(super) fn is_header(first: &str) -> bool {
-    first.strip_prefix(SYSTEM).is_some_and(|after| after.starts_with(','))
+/// Whether a file that begins with this text has HANNA's layout. Other tables may begin with the
+/// same word, but their cells are not lists.
+pub(super) fn is_start(first: &str) -> bool {
+    let named = first.strip_prefix(SYSTEM).is_some_and(|after| after.starts_with(','));
+    let second = first.lines().nth(1).unwrap_or_default();
+    named && (second.is_empty() || second.contains('[') || !second.contains(','))
 }
 
 pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<ScoreTable> {
-    let Some((header, place)) = record(&mut lines, path)? else {
+    let Some((header, place)) = record(&mut lines, Dialect::CSV, path)? else {
         return Err(Error::invalid(Place::file(path), "the file is empty"));
     };
     let names = names_of(&header, Format::Csv, MAX_COLUMNS, &place)?;
@@ -49,7 +52,7 @@ pub(super) fn read(mut lines: LineReader, path: &Path) -> Result<ScoreTable> {
     let mut first_lines: HashMap<String, u64> = HashMap::new();
     let mut items = None;
     let mut columns: Vec<Vec<Value>> = vec![Vec::new(); names.len() - 1];
-    while let Some((text, place)) = record(&mut lines, path)? {
+    while let Some((text, place)) = record(&mut lines, Dialect::CSV, path)? {
         let cells = cells(&text, names.len(), &place)?;
         let system = cells[0].trim();
         if system.is_empty() {

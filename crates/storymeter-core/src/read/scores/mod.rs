@@ -1,12 +1,13 @@
 //! Reads score tables. `meta`, `correlate`, `compare` and `report` all read them with this reader.
 //!
-//! Three layouts are read, gzipped or not:
+//! Three layouts are read, compressed or not, and [`joined_scores`] joins several files:
 //!
 //! - JSONL, as `score` writes it: `{"id", "system", "item", "scores": {KEY: number}, "human"?}`.
 //!   `null` is an absent value, and `"absent": {KEY: reason}` gives the reason. A line without
 //!   `scores` has only its ratings, so files of ratings are read as well. Other fields are ignored.
 //! - CSV, as `score` writes it: `id,system,item`, then one column per key. An empty cell is an
-//!   absent value.
+//!   absent value. Tables of other programs are read as well, with commas, semicolons or tabs, one
+//!   column per metric or one row per metric, and columns `human/CRITERION` for ratings.
 //! - HANNA's published score file: `Model`, then one column per criterion or metric, whose cells
 //!   are JSON lists with one number per prompt.
 //!
@@ -19,6 +20,7 @@
 
 mod csv;
 mod hanna;
+mod join;
 mod jsonl;
 
 use std::collections::{HashMap, HashSet};
@@ -27,6 +29,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub use hanna::{hanna_metric_name, hanna_scores};
+pub use join::joined_scores;
 
 use super::ReadOptions;
 use super::lines::LineReader;
@@ -84,14 +87,15 @@ fn read(source: Source, path: &Path, catalogue: &Catalogue) -> Result<ScoreTable
     let lines = match layout {
         Layout::Hanna => return hanna::read(lines, path),
         Layout::Jsonl => jsonl::read(lines, path)?,
-        Layout::Csv => csv::read(lines, path)?,
+        Layout::Csv(header) => csv::read(lines, &header, path)?,
     };
     assemble(lines, path, catalogue)
 }
 
 enum Layout {
     Jsonl,
-    Csv,
+    /// CSV or TSV, with its first line.
+    Csv(String),
     Hanna,
 }
 
@@ -100,17 +104,33 @@ fn layout(start: &[u8], path: &Path) -> Layout {
     let text = String::from_utf8_lossy(start);
     let first = text.trim_start_matches('\u{feff}').trim_start();
     let name = path.to_string_lossy();
-    let named_csv = name.ends_with(".csv") || name.ends_with(".csv.gz");
-    if hanna::is_header(first) {
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    let named_table = name.ends_with(".csv") || name.ends_with(".tsv");
+    let header = first.lines().next().unwrap_or_default();
+    if hanna::is_start(first) {
         Layout::Hanna
-    } else if first.starts_with("id,")
-        || first.starts_with("\"id\",")
-        || named_csv && !first.starts_with('{')
-    {
-        Layout::Csv
+    } else if !first.starts_with('{') && (named_table || csv::is_header(header)) {
+        Layout::Csv(header.to_owned())
     } else {
         Layout::Jsonl
     }
+}
+
+/// Whether a file that begins with this text is a table of scores or ratings, and not one of
+/// stories.
+///
+/// ```
+/// use storymeter_core::read::is_score_table;
+/// assert!(is_score_table(b"id;human/fun\n1;3\n"));
+/// assert!(!is_score_table(b"id,story\n1,Rain fell.\n"));
+/// ```
+pub fn is_score_table(start: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(start);
+    let first = text.trim_start_matches('\u{feff}').trim_start();
+    let header = first.lines().next().unwrap_or_default();
+    first.starts_with('{')
+        || hanna::is_start(first)
+        || csv::is_header(header) && !csv::has_stories(header)
 }
 
 /// The rows of a file with their values. What the columns are is not known yet.
@@ -123,6 +143,8 @@ struct Lines {
     columns: HashMap<String, usize>,
     /// For each key, the rows that have a value, and the values.
     values: Vec<Vec<(usize, Value)>>,
+    /// What a user should know.
+    notes: Vec<String>,
 }
 
 /// The largest number of columns of a score file. It is far above what any study has.
@@ -174,7 +196,7 @@ impl Lines {
 
 fn assemble(lines: Lines, path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
     lines.check_size(path)?;
-    let Lines { rows, keys, values, .. } = lines;
+    let Lines { rows, keys, values, notes, .. } = lines;
     if rows.is_empty() {
         return Err(Error::invalid(Place::file(path), "the file has no line of scores"));
     }
@@ -199,6 +221,7 @@ fn assemble(lines: Lines, path: &Path, catalogue: &Catalogue) -> Result<ScoreTab
         present.into_iter().for_each(|(row, value)| values[row] = value);
         table.push(column, values);
     }
+    notes.into_iter().for_each(|note| table.note(note));
     if let Some(note) = note(path, header.is_some(), &guessed, &table) {
         table.note(note);
     }

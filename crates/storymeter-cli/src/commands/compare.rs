@@ -1,0 +1,192 @@
+//! `storymeter compare`: which system is better, by scores that were saved.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use storymeter::core::spreadsheet::TextCells;
+use storymeter::core::terminal::plain;
+use storymeter::core::{Direction, Header, file};
+use storymeter::meta::systems::{Options, SystemComparison, compare};
+use storymeter::meta::view::{self, Sheet, Subject, text, typeset};
+
+use super::meta::settings::{CorrectionName, share};
+use crate::Outcome;
+use crate::args::{Common, count};
+use crate::format::{PrintFormat, emphasis};
+use crate::output::{Output, stdout_path};
+
+/// Arguments of `storymeter compare`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  storymeter compare scores.jsonl
+  storymeter compare gpt.jsonl llama.jsonl --metric union --format latex -o table.tex
+  storymeter compare scores.csv --against baseline
+
+One file may hold several systems. A file that names no system is one system if it has the same
+columns as another file, and is named after the file.")]
+pub struct CompareArgs {
+    /// Scores as `score -o` writes them, or any CSV or TSV with one row per story. Several files
+    /// are joined by system and id
+    #[arg(value_name = "SCORES", required = true)]
+    scores: Vec<PathBuf>,
+    /// The metrics or human criteria to compare by. The default is every column
+    #[arg(long, value_name = "KEY", value_delimiter = ',')]
+    metric: Vec<String>,
+    /// Test only the pairs with this system, which need a smaller correction
+    #[arg(long, value_name = "SYSTEM")]
+    against: Option<String>,
+    /// Systems to leave out
+    #[arg(long, value_name = "SYSTEM", value_delimiter = ',')]
+    without: Vec<String>,
+    /// Metrics where less is better, whatever the header of the scores says
+    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
+    lower: Vec<String>,
+    /// Metrics where more is better, whatever the header of the scores says
+    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
+    higher: Vec<String>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = PrintFormat::Table)]
+    format: PrintFormat,
+    /// Print only these tables. CSV has one table, which is `systems` by default
+    #[arg(long, value_enum, value_name = "TABLE", value_delimiter = ',')]
+    show: Vec<Table>,
+    /// Write to this file instead of standard output
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The seed of intervals and tests
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// The number of resamples of intervals and tests
+    #[arg(long, value_name = "N", default_value_t = 9999, value_parser = count())]
+    resamples: u64,
+    /// The confidence of the intervals; 1 less this is the significance level
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = share)]
+    confidence: f64,
+    /// How p-values are corrected for the number of pairs
+    #[arg(long, value_enum, default_value_t = CorrectionName::Holm, value_name = "METHOD")]
+    correction: CorrectionName,
+    /// Write names to CSV as they are. By default a name that a spreadsheet would run as a formula,
+    /// such as =1+1, gets an apostrophe in front
+    #[arg(long)]
+    raw_csv: bool,
+}
+
+/// The tables of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Table {
+    /// The means of all systems by all metrics, if there are several metrics
+    Means,
+    /// The systems by each metric, best first
+    Systems,
+    /// Every two systems by each metric
+    Pairs,
+}
+
+/// One comparison in JSON, with what it means in words.
+#[derive(Serialize)]
+struct Document<'a> {
+    conclusion: String,
+    warnings: Vec<String>,
+    #[serde(flatten)]
+    comparison: &'a SystemComparison,
+}
+
+/// Compares the systems and prints the result.
+pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
+    let named: Vec<&Path> = args.scores.iter().map(PathBuf::as_path).collect();
+    file::named_once(&named)?;
+    let headers: Vec<PathBuf> = args.scores.iter().map(|path| Header::path_of(path)).collect();
+    let inputs: Vec<&Path> = args.scores.iter().chain(&headers).map(PathBuf::as_path).collect();
+    let output = args.output.as_deref().unwrap_or(stdout_path());
+    file::distinct(&[output], &inputs)?;
+    let table = storymeter::read_all(&args.scores)?;
+    let lower = args.lower.iter().map(|name| (name.clone(), Direction::Lower));
+    let higher = args.higher.iter().map(|name| (name.clone(), Direction::Higher));
+    let options = Options {
+        columns: args.metric.clone(),
+        without: args.without.clone(),
+        against: args.against.clone(),
+        directions: lower.chain(higher).collect(),
+        resamples: args.resamples as usize,
+        confidence: args.confidence,
+        correction: args.correction.into(),
+        seed: args.seed,
+    };
+    let found = compare(&table, &options)?;
+    let mut out = Output::open(args.output.as_deref(), args.format.reader())?;
+    out.write_all(args.text(&found)?.as_bytes())?;
+    out.finish()?;
+    if !common.quiet {
+        table.notes().iter().for_each(|note| crate::note(note));
+    }
+    Ok(Outcome::Done)
+}
+
+impl CompareArgs {
+    fn text(&self, found: &[SystemComparison]) -> anyhow::Result<String> {
+        let document = |comparison| Document {
+            conclusion: view::conclusion(comparison),
+            warnings: view::warnings(comparison),
+            comparison,
+        };
+        let documents: Vec<Document<'_>> = found.iter().map(document).collect();
+        let names = if self.raw_csv { TextCells::Raw } else { TextCells::Marked };
+        Ok(match self.format {
+            PrintFormat::Json => format!("{}\n", serde_json::to_string_pretty(&documents)?),
+            PrintFormat::Jsonl => {
+                let mut text = String::new();
+                for document in &documents {
+                    let _ = writeln!(text, "{}", serde_json::to_string(document)?);
+                }
+                text
+            }
+            PrintFormat::Csv if self.show.first() == Some(&Table::Pairs) => {
+                text::csv(&view::flat_pairs(found), names)
+            }
+            PrintFormat::Csv => text::csv(&view::flat_systems(found), names),
+            PrintFormat::Table | PrintFormat::Markdown | PrintFormat::Latex => {
+                let sheets = view::system_sheets(found);
+                let wanted: Vec<&Sheet> =
+                    sheets.iter().filter(|sheet| self.is_wanted(sheet)).collect();
+                let tables = self.format.tables(&wanted, emphasis(self.output.is_some()));
+                format!("{}\n{}", words(&documents, self.format), tables.unwrap_or_default())
+            }
+        })
+    }
+
+    fn is_wanted(&self, sheet: &Sheet) -> bool {
+        let table = match sheet.subject {
+            Subject::SystemMeans => Table::Means,
+            Subject::SystemPairs { .. } => Table::Pairs,
+            _ => Table::Systems,
+        };
+        self.show.is_empty() || self.show.contains(&table)
+    }
+}
+
+/// The conclusions, each with its warnings, before all tables.
+fn words(documents: &[Document<'_>], format: PrintFormat) -> String {
+    let mut text = String::new();
+    for document in documents {
+        let warnings = document.warnings.iter().map(|warning| format!("Warning: {warning}"));
+        for (at, sentence) in [document.conclusion.clone()].into_iter().chain(warnings).enumerate()
+        {
+            let _ = match format {
+                // A comment of the document, so that the file can be included as it is.
+                PrintFormat::Latex => writeln!(text, "% {}", plain(&sentence)),
+                PrintFormat::Markdown if at > 0 => {
+                    writeln!(text, "- {}", typeset::markdown_text(&sentence))
+                }
+                PrintFormat::Markdown => {
+                    writeln!(text, "{}\n", typeset::markdown_text(&sentence))
+                }
+                _ => writeln!(text, "{}", plain(&sentence)),
+            };
+        }
+    }
+    text
+}

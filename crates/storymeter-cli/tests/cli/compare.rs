@@ -1,0 +1,198 @@
+//! `storymeter compare`.
+
+use std::fmt::Write as _;
+
+use crate::sandbox::Sandbox;
+
+/// Scores that look random and are the same for ever, from 0 to 1.
+fn noise(number: usize) -> f64 {
+    let mixed = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((mixed >> 11) as f64 / (1u64 << 53) as f64 * 1000.0).round() / 1000.0
+}
+
+const SYSTEMS: [(&str, f64); 3] = [("gpt", 0.35), ("llama", 0.10), ("bart", 0.08)];
+
+/// The union score and the text length of a story.
+fn story(system: usize, item: usize) -> (f64, usize) {
+    let score = SYSTEMS[system].1 + 0.3 * noise(item) + 0.3 * noise(1000 * (system + 1) + item);
+    ((score * 1e4).round() / 1e4, 40 + (100.0 * noise(5000 + item * 7 + system)) as usize)
+}
+
+/// One line of scores per story; without a system where one file is one system.
+fn jsonl(system: usize, items: usize, named: bool) -> String {
+    let mut text = String::new();
+    for item in 0..items {
+        let (union, length) = story(system, item);
+        let name =
+            if named { format!("\"system\": \"{}\", ", SYSTEMS[system].0) } else { "".into() };
+        let scores = format!("{{\"union\": {union}, \"text-length\": {length}}}");
+        let _ = writeln!(text, "{{\"id\": \"p{item}\", {name}\"scores\": {scores}}}");
+    }
+    text
+}
+
+fn with_scores(items: usize) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let all: String = (0..3).map(|system| jsonl(system, items, true)).collect();
+    sandbox.write("scores.jsonl", all);
+    sandbox
+}
+
+#[test]
+fn the_conclusion_comes_first_then_the_ranking_and_the_pairs() {
+    let run = with_scores(48).run("compare scores.jsonl --metric union").succeeds();
+    insta::assert_snapshot!(run.stdout());
+    assert!(run.stderr().contains("scores.jsonl has no header"), "{}", run.stderr());
+}
+
+#[test]
+fn several_metrics_have_a_conclusion_each_and_a_table_of_means() {
+    let run = with_scores(48).run("compare scores.jsonl --show means --quiet").succeeds();
+    insta::assert_snapshot!(run.stdout());
+    assert_eq!(run.stderr(), "");
+}
+
+#[test]
+fn markdown_and_latex_are_ready_to_paste() {
+    let sandbox = with_scores(48);
+    let run = sandbox.run("compare scores.jsonl --metric union --format markdown").succeeds();
+    insta::assert_snapshot!("markdown", run.stdout());
+    sandbox
+        .run("compare scores.jsonl --metric union --format latex --show systems -o table.tex")
+        .succeeds();
+    insta::assert_snapshot!("latex", sandbox.read("table.tex"));
+}
+
+#[test]
+fn json_and_csv_have_full_precision() {
+    let sandbox = with_scores(48);
+    let run = sandbox.run("compare scores.jsonl --metric union --format json").succeeds();
+    let json: serde_json::Value = serde_json::from_str(run.stdout()).unwrap();
+    let found = &json[0];
+    assert_eq!(found["systems"][0]["name"], "gpt");
+    assert_eq!(found["systems"][0]["stories"], 48);
+    assert_eq!(found["pairs"][0]["design"]["paired"]["items"], 48);
+    assert_eq!(found["method"]["resamples"], 9999);
+    assert!(found["conclusion"].as_str().unwrap().starts_with("gpt is better than both others"));
+    let mean: f64 = (0..48).map(|item| story(0, item).0).sum::<f64>() / 48.0;
+    assert!((found["systems"][0]["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
+
+    let csv = sandbox.run("compare scores.jsonl --format csv").succeeds();
+    let lines: Vec<&str> = csv.stdout().lines().collect();
+    assert_eq!(
+        lines[0],
+        "metric,rank,system,stories,absent,mean,low,high,sd,better_than,worse_than,group"
+    );
+    assert_eq!(lines.len(), 7, "two metrics and three systems");
+    let pairs = sandbox.run("compare scores.jsonl --format csv --show pairs").succeeds();
+    assert!(pairs.stdout().starts_with("metric,first,second,test,n_first,n_second,difference,"));
+    let jsonl = sandbox.run("compare scores.jsonl --format jsonl").succeeds();
+    assert_eq!(jsonl.stdout().lines().count(), 2, "one line per metric");
+}
+
+#[test]
+fn files_without_systems_are_systems_named_after_the_files() {
+    let sandbox = Sandbox::new();
+    for (system, (name, _)) in SYSTEMS.iter().enumerate() {
+        sandbox.write(&format!("{name}.jsonl"), jsonl(system, 48, false));
+    }
+    let apart = sandbox.run("compare gpt.jsonl llama.jsonl bart.jsonl --metric union").succeeds();
+    let together = with_scores(48).run("compare scores.jsonl --metric union").succeeds();
+    assert_eq!(apart.stdout(), together.stdout());
+    let told = apart.stderr();
+    assert!(
+        told.contains("gpt.jsonl names no system: its 48 stories are taken as the system \"gpt\""),
+        "{told}"
+    );
+}
+
+#[test]
+fn the_same_scores_give_the_same_bytes_on_any_number_of_threads() {
+    let sandbox = with_scores(30);
+    let run = |threads: usize| {
+        sandbox.run(&format!("compare scores.jsonl --format json --threads {threads}")).succeeds()
+    };
+    assert_eq!(run(1).stdout(), run(4).stdout());
+}
+
+#[test]
+fn unknown_names_fail_with_the_nearest_known_one() {
+    let sandbox = with_scores(6);
+    let fails = |extra: &str, message: &str| {
+        sandbox.run(&format!("compare scores.jsonl {extra}")).fails_with(message);
+    };
+    fails("--metric unoin", "there is no column \"unoin\"; did you mean \"union\"?");
+    fails("--against gtp", "there is no system \"gtp\"; did you mean \"gpt\"?");
+    fails("--without lama", "there is no system \"lama\"; did you mean \"llama\"?");
+    fails("--lower text-lenght", "did you mean \"text-length\"?");
+    fails("--higher unio", "did you mean \"union\"?");
+    fails("--show pair", "'pairs'");
+    fails("--format latx", "'latex'");
+    fails("--correction hol", "'holm'");
+    fails("--confidence 2", "strictly between 0 and 1");
+    sandbox.run("compare nothing.jsonl").fails_with("nothing.jsonl");
+}
+
+#[test]
+fn the_scores_are_never_overwritten() {
+    let sandbox = with_scores(6);
+    let before = sandbox.read("scores.jsonl");
+    sandbox.run("compare scores.jsonl -o scores.jsonl").fails_with("this is also the input");
+    assert_eq!(sandbox.read("scores.jsonl"), before);
+}
+
+#[test]
+fn too_few_stories_and_no_difference_are_said() {
+    let sandbox = with_scores(4);
+    sandbox.run("compare scores.jsonl --metric union --without bart").succeeds().prints(
+        "Warning: gpt and llama have 4 stories to compare: with fewer than 6, no difference",
+    );
+    let flat = sandbox.read("scores.jsonl");
+    let flat = flat.lines().map(|line| {
+        let (start, _) = line.split_once("\"scores\"").unwrap();
+        format!("{start}\"scores\": {{\"union\": 0.5}}}}\n")
+    });
+    sandbox.write("flat.jsonl", flat.collect::<String>());
+    sandbox
+        .run("compare flat.jsonl")
+        .succeeds()
+        .prints("union sees no difference between the 3 systems: all values are equal.");
+}
+
+#[test]
+fn hostile_names_are_only_text_in_every_format() {
+    let sandbox = Sandbox::new();
+    let line = |system: &str, id: usize, score: f64| {
+        format!("{{\"id\": {id}, \"system\": {system}, \"scores\": {{\"union\": {score}}}}}\n")
+    };
+    let hostile = r#""\u001b[2J|a_b & 50% {c} #$~^\\ <i>*x*""#;
+    let lines = (0..6).map(|i| line(hostile, i, 0.1 * i as f64) + &line("\"b\"", i, 0.2));
+    sandbox.write("scores.jsonl", lines.collect::<String>());
+    for format in ["table", "markdown", "latex"] {
+        let run = sandbox.run(&format!("compare scores.jsonl --format {format}")).succeeds();
+        assert!(!run.stdout().contains('\u{1b}'), "{format}: {:?}", run.stdout());
+        if format == "markdown" {
+            assert!(run.stdout().contains(r"\|a\_b & 50%"), "{}", run.stdout());
+        }
+        if format == "latex" {
+            let body = run.stdout().lines().filter(|line| !line.starts_with('%'));
+            let body = body.collect::<Vec<_>>().join("\n");
+            assert!(body.contains(r"$|$a\_b \& 50\% \{c\} \#\$\textasciitilde{}"), "{body}");
+        }
+    }
+}
+
+#[test]
+fn human_ratings_can_be_compared_like_a_metric() {
+    let sandbox = Sandbox::new();
+    let line = |system: &str, id: usize, fun: usize| {
+        format!("{{\"id\": {id}, \"system\": \"{system}\", \"human\": {{\"fun\": [{fun}, 3]}}}}\n")
+    };
+    let lines = (0..12).map(|i| line("gpt", i, 4 + i % 2) + &line("bart", i, 1 + i % 3));
+    sandbox.write("rated.jsonl", lines.collect::<String>());
+    sandbox
+        .run("compare rated.jsonl --metric fun")
+        .succeeds()
+        .prints("gpt is better than bart by fun (p < 0.001) with 12 stories each.");
+}

@@ -1,0 +1,152 @@
+//! What was read, in one line.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::Format;
+use super::names::FieldUse;
+use super::raw::Origin;
+use super::source::is_stdin;
+
+/// What was read: how many stories, of how many systems, from which kinds of files, and under which
+/// names. Its text is one line for the user.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// The number of stories, without those that were skipped.
+    pub stories: u64,
+    /// The number of files that have at least one record. Standard input counts as one.
+    pub files: u64,
+    /// Whether standard input was read.
+    pub standard_input: bool,
+    /// The formats, in order of appearance.
+    pub formats: Vec<Format>,
+    /// The delimiters of tables that are not the usual ones of their format.
+    pub delimiters: Vec<char>,
+    /// Fields that were found under another name than the standard one, or whose name was preferred
+    /// to another.
+    pub fields: Vec<FieldUse>,
+    /// The number of stories that got another id because theirs was taken.
+    pub renumbered: u64,
+    /// If the whole input is one plain text that was read as one story: what it looks like.
+    pub one_text: Option<OneText>,
+    /// Hashes of the names of the systems.
+    systems: HashSet<u64>,
+}
+
+impl Summary {
+    /// The number of systems that are named.
+    pub fn systems(&self) -> usize {
+        self.systems.len()
+    }
+
+    /// Adds what was read from other inputs.
+    pub fn merge(&mut self, other: Self) {
+        self.stories += other.stories;
+        self.files += other.files;
+        self.standard_input |= other.standard_input;
+        self.renumbered += other.renumbered;
+        self.systems.extend(other.systems);
+        add_new(&mut self.formats, other.formats);
+        add_new(&mut self.delimiters, other.delimiters);
+        add_new(&mut self.fields, other.fields);
+        self.one_text = match (self.one_text, other.one_text) {
+            (one, other) if self.stories == 1 => one.or(other),
+            _ => None,
+        };
+    }
+
+    /// A file begins.
+    pub(super) fn begin(&mut self, file: &Origin) {
+        self.files += 1;
+        self.standard_input |= is_stdin(&file.path);
+        add_new(&mut self.formats, [file.format]);
+        add_new(&mut self.delimiters, file.unusual_delimiter());
+    }
+
+    /// Counts a story.
+    pub(super) fn count(&mut self, system: Option<&str>) {
+        self.stories += 1;
+        if let Some(system) = system {
+            let mut hasher = DefaultHasher::new();
+            system.hash(&mut hasher);
+            self.systems.insert(hasher.finish());
+        }
+    }
+}
+
+fn add_new<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    for value in more {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted = |count: u64, one: &str, many: &str| match count {
+            1 => format!("1 {one}"),
+            count => format!("{count} {many}"),
+        };
+        write!(f, "read {}", counted(self.stories, "story", "stories"))?;
+        if !self.systems.is_empty() {
+            write!(f, " of {}", counted(self.systems.len() as u64, "system", "systems"))?;
+        }
+        match (self.files, self.standard_input) {
+            (1, true) => f.write_str(" from standard input")?,
+            (files, _) => write!(f, " from {}", counted(files, "file", "files"))?,
+        }
+        let mut formats: Vec<String> =
+            self.formats.iter().map(|format| format.name().to_owned()).collect();
+        let shown = |delimiter: &char| match delimiter {
+            '\t' => "tabs".to_owned(),
+            other => other.to_string(),
+        };
+        if !self.delimiters.is_empty() {
+            let delimiters: Vec<String> = self.delimiters.iter().map(shown).collect();
+            formats.push(format!("separated by {}", delimiters.join(" and ")));
+        }
+        write!(f, " ({})", formats.join(", "))?;
+        for (number, field) in self.fields.iter().enumerate() {
+            write!(f, "{} {field}", if number == 0 { ";" } else { "," })?;
+        }
+        match self.renumbered {
+            0 => Ok(()),
+            1 => f.write_str("; 1 id was made unique"),
+            count => write!(f, "; {count} ids were made unique"),
+        }
+    }
+}
+
+/// What a plain text looks like that was read as one story.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OneText {
+    /// One story, probably.
+    Story,
+    /// Many blocks with blank lines between them, which may be one story each.
+    Blocks(usize),
+    /// Many lines without a blank one, which may be one story each.
+    Lines(usize),
+}
+
+impl OneText {
+    /// From this number of blocks or lines on, a text may be a list of stories.
+    const MANY: usize = 20;
+
+    /// Looks at a text.
+    pub(super) fn of(text: &str) -> Self {
+        let (mut lines, mut blocks, mut blank) = (0, 0, true);
+        for line in text.lines() {
+            let is_blank = line.trim().is_empty();
+            lines += usize::from(!is_blank);
+            blocks += usize::from(blank && !is_blank);
+            blank = is_blank;
+        }
+        match (blocks, lines) {
+            (Self::MANY.., _) => Self::Blocks(blocks),
+            (1, Self::MANY..) => Self::Lines(lines),
+            _ => Self::Story,
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! What a comparison of systems means, in words.
+
+use storymeter_core::{Direction, Role};
+
+use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair};
+
+/// Names that data sets give to stories that people wrote.
+const PEOPLE: [&str; 5] = ["human", "humans", "gold", "reference", "writer"];
+
+/// The most characters of a name in a sentence.
+const LONGEST_NAME: usize = 60;
+
+/// The most warnings of one kind that are spelled out.
+const MOST_WARNINGS: usize = 3;
+
+/// The conclusion of a comparison, in one sentence.
+///
+/// Names stand in it as they are in the data, at most 60 characters of each. Whoever shows the
+/// sentence on a terminal or a page must escape it.
+pub fn conclusion(found: &SystemComparison) -> String {
+    let valued: Vec<&RankedSystem> = found.systems.iter().filter(|one| one.mean.is_ok()).collect();
+    let key = short(found.column.key.as_str());
+    match valued.as_slice() {
+        [] => format!("{key} has no value for any story, so there is nothing to compare."),
+        [only] => format!(
+            "There is only one system with values of {key} ({}, mean {}), so there is nothing to \
+             compare it with.",
+            short(&only.name),
+            number(only.mean.unwrap_or(f64::NAN))
+        ),
+        _ if found.method.against.is_some() => against(found, &key),
+        all => {
+            let (people, machines): (Vec<&RankedSystem>, Vec<&RankedSystem>) =
+                all.iter().copied().partition(|one| is_people(&one.name));
+            let contest = Contest { found, key: &key };
+            match people.as_slice() {
+                [human] if machines.len() > 1 => {
+                    let sentence = contest.sentence(&machines);
+                    format!("{sentence}; {}.", contest.human(human, &machines))
+                }
+                _ => format!("{}.", contest.sentence(all)),
+            }
+        }
+    }
+}
+
+/// Whether a name is that of human writers.
+fn is_people(name: &str) -> bool {
+    PEOPLE.contains(&name.to_lowercase().as_str())
+}
+
+/// The words for one comparison.
+struct Contest<'a> {
+    found: &'a SystemComparison,
+    key: &'a str,
+}
+
+impl Contest<'_> {
+    /// "is better than", or "scores higher than" where more is not known to be better.
+    fn beats(&self, several: bool) -> &'static str {
+        match (self.found.column.direction, several) {
+            (Direction::None, false) => "scores higher than",
+            (Direction::None, true) => "score higher than",
+            (_, false) => "is better than",
+            (_, true) => "are better than",
+        }
+    }
+
+    /// The pair of two systems, if the first is significantly better than the second.
+    fn win(&self, better: &str, worse: &str) -> Option<&SystemPair> {
+        self.found.pair(better, worse).filter(|pair| pair.verdict() == Some((better, worse)))
+    }
+
+    /// The sentence about these systems, best first, without the full stop.
+    fn sentence(&self, systems: &[&RankedSystem]) -> String {
+        let [top, others @ ..] = systems else { return String::new() };
+        let (below, level): (Vec<&RankedSystem>, Vec<&RankedSystem>) =
+            others.iter().copied().partition(|one| self.win(&top.name, &one.name).is_some());
+        let name = short(&top.name);
+        match (below.len(), level.len()) {
+            (0, _) => self.no_winner(systems),
+            (_, 0) => {
+                let than = match others {
+                    [one] => short(&one.name),
+                    [_, _] => "both others".to_owned(),
+                    many => format!("all {} others", many.len()),
+                };
+                let claim = format!("{name} {} {than} by {}", self.beats(false), self.key);
+                let p = self.claimed(&top.name, &below);
+                match others {
+                    [_] => format!("{claim} ({p}){}", self.stories(systems)),
+                    others => format!("{claim} ({p}); {}", self.among(others)),
+                }
+            }
+            _ => {
+                let leading: Vec<&RankedSystem> =
+                    [*top].into_iter().chain(level.iter().copied()).collect();
+                let p = self.claimed(&top.name, &below);
+                format!(
+                    "{} lead by {} and cannot be told apart{}; {name} {} {} ({p})",
+                    names(&leading),
+                    self.key,
+                    self.stories(&leading),
+                    self.beats(false),
+                    names(&below),
+                )
+            }
+        }
+    }
+
+    /// The systems below a clear winner.
+    fn among(&self, others: &[&RankedSystem]) -> String {
+        let pairs: Vec<&SystemPair> = others
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| others[at + 1..].iter().map(move |other| (one, other)))
+            .filter_map(|(one, other)| self.found.pair(&one.name, &other.name))
+            .collect();
+        let told_apart = pairs.iter().filter(|pair| pair.is_significant()).count();
+        let all = if others.len() == 2 { "two".to_owned() } else { others.len().to_string() };
+        let stories = self.stories(others);
+        match told_apart {
+            0 => format!("the other {all} cannot be told apart{stories}"),
+            count if count == pairs.len() => match others {
+                [second, third] => {
+                    let (second, third) = (short(&second.name), short(&third.name));
+                    format!("{second} {} {third}", self.beats(false))
+                }
+                _ => format!("the other {all} all differ from each other"),
+            },
+            count => {
+                format!(
+                    "of the {} pairs of the other {all}, {count} can be told apart",
+                    pairs.len()
+                )
+            }
+        }
+    }
+
+    /// The sentence where the system with the best mean beats nobody.
+    fn no_winner(&self, systems: &[&RankedSystem]) -> String {
+        let stories = self.stories(systems);
+        let who = match systems {
+            [one, other] => format!("{} and {}", short(&one.name), short(&other.name)),
+            many => format!("the {} systems", many.len()),
+        };
+        let inside = |pair: &&SystemPair| {
+            let among = |name: &str| systems.iter().any(|one| one.name == name);
+            among(&pair.first) && among(&pair.second)
+        };
+        let pairs: Vec<&SystemPair> = self.found.pairs.iter().filter(inside).collect();
+        let tested: Vec<f64> = pairs
+            .iter()
+            .filter_map(|pair| pair.found.as_ref().ok().map(|duel| duel.p_value.corrected))
+            .collect();
+        let smallest = tested.iter().copied().fold(1.0, f64::min);
+        let significant = pairs.iter().filter(|pair| pair.is_significant()).count();
+        let sees = match self.found.column.role {
+            Role::Metric => format!("{} sees", self.key),
+            Role::Human => format!("The ratings of {} show", self.key),
+        };
+        if self.found.cautions.contains(&Caution::Constant) {
+            format!("{sees} no difference between {who}: all values are equal")
+        } else if tested.is_empty() {
+            format!("There are too few stories to compare {who} by {}", self.key)
+        } else if significant > 0 {
+            format!(
+                "No system is clearly the best by {}: {} has the best mean, but is not clearly \
+                 better than any other; {significant} of {} pairs differ",
+                self.key,
+                short(&systems[0].name),
+                pairs.len()
+            )
+        } else {
+            let smallest_p = match tested.len() {
+                1 => p_value(smallest),
+                _ => format!("smallest corrected {}", p_value(smallest)),
+            };
+            format!("{sees} no difference between {who}{stories} ({smallest_p})")
+        }
+    }
+
+    /// Where the stories of people stand beside those of machines.
+    fn human(&self, human: &RankedSystem, machines: &[&RankedSystem]) -> String {
+        let count = |better: &dyn Fn(&str) -> bool| {
+            machines.iter().filter(|machine| better(&machine.name)).count()
+        };
+        let won = count(&|machine| self.win(&human.name, machine).is_some());
+        let lost = count(&|machine| self.win(machine, &human.name).is_some());
+        let all = machines.len();
+        let name = short(&human.name);
+        let beats = self.beats(true);
+        match (won, lost) {
+            (won, 0) if won == all => format!("the stories of {name} {beats} all of theirs"),
+            (0, lost) if lost == all => format!("the stories of all {beats} those of {name}"),
+            (0, 0) => format!("none of them can be told apart from {name}"),
+            (won, 0) => format!("the stories of {name} {beats} those of {won} of {all}"),
+            (won, lost) => format!(
+                "the stories of {name} {beats} those of {won} of {all}, and those of {lost} \
+                 {beats} those of {name}"
+            ),
+        }
+    }
+
+    /// The largest corrected p-value behind a claim about several systems.
+    fn claimed(&self, top: &str, below: &[&RankedSystem]) -> String {
+        let largest = below
+            .iter()
+            .filter_map(|one| self.found.pair(top, &one.name)?.found.as_ref().ok())
+            .map(|duel| duel.p_value.corrected)
+            .fold(0.0, f64::max);
+        let p = match below {
+            [_] => p_value(largest),
+            _ => p_value(largest).replace('=', "≤"),
+        };
+        if self.found.pairs.len() > 1 { format!("{p} after correction") } else { p }
+    }
+
+    /// " with 48 stories each".
+    fn stories(&self, systems: &[&RankedSystem]) -> String {
+        let counts = || systems.iter().map(|one| one.stories);
+        match (counts().min().unwrap_or(0), counts().max().unwrap_or(0)) {
+            (1, 1) => " with 1 story each".to_owned(),
+            (low, high) if low == high => format!(" with {low} stories each"),
+            (low, high) => format!(" with {low} to {high} stories each"),
+        }
+    }
+}
+
+/// The conclusion where all systems were compared with one.
+fn against(found: &SystemComparison, key: &str) -> String {
+    let base = found.method.against.as_deref().unwrap_or_default();
+    let contest = Contest { found, key };
+    let others: Vec<&RankedSystem> =
+        found.systems.iter().filter(|one| one.name != base && one.mean.is_ok()).collect();
+    let (mut better, mut worse, mut level) = (Vec::new(), Vec::new(), Vec::new());
+    for other in others {
+        if contest.win(&other.name, base).is_some() {
+            better.push(other);
+        } else if contest.win(base, &other.name).is_some() {
+            worse.push(other);
+        } else {
+            level.push(other);
+        }
+    }
+    let name = short(base);
+    let mut parts = Vec::new();
+    if !better.is_empty() {
+        let beats = contest.beats(better.len() > 1);
+        let p = contest.claimed(base, &better);
+        parts.push(format!("{} {beats} {name} by {key} ({p})", names(&better)));
+    }
+    if !worse.is_empty() {
+        let p = contest.claimed(base, &worse);
+        parts.push(format!("{name} {} {} by {key} ({p})", contest.beats(false), names(&worse)));
+    }
+    if !level.is_empty() {
+        let stories = contest.stories(&level);
+        parts.push(format!("{} cannot be told apart from {name}{stories}", names(&level)));
+    }
+    format!("{}.", parts.join("; "))
+}
+
+/// What a reader should know before trusting a comparison, one sentence each.
+pub fn warnings(found: &SystemComparison) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let mut unspoken = Vec::new();
+    for caution in &found.cautions {
+        let alike =
+            |other: &&Caution| std::mem::discriminant(*other) == std::mem::discriminant(caution);
+        let kind = found.cautions.iter().filter(alike).count();
+        let before = found.cautions.iter().take_while(|other| !std::ptr::eq(*other, caution));
+        match before.filter(alike).count() {
+            seen if seen < MOST_WARNINGS => sentences.push(warning(found, caution)),
+            MOST_WARNINGS => unspoken.push(kind - MOST_WARNINGS),
+            _ => {}
+        }
+    }
+    sentences.extend(
+        unspoken.into_iter().map(|more| format!("There are {more} more warnings like these.")),
+    );
+    sentences
+}
+
+fn warning(found: &SystemComparison, caution: &Caution) -> String {
+    let key = short(found.column.key.as_str());
+    match caution {
+        Caution::NoDirection => {
+            format!("It is not known whether a higher {key} is better; the highest mean is first.")
+        }
+        Caution::Constant => format!("All values of {key} are equal."),
+        Caution::Absent { system, stories } => format!(
+            "{} of {} {} no value of {key} and {} left out.",
+            counted(*stories, "story", "stories"),
+            short(system),
+            if *stories == 1 { "has" } else { "have" },
+            if *stories == 1 { "is" } else { "are" },
+        ),
+        Caution::Averaged { system, items } => format!(
+            "{} has several stories for {}; their mean counts in paired tests.",
+            short(system),
+            counted(*items, "item", "items")
+        ),
+        Caution::PartlyShared { first, second, shared, items } => format!(
+            "{} and {} are compared on the {} that both have, of up to {items}.",
+            short(first),
+            short(second),
+            counted(*shared, "item", "items")
+        ),
+        Caution::NeverSignificant { first, second, stories, needed } => format!(
+            "{} and {} have {}: with fewer than {needed}, no difference can be significant.",
+            short(first),
+            short(second),
+            counted(*stories, "story to compare", "stories to compare")
+        ),
+        Caution::FewResamples { needed } => format!(
+            "With {} resamples and {} pairs, no difference can be significant; it takes {needed} \
+             resamples.",
+            found.method.resamples,
+            found.pairs.len()
+        ),
+        Caution::TooFewStories { first, second, effect, stories, needed } => format!(
+            "{} and {} differ by {:.2} standard deviations, but {} are too few to be sure of it: \
+             about {needed} would be needed.",
+            short(first),
+            short(second),
+            effect.abs(),
+            counted(*stories, "story", "stories")
+        ),
+    }
+}
+
+/// A p-value as it is written in papers: `p = 0.012`, or `p < 0.001`.
+///
+/// ```
+/// use storymeter_meta::view::p_value;
+/// assert_eq!(p_value(0.0124), "p = 0.012");
+/// assert_eq!(p_value(0.0004), "p < 0.001");
+/// assert_eq!(p_value(0.9999), "p > 0.999");
+/// ```
+pub fn p_value(p: f64) -> String {
+    match p {
+        p if p < 0.001 => "p < 0.001".to_owned(),
+        p if p > 0.999 && p < 1.0 => "p > 0.999".to_owned(),
+        p => format!("p = {p:.3}"),
+    }
+}
+
+/// A name, cut where it is very long.
+fn short(name: &str) -> String {
+    match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// "a", "a and b", "a, b and c"; from six on "a, b and 4 others".
+fn names(systems: &[&RankedSystem]) -> String {
+    let name = |at: usize| short(&systems[at].name);
+    match systems.len() {
+        0 => String::new(),
+        1 => name(0),
+        count if count <= 5 => {
+            let first: Vec<String> = (0..count - 1).map(name).collect();
+            format!("{} and {}", first.join(", "), name(count - 1))
+        }
+        count => format!("{}, {} and {} others", name(0), name(1), count - 2),
+    }
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// A number for a sentence: three digits after the point, or more where it would vanish.
+fn number(value: f64) -> String {
+    let text = format!("{value:.3}");
+    if value != 0.0 && text.parse() == Ok(0.0) { format!("{value:.1e}") } else { text }
+}

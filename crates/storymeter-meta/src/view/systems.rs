@@ -1,0 +1,359 @@
+//! Comparisons of systems as sheets.
+
+use storymeter_core::Direction;
+use storymeter_stats::Correction;
+
+use super::{Cell, Form, Sheet, Subject, file_stem};
+use crate::outcome::{Gap, Outcome};
+use crate::systems::{Design, ItemWins, RankedSystem, SystemComparison, SystemPair};
+
+/// All sheets of some comparisons: the means by all columns where there are several, then the
+/// ranking and the pairs by each column.
+///
+/// The best mean is bold. Letters behind means name groups that cannot be told apart, and stars
+/// behind p-values mark significant ones; the notes say so.
+pub fn system_sheets(found: &[SystemComparison]) -> Vec<Sheet> {
+    let mut sheets = Vec::new();
+    if found.len() > 1 {
+        sheets.push(means(found));
+    }
+    for one in found {
+        sheets.push(ranking(one));
+        if !one.pairs.is_empty() {
+            sheets.push(pairs(one));
+        }
+    }
+    sheets
+}
+
+/// The rankings of all comparisons in one table, for programs: one row per column and system.
+pub fn flat_systems(found: &[SystemComparison]) -> Sheet {
+    let mut sheet = Sheet::new("systems", Subject::SystemMeans, "Systems", Form::Table)
+        .columns(["metric", "rank", "system", "stories", "absent"], 0)
+        .columns(["mean", "low", "high", "sd"], 6)
+        .columns(["better_than", "worse_than", "group"], 0);
+    for one in found {
+        for system in &one.systems {
+            let [low, high] = interval(system);
+            sheet.push(vec![
+                (&one.column.key).into(),
+                system.rank.into(),
+                (&system.name).into(),
+                system.stories.into(),
+                system.absent.into(),
+                system.mean.into(),
+                low,
+                high,
+                system.sd.into(),
+                system.better_than.into(),
+                system.worse_than.into(),
+                one.letters(&system.name).into(),
+            ]);
+        }
+    }
+    sheet
+}
+
+/// The pairs of all comparisons in one table, for programs: one row per column and pair.
+pub fn flat_pairs(found: &[SystemComparison]) -> Sheet {
+    let mut sheet = Sheet::new("pairs", Subject::SystemMeans, "Pairs of systems", Form::Table)
+        .columns(["metric", "first", "second", "test", "n_first", "n_second"], 0)
+        .columns(["difference", "low", "high", "effect"], 6)
+        .columns(["wins", "ties", "losses"], 0)
+        .columns(["p", "p_corrected"], 6)
+        .columns(["better", "stories_needed"], 0)
+        .columns(["detectable"], 6);
+    for one in found {
+        for pair in &one.pairs {
+            let (test, n, m) = match pair.design {
+                Design::Paired { items } => ("paired", items, items),
+                Design::Unpaired { first, second } => ("unpaired", first, second),
+            };
+            let mut row: Vec<Cell> = vec![
+                (&one.column.key).into(),
+                (&pair.first).into(),
+                (&pair.second).into(),
+                test.into(),
+                n.into(),
+                m.into(),
+            ];
+            row.extend(difference(pair));
+            row.extend(item_wins(pair));
+            row.extend(p_values(pair));
+            row.push(pair.verdict().map_or("", |(better, _)| better).into());
+            row.push(match &pair.found {
+                Ok(duel) => duel.power.needed.map_or("".into(), |n| Cell::Count(n)),
+                Err(gap) => Cell::missing(gap),
+            });
+            row.push(pair.found.map(|duel| duel.power.detectable).into());
+            sheet.push(row);
+        }
+    }
+    sheet
+}
+
+/// The means of all systems by all columns, as in a paper's table of results.
+fn means(found: &[SystemComparison]) -> Sheet {
+    let title = "Mean of each system";
+    let mut sheet =
+        Sheet::new("means", Subject::SystemMeans, title, Form::Table).column("system", 0);
+    for one in found {
+        sheet = sheet.column(heading(one), decimals(one));
+    }
+    // Systems stand in the order of the first column; the other columns may lack some of them.
+    for system in found.first().map_or(&[][..], |one| &one.systems) {
+        let mut row = vec![Cell::from(&system.name)];
+        let own = |one: &SystemComparison| {
+            one.systems.iter().find(|other| other.name == system.name).cloned()
+        };
+        row.extend(found.iter().map(|one| match own(one) {
+            Some(system) => system.mean.into(),
+            None => Cell::missing(Gap::Empty),
+        }));
+        sheet.push(row);
+        for (at, one) in found.iter().enumerate() {
+            let best = own(one).is_some_and(|system| is_best(&system, one));
+            let letters = one.letters(&system.name);
+            let suffix = if letters.is_empty() { letters } else { format!(" {letters}") };
+            sheet.mark(at + 1, best, suffix);
+        }
+    }
+    sheet.signature =
+        found.iter().map(|one| one.signature.to_string()).collect::<Vec<_>>().join("\n  ");
+    sheet = sheet.note("bold: the best mean of each column; ↑ higher is better, ↓ lower is better");
+    match found.first() {
+        Some(one) if one.method.against.is_none() => sheet.note(groups(one)),
+        _ => sheet,
+    }
+}
+
+/// The systems by one column, best first.
+fn ranking(found: &SystemComparison) -> Sheet {
+    let key = &found.column.key;
+    let better = match found.column.direction {
+        Direction::Higher => "higher is better",
+        Direction::Lower => "lower is better",
+        Direction::None => "highest first",
+    };
+    let percent = percent(found.method.confidence);
+    let digits = decimals(found);
+    let grouped = !found.clusters.is_empty();
+    let mut sheet = Sheet::new(
+        format!("systems-{}", file_stem(key.as_str())),
+        Subject::SystemRanking { key: key.clone() },
+        format!("Systems by {key} ({better})"),
+        Form::Table,
+    )
+    .columns(["rank", "system", "stories"], 0)
+    .columns(["mean", "low", "high", "sd"], digits)
+    .column("better than", 0)
+    .brief();
+    if grouped {
+        sheet = sheet.column("group", 0);
+    }
+    for system in &found.systems {
+        let [low, high] = interval(system);
+        let mut row = vec![
+            system.rank.into(),
+            (&system.name).into(),
+            system.stories.into(),
+            system.mean.into(),
+            low,
+            high,
+            system.sd.into(),
+            system.better_than.into(),
+        ];
+        if grouped {
+            row.push(found.letters(&system.name).into());
+        }
+        sheet.push(row);
+        if is_best(system, found) {
+            sheet.mark(1, true, "");
+            sheet.mark(3, true, "");
+        }
+    }
+    sheet = sheet.note(format!(
+        "low and high: {percent}% percentile bootstrap interval of the mean over stories ({} \
+         resamples); bold: the best mean; better than: the number of systems that it is \
+         significantly better than",
+        found.method.resamples
+    ));
+    if grouped {
+        sheet = sheet.note(groups(found));
+    }
+    sheet.signature = found.signature.to_string();
+    sheet
+}
+
+/// Every two systems by one column.
+fn pairs(found: &SystemComparison) -> Sheet {
+    let key = &found.column.key;
+    let digits = decimals(found);
+    let mut sheet = Sheet::new(
+        format!("pairs-{}", file_stem(key.as_str())),
+        Subject::SystemPairs { key: key.clone() },
+        format!("Pairs of systems by {key}"),
+        Form::Table,
+    )
+    .columns(["first", "second", "test", "n"], 0)
+    .columns(["difference", "low", "high"], digits)
+    .column("d", 2)
+    .columns(["wins", "ties", "losses"], 0)
+    .p_column("p")
+    .p_column("corrected")
+    .brief();
+    let corrected = sheet.columns.len() - 1;
+    for pair in &found.pairs {
+        let (test, n) = match pair.design {
+            Design::Paired { items } => ("paired", Cell::from(items)),
+            Design::Unpaired { first, second } => {
+                ("unpaired", Cell::from(format!("{first}+{second}")))
+            }
+        };
+        let mut row: Vec<Cell> = vec![(&pair.first).into(), (&pair.second).into(), test.into(), n];
+        row.extend(difference(pair));
+        row.extend(item_wins(pair));
+        row.extend(p_values(pair));
+        sheet.push(row);
+        if let Some(stars) = stars(pair, found) {
+            sheet.mark(corrected, false, stars);
+        }
+    }
+    for note in test_notes(found) {
+        sheet = sheet.note(note);
+    }
+    sheet.signature = found.signature.to_string();
+    sheet
+}
+
+/// What was tested and how, as the caption of the table of pairs says it.
+fn test_notes(found: &SystemComparison) -> Vec<String> {
+    let method = &found.method;
+    let is_paired = |pair: &&SystemPair| matches!(pair.design, Design::Paired { .. });
+    let paired = found.pairs.iter().filter(is_paired).count();
+    let resamples = format!("{} resamples, or all where there are fewer", method.resamples);
+    let mut notes = Vec::new();
+    if paired > 0 {
+        notes.push(format!(
+            "paired: two-sided randomisation test that exchanges the two scores of an item \
+             ({resamples}); n is the number of shared items"
+        ));
+    }
+    if paired < found.pairs.len() {
+        notes.push(format!(
+            "unpaired: two-sided permutation test of the difference of means, because fewer than \
+             half of the items are shared ({resamples}); n is the number of stories of each"
+        ));
+    }
+    let correction = match method.correction {
+        Correction::Holm => "Holm's",
+        Correction::BenjaminiHochberg => "Benjamini and Hochberg's",
+        Correction::BenjaminiYekutieli => "Benjamini and Yekutieli's",
+    };
+    notes.push(format!(
+        "corrected: p after {correction} correction for {} {}; * at most {}, ** at most 0.01, *** \
+         at most 0.001",
+        found.pairs.len(),
+        if found.pairs.len() == 1 { "pair" } else { "pairs" },
+        method.level()
+    ));
+    notes.push(format!(
+        "difference: first less second, with its {}% percentile bootstrap interval; d: the \
+         difference in pooled standard deviations; wins: items on which the first is better",
+        percent(method.confidence)
+    ));
+    notes
+}
+
+fn groups(found: &SystemComparison) -> String {
+    format!(
+        "systems that share a letter cannot be told apart: no two neighbours in the ranking with \
+         that letter differ (corrected p > {})",
+        found.method.level()
+    )
+}
+
+/// One to three stars for a significant pair.
+fn stars(pair: &SystemPair, found: &SystemComparison) -> Option<&'static str> {
+    let p = pair.found.as_ref().ok()?.p_value.corrected;
+    match p {
+        _ if p > found.method.level() => None,
+        p if p <= 0.001 => Some("***"),
+        p if p <= 0.01 => Some("**"),
+        _ => Some("*"),
+    }
+}
+
+/// Whether a system has the best mean of at least two different ones.
+fn is_best(system: &RankedSystem, found: &SystemComparison) -> bool {
+    system.rank == 1
+        && system.mean.is_ok()
+        && found.systems.iter().any(|other| other.rank > 1 && other.mean.is_ok())
+}
+
+/// The key of a column with an arrow in the better direction.
+fn heading(found: &SystemComparison) -> String {
+    let arrow = match found.column.direction {
+        Direction::Higher => " ↑",
+        Direction::Lower => " ↓",
+        Direction::None => "",
+    };
+    format!("{}{arrow}", found.column.key)
+}
+
+fn interval(system: &RankedSystem) -> [Cell; 2] {
+    match &system.interval {
+        Ok(interval) => [interval.low.into(), interval.high.into()],
+        Err(gap) => [Cell::missing(gap), Cell::missing(gap)],
+    }
+}
+
+/// The difference, the ends of its interval, and the effect.
+fn difference(pair: &SystemPair) -> [Cell; 4] {
+    match &pair.found {
+        Ok(duel) => [
+            duel.difference.into(),
+            duel.interval.low.into(),
+            duel.interval.high.into(),
+            duel.effect.into(),
+        ],
+        Err(gap) => [(); 4].map(|()| Cell::missing(gap)),
+    }
+}
+
+/// Wins, ties and losses; empty where the test is not paired.
+fn item_wins(pair: &SystemPair) -> [Cell; 3] {
+    match pair.found.as_ref().ok().and_then(|duel| duel.items) {
+        Some(ItemWins { wins, ties, losses }) => [wins.into(), ties.into(), losses.into()],
+        None => [(); 3].map(|()| "".into()),
+    }
+}
+
+fn p_values(pair: &SystemPair) -> [Cell; 2] {
+    let p: Outcome<[f64; 2]> = pair.found.map(|duel| [duel.p_value.raw, duel.p_value.corrected]);
+    match p {
+        Ok(both) => both.map(Cell::from),
+        Err(gap) => [(); 2].map(|()| Cell::missing(gap)),
+    }
+}
+
+/// As many decimals as show three digits of the largest standard deviation, or of the largest mean
+/// where nothing varies.
+fn decimals(found: &SystemComparison) -> u8 {
+    let largest = |values: &dyn Fn(&RankedSystem) -> Outcome<f64>| {
+        found.systems.iter().filter_map(|one| values(one).ok()).map(f64::abs).fold(0.0, f64::max)
+    };
+    let scale = match largest(&|one| one.sd) {
+        0.0 => largest(&|one| one.mean),
+        spread => spread,
+    };
+    if scale == 0.0 {
+        return 3;
+    }
+    (2.0 - scale.log10().floor()).clamp(0.0, 8.0) as u8
+}
+
+fn percent(share: f64) -> String {
+    let percent = (share * 1e8).round() / 1e6;
+    percent.to_string()
+}

@@ -1,0 +1,202 @@
+"""Comparisons of systems by scipy: intervals, paired and unpaired permutation tests, power.
+
+Writes crates/storymeter-meta/tests/fixtures/systems.json, which the tests of storymeter-meta compare
+with. Everything is computed here from the definitions with scipy, without any code of ours:
+
+- mean, standard deviation and percentile bootstrap interval of each system (scipy.stats.bootstrap);
+- for each pair, the interval of the difference of the means and a permutation test
+  (scipy.stats.permutation_test): of the type "samples" on shared items, which exchanges the two
+  scores of an item, and of the type "independent" on different items;
+- Holm's correction by its definition;
+- the number of observations at which a t test has the power asked for, by the noncentral t
+  distribution.
+
+The scores are random numbers of this script. Run with numpy 1.26 or 2 and scipy 1.17:
+python tools/compare_fixtures.py
+"""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import scipy
+from scipy import stats
+
+TARGET = Path(__file__).parent.parent / "crates/storymeter-meta/tests/fixtures/systems.json"
+RESAMPLES = 99_999
+CONFIDENCE = 0.95
+
+
+def paired_scores(rng, levels, items, spread=0.15):
+    """Systems on the same items; a part of the spread belongs to the item."""
+    item = rng.normal(0, spread, items)
+    return {name: level + item + rng.normal(0, spread, items) for name, level in levels.items()}
+
+
+def interval(samples, statistic, paired):
+    found = stats.bootstrap(
+        samples,
+        statistic,
+        paired=paired,
+        vectorized=True,
+        n_resamples=RESAMPLES,
+        confidence_level=CONFIDENCE,
+        method="percentile",
+        rng=np.random.default_rng(1),
+        batch=1000,
+    )
+    low, high = found.confidence_interval
+    return {"low": low, "high": high, "standard_error": found.standard_error}
+
+
+def difference(first, second, axis=-1):
+    return np.mean(first, axis=axis) - np.mean(second, axis=axis)
+
+
+def p_value(first, second, paired):
+    """The share of permutations whose difference is at least as far from 0."""
+    found = stats.permutation_test(
+        (first, second),
+        lambda a, b, axis: np.abs(difference(a, b, axis)),
+        permutation_type="samples" if paired else "independent",
+        alternative="greater",
+        vectorized=True,
+        n_resamples=RESAMPLES,
+        rng=np.random.default_rng(2),
+        batch=1000,
+    )
+    return float(found.pvalue)
+
+
+def holm(p_values):
+    order = sorted(range(len(p_values)), key=lambda at: p_values[at])
+    corrected, largest = [0.0] * len(p_values), 0.0
+    for smaller, at in enumerate(order):
+        largest = min(1.0, max(largest, p_values[at] * (len(p_values) - smaller)))
+        corrected[at] = largest
+    return corrected
+
+
+def case(name, scores, paired, direction):
+    sign = -1 if direction == "lower" else 1
+    ranked = sorted(scores, key=lambda system: -sign * scores[system].mean())
+    systems = [
+        {
+            "name": system,
+            "mean": scores[system].mean(),
+            "sd": scores[system].std(ddof=1),
+            **interval((scores[system],), np.mean, False),
+        }
+        for system in ranked
+    ]
+    pairs = []
+    for at, first in enumerate(ranked):
+        for second in ranked[at + 1 :]:
+            a, b = scores[first], scores[second]
+            freedom = len(a) + len(b) - 2
+            pooled = math.sqrt(
+                ((len(a) - 1) * a.var(ddof=1) + (len(b) - 1) * b.var(ddof=1)) / freedom
+            )
+            pairs.append(
+                {
+                    "first": first,
+                    "second": second,
+                    "difference": difference(a, b),
+                    **interval((a, b), difference, paired),
+                    "effect": difference(a, b) / pooled,
+                    "p": p_value(a, b, paired),
+                    "wins": int((sign * (a - b) > 0).sum()) if paired else None,
+                    "losses": int((sign * (a - b) < 0).sum()) if paired else None,
+                }
+            )
+    for pair, corrected in zip(pairs, holm([pair["p"] for pair in pairs])):
+        pair["corrected"] = corrected
+    return {
+        "name": name,
+        "direction": direction,
+        "paired": paired,
+        "scores": {system: list(map(float, values)) for system, values in scores.items()},
+        "systems": systems,
+        "pairs": pairs,
+    }
+
+
+def power(effect, n, level, groups):
+    """The power of a two-sided t test with one sample of n, or two of n each."""
+    freedom = groups * (n - 1)
+    shift = effect * math.sqrt(n / groups)
+    reach = stats.t.ppf(1 - level / 2, freedom)
+    return float(stats.nct.sf(reach, freedom, shift) + stats.nct.cdf(-reach, freedom, shift))
+
+
+def needed(effect, level, wanted, groups):
+    n = 2
+    while power(effect, n, level, groups) < wanted:
+        n += 1
+    return n
+
+
+def plain(value):
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def main():
+    rng = np.random.default_rng(19)
+    close = {"rain": 0.52, "tale": 0.62, "snow": 0.54}
+    cases = [
+        case("three systems on 48 shared items", paired_scores(rng, close, 48), True, "higher"),
+        case("a distance", paired_scores(rng, close, 48), True, "lower"),
+        case(
+            "ratings with ties",
+            {k: np.round(4 * v + 1) for k, v in paired_scores(rng, close, 48).items()},
+            True,
+            "higher",
+        ),
+        case(
+            "different items",
+            {
+                "rain": rng.normal(0.50, 0.2, 40),
+                "tale": rng.normal(0.60, 0.2, 30),
+                "snow": rng.normal(0.55, 0.2, 22),
+            },
+            False,
+            "higher",
+        ),
+        case("eight shared items", paired_scores(rng, close, 8), True, "higher"),
+        case(
+            "eleven stories on different items",
+            {"rain": rng.normal(0.4, 0.2, 5), "tale": rng.normal(0.7, 0.2, 6)},
+            False,
+            "higher",
+        ),
+    ]
+    sizes = [
+        {
+            "effect": effect,
+            "level": level,
+            "power": wanted,
+            "pairs": needed(effect, level, wanted, 1),
+            "per_group": needed(effect, level, wanted, 2),
+        }
+        for effect in (0.2, 0.35, 0.5, 0.8)
+        for level in (0.05, 0.05 / 3, 0.05 / 45)
+        for wanted in (0.8, 0.9)
+    ]
+    made_by = f"tools/compare_fixtures.py, numpy {np.__version__}, scipy {scipy.__version__}"
+    document = {
+        "made_by": made_by,
+        "resamples": RESAMPLES,
+        "confidence": CONFIDENCE,
+        "cases": cases,
+        "sizes": sizes,
+    }
+    TARGET.write_text(json.dumps(plain(document)) + "\n")
+
+
+if __name__ == "__main__":
+    main()
