@@ -21,3 +21,4 @@ mod streaming;
 mod tiny_model;
 mod train;
 mod union;
+mod unknown_names;
