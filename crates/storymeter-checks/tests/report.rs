@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use storymeter::meta::folder;
 use storymeter::meta::hanna::{Options, analyse};
 use storymeter::meta::view::{self, Cell, Form, Sheet};
-use storymeter::report::{Figure, Inputs, figures, page};
+use storymeter::report::{Figure, FigureSet, Inputs, Report};
 use storymeter_checks::{Result, shared};
 
 fn file(name: &str) -> Result<PathBuf> {
@@ -62,7 +62,7 @@ fn every_figure_of_hanna_has_the_numbers_of_the_result_and_the_page_is_small() -
     let sheets = view::sheets(&folder::read(&run).unwrap());
     let inputs = Inputs::read(&[run, csv], Some(&stories), &storymeter::catalogue()).unwrap();
 
-    let drawn = figures::all(&inputs);
+    let drawn = Report::new(&inputs).figures(FigureSet::All);
     let mut numbers = 0;
     let mut scatters = 0;
     for figure in &drawn {
@@ -87,7 +87,7 @@ fn every_figure_of_hanna_has_the_numbers_of_the_result_and_the_page_is_small() -
 
     let stories = inputs.stories().unwrap();
     assert_eq!(stories.len(), 960, "the human stories are the references and left out");
-    let html = page::html(&inputs);
+    let html = Report::new(&inputs).html();
     assert!(html.len() < 6_000_000, "{} bytes", html.len());
     assert!(html.contains("chrF"));
     Ok(())

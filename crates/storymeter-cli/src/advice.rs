@@ -3,11 +3,16 @@
 //! The errors of the libraries say what happened and never name an option, because a program that
 //! uses the libraries has other options. The options and verbs that help are named here.
 
+use storymeter::core::read::Field;
 use storymeter::core::{DeviceProblem, Error as InputError, MetricError};
 use storymeter::{Error, baselines, meta, union};
 
-/// The way out of an error, if there is one to name.
-pub fn advice(error: &anyhow::Error) -> Option<String> {
+/// The way out of an error, if there is one to name. Options of the input are named only if the
+/// verb has them (`reads_stories`).
+pub fn advice(error: &anyhow::Error, reads_stories: bool) -> Option<String> {
+    if !reads_stories && error.chain().any(is_about_a_record) {
+        return None;
+    }
     error.chain().find_map(|cause| {
         if let Some(error) = cause.downcast_ref::<Error>() {
             return facade(error);
@@ -26,6 +31,15 @@ pub fn advice(error: &anyhow::Error) -> Option<String> {
         }
         cause.downcast_ref::<union::Error>().and_then(model)
     })
+}
+
+/// Whether an option of the input would be the way out.
+fn is_about_a_record(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let error = match cause.downcast_ref::<Error>() {
+        Some(Error::Input(error)) => Some(error),
+        _ => cause.downcast_ref::<InputError>(),
+    };
+    matches!(error, Some(InputError::MissingField { .. } | InputError::DuplicateId { .. }))
 }
 
 fn facade(error: &Error) -> Option<String> {
@@ -47,6 +61,19 @@ fn input(error: &InputError) -> Option<String> {
         InputError::FormatNotRecognised { .. } => {
             Some("name it with --input-format, such as --input-format jsonl".to_owned())
         }
+        InputError::MissingField { missing, .. } => match missing.field {
+            Field::Story if missing.what == "column" && !missing.others.is_empty() => Some(
+                "name it with --story-col, or say --wide if there is one column per system"
+                    .to_owned(),
+            ),
+            Field::Story => Some("name it with --story-col".to_owned()),
+            _ => None,
+        },
+        InputError::DuplicateId { system: None, .. } => Some(
+            "--system-col names the column or field of the systems, and --renumber makes ids unique"
+                .to_owned(),
+        ),
+        InputError::DuplicateId { .. } => Some("--renumber makes ids unique".to_owned()),
         _ => None,
     }
 }

@@ -81,3 +81,10 @@ pub enum Command {
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
 }
+
+impl Command {
+    /// Whether the verb has options that say how stories are read.
+    pub fn has_input_options(&self) -> bool {
+        matches!(self, Self::Score(_) | Self::Perturb(_) | Self::Train(_))
+    }
+}

@@ -1,47 +1,135 @@
 //! The options of all verbs that read stories.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use storymeter::core::read::{Format, ReadOptions, Skipped};
+use storymeter::core::read::{
+    DuplicateIds, FieldNames, Format, OneText, ReadOptions, Skipped, Summary,
+};
 use storymeter::input::Inputs;
 
 use crate::args::Common;
 
-/// The options of all verbs that read stories.
-#[derive(Debug, Clone, Args)]
+/// The stories that a verb reads, and how.
+#[derive(Debug, Clone, Default, Args)]
 pub struct InputArgs {
-    /// Files or folders of stories, or - for standard input. The formats are JSONL, CSV, TSV, plain
-    /// text and the layouts of UNION and HANNA, all of them gzipped or not. The format is found
-    /// from the name and the content
-    #[arg(required = true, value_name = "FILE")]
+    /// Files or folders of stories, or - for standard input: JSONL, JSON, CSV, TSV, Parquet, plain
+    /// text and the layouts of UNION and HANNA, compressed with gzip or Zstandard or not. The
+    /// format is found from the name and the content. A .txt or .md file is one story. In a folder
+    /// of folders, each folder is a system
+    #[arg(required_unless_present = "text", value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The format of the stories, if it is not found from the name and the content: jsonl, csv,
-    /// tsv, text (stories separated by blank lines), lines (one story per line), union, roc, wp,
-    /// hanna or parquet
-    #[arg(long, value_name = "FORMAT")]
+    /// A story, instead of a file. The option may be given several times
+    #[arg(long, value_name = "STORY", conflicts_with = "files")]
+    pub text: Vec<String>,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// The heading of these options in the help of a verb.
+const INPUT: &str = "Options of the input";
+
+/// How stories are read.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ReadArgs {
+    /// The format of the stories, if it is not found from the name and the content: jsonl, json,
+    /// csv, tsv, text (the whole file is one story), blocks (stories separated by blank lines),
+    /// lines (one story per line), union, roc, wp, hanna or parquet
+    #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
     pub input_format: Option<Format>,
+    /// The column or field of the story, if it has none of the usual names, such as story, text and
+    /// output
+    #[arg(long, value_name = "NAME", help_heading = INPUT)]
+    pub story_col: Option<String>,
+    /// The column or field of the system. Usual names are system, model and generator
+    #[arg(long, value_name = "NAME", help_heading = INPUT)]
+    pub system_col: Option<String>,
+    /// The column or field of the item, which the stories of several systems have in common
+    #[arg(long, value_name = "NAME", help_heading = INPUT)]
+    pub item_col: Option<String>,
+    /// The column or field of the prompt
+    #[arg(long, value_name = "NAME", help_heading = INPUT)]
+    pub prompt_col: Option<String>,
+    /// The column or field of the reference
+    #[arg(long, value_name = "NAME", help_heading = INPUT)]
+    pub reference_col: Option<String>,
+    /// The column or field of the id
+    #[arg(long, value_name = "NAME", help_heading = INPUT)]
+    pub id_col: Option<String>,
+    /// The table has one column per system: every column is the stories of a system, except those
+    /// of the id, the item, the prompt and the reference
+    #[arg(long, conflicts_with_all = ["story_col", "system_col"], help_heading = INPUT)]
+    pub wide: bool,
+    /// Make ids unique, instead of stopping at the second story of a system with the same id: 7
+    /// becomes 7#2, and the next one 7#3
+    #[arg(long, help_heading = INPUT)]
+    pub renumber: bool,
     /// Skip bad records and report them on standard error, instead of stopping at the first one
-    #[arg(long)]
+    #[arg(long, help_heading = INPUT)]
     pub skip_bad: bool,
 }
 
-impl InputArgs {
+impl ReadArgs {
     /// How the input is read.
     pub fn options(&self) -> ReadOptions {
-        ReadOptions { format: self.input_format, skip_bad: self.skip_bad, ..ReadOptions::default() }
+        let fields = FieldNames {
+            story: self.story_col.clone(),
+            system: self.system_col.clone(),
+            id: self.id_col.clone(),
+            item: self.item_col.clone(),
+            prompt: self.prompt_col.clone(),
+            reference: self.reference_col.clone(),
+        };
+        let duplicates = if self.renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse };
+        ReadOptions {
+            format: self.input_format,
+            fields,
+            wide: self.wide,
+            duplicates,
+            skip_bad: self.skip_bad,
+            ..ReadOptions::default()
+        }
     }
 
-    /// The inputs. A story without any text is a bad record.
-    pub fn once(&self) -> Inputs {
-        Inputs::new(self.files.clone(), self.options())
+    /// A file that is read in this way. A story without any text is a bad record.
+    pub fn file(&self, path: &Path) -> Inputs {
+        Inputs::new(vec![path.to_owned()], self.options())
+    }
+}
+
+impl InputArgs {
+    /// The inputs, read in this way.
+    pub fn inputs(&self, options: ReadOptions) -> Inputs {
+        if self.text.is_empty() {
+            Inputs::new(self.files.clone(), options)
+        } else {
+            Inputs::texts(self.text.clone(), options)
+        }
     }
 
-    /// The inputs. Stories without any text are accepted.
-    pub fn allowing_empty_stories(&self) -> Inputs {
-        let options = ReadOptions { allow_empty: true, ..self.options() };
-        Inputs::new(self.files.clone(), options)
+    /// Reports what was read, unless the user typed it.
+    pub fn report_read(&self, common: &Common, summary: &Summary) {
+        if self.text.is_empty() {
+            report_read(common, summary);
+        }
     }
+}
+
+/// Reports on standard error what was read.
+pub fn report_read(common: &Common, summary: &Summary) {
+    if common.quiet {
+        return;
+    }
+    let hint = match summary.one_text {
+        Some(OneText::Blocks(count)) => {
+            format!("; --input-format blocks reads its {count} blocks as stories")
+        }
+        Some(OneText::Lines(count)) => {
+            format!("; --input-format lines reads its {count} lines as stories")
+        }
+        _ => String::new(),
+    };
+    crate::note(&format!("{summary}{hint}"));
 }
 
 /// Reports on standard error how many records were skipped, and why the first ones were bad.

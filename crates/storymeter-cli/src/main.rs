@@ -47,16 +47,18 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(refusal) => return refuse(&refusal),
     };
-    exit_code(commands::run(cli))
+    let reads_stories = cli.command.has_input_options();
+    exit_code(commands::run(cli), reads_stories)
 }
 
-fn exit_code(result: anyhow::Result<Outcome>) -> ExitCode {
+/// What the program ends with. Options of the input are advised only to verbs that have them.
+fn exit_code(result: anyhow::Result<Outcome>, reads_stories: bool) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::CheckFailed) => ExitCode::from(1),
         Err(error) if error.chain().any(|cause| cause.is::<ReaderHasLeft>()) => ExitCode::SUCCESS,
         Err(error) => {
-            let advice = advice::advice(&error).map(|advice| format!(" ({advice})"));
+            let advice = advice::advice(&error, reads_stories).map(|advice| format!(" ({advice})"));
             note(&format!("{}{}", message(&error), advice.unwrap_or_default()));
             ExitCode::from(2)
         }
@@ -72,7 +74,7 @@ fn refuse(refusal: &clap::Error) -> ExitCode {
     };
     if !refusal.use_stderr() {
         let shown = Output::print(&text(AutoStream::choice(&io::stdout())));
-        return exit_code(shown.map(|()| Outcome::Done));
+        return exit_code(shown.map(|()| Outcome::Done), false);
     }
     // The message repeats arguments, which may be hostile. Colours are then left out, because only
     // our own escape sequences may reach the terminal.

@@ -34,6 +34,7 @@ mod key;
 mod metric;
 mod nearest;
 mod prepared;
+mod progress;
 pub mod read;
 pub mod rng;
 mod signature;
@@ -51,12 +52,13 @@ pub use file::AtomicFile;
 pub use header::Header;
 pub use key::Key;
 pub use metric::{
-    Batching, Catalogue, Choice, Depth, Description, Device, DeviceProblem, Entry, Explained,
-    Metric, MetricError, Needs, PRESET, Pooling, Precision, Rationale, Request, Resources, Rows,
-    ScoreColumn, Settings, Span, SpanKind, Survey,
+    Batching, Catalogue, Choice, Depth, Description, Device, DeviceProblem, Effect, Entry,
+    Explained, Metric, MetricError, Needs, PRESET, Pooling, Precision, Rationale, Request,
+    Resources, Rows, ScoreColumn, Settings, Span, SpanKind, Survey,
 };
 pub use nearest::nearest;
 pub use prepared::{Prepared, TextCache, View};
+pub use progress::{Progress, Stage};
 pub use signature::{NotASignature, Signature};
 pub use story::{Ratings, Story};
 pub use table::{Row, RowIndex, ScoreTable};

@@ -17,6 +17,7 @@ mod meteor;
 mod metric_set;
 mod metrics;
 mod of_corpus;
+mod pace;
 mod per_story;
 mod rouge;
 pub mod tokenize;
@@ -25,6 +26,7 @@ use storymeter_core::{Catalogue, Entry};
 
 pub use in_order::in_order;
 pub use metric_set::{Batch, CorpusSurvey, MetricSet, Part, mean};
+pub use pace::Pace;
 
 /// All metrics of this crate, in the order of the catalogue.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {

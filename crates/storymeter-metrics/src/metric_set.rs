@@ -4,14 +4,17 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use storymeter_core::read::Record;
 use storymeter_core::{
-    Absence, Batching, Catalogue, Depth, Metric, MetricError, Pooling, Prepared, Rationale,
+    Absence, Batching, Catalogue, Depth, Device, Metric, MetricError, Pooling, Prepared, Rationale,
     Resources, Rows, ScoreColumn, Survey, TextCache, Value,
 };
+
+use crate::Pace;
 
 /// A set of metrics that score stories together.
 ///
@@ -213,7 +216,7 @@ impl MetricSet {
     /// # Errors
     /// Where a story lacks what a metric needs, or a metric fails.
     pub fn batch(&self, records: &[Record]) -> Result<Batch, MetricError> {
-        self.run(records, None)
+        self.paced_batch(records, None, &Pace::none())
     }
 
     /// Scores a batch of stories, with explanations by the first metric that can explain itself.
@@ -221,21 +224,54 @@ impl MetricSet {
     /// # Errors
     /// As [`MetricSet::batch`].
     pub fn explained_batch(&self, records: &[Record], depth: Depth) -> Result<Batch, MetricError> {
-        self.run(records, Some(depth))
+        self.paced_batch(records, Some(depth), &Pace::none())
     }
 
-    fn run(&self, records: &[Record], explain: Option<Depth>) -> Result<Batch, MetricError> {
+    /// Scores a batch of stories, with explanations if they are asked for, and reports the stories
+    /// that are done on the way.
+    ///
+    /// # Errors
+    /// As [`MetricSet::batch`].
+    pub fn paced_batch(
+        &self,
+        records: &[Record],
+        explain: Option<Depth>,
+        pace: &Pace,
+    ) -> Result<Batch, MetricError> {
         self.check_all(records)?;
         let batching = |slot: &Slot| slot.metric.description().batching;
-        if !self.slots.iter().any(|slot| batching(slot) == Batching::Portion) {
-            return self.run_together(records, explain);
+        let portions = if self.slots.iter().any(|slot| batching(slot) == Batching::Portion) {
+            portions(records, Batching::PORTION_BYTES)
+        } else {
+            vec![records]
+        };
+        let is_slow = self.wants_batches() || explain.is_some();
+        let cut = is_slow && self.resources.settings().device == Device::Cpu;
+        let mut whole: Option<Batch> = None;
+        for mut remaining in portions {
+            loop {
+                let size = if cut { pace.portion(remaining.len()) } else { remaining.len() };
+                let (now, later) = remaining.split_at(size);
+                let begun = Instant::now();
+                let part = self.run_together(now, explain)?;
+                if cut {
+                    pace.took(now.len(), begun.elapsed());
+                }
+                pace.advance(now.len());
+                match &mut whole {
+                    Some(whole) => whole.append(part),
+                    None => whole = Some(part),
+                }
+                remaining = later;
+                if remaining.is_empty() {
+                    break;
+                }
+            }
         }
-        let mut portions = portions(records, Batching::PORTION_BYTES).into_iter();
-        let mut batch = self.run_together(portions.next().unwrap_or_default(), explain)?;
-        for portion in portions {
-            batch.append(self.run_together(portion, explain)?);
+        match whole {
+            Some(whole) => Ok(whole),
+            None => self.run_together(&[], explain),
         }
-        Ok(batch)
     }
 
     /// Scores stories whose texts are in memory at the same time.

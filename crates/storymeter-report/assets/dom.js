@@ -71,3 +71,4 @@ function showTip(event) {
 }
 document.addEventListener("pointermove", showTip);
 document.addEventListener("pointerdown", showTip);
+document.addEventListener("scroll", () => (TIP.hidden = true), { capture: true, passive: true });

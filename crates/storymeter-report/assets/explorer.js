@@ -16,6 +16,11 @@ function startExplorer() {
   if (!controls) return;
   controls.addEventListener("submit", (event) => event.preventDefault());
   const state = { run: 0, kind: "against", sort: "", metrics: "" };
+  // A link to a view has the choices of whoever made it.
+  const CHOICES = ["run", "kind", "level", "coefficient", "criterion", "sort", "metrics"];
+  for (const key of CHOICES) if (VIEW.has(`x-${key}`)) state[key] = VIEW.get(`x-${key}`);
+  state.run = DATA.runs[Number(state.run)] ? Number(state.run) : 0;
+  let sheetInSight = null;
 
   /** Keeps the sheets that have the chosen facet. A choice that is gone becomes the first one. */
   function narrow(sheets, facet) {
@@ -43,6 +48,11 @@ function startExplorer() {
     const notes = [`${sheet.title}, ${count}`, ...sheet.notes, ...absenceNotes(sheet)];
     document.getElementById("explore-title").textContent = `${notes.join("; ")}.`;
     document.getElementById("explore-figure").replaceChildren(drawHeatmap(sheet, rows, columns));
+    if (sheet === sheetInSight) return;
+    sheetInSight = sheet;
+    const find = () => document.querySelector("#explore-figure svg");
+    const buttons = [figureButton(sheet.id, sheet.title, find), ...tableButtons(sheet)];
+    document.getElementById("explore-save").replaceChildren("Save: ", ...buttons);
   }
 
   function redraw(changed) {
@@ -54,13 +64,15 @@ function startExplorer() {
     const sheet = sheets.reduce((best, next) =>
       next.rows.length > best.rows.length ? next : best,
     );
-    const sortable = sheet.heat.columns === "metrics" ? [] : sheet.heat.shown;
+    const mean = sheet.heat.mean === null ? [] : [sheet.heat.mean];
+    const sortable = sheet.heat.columns === "metrics" ? [] : [...mean, ...sheet.heat.shown];
     if (!sortable.includes(Number(state.sort || NaN))) state.sort = "";
     draw(sheet);
     if (changed === "metrics") return; // The field that is being typed into must stay.
     const set = (key) => (value) => {
       state[key] = value;
       redraw(key);
+      CHOICES.forEach((one) => remember(`x-${one}`, state[one] || null));
     };
     const select = (label, facet, name = (value) => value) => {
       const known = options[facet].filter((value) => value !== null);
@@ -86,7 +98,8 @@ function startExplorer() {
       ...select("Criterion", "criterion"),
     );
     if (sortable.length) {
-      const names = sortable.map((c) => [c, sheet.columns[c][0]]);
+      const nameOf = (c) => (c === sheet.heat.mean ? DATA.mean : sheet.columns[c][0]);
+      const names = sortable.map((c) => [c, nameOf(c)]);
       const orders = [["", "as in the file"], ...names];
       fields.push(choice("Strongest first by", orders, state.sort, set("sort")));
     }

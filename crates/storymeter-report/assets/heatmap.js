@@ -33,27 +33,38 @@ function significance(p) {
   return p < 0.05 ? [158, 202, 225] : null;
 }
 
+/** Greys for means of absolute values, which have no sign. */
+const UNSIGNED = [
+  [250, 250, 250],
+  [60, 60, 60],
+];
+/** The space between the signed columns and the mean of their absolute values. */
+const MEAN_GAP = 8;
+
 const sample = (value) => [value, String(value)];
 const SCALES = {
   correlation: {
     rgb: (v) => between(DIVERGING, (v + 1) / 2),
-    print: (v) => v.toFixed(2).replace("-0.00", "0.00").replace("0.", ".").replace("-", "−"),
+    print: (v) => v.toFixed(2).replace("-0.00", "0.00").replace("-", "−"),
     legend: [-1, -0.5, 0, 0.5, 1].map(sample),
+    title: "correlation, with its sign",
   },
   percent: {
     rgb: (v) => between(SEQUENTIAL, v / 100),
     print: (v) => v.toFixed(0),
     legend: [0, 25, 50, 75, 100].map(sample),
+    title: "percent",
   },
   significance: {
     rgb: significance,
-    print: (p) => p.toFixed(3).replace(/^0/, ""),
+    print: (p) => (p < 0.001 ? "<0.001" : p.toFixed(3)),
     legend: [
-      [0.0005, "p < .001"],
-      [0.005, "< .01"],
-      [0.03, "< .05"],
-      [0.5, "≥ .05"],
+      [0.0005, "< 0.001"],
+      [0.005, "< 0.01"],
+      [0.03, "< 0.05"],
+      [0.5, "≥ 0.05"],
     ],
+    title: "one-sided p-value",
   },
 };
 
@@ -87,13 +98,17 @@ function drawHeatmap(sheet, rows, columns) {
   const [cw, ch, size] = isNumbered ? [44, 21, 12] : [13, 13, 9.5];
   const rowName = (r) => sheet.rows[r][0];
   const columnName = (c) => sheet.columns[c][0];
+  const mean = sheet.heat.mean;
+  const heads = [...columns.map(columnName), ...(mean === null ? [] : [DATA.mean])];
   const left = widest(rows.map(rowName), size) + 12;
-  const tall = widest(columns.map(columnName), size);
+  const tall = widest(heads, size);
   const top = (isNumbered ? tall * 0.72 : tall) + 16;
   const legendWidth = scale.legend.length * 56;
   const overhang = isNumbered ? tall * 0.72 : 0;
-  const width = left + Math.max(columns.length * cw + overhang, legendWidth) + 10;
-  const height = top + rows.length * ch + 46;
+  const apart = mean === null ? 0 : cw + MEAN_GAP;
+  const across = Math.max(columns.length * cw + apart + overhang, legendWidth, 300);
+  const width = left + across + 10;
+  const height = top + rows.length * ch + 62;
   const root = svg("svg", {
     class: "figure wide",
     viewBox: `0 0 ${width} ${height}`,
@@ -105,7 +120,7 @@ function drawHeatmap(sheet, rows, columns) {
   const text = (x, y, content, more = {}) =>
     root.append(svg("text", { x, y, "font-size": size, fill: "currentColor", ...more }, content));
 
-  function drawCell(r, c, x, y) {
+  function drawCell(r, c, x, y, colour) {
     const value = sheet.rows[r][c];
     const area = { x, y, width: cw - 1, height: ch - 1 };
     if (isAbsent(value)) {
@@ -118,7 +133,7 @@ function drawHeatmap(sheet, rows, columns) {
       return;
     }
     if (typeof value !== "number") return;
-    const rgb = scale.rgb(value);
+    const rgb = colour(value);
     const data = { "data-v": value, "data-r": rowName(r), "data-c": columnName(c) };
     root.append(svg("rect", { ...area, style: `fill:${fillOf(rgb)}`, ...data }));
     if (isNumbered) {
@@ -128,22 +143,30 @@ function drawHeatmap(sheet, rows, columns) {
     }
   }
 
-  columns.forEach((c, i) => {
-    const x = left + (i + 0.5) * cw + (isNumbered ? 0 : size * 0.35);
+  const place = (i) => left + i * cw + (i === columns.length ? MEAN_GAP : 0);
+  heads.forEach((name, i) => {
+    const x = place(i) + 0.5 * cw + (isNumbered ? 0 : size * 0.35);
     const angle = isNumbered ? -45 : -90;
-    text(x, top - 6, columnName(c), { transform: `rotate(${angle} ${x} ${top - 6})` });
+    text(x, top - 6, name, { transform: `rotate(${angle} ${x} ${top - 6})` });
   });
+  const whole = sheet.heat.scale === "percent" ? 100 : 1;
+  const grey = (v) => between(UNSIGNED, v / whole);
   rows.forEach((r, j) => {
     const y = top + j * ch;
-    text(left - 6, y + ch / 2 + size * 0.35, rowName(r), { "text-anchor": "end" });
-    columns.forEach((c, i) => drawCell(r, c, left + i * cw, y));
+    const weight = rowName(r) === DATA.highlight ? "bold" : "normal";
+    const label = { "text-anchor": "end", "font-weight": weight };
+    text(left - 6, y + ch / 2 + size * 0.35, rowName(r), label);
+    columns.forEach((c, i) => drawCell(r, c, place(i), y, scale.rgb));
+    if (mean !== null) drawCell(r, mean, place(columns.length), y, grey);
   });
   scale.legend.forEach(([value, label], i) => {
     const x = left + i * 56;
     const style = `fill:${fillOf(scale.rgb(value))}`;
-    root.append(svg("rect", { x, y: height - 34, width: 55, height: 10, style }));
-    text(x + 28, height - 11, label, { "font-size": 10, "text-anchor": "middle" });
+    root.append(svg("rect", { x, y: height - 50, width: 55, height: 10, style }));
+    text(x + 28, height - 27, label, { "font-size": 10, "text-anchor": "middle" });
   });
+  const unsigned = mean === null ? "" : `; grey: ${DATA.mean}, no sign`;
+  text(left, height - 8, scale.title + unsigned, { "font-size": 10.5 });
   return root;
 }
 
@@ -154,7 +177,9 @@ function startDrawn() {
     whenOpen(details, () => {
       const rows = sheet.rows.map((_, r) => r);
       const drawing = drawHeatmap(sheet, rows, sheet.heat.shown);
-      return [el("div", region, drawing), ...captions(sheet)];
+      const figure = figureButton(sheet.id, sheet.title, () => drawing);
+      const save = el("p", { class: "save" }, "Save: ", figure, ...tableButtons(sheet));
+      details.append(el("div", region, drawing), ...captions(sheet), save);
     });
   }
 }

@@ -48,7 +48,7 @@ function paddedRange(points, key) {
 
 /** Draws the stories `rows`. A click on a dot calls `choose` with the row of its story. */
 function drawScatter(metric, criterion, rows, choose) {
-  const box = document.getElementById("scatter");
+  const box = document.getElementById("story-scatter");
   const caption = document.getElementById("scatter-caption");
   const points = pointsOf(metric, criterion, rows);
   if (points.length < 3) {
@@ -105,7 +105,20 @@ function drawScatter(metric, criterion, rows, choose) {
   caption.textContent =
     `${metric.name} against ${criterion.name}: ${found}. ` +
     `The line is the least-squares fit, and the shades show the density.${sample}`;
+  caption.append(legendOf(drawn));
   applyHighlight();
+}
+
+/** The colours of the systems in sight. */
+function legendOf(points) {
+  const S = DATA.stories;
+  const systems = distinct(points.map((p) => S.systems[S.system[p.i]])).filter(Boolean);
+  const entry = (system) => {
+    const swatch = el("span", { class: "swatch" });
+    swatch.style.background = COLOURS.get(system) || "transparent";
+    return el("span", {}, swatch, system);
+  };
+  return el("span", { class: "legend" }, ...systems.map(entry));
 }
 
 /** One group of dots per system, so that a system can be highlighted. */

@@ -30,12 +30,25 @@ function startTheme() {
   label();
 }
 
+function startHighlight() {
+  const select = document.getElementById("highlight");
+  if (!select) return;
+  if (VIEW.has("highlight")) select.value = VIEW.get("highlight");
+  if (select.selectedIndex < 0) select.value = "";
+  select.addEventListener("change", () => {
+    remember("highlight", select.value);
+    applyHighlight();
+  });
+  document.addEventListener("toggle", applyHighlight, true);
+  applyHighlight();
+}
+
 startTheme();
+startSaving();
 startTables();
 startDrawn();
 startExplorer();
 startStories();
-const highlight = document.getElementById("highlight");
-if (highlight) highlight.addEventListener("change", applyHighlight);
-document.addEventListener("toggle", applyHighlight, true);
+startHighlight();
+startView();
 document.documentElement.dataset.ready = "yes";

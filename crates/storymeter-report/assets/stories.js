@@ -8,6 +8,8 @@ const ORDERS = [
   ["human", "highest rating first"],
   ["file", "as in the file"],
 ];
+/** The stories that are printed as a list. */
+const MOST_PRINTED = 40;
 const KEY_STEPS = {
   ArrowDown: 1,
   ArrowUp: -1,
@@ -68,8 +70,15 @@ function startStories() {
     find: "",
     sort: "worst",
   };
+  // A link to a view has the choices of whoever made it.
+  const isColumn = (c, list) => VIEW.has(c) && list.includes(Number(VIEW.get(c)));
+  if (isColumn("metric", metrics)) state.metric = Number(VIEW.get("metric"));
+  if (isColumn("criterion", criteria)) state.criterion = Number(VIEW.get("criterion"));
+  for (const key of ["system", "low", "high", "find", "sort"]) {
+    if (VIEW.has(key)) state[key] = VIEW.get(key);
+  }
   const hasPair = state.metric !== null && state.criterion !== null;
-  if (!hasPair) state.sort = "file";
+  if (!hasPair && state.sort === "worst") state.sort = "file";
   let rows = [];
   let selected = -1;
   let disagreement = [];
@@ -137,7 +146,7 @@ function startStories() {
       "aria-selected": String(i === selected),
       "aria-setsize": rows.length,
       "aria-posinset": at + 1,
-      onclick: () => open(i),
+      onclick: () => tap(i),
     });
     row.style.top = `${at * ROW_HEIGHT}px`;
     const swatch = el("span", { class: "swatch" });
@@ -162,9 +171,44 @@ function startStories() {
   function open(i) {
     selected = i;
     article.dataset.open = "yes";
-    article.replaceChildren(...describeStory(i));
+    const back = el("button", { type: "button", class: "back", onclick: () => show(list) });
+    back.append("Back to the list");
+    article.replaceChildren(...describeStory(i), back);
+    article.scrollTop = 0;
+    remember("story", i);
     paint();
   }
+
+  /** Opens a story that was tapped, and brings it into sight where it lies below the list. */
+  function tap(i) {
+    open(i);
+    if (article.getBoundingClientRect().top > innerHeight * 0.6) show(article);
+  }
+
+  function show(node) {
+    node.scrollIntoView({ block: "start" });
+    node.focus({ preventScroll: true });
+  }
+
+  /** The first stories of the list as a table, for paper, where nothing can be scrolled. */
+  function print() {
+    const names = ["story", "system"];
+    const columns = [state.metric, state.criterion].filter((c) => c !== null);
+    const sheet = {
+      id: "stories",
+      title: `The first ${Math.min(rows.length, MOST_PRINTED)} of ${rows.length} stories`,
+      columns: [...names, ...columns.map((c) => S.columns[c].name)].map((name) => [name, 3]),
+      p: [],
+      rows: rows.slice(0, MOST_PRINTED).map((i) => {
+        const number = (c) => S.columns[c].values[i] ?? { absent: reasonOf(S.columns[c], i) };
+        return [S.ids[i], S.systems[S.system[i]], ...columns.map(number)];
+      }),
+    };
+    const table = document.getElementById("story-print");
+    table.replaceChildren(el("h3", {}, sheet.title), buildTable(sheet));
+  }
+  addEventListener("beforeprint", print);
+  matchMedia("print").addEventListener("change", (event) => event.matches && print());
 
   function step(by) {
     if (!rows.length) return;
@@ -176,15 +220,17 @@ function startStories() {
   }
 
   function scatter() {
-    const figure = document.getElementById("scatter").closest("figure");
+    const figure = document.getElementById("story-scatter").closest("figure");
     figure.hidden = !hasPair;
     if (!hasPair) return;
     const isOwn = (i) => !state.system || S.systems[S.system[i]] === state.system;
     const own = S.ids.map((_, i) => i).filter(isOwn);
-    drawScatter(S.columns[state.metric], S.columns[state.criterion], own, open);
+    drawScatter(S.columns[state.metric], S.columns[state.criterion], own, tap);
   }
 
   list.addEventListener("scroll", () => requestAnimationFrame(paint));
+  // A closed fold has no height, so its rows are painted when it is opened.
+  list.closest("details").addEventListener("toggle", paint);
   list.addEventListener("keydown", (event) => {
     const by = KEY_STEPS[event.key];
     if (by === undefined) return;
@@ -194,11 +240,13 @@ function startStories() {
 
   const setFilter = (key) => (value) => {
     state[key] = value;
+    remember(key, value || null);
     apply();
     if (key === "system") scatter();
   };
   const setColumn = (key) => (value) => {
     state[key] = Number(value);
+    remember(key, value);
     measure();
     apply();
     scatter();
@@ -214,19 +262,25 @@ function startStories() {
     controls.append(choice("Criterion", criteria.map(named), state.criterion, set));
   }
   if (systems.length) {
-    controls.append(choice("System", [["", "all"], ...systems], "", setFilter("system")));
+    const all = [["", "all"], ...systems];
+    controls.append(choice("System", all, state.system, setFilter("system")));
   }
   if (metrics.length) {
     controls.append(
-      field("Score at least", "number", "", setFilter("low"), number),
-      field("Score at most", "number", "", setFilter("high"), number),
+      field("Score at least", "number", state.low, setFilter("low"), number),
+      field("Score at most", "number", state.high, setFilter("high"), number),
     );
   }
   controls.append(
-    field("Find in id or text", "search", "", setFilter("find")),
-    choice("Order", ORDERS, state.sort, setFilter("sort")),
+    field("Find in id or text", "search", state.find, setFilter("find")),
+    choice("Order", hasPair ? ORDERS : ORDERS.slice(1), state.sort, setFilter("sort")),
   );
   measure();
   apply();
   scatter();
+  const find = () => document.querySelector("#story-scatter svg");
+  const button = figureButton("scatter", "metric against criterion", find);
+  document.getElementById("scatter-save").append("Save: ", button);
+  const linked = VIEW.has("story") ? Number(VIEW.get("story")) : -1;
+  if (S.ids[linked] !== undefined) open(linked);
 }

@@ -15,10 +15,9 @@ function describeStory(i) {
   }
   const humans = S.columns.filter((column) => column.human);
   const metrics = S.columns.filter((column) => !column.human);
-  const tables = [
-    numbersOf("Ratings (means over the raters)", humans, i),
-    numbersOf("Metrics", metrics, i),
-  ];
+  const tables = [];
+  if (humans.length) tables.push(numbersOf("Ratings (means over the raters)", humans, i));
+  if (metrics.length) tables.push(numbersOf("Metrics", metrics, i));
   return [...parts, el("div", { class: "numbers" }, ...tables)];
 }
 

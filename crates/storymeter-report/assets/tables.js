@@ -6,9 +6,12 @@ const LONGEST_NAME = 80;
 /** Whether a cell stands for a number that is absent: `{absent: reason}`. */
 const isAbsent = (cell) => cell !== null && typeof cell === "object";
 
-function cellText(cell, decimals) {
+/** A cell as text. A p-value is never shown as zero. */
+function cellText(cell, sheet, c) {
   if (isAbsent(cell)) return "absent";
-  return typeof cell === "string" ? cell : shown(cell, decimals);
+  if (typeof cell === "string") return cell;
+  if (sheet.p.includes(c)) return cell < 0.001 ? "<\u00a00.001" : cell.toFixed(3);
+  return shown(cell, sheet.columns[c][1]);
 }
 
 /** Compares cells: numbers before words, and absent or empty cells last in either order. */
@@ -22,18 +25,26 @@ function compareCells(a, b, sign) {
   return sign * (typeof a === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true }));
 }
 
+/** How a cell stands out: `[row, column, bold, what stands behind it]`. */
+const markOf = (sheet, row, c) =>
+  sheet.marks.find(([r, column]) => column === c && sheet.rows[r] === row);
+
 function buildTable(sheet) {
   const isWords = sheet.columns.map((_, c) => sheet.rows.some((row) => typeof row[c] === "string"));
   const body = el("tbody");
   const fill = (rows) => {
     const lines = rows.map((row) => {
       const line = el("tr");
-      if (typeof row[0] === "string") line.dataset.name = row[0];
+      const name = row.find((cell) => typeof cell === "string");
+      if (name !== undefined) line.dataset.name = name;
+      if (DATA.highlight !== null && row.includes(DATA.highlight)) line.classList.add("own");
       row.forEach((cell, c) => {
-        const text = cellText(cell, sheet.columns[c][1]);
+        const text = cellText(cell, sheet, c);
         const words = text.length > LONGEST_NAME ? "word prose" : "word";
         const kind = isAbsent(cell) ? "absent" : isWords[c] ? words : null;
-        const td = el(c === 0 ? "th" : "td", { class: kind }, text);
+        const mark = sheet.marks && markOf(sheet, row, c);
+        const content = mark && mark[2] ? el("b", {}, text) : text;
+        const td = el(c === 0 ? "th" : "td", { class: kind }, content, mark ? mark[3] : "");
         if (c === 0) td.setAttribute("scope", "row");
         if (isAbsent(cell)) td.title = cell.absent;
         line.append(td);
@@ -74,30 +85,27 @@ function absenceNotes(sheet) {
   return reasons.length ? [`absent numbers: ${reasons.join(", ")}`] : [];
 }
 
-/** What stands below a table or a figure: notes, reasons for absent numbers, the signature. */
+/** What stands below a table or a figure: notes, and reasons for absent numbers. */
 function captions(sheet) {
   const notes = [...sheet.notes, ...absenceNotes(sheet)];
-  return [
-    ...notes.map((note) => el("p", { class: "caption" }, note)),
-    el("span", { class: "signature" }, sheet.signature),
-  ];
+  return notes.map((note) => el("p", { class: "caption" }, note));
 }
 
-/** Fills a closed <details> when it is opened for the first time. */
-function whenOpen(details, build) {
-  const fill = () => {
-    if (!details.open || details.dataset.filled) return;
-    details.dataset.filled = "yes";
-    details.append(...build());
-  };
-  details.addEventListener("toggle", fill);
-  fill();
+/** A table with its notes and the buttons that save it. */
+function fullTable(sheet) {
+  const save = el("p", { class: "save" }, "Save: ", ...tableButtons(sheet));
+  return [buildTable(sheet), ...captions(sheet), save];
 }
 
 function startTables() {
   for (const details of document.querySelectorAll("details.sheet")) {
-    const { extra } = details.dataset;
-    const sheet = extra === undefined ? sheetOf(details.dataset) : DATA.extra[Number(extra)];
-    whenOpen(details, () => [buildTable(sheet), ...captions(sheet)]);
+    const sheet = sheetOf(details.dataset);
+    whenOpen(details, () => details.append(...fullTable(sheet)));
+  }
+  for (const place of document.querySelectorAll(".sorted")) {
+    const sheet = DATA.extra[Number(place.dataset.extra)];
+    whenOpen(place.closest("details"), () =>
+      place.append(el("h4", {}, sheet.title), ...fullTable(sheet)),
+    );
   }
 }

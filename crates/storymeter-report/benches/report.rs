@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use criterion::{Criterion, criterion_group, criterion_main};
 use storymeter_core::{Catalogue, read};
 use storymeter_meta::{folder, table};
-use storymeter_report::{Inputs, figures, page};
+use storymeter_report::{FigureSet, Inputs, Report};
 
 /// Writes scores of so many stories by so many metrics.
 fn scores(path: &Path, stories: usize, metrics: usize) {
@@ -41,7 +41,7 @@ fn report(c: &mut Criterion) {
     scores(&path, 100_000, 2);
     let large = read_inputs(path.clone());
     group.bench_function("page of 100,000 stories", |b| {
-        b.iter(|| black_box(page::html(&large)).len())
+        b.iter(|| black_box(Report::new(&large).html()).len())
     });
 
     scores(&path, 100, 40);
@@ -51,7 +51,7 @@ fn report(c: &mut Criterion) {
     folder::write(&study, &run, &[]).unwrap();
     let many = read_inputs(run);
     group.bench_function("figures of 40 metrics", |b| {
-        b.iter(|| black_box(figures::all(&many)).len())
+        b.iter(|| black_box(Report::new(&many).figures(FigureSet::All)).len())
     });
     group.finish();
 }

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value, json};
 use storymeter_core::{Direction, Role};
 use storymeter_meta::Study;
-use storymeter_meta::view::{Cell, Sheet};
+use storymeter_meta::view::{Cell, Head, Mark, Sheet};
 
-use crate::compare::Changes;
-use crate::figures::SystemColours;
+use crate::figures::MEAN;
 use crate::heat::Heat;
-use crate::inputs::Inputs;
+use crate::report::Report;
 use crate::stories::StoryTable;
 
 /// The most numbers of single stories on one page. Each takes about 8 bytes.
@@ -24,16 +23,9 @@ const LONGEST_ITEM: usize = 80;
 /// Significant digits of numbers on the page. The result files have all digits.
 const DIGITS: usize = 6;
 
-/// What the scripts of the page read, and remarks on what was left out.
-pub struct Data {
-    /// The data.
-    pub json: Value,
-    /// Remarks for the reader of the page.
-    pub notes: Vec<String>,
-}
-
-/// Gathers the data of a page.
-pub fn data(inputs: &Inputs, changes: &[Changes], colours: &SystemColours) -> Data {
+/// Gathers the data of a page, with tables that belong to no study, and the stories.
+pub fn data(report: &Report<'_>, extra: &[Sheet], stories: Option<Value>) -> Value {
+    let inputs = report.inputs();
     let runs: Vec<Value> = inputs
         .runs
         .iter()
@@ -43,31 +35,61 @@ pub fn data(inputs: &Inputs, changes: &[Changes], colours: &SystemColours) -> Da
             json!({"name": run.name, "sheets": sheets})
         })
         .collect();
-    let mut notes = Vec::new();
-    let stories = inputs.stories().map(|table| {
-        let sentence = |note: &String| format!("{}.", note.trim_end_matches('.'));
-        notes.extend(table.notes().iter().map(sentence));
-        stories(table, &mut notes)
-    });
+    let colours = report.colours();
     let palette: Map<String, Value> =
         colours.names().iter().map(|name| (name.clone(), colours.get(name).into())).collect();
-    let extra: Vec<Value> = changes.iter().map(|one| sheet(&one.sheet, None)).collect();
-    Data {
-        json: json!({"runs": runs, "extra": extra, "stories": stories, "colours": palette}),
-        notes,
+    let extra: Vec<Value> = extra.iter().map(|one| sheet(one, None)).collect();
+    let highlight = inputs.highlight.as_ref().map(|key| key.as_str());
+    json!({
+        "runs": runs,
+        "extra": extra,
+        "stories": stories,
+        "colours": palette,
+        "highlight": highlight,
+        "mean": MEAN,
+    })
+}
+
+/// The stories of a page, and remarks on what was left out.
+pub fn stories(report: &Report<'_>) -> (Option<Value>, Vec<String>) {
+    let inputs = report.inputs();
+    let Some(table) = inputs.stories() else { return (None, Vec::new()) };
+    let sentence = |note: &String| format!("{}.", note.trim_end_matches('.'));
+    let mut notes: Vec<String> = table.notes().iter().map(sentence).collect();
+    let mut stories = story_data(table, &mut notes);
+    let own = inputs.highlight.as_ref().and_then(|key| table.column(key, Role::Metric));
+    if let Some(metric) = own {
+        stories["metric"] = metric.into();
     }
+    (Some(stories), notes)
+}
+
+/// Whether the numbers under this head are p-values, which are never shown as zero.
+pub fn is_p_value(head: &Head) -> bool {
+    let name = head.name.as_str();
+    head.p_values || name == "p" || ["p (", "p(", "p_"].iter().any(|start| name.starts_with(start))
 }
 
 fn sheet(sheet: &Sheet, study: Option<&Study>) -> Value {
     let rows: Vec<Value> = sheet.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let p_values: Vec<usize> =
+        (0..sheet.columns.len()).filter(|&column| is_p_value(&sheet.columns[column])).collect();
     json!({
+        "id": sheet.id,
         "title": sheet.title,
         "signature": sheet.signature,
         "notes": sheet.notes,
         "heat": study.and_then(|study| Heat::new(study, sheet)),
         "columns": sheet.columns.iter().map(|h| json!([h.name, h.decimals])).collect::<Vec<_>>(),
+        "p": p_values,
+        "marks": sheet.marks.iter().map(mark).collect::<Vec<_>>(),
         "rows": rows,
     })
+}
+
+/// A cell that stands out: row, column, whether it is bold, and what stands behind it.
+fn mark(mark: &Mark) -> Value {
+    json!([mark.row, mark.column, mark.bold, mark.suffix])
 }
 
 fn cell(cell: &Cell) -> Value {
@@ -89,7 +111,7 @@ fn number(value: f64) -> Value {
     }
 }
 
-fn stories(table: &StoryTable, notes: &mut Vec<String>) -> Value {
+fn story_data(table: &StoryTable, notes: &mut Vec<String>) -> Value {
     let scores = table.scores();
     let most = (MOST_NUMBERS / scores.columns().len().max(1)).max(1);
     let stride = table.len().div_ceil(most).max(1);

@@ -18,13 +18,13 @@ use crate::svg::Figure;
 ///
 /// ```
 /// # use storymeter_core::Catalogue;
-/// # use storymeter_report::{Inputs, figures, files};
+/// # use storymeter_report::{FigureSet, Inputs, Report, files};
 /// # let folder = tempfile::tempdir()?;
 /// # let log = folder.path().join("log.jsonl");
 /// # std::fs::write(&log, "{\"step\": 1, \"loss\": 2.5}\n{\"step\": 2, \"loss\": 2.25}\n")?;
 /// # let out = folder.path();
 /// let inputs = Inputs::read(&[log], None, &Catalogue::default())?;
-/// let paths = files::write(&figures::all(&inputs), out)?;
+/// let paths = files::write(&Report::new(&inputs).figures(FigureSet::Main), out)?;
 /// assert_eq!(paths[0], out.join("training-log.svg"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -66,6 +66,9 @@ pub struct Heat {
     pub scale: Scale,
     /// The columns of the sheet that are drawn, by position.
     pub shown: Vec<usize>,
+    /// The column with the mean of the absolute values of the others. It has no sign, so it is
+    /// drawn apart, on a scale of its own.
+    pub mean: Option<usize>,
 }
 
 impl Heat {
@@ -88,6 +91,7 @@ impl Heat {
             columns: Axis::Other,
             scale: Scale::Correlation,
             shown: (1..sheet.columns.len()).collect(),
+            mean: None,
         };
         match &sheet.subject {
             Subject::Against { level, coefficient } => {
@@ -97,6 +101,7 @@ impl Heat {
                 heat.scale = correlations;
                 // The last column is the number of observations.
                 heat.shown.pop();
+                heat.mean = heat.shown.pop();
             }
             Subject::Between { role, level, coefficient } => {
                 let (kind, axis) = match role {
@@ -144,7 +149,8 @@ mod tests {
         let (level, coefficient) = (Level::System, Coefficient::Kendall);
         let against = heat(Subject::Against { level, coefficient }, Edition::Corrected);
         assert_eq!((against.kind, against.level), (Kind::Against, Some(level)));
-        assert_eq!((against.scale, against.shown), (Scale::Correlation, vec![1, 2]));
+        assert_eq!((against.scale, against.shown), (Scale::Correlation, vec![1]));
+        assert_eq!(against.mean, Some(2), "a mean of absolute values has no sign");
         let published = heat(Subject::Against { level, coefficient }, Edition::Published);
         assert_eq!(published.scale, Scale::Percent);
 

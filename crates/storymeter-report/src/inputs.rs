@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use storymeter_core::read::hanna_metric_name;
-use storymeter_core::{Catalogue, Header, Role, file};
+use storymeter_core::{Catalogue, Error as CoreError, Header, Key, Role, file};
 use storymeter_meta::view::{self, Sheet, Subject};
 use storymeter_meta::{Study, folder};
 
@@ -60,6 +60,8 @@ pub struct Inputs {
     pub tables: Vec<NamedTable>,
     /// The training logs.
     pub logs: Vec<TrainingLog>,
+    /// The metric that tables, figures and sentences point out, such as the user's own.
+    pub highlight: Option<Key>,
 }
 
 impl Inputs {
@@ -116,6 +118,31 @@ impl Inputs {
             false => vec![path.clone(), Header::path_of(path)],
         };
         paths.iter().flat_map(of).chain(stories.map(Path::to_owned)).collect()
+    }
+
+    /// Points out a metric in tables, figures and sentences.
+    ///
+    /// The name is a key, a key of HANNA's file without its signs, or a member of a family that no
+    /// other column has.
+    ///
+    /// # Errors
+    /// Where no study and no score table has such a metric. The error names the nearest one.
+    pub fn highlight(&mut self, name: &str) -> Result<()> {
+        let studied = self.runs.iter().flat_map(|run| run.study.keys(Role::Metric));
+        let scored = self.tables.iter().flat_map(|table| table.stories.keys(Role::Metric));
+        let keys: Vec<&Key> = studied.chain(scored).collect();
+        let only = |is_wanted: &dyn Fn(&Key) -> bool| {
+            let mut found = keys.iter().copied().filter(|key| is_wanted(key));
+            let first = found.next()?;
+            found.all(|key| key == first).then(|| first.clone())
+        };
+        let found = only(&|key| key.as_str() == name)
+            .or_else(|| only(&|key| hanna_metric_name(key.as_str()) == name))
+            .or_else(|| only(&|key| key.family_member() == Some(name)));
+        let known = || keys.iter().map(|key| key.as_str());
+        let found = found.ok_or_else(|| CoreError::unknown("metric", name, known()))?;
+        self.highlight = Some(found);
+        Ok(())
     }
 
     /// The stories that can be read on the page.

@@ -1,18 +1,19 @@
 //! Reports: one self-contained HTML page, and figures for a paper.
 //!
 //! [`Inputs`] gathers the results of meta-evaluations, score tables, stories and training logs.
-//! [`page::html`] makes one HTML file of them that needs no network. [`figures::all`] draws every
-//! figure, and [`files::write`] saves figures as SVG, PNG and PDF.
+//! A [`Report`] computes what can be compared in them. [`Report::html`] makes one HTML file that
+//! needs no network. [`Report::figures`] draws the main figures or all of them, and
+//! [`files::write`] saves figures as SVG, PNG and PDF.
 //!
 //! ```
 //! use storymeter_core::Catalogue;
-//! use storymeter_report::{Inputs, page};
+//! use storymeter_report::{Inputs, Report};
 //! # let folder = tempfile::tempdir()?;
 //! # let scores = folder.path().join("scores.jsonl");
 //! let line = r#"{"id": "a", "system": "S", "scores": {"bleu": 0.5}, "human": {"plot": [4]}}"#;
 //! std::fs::write(&scores, line)?;
 //! let inputs = Inputs::read(&[scores], None, &Catalogue::default())?;
-//! assert!(page::html(&inputs).contains("scores.jsonl: 1 stories"));
+//! assert!(Report::new(&inputs).html().contains("How are the stories scored by bleu?"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -23,21 +24,24 @@
 //! JSON in which no `<` is left, and its scripts show them as text and never as markup.
 #![forbid(unsafe_code)]
 
-pub mod compare;
+mod compare;
 mod embed;
 mod error;
-pub mod figures;
+mod figures;
 pub mod files;
 mod heat;
 mod inputs;
-pub mod page;
+mod leaderboard;
+mod page;
 mod palette;
 #[cfg(feature = "figures")]
 mod pdf;
+mod report;
 mod scatter;
 mod stories;
 mod summary;
 mod svg;
+mod systems;
 #[cfg(test)]
 mod testing;
 mod training;
@@ -48,7 +52,9 @@ mod training;
 struct ReadmeExample;
 
 pub use error::{Error, Result};
+pub use figures::FigureSet;
 pub use inputs::{Inputs, NamedTable, Run};
+pub use report::Report;
 pub use stories::{Details, StoryTable};
 pub use svg::Figure;
 pub use training::{Quantity, TrainingLog};

@@ -23,6 +23,9 @@ const SEQUENTIAL: [Rgb; 5] = [
     [253.0, 231.0, 37.0],
 ];
 
+/// White to dark grey, for absolute values.
+const UNSIGNED: [Rgb; 2] = [[250.0, 250.0, 250.0], [60.0, 60.0, 60.0]];
+
 /// The colours of Okabe and Ito without black, then Tol's muted ones. A 17th system gets the first
 /// colour again.
 const CATEGORIES: [&str; 16] = [
@@ -41,6 +44,11 @@ pub fn diverging(value: f64) -> String {
 /// The colour of a number between 0 and 1.
 pub fn sequential(value: f64) -> String {
     hex(between(&SEQUENTIAL, value))
+}
+
+/// The colour of an absolute value between 0 and 1: greys, because it has no sign.
+pub fn unsigned(value: f64) -> String {
+    hex(between(&UNSIGNED, value))
 }
 
 /// The colour of a p-value, in the usual three steps of significance. Darker is more significant.

@@ -1,6 +1,6 @@
-//! One metric against one human criterion: points, density and regression line.
+//! Metrics against human criteria: points, density and regression line, alone or side by side.
 
-use storymeter_core::{Role, ScoreTable};
+use storymeter_core::{Key, Role, ScoreTable};
 use storymeter_stats::drop_nan_pairs;
 
 use crate::figures::SystemColours;
@@ -8,11 +8,14 @@ use crate::palette;
 use crate::stories::StoryTable;
 use crate::svg::{Anchor, Canvas, Datum, Figure, short, text_width, ticks};
 
-/// The most points that are drawn. Density and regression always rest on all stories.
+/// The most points of one plot. Density and regression always rest on all stories.
 const MOST_POINTS: usize = 1500;
-const SIZE: (f64, f64) = (420.0, 300.0);
+/// The most points of one of several plots.
+const MOST_POINTS_OF_PANEL: usize = 600;
 /// The cells of the density under the points, across and down.
 const GRID: (usize, usize) = (28, 20);
+/// The most plots in one figure.
+const MOST_PANELS: usize = 12;
 
 /// The criteria that a metric can be plotted against, by position of their columns.
 pub(crate) fn criteria(stories: &StoryTable) -> Vec<usize> {
@@ -33,14 +36,119 @@ fn regression(x: &[f64], y: &[f64]) -> (f64, f64) {
     (my - slope * mx, slope)
 }
 
-/// Plots the metric with the strongest correlation over all stories; `None` where there is none.
+/// Where a plot stands and how large it is.
+#[derive(Clone, Copy)]
+struct Frame {
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+    most_points: usize,
+}
+
+impl Frame {
+    /// The frame of a figure with one plot.
+    const ALONE: Self =
+        Self { left: 70.0, top: 34.0, width: 420.0, height: 300.0, most_points: MOST_POINTS };
+
+    /// The frame of the n-th of several plots, three in a row.
+    fn panel(at: usize) -> Self {
+        let (width, height) = (250.0, 170.0);
+        Self {
+            left: 62.0 + (at % 3) as f64 * (width + 72.0),
+            top: 30.0 + (at / 3) as f64 * (height + 84.0),
+            width,
+            height,
+            most_points: MOST_POINTS_OF_PANEL,
+        }
+    }
+
+    fn right(self) -> f64 {
+        self.left + self.width
+    }
+
+    fn bottom(self) -> f64 {
+        self.top + self.height
+    }
+}
+
+/// How a metric is chosen for a criterion: the user's own, or else the one with the strongest
+/// correlation over all stories.
+fn metric_for(stories: &StoryTable, criterion: usize, highlight: Option<&Key>) -> Option<usize> {
+    let own = highlight.and_then(|key| stories.column(key, Role::Metric));
+    own.filter(|&metric| stories.pearson(metric, criterion).is_some())
+        .or_else(|| stories.strongest_metric(criterion))
+}
+
+/// Plots one metric against one criterion; `None` where there is no correlation.
 pub(crate) fn draw(
     stories: &StoryTable,
     criterion: usize,
+    highlight: Option<&Key>,
     colours: &SystemColours,
 ) -> Option<Figure> {
+    let metric = metric_for(stories, criterion, highlight)?;
+    let mut canvas = Canvas::default();
+    let frame = Frame::ALONE;
+    let plot = draw_plot(&mut canvas, stories, (metric, criterion), colours, frame)?;
+    let (left, top) = (frame.left, frame.bottom() + 48.0);
+    let legend = legend(&mut canvas, stories.scores(), colours, (left, top), frame.right());
+    let [metric, criterion] =
+        [metric, criterion].map(|at| stories.scores().columns()[at].key.as_str());
+    let title = format!("{metric} against {criterion}");
+    let mut figure = canvas.finish(&title, frame.right() + 14.0, top + 4.0 + legend);
+    figure.notes.extend(plot.sample);
+    Some(figure)
+}
+
+/// Plots every criterion against the metric that fits it best, side by side.
+pub(crate) fn draw_all(
+    stories: &StoryTable,
+    highlight: Option<&Key>,
+    colours: &SystemColours,
+) -> Option<Figure> {
+    let mut canvas = Canvas::default();
+    let mut last = None;
+    let mut is_sample = false;
+    let criteria = criteria(stories);
+    for (at, &criterion) in criteria.iter().take(MOST_PANELS).enumerate() {
+        let metric = metric_for(stories, criterion, highlight)?;
+        let frame = Frame::panel(at);
+        let plot = draw_plot(&mut canvas, stories, (metric, criterion), colours, frame)?;
+        is_sample |= plot.sample.is_some();
+        last = Some(frame);
+    }
+    let across = Frame::panel(criteria.len().clamp(1, 3) - 1).right();
+    let top = last?.bottom() + 54.0;
+    let legend = legend(&mut canvas, stories.scores(), colours, (62.0, top), across);
+    let title = match highlight.filter(|key| stories.column(key, Role::Metric).is_some()) {
+        Some(key) => format!("{key} against each criterion"),
+        None => "Each criterion against the metric that fits it best".into(),
+    };
+    let mut figure = canvas.finish(&title, across + 14.0, top + 4.0 + legend);
+    if is_sample {
+        figure.notes.push("Dots are an even sample; density and line rest on all stories".into());
+    }
+    if criteria.len() > MOST_PANELS {
+        figure.notes.push(format!("The first {MOST_PANELS} of {} criteria", criteria.len()));
+    }
+    Some(figure)
+}
+
+/// What a plot shows besides its marks.
+struct Plot {
+    /// The remark that only a sample of the stories is drawn.
+    sample: Option<String>,
+}
+
+fn draw_plot(
+    canvas: &mut Canvas,
+    stories: &StoryTable,
+    (metric, criterion): (usize, usize),
+    colours: &SystemColours,
+    frame: Frame,
+) -> Option<Plot> {
     let scores = stories.scores();
-    let metric = stories.strongest_metric(criterion)?;
     let r = stories.pearson(metric, criterion)?;
     let (human, scored) = (stories.numbers(criterion), stories.numbers(metric));
     let [metric, criterion] = [metric, criterion].map(|at| scores.columns()[at].key.as_str());
@@ -53,23 +161,22 @@ pub(crate) fn draw(
         (low - pad, high + pad)
     };
     let ((x0, x1), (y0, y1)) = (range(&pairs.x), range(&pairs.y));
-    let widest = ticks(y0, y1, 6).iter().map(|t| text_width(&short(*t), 10.0)).fold(0.0, f64::max);
-    let (left, top) = (widest + 30.0, 34.0);
-    let at_x = |x: f64| left + (x - x0) / (x1 - x0) * SIZE.0;
-    let at_y = |y: f64| top + SIZE.1 - (y - y0) / (y1 - y0) * SIZE.1;
-    let mut canvas = Canvas::default();
-    density(&mut canvas, &pairs.x, &pairs.y, (x0, x1), (y0, y1), (left, top));
-    for tick in ticks(x0, x1, 6) {
-        canvas.text(at_x(tick), top + SIZE.1 + 15.0, 10.0, Anchor::Middle, &short(tick));
+    let Frame { left, top, width, height, most_points } = frame;
+    let at_x = |x: f64| left + (x - x0) / (x1 - x0) * width;
+    let at_y = |y: f64| top + height - (y - y0) / (y1 - y0) * height;
+    density(canvas, (&pairs.x, &pairs.y), (x0, x1), (y0, y1), frame);
+    let parts = if width < 300.0 { 4 } else { 6 };
+    for tick in ticks(x0, x1, parts) {
+        canvas.text(at_x(tick), top + height + 15.0, 10.0, Anchor::Middle, &short(tick));
     }
-    for tick in ticks(y0, y1, 6) {
-        canvas.line([left, at_y(tick), left + SIZE.0, at_y(tick)], true);
+    for tick in ticks(y0, y1, parts) {
+        canvas.line([left, at_y(tick), left + width, at_y(tick)], true);
         canvas.text(left - 6.0, at_y(tick) + 3.5, 10.0, Anchor::End, &short(tick));
     }
     let present: Vec<usize> = (0..scores.rows().len())
         .filter(|&at| !human[at].is_nan() && !scored[at].is_nan())
         .collect();
-    let stride = present.len().div_ceil(MOST_POINTS);
+    let stride = present.len().div_ceil(most_points);
     let drawn: Vec<usize> = present.iter().copied().step_by(stride.max(1)).collect();
     for system in scores.systems().into_iter().map(Some).chain([None]) {
         let is_own = |at: &&usize| scores.rows()[**at].system.as_deref() == system;
@@ -86,22 +193,20 @@ pub(crate) fn draw(
     let ends: Vec<(f64, f64)> =
         [x0, x1].map(|x| (at_x(x), at_y((intercept + slope * x).clamp(y0, y1)))).to_vec();
     canvas.path(&ends, false, "fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"");
-    canvas.line([left, top + SIZE.1, left + SIZE.0, top + SIZE.1], false);
-    let head = format!("Pearson {} over {} stories", short(r), pairs.x.len());
-    canvas.text(left, top - 12.0, 12.0, Anchor::Start, &head);
-    canvas.text(left + SIZE.0 / 2.0, top + SIZE.1 + 34.0, 11.0, Anchor::Middle, criterion);
-    canvas.turned_text(12.0, top + SIZE.1 / 2.0, 11.0, Anchor::Middle, -90.0, metric);
-    let legend = legend(&mut canvas, scores, colours, (left, top + SIZE.1 + 48.0));
-    let title = format!("{metric} against {criterion}");
-    let mut figure = canvas.finish(&title, left + SIZE.0 + 14.0, top + SIZE.1 + 52.0 + legend);
-    if drawn.len() < present.len() {
-        figure.notes.push(format!(
+    canvas.line([left, top + height, left + width, top + height], false);
+    let head = format!("r = {}, {} stories", short(r), pairs.x.len());
+    canvas.text(left, top - 10.0, 11.5, Anchor::Start, &head);
+    let rating = format!("{criterion} (mean rating)");
+    canvas.text(left + width / 2.0, top + height + 34.0, 11.0, Anchor::Middle, &rating);
+    canvas.turned_text(left - 48.0, top + height / 2.0, 11.0, Anchor::Middle, -90.0, metric);
+    let sample = (drawn.len() < present.len()).then(|| {
+        format!(
             "An even sample of {} of the {} stories is drawn; density and regression rest on all",
             drawn.len(),
             present.len()
-        ));
-    }
-    Some(figure)
+        )
+    });
+    Some(Plot { sample })
 }
 
 /// Names the systems beside their colours. Returns the height.
@@ -110,11 +215,12 @@ fn legend(
     scores: &ScoreTable,
     colours: &SystemColours,
     (left, top): (f64, f64),
+    right: f64,
 ) -> f64 {
     let (mut x, mut y) = (left, top);
     for system in scores.systems() {
         let wide = text_width(system, 10.5) + 22.0;
-        if x > left && x + wide > left + SIZE.0 {
+        if x > left && x + wide > right {
             x = left;
             y += 16.0;
         }
@@ -130,11 +236,10 @@ fn legend(
 /// Draws counts per cell, smoothed by a 3 x 3 binomial kernel, as shades.
 fn density(
     canvas: &mut Canvas,
-    x: &[f64],
-    y: &[f64],
+    (x, y): (&[f64], &[f64]),
     (x0, x1): (f64, f64),
     (y0, y1): (f64, f64),
-    (left, top): (f64, f64),
+    Frame { left, top, width, height, .. }: Frame,
 ) {
     let (across, down) = GRID;
     let mut counts = vec![0.0; across * down];
@@ -158,11 +263,11 @@ fn density(
     };
     let cells: Vec<f64> = (0..across * down).map(|at| smooth(at / across, at % across)).collect();
     let most = cells.iter().copied().fold(0.0, f64::max);
-    let (w, h) = (SIZE.0 / across as f64, SIZE.1 / down as f64);
+    let (w, h) = (width / across as f64, height / down as f64);
     for (at, &count) in cells.iter().enumerate().filter(|(_, count)| **count > 0.02 * most) {
         let (row, column) = ((at / across) as f64, (at % across) as f64);
         let points = [(0.0, 0.0), (w, 0.0), (w, h), (0.0, h)]
-            .map(|(dx, dy)| (left + column * w + dx, top + SIZE.1 - (row + 1.0) * h + dy));
+            .map(|(dx, dy)| (left + column * w + dx, top + height - (row + 1.0) * h + dy));
         let shade = 0.3 * (count / most).sqrt();
         canvas.path(
             &points,

@@ -27,6 +27,8 @@ pub struct StoryTable {
     scores: ScoreTable,
     details: Vec<Details>,
     notes: Vec<String>,
+    /// The systems whose stories are left out.
+    excluded: Vec<String>,
 }
 
 /// What is known about one story besides its numbers.
@@ -71,6 +73,7 @@ impl StoryTable {
             details: vec![Details::default(); scores.rows().len()],
             notes: scores.notes().to_vec(),
             scores,
+            excluded: Vec::new(),
         };
         if is_compressed {
             let name = path.display();
@@ -101,7 +104,7 @@ impl StoryTable {
         }
         let scores = ScoreTable::new(rows).read_from(path);
         scores.positions()?;
-        Ok(Self { source: path.to_owned(), scores, details, notes: Vec::new() })
+        Ok(Self { source: path.to_owned(), scores, details, ..Self::default() })
     }
 
     /// The scores and ratings.
@@ -117,6 +120,11 @@ impl StoryTable {
     /// Remarks about the files that a reader of the page should see.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// The systems whose stories are left out.
+    pub(crate) fn excluded(&self) -> &[String] {
+        &self.excluded
     }
 
     /// How many stories there are.
@@ -145,6 +153,7 @@ impl StoryTable {
         if kept.len() == self.len() {
             return;
         }
+        self.excluded = systems.to_vec();
         let left_out = self.len() - kept.len();
         self.notes.push(format!(
             "{left_out} stories are not shown, those of {}: {reason}.",
@@ -211,6 +220,12 @@ impl StoryTable {
             }
         }
         self.scores = scores;
+    }
+
+    /// The keys of the columns of a role, in order.
+    pub(crate) fn keys(&self, role: Role) -> impl Iterator<Item = &Key> {
+        let columns = self.scores.columns().iter();
+        columns.filter(move |column| column.role == role).map(|column| &column.key)
     }
 
     /// The position of a column.

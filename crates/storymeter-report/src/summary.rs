@@ -1,9 +1,12 @@
 //! A study in words: what a reader should know before looking at any figure.
 
 use storymeter_core::Key;
+use storymeter_core::read::hanna_metric_name;
 use storymeter_meta::study::{Standing, SystemAverages, Test, TestMatrix};
-use storymeter_meta::{Agreement, Finding, Level, Study, WarningKind};
+use storymeter_meta::{Agreement, Finding, Kind, Level, Study, WarningKind};
 use storymeter_stats::{Coefficient, Correction};
+
+use crate::leaderboard::{Leaderboard, SIGNIFICANT, distinct, level_name};
 
 /// A heading and the sentences under it.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,16 +17,128 @@ pub struct Paragraph {
     pub sentences: Vec<String>,
 }
 
-/// p-values below this are called significant.
-const SIGNIFICANT: f64 = 0.05;
 /// The most names that are listed before "and others".
 const MOST_NAMES: usize = 4;
 
-/// The conclusions of a study.
+/// Which metrics are best and whether that is certain, in two or three sentences.
+///
+/// The first leaderboard is the one that the page shows; the second is mentioned.
+pub fn verdict(boards: &[Leaderboard<'_>], highlight: Option<&Key>) -> Vec<String> {
+    let Some((board, others)) = boards.split_first() else { return Vec::new() };
+    let mut sentences = vec![best_metric(board)];
+    sentences.extend(others.iter().find(|other| other.level == Level::System).map(best_elsewhere));
+    sentences.push(meaning(board));
+    sentences.extend(highlight.and_then(|metric| own_metric(board, metric)));
+    sentences
+}
+
+/// Which metric leads, and whether it is clearly better than the others.
+fn best_metric(board: &Leaderboard<'_>) -> String {
+    let best = board.best();
+    let (metric, mean) = (best.metric, best.mean);
+    let over = match board.criteria.as_slice() {
+        [only] => format!("correlation with {only}"),
+        several => format!("mean correlation over the {} criteria", several.len()),
+    };
+    let leads = format!("the highest {over} (|r| = {mean:.2} at {})", level_name(board.level));
+    let rivals = board.rows.len() - 1;
+    let Some((test, correction)) = board.test.filter(|_| rivals > 0) else {
+        return match rivals {
+            0 => format!("{metric} is the only metric with {over}: |r| = {mean:.2}."),
+            _ => format!(
+                "{metric} has {leads}. No test was made, so it is not known whether this is more \
+                 than chance."
+            ),
+        };
+    };
+    let method = format!("{}, {}", test_name(test), corrected(correction));
+    let undecided = board.undecided();
+    let names: Vec<&str> = undecided.iter().map(|row| row.metric.as_str()).collect();
+    match names.len() {
+        0 => format!(
+            "{metric} is clearly the best metric: it has {leads}, and it is significantly stronger \
+             than every other metric that could be tested ({method})."
+        ),
+        count if count == rivals => format!(
+            "No metric is clearly better than the others: {metric} has {leads}, but it is not \
+             significantly stronger than any of the other {rivals} on any criterion ({method})."
+        ),
+        count => format!(
+            "No metric is clearly the best: {metric} has {leads}, but on no criterion is it \
+             significantly stronger than {count} of the other {rivals}, such as {} ({method}).",
+            listed(&names, 3)
+        ),
+    }
+}
+
+/// Which metric leads at another level.
+fn best_elsewhere(board: &Leaderboard<'_>) -> String {
+    let best = board.best();
+    let certain = match (board.test, board.undecided().len(), board.rows.len() - 1) {
+        (None, ..) | (_, _, 0) => String::new(),
+        (_, 0, _) => ", which is significantly stronger than all others".into(),
+        (_, undecided, rivals) if undecided == rivals => {
+            ", but here too no metric is clearly better".into()
+        }
+        (_, undecided, rivals) => {
+            format!(", but it cannot be told apart from {undecided} of the other {rivals}")
+        }
+    };
+    format!(
+        "For ranking whole systems ({}, {} systems), {} comes first (mean |r| = {:.2}){certain}.",
+        level_name(board.level),
+        board.n,
+        best.metric,
+        best.mean
+    )
+}
+
+/// What the strongest correlation is worth, by the usual names of Cohen (1988).
+fn meaning(board: &Leaderboard<'_>) -> String {
+    let mean = board.best().mean;
+    let size = match mean {
+        strong if strong >= 0.5 => "large",
+        fair if fair >= 0.3 => "medium",
+        weak if weak >= 0.1 => "small",
+        _ => "negligible",
+    };
+    let use_of_it = match (board.level, size) {
+        (Level::System, _) => "a good sign for comparing systems, and says nothing of one story",
+        (_, "large") => "enough to compare systems, and with care to compare stories",
+        _ => "enough at most to compare systems over many stories, not to judge a single story",
+    };
+    format!("A correlation of {mean:.2} is {size} by Cohen's rule of thumb: {use_of_it}.")
+}
+
+/// Where the user's own metric stands.
+fn own_metric(board: &Leaderboard<'_>, metric: &Key) -> Option<String> {
+    let Some(at) = board.rows.iter().position(|row| row.metric == metric) else {
+        return Some(format!("{metric} lacks a correlation with one of the criteria."));
+    };
+    let row = &board.rows[at];
+    let rank = format!(
+        "{metric} has rank {} of {} (mean |r| = {:.2})",
+        at + 1,
+        board.rows.len(),
+        row.mean
+    );
+    Some(match row.behind {
+        _ if at == 0 => format!("{rank}."),
+        Some(behind) if behind.weaker == 0 => {
+            format!("{rank}, and the first is not significantly stronger on any criterion.")
+        }
+        Some(behind) => format!(
+            "{rank}; the first is significantly stronger on {} of {} criteria.",
+            behind.weaker, behind.tested
+        ),
+        None => format!("{rank}; it was not tested against the first."),
+    })
+}
+
+/// The conclusions of a study in detail.
 pub fn paragraphs(study: &Study) -> Vec<Paragraph> {
     let all = [
-        ("Best metrics", best_metrics(study)),
-        ("What differs significantly", differences(study)),
+        ("Which differences between metrics are certain", differences(study)),
         ("Systems", systems(study)),
         ("Warnings", warnings(study)),
     ];
@@ -33,52 +148,39 @@ pub fn paragraphs(study: &Study) -> Vec<Paragraph> {
         .collect()
 }
 
-/// The metrics with the highest mean |Pearson| over the criteria, one sentence per level.
-///
-/// A metric that lacks a correlation with one of the criteria is not ranked: its mean would be over
-/// other criteria than those of its rivals.
-fn best_metrics(study: &Study) -> Vec<String> {
-    let mut sentences = Vec::new();
-    for level in Level::ALL {
-        let here = || pearson_at(study, level);
-        let criteria = distinct(here().filter(|one| one.value.is_ok()).map(|one| &one.criterion));
-        let metrics = distinct(here().map(|one| &one.metric));
-        let mean = |metric: &Key| -> Option<f64> {
-            let strengths = criteria.iter().map(|&criterion| {
-                here().find(|one| one.metric == *metric && one.criterion == *criterion)?.strength()
-            });
-            let strengths = strengths.collect::<Option<Vec<f64>>>()?;
-            Some(strengths.iter().sum::<f64>() / strengths.len() as f64)
-        };
-        let mut means: Vec<(&Key, f64)> =
-            metrics.iter().filter_map(|&metric| Some((metric, mean(metric)?))).collect();
-        means.retain(|(_, mean)| mean.is_finite());
-        means.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let Some(((best, value), others)) = means.split_first() else { continue };
-        let over = match criteria.as_slice() {
-            [only] => format!("with {only}"),
-            several => format!("over the {} criteria", several.len()),
-        };
-        let next: Vec<String> =
-            others.iter().take(2).map(|(metric, mean)| format!("{metric} ({mean:.3})")).collect();
-        let next = match next.is_empty() {
-            true => String::new(),
-            false => format!(", ahead of {}", next.join(" and ")),
-        };
-        let unranked = match metrics.len() - means.len() {
-            0 => String::new(),
-            count => format!(
-                " {count} of {} metrics lack a correlation with one of the criteria and are not \
-                 ranked.",
-                metrics.len()
-            ),
-        };
-        sentences.push(format!(
-            "{}: {best} has the highest mean |Pearson| {over}, {value:.3}{next}.{unranked}",
-            place(level)
-        ));
+/// The systems that people rated and that take no part in the correlations.
+pub fn excluded(study: &Study) -> Vec<&str> {
+    let rated = study.findings.iter().flat_map(|finding| match finding {
+        Finding::SystemAverages(averages) => averages.systems.as_slice(),
+        _ => &[],
+    });
+    let is_excluded = |system: &&str| {
+        !study.systems.is_empty() && !study.systems.iter().any(|known| known == system)
+    };
+    distinct(rated.map(|(system, _)| system.as_str()).filter(is_excluded))
+}
+
+/// Which systems take part in the correlations, where that is not all of them.
+pub fn left_out(study: &Study) -> Option<String> {
+    let (systems, excluded) = (study.systems.len(), excluded(study));
+    match (study.kind, excluded.as_slice()) {
+        (Kind::Hanna, _) => Some(format!(
+            "Correlations rest on {systems} systems. Stories by people (Human) are excluded, \
+             because they are the references that metrics compare with."
+        )),
+        (_, []) => None,
+        (_, names) => {
+            Some(format!("Correlations rest on {systems} systems; excluded: {}.", names.join(", ")))
+        }
     }
-    sentences
+}
+
+/// What the signs behind HANNA's names of metrics mean, where a name has them.
+pub fn glyphs<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'static str> {
+    names.any(|name| hanna_metric_name(name) != name).then_some(
+        "Signs behind a name: \u{39e} the metric needs a reference story, \u{a4} it needs none; \
+         \u{a7} it compares words, \u{3b5} word vectors, \u{394} it uses a trained model.",
+    )
 }
 
 fn pearson_at(study: &Study, level: Level) -> impl Iterator<Item = &Agreement> {
@@ -87,49 +189,49 @@ fn pearson_at(study: &Study, level: Level) -> impl Iterator<Item = &Agreement> {
     study.agreements().filter(is_wanted)
 }
 
-fn place(level: Level) -> &'static str {
-    match level {
-        Level::Story => "At story level",
-        Level::System => "At system level",
-        Level::Pooled => "Over all stories in one pool",
-    }
-}
-
-/// Values in order of first appearance.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen: Vec<T> = Vec::new();
-    for value in values {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
-    seen
-}
-
-/// For each matrix of Williams' tests, the metrics that the strongest one beats.
+/// For each matrix of tests, the metrics that the strongest one beats.
 fn differences(study: &Study) -> Vec<String> {
-    let is_wanted = |matrix: &&TestMatrix| {
-        matrix.test == Test::Williams && matrix.coefficient == Coefficient::Pearson
-    };
+    let is_wanted = |matrix: &&TestMatrix| matrix.coefficient == Coefficient::Pearson;
     let matrices: Vec<&TestMatrix> = study.tests().filter(is_wanted).collect();
     let mut sentences: Vec<String> =
         matrices.iter().filter_map(|matrix| strongest_metric(study, matrix)).collect();
     if let (false, Some(matrix)) = (sentences.is_empty(), matrices.first()) {
         let explanation = format!(
-            "By Williams' tests, one-sided, with p < {SIGNIFICANT}; the correction is {} for all \
-             pairs of metrics of the same criterion and level.",
-            correction(matrix.correction)
+            "By {}, one-sided, p < {SIGNIFICANT}, {} for all pairs of metrics of the same \
+             criterion and level.",
+            test_name(matrix.test),
+            corrected(matrix.correction)
         );
         sentences.insert(0, explanation);
     }
     sentences
 }
 
-fn correction(correction: Correction) -> &'static str {
+fn test_name(test: Test) -> &'static str {
+    match test {
+        Test::Williams => "Williams' tests",
+        Test::Steiger => "Steiger's tests",
+        Test::Meng => "the tests of Meng, Rosenthal and Rubin",
+        Test::Permutation => "permutation tests",
+    }
+}
+
+fn corrected(correction: Correction) -> &'static str {
     match correction {
-        Correction::Holm => "Holm's",
-        Correction::BenjaminiHochberg => "that of Benjamini and Hochberg",
-        Correction::BenjaminiYekutieli => "that of Benjamini and Yekutieli",
+        Correction::Holm => "corrected after Holm",
+        Correction::BenjaminiHochberg => "corrected after Benjamini and Hochberg",
+        Correction::BenjaminiYekutieli => "corrected after Benjamini and Yekutieli",
+    }
+}
+
+/// The first names, and how many others there are.
+fn listed(names: &[&str], most: usize) -> String {
+    match names.len() {
+        count if count <= most => names.join(", "),
+        count => {
+            let (named, more) = (&names[..most - 1], count + 1 - most);
+            format!("{} and {more} others", named.join(", "))
+        }
     }
 }
 
@@ -140,47 +242,42 @@ fn strongest_metric(study: &Study, matrix: &TestMatrix) -> Option<String> {
     ranked.sort_by(|a, b| b.strength().unwrap_or(0.0).total_cmp(&a.strength().unwrap_or(0.0)));
     let (best, others) = ranked.split_first()?;
     let row = matrix.position(best.metric.as_str())?;
-    let (mut beaten, mut beaten_corrected, mut untested) = (0, 0, 0);
+    let (mut beaten, mut untested) = (0, 0);
     let mut unbeaten: Vec<&str> = Vec::new();
     for other in others {
         let column = matrix.position(other.metric.as_str())?;
         match matrix.get(row, column).map(|comparison| comparison.p_value) {
-            Some(Ok(p)) if p.raw < SIGNIFICANT => {
-                beaten += 1;
-                beaten_corrected += usize::from(p.corrected < SIGNIFICANT);
-            }
+            Some(Ok(p)) if p.corrected < SIGNIFICANT => beaten += 1,
             Some(Err(_)) => untested += 1,
             _ => unbeaten.push(other.metric.as_str()),
         }
     }
-    let named = match unbeaten.len() {
-        count if count <= MOST_NAMES => unbeaten.join(", "),
-        count => {
-            let (named, more) = (&unbeaten[..MOST_NAMES - 1], count + 1 - MOST_NAMES);
-            format!("{} and {more} others", named.join(", "))
-        }
-    };
-    let beaten = match (beaten, unbeaten.len()) {
+    let value = best.value.as_ref().ok()?.value;
+    let strongest = format!("{} (r = {value:.3})", best.metric);
+    let found = match (beaten, unbeaten.len()) {
         (0, 0) => return None,
-        (0, _) => format!("not significantly stronger than {named}"),
-        (count, others) => {
-            let but = if others == 0 { String::new() } else { format!(", but not than {named}") };
-            let all = count + others;
-            format!(
-                "significantly stronger than {count} of {all} other metrics ({beaten_corrected} \
-                 after correction){but}"
-            )
-        }
+        (0, 1) => format!(
+            "no metric is clearly better. {strongest} is ahead of {}, but the difference may be \
+             chance",
+            unbeaten[0]
+        ),
+        (0, count) => format!(
+            "no metric is clearly better. {strongest} comes first, but its lead over each of the \
+             {count} others may be chance"
+        ),
+        (count, 0) => format!("{strongest} is significantly stronger than all {count} others"),
+        (count, others) => format!(
+            "{strongest} is significantly stronger than {count} of {} other metrics, but not than \
+             {}",
+            count + others,
+            listed(&unbeaten, MOST_NAMES)
+        ),
     };
     let untested = match untested {
         0 => String::new(),
         count => format!("; {count} could not be tested"),
     };
-    let value = best.value.as_ref().ok()?.value;
-    Some(format!(
-        "{}, {} level: {} (r = {value:.3}) is {beaten}{untested}.",
-        matrix.criterion, matrix.level, best.metric
-    ))
+    Some(format!("{}, {}: {found}{untested}.", matrix.criterion, level_name(matrix.level)))
 }
 
 fn systems(study: &Study) -> Vec<String> {
@@ -197,8 +294,16 @@ fn best_system(averages: &SystemAverages) -> Option<String> {
         || averages.systems.iter().filter_map(|(system, own)| Some((system.as_str(), own.last()?)));
     let (best, average) = overall().find(|(_, own)| own.standing == Standing::Best)?;
     let mean = average.mean.ok()?;
+    let outside: Vec<&str> = overall()
+        .filter(|(_, own)| own.standing == Standing::Outside)
+        .map(|(system, _)| system)
+        .collect();
+    let among = match outside.is_empty() {
+        true => String::new(),
+        false => format!(" ({} excluded)", outside.join(", ")),
+    };
     let Ok(half_width) = average.half_width else {
-        return Some(format!("{best} is rated best on average, {mean:.2}."));
+        return Some(format!("{best} is rated best on average{among}, {mean:.2}."));
     };
     let near: Vec<&str> = overall()
         .filter(|(_, own)| own.standing == Standing::Near)
@@ -208,7 +313,7 @@ fn best_system(averages: &SystemAverages) -> Option<String> {
         true => "no other system lies inside its 95% interval".to_owned(),
         false => format!("inside its 95% interval: {}", near.join(", ")),
     };
-    Some(format!("{best} is rated best on average, {mean:.2} ± {half_width:.2}; {near}."))
+    Some(format!("{best} is rated best on average{among}, {mean:.2} ± {half_width:.2}; {near}."))
 }
 
 /// One sentence per kind of warning, with the first subjects.
@@ -234,63 +339,75 @@ fn warnings(study: &Study) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{agreement, study};
-    use storymeter_meta::study::{Comparison, PValue, Side};
-    use storymeter_meta::{Gap, Warning};
+    use crate::testing::{compared, study};
+    use storymeter_meta::Warning;
 
-    fn example() -> Study {
-        let pearson = |metric: &str, criterion: &str, value| {
-            agreement(metric, criterion, Level::System, Coefficient::Pearson, value, 10)
-        };
-        let mut study = study(vec![
-            pearson("good", "story-level flow", Some(-0.9)),
-            pearson("fair", "story-level flow", Some(0.5)),
-            pearson("poor", "story-level flow", Some(0.1)),
-            pearson("flat", "story-level flow", None),
-        ]);
-        let test = |p_value| Comparison { stronger: Some(Side::First), p_value, n: 10 };
-        let p = |raw, corrected| Ok(PValue { raw, corrected });
-        study.findings.push(Finding::Tests(TestMatrix {
-            test: Test::Williams,
-            criterion: Key::new("story-level flow"),
-            level: Level::System,
-            coefficient: Coefficient::Pearson,
-            correction: Correction::Holm,
-            metrics: ["good", "fair", "poor", "flat"].map(Key::new).to_vec(),
-            pairs: vec![
-                test(p(0.2, 0.4)),
-                test(p(0.03, 0.09)),
-                test(p(0.4, 0.4)),
-                test(Err(Gap::Constant)),
-                test(Err(Gap::Constant)),
-                test(Err(Gap::Constant)),
-            ],
-        }));
-        study.warnings.push(Warning::new(WarningKind::Constant, "flat", "always 1"));
-        study
+    fn sentences(study: &Study) -> Vec<String> {
+        paragraphs(study).into_iter().flat_map(|paragraph| paragraph.sentences).collect()
     }
 
     #[test]
-    fn the_summary_names_the_best_metric_and_those_it_beats() {
-        let told = paragraphs(&example());
-        let sentences: Vec<&str> =
-            told.iter().flat_map(|p| p.sentences.iter().map(String::as_str)).collect();
+    fn the_verdict_names_the_best_metric_and_says_whether_that_is_certain() {
+        let study = compared();
+        let boards = Leaderboard::all(&study);
         assert_eq!(
-            sentences[0],
-            "At system level: good has the highest mean |Pearson| with story-level flow, 0.900, \
-             ahead of fair (0.500) and poor (0.100). 1 of 4 metrics lack a correlation with one of \
-             the criteria and are not ranked."
+            verdict(&boards, Some(&Key::new("poor"))),
+            [
+                "No metric is clearly the best: good has the highest correlation with story-level \
+                 flow (|r| = 0.90 at system level), but on no criterion is it significantly \
+                 stronger than 1 of the other 2, such as fair (Williams' tests, corrected after \
+                 Holm).",
+                "A correlation of 0.90 is large by Cohen's rule of thumb: a good sign for \
+                 comparing systems, and says nothing of one story.",
+                "poor has rank 3 of 3 (mean |r| = 0.10); the first is significantly stronger on 1 \
+                 of 1 criteria.",
+            ]
+        );
+    }
+
+    #[test]
+    fn where_nothing_is_certain_no_metric_is_clearly_better() {
+        let mut study = compared();
+        for finding in &mut study.findings {
+            if let Finding::Tests(matrix) = finding {
+                for p in matrix.pairs.iter_mut().filter_map(|pair| pair.p_value.as_mut().ok()) {
+                    p.corrected = 1.0;
+                }
+            }
+        }
+        let told = verdict(&Leaderboard::all(&study), None);
+        assert!(
+            told[0].starts_with("No metric is clearly better than the others: good"),
+            "{told:?}"
         );
         assert_eq!(
-            sentences[1],
-            "By Williams' tests, one-sided, with p < 0.05; the correction is Holm's for all pairs \
-             of metrics of the same criterion and level."
+            sentences(&study)[1],
+            "story-level flow, system level: no metric is clearly better. good (r = -0.900) comes \
+             first, but its lead over each of the 2 others may be chance."
         );
+    }
+
+    #[test]
+    fn the_details_say_which_metrics_the_best_one_beats() {
+        let mut study = compared();
+        study.warnings.push(Warning::new(WarningKind::Constant, "flat", "always 1"));
+        let told = sentences(&study);
         assert_eq!(
-            sentences[2],
-            "story-level flow, system level: good (r = -0.900) is significantly stronger than 1 of \
-             2 other metrics (0 after correction), but not than fair."
+            told,
+            [
+                "By Williams' tests, one-sided, p < 0.05, corrected after Holm for all pairs of \
+                 metrics of the same criterion and level.",
+                "story-level flow, system level: good (r = -0.900) is significantly stronger than \
+                 1 of 2 other metrics, but not than fair.",
+                "constant (1): flat.",
+            ]
         );
-        assert_eq!(sentences.last(), Some(&"constant (1): flat."));
+    }
+
+    #[test]
+    fn signs_are_explained_only_where_names_have_them() {
+        assert!(glyphs(["BLEU Ξ§"].into_iter()).unwrap().contains("reference"));
+        assert_eq!(glyphs(["bleu"].into_iter()), None);
+        assert!(verdict(&Leaderboard::all(&study(Vec::new())), None).is_empty());
     }
 }

@@ -63,6 +63,33 @@ pub enum Anchor {
     End,
 }
 
+/// The shape of a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    Circle,
+    Square,
+    Triangle,
+    /// Larger than the others: the number that counts most.
+    Diamond,
+    /// A circle that is not filled: what was before.
+    Ring,
+}
+
+impl Shape {
+    /// The shape of the n-th of several kinds of marks.
+    pub fn of_kind(at: usize) -> Self {
+        [Self::Circle, Self::Square, Self::Triangle][at % 3]
+    }
+
+    fn radius(self) -> f64 {
+        match self {
+            Self::Diamond => 5.0,
+            Self::Ring => 4.0,
+            _ => 3.4,
+        }
+    }
+}
+
 /// Collects the marks of a drawing.
 #[derive(Debug, Default)]
 pub struct Canvas {
@@ -159,6 +186,16 @@ impl Canvas {
         );
     }
 
+    /// Puts a faint ground under a row that is pointed out.
+    pub fn tint(&mut self, [x, y, w, h]: [f64; 4]) {
+        let (x, y, w, h) = (xy(x), xy(y), xy(w), xy(h));
+        let _ = write!(
+            self.body,
+            "<rect class=\"tint\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" \
+             fill=\"#ffe7a3\"/>"
+        );
+    }
+
     /// Marks a number that is absent: a stroke through an area that tells the reason.
     pub fn absent(&mut self, [x, y, w, h]: [f64; 4], row: &str, column: &str, reason: &str) {
         let tip = escape(&format!("{row} · {column}: absent ({reason})"));
@@ -198,6 +235,33 @@ impl Canvas {
             self.body,
             "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"{data}/>"
         );
+    }
+
+    /// Draws a mark of some shape that stands for a number. Shapes tell marks apart where colours
+    /// cannot.
+    pub fn mark(&mut self, (x, y): (f64, f64), shape: Shape, fill: &str, datum: Option<Datum<'_>>) {
+        let data = datum.map(|d| d.attributes()).unwrap_or_default();
+        let radius = shape.radius();
+        let corners: &[(f64, f64)] = match shape {
+            Shape::Circle | Shape::Ring => {
+                let look = match shape {
+                    Shape::Ring => format!("fill=\"none\" stroke=\"{fill}\" stroke-width=\"1.6\""),
+                    _ => format!("fill=\"{fill}\""),
+                };
+                let (x, y, radius) = (xy(x), xy(y), xy(radius));
+                let _ = write!(
+                    self.body,
+                    "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" {look}{data}/>"
+                );
+                return;
+            }
+            Shape::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+            Shape::Triangle => &[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)],
+            Shape::Diamond => &[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)],
+        };
+        let points: Vec<(f64, f64)> =
+            corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect();
+        self.path(&points, true, &format!("fill=\"{fill}\"{data}"));
     }
 
     /// Opens a group of all marks of one system or curve, which the page can highlight.

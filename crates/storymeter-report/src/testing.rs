@@ -1,9 +1,9 @@
 //! Studies for the unit tests of this crate.
 
 use storymeter_core::{Column, Direction, Key, Signature};
-use storymeter_meta::study::Estimate;
+use storymeter_meta::study::{Comparison, Estimate, PValue, Side, Test, TestMatrix};
 use storymeter_meta::{Agreement, Edition, Finding, Gap, Kind, Level, Study};
-use storymeter_stats::Coefficient;
+use storymeter_stats::{Coefficient, Correction};
 
 /// One correlation; `None` stands for a constant column.
 pub(crate) fn agreement(
@@ -51,4 +51,37 @@ pub(crate) fn study(agreements: Vec<Agreement>) -> Study {
         items: 0,
         findings: vec![Finding::Agreements(agreements)],
     }
+}
+
+/// A study of four metrics at system level with Williams' tests between them. The metric "flat" is
+/// constant.
+pub(crate) fn compared() -> Study {
+    let pearson = |metric: &str, criterion: &str, value| {
+        agreement(metric, criterion, Level::System, Coefficient::Pearson, value, 10)
+    };
+    let mut study = study(vec![
+        pearson("poor", "story-level flow", Some(0.1)),
+        pearson("good", "story-level flow", Some(-0.9)),
+        pearson("fair", "story-level flow", Some(0.5)),
+        pearson("flat", "story-level flow", None),
+    ]);
+    let test = |p_value| Comparison { stronger: Some(Side::First), p_value, n: 10 };
+    let p = |raw, corrected| Ok(PValue { raw, corrected });
+    study.findings.push(Finding::Tests(TestMatrix {
+        test: Test::Williams,
+        criterion: Key::new("story-level flow"),
+        level: Level::System,
+        coefficient: Coefficient::Pearson,
+        correction: Correction::Holm,
+        metrics: ["good", "fair", "poor", "flat"].map(Key::new).to_vec(),
+        pairs: vec![
+            test(p(0.03, 0.09)),
+            test(p(0.001, 0.003)),
+            test(p(0.4, 0.4)),
+            test(Err(Gap::Constant)),
+            test(Err(Gap::Constant)),
+            test(Err(Gap::Constant)),
+        ],
+    }));
+    study
 }

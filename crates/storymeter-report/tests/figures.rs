@@ -11,7 +11,7 @@ use common::{CRITERIA, METRICS, page_data, study_folder};
 use storymeter_core::Catalogue;
 use storymeter_meta::view::{self, Cell, Form, Sheet, Subject};
 use storymeter_meta::{Level, folder};
-use storymeter_report::{Inputs, figures, files, page};
+use storymeter_report::{FigureSet, Inputs, Report, files};
 
 /// Every mark of an SVG that stands for a number: row, column and number.
 fn read_back(svg: &str) -> Vec<(String, String, f64)> {
@@ -47,7 +47,7 @@ fn every_sheet_has_its_figure_in_three_formats() {
     let run = study_folder(temporary.path());
     let sheets = view::sheets(&folder::read(&run).unwrap());
     let out = temporary.path().join("figures");
-    let paths = files::write(&figures::all(&read(&run)), &out).unwrap();
+    let paths = files::write(&Report::new(&read(&run)).figures(FigureSet::All), &out).unwrap();
     let wanted = drawn(&sheets);
     assert!(wanted.len() > 40, "{} figures", wanted.len());
     assert_eq!(paths.len(), 3 * wanted.len());
@@ -66,7 +66,7 @@ fn every_number_of_a_heat_map_is_the_one_in_the_result() {
     let sheets = view::sheets(&folder::read(&run).unwrap());
     let mut numbers = 0;
     let mut heatmaps = 0;
-    for figure in figures::all(&read(&run)) {
+    for figure in Report::new(&read(&run)).figures(FigureSet::All) {
         let sheet = sheets.iter().find(|sheet| sheet.id == figure.id).unwrap();
         if sheet.form != Form::Heatmap {
             continue;
@@ -85,7 +85,7 @@ fn every_number_of_a_heat_map_is_the_one_in_the_result() {
 fn hostile_criteria_land_in_the_right_facet() {
     let temporary = tempfile::tempdir().unwrap();
     let run = study_folder(temporary.path());
-    let data = page_data(&page::html(&read(&run)));
+    let data = page_data(&Report::new(&read(&run)).html());
     let heats: Vec<&serde_json::Value> = data["runs"][0]["sheets"]
         .as_array()
         .unwrap()
@@ -125,7 +125,7 @@ fn two_presets_of_one_metric_stand_side_by_side() {
     let run = study_folder(temporary.path());
     let scores = temporary.path().join("scores.jsonl");
     let inputs = Inputs::read(&[run, scores], None, &Catalogue::default()).unwrap();
-    let data = page_data(&page::html(&inputs));
+    let data = page_data(&Report::new(&inputs).html());
     let columns = data["stories"]["columns"].as_array().unwrap();
     let names: Vec<&str> = columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
     assert_eq!(names, [CRITERIA.as_slice(), METRICS.as_slice()].concat());
@@ -145,10 +145,10 @@ fn figures_of_several_runs_have_names_of_their_own() {
     let temporary = tempfile::tempdir().unwrap();
     let run = study_folder(temporary.path());
     let inputs = Inputs::read(&[run.clone(), run], None, &Catalogue::default()).unwrap();
-    let figures = figures::all(&inputs);
+    let figures = Report::new(&inputs).figures(FigureSet::All);
     let names: HashSet<String> = figures.iter().map(|figure| figure.id.to_lowercase()).collect();
     assert_eq!(names.len(), figures.len());
-    let page = page::html(&inputs);
+    let page = Report::new(&inputs).html();
     let ids: Vec<&str> =
         page.split(" id=\"").skip(1).filter_map(|after| after.split('"').next()).collect();
     let distinct: HashSet<&&str> = ids.iter().collect();
@@ -162,7 +162,7 @@ fn absent_values_are_shown_with_their_reasons_and_never_as_nan() {
     let run = study_folder(temporary.path());
     let scores = temporary.path().join("scores.jsonl");
     let inputs = Inputs::read(&[run.clone(), scores], None, &Catalogue::default()).unwrap();
-    let page = page::html(&inputs);
+    let page = Report::new(&inputs).html();
     let data = page_data(&page);
     let column = data["stories"]["columns"]
         .as_array()
@@ -190,7 +190,8 @@ fn names_never_become_markup() {
     let temporary = tempfile::tempdir().unwrap();
     let run = study_folder(temporary.path());
     let scores = temporary.path().join("scores.jsonl");
-    let page = page::html(&Inputs::read(&[run, scores], None, &Catalogue::default()).unwrap());
+    let page =
+        Report::new(&Inputs::read(&[run, scores], None, &Catalogue::default()).unwrap()).html();
     assert!(page.contains("&lt;img src=x&gt;"), "the hostile metric is on the page");
     assert!(!page.contains("<img"));
 }
@@ -205,7 +206,7 @@ fn the_references_of_hannas_published_scores_are_left_out() {
     let inputs = read(&path);
     let stories = inputs.stories().unwrap();
     assert_eq!(stories.scores().systems(), ["Tale"]);
-    assert!(page::html(&inputs).contains("2 stories are not shown, those of Human"));
+    assert!(Report::new(&inputs).html().contains("2 stories are not shown, those of Human"));
     // In any other table, a system of that name is one like all others.
     fs::write(&path, "id,system,item,bleu\na,Human,1,100\nb,Tale,1,3\n").unwrap();
     assert_eq!(read(&path).stories().unwrap().scores().systems(), ["Human", "Tale"]);

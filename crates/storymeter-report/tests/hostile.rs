@@ -10,7 +10,7 @@ use common::{page_data, study_folder};
 use serde_json::{Value, json};
 use storymeter_core::Catalogue;
 use storymeter_meta::{Study, folder, hanna, union};
-use storymeter_report::{Inputs, figures, files, page};
+use storymeter_report::{FigureSet, Inputs, Report, files};
 
 fn read(path: &Path) -> storymeter_report::Result<Inputs> {
     Inputs::read(&[path.to_owned()], None, &Catalogue::default())
@@ -117,9 +117,9 @@ fn an_edited_study_is_shown_or_refused_by_name_and_never_breaks_the_program() {
                 write(&edited);
                 match read(&run) {
                     Ok(inputs) => {
-                        let page = page::html(&inputs);
+                        let page = Report::new(&inputs).html();
                         assert!(page.ends_with("</html>\n"), "study {nth}, {pointer}");
-                        figures::all(&inputs);
+                        Report::new(&inputs).figures(FigureSet::All);
                         shown += 1;
                     }
                     Err(error) => {
@@ -189,7 +189,7 @@ fn hostile_names_and_texts_stay_in_their_place() {
 
     let paths = [at("run"), at("scores.jsonl")];
     let inputs = Inputs::read(&paths, Some(&at("stories.jsonl")), &catalogue).unwrap();
-    let page = page::html(&inputs);
+    let page = Report::new(&inputs).html();
     let data = page_data(&page);
     assert_eq!(data["stories"]["texts"]["0"]["text"], text, "the text is whole");
     let markup = page.split("<script").next().unwrap();
@@ -197,7 +197,7 @@ fn hostile_names_and_texts_stay_in_their_place() {
     assert!(!markup.contains(is_broken), "no control character is in the markup");
     assert_eq!(page.matches("<script").count(), 2, "the data and the scripts of the page");
 
-    let all = figures::all(&inputs);
+    let all = Report::new(&inputs).figures(FigureSet::All);
     let written = files::write(&all, &at("figures")).unwrap();
     assert_eq!(written.len(), 3 * all.len());
     for path in &written {

@@ -2,14 +2,17 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use storymeter_core::Story;
 use storymeter_core::rng::StreamId;
 use storymeter_core::split::{Split, assign};
+use storymeter_core::{Progress, Story};
 use storymeter_perturb::{CheckedConfig, DEFAULT_SAMPLE, DonorSampler, Perturber, Technique};
 use storymeter_text::{lexicon::Lexicon, tagger::Tagger};
 
 use crate::logistic::{fit, sigmoid};
 use crate::{Error, Result, Score, Scorer, normalise};
+
+/// How many stories are scored between two reports of progress.
+const PORTION: usize = 256;
 
 /// A fitted calibration.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,7 +61,8 @@ impl DamageCalibration {
 
 /// Fits a calibration on the dev part of human stories and new negatives made from them (Platt
 /// scaling, Platt 1999). The lexicon has the antonyms and keywords of the negatives, and should be
-/// that of the training. The seed decides which stories are in the dev part.
+/// that of the training. The seed decides which stories are in the dev part. `progress` hears how
+/// many of them are scored.
 ///
 /// Averaged models need this, because the mean of several heads is shorter than each of them. An
 /// output of the diagnosis is fitted to tell the negatives that its technique damaged from all
@@ -72,6 +76,7 @@ pub fn calibrate(
     stories: &[Story],
     lexicon: &Lexicon,
     seed: u64,
+    progress: &Progress,
 ) -> Result<Calibration> {
     let numbered = stories.iter().enumerate().map(|(i, story)| (i as u64, story));
     let dev: Vec<(u64, Story)> = numbered
@@ -92,11 +97,19 @@ pub fn calibrate(
             Some(([story.clone(), damaged], negative.techniques))
         })
         .collect();
+    progress.begin("calibrating");
+    progress.expect(2 * pairs.len() as u64);
     let scores = |which: usize| -> Result<Vec<Score>> {
         let stories: Vec<&Story> = pairs.iter().map(|(pair, _)| &pair[which]).collect();
-        scorer.score(&stories)
+        let mut scores = Vec::with_capacity(stories.len());
+        for portion in stories.chunks(PORTION) {
+            scores.extend(scorer.score(portion)?);
+            progress.advance(portion.len() as u64);
+        }
+        Ok(scores)
     };
     let (human, damaged) = (scores(0)?, scores(1)?);
+    progress.end();
     let techniques = pairs.iter().map(|(_, techniques)| techniques.as_slice());
     let examples: Vec<Example<'_>> = human
         .iter()

@@ -9,7 +9,7 @@ use storymeter_core::file::Temporary;
 use storymeter_core::read::{
     Format, Intake, Parsed, RawRecord, RawRecords, ReadOptions, Record, put_aside,
 };
-use storymeter_core::{Place, Story};
+use storymeter_core::{Place, Progress, Story};
 
 use crate::{Error, Result};
 
@@ -22,11 +22,12 @@ const BATCH: usize = 1024;
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("stories.jsonl");
 /// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
+/// use storymeter::core::Progress;
 /// use storymeter::core::read::ReadOptions;
 /// use storymeter::input::Inputs;
 /// let inputs = Inputs::new(vec![path], ReadOptions::default());
 /// let mut intake = inputs.intake();
-/// let stories = inputs.stories(&mut intake, |_| ())?;
+/// let stories = inputs.stories(&mut intake, &Progress::unwatched())?;
 /// assert_eq!(stories[0].text, "A door opened.");
 /// assert_eq!(intake.summary().to_string(), "read 1 story from 1 file (jsonl)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -48,11 +49,12 @@ impl Inputs {
     /// Texts that are one story each, instead of files.
     ///
     /// ```
+    /// use storymeter::core::Progress;
     /// use storymeter::core::read::ReadOptions;
     /// use storymeter::input::Inputs;
     /// let inputs = Inputs::texts(vec!["A door opened.".to_owned()], ReadOptions::default());
     /// let mut intake = inputs.intake();
-    /// assert_eq!(inputs.stories(&mut intake, |_| ())?[0].id, "0");
+    /// assert_eq!(inputs.stories(&mut intake, &Progress::unwatched())?[0].id, "0");
     /// # Ok::<(), storymeter::Error>(())
     /// ```
     pub fn texts(texts: Vec<String>, options: ReadOptions) -> Self {
@@ -66,11 +68,12 @@ impl Inputs {
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("stories.jsonl");
     /// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
+    /// use storymeter::core::Progress;
     /// use storymeter::core::read::ReadOptions;
     /// use storymeter::input::Inputs;
     /// let inputs = Inputs::new(vec![path], ReadOptions::default()).repeatable()?;
-    /// assert_eq!(inputs.batches()?.count(), 1);
-    /// assert_eq!(inputs.batches()?.count(), 1);
+    /// assert_eq!(inputs.batches(&Progress::unwatched())?.count(), 1);
+    /// assert_eq!(inputs.batches(&Progress::unwatched())?.count(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -95,16 +98,18 @@ impl Inputs {
     }
 
     /// All stories at once, for work that must hold them. They pass an [`Intake`], which knows
-    /// afterwards what was read. `watch` is told how many there are so far.
+    /// afterwards what was read. The stage of `progress` that is under way hears of each.
     ///
     /// # Errors
     /// Where the input cannot be read, or a record is bad and bad records are not skipped.
-    pub fn stories(self, intake: &mut Intake, mut watch: impl FnMut(usize)) -> Result<Vec<Story>> {
+    pub fn stories(self, intake: &mut Intake, progress: &Progress) -> Result<Vec<Story>> {
         let mut stories = Vec::new();
-        for batch in self.batches()? {
-            let records = parse(batch?, intake)?;
+        for batch in self.batches(progress)? {
+            let batch = batch?;
+            let size = batch.len() as u64;
+            let records = parse(batch, intake)?;
+            progress.advance(size);
             stories.extend(records.into_iter().map(|record| record.story));
-            watch(stories.len());
         }
         Ok(stories)
     }
@@ -115,15 +120,17 @@ impl Inputs {
     }
 
     /// Cuts the input into records on a thread of its own, a few batches ahead of whoever takes
-    /// them. Parsing is left to the taker, who has more threads.
+    /// them. Parsing is left to the taker, who has more threads. The stage of `progress` that is
+    /// under way hears how many records are expected; how many are done is the taker's to say.
     ///
     /// # Errors
     /// Where a file cannot be opened.
-    pub fn batches(&self) -> Result<Batches> {
+    pub fn batches(&self, progress: &Progress) -> Result<Batches> {
         if self.texts.is_empty() {
-            return Batches::open(&self.files, &self.options);
+            return Batches::open(&self.files, &self.options, progress);
         }
-        Batches::start(RawRecords::from_texts(self.texts.clone(), &self.options), Path::new("text"))
+        let records = RawRecords::from_texts(self.texts.clone(), &self.options);
+        Batches::start(records, Path::new("text"), progress)
     }
 }
 
@@ -154,18 +161,20 @@ impl Copies {
 pub struct Batches(Receiver<storymeter_core::Result<Vec<RawRecord>>>);
 
 impl Batches {
-    fn open(files: &[PathBuf], options: &ReadOptions) -> Result<Self> {
+    fn open(files: &[PathBuf], options: &ReadOptions, progress: &Progress) -> Result<Self> {
         let first = files.first().cloned().unwrap_or_default();
-        Self::start(RawRecords::open(files, options)?, &first)
+        Self::start(RawRecords::open(files, options)?, &first, progress)
     }
 
     /// Reads on a thread of its own. An error about that thread names `first`.
-    fn start(mut records: RawRecords, first: &Path) -> Result<Self> {
+    fn start(mut records: RawRecords, first: &Path, progress: &Progress) -> Result<Self> {
+        let progress = progress.clone();
         let (sender, receiver) = sync_channel(2);
         let reader = thread::Builder::new().spawn(move || {
             loop {
                 let batch: storymeter_core::Result<Vec<RawRecord>> =
                     records.by_ref().take(BATCH).collect();
+                records.expected().iter().for_each(|&expected| progress.expect(expected));
                 let last = !matches!(&batch, Ok(batch) if batch.len() == BATCH);
                 let empty = matches!(&batch, Ok(batch) if batch.is_empty());
                 // Nobody listens any more when the taker met an error.
@@ -192,7 +201,8 @@ impl Iterator for Batches {
 pub struct ReferenceFiles {
     /// The files. Several give each story several references.
     pub files: Vec<PathBuf>,
-    /// Their format, where it cannot be told from name and content.
+    /// Their format, where it cannot be told from name and content. Plain text is a list of
+    /// references: blocks if it has blank lines, and lines otherwise.
     pub format: Option<Format>,
 }
 
@@ -203,7 +213,7 @@ impl ReferenceFiles {
     }
 
     fn options(&self) -> ReadOptions {
-        ReadOptions { format: self.format, ..ReadOptions::default() }
+        ReadOptions { format: self.format, text_is_list: true, ..ReadOptions::default() }
     }
 }
 
@@ -223,7 +233,9 @@ impl References {
     pub(crate) fn open(references: &ReferenceFiles, copies: &Copies) -> Result<Self> {
         let options = ReadOptions { copies: copies.names(), ..references.options() };
         let open = |file: &PathBuf| {
-            Ok((file.clone(), Batches::open(std::slice::from_ref(file), &options)?))
+            let file_alone = std::slice::from_ref(file);
+            let unseen = Progress::unwatched();
+            Ok((file.clone(), Batches::open(file_alone, &options, &unseen)?))
         };
         let files: Vec<_> = references.files.iter().map(open).collect::<Result<_>>()?;
         Ok(Self { left: vec![0; files.len()], files, stories: 0 })
@@ -274,11 +286,12 @@ impl References {
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("stories.jsonl");
 /// # std::fs::write(&path, "{\"story\": \"A door opened.\"}\n")?;
+/// use storymeter::core::Progress;
 /// use storymeter::core::read::ReadOptions;
 /// use storymeter::input::{Inputs, parse};
 /// let inputs = Inputs::new(vec![path], ReadOptions::default());
 /// let mut intake = inputs.intake();
-/// for batch in inputs.batches()? {
+/// for batch in inputs.batches(&Progress::unwatched())? {
 ///     assert_eq!(parse(batch?, &mut intake)?.len(), 1);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -24,7 +24,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-use storymeter_core::{Absence, Pooling, Story, Value};
+use storymeter_core::{Absence, Pooling, Progress, Story, Value};
 use storymeter_metrics::{MetricSet, Part, mean};
 use storymeter_stats::{
     Bootstrap, BootstrapMethod, BootstrapOptions, Interval, RandomisationTest, WeightedSums,
@@ -160,18 +160,25 @@ impl Ledger {
         self.summary(None, &(0..self.len()).collect::<Vec<_>>(), metrics, resampling)
     }
 
-    /// Each system on its own.
-    pub fn by_system(&self, metrics: &MetricSet, resampling: &Resampling) -> Vec<Summary> {
-        (0..self.systems.len() as u32)
-            .map(|number| {
-                let name = self.systems[number as usize].clone();
-                self.summary(Some(name), &self.stories_of(number), metrics, resampling)
-            })
-            .collect()
+    /// Each system on its own. The stage of `progress` that is under way hears of each.
+    pub fn by_system(
+        &self,
+        metrics: &MetricSet,
+        resampling: &Resampling,
+        progress: &Progress,
+    ) -> Vec<Summary> {
+        let summary = |number: u32| {
+            let name = self.systems[number as usize].clone();
+            let stories = self.stories_of(number);
+            let summary = self.summary(Some(name), &stories, metrics, resampling);
+            progress.advance(1);
+            summary
+        };
+        (0..self.systems.len() as u32).map(summary).collect()
     }
 
     /// Every other system against one of them, by approximate randomisation over the items that
-    /// both have.
+    /// both have. The stage of `progress` that is under way hears of each.
     ///
     /// # Errors
     /// Where there is no such system.
@@ -180,6 +187,7 @@ impl Ledger {
         system: &str,
         metrics: &MetricSet,
         resampling: &Resampling,
+        progress: &Progress,
     ) -> crate::Result<Vec<Comparison>> {
         let Some(&base) = self.numbers.get(system) else {
             if self.systems.is_empty() {
@@ -192,11 +200,9 @@ impl Ledger {
         let others = (0..self.systems.len() as u32).filter(|&other| other != base);
         let compare = |other| {
             let pairs = self.pairs(&self.stories_of(other), &base_stories);
-            Comparison {
-                system: self.systems[other as usize].clone(),
-                items: pairs.len(),
-                columns: self.test(&pairs, metrics, resampling),
-            }
+            let columns = self.test(&pairs, metrics, resampling);
+            progress.advance(1);
+            Comparison { system: self.systems[other as usize].clone(), items: pairs.len(), columns }
         };
         Ok(others.map(compare).collect())
     }
@@ -410,7 +416,9 @@ mod tests {
         assert_eq!(parts.all(&metrics, &resampling), whole.all(&metrics, &resampling));
         assert_eq!(parts.system_of, whole.system_of);
         assert_eq!(parts.item_of, whole.item_of);
-        let against = |ledger: &Ledger| ledger.against("rain", &metrics, &resampling).unwrap();
+        let against = |ledger: &Ledger| {
+            ledger.against("rain", &metrics, &resampling, &Progress::unwatched()).unwrap()
+        };
         assert_eq!(against(&parts), against(&whole));
     }
 
@@ -420,11 +428,15 @@ mod tests {
         let mut ledger = Ledger::new(2);
         ledger.push(&story(Some("rain"), "a"), &[1.0, 1.0]);
         ledger.push(&story(Some("sun"), "b"), &[9.0, 1.0]);
-        let found = ledger.against("rain", &metrics, &Resampling::default()).unwrap();
+        let against = |system| {
+            let unseen = Progress::unwatched();
+            ledger.against(system, &metrics, &Resampling::default(), &unseen)
+        };
+        let found = against("rain").unwrap();
         assert_eq!(found[0].items, 0);
         let reason = found[0].columns[0].clone().unwrap_err().to_string();
         assert_eq!(reason, "the systems share no item");
-        let unknown = ledger.against("run", &metrics, &Resampling::default()).unwrap_err();
+        let unknown = against("run").unwrap_err();
         assert!(unknown.to_string().contains("did you mean \"sun\"?"), "{unknown}");
     }
 }

@@ -54,7 +54,7 @@ pub use storymeter_union as union;
 pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
 pub use correlate::{Agreement, Agreements, Numbers};
 pub use error::{Error, Result};
-pub use scorer::{LEARNED, Pass, ReadyScorer, Run, Scored, Scorer, Watch};
+pub use scorer::{LEARNED, ReadyScorer, Run, Scored, Scorer};
 
 /// For metrics that compare a story with nothing: a list of no references.
 pub const NO_REFERENCE: [&str; 0] = [];

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use storymeter_core::read::{Intake, Record, Skipped, Summary};
 use storymeter_core::{
-    Catalogue, Column, Counts, Depth, Device, Entry, Metric, Place, Precision, Rationale,
+    Catalogue, Column, Counts, Depth, Device, Entry, Metric, Place, Precision, Progress, Rationale,
     Resources, Role, Row, ScoreTable, Settings, Signature, Story, Value,
 };
-use storymeter_metrics::{Batch, MetricSet, in_order};
+use storymeter_metrics::{Batch, MetricSet, Pace, in_order};
 
 use crate::input::{Copies, Inputs, ReferenceFiles, References, parse_with};
 use crate::ledger::{Ledger, Resampling};
@@ -177,28 +177,6 @@ pub struct Scored<'a> {
     pub rationales: Option<&'a [Box<dyn Rationale>]>,
 }
 
-/// What hears how the work goes on.
-pub trait Watch {
-    /// A pass over the input begins.
-    fn begins(&mut self, _pass: Pass) {}
-    /// So many more stories are done.
-    fn advances(&mut self, _stories: u64) {}
-    /// The pass is over.
-    fn ends(&mut self) {}
-}
-
-/// Hears nothing.
-impl Watch for () {}
-
-/// A pass over the input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pass {
-    /// Metrics get to know the corpus.
-    Survey,
-    /// Stories are scored.
-    Score,
-}
-
 impl ReadyScorer {
     /// The metrics.
     pub fn metrics(&self) -> &MetricSet {
@@ -258,7 +236,7 @@ impl ReadyScorer {
     /// Scores stories from files, batch by batch, in bounded memory.
     ///
     /// `work` is done on all threads, on several batches at once. What comes of it is handed to
-    /// `take` in input order. Metrics that must know the corpus first read the input twice
+    /// `take` in input order. `progress` hears how many stories are scored. Metrics that must know the corpus first read the input twice
     /// ([`ReadyScorer::reads_twice`]); the inputs must be [`Inputs::repeatable`] then. References
     /// are put aside where that is needed.
     ///
@@ -266,6 +244,7 @@ impl ReadyScorer {
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("stories.csv");
     /// # std::fs::write(&path, "story\nRain fell.\nThe lamp went out.\n")?;
+    /// use storymeter::core::Progress;
     /// use storymeter::core::read::ReadOptions;
     /// use storymeter::input::{Inputs, ReferenceFiles};
     /// use storymeter::{Error, Scorer};
@@ -276,7 +255,7 @@ impl ReadyScorer {
     /// let run = scorer.over::<_, Error>(
     ///     &inputs,
     ///     &ReferenceFiles::default(),
-    ///     &mut (),
+    ///     &Progress::unwatched(),
     ///     |scored| Ok(scored.batch.values(0).to_vec()),
     ///     |values| Ok(lengths.extend(values)),
     /// )?;
@@ -290,7 +269,7 @@ impl ReadyScorer {
         mut self,
         inputs: &Inputs,
         references: &ReferenceFiles,
-        watch: &mut dyn Watch,
+        progress: &Progress,
         work: impl Fn(Scored<'_>) -> Result<R, E> + Sync,
         mut take: impl FnMut(R) -> Result<(), E>,
     ) -> Result<Run, E> {
@@ -301,23 +280,30 @@ impl ReadyScorer {
             let metrics = &self.metrics;
             let gather = |records: &[Record]| -> Result<(), E> {
                 metrics.check_all(records).map_err(Error::from)?;
-                Ok(survey.batch(records).map_err(Error::from)?)
+                survey.batch(records).map_err(Error::from)?;
+                progress.advance(records.len() as u64);
+                Ok(())
             };
             // Bad records are counted by the second pass.
             let from = (inputs, references, &copies);
-            each_batch(from, (watch, Pass::Survey), AHEAD, gather, |()| Ok(()))?;
+            progress.begin("reading the corpus");
+            each_batch(from, progress, AHEAD, gather, |()| Ok(()))?;
             self.metrics = self.metrics.surveyed(survey).map_err(Error::from)?;
         }
         let (metrics, explainer) = (&self.metrics, &self.explainer);
+        progress.begin("scoring");
+        let pace = Pace::new(progress);
         let score = |records: &[Record]| -> Result<_, E> {
             let failed = |error| E::from(Error::from(error));
             let (batch, beside) = match explainer {
-                Explainer::None => (metrics.batch(records), None),
-                Explainer::Among(depth) => (metrics.explained_batch(records, *depth), None),
+                Explainer::None => (metrics.paced_batch(records, None, &pace), None),
+                Explainer::Among(depth) => {
+                    (metrics.paced_batch(records, Some(*depth), &pace), None)
+                }
                 Explainer::Beside(set, depth) => {
                     // Before time is spent on explanations that nobody will see.
                     metrics.check_all(records).map_err(failed)?;
-                    let beside = set.explained_batch(records, *depth).map_err(failed)?;
+                    let beside = set.paced_batch(records, Some(*depth), &pace).map_err(failed)?;
                     (metrics.batch(records), Some(beside))
                 }
             };
@@ -339,7 +325,7 @@ impl ReadyScorer {
         let mut tally = Tally::new(metrics);
         let intake = each_batch(
             (inputs, references, &copies),
-            (watch, Pass::Score),
+            progress,
             ahead,
             score,
             |(result, part, counted)| {
@@ -356,32 +342,24 @@ impl ReadyScorer {
 /// Reads the input batch by batch, with the references of the reference files.
 fn each_batch<R: Send, E: From<Error> + Send>(
     (inputs, references, copies): (&Inputs, &ReferenceFiles, &Copies),
-    (watch, pass): (&mut dyn Watch, Pass),
+    progress: &Progress,
     ahead: usize,
     work: impl Fn(&[Record]) -> Result<R, E> + Sync,
     mut take: impl FnMut(R) -> Result<(), E>,
 ) -> Result<Intake, E> {
     let mut references = References::open(references, copies)?;
     let mut intake = inputs.intake();
-    watch.begins(pass);
     // Records are parsed when they are taken, and not by the workers, because ids are compared in
     // the order of the input.
-    let batches = inputs.batches()?.map(|batch| -> Result<Vec<Record>> {
+    let batches = inputs.batches(progress)?.map(|batch| -> Result<Vec<Record>> {
         let batch = batch?;
         let given = references.next(&batch)?;
         parse_with(batch, given, &mut intake)
     });
-    let work = |records: Result<Vec<Record>>| -> Result<_, E> {
-        let records = records?;
-        Ok((work(&records)?, records.len() as u64))
-    };
-    in_order(batches, ahead, work, |done: Result<_, E>| {
-        let (result, stories) = done?;
-        watch.advances(stories);
-        take(result)
-    })?;
+    let work = |records: Result<Vec<Record>>| -> Result<R, E> { work(&records?) };
+    in_order(batches, ahead, work, |done: Result<_, E>| take(done?))?;
     references.finish()?;
-    watch.ends();
+    progress.end();
     Ok(intake)
 }
 

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
+use storymeter::core::Progress;
 use storymeter::core::Value;
-use storymeter::core::read::{ReadOptions, Skipped};
+use storymeter::core::read::ReadOptions;
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::{Error, Scorer};
 
@@ -43,7 +44,7 @@ fn scores(stories: PathBuf, references: PathBuf) -> Vec<Vec<Value>> {
         .over::<_, Error>(
             &inputs,
             &references,
-            &mut (),
+            &Progress::unwatched(),
             |scored| {
                 let values = |at: usize| scored.batch.values(at).to_vec();
                 Ok((0..scored.records.len()).map(values).collect::<Vec<_>>())
@@ -80,9 +81,13 @@ fn a_copy_can_be_read_again_and_goes_away_and_errors_name_the_pipe() {
     let copy = inputs.file_of(&path).to_owned();
     assert_ne!(copy, path);
     for _ in 0..2 {
-        assert_eq!(inputs.batches().unwrap().next().unwrap().unwrap().len(), 2);
+        assert_eq!(
+            inputs.batches(&Progress::unwatched()).unwrap().next().unwrap().unwrap().len(),
+            2
+        );
     }
-    let error = inputs.stories(&mut Skipped::default(), |_| ()).unwrap_err().to_string();
+    let mut intake = inputs.intake();
+    let error = inputs.stories(&mut intake, &Progress::unwatched()).unwrap_err().to_string();
     assert!(error.starts_with(&format!("{}:2: field \"story\"", path.display())), "{error}");
     assert!(!copy.exists());
     let file = folder.path().join("file.jsonl");

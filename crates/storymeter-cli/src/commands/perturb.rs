@@ -8,10 +8,10 @@ use anyhow::{Context, bail};
 use clap::Args;
 use rayon::prelude::*;
 use serde::Serialize;
-use storymeter::core::read::{RawRecord, ReadOptions, Record, Skipped};
+use storymeter::core::read::{RawRecord, ReadOptions, Record, Skipped, Summary};
 use storymeter::core::rng::StreamId;
 use storymeter::core::{AtomicFile, Error, Place, file};
-use storymeter::input::Inputs;
+use storymeter::input::{self, Inputs};
 use storymeter::perturb::{
     CheckedConfig, Config, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Preset,
     Tally, Unchanged, delexicalised,
@@ -151,8 +151,8 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     let lexicon = &args.lexicon.read()?;
     let tagger = Tagger::embedded();
 
-    let options = ReadOptions { record_offset: args.record_offset, ..args.input.options() };
-    let inputs = Inputs::new(args.input.files.clone(), options);
+    let options = ReadOptions { record_offset: args.record_offset, ..args.input.read.options() };
+    let inputs = args.input.inputs(options);
     let inputs = if args.donors.is_none() { inputs.repeatable()? } else { inputs };
     let donors = read_donors(args, common, &inputs, tagger, lexicon)?;
     let mut saved = args.save_donors.as_ref().map(|path| save(&donors, path)).transpose()?;
@@ -164,24 +164,33 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
         wanted.then(|| Output::open(args.output.as_deref(), Reader::Program)).transpose()?;
     let worker =
         Worker { args, perturber: &perturber, writes: wanted, skip_bad: inputs.skips_bad() };
-    let bar = progress::bar(common, "damaging stories", None);
+    let bar = progress::Shown::new(common);
+    bar.progress().begin("damaging stories");
     let mut whole = Part::default();
-    for batch in inputs.batches()? {
+    let mut intake = inputs.intake();
+    for batch in inputs.batches(bar.progress())? {
+        let batch = batch?;
+        let size = batch.len();
+        let records = input::parse(batch, &mut intake)?;
+        bar.progress().advance((size - records.len()) as u64);
         let parts: Vec<anyhow::Result<Part>> =
-            split(batch?).into_par_iter().map(|records| worker.work(records)).collect();
+            split(records).into_par_iter().map(|records| worker.work(records)).collect();
         for part in parts {
             let part = part?;
-            bar.inc(part.records);
+            bar.progress().advance(part.records);
             if let Some(output) = &mut output {
                 output.write_all(&part.lines).map_err(|e| Error::io(output_place(args), e))?;
             }
             whole.take(part, args.show.unwrap_or(0));
         }
     }
-    bar.finish_and_clear();
+    drop(bar);
     saved.as_mut().map_or(Ok(()), AtomicFile::sync)?;
     output.as_mut().map_or(Ok(()), Output::prepare)?;
-    let printed = report(args, common, &whole, perturber.config());
+    let mut skipped = intake.skipped().clone();
+    skipped.merge(std::mem::take(&mut whole.skipped));
+    whole.skipped = skipped;
+    let printed = report(args, common, (&whole, &intake.summary()), perturber.config());
     if failed(&printed) {
         return printed.map(|()| Outcome::Done);
     }
@@ -209,7 +218,7 @@ fn check_files(args: &PerturbArgs) -> anyhow::Result<()> {
 /// and large enough that sharing the work costs nothing.
 const RECORDS_PER_WORKER: usize = 64;
 
-fn split(mut batch: Vec<RawRecord>) -> Vec<Vec<RawRecord>> {
+fn split(mut batch: Vec<Record>) -> Vec<Vec<Record>> {
     let mut pieces = Vec::new();
     while !batch.is_empty() {
         let later = batch.split_off(batch.len().min(RECORDS_PER_WORKER));
@@ -226,13 +235,13 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn work(&self, records: Vec<RawRecord>) -> anyhow::Result<Part> {
+    fn work(&self, records: Vec<Record>) -> anyhow::Result<Part> {
         let mut part = Part::default();
-        for raw in records {
+        for record in records {
             part.records += 1;
-            let parsed = parse(self.args, raw)
-                .and_then(|record| self.draw_all(&record, &mut part).map(|()| record));
-            part.skipped.admit(parsed, self.skip_bad)?;
+            let record = masked(self.args, record);
+            let drawn = self.draw_all(&record, &mut part).map(|()| record);
+            part.skipped.admit(drawn, self.skip_bad)?;
         }
         Ok(part)
     }
@@ -290,14 +299,13 @@ impl Part {
     }
 }
 
-/// Parses a record, and masks its names if the user asked for that.
-fn parse(args: &PerturbArgs, raw: RawRecord) -> storymeter::core::Result<Record> {
-    let record = raw.parse()?;
-    Ok(if args.delexicalise {
+/// The record with its names masked, if the user asked for that.
+fn masked(args: &PerturbArgs, record: Record) -> Record {
+    if args.delexicalise {
         Record { story: delexicalised(&record.story), ..record }
     } else {
         record
-    })
+    }
 }
 
 fn output_place(args: &PerturbArgs) -> Place {
@@ -317,23 +325,26 @@ fn read_donors(
         None => inputs,
         Some(path) => {
             // The file is opened twice, first to see whether it is a saved sample.
-            let file = InputArgs { files: vec![path.clone()], ..args.input.clone() };
-            own = file.once().repeatable()?;
+            own = args.input.read.file(path).repeatable()?;
             if let Some(prepared) = read_prepared(path, own.file_of(path))? {
                 return Ok(prepared);
             }
             &own
         }
     };
-    let bar = progress::bar(common, "reading donors", None);
+    let bar = progress::Shown::new(common);
+    bar.progress().begin("reading donors");
     let mut sampler = DonorSampler::new(args.seed, args.donor_sample);
-    for batch in from.batches()? {
+    for batch in from.batches(bar.progress())? {
         let batch = batch?;
         let size = batch.len() as u64;
         let wanted: Vec<RawRecord> =
             batch.into_iter().filter(|raw| sampler.wants(raw.number())).collect();
         // Bad records of the input are reported later, when the input is read for its samples.
-        let parsed: Vec<_> = wanted.into_par_iter().map(|raw| parse(args, raw)).collect();
+        let parsed: Vec<_> = wanted
+            .into_par_iter()
+            .map(|raw| Ok(masked(args, raw.parse()?)))
+            .collect::<Vec<storymeter::core::Result<Record>>>();
         for record in parsed {
             match record {
                 Ok(record) => sampler.offer(record.number, &record.story),
@@ -341,10 +352,10 @@ fn read_donors(
                 Err(error) => return Err(error.into()),
             }
         }
-        bar.inc(size);
+        bar.progress().advance(size);
     }
     let donors = sampler.finish(tagger, lexicon);
-    bar.finish_and_clear();
+    drop(bar);
     if donors.is_empty() && args.donors.is_some() {
         bail!(
             "{}: the file has no donor story",
@@ -381,9 +392,10 @@ fn read_prepared(path: &Path, file: &Path) -> anyhow::Result<Option<Donors>> {
 fn report(
     args: &PerturbArgs,
     common: &Common,
-    whole: &Part,
+    (whole, summary): (&Part, &Summary),
     config: &CheckedConfig,
 ) -> anyhow::Result<()> {
+    args.input.report_read(common, summary);
     report_skipped(common, &whole.skipped);
     if whole.tally.unchanged > 0 && !common.quiet {
         crate::note(&format!(

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use storymeter::core::file;
-use storymeter::report::{Error, Inputs, figures, files, page};
+use storymeter::meta::Draft;
+use storymeter::report::{Error, FigureSet, Inputs, Report, files};
 
 use crate::Outcome;
 use crate::args::Common;
@@ -22,6 +23,10 @@ Examples:
   # What changed between two runs on the same stories, with a paired test:
   storymeter report old new old.jsonl new.jsonl -o changes.html
 
+  # Which system is best by its scores alone, with the stories to read:
+  storymeter score stories.jsonl -o scores.jsonl
+  storymeter report scores.jsonl --stories stories.jsonl -o systems.html
+
   storymeter report model/train.jsonl --figures figures -o training.html")]
 pub struct ReportArgs {
     /// Folders written by `meta -o`, score files, HANNA's score file, and training logs. Later
@@ -32,9 +37,15 @@ pub struct ReportArgs {
     /// and item
     #[arg(long, value_name = "FILE")]
     stories: Option<PathBuf>,
-    /// Write every figure to this folder as SVG, PNG and PDF
+    /// Write the main figures to this folder as SVG, PNG and PDF
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
+    /// Write every figure there: each level, coefficient, criterion and test
+    #[arg(long, requires = "figures")]
+    figures_all: bool,
+    /// Point out a metric, such as your own, in tables, figures and sentences
+    #[arg(long, value_name = "KEY")]
+    highlight: Option<String>,
     /// The page: one file that needs no other file and no network
     #[arg(short = 'o', long, value_name = "FILE")]
     output: PathBuf,
@@ -48,11 +59,15 @@ pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
     file::named_once(&sources)?;
     file::distinct(&[&args.output], &sources)?;
-    let inputs = Inputs::read(&args.inputs, args.stories.as_deref(), &storymeter::catalogue())
+    let mut inputs = Inputs::read(&args.inputs, args.stories.as_deref(), &storymeter::catalogue())
         .map_err(with_advice)?;
-    let html = page::html(&inputs);
+    if let Some(metric) = &args.highlight {
+        inputs.highlight(metric)?;
+    }
+    let report = Report::new(&inputs);
+    let html = report.html();
     let figures = match &args.figures {
-        Some(folder) => Some(files::draft(&figures::all(&inputs), folder)?),
+        Some(folder) => Some(draft_figures(&report, args, folder)?),
         None => None,
     };
     let mut page = Output::open(Some(&args.output), Reader::Program)?;
@@ -75,6 +90,20 @@ pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
         crate::note(&format!("{}: {size:.1} MB{said}", args.output.display()));
     }
     Ok(Outcome::Done)
+}
+
+/// Draws the figures that were asked for. A folder that would stay empty is an error, because the
+/// user expects files in it.
+fn draft_figures(report: &Report<'_>, args: &ReportArgs, folder: &Path) -> anyhow::Result<Draft> {
+    let set = if args.figures_all { FigureSet::All } else { FigureSet::Main };
+    let figures = report.figures(set);
+    anyhow::ensure!(
+        !figures.is_empty(),
+        "--figures {}: there is nothing to draw: the inputs have no scores of systems, no \
+         correlations and no training log, so no figure was written",
+        folder.display()
+    );
+    Ok(files::draft(&figures, folder)?)
 }
 
 /// Adds the command that would help to an error of the library.

@@ -4,20 +4,20 @@ mod bound;
 mod explain;
 mod sink;
 mod table;
+mod unlike;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use storymeter::core::read::Format;
+use storymeter::core::read::{Format, ReadOptions};
 use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
-use storymeter::core::{Header, Key, ScoreColumn, file};
+use storymeter::core::{Header, Key, Progress, ScoreColumn, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
-use storymeter::{
-    Depth, Device, LEARNED, Pass, Precision, ReadyScorer, Run, Scored, Scorer, Watch,
-};
+use storymeter::{Depth, Device, LEARNED, Precision, ReadyScorer, Run, Scored, Scorer};
 
 use crate::Outcome;
 use crate::args::{Common, count};
@@ -28,6 +28,7 @@ use bound::Bound;
 use explain::Shown;
 use sink::Sink;
 use table::Table;
+use unlike::Unlike;
 
 /// Score stories with any set of metrics
 ///
@@ -42,9 +43,12 @@ use table::Table;
 #[command(after_help = "\
 Examples:
   storymeter score stories.jsonl
-  storymeter score stories.jsonl --explain
+  storymeter score --explain --text 'The lamp went out. Nobody had touched it.'
+  storymeter score texts
+  storymeter score stories.csv --story-col Tale --system-col Writer
+  storymeter score stories.csv --wide
   storymeter score stories.jsonl --metric bleu,rouge:hanna -o scores.jsonl
-  storymeter score stories.txt --references references.txt --metric chrf,ter
+  storymeter score stories.jsonl --references references.txt --metric chrf,ter
   storymeter score stories.jsonl --metric perplexity --weights perplexity=model.gguf
   storymeter score stories.jsonl --metric bleu --against baseline
   storymeter score new.jsonl --metric union,bleu --fail-under union=0.5 --fail-under bleu=20")]
@@ -74,14 +78,18 @@ pub struct ScoreArgs {
     /// CUDA_VISIBLE_DEVICES)
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceArg,
-    /// Explain the scores of union: what it would change in the story, how much each sentence adds
-    /// to the score, and which kinds of damage it sees
+    /// Explain the scores of union: where each stands among human and machine stories, what each
+    /// sentence does to it, and what seems wrong with the story
     ///
-    /// The explanation is printed, or it is the field "explanation" of -o OUT.jsonl. To weigh a
-    /// sentence, its part of the story is read again without it. That takes about five times as
-    /// long as the score. If a story has more than about 10,000 words, only the sentences of its
-    /// weakest parts are weighed, unless all are asked for with --explain=all. `storymeter model
-    /// show` says how reliable the diagnosis of each kind of damage is.
+    /// The explanation is printed, in colour on a terminal, or it is the field "explanation" of -o
+    /// OUT.jsonl, whose offsets are bytes of UTF-8 in the story. It warns of texts that the metric
+    /// was not made for: other languages, poems, lists, news, very short texts. Of the kinds of
+    /// damage, only those are shown that agree with human readers (`storymeter model show`). If no
+    /// single sentence explains a low score, it shows the two neighbours that fit least.
+    ///
+    /// To weigh a sentence, its part of the story is read again without it. That takes about five
+    /// times as long as the score. If a story has more than about 10,000 words, only the sentences
+    /// of its weakest parts are weighed, unless all are asked for with --explain=all.
     #[arg(
         long,
         value_name = "SENTENCES",
@@ -91,7 +99,7 @@ pub struct ScoreArgs {
     )]
     explain: Option<Sentences>,
     /// A file of references in any input format, with one reference per story, in the order of the
-    /// stories. The option may be given several times for several references per story
+    /// stories. Plain text has one per line, or, if it has blank lines, one per block. The option may be given several times for several references per story
     #[arg(long, value_name = "FILE")]
     references: Vec<PathBuf>,
     /// The format of the references, if it is not found from the name and the content
@@ -193,7 +201,8 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let scorer = scorer(args).build()?;
     refuse_unused_model(args, &scorer)?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
-    let inputs = args.input.allowing_empty_stories();
+    let options = ReadOptions { allow_empty: true, ..args.input.read.options() };
+    let inputs = args.input.inputs(options);
     let inputs = if scorer.reads_twice() { inputs.repeatable()? } else { inputs };
     let references =
         ReferenceFiles { files: args.references.clone(), format: args.references_format };
@@ -214,22 +223,35 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let shown = Shown::new(show);
     let mut shown_to = show.then(|| Output::open(None, Reader::Person)).transpose()?;
 
+    let learned = scorer.metrics().columns().iter().any(is_learned);
     let work = |scored: Scored<'_>| -> anyhow::Result<Done> {
         let lines = lines.as_ref().map(|lines| format_lines(lines, &scored)).transpose()?;
-        Ok(Done { lines: lines.unwrap_or_default(), shown: shown.batch(&scored) })
+        let unlike = if learned { Unlike::of(scored.records) } else { Unlike::default() };
+        let (legend, shown) = (shown.legend(&scored), shown.batch(&scored));
+        Ok(Done { lines: lines.unwrap_or_default(), legend, shown, unlike })
     };
-    let mut bar = Bar::new(common);
-    let run = scorer.over(&inputs, &references, &mut bar, work, |done| {
-        shown_to.as_mut().map_or(Ok(()), |out| std::io::Write::write_all(out, &done.shown))?;
+    let mut unlike = Unlike::default();
+    let mut legend_is_shown = false;
+    let bar = progress::Shown::new(common);
+    let run = scorer.over(&inputs, &references, bar.progress(), work, |done| {
+        unlike.add(&done.unlike);
+        if let Some(out) = &mut shown_to {
+            if !std::mem::replace(&mut legend_is_shown, true) {
+                out.write_all(&done.legend)?;
+            }
+            out.write_all(&done.shown)?;
+        }
         sink.as_mut().map_or(Ok(()), |sink| sink.write(&done.lines))
     })?;
+    args.input.report_read(common, &run.summary);
 
     let passed = Bound::all_hold(&bounds, &run, common);
     // Intervals and tests take time, so they are computed only if the table is printed. That comes
     // first, because it finds an unknown system, and then nothing may be written.
     let table = (format == OutputFormat::Table || to_file.is_some())
-        .then(|| table(args, &run))
+        .then(|| table(args, &run, bar.progress()))
         .transpose()?;
+    drop(bar);
     sink.as_mut().map_or(Ok(()), Sink::prepare)?;
     // What is printed comes before the file gets its name, so that a run that fails leaves no file.
     let printed = shown_to.map_or(Ok(()), Output::finish).and_then(|()| match &table {
@@ -244,13 +266,18 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     printed?;
     report_counts(common, &run);
+    let note = unlike.note(run.ledger().len(), args.explain.is_some());
+    note.iter().filter(|_| !common.quiet).for_each(|note| crate::note(note));
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
 }
 
 /// The output of a batch of stories.
 struct Done {
     lines: Vec<u8>,
+    /// How to read what is shown, which is printed once.
+    legend: Vec<u8>,
     shown: Vec<u8>,
+    unlike: Unlike,
 }
 
 /// The scorer with the metrics and settings that the user typed.
@@ -309,15 +336,18 @@ fn check_files(args: &ScoreArgs) -> anyhow::Result<()> {
 /// Checks that a model that was named has a metric that reads it.
 fn refuse_unused_model(args: &ScoreArgs, scorer: &ReadyScorer) -> anyhow::Result<()> {
     let Some(model) = &args.model else { return Ok(()) };
-    let learned =
-        |column: &ScoreColumn| Key::metric(&column.key).split(':').next() == Some(LEARNED);
-    if args.explain.is_none() && !scorer.metrics().columns().iter().any(learned) {
+    if args.explain.is_none() && !scorer.metrics().columns().iter().any(is_learned) {
         bail!(
             "--model {}: none of the metrics reads a model; add {LEARNED} to --metric",
             model.display()
         );
     }
     Ok(())
+}
+
+/// Whether a column is one of the learned metric.
+fn is_learned(column: &ScoreColumn) -> bool {
+    Key::metric(&column.key).split(':').next() == Some(LEARNED)
 }
 
 fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
@@ -358,18 +388,21 @@ fn format_lines(lines: &ScoreLines, scored: &Scored<'_>) -> anyhow::Result<Vec<u
 }
 
 /// The table, with its intervals and tests.
-fn table<'a>(args: &'a ScoreArgs, run: &'a Run) -> anyhow::Result<Table<'a>> {
+fn table<'a>(args: &'a ScoreArgs, run: &'a Run, progress: &Progress) -> anyhow::Result<Table<'a>> {
     let resampling =
         Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
     let (ledger, metrics) = (run.ledger(), run.metrics());
+    let systems = ledger.systems().len();
+    progress.begin("drawing intervals");
+    progress.expect(1 + systems as u64 * if args.against.is_some() { 2 } else { 1 });
     let comparisons = match &args.against {
-        Some(system) => ledger.against(system, metrics, &resampling)?,
+        Some(system) => ledger.against(system, metrics, &resampling, progress)?,
         None => Vec::new(),
     };
     Ok(Table {
         columns: metrics.columns(),
         all: ledger.all(metrics, &resampling),
-        systems: ledger.by_system(metrics, &resampling),
+        systems: ledger.by_system(metrics, &resampling, progress),
         comparisons,
         against: args.against.as_deref(),
         signatures: run.signatures(&resampling),
@@ -406,34 +439,4 @@ fn report_counts(common: &Common, run: &Run) {
         }
     }
     report_skipped(common, &run.skipped);
-}
-
-/// Shows one progress bar per pass over the stories.
-struct Bar<'a> {
-    common: &'a Common,
-    bar: Option<indicatif::ProgressBar>,
-}
-
-impl<'a> Bar<'a> {
-    fn new(common: &'a Common) -> Self {
-        Self { common, bar: None }
-    }
-}
-
-impl Watch for Bar<'_> {
-    fn begins(&mut self, pass: Pass) {
-        let what = match pass {
-            Pass::Survey => "reading the corpus",
-            Pass::Score => "scoring",
-        };
-        self.bar = Some(progress::bar(self.common, what, None));
-    }
-
-    fn advances(&mut self, stories: u64) {
-        self.bar.iter().for_each(|bar| bar.inc(stories));
-    }
-
-    fn ends(&mut self) {
-        self.bar.take().iter().for_each(indicatif::ProgressBar::finish_and_clear);
-    }
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use storymeter::core::read::{Format, Skipped};
+use storymeter::core::read::{Skipped, Summary};
 use storymeter::core::{Place, Story, file};
 use storymeter::perturb::Technique;
 use storymeter::union::train::CHECKPOINT;
@@ -26,7 +26,7 @@ use storymeter::union::train::CHECKPOINT;
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::commands::model_folder::ModelFolder;
-use crate::input::{InputArgs, report_skipped};
+use crate::input::{ReadArgs, report_read, report_skipped};
 use crate::lexicon::LexiconArgs;
 use crate::output::{Output, Reader};
 use crate::progress;
@@ -162,12 +162,8 @@ pub struct TrainArgs {
     /// Write the log to this file instead of train.jsonl in the output folder
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// The format of the stories, if it is not found from the name and the content
-    #[arg(long, value_name = "FORMAT")]
-    input_format: Option<Format>,
-    /// Skip bad records and report them on standard error, instead of stopping at the first one
-    #[arg(long)]
-    skip_bad: bool,
+    #[command(flatten)]
+    read: ReadArgs,
 }
 
 /// The values of `--kind`.
@@ -400,23 +396,22 @@ struct Corpus {
 /// Reads some of the files that the command line names: the human stories, or others.
 fn read_stories(paths: &[PathBuf], args: &TrainArgs, common: &Common) -> anyhow::Result<Corpus> {
     let Corpus { mut stories, mut files } = Corpus::default();
-    let mut skipped = Skipped::default();
-    let bar = progress::bar(common, "reading stories", None);
+    let (mut skipped, mut summary) = (Skipped::default(), Summary::default());
+    let bar = progress::Shown::new(common);
     for path in paths {
         let before = stories.len();
-        let input = InputArgs {
-            files: vec![path.clone()],
-            input_format: args.input_format,
-            skip_bad: args.skip_bad,
-        };
-        stories.extend(
-            input.once().stories(&mut skipped, |here| bar.set_position((before + here) as u64))?,
-        );
+        let inputs = args.read.file(path);
+        let mut intake = inputs.intake();
+        bar.progress().begin("reading stories");
+        stories.extend(inputs.stories(&mut intake, bar.progress())?);
+        skipped.merge(intake.skipped().clone());
+        summary.merge(intake.summary());
         // Only the name is kept, so that the model does not reveal folders of this machine.
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         files.push((name, stories.len() - before));
     }
-    bar.finish_and_clear();
+    drop(bar);
+    report_read(common, &summary);
     report_skipped(common, &skipped);
     Ok(Corpus { stories, files })
 }

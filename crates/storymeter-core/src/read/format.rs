@@ -209,6 +209,15 @@ pub(super) fn stem(path: &Path) -> String {
     }
 }
 
+/// How plain text is a list of stories. With blank lines inside, it has blocks. Otherwise every
+/// line is a story.
+pub(super) fn list_of(start: &[u8]) -> Format {
+    let text = start.trim_ascii();
+    let blank_inside =
+        text.split(|&b| b == b'\n').any(|line| line.iter().all(u8::is_ascii_whitespace));
+    if blank_inside && !text.is_empty() { Format::Blocks } else { Format::Lines }
+}
+
 /// The layout that the first lines give away, if they do.
 fn from_content(start: &[u8], names: &FieldNames, wide: bool) -> Option<Format> {
     let first = first_line(start);

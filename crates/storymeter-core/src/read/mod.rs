@@ -78,6 +78,9 @@ pub struct ReadOptions {
     pub fields: FieldNames,
     /// Whether tables have one column per system, and each row one story per system.
     pub wide: bool,
+    /// Whether plain text is a list of stories instead of one story: blocks if it has blank lines,
+    /// and lines otherwise. That is how files of references are read.
+    pub text_is_list: bool,
     /// What happens to a story whose id another story of the same system has.
     pub duplicates: DuplicateIds,
     /// Skip bad records and count them, instead of stopping at the first one.
@@ -105,6 +108,7 @@ impl Default for ReadOptions {
             format: None,
             fields: FieldNames::default(),
             wide: false,
+            text_is_list: false,
             duplicates: DuplicateIds::Refuse,
             skip_bad: false,
             allow_empty: false,

@@ -5,13 +5,14 @@ use std::collections::VecDeque;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::delimited::Dialect;
 use super::document::Document;
 use super::header::{self, Header};
 use super::lines::{Line, LineReader, is_blank};
 use super::names::{FieldNames, UsedNames};
-use super::source::{Found, Source, is_stdin};
+use super::source::{ByteCount, Found, Source, is_stdin};
 use super::{
     End, Format, ReadOptions, Record, delimited, format, hanna, jsonl, source, text, union,
     writing_prompts,
@@ -252,6 +253,8 @@ pub struct RawRecords {
     /// The first input that was named, for the error about an input without stories.
     named: PathBuf,
     end: End,
+    /// The bytes that were read so far, and all that there are, if that is known.
+    bytes: (ByteCount, Option<u64>),
 }
 
 /// An input that is not open yet.
@@ -318,8 +321,23 @@ impl RawRecords {
     /// # Errors
     /// Those of [`open`](super::open).
     pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<Self> {
-        let files = source::expand(inputs, options.format)?.into_iter().map(Input::File);
-        Ok(Self::new(inputs.first().cloned().unwrap_or_default(), files.collect(), options))
+        let files = source::expand(inputs, options.format)?;
+        let size = source::size_of(&files, &options.copies);
+        let files = files.into_iter().map(Input::File).collect();
+        let records = Self::new(inputs.first().cloned().unwrap_or_default(), files, options);
+        Ok(Self { bytes: (records.bytes.0, size), ..records })
+    }
+
+    /// How many records the whole input has: known at its end, and estimated before that from the
+    /// share of the bytes that were read. `None` as long as there is nothing to go by.
+    pub fn expected(&self) -> Option<u64> {
+        let cut = self.number - self.options.record_offset;
+        if self.end.is_reached() {
+            return Some(cut);
+        }
+        let (read, all) = (self.bytes.0.load(Ordering::Relaxed), self.bytes.1?);
+        // Compressed bytes are counted as such, on both sides.
+        (read > 0).then(|| (cut as f64 * (all as f64 / read as f64).max(1.0)) as u64)
     }
 
     /// Takes any stream and its name, as [`from_reader`](super::from_reader) does.
@@ -359,6 +377,7 @@ impl RawRecords {
             pending: VecDeque::new(),
             named,
             end: End::default(),
+            bytes: (ByteCount::default(), None),
         }
     }
 
@@ -369,7 +388,7 @@ impl RawRecords {
         loop {
             if self.current.is_none() {
                 let Some(input) = self.inputs.pop_front() else { break };
-                self.current = open_input(input, &self.options, self.row)?;
+                self.current = open_input(input, &self.options, self.row, &self.bytes.0)?;
             }
             let Some(file) = &mut self.current else { continue };
             let Some((line, body)) = file.feed.next()? else {
@@ -430,10 +449,11 @@ fn open_input(
     input: Input,
     options: &Arc<ReadOptions>,
     first_row: u64,
+    count: &ByteCount,
 ) -> Result<Option<OpenFile>> {
     let (found, source) = match input {
         Input::File(found) => {
-            let source = Source::open(&found.path, &options.copies)?;
+            let source = Source::open_counted(&found.path, &options.copies, count)?;
             (found, source)
         }
         Input::Stream(name, stream) => {
@@ -454,6 +474,12 @@ fn open_input(
     let format = options
         .format
         .or_else(|| Format::detect_named(&path, &source.start, &options.fields, options.wide));
+    let format = match format {
+        Some(Format::Text) if options.text_is_list && options.format.is_none() => {
+            Some(format::list_of(&source.start))
+        }
+        format => format,
+    };
     if format != Some(Format::Parquet) {
         source.check_text(&path)?;
     }
@@ -466,7 +492,9 @@ fn open_input(
         );
         return Err(Error::invalid(Place::file(path), problem));
     }
-    let Some((path, layout, feed)) = feed(source, path, format, options)? else { return Ok(None) };
+    let Some((path, layout, feed)) = feed(source, path, format, options, count)? else {
+        return Ok(None);
+    };
     let system = system.filter(|_| !only_text || format == Format::Text);
     let options = Arc::clone(options);
     let origin = Arc::new(Origin { path, format, layout, options, system, first_row });
@@ -480,6 +508,7 @@ fn feed(
     path: PathBuf,
     format: Format,
     options: &Arc<ReadOptions>,
+    count: &ByteCount,
 ) -> Result<Option<(PathBuf, Layout, Feed)>> {
     let lines =
         |source: Source, path: &Path| LineReader::new(source.into_stream(), path, options.max_line);
@@ -524,7 +553,7 @@ fn feed(
         Format::WritingPrompts => {
             let (prompts, stories) = writing_prompts::pair_of(&path)?;
             let open = |path: &Path| -> Result<LineReader> {
-                let source = Source::open(path, &[])?;
+                let source = Source::open_counted(path, &[], count)?;
                 source.check_text(path)?;
                 Ok(lines(source, path))
             };

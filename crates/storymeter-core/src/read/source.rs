@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -29,11 +31,21 @@ pub(super) struct Source {
 impl Source {
     /// Opens a file, or standard input for `-`, or the copy of either.
     pub fn open(path: &Path, copies: &[(PathBuf, PathBuf)]) -> Result<Self> {
+        Self::open_counted(path, copies, &ByteCount::default())
+    }
+
+    /// Does the same. The bytes that are read from a file, compressed or not, are added to `count`.
+    pub fn open_counted(
+        path: &Path,
+        copies: &[(PathBuf, PathBuf)],
+        count: &ByteCount,
+    ) -> Result<Self> {
         match file_of(path, copies) {
             None => Self::from_reader(path, Box::new(io::stdin())),
             Some(file) => {
                 let opened = File::open(file).map_err(|e| Error::io(Place::file(path), e))?;
-                let source = Self::from_reader(path, Box::new(opened))?;
+                let counted = Counted { input: opened, count: Arc::clone(count) };
+                let source = Self::from_reader(path, Box::new(counted))?;
                 Ok(Self { file: file.is_file().then(|| file.to_owned()), ..source })
             }
         }
@@ -200,6 +212,32 @@ impl Read for Damaged {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         Err(io::Error::other(self.0.clone()))
     }
+}
+
+/// The number of bytes that were read so far.
+pub(super) type ByteCount = Arc<AtomicU64>;
+
+/// A stream that counts its bytes.
+struct Counted<R> {
+    input: R,
+    count: ByteCount,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.count.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// The bytes of all inputs together, or `None` if one of them is not a file, so that nobody knows.
+pub(super) fn size_of(inputs: &[Found], copies: &[(PathBuf, PathBuf)]) -> Option<u64> {
+    let size = |found: &Found| {
+        let known = std::fs::metadata(file_of(&found.path, copies)?).ok();
+        known.filter(std::fs::Metadata::is_file).map(|file| file.len())
+    };
+    inputs.iter().map(size).sum()
 }
 
 pub(super) fn is_stdin(path: &Path) -> bool {

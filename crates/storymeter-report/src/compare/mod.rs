@@ -15,11 +15,10 @@ use storymeter_meta::{Agreement, Level};
 use storymeter_stats::{Coefficient, SharedCorrelations, fisher_difference, holm};
 
 use crate::inputs::{Inputs, NamedTable, Run};
+use crate::leaderboard::{SIGNIFICANT, distinct};
 use crate::stories::StoryTable;
 use pairing::Pairing;
 
-/// Changes with a corrected p-value below this are called significant.
-const SIGNIFICANT: f64 = 0.05;
 /// Smaller changes are rounding errors.
 const ROUNDING: f64 = 1e-9;
 /// Correlations of a score table and a study made from it differ by less than this.
@@ -32,11 +31,54 @@ const OTHER_TABLES: &str =
 /// What changed between two runs or two score tables.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changes {
-    /// The conclusion in one or two sentences, with the test and the number of stories.
+    /// Which of the two is meant: "from a to b".
+    pub between: String,
+    /// What a reader should conclude, in one sentence.
+    pub conclusion: String,
+    /// How many correlations changed, with the test and the number of stories.
     pub headline: String,
+    /// The largest changes of Pearson's coefficient, the largest first.
+    pub largest: Vec<LargeChange>,
     /// Every correlation that changed, the largest changes first.
     pub sheet: Sheet,
 }
+
+/// A correlation that both sides have and that changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LargeChange {
+    /// The metric.
+    pub metric: Key,
+    /// The criterion.
+    pub criterion: Key,
+    /// What one observation is.
+    pub level: Level,
+    /// Pearson's coefficient before.
+    pub before: f64,
+    /// Pearson's coefficient after.
+    pub after: f64,
+    /// The p-value after Holm's correction, where the change was tested.
+    pub p_value: Option<f64>,
+}
+
+impl LargeChange {
+    /// Whether the change is more than chance.
+    pub fn is_significant(&self) -> bool {
+        self.p_value.is_some_and(|p| p < SIGNIFICANT)
+    }
+
+    /// What happened to the agreement with people, in words.
+    pub fn verdict(&self) -> &'static str {
+        match (self.p_value, self.is_significant(), self.after.abs() > self.before.abs()) {
+            (None, ..) => "not tested",
+            (_, false, _) => "may be chance",
+            (_, true, true) => "stronger",
+            (_, true, false) => "weaker",
+        }
+    }
+}
+
+/// The most changes that are kept for the first screen.
+const MOST_LARGEST: usize = 8;
 
 /// Compares every later run with the first. Without several runs, compares later score tables with
 /// the first.
@@ -163,6 +205,9 @@ fn compare_runs(inputs: &Inputs, first: &Run, run: &Run, number: usize) -> Chang
         }
     }
     Changes {
+        between: format!("from {} to {}", first.name, run.name),
+        conclusion: conclusion(&changes),
+        largest: largest(&changes),
         headline: format!("{counts}. {method}"),
         sheet: sheet(
             format!("changes-{number}"),
@@ -178,8 +223,8 @@ fn compare_tables(first: &NamedTable, later: &NamedTable, number: usize) -> Opti
     let pairing = Pairing::new(&first.stories, &later.stories)?;
     let mut changes = Vec::new();
     let mut compared = 0;
-    for criterion in keys(&first.stories, Role::Human) {
-        for metric in keys(&first.stories, Role::Metric) {
+    for criterion in first.stories.keys(Role::Human) {
+        for metric in first.stories.keys(Role::Metric) {
             for level in Level::ALL {
                 let Some(found) = pairing.correlations(metric, criterion, level) else { continue };
                 compared += 1;
@@ -212,6 +257,9 @@ fn compare_tables(first: &NamedTable, later: &NamedTable, number: usize) -> Opti
         pairing.rows.len()
     );
     Some(Changes {
+        between: format!("from {} to {}", first.name, later.name),
+        conclusion: conclusion(&changes),
+        largest: largest(&changes),
         headline: format!(
             "{} of {compared} correlations changed{}. {method}",
             changes.len(),
@@ -224,11 +272,6 @@ fn compare_tables(first: &NamedTable, later: &NamedTable, number: usize) -> Opti
         )
         .note(method),
     })
-}
-
-fn keys(stories: &StoryTable, role: Role) -> Vec<&Key> {
-    let scores = stories.scores();
-    scores.of_role(role).into_iter().map(|at| &scores.columns()[at].key).collect()
 }
 
 /// Finds out whether two runs rest on the same stories, from their score tables.
@@ -315,6 +358,73 @@ fn corrected(changes: &[Change<'_>]) -> Vec<Option<f64>> {
         changes.iter().filter_map(|c| Some(c.test.as_ref().ok()?.p_value)).collect();
     let mut adjusted = holm(&raw).unwrap_or_default().into_iter();
     changes.iter().map(|change| change.test.as_ref().ok().and_then(|_| adjusted.next())).collect()
+}
+
+/// The largest changes of Pearson's coefficient. The other coefficients tell the same.
+fn largest(changes: &[Change<'_>]) -> Vec<LargeChange> {
+    let mut found: Vec<LargeChange> = changes
+        .iter()
+        .zip(corrected(changes))
+        .filter(|(change, _)| change.coefficient == Coefficient::Pearson)
+        .filter_map(|(change, p_value)| {
+            let (before, after) = (*change.before.as_ref().ok()?, *change.after.as_ref().ok()?);
+            let (metric, criterion) = (change.metric.clone(), change.criterion.clone());
+            let level = change.level;
+            Some(LargeChange { metric, criterion, level, before, after, p_value })
+        })
+        .collect();
+    let size = |change: &LargeChange| (change.after - change.before).abs();
+    found.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    // What is certain comes before what may be chance, however large.
+    found.sort_by_key(|change| !change.is_significant());
+    found.truncate(MOST_LARGEST);
+    found
+}
+
+/// What a reader should conclude.
+fn conclusion(changes: &[Change<'_>]) -> String {
+    if changes.is_empty() {
+        return "Nothing changed: all correlations that both have are the same.".into();
+    }
+    let tested = corrected(changes).into_iter().flatten().count();
+    let largest = largest(changes);
+    let Some(first) = largest.first() else {
+        return "Correlations appeared or vanished; none that both have changed.".into();
+    };
+    let example = format!(
+        "{} with {} went from r = {:.2} to {:.2} ({} level)",
+        first.metric, first.criterion, first.before, first.after, first.level
+    );
+    match (tested, first.is_significant()) {
+        (0, _) => format!(
+            "It is not known whether the changes are more than chance, because none was tested. \
+             The largest: {example}."
+        ),
+        (_, false) => format!(
+            "No change is certain: each of the {tested} tested changes may be chance. The largest: \
+             {example}."
+        ),
+        (_, true) => {
+            let ways = [("stronger", true), ("weaker", false)].map(|(name, is_stronger)| {
+                let is_own = |change: &&LargeChange| {
+                    change.is_significant()
+                        && (change.after.abs() > change.before.abs()) == is_stronger
+                };
+                let metrics = distinct(largest.iter().filter(is_own).map(|c| c.metric.as_str()));
+                (name, metrics)
+            });
+            let told: Vec<String> = ways
+                .iter()
+                .filter(|(_, metrics)| !metrics.is_empty())
+                .map(|(name, metrics)| {
+                    let agree = if metrics.len() == 1 { "agrees" } else { "agree" };
+                    let than = if *name == "stronger" { "more" } else { "less" };
+                    format!("{} {agree} {than} with people than before", metrics.join(", "))
+                })
+                .collect();
+            format!("Some changes are certain: {}. For example, {example}.", told.join("; "))
+        }
+    }
 }
 
 /// How many changes are significant, where any was tested.

@@ -13,7 +13,7 @@ pub(crate) fn draw(sheet: &Sheet) -> Figure {
     let values: Vec<f64> = sheet.rows.iter().map(|row| row[last].value()).collect();
     let most = values.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
     let high = if most > 0.0 { most } else { 1.0 };
-    let (left, top, step) = (48.0, 24.0, 46.0);
+    let (left, top, step) = (60.0, 24.0, 46.0);
     let mut canvas = Canvas::default();
     let at_y = |value: f64| top + HEIGHT - value / high * HEIGHT;
     for tick in ticks(0.0, high, 5) {
@@ -31,7 +31,10 @@ pub(crate) fn draw(sheet: &Sheet) -> Figure {
         canvas.text(x + step / 2.0, top + HEIGHT + 15.0, 10.0, Anchor::Middle, &name);
     }
     canvas.line([left, top + HEIGHT, left + values.len() as f64 * step, top + HEIGHT], false);
-    canvas.text(left, top + HEIGHT + 34.0, 11.0, Anchor::Start, &sheet.columns[0].name);
+    let middle = left + values.len() as f64 * step / 2.0;
+    canvas.text(middle, top + HEIGHT + 34.0, 11.0, Anchor::Middle, &sheet.columns[0].name);
+    let counted = &sheet.columns[last].name;
+    canvas.turned_text(11.0, top + HEIGHT / 2.0, 11.0, Anchor::Middle, -90.0, counted);
     let width = left + values.len() as f64 * step + 12.0;
     canvas.finish(&sheet.title, width.max(200.0), top + HEIGHT + 44.0)
 }

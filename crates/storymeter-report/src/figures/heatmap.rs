@@ -21,12 +21,12 @@ impl Scale {
 
     fn print(self, value: f64) -> String {
         match self {
-            Self::Correlation => format!("{value:.2}")
-                .replace("-0.00", "0.00")
-                .replace("0.", ".")
-                .replace('-', "\u{2212}"),
+            Self::Correlation => {
+                format!("{value:.2}").replace("-0.00", "0.00").replace('-', "\u{2212}")
+            }
             Self::Percent => format!("{value:.0}"),
-            Self::Significance => format!("{value:.3}").replace("0.", "."),
+            Self::Significance if value < 0.001 => "<0.001".into(),
+            Self::Significance => format!("{value:.3}"),
         }
     }
 
@@ -42,40 +42,67 @@ impl Scale {
             Self::Correlation => ends(-1.0, 1.0, 8),
             Self::Percent => ends(0.0, 100.0, 5),
             Self::Significance => {
-                [(0.0005, "p < .001"), (0.005, "< .01"), (0.03, "< .05"), (0.5, "\u{2265} .05")]
+                [(0.0005, "< 0.001"), (0.005, "< 0.01"), (0.03, "< 0.05"), (0.5, "\u{2265} 0.05")]
                     .map(|(v, label)| (v, label.to_owned()))
                     .to_vec()
             }
         }
     }
+
+    /// What the samples of the legend are.
+    fn title(self) -> &'static str {
+        match self {
+            Self::Correlation => "correlation, with its sign",
+            Self::Percent => "percent",
+            Self::Significance => "one-sided p-value",
+        }
+    }
 }
+
+/// The space between the signed columns and the mean of their absolute values.
+const GAP: f64 = 8.0;
+/// The head of the column with the mean of absolute values.
+pub(crate) const MEAN: &str = "mean |r|";
 
 /// Draws the shown columns of a sheet; its first column names the rows.
 pub(crate) fn draw(sheet: &Sheet, heat: &Heat) -> Figure {
     let (scale, columns) = (heat.scale, &heat.shown);
     let numbered = columns.len() <= MOST_NUMBERED_COLUMNS;
-    let (cell_w, cell_h) = if numbered { (36.0, 20.0) } else { (13.0, 13.0) };
+    let (cell_w, cell_h) = match (numbered, scale) {
+        (true, Scale::Significance) => (44.0, 20.0),
+        (true, _) => (38.0, 20.0),
+        (false, _) => (13.0, 13.0),
+    };
     let label = if numbered { 11.0 } else { 9.5 };
     let widest = |names: &mut dyn Iterator<Item = &str>| {
         names.map(|n| text_width(n, label)).fold(0.0, f64::max)
     };
     let left = widest(&mut sheet.rows.iter().map(|row| row[0].text())) + 10.0;
-    let tallest = widest(&mut columns.iter().map(|&c| sheet.columns[c].name.as_str()));
+    let heads = columns.iter().map(|&c| sheet.columns[c].name.as_str());
+    let tallest = widest(&mut heads.chain(heat.mean.map(|_| MEAN)));
     let angle: f64 = if numbered { -45.0 } else { -90.0 };
     let top = tallest * angle.to_radians().sin().abs() + 16.0;
-    let (width, height) = (columns.len() as f64 * cell_w, sheet.rows.len() as f64 * cell_h);
+    let apart = heat.mean.map_or(0.0, |_| cell_w + GAP);
+    let width = columns.len() as f64 * cell_w + apart;
+    let height = sheet.rows.len() as f64 * cell_h;
     let overhang = if numbered { tallest * 0.71 } else { 0.0 };
     let mut canvas = Canvas::default();
+    let place = |at: usize| left + at as f64 * cell_w;
+    let mut head = |x: f64, name: &str| {
+        let x = x + 0.5 * cell_w + if numbered { 0.0 } else { label * 0.35 };
+        canvas.turned_text(x, top - 6.0, label, Anchor::Start, angle, name);
+    };
     for (at, &column) in columns.iter().enumerate() {
-        let x = left + (at as f64 + 0.5) * cell_w + if numbered { 0.0 } else { label * 0.35 };
-        canvas.turned_text(x, top - 6.0, label, Anchor::Start, angle, &sheet.columns[column].name);
+        head(place(at), &sheet.columns[column].name);
+    }
+    if heat.mean.is_some() {
+        head(place(columns.len()) + GAP, MEAN);
     }
     for (at, row) in sheet.rows.iter().enumerate() {
         let (name, y) = (row[0].text(), top + at as f64 * cell_h);
         canvas.text(left - 6.0, y + cell_h / 2.0 + label * 0.35, label, Anchor::End, name);
-        for (place, &column) in columns.iter().enumerate() {
+        let mut cell = |x: f64, column: usize, colour: &dyn Fn(f64) -> String| {
             let value = row[column].value();
-            let x = left + place as f64 * cell_w;
             let area = [x, y, cell_w - 1.0, cell_h - 1.0];
             let head = &sheet.columns[column].name;
             if let Cell::Missing { nan: reason } = &row[column] {
@@ -83,24 +110,33 @@ pub(crate) fn draw(sheet: &Sheet, heat: &Heat) -> Figure {
             }
             // A matrix of tests has an empty cell where the row is not the stronger metric.
             if !value.is_finite() {
-                continue;
+                return;
             }
-            let fill = scale.colour(value);
+            let fill = colour(value);
             canvas.rect(area, &fill, Some(Datum { value, row: name, column: head }));
             if numbered {
                 let (x, y) = (x + (cell_w - 1.0) / 2.0, y + cell_h / 2.0 + 3.5);
                 let (ink, text) = (palette::ink_on(&fill), scale.print(value));
                 canvas.coloured_text(x, y, 10.0, Anchor::Middle, ink, &text);
             }
+        };
+        for (at, &column) in columns.iter().enumerate() {
+            cell(place(at), column, &|value| scale.colour(value));
+        }
+        if let Some(column) = heat.mean {
+            let whole = if scale == Scale::Percent { 100.0 } else { 1.0 };
+            let x = place(columns.len()) + GAP;
+            cell(x, column, &|value| palette::unsigned(value / whole));
         }
     }
-    let legend = draw_legend(&mut canvas, scale, left, top + height + 14.0);
+    let legend = draw_legend(&mut canvas, heat, left, top + height + 14.0);
     let right = (left + width + overhang).max(left + legend) + 10.0;
-    canvas.finish(&sheet.title, right, top + height + 50.0)
+    canvas.finish(&sheet.title, right, top + height + 66.0)
 }
 
-/// Draws samples of the scale with their labels. Returns the width.
-fn draw_legend(canvas: &mut Canvas, scale: Scale, left: f64, top: f64) -> f64 {
+/// Draws samples of the scale with their labels and what they mean. Returns the width.
+fn draw_legend(canvas: &mut Canvas, heat: &Heat, left: f64, top: f64) -> f64 {
+    let scale = heat.scale;
     let step = if scale == Scale::Significance { 58.0 } else { 34.0 };
     let samples = scale.legend();
     for (at, (value, label)) in samples.iter().enumerate() {
@@ -108,5 +144,10 @@ fn draw_legend(canvas: &mut Canvas, scale: Scale, left: f64, top: f64) -> f64 {
         canvas.rect([x, top, step - 1.0, 10.0], &scale.colour(*value), None);
         canvas.text(x + step / 2.0, top + 23.0, 9.5, Anchor::Middle, label);
     }
-    samples.len() as f64 * step
+    let title = match heat.mean {
+        Some(_) => format!("{}; grey: {MEAN}, no sign", scale.title()),
+        None => scale.title().to_owned(),
+    };
+    canvas.text(left, top + 40.0, 10.0, Anchor::Start, &title);
+    (samples.len() as f64 * step).max(text_width(&title, 10.0))
 }

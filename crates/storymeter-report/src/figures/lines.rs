@@ -4,9 +4,9 @@ use crate::palette;
 use crate::svg::{Anchor, Canvas, Datum, Figure, short, text_width, ticks};
 
 const PANEL: (f64, f64) = (300.0, 190.0);
-const MARGIN: (f64, f64) = (52.0, 34.0);
+const MARGIN: (f64, f64) = (62.0, 34.0);
 /// The height of a panel with its title and the labels under it.
-const PITCH: f64 = PANEL.1 + MARGIN.1 + 24.0;
+const PITCH: f64 = PANEL.1 + MARGIN.1 + 40.0;
 /// Curves with more points than this get no dots.
 const MOST_DOTS: usize = 60;
 /// Curves after these many are drawn with the next dash pattern.
@@ -20,23 +20,29 @@ pub(crate) struct Chart {
     pub panels: Vec<Panel>,
     /// How the panels are scaled.
     pub scale: PanelScale,
+    /// What the vertical axis shows; empty where the titles of the panels say it.
+    pub quantity: String,
 }
 
 /// The horizontal axis that all panels of a chart share.
 pub(crate) struct Axis {
+    /// What the points are.
+    pub title: String,
     pub labels: Vec<String>,
     pub positions: Vec<f64>,
 }
 
 impl Axis {
     /// Points at the same distance from each other.
-    pub fn even(labels: Vec<String>) -> Self {
-        Self { positions: (0..labels.len()).map(|at| at as f64).collect(), labels }
+    pub fn even(title: &str, labels: Vec<String>) -> Self {
+        let positions = (0..labels.len()).map(|at| at as f64).collect();
+        Self { title: title.into(), positions, labels }
     }
 
     /// Points at the numbers that are written under them.
-    pub fn numeric(positions: Vec<f64>) -> Self {
-        Self { labels: positions.iter().map(f64::to_string).collect(), positions }
+    pub fn numeric(title: &str, positions: Vec<f64>) -> Self {
+        let labels = positions.iter().map(f64::to_string).collect();
+        Self { title: title.into(), labels, positions }
     }
 }
 
@@ -80,7 +86,7 @@ pub(crate) fn draw(chart: &Chart, title: &str) -> Figure {
             PanelScale::Shared => extent(all_curves()),
             PanelScale::PerPanel => extent(panel.curves.iter()),
         };
-        draw_panel(&mut canvas, corner, panel, &chart.axis, &names, range);
+        draw_panel(&mut canvas, corner, panel, chart, &names, range);
     }
     let width = MARGIN.0 + across as f64 * (PANEL.0 + MARGIN.0);
     let body = MARGIN.1 + down as f64 * PITCH;
@@ -107,10 +113,11 @@ fn draw_panel(
     canvas: &mut Canvas,
     (left, top): (f64, f64),
     panel: &Panel,
-    axis: &Axis,
+    chart: &Chart,
     names: &[&str],
     (low, high): (f64, f64),
 ) {
+    let axis = &chart.axis;
     let first = axis.positions.first().copied().unwrap_or(0.0);
     let last = axis.positions.last().copied().unwrap_or(1.0);
     let at_x = |x: f64| left + (x - first) / (last - first).max(f64::MIN_POSITIVE) * PANEL.0;
@@ -126,6 +133,9 @@ fn draw_panel(
         canvas.text(at_x(position), top + PANEL.1 + 15.0, 10.0, Anchor::Middle, label);
     }
     canvas.line([left, top + PANEL.1, left + PANEL.0, top + PANEL.1], false);
+    canvas.text(left + PANEL.0 / 2.0, top + PANEL.1 + 32.0, 10.5, Anchor::Middle, &axis.title);
+    let (x, y) = (left - 46.0, top + PANEL.1 / 2.0);
+    canvas.turned_text(x, y, 10.5, Anchor::Middle, -90.0, &chart.quantity);
     for curve in &panel.curves {
         let style = names.iter().position(|name| *name == curve.name).unwrap_or(0);
         let points: Vec<(usize, f64)> =

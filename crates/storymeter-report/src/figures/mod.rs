@@ -1,8 +1,12 @@
 //! The figures of a report: those of both papers, on any data.
 
 mod bars;
+mod captions;
+mod forest;
 mod heatmap;
 mod lines;
+mod ranking;
+mod systems;
 mod violin;
 
 use std::collections::HashSet;
@@ -10,14 +14,21 @@ use std::collections::HashSet;
 use storymeter_meta::study::RatingDistribution;
 use storymeter_meta::view::{BiasedSetsPart, Cell, Form, Sheet, Subject, unique_stems};
 use storymeter_meta::{Finding, Study};
+use storymeter_stats::Coefficient;
 
 use crate::heat::Heat;
 use crate::inputs::{Inputs, Run};
+use crate::leaderboard::Leaderboard;
 use crate::palette;
+use crate::report::Report;
 use crate::scatter;
 use crate::svg::Figure;
 use crate::training::{Quantity, TrainingLog};
 use lines::{Axis, Chart, Curve, Panel, PanelScale};
+
+pub(crate) use captions::observation;
+pub(crate) use heatmap::MEAN;
+pub(crate) use ranking::MOST_METRICS;
 
 /// Sheets with more cells are not drawn: nobody could read them, and a study has dozens of them.
 const MOST_CELLS: usize = 100_000;
@@ -60,72 +71,190 @@ fn rated_systems(study: &Study) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Which figures of a report are meant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FigureSet {
+    /// The few that answer the usual questions.
+    #[default]
+    Main,
+    /// All of them: every level, coefficient, criterion and test.
+    All,
+}
+
 /// A figure that can be drawn, and the name that it has on the page and as a file.
 pub(crate) struct Planned<'a> {
     /// A name that no other figure of the report has.
     pub id: String,
     pub source: Source<'a>,
+    /// Whether it is one of the main figures.
+    pub is_main: bool,
 }
 
 /// What a figure is drawn from.
 pub(crate) enum Source<'a> {
+    /// The leaderboard of the run at this position.
+    Ranking { run: usize },
+    /// The means of the systems, by position among the comparisons of the report.
+    Intervals { at: usize },
+    /// Every two systems.
+    Pairs { at: usize },
+    /// All scores of all systems.
+    Distribution { at: usize },
+    /// The largest changes, by position among the changes of the report.
+    Changes { at: usize },
+    /// The best metrics at one level, from the sheet of all.
+    Best { run: usize, sheet: &'a Sheet },
     /// A sheet of the run at this position.
     Sheet { run: usize, sheet: &'a Sheet },
     /// A training log.
     Log(&'a TrainingLog),
+    /// All criteria of the stories, each against the metric that fits it best.
+    Scatters,
     /// The best metric for a criterion of the stories, given by the position of its column.
     Scatter { criterion: usize },
+}
+
+impl Source<'_> {
+    /// The run that the figure belongs to.
+    pub fn run(&self) -> Option<usize> {
+        match self {
+            Self::Ranking { run } | Self::Best { run, .. } | Self::Sheet { run, .. } => Some(*run),
+            _ => None,
+        }
+    }
 }
 
 /// All figures of a report in reading order, with unique names.
 ///
 /// Where there are several runs, the names begin with that of the run.
-pub(crate) fn plan(inputs: &Inputs) -> Vec<Planned<'_>> {
-    let mut sources = Vec::new();
-    let mut names = Vec::new();
+pub(crate) fn plan<'a>(report: &Report<'a>) -> Vec<Planned<'a>> {
+    let inputs = report.inputs();
+    let mut found: Vec<(String, Source<'a>, bool)> = Vec::new();
+    for at in 0..report.changes().len() {
+        found.push((format!("changes-{}", at + 1), Source::Changes { at }, true));
+    }
+    for (at, one) in report.comparisons().found.iter().enumerate() {
+        let named = |id: &str| match at {
+            0 => id.to_owned(),
+            _ => format!("{id}-{}", one.column.key),
+        };
+        found.push((named("intervals"), Source::Intervals { at }, at == 0));
+        if one.pairs.len() > 1 {
+            found.push((named("pairs"), Source::Pairs { at }, at == 0));
+        }
+        found.push((named("distribution"), Source::Distribution { at }, at == 0));
+    }
     for (at, run) in inputs.runs.iter().enumerate() {
-        let drawn = run.shown_sheets().filter(|s| s.form != Form::Table && !s.rows.is_empty());
-        for sheet in drawn {
-            names.push(match inputs.runs.len() {
-                1 => sheet.id.clone(),
-                _ => format!("{}-{}", run.name, sheet.id),
-            });
-            sources.push(Source::Sheet { run: at, sheet });
+        let named = |id: &str| match inputs.runs.len() {
+            1 => id.to_owned(),
+            _ => format!("{}-{id}", run.name),
+        };
+        if !Leaderboard::all(&run.study).is_empty() {
+            found.push((named("ranking"), Source::Ranking { run: at }, true));
+        }
+        let mut seen: Vec<&Subject> = Vec::new();
+        for sheet in run.shown_sheets().filter(|s| s.form != Form::Table && !s.rows.is_empty()) {
+            let is_first = !seen.contains(&&sheet.subject);
+            seen.push(&sheet.subject);
+            // The sheet of the best metrics stands for the whole one among the main figures.
+            let is_against =
+                matches!(sheet.subject, Subject::Against { coefficient: Coefficient::Pearson, .. });
+            if is_first && is_against {
+                found.push((
+                    named(&format!("best-{}", sheet.id)),
+                    Source::Best { run: at, sheet },
+                    true,
+                ));
+            }
+            let is_main = is_first && is_main(&sheet.subject) && !is_repeated(&seen);
+            found.push((named(&sheet.id), Source::Sheet { run: at, sheet }, is_main));
         }
     }
     for log in &inputs.logs {
-        names.push(format!("training-{}", log.name.split('.').next().unwrap_or_default()));
-        sources.push(Source::Log(log));
+        let name = format!("training-{}", log.name.split('.').next().unwrap_or_default());
+        found.push((name, Source::Log(log), true));
     }
     if let Some(stories) = inputs.stories() {
-        for criterion in scatter::criteria(stories) {
-            names.push(format!("scatter-{}", stories.scores().columns()[criterion].key));
-            sources.push(Source::Scatter { criterion });
+        let criteria = scatter::criteria(stories);
+        if !criteria.is_empty() {
+            found.push(("scatter".into(), Source::Scatters, true));
+        }
+        for criterion in criteria {
+            let name = format!("scatter-{}", stories.scores().columns()[criterion].key);
+            found.push((name, Source::Scatter { criterion }, false));
         }
     }
-    let ids = unique_stems(names.iter().map(String::as_str), &[]);
-    ids.into_iter().zip(sources).map(|(id, source)| Planned { id, source }).collect()
+    let ids = unique_stems(found.iter().map(|(name, ..)| name.as_str()), &[]);
+    let planned = ids.into_iter().zip(found);
+    planned.map(|(id, (_, source, is_main))| Planned { id, source, is_main }).collect()
+}
+
+/// Whether the last of these subjects is another level of a matrix of criteria. One is enough.
+fn is_repeated(seen: &[&Subject]) -> bool {
+    let is_main_matrix =
+        |subject: &&&Subject| matches!(subject, Subject::Between { .. }) && is_main(subject);
+    seen.last().is_some_and(|last| is_main_matrix(&last))
+        && seen.iter().filter(is_main_matrix).count() > 1
+}
+
+/// Whether the first sheet of a subject is one of the main figures. The same numbers with other
+/// coefficients, all metrics against each other and the tests between them are not.
+fn is_main(subject: &Subject) -> bool {
+    match subject {
+        Subject::Between { role, coefficient, .. } => {
+            *role == storymeter_core::Role::Human && *coefficient == Coefficient::Pearson
+        }
+        Subject::Pairwise | Subject::TopSystems | Subject::Ratings | Subject::HumanScores => true,
+        Subject::BiasedSets { part, .. } => *part == BiasedSetsPart::Means,
+        _ => false,
+    }
 }
 
 /// Draws a figure of the plan; `None` where its numbers cannot be drawn.
-pub(crate) fn draw(
-    planned: &Planned<'_>,
-    inputs: &Inputs,
-    colours: &SystemColours,
-) -> Option<Figure> {
+pub(crate) fn draw(planned: &Planned<'_>, report: &Report<'_>) -> Option<Figure> {
+    let (inputs, colours) = (report.inputs(), report.colours());
+    let highlight = inputs.highlight.as_ref();
     let mut figure = match planned.source {
+        Source::Ranking { run } => ranking::metrics(&inputs.runs[run].study, highlight)?,
+        Source::Intervals { at } => systems::intervals(&report.comparisons().found[at], colours)?,
+        Source::Pairs { at } => systems::pairs(&report.comparisons().found[at])?,
+        Source::Distribution { at } => {
+            systems::distribution(&report.comparisons().found[at], inputs.stories()?, colours)?
+        }
+        Source::Changes { at } => ranking::changes(&report.changes()[at])?,
+        Source::Best { run, sheet } => {
+            let run = &inputs.runs[run];
+            let best = ranking::best_rows(&run.study, sheet, highlight)?;
+            from_sheet(run, &best, colours)?
+        }
         Source::Sheet { run, sheet } => from_sheet(&inputs.runs[run], sheet, colours)?,
         Source::Log(log) => from_log(log),
-        Source::Scatter { criterion } => scatter::draw(inputs.stories()?, criterion, colours)?,
+        Source::Scatters => {
+            let stories = inputs.stories()?;
+            with_notes(scatter::draw_all(stories, highlight, colours)?, captions::scatter(stories))
+        }
+        Source::Scatter { criterion } => {
+            let stories = inputs.stories()?;
+            let figure = scatter::draw(stories, criterion, highlight, colours)?;
+            with_notes(figure, captions::scatter(stories))
+        }
     };
     figure.id.clone_from(&planned.id);
     Some(figure)
 }
 
-/// Every figure of a report, in reading order. Their ids are unique file names.
-pub fn all(inputs: &Inputs) -> Vec<Figure> {
-    let colours = SystemColours::new(inputs);
-    plan(inputs).iter().filter_map(|planned| draw(planned, inputs, &colours)).collect()
+/// Puts notes before those that a figure has.
+fn with_notes(mut figure: Figure, mut notes: Vec<String>) -> Figure {
+    notes.append(&mut figure.notes);
+    figure.notes = notes;
+    figure
+}
+
+/// The figures of a set, in reading order. Their ids are unique file names.
+pub(crate) fn all(report: &Report<'_>, set: FigureSet) -> Vec<Figure> {
+    let plan = plan(report);
+    let wanted = plan.iter().filter(|planned| set == FigureSet::All || planned.is_main);
+    wanted.filter_map(|planned| draw(planned, report)).collect()
 }
 
 fn from_sheet(run: &Run, sheet: &Sheet, colours: &SystemColours) -> Option<Figure> {
@@ -141,7 +270,8 @@ fn from_sheet(run: &Run, sheet: &Sheet, colours: &SystemColours) -> Option<Figur
         Form::Bars => bars::draw(sheet),
         Form::Table => return None,
     };
-    figure.notes.clone_from(&sheet.notes);
+    figure.notes = captions::sheet(&run.study, sheet);
+    figure.notes.extend(sheet.notes.iter().cloned());
     figure.signature.clone_from(&sheet.signature);
     Some(figure)
 }
@@ -180,7 +310,14 @@ fn chart(sheet: &Sheet) -> Option<Chart> {
         }
     }
     let labels = sheet.columns[points].iter().map(|head| head.name.clone()).collect();
-    Some(Chart { axis: Axis::even(labels), panels, scale: PanelScale::Shared })
+    let (title, quantity) = match &sheet.subject {
+        Subject::TopSystems => ("the k best systems", "|correlation|"),
+        Subject::BiasedSets { part: BiasedSetsPart::Stories, .. } => ("set", "mean stories"),
+        Subject::BiasedSets { part: BiasedSetsPart::Variances, .. } => ("set", "variance"),
+        _ => ("set", "mean correlation"),
+    };
+    let axis = Axis::even(title, labels);
+    Some(Chart { axis, panels, scale: PanelScale::Shared, quantity: quantity.into() })
 }
 
 fn number(cell: &Cell) -> Option<f64> {
@@ -194,9 +331,10 @@ fn from_log(log: &TrainingLog) -> Figure {
         curves: vec![Curve { name: quantity.name.clone(), values: quantity.values.clone() }],
     };
     let chart = Chart {
-        axis: Axis::numeric(log.steps.clone()),
+        axis: Axis::numeric("step", log.steps.clone()),
         panels: log.quantities.iter().map(panel).collect(),
         scale: PanelScale::PerPanel,
+        quantity: String::new(),
     };
     let mut figure = lines::draw(&chart, &format!("Training curves: {}", log.name));
     figure.notes.clone_from(&log.notes);

@@ -6,7 +6,6 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::Deserialize;
 use storymeter::core::file::{self, distinct};
-use storymeter::core::read::Skipped;
 use storymeter::core::terminal::plain;
 use storymeter::union::{
     self, About, Agreement, DiagnosisFigure, Kind, Location, Model, Precision, Reconstruction,
@@ -16,9 +15,10 @@ use storymeter::union::{
 use crate::Outcome;
 use crate::args::Common;
 use crate::commands::model_folder::files_of;
-use crate::input::InputArgs;
+use crate::input::{ReadArgs, report_read};
 use crate::lexicon::LexiconArgs;
 use crate::output::Output;
+use crate::progress;
 
 /// Pack a folder that `storymeter train` wrote into one model file with int8 weights
 ///
@@ -130,10 +130,16 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
         );
     }
     if let Some(stories) = &args.calibrate {
-        let input = InputArgs { files: vec![stories.clone()], input_format: None, skip_bad: false };
-        let stories = input.once().stories(&mut Skipped::default(), |_| {})?;
+        let inputs = ReadArgs::default().file(stories);
+        let mut intake = inputs.intake();
+        let bar = progress::Shown::new(common);
+        bar.progress().begin("reading stories");
+        let stories = inputs.stories(&mut intake, bar.progress())?;
         let scorer = location.scorer(Precision::Int8)?.with_window(card.max_tokens)?;
-        let fitted = calibrate(&scorer, &stories, &args.lexicon.read()?, args.seed)?;
+        let lexicon = args.lexicon.read()?;
+        let fitted = calibrate(&scorer, &stories, &lexicon, args.seed, bar.progress())?;
+        drop(bar);
+        report_read(common, &intake.summary());
         (card.temperature, card.bias) = (args.soften * fitted.temperature, fitted.bias);
         card.diagnosis_calibration = fitted.diagnosis;
         if !common.quiet {

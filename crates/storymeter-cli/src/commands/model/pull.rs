@@ -129,7 +129,7 @@ fn fetch(
         .with_context(|| part.display().to_string())?;
     file.set_len(stream.from).with_context(|| part.display().to_string())?;
     io::Seek::seek(&mut file, io::SeekFrom::Start(stream.from))?;
-    let bar = progress::bar(common, "fetching", Some(offer.bytes));
+    let bar = progress::bar(common, "fetching", offer.bytes);
     bar.set_position(stream.from);
     // One byte more than the manifest says is enough to see that the file is another one.
     let mut limited = stream.bytes.take((offer.bytes - stream.from).saturating_add(1));

@@ -7,16 +7,16 @@ use storymeter::baselines;
 use storymeter::baselines::bleurt::{Job, Settings, train};
 use storymeter::baselines::configuration::Configuration;
 use storymeter::baselines::fine_tune::Event;
-use storymeter::core::Story;
-use storymeter::core::read::Skipped;
+use storymeter::core::read::{DuplicateIds, ReadOptions};
 use storymeter::core::terminal::plain;
+use storymeter::core::{Progress, Story};
+use storymeter::input::Inputs;
 
 use super::fine_tuned::{device, hear, summarise};
 use super::watcher::Watcher;
 use super::{TrainArgs, clear_folder, print_settings, read_stories, take_output};
 use crate::Outcome;
 use crate::args::Common;
-use crate::input::InputArgs;
 
 /// Trains, or prints the settings.
 pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
@@ -79,10 +79,16 @@ fn in_file(error: baselines::Error, files: &[(String, usize)]) -> anyhow::Error 
 }
 
 /// Adds a file of references, one per story and in the order of the stories. Its format is found
-/// from the name and the content, because the stories may have another.
+/// from the name and the content, because the stories may have another. Their ids do not matter.
 fn add_references(stories: &mut [Story], path: &Path) -> anyhow::Result<()> {
-    let input = InputArgs { files: vec![path.to_owned()], input_format: None, skip_bad: false };
-    let references = input.once().stories(&mut Skipped::default(), |_| ())?;
+    let options = ReadOptions {
+        text_is_list: true,
+        duplicates: DuplicateIds::Allow,
+        ..ReadOptions::default()
+    };
+    let inputs = Inputs::new(vec![path.to_owned()], options);
+    let mut intake = inputs.intake();
+    let references = inputs.stories(&mut intake, &Progress::unwatched())?;
     let (found, expected) = (references.len(), stories.len());
     if found != expected {
         bail!(

@@ -32,7 +32,7 @@ const SHORT: Duration = Duration::from_secs(60);
 
 impl Watcher {
     pub fn new(common: &Common, path: PathBuf, epochs: u64) -> Self {
-        let bar = progress::bar(common, "preparing", Some(PARTS));
+        let bar = progress::bar(common, "preparing", PARTS);
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {eta} left") {
             bar.set_style(style);
         }

@@ -1,0 +1,185 @@
+//! The first screen: one ranked table, one picture, and what they mean in a few sentences.
+
+use std::fmt::Write as _;
+
+use storymeter_meta::systems::SystemComparison;
+use storymeter_meta::view::{Cell, Form, Sheet, Subject, conclusion, warnings};
+
+use super::Page;
+use crate::compare::Changes;
+use crate::figures::{MOST_METRICS, Source};
+use crate::leaderboard::{Leaderboard, level_name};
+use crate::summary;
+use crate::systems;
+
+impl Page<'_> {
+    /// Writes the first screen for what the report is about: changes, metrics, systems, or only
+    /// stories and logs.
+    pub fn write_first(&mut self) {
+        let report = self.report;
+        let changed = report.changes().first().filter(|changes| !changes.largest.is_empty());
+        let boards = match report.inputs().runs.first() {
+            Some(run) => Leaderboard::all(&run.study),
+            None => Vec::new(),
+        };
+        self.main
+            .push_str("<section id=\"summary\" class=\"first\" aria-labelledby=\"summary-h\">");
+        if let Some(changes) = changed {
+            self.write_changes(changes);
+        } else if !boards.is_empty() {
+            self.write_metrics(&boards);
+        } else if let Some(found) = report.comparisons().found.first() {
+            self.write_systems(found);
+        } else {
+            self.write_plain();
+        }
+        self.main.push_str("</section>\n");
+    }
+
+    /// The question that the first screen answers.
+    fn write_question(&mut self, question: &str) {
+        let question = crate::svg::escape(question);
+        let _ =
+            writeln!(self.main, "<h2 id=\"summary-h\">{question}</h2>\n<div class=\"pair\"><div>");
+    }
+
+    /// The picture beside the table, and the sentences under both.
+    fn write_picture_and_meaning(
+        &mut self,
+        is_wanted: impl Fn(&Source<'_>) -> bool,
+        told: &[String],
+        note: &str,
+    ) {
+        self.main.push_str("</div>");
+        let at = self.plan.iter().position(|planned| is_wanted(&planned.source));
+        if let Some(at) = at {
+            self.write_planned(at);
+        }
+        self.main.push_str("</div>\n<div class=\"meaning\"><h3>What this means</h3>");
+        told.iter().for_each(|sentence| self.paragraph("", sentence));
+        self.main.push_str("</div>\n");
+        self.paragraph("caption", note);
+    }
+
+    fn write_metrics(&mut self, boards: &[Leaderboard<'_>]) {
+        let Some((board, others)) = boards.split_first() else { return };
+        let inputs = self.report.inputs();
+        let highlight = inputs.highlight.as_ref();
+        let study = &inputs.runs[0].study;
+        self.write_question("Which metrics agree best with people, and is that certain?");
+        let shown = board.shown(MOST_METRICS, highlight);
+        self.write_table(board.sheet("best-metrics", others, &shown), highlight);
+        let mut note = format!(
+            "r is Pearson's correlation with people's ratings; mean |r| is the mean of its \
+             absolute values over {}, at {}.",
+            match board.criteria.len() {
+                1 => "one criterion".to_owned(),
+                count => format!("{count} criteria"),
+            },
+            level_name(board.level)
+        );
+        if board.unranked > 0 {
+            let _ = write!(
+                note,
+                " {} more metrics lack a correlation with a criterion and are not ranked.",
+                board.unranked
+            );
+        }
+        let names = board.rows.iter().map(|row| row.metric.as_str());
+        let more = [summary::left_out(study), summary::glyphs(names).map(str::to_owned)];
+        for text in more.into_iter().flatten() {
+            note.push(' ');
+            note.push_str(&text);
+        }
+        let told = summary::verdict(boards, highlight);
+        let is_own = |source: &Source<'_>| matches!(source, Source::Ranking { .. });
+        self.write_picture_and_meaning(is_own, &told, &note);
+    }
+
+    fn write_changes(&mut self, changes: &Changes) {
+        self.write_question(&format!("What changed {}, and is that certain?", changes.between));
+        let title = format!("The {} largest changes", changes.largest.len());
+        let mut sheet = Sheet::new("largest-changes", Subject::Other, title, Form::Table)
+            .columns(["metric", "criterion", "level"], 0)
+            .columns(["r before", "r after", "change"], 3)
+            .p_column("p (Holm)")
+            .column("certain?", 0);
+        for change in &changes.largest {
+            sheet.push(vec![
+                (&change.metric).into(),
+                (&change.criterion).into(),
+                change.level.name().into(),
+                change.before.into(),
+                change.after.into(),
+                (change.after - change.before).into(),
+                match change.p_value {
+                    Some(p) => Cell::from(p),
+                    None => Cell::missing("not tested"),
+                },
+                change.verdict().into(),
+            ]);
+        }
+        self.write_table(sheet, self.report.inputs().highlight.as_ref());
+        let mut told = vec![
+            changes.conclusion.clone(),
+            format!("{}.", changes.headline.trim_end_matches('.')),
+        ];
+        for more in self.report.changes().iter().skip(1) {
+            told.push(format!("{}: {}", more.between, more.conclusion));
+        }
+        let note = "r is Pearson's correlation with people's ratings. Certain changes come first, \
+                    then the largest. Stronger and weaker say how the agreement with people \
+                    changed.";
+        let is_own = |source: &Source<'_>| matches!(source, Source::Changes { .. });
+        self.write_picture_and_meaning(is_own, &told, note);
+    }
+
+    fn write_systems(&mut self, found: &SystemComparison) {
+        let key = &found.column.key;
+        let question = match found.systems.len() {
+            1 => format!("How are the stories scored by {key}?"),
+            _ => format!("Which system is best by {key}, and is that certain?"),
+        };
+        self.write_question(&question);
+        let (ranking, pairs) = systems::sheets(found);
+        let notes = [&ranking, &pairs].into_iter().flatten().flat_map(|sheet| &sheet.notes);
+        let notes: Vec<String> = notes.map(|note| super::markup::sentence(note)).collect();
+        if let Some(ranking) = ranking {
+            self.write_table(ranking, None);
+        }
+        let mut told = vec![conclusion(found)];
+        told.extend(warnings(found).into_iter().take(2));
+        let is_own = |source: &Source<'_>| matches!(source, Source::Intervals { .. });
+        self.write_picture_and_meaning(is_own, &told, &format!("{}.", notes.join(". ")));
+    }
+
+    /// What there is, where nothing is ranked: training logs, or stories without scores.
+    fn write_plain(&mut self) {
+        let inputs = self.report.inputs();
+        let heading = match inputs.logs.is_empty() {
+            true => "What is in this report",
+            false => "How did the training go?",
+        };
+        let _ = writeln!(self.main, "<h2 id=\"summary-h\">{heading}</h2>");
+        for table in &inputs.tables {
+            self.paragraph(
+                "",
+                &format!(
+                    "{}: {} stories, {} columns of scores and ratings.",
+                    table.name,
+                    table.stories.len(),
+                    table.stories.scores().columns().len()
+                ),
+            );
+        }
+        for run in &inputs.runs {
+            let text = "no metric of this result has a correlation with a criterion.";
+            self.paragraph("", &format!("{}: {text}", run.name));
+        }
+        for at in 0..self.plan.len() {
+            if matches!(self.plan[at].source, Source::Log(_)) {
+                self.write_planned(at);
+            }
+        }
+    }
+}
