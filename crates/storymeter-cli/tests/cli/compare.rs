@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, repository};
 
 /// Scores that look random and are the same for ever, from 0 to 1.
 fn noise(number: usize) -> f64 {
@@ -44,6 +44,8 @@ fn the_conclusion_comes_first_then_the_ranking_and_the_pairs() {
     let run = with_scores(48).run("compare scores.jsonl --metric union").succeeds();
     insta::assert_snapshot!(run.stdout());
     assert!(run.stderr().contains("scores.jsonl has no header"), "{}", run.stderr());
+    let page = std::fs::read_to_string(repository("docs/compare.md")).unwrap();
+    assert!(page.contains(run.stdout()), "docs/compare.md shows this: {}", run.stdout());
 }
 
 #[test]

@@ -158,6 +158,43 @@ fn names_and_paths_do_nothing_to_a_terminal() {
     assert!(run.stdout().contains(r"fun\u{1b}[2J\u{202e}"), "{}", run.stdout());
 }
 
+#[test]
+fn tables_can_be_markdown_latex_or_csv() {
+    let sandbox = with_stories();
+    let run = |format: &str| {
+        let command = "correlate --human rated.txt --scores mine=numbers.txt bleu=scores.jsonl";
+        sandbox.run(&format!("{command} --format {format}")).succeeds()
+    };
+    insta::assert_snapshot!("markdown", run("markdown").stdout());
+    let latex = run("latex");
+    assert!(latex.stdout().contains("\\toprule\nscores & n & without score"), "{}", latex.stdout());
+    assert_eq!(latex.stdout().matches("\\begin{table}").count(), 3);
+    assert!(latex.stdout().contains("\\textbf{"), "the strongest correlations are bold");
+    let csv = run("csv");
+    let lines: Vec<&str> = csv.stdout().lines().collect();
+    assert_eq!(
+        lines[0],
+        "scores,criterion,coefficient,n,value,low,high,p,without_score,without_human"
+    );
+    assert_eq!(lines.len(), 7, "two sources and three coefficients");
+    let json = sandbox
+        .run("correlate --human rated.txt --scores mine=numbers.txt bleu=scores.jsonl --json")
+        .succeeds();
+    assert_eq!(run("json").stdout(), json.stdout());
+}
+
+#[test]
+fn judgments_and_scores_may_be_tables_of_other_programs() {
+    let sandbox = with_stories();
+    let lines = ["11;1,0", "12;0,25", "13;0,5", "14;0,75", "15;0", "16;0,5"];
+    sandbox.write("human.csv", format!("id;human/sense\n{}\n", lines.join("\n")));
+    let scores = ["11\t0.9", "12\t0.2", "13\t0.3", "14\t0.7", "16\t0.5"];
+    sandbox.write("mine.tsv", format!("story_id\tmine\n{}\n", scores.join("\n")));
+    let run = sandbox.run("correlate --human human.csv --scores mine=mine.tsv --json").succeeds();
+    let json: serde_json::Value = serde_json::from_str(run.stdout()).unwrap();
+    assert_eq!((&json["mine"]["n"], &json["mine"]["without_score"]), (&5.into(), &1.into()));
+}
+
 #[cfg(unix)]
 mod pipes {
     use std::io::Write as _;

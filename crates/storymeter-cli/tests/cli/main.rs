@@ -24,3 +24,4 @@ mod tiny_model;
 mod train;
 mod tutorials;
 mod union;
+mod unknown_names;

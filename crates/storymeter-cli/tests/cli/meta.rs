@@ -495,3 +495,38 @@ fn a_later_result_leaves_no_sheet_of_an_older_one() {
         sandbox.path("out/drift-wit.csv").exists() && !sandbox.path("out/drift-fun.csv").exists()
     );
 }
+
+#[test]
+fn sheets_can_be_markdown_latex_or_json() {
+    let sandbox = with_hanna();
+    let run = |extra: &str| {
+        sandbox.run(&format!("meta hanna scores.csv --ratings ratings.csv {extra}")).succeeds()
+    };
+    insta::assert_snapshot!("meta_markdown", run("--show table-4 --format markdown").stdout());
+    insta::assert_snapshot!("meta_latex", run("--show table-4 --format latex").stdout());
+    let json = run("--show table-4 --format json");
+    let sheets: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
+    assert_eq!(sheets[0]["id"], "table-4");
+    let jsonl = run("--show table-4 --format jsonl");
+    let sheet: serde_json::Value = serde_json::from_str(jsonl.stdout()).unwrap();
+    assert_eq!(sheets[0], sheet);
+}
+
+#[test]
+fn a_table_can_come_from_several_files_of_other_programs() {
+    let sandbox = Sandbox::new();
+    let (mut scores, mut ratings) =
+        (String::from("model;prompt_id;mine\n"), String::from("model,prompt_id,human/fun\n"));
+    for (s, system) in SYSTEMS.iter().enumerate() {
+        for item in 0..ITEMS {
+            let _ = writeln!(scores, "{system};{item};{}", score(s, item, 0));
+            let _ = writeln!(ratings, "{system},{item},{}", rating(s, item, 0, 0));
+        }
+    }
+    sandbox.write("scores.csv", scores);
+    sandbox.write("ratings.csv", ratings);
+    let run = sandbox.run("meta table scores.csv ratings.csv --draws 50").succeeds();
+    assert!(run.stdout().contains("meta-table|systems:5|items:6|criteria:1|metrics:1"));
+    let told = "ratings.csv: 30 of 30 stories were joined by system and id";
+    assert!(run.stdout().contains(told), "{}", run.stdout());
+}

@@ -13,7 +13,7 @@ use crate::stock::{Stock, class_of};
 /// Command lines that succeed if nothing is wrong. Names of the stock stand for copies of its
 /// files, and `< FILE` sends a file to standard input through a pipe. Lines that take longer, such
 /// as training, are rare.
-const LINES: [&str; 70] = [
+const LINES: [&str; 74] = [
     "score stories.jsonl --metric bleu,rouge,ter,text-length -o out.jsonl",
     "score stories.jsonl --metric bleu,rouge:hanna,chrf -o out.csv",
     "score stories.jsonl --metric bleu,ter -o out.txt",
@@ -69,6 +69,10 @@ const LINES: [&str; 70] = [
      -o out",
     "train --stories stories.tsv --init encoder --config settings.toml --epochs 40 -o half --resume",
     "train --print-config --config settings.toml",
+    "compare scores.jsonl --resamples 50",
+    "compare scores.jsonl scores.csv --resamples 50 --format markdown --show means",
+    "compare scores.csv --resamples 50 --format latex -o out.tex",
+    "compare hanna-scores.csv --resamples 50 --format json",
     "correlate --human rated.txt --scores mine=numbers.txt other=numbers.txt",
     "correlate --human stories.jsonl --criterion fun --scores bleu=scores.jsonl#bleu",
     "correlate --human stories.jsonl --criterion fun --scores a=scores.csv#chrf --json",
@@ -103,7 +107,7 @@ const RARE: [&str; 8] = [
 ];
 
 /// Options of the verbs, beside those of the lines.
-const OPTIONS: [(&str, &[&str]); 8] = [
+const OPTIONS: [(&str, &[&str]); 9] = [
     (
         "score",
         &[
@@ -163,6 +167,23 @@ const OPTIONS: [(&str, &[&str]); 8] = [
             "--device",
             "--devices",
             "--precision",
+        ],
+    ),
+    (
+        "compare",
+        &[
+            "--metric",
+            "--against",
+            "--without",
+            "--lower",
+            "--higher",
+            "--format",
+            "--show",
+            "--seed",
+            "--resamples",
+            "--confidence",
+            "--correction",
+            "--output",
         ],
     ),
     (

@@ -4,6 +4,7 @@ mod bad_input;
 mod csv_peer;
 mod documents;
 mod folder;
+mod foreign_scores;
 mod hostile;
 mod ids;
 mod layouts;

@@ -163,6 +163,9 @@ impl Contest<'_> {
             format!("{sees} no difference between {who}: all values are equal")
         } else if tested.is_empty() {
             format!("There are too few stories to compare {who} by {}", self.key)
+        } else if self.found.cautions.iter().any(|one| matches!(one, Caution::FewResamples { .. }))
+        {
+            format!("There are too few resamples to compare {who} by {}", self.key)
         } else if significant > 0 {
             format!(
                 "No system is clearly the best by {}: {} has the best mean, but is not clearly \

@@ -267,8 +267,8 @@ fn test_notes(found: &SystemComparison) -> Vec<String> {
 
 fn groups(found: &SystemComparison) -> String {
     format!(
-        "systems that share a letter cannot be told apart: no two neighbours in the ranking with \
-         that letter differ (corrected p > {})",
+        "systems that share a letter cannot be told apart (no two of them differ with a corrected p \
+         of at most {})",
         found.method.level()
     )
 }
@@ -284,9 +284,11 @@ fn stars(pair: &SystemPair, found: &SystemComparison) -> Option<&'static str> {
     }
 }
 
-/// Whether a system has the best mean of at least two different ones.
+/// Whether a system has the best mean of at least two different ones. Where it is not known whether
+/// more is better, none has.
 fn is_best(system: &RankedSystem, found: &SystemComparison) -> bool {
-    system.rank == 1
+    found.column.direction != Direction::None
+        && system.rank == 1
         && system.mean.is_ok()
         && found.systems.iter().any(|other| other.rank > 1 && other.mean.is_ok())
 }

@@ -88,9 +88,11 @@ fn share_error(p: f64, first: usize, second: usize) -> f64 {
     4.0 * (variance / first as f64 + variance / second as f64).sqrt()
 }
 
-/// Four standard errors of a random 2.5% quantile of a bell-shaped distribution.
+/// Four standard errors of a random 2.5% quantile of a bell-shaped distribution. Means of 48 whole
+/// numbers lie on a grid, on which a quantile may move by one step.
 fn check_interval(found: Interval, low: f64, high: f64, standard_error: f64, what: &str) {
-    let slack = 0.12 * standard_error;
+    let step = if what.starts_with("ratings with ties") { 1.001 / 48.0 } else { 0.0 };
+    let slack = 0.12 * standard_error + step;
     assert!((found.low - low).abs() < slack, "{what}: low {} and {low}", found.low);
     assert!((found.high - high).abs() < slack, "{what}: high {} and {high}", found.high);
 }

@@ -164,12 +164,15 @@ impl Joined {
             return Err(Error::invalid(Place::file(path), problem));
         }
         if matched > 0 {
-            let new = rows - matched;
+            let new = match rows - matched {
+                0 => String::new(),
+                1 => "; 1 is in this file alone".to_owned(),
+                new => format!("; {new} are in this file alone"),
+            };
             self.notes.push(format!(
                 "{}: {matched} of {rows} stories were joined by system and id to those of the \
-                 files before it{}",
-                path.display(),
-                if new == 0 { String::new() } else { format!("; {new} are in this file alone") }
+                 files before it{new}",
+                path.display()
             ));
         }
         Ok(())
