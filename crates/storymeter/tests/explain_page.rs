@@ -100,7 +100,8 @@ fn there_are_twenty_examples_and_the_odd_ones_get_their_warning() {
         [("A poem", "poem"), ("German", "German"), ("A shopping list", "list"), ("News", "news")]
     {
         let example = examples.iter().find(|example| example.title == title).expect("the example");
-        let kinds: Vec<&str> = unlike_a_story(&example.text).iter().map(|kind| kind.name()).collect();
+        let kinds: Vec<&str> =
+            unlike_a_story(&example.text).iter().map(|kind| kind.name()).collect();
         assert_eq!(kinds, [kind], "{title}");
     }
 }

@@ -239,13 +239,18 @@ fn the_embedded_model_puts_stories_above_nonsense() {
 }
 
 #[test]
-fn an_explanation_of_the_embedded_model_has_the_words_of_the_user_and_tells_where_the_score_stands() {
+fn an_explanation_of_the_embedded_model_has_the_words_of_the_user_and_tells_where_the_score_stands()
+{
     let sandbox = Sandbox::new();
     let text = "Susan met  Robert at the “old” mill. She didn’t know him. He was a tailor.\nThey \
                 talked until it was dark.";
     sandbox.write("in.jsonl", as_jsonl(&[text.to_owned()]));
     let shown = sandbox.run("score in.jsonl --explain").succeeds();
-    assert!(shown.stdout().contains("  Susan met  Robert at the “old” mill.\n"), "{}", shown.stdout());
+    assert!(
+        shown.stdout().contains("  Susan met  Robert at the “old” mill.\n"),
+        "{}",
+        shown.stdout()
+    );
     assert!(!shown.stdout().contains("MALE]"), "{}", shown.stdout());
     assert!(!shown.stdout().contains('\u{1b}'), "no colours without a terminal");
     assert!(shown.stdout().contains("of this length (up to 80 words)"), "{}", shown.stdout());
