@@ -55,8 +55,8 @@ pub struct Explanation {
     pub diagnosis: Option<Diagnosis>,
     /// What each sentence adds to the score. It is empty for a story of one sentence.
     pub sentences: Vec<SentenceShare>,
-    /// The two neighbouring sentences that fit least. They are looked for if the score is below 0.2
-    /// and no single sentence is to blame.
+    /// The two neighbouring sentences that fit least. They are looked for if the score is below
+    /// 0.2, no single sentence is to blame, and there is no warning.
     pub weakest_pair: Option<WeakPair>,
     /// The places at which the reconstruction head prefers another token to the one that is there,
     /// whatever its probability (appendix D of the paper). It is empty if the model has no such
@@ -253,12 +253,17 @@ impl Scorer {
         let wordless = reading.is_wordless();
         let sentences = self.shares(&reading, &parts, &score, every_sentence)?;
         let blamed = |sentence: &SentenceShare| sentence.effect.is_some_and(|by| by <= -LITTLE);
-        let weakest_pair =
-            if score.probability < LOW_SCORE && !wordless && !sentences.iter().any(blamed) {
-                self.weakest_pair(&reading, &parts)?
-            } else {
-                None
-            };
+        let warnings: Vec<Warning> =
+            unlike_a_story(&story.text).into_iter().map(Warning::from).collect();
+        // A poem or a German text scores low for another reason.
+        let weakest_pair = if score.probability < LOW_SCORE
+            && warnings.is_empty()
+            && !sentences.iter().any(blamed)
+        {
+            self.weakest_pair(&reading, &parts)?
+        } else {
+            None
+        };
         let yardstick = self.card.about.yardstick.as_ref().filter(|_| !wordless);
         let words = story.text.split_whitespace().count();
         Ok(Explanation {
@@ -271,7 +276,7 @@ impl Scorer {
                 self.card.probability(score.logit, 0.0) - score.probability
             },
             standing: yardstick.and_then(|one| one.standing(score.probability, words)),
-            warnings: unlike_a_story(&story.text).into_iter().map(Warning::from).collect(),
+            warnings,
             diagnosis: score.damage.map(|damage| Diagnosis::new(damage, yardstick)),
             sentences,
             weakest_pair,

@@ -162,8 +162,8 @@ fn stands(standing: &Standing) -> String {
 /// A share as a percentage. Only nothing is 0%, and only everything is 100%.
 fn percent(share: f64) -> String {
     match 100.0 * share {
-        x if x > 0.0 && x < 1.0 => "less than 1%".to_owned(),
-        x if x > 99.0 && x < 100.0 => "more than 99%".to_owned(),
+        x if x > 0.0 && x < 1.0 => format!("{:.1}%", x.max(0.1)),
+        x if x > 99.0 && x < 100.0 => format!("{:.1}%", x.min(99.9)),
         x => format!("{x:.0}%"),
     }
 }
@@ -195,8 +195,10 @@ fn diagnosed(diagnosis: &Diagnosis) -> String {
     }
 }
 
+/// A change with its sign, and without one if two digits do not show it.
 fn signed(change: f64) -> String {
-    format!("{change:+.2}")
+    let shown = format!("{change:+.2}");
+    if shown.trim_start_matches(['+', '-']) == "0.00" { "0.00".to_owned() } else { shown }
 }
 
 #[derive(Default)]
@@ -284,7 +286,7 @@ mod tests {
         assert_eq!(
             shown(&explanation.spans()),
             "\
-union 0.5000, higher than 62% of human stories and more than 99% of machine stories of this length \
+union 0.5000, higher than 62% of human stories and 99.7% of machine stories of this length \
 (up to 80 words)
   Warning: the text looks like a poem or a song. The score was made for English stories.
   repetition likely (0.51), incoherence possible (0.20)
@@ -292,7 +294,7 @@ union 0.5000, higher than 62% of human stories and more than 99% of machine stor
   raises the score a lot     +0.30  Mira ran.
   lowers the score           -0.15  It rained.
   lowers the score a little  -0.02  A whale!
-  hardly changes the score   +0.00  She sat.
+  hardly changes the score    0.00  She sat.
   No single sentence is to blame: the story as a whole does not hang together.
   These two neighbours fit least (as a story of their own they score 0.03):
     It rained.

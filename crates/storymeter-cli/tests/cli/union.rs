@@ -65,6 +65,10 @@ fn an_explanation_is_shown_and_written() {
     let shown = sandbox.run("score in.jsonl --model model --explain").succeeds();
     assert!(shown.stdout().contains("a: union 0."), "{}", shown.stdout());
     assert!(shown.stdout().contains("wrong order"), "{}", shown.stdout());
+    assert!(shown.stdout().contains("(not compared with readers)"), "{}", shown.stdout());
+    assert!(shown.stdout().starts_with("How to read this: "), "{}", shown.stdout());
+    assert_eq!(shown.stdout().matches("How to read this").count(), 1);
+    assert!(!shown.stdout().contains("human stories"), "the model has no histograms");
     sandbox.run("score in.jsonl --model model --explain -o out.jsonl").succeeds();
     let first: serde_json::Value =
         serde_json::from_str(sandbox.read("out.jsonl").lines().next().unwrap()).unwrap();
@@ -198,7 +202,11 @@ fn the_embedded_model_needs_no_flag_and_is_named_in_the_signature() {
     assert!(card.stdout().contains(" - 2 * repeated)"), "{}", card.stdout());
     sandbox.write("stuck.jsonl", as_jsonl(&["no ".repeat(40)]));
     let run = sandbox.run("score stuck.jsonl --explain").succeeds();
-    assert!(run.stdout().contains("repeated words lower the score (1."), "{}", run.stdout());
+    assert!(
+        run.stdout().contains("  Words that come again and again lower the score by 0."),
+        "{}",
+        run.stdout()
+    );
     let size = std::fs::metadata(env!("CARGO_BIN_EXE_storymeter")).unwrap().len();
     assert!(size < 60_000_000, "the binary has {size} bytes");
 }
@@ -228,4 +236,91 @@ fn the_embedded_model_puts_stories_above_nonsense() {
     sandbox.write("odd.jsonl", as_jsonl(&odd_texts()));
     let run = sandbox.run("score odd.jsonl --format jsonl").succeeds();
     assert!(union_scores(run.stdout()).iter().all(|score| (0.0..=1.0).contains(score)));
+}
+
+#[test]
+fn an_explanation_of_the_embedded_model_has_the_words_of_the_user_and_tells_where_the_score_stands()
+{
+    let sandbox = Sandbox::new();
+    let text = "Susan met  Robert at the “old” mill. She didn’t know him. He was a tailor.\nThey \
+                talked until it was dark.";
+    sandbox.write("in.jsonl", as_jsonl(&[text.to_owned()]));
+    let shown = sandbox.run("score in.jsonl --explain").succeeds();
+    assert!(
+        shown.stdout().contains("  Susan met  Robert at the “old” mill.\n"),
+        "{}",
+        shown.stdout()
+    );
+    assert!(!shown.stdout().contains("MALE]"), "{}", shown.stdout());
+    assert!(!shown.stdout().contains('\u{1b}'), "no colours without a terminal");
+    assert!(shown.stdout().contains("of this length (up to 80 words)"), "{}", shown.stdout());
+    assert!(shown.stdout().contains("  repetition unlikely ("), "{}", shown.stdout());
+    assert!(!shown.stdout().contains("wrong order"), "readers do not confirm it");
+
+    let run = sandbox.run("score in.jsonl --explain --format jsonl").succeeds();
+    let line: serde_json::Value = serde_json::from_str(run.stdout().trim()).unwrap();
+    let explanation = &line["explanation"];
+    assert_eq!(explanation["text"], text);
+    assert!(explanation["read_as"].as_str().unwrap().starts_with("[FEMALE] met  [MALE] at the"));
+    let sentences: Vec<&str> = explanation["sentences"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|sentence| {
+            let place = |name: &str| sentence[name].as_u64().unwrap() as usize;
+            &text[place("start")..place("end")]
+        })
+        .collect();
+    assert_eq!(
+        sentences,
+        [
+            "Susan met  Robert at the “old” mill.",
+            "She didn’t know him.",
+            "He was a tailor.",
+            "They talked until it was dark."
+        ]
+    );
+    let trusted = &explanation["diagnosis"]["trusted"];
+    assert_eq!(trusted["repetition"], true);
+    assert_eq!(trusted["contradiction"], false);
+    let standing = &explanation["standing"];
+    assert!((0.0..=1.0).contains(&standing["above_human"].as_f64().unwrap()), "{standing}");
+
+    let card = sandbox.run("model show union-compact").succeeds();
+    assert!(card.stdout().contains("human   stories, up to 80 words   ROCStories (held out)"));
+    assert!(card.stdout().contains("  wrong order    not shown  area 0.47 [0.33, 0.62]"));
+}
+
+#[test]
+fn the_worst_story_is_explained_by_the_pair_that_fits_least() {
+    let sandbox = Sandbox::new();
+    let text = "Elena kept the old lighthouse on the cape. The soup needed more salt. Nobody had \
+                told the twins about the exam. A green bicycle was sold in March. The dentist \
+                closed the window.";
+    sandbox.write("in.jsonl", as_jsonl(&[text.to_owned()]));
+    let shown = sandbox.run("score in.jsonl --explain").succeeds();
+    assert!(shown.stdout().contains("No single sentence is to blame"), "{}", shown.stdout());
+    assert!(shown.stdout().contains("These two neighbours fit least"), "{}", shown.stdout());
+}
+
+#[test]
+fn texts_that_are_no_english_stories_are_counted_and_scored() {
+    let sandbox = Sandbox::new();
+    let texts = [
+        "Mira lost her red kite. She looked for it in the old barn. He found it on the roof. They \
+         flew it together until it was dark.",
+        "Am Abend ging der alte Mann mit seinem Hund in den Wald. Es war kalt und sehr still.",
+        "- milk\n- two eggs\n- a loaf of bread",
+    ]
+    .map(str::to_owned);
+    sandbox.write("in.jsonl", as_jsonl(&texts));
+    let run = sandbox.run("score in.jsonl").succeeds();
+    let note = "2 of 3 stories do not look like English stories: 1 German, 1 list; union was not \
+                made for them (--explain shows which)";
+    assert!(run.stderr().contains(note), "{}", run.stderr());
+    assert!(!sandbox.run("--quiet score in.jsonl").succeeds().stderr().contains("English"));
+    let other = sandbox.run("score in.jsonl --metric text-length").succeeds();
+    assert!(!other.stderr().contains("English"), "only union was made for English stories");
+    let shown = sandbox.run("score in.jsonl --explain").succeeds();
+    assert!(shown.stdout().contains("Warning: the text looks like German."), "{}", shown.stdout());
 }

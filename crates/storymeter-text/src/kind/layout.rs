@@ -14,6 +14,9 @@ const LINE_OF_LIST: usize = 3;
 /// A list that is numbered in the running text has a number in this many words.
 const WORDS_PER_ITEM: usize = 40;
 
+/// A line of code that ends with a semicolon has at most this many words.
+const LONGEST_STATEMENT: usize = 12;
+
 /// A line that is not empty.
 struct Line<'a> {
     text: &'a str,
@@ -91,7 +94,8 @@ fn is_statement(line: &str) -> bool {
         "print",
     ];
     let has_marks = || line.contains(['(', '{', '=', ';']) && !line.ends_with(['.', '!', '?']);
-    line.ends_with([';', '{', '}'])
+    // A paragraph may end with an entity of HTML: "&rdquo;".
+    (line.ends_with([';', '{', '}']) && line.split_whitespace().count() <= LONGEST_STATEMENT)
         || line.ends_with("):")
         || (line.starts_with('<') && line.ends_with('>'))
         || line.contains(" = ")
