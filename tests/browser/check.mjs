@@ -217,7 +217,8 @@ const tests = {
     const [csvName, csv] = await saved(page, button("CSV"));
     assert.equal(csvName, "best-metrics.csv");
     assert.match(csv, /^rank,metric,story level,/);
-    const shown = await page.locator("#summary tbody tr").first().locator("td").nth(1).textContent();
+    const best = page.locator("#summary tbody tr").first();
+    const shown = await best.locator("td").nth(1).textContent();
     assert.ok(Math.abs(Number(csv.split("\n")[1].split(",")[2]) - Number(shown)) < 6e-4, csv);
     const [texName, tex] = await saved(page, button("LaTeX"));
     assert.equal(texName, "best-metrics.tex");
@@ -226,7 +227,10 @@ const tests = {
     assert.equal(svgName, "ranking.svg");
     assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"[^]*<\/svg>\n$/);
     assert.match(svg, /alpha/);
-    const escaped = await page.evaluate(() => [tex("50% of a_b & {c}\\ < \u039e"), unarmed("=1+1")]);
+    const escaped = await page.evaluate(() => [
+      tex("50% of a_b & {c}\\ < \u039e"),
+      unarmed("=1+1"),
+    ]);
     const wanted = "50\\% of a\\_b \\& \\{c\\}\\textbackslash{} \\textless{} $\\Xi$";
     assert.deepEqual(escaped, [wanted, "'=1+1"]);
     assert.deepEqual(faults, []);
@@ -313,7 +317,8 @@ const tests = {
     const faint = await page.evaluate(() => {
       const luminance = (text) => {
         const parts = text.match(/[\d.]+/g).slice(0, 3).map((part) => Number(part) / 255);
-        const [r, g, b] = parts.map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+        const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        const [r, g, b] = parts.map(linear);
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
       };
       const ground = luminance(getComputedStyle(document.body).backgroundColor);

@@ -45,7 +45,8 @@ function explanation() {
  * `noise` is added to the scores of alpha, so that two files can be two runs on the same stories.
  * Without `human`, the file has scores alone.
  */
-export function writeData(folder, count, { scores = "scores.jsonl", noise = 0.4, human: isRated = true } = {}) {
+export function writeData(folder, count, options = {}) {
+  const { scores = "scores.jsonl", noise = 0.4, human: isRated = true } = options;
   const draw = random(7);
   const lines = [];
   const stories = [];
