@@ -4,11 +4,14 @@
 //! `STORYMETER_EMBEDDED_MODEL` names, or else `models/union-compact.smq` in the repository. The
 //! published crate has no such file. It then builds without the model, which `src/installed.rs`
 //! looks for when the program runs.
+//!
+//! The facts beside the model file, `NAME.about.json`, become part of the program with it.
 
 use std::path::{Path, PathBuf};
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(embedded_model)");
+    println!("cargo::rustc-check-cfg=cfg(embedded_about)");
     println!("cargo::rerun-if-env-changed=STORYMETER_EMBEDDED_MODEL");
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
     // Cargo would run this script in every build if it watched a path that does not exist. So the
@@ -29,5 +32,11 @@ fn main() {
         println!("cargo::rustc-cfg=embedded_model");
         println!("cargo::rustc-env=STORYMETER_EMBEDDED_FILE={}", file.display());
         println!("cargo::rerun-if-changed={}", file.display());
+        let about = file.with_extension("about.json");
+        if about.is_file() {
+            println!("cargo::rustc-cfg=embedded_about");
+            println!("cargo::rustc-env=STORYMETER_EMBEDDED_ABOUT={}", about.display());
+            println!("cargo::rerun-if-changed={}", about.display());
+        }
     }
 }

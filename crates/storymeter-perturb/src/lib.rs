@@ -23,7 +23,7 @@ pub use donors::{DEFAULT_SAMPLE, DonorSampler, Donors};
 pub use draft::sentences_of;
 pub use edit::{Edit, Stretch, apply, stretches, undo};
 pub use error::Error;
-pub use names::delexicalised;
+pub use names::{delexicalised, delexicalised_with_names};
 pub use sampler::{Perturbation, Perturber, Unchanged};
 pub use tally::Tally;
 pub use technique::Technique;

@@ -2,6 +2,7 @@
 //! is.
 
 use storymeter_core::Story;
+use storymeter_text::Span;
 use storymeter_text::names::Delexicaliser;
 
 /// Replaces first names by `[MALE]`, `[FEMALE]` and `[NEUTRAL]` in text, prompt and references.
@@ -12,6 +13,20 @@ use storymeter_text::names::Delexicaliser;
 /// assert_eq!(storymeter_perturb::delexicalised(&story).text, "[FEMALE] met [MALE].");
 /// ```
 pub fn delexicalised(story: &Story) -> Story {
+    delexicalised_with_names(story).0
+}
+
+/// Masks names as [`delexicalised`] does, and also returns where the placeholders are in the new
+/// text, each with the name that stood there, in order.
+///
+/// ```
+/// use storymeter_core::Story;
+/// let story = Story { text: "Susan met Robert.".into(), ..Story::default() };
+/// let (masked, names) = storymeter_perturb::delexicalised_with_names(&story);
+/// let (place, name) = &names[1];
+/// assert_eq!((&masked.text[place.start..place.end], name.as_str()), ("[MALE]", "Robert"));
+/// ```
+pub fn delexicalised_with_names(story: &Story) -> (Story, Vec<(Span, String)>) {
     let names = Delexicaliser::embedded();
     let mask = |text: &str| names.delexicalise(text).text;
     let masked = names.delexicalise(&story.text);
@@ -28,7 +43,7 @@ pub fn delexicalised(story: &Story) -> Story {
         0 => place,
         n => place + old_to_new[n - 1].1 - old_to_new[n - 1].2,
     };
-    Story {
+    let story = Story {
         sentences: story
             .sentences
             .iter()
@@ -38,7 +53,8 @@ pub fn delexicalised(story: &Story) -> Story {
         references: story.references.iter().map(|text| mask(text)).collect(),
         text: masked.text,
         ..story.clone()
-    }
+    };
+    (story, masked.names)
 }
 
 #[cfg(test)]

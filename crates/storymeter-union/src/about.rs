@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Yardstick;
+
 /// The model card: what the model was made from, how good it is, and what it is not for.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -26,6 +28,9 @@ pub struct About {
     pub limits: Vec<String>,
     /// What the model must not be used for.
     pub not_for: Vec<String>,
+    /// What explanations compare its scores with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub yardstick: Option<Yardstick>,
 }
 
 /// Data or weights that a model was made from.

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use storymeter_encoder::{Config, Grid};
 
 use crate::about::About;
+use crate::yardstick::Yardstick;
 use crate::{DamageCalibration, logistic};
 
 /// How the vectors of a story's tokens are combined into one.
@@ -182,6 +183,12 @@ impl Card {
         score.chain(diagnosis).for_each(|number| hash.update(number.to_le_bytes()));
     }
 
+    /// Drops a yardstick that is about other weights or another calibration.
+    pub(crate) fn keep_yardstick_of(&mut self, fingerprint: &str) {
+        let yardstick = &mut self.about.yardstick;
+        *yardstick = yardstick.take().filter(|one| one.weights == fingerprint);
+    }
+
     /// What is wrong with the card for this encoder, if anything.
     pub(crate) fn problem(&self, config: &Config) -> Option<String> {
         let longest = config.max_tokens();
@@ -210,6 +217,8 @@ impl Card {
                 Self::SMALLEST_WINDOW
             ));
         }
-        self.grid.and_then(|grid| grid.problem().map(str::to_owned))
+        let yardstick = self.about.yardstick.as_ref().and_then(Yardstick::problem);
+        let grid = self.grid.and_then(|grid| grid.problem());
+        yardstick.or(grid).map(str::to_owned)
     }
 }

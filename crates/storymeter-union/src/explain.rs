@@ -2,23 +2,40 @@
 //! have, and what the model would write instead.
 
 use serde::Serialize;
-use storymeter_core::Story;
+use storymeter_core::{Effect, Story};
 use storymeter_encoder::{Batch, PackedRows};
 use storymeter_perturb::Technique;
+use storymeter_text::kind::{TextKind, unlike_a_story};
 
 use crate::scorer::Reading;
 use crate::weigh::Part;
+use crate::yardstick::{Standing, Yardstick};
 use crate::{Reconstruction, Result, Scorer};
 
 /// The number of positions for which logits over the vocabulary are computed together. It bounds
 /// the memory.
 const POSITIONS: usize = 64;
 
-/// An explanation of the score of one story. Byte offsets refer to [`Explanation::text`].
+/// A sentence that changes the score by less hardly changes it. Three in ten sentences of real
+/// stories of five sentences do; docs/explain.md has the distribution.
+pub(crate) const HARDLY: f64 = 0.02;
+/// A sentence that changes the score by less changes it a little: half of all sentences.
+pub(crate) const LITTLE: f64 = 0.1;
+/// A sentence that changes the score by as much changes it a lot: one in ten sentences.
+pub(crate) const LOT: f64 = 0.2;
+
+/// Of stories with a lower score, the pair of sentences that fits least is looked for. Of human
+/// stories with five sentences, 2 in 100 have such a score.
+const LOW_SCORE: f64 = 0.2;
+
+/// An explanation of the score of one story. Offsets are bytes of UTF-8 and refer to
+/// [`Explanation::text`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The story as the model read it, for example with masked names.
+    /// The story as it was given.
     pub text: String,
+    /// The story as the model read it, for example with masked names.
+    pub read_as: String,
     /// The UNION score.
     pub union: f64,
     /// The logit before calibration.
@@ -26,16 +43,41 @@ pub struct Explanation {
     /// How much repeated words lower the calibrated logit; see [`crate::Card::repetition`]. It is
     /// not part of the contributions of the sentences.
     pub repetition_cost: f64,
+    /// How much repeated words lower the score.
+    pub repetition_effect: f64,
+    /// Where the score stands among those of human and of machine stories. `None` if the model has
+    /// no [yardstick](Yardstick), or the story has no letter or digit.
+    pub standing: Option<Standing>,
+    /// What the story looks like, if not like a story in English prose.
+    pub warnings: Vec<Warning>,
     /// The kind of damage that the story seems to have. `None` if the model has no diagnosis head,
     /// or the story has no letter or digit.
     pub diagnosis: Option<Diagnosis>,
-    /// What each sentence adds to the logit. It is empty for a story of one sentence.
+    /// What each sentence adds to the score. It is empty for a story of one sentence.
     pub sentences: Vec<SentenceShare>,
+    /// The two neighbouring sentences that fit least. They are looked for if the score is below 0.2
+    /// and no single sentence is to blame.
+    pub weakest_pair: Option<WeakPair>,
     /// The places at which the reconstruction head prefers another token to the one that is there,
     /// whatever its probability (appendix D of the paper). It is empty if the model has no such
     /// head. A head that was trained for a few thousand steps prefers others nearly everywhere,
     /// with probabilities of a few percent; see docs/results.md.
     pub edits: Vec<Suggestion>,
+}
+
+/// A reason to doubt the score of a text: the metric was not made for such texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// The kind of text, in one or two words.
+    pub kind: &'static str,
+    /// What the text looks like, as the end of a sentence that begins with "it".
+    pub looks: &'static str,
+}
+
+impl From<TextKind> for Warning {
+    fn from(kind: TextKind) -> Self {
+        Self { kind: kind.name(), looks: kind.looks() }
+    }
 }
 
 /// The calibrated probability of each kind of damage, under names that readers would use.
@@ -53,21 +95,52 @@ pub struct Diagnosis {
     pub wrong_order: f64,
     /// A statement says the opposite of what it should (the technique negation).
     pub contradiction: f64,
+    /// Which of them agree with what readers found. `None` if nobody has compared them.
+    pub trusted: Option<Trust>,
+}
+
+/// For each kind of damage, whether readers confirm the diagnosis
+/// ([`crate::DiagnosisArea::is_trusted`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Trust {
+    /// See [`Diagnosis::repetition`].
+    pub repetition: bool,
+    /// See [`Diagnosis::incoherence`].
+    pub incoherence: bool,
+    /// See [`Diagnosis::wrong_order`].
+    pub wrong_order: bool,
+    /// See [`Diagnosis::contradiction`].
+    pub contradiction: bool,
+}
+
+impl Trust {
+    fn new(yardstick: &Yardstick) -> Option<Self> {
+        let areas = &yardstick.diagnosis;
+        let trusted =
+            |output: &str| areas.iter().any(|area| area.output == output && area.is_trusted());
+        (!areas.is_empty()).then(|| Self {
+            repetition: trusted("repetition"),
+            incoherence: trusted("incoherence"),
+            wrong_order: trusted("wrong order"),
+            contradiction: trusted("contradiction"),
+        })
+    }
 }
 
 impl Diagnosis {
-    fn new(damage: [f64; 4]) -> Self {
+    fn new(damage: [f64; 4], yardstick: Option<&Yardstick>) -> Self {
         let probability = |technique: Technique| damage[technique.index()];
         Self {
             repetition: probability(Technique::Repetition),
             incoherence: probability(Technique::Substitution),
             wrong_order: probability(Technique::Reordering),
             contradiction: probability(Technique::Negation),
+            trusted: yardstick.and_then(Trust::new),
         }
     }
 }
 
-/// What a sentence adds to the logit of its story.
+/// What a sentence adds to the score of its story.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SentenceShare {
     /// The first byte.
@@ -78,6 +151,35 @@ pub struct SentenceShare {
     /// would score higher without it. `None` if the sentence belongs to a long story and was not
     /// weighed; see [`Scorer::explain`].
     pub contribution: Option<f64>,
+    /// The score with the sentence minus the score without it. Of a story that is read in several
+    /// windows, the score is that of the windows with this sentence, because a sentence hardly
+    /// changes the score of a long story. What repeated words cost is left as it is.
+    pub effect: Option<f64>,
+    /// The effect in words.
+    pub in_words: Option<Effect>,
+}
+
+/// Two neighbouring sentences that do not fit together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct WeakPair {
+    /// The number of the first of the two sentences in [`Explanation::sentences`], from 0.
+    pub first: usize,
+    /// The score of the two sentences as a story of their own.
+    pub score: f64,
+}
+
+/// The step that a change of the score belongs to.
+pub(crate) fn effect_of(change: f64) -> Effect {
+    let size = change.abs();
+    match (change < 0.0, size) {
+        _ if size < HARDLY => Effect::Neither,
+        (true, _) if size < LITTLE => Effect::LowersALittle,
+        (true, _) if size < LOT => Effect::Lowers,
+        (true, _) => Effect::LowersALot,
+        (false, _) if size < LITTLE => Effect::RaisesALittle,
+        (false, _) if size < LOT => Effect::Raises,
+        (false, _) => Effect::RaisesALot,
+    }
 }
 
 /// A piece of the story that the reconstruction head would write differently.
@@ -136,22 +238,46 @@ impl Scorer {
         let batch: Batch = reading.windows.iter().map(|window| window.ids.as_slice()).collect();
         let hidden = self.states(&batch)?;
         let vectors: Vec<Vec<f32>> = (0..batch.len()).map(|w| self.pool(hidden.story(w))).collect();
-        let edits = self.suggestions(&reading, |w| hidden.story(w));
+        let mut edits = self.suggestions(&reading, |w| hidden.story(w));
+        for edit in &mut edits {
+            let own = reading.origin.old_range(edit.start..edit.end);
+            (edit.start, edit.end) = (own.start, own.end);
+            story.text[own].clone_into(&mut edit.text);
+        }
         let parts: Vec<Part> = vectors
             .iter()
             .zip(&reading.measures)
             .map(|(v, measure)| self.part(v, measure.tokens))
             .collect();
         let score = self.combine(vectors.into_iter(), &reading.measures);
-        let sentences = self.shares(&reading, &parts, score.logit, every_sentence)?;
+        let wordless = reading.is_wordless();
+        let sentences = self.shares(&reading, &parts, &score, every_sentence)?;
+        let blamed = |sentence: &SentenceShare| sentence.effect.is_some_and(|by| by <= -LITTLE);
+        let weakest_pair =
+            if score.probability < LOW_SCORE && !wordless && !sentences.iter().any(blamed) {
+                self.weakest_pair(&reading, &parts)?
+            } else {
+                None
+            };
+        let yardstick = self.card.about.yardstick.as_ref().filter(|_| !wordless);
+        let words = story.text.split_whitespace().count();
         Ok(Explanation {
             union: score.probability,
             logit: score.logit,
             repetition_cost: self.card.repetition * score.repeated,
-            diagnosis: score.damage.map(Diagnosis::new),
+            repetition_effect: if wordless {
+                0.0
+            } else {
+                self.card.probability(score.logit, 0.0) - score.probability
+            },
+            standing: yardstick.and_then(|one| one.standing(score.probability, words)),
+            warnings: unlike_a_story(&story.text).into_iter().map(Warning::from).collect(),
+            diagnosis: score.damage.map(|damage| Diagnosis::new(damage, yardstick)),
             sentences,
+            weakest_pair,
             edits,
-            text: reading.text,
+            text: story.text.clone(),
+            read_as: reading.text,
         })
     }
 

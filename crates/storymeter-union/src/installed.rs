@@ -90,11 +90,13 @@ impl Location {
             Self::Embedded => StoredModel::embedded()?,
             Self::Path(path) if path.is_file() => StoredModel::open(path)?,
             Self::Path(folder) => {
-                let model = Model::load(folder)?;
+                let mut model = Model::load(folder)?;
+                let fingerprint = model.fingerprint();
+                model.card.keep_yardstick_of(&fingerprint);
                 return Ok(Description {
                     location: self.clone(),
                     bytes: folder_size(folder),
-                    fingerprint: model.fingerprint(),
+                    fingerprint,
                     card: model.card,
                 });
             }

@@ -59,13 +59,17 @@ mod logistic;
 mod metric;
 mod model;
 mod normalise;
+mod origin;
 mod overlap;
+mod pairs;
 mod scorer;
+mod show;
 mod stored;
 #[cfg(feature = "train")]
 pub mod train;
 mod weigh;
 mod window;
+mod yardstick;
 
 pub use about::{About, Agreement, DiagnosisFigure, Estimate, ModelSource};
 pub use calibrate::{Calibration, DamageCalibration, calibrate};
@@ -74,7 +78,7 @@ pub use disscore::ENTRY as DISSCORE;
 #[cfg(feature = "cuda")]
 pub use engine::GpuPrecision;
 pub use error::{Error, Result};
-pub use explain::{Diagnosis, Explanation, SentenceShare, Suggestion};
+pub use explain::{Diagnosis, Explanation, SentenceShare, Suggestion, Trust, Warning, WeakPair};
 pub use heads::Heads;
 pub use installed::{
     Description, EMBEDDED_NAME, HAS_EMBEDDED, Location, installed_paths, models_folder,
@@ -86,6 +90,7 @@ pub use normalise::normalise;
 pub use scorer::{Score, Scorer};
 pub use stored::StoredModel;
 pub use storymeter_encoder::Precision;
+pub use yardstick::{DiagnosisArea, Histogram, Standing, TRUSTED_AREA, Writer, Yardstick};
 
 /// Compiles and runs the example of the README.
 #[cfg(all(doctest, embedded_model))]

@@ -31,15 +31,14 @@
 //!
 //! Direction: higher is better. Range: 0 to 1.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use storymeter_core::{
     Depth, Description, Device, DeviceProblem, Direction, Entry, Explained, Metric, MetricError,
-    Needs, Precision, Prepared, Range, Rationale, Request, Resources, Rows, Span, SpanKind, Story,
-    Value, finite_or,
+    Needs, Precision, Prepared, Range, Rationale, Request, Resources, Rows, Story, Value,
+    finite_or,
 };
 
 #[cfg(feature = "cuda")]
@@ -204,93 +203,5 @@ impl Metric for UnionMetric {
                 .map(|explanation| Box::new(explanation) as Box<dyn Rationale>)
                 .collect(),
         }))
-    }
-}
-
-impl Rationale for Explanation {
-    fn to_json(&self) -> serde_json::Value {
-        // Every field is a number, a text or a list of them: it cannot fail.
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    /// The score, the diagnosis, then one line per sentence with what it adds and the edits in it.
-    fn spans(&self) -> Vec<Span> {
-        let mut spans = Spans::default();
-        spans.plain(&self.summary());
-        let whole = [(0, self.text.len(), None)];
-        let sentences: Vec<(usize, usize, Option<f64>)> = if self.sentences.is_empty() {
-            whole.to_vec()
-        } else {
-            self.sentences.iter().map(|s| (s.start, s.end, s.contribution)).collect()
-        };
-        for (start, end, contribution) in sentences {
-            let share = contribution.map_or(String::new(), |share| format!("{share:+.2}"));
-            spans.plain(&format!("  {share:>7}  "));
-            self.sentence(start, end, &mut spans);
-            spans.plain("\n");
-        }
-        spans.0
-    }
-}
-
-impl Explanation {
-    /// What is said about the story as a whole.
-    fn summary(&self) -> String {
-        let mut text = format!("union {:.4}\n", self.union);
-        if let Some(diagnosis) = &self.diagnosis {
-            let _ = writeln!(
-                text,
-                "  repetition {:.2}  incoherence {:.2}  wrong order {:.2}  contradiction {:.2}",
-                diagnosis.repetition,
-                diagnosis.incoherence,
-                diagnosis.wrong_order,
-                diagnosis.contradiction
-            );
-        }
-        if self.repetition_cost >= 0.005 {
-            let cost = self.repetition_cost;
-            let _ =
-                writeln!(text, "  repeated words lower the score ({cost:.2} on the logit scale)");
-        }
-        let weighed = self.sentences.iter().filter(|s| s.contribution.is_some()).count();
-        if weighed < self.sentences.len() {
-            let all = self.sentences.len();
-            let _ = writeln!(
-                text,
-                "  {weighed} of {all} sentences were weighed: those of the weakest windows"
-            );
-        }
-        text
-    }
-
-    /// A sentence with the suggested edits, `{old -> new 80%}`.
-    fn sentence(&self, start: usize, end: usize, spans: &mut Spans) {
-        let mut from = start;
-        for edit in self.edits.iter().filter(|edit| edit.start >= start && edit.end <= end) {
-            spans.plain(&self.text[from..edit.start]);
-            spans.plain("{");
-            spans.push(&edit.text, SpanKind::Old);
-            spans.plain(" -> ");
-            spans.push(&edit.suggestion, SpanKind::New);
-            spans.plain(&format!(" {:.0}%}}", 100.0 * edit.probability));
-            from = edit.end;
-        }
-        spans.plain(&self.text[from..end]);
-    }
-}
-
-#[derive(Default)]
-struct Spans(Vec<Span>);
-
-impl Spans {
-    fn plain(&mut self, text: &str) {
-        self.push(text, SpanKind::Plain);
-    }
-
-    fn push(&mut self, text: &str, kind: SpanKind) {
-        match self.0.last_mut() {
-            Some(last) if last.kind == kind => last.text.push_str(text),
-            _ => self.0.push(Span { text: text.to_owned(), kind }),
-        }
     }
 }

@@ -17,9 +17,11 @@
 use std::ops::Range;
 
 use storymeter_core::Story;
-use storymeter_perturb::delexicalised;
+use storymeter_perturb::delexicalised_with_names;
+use storymeter_text::Span;
 
 use crate::Card;
+use crate::origin::{Origin, Replaced};
 
 /// Writes a story in the way that a model with this card reads it. Doing it twice changes nothing
 /// more.
@@ -34,7 +36,14 @@ use crate::Card;
 /// assert_eq!(read("`` robert did n't go , '' she said ."), "\" [MALE] didn't go , \" she said .");
 /// ```
 pub fn normalise(story: &Story, card: &Card) -> Story {
+    normalised(story, card).0
+}
+
+/// Does what [`normalise`] does, and also returns where each part of the new text was in the old
+/// one.
+pub(crate) fn normalised(story: &Story, card: &Card) -> (Story, Origin) {
     let mut story = story.clone();
+    let mut origin = Origin::default();
     if card.normalise {
         // Placeholders are in small letters while names are searched for: if the text had capital
         // letters, a lower-case word would not be treated as a name.
@@ -45,18 +54,45 @@ pub fn normalise(story: &Story, card: &Card) -> Story {
             *sentence = mover.moved_range(sentence);
         }
         story.text = rewritten(&story.text, &edits);
+        origin.push(replaced(&edits));
         if let Some(prompt) = &mut story.prompt {
             *prompt = rewritten(prompt, &self::edits(prompt, placeholders));
         }
     }
     if card.delexicalise {
-        story = delexicalised(&story);
+        let names;
+        (story, names) = delexicalised_with_names(&story);
+        origin.push(masked(&names));
         if card.normalise {
             story.text = capital_placeholders(&story.text);
             story.prompt = story.prompt.as_deref().map(capital_placeholders);
         }
     }
-    story
+    (story, origin)
+}
+
+/// The places of edits in the old and in the new text.
+fn replaced(edits: &[Edit]) -> Vec<Replaced> {
+    let (mut added, mut removed) = (0, 0);
+    let place = |edit: &Edit| {
+        let start = edit.old.start + added - removed;
+        added += edit.new.len();
+        removed += edit.old.len();
+        Replaced { new: start..start + edit.new.len(), old: edit.old.clone() }
+    };
+    edits.iter().map(place).collect()
+}
+
+/// The places of masked names in the old and in the new text.
+fn masked(names: &[(Span, String)]) -> Vec<Replaced> {
+    let (mut added, mut removed) = (0, 0);
+    let place = |(span, name): &(Span, String)| {
+        let start = span.start + removed - added;
+        added += span.len();
+        removed += name.len();
+        Replaced { new: span.start..span.end, old: start..start + name.len() }
+    };
+    names.iter().map(place).collect()
 }
 
 /// How placeholders are written.
@@ -296,6 +332,34 @@ mod tests {
             read.sentences.iter().map(|range| &read.text[range.clone()]).collect();
         assert_eq!(sentences, ["\" [MALE] didn't go .", "He cannot ...", "\"So\" said [FEMALE] ."]);
         assert_eq!(read.prompt.as_deref(), Some("\" [FEMALE] 's door \""));
+    }
+
+    #[test]
+    fn every_part_of_the_new_text_is_found_in_the_old_one() {
+        let text = "“Robert” did n't meet Susan… [male] can not stay , Anna-LRB-12-RRB- left .";
+        let story = Story { text: text.into(), ..Story::default() };
+        let (read, origin) = normalised(&story, &card(true));
+        assert_eq!(
+            read.text,
+            "\"[MALE]\" didn't meet [FEMALE]... [MALE] cannot stay , [FEMALE](12) left ."
+        );
+        for (new, old) in [
+            ("\"[MALE]\"", "“Robert”"),
+            ("[MALE]", "Robert"),
+            ("MALE", "Robert"),
+            ("didn't", "did n't"),
+            ("[FEMALE]...", "Susan…"),
+            ("cannot stay", "can not stay"),
+            ("(12) left .", "-LRB-12-RRB- left ."),
+            (" left ", " left "),
+        ] {
+            let start = read.text.find(new).unwrap();
+            assert_eq!(&text[origin.old_range(start..start + new.len())], old, "{new}");
+        }
+        assert_eq!(origin.old_range(0..read.text.len()), 0..text.len());
+        // A sentence that begins after a removed space does not begin with it.
+        let cut = read.text.find("n't").unwrap();
+        assert_eq!(&text[origin.old_range(cut..cut + 3)], "n't");
     }
 
     /// Scans the edits once per place.

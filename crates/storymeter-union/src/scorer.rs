@@ -17,9 +17,11 @@ use storymeter_text::Span;
 use crate::engine::{Engine, States, pooled};
 #[cfg(feature = "cuda")]
 use crate::engine::{GpuPrecision, pooled_by};
+use crate::normalise::normalised;
+use crate::origin::Origin;
 use crate::overlap::{overlap, repeated};
 use crate::window::{Window, prompt_of, windows};
-use crate::{Card, Error, Heads, Model, Result, StoredModel, normalise};
+use crate::{Card, Error, Heads, Model, Result, StoredModel};
 
 /// The largest number of tokens in a batch on the CPU. Scores do not depend on it.
 const TOKENS_PER_BATCH: usize = 1 << 14;
@@ -88,6 +90,8 @@ pub struct Scorer {
 /// A story in the form in which the model reads it.
 pub(crate) struct Reading {
     pub text: String,
+    /// Where the parts of `text` are in the story as it was given.
+    pub origin: Origin,
     pub sentences: Vec<Span>,
     pub windows: Vec<Window>,
     pub measures: Vec<Measure>,
@@ -101,6 +105,14 @@ pub(crate) struct Measure {
     pub wordless: bool,
     pub overlap: f64,
     pub repeated: f64,
+}
+
+impl Reading {
+    /// Whether the story has no letter or digit. The model was never trained on such a text, so its
+    /// logit means nothing there.
+    pub(crate) fn is_wordless(&self) -> bool {
+        self.measures.iter().all(|measure| measure.wordless)
+    }
 }
 
 impl Scorer {
@@ -193,9 +205,10 @@ impl Scorer {
 
     fn assemble(
         (engine, mut tokenizer, heads): (Engine, Tokenizer, Heads),
-        card: Card,
+        mut card: Card,
         fingerprint: String,
     ) -> Self {
+        card.keep_yardstick_of(&fingerprint);
         for (text, id) in &card.name_tokens {
             tokenizer.add_token(text, *id);
         }
@@ -218,6 +231,10 @@ impl Scorer {
         let longest = self.engine.config().max_tokens();
         if !(Card::SMALLEST_WINDOW..=longest).contains(&max_tokens) {
             return Err(Error::Window { tokens: max_tokens, longest });
+        }
+        if max_tokens != self.card.max_tokens {
+            // The scores of the yardstick were computed with the other window.
+            self.card.about.yardstick = None;
         }
         self.card.max_tokens = max_tokens;
         Ok(self)
@@ -373,7 +390,7 @@ impl Scorer {
 
     /// Normalises a story as the model's card asks, finds its sentences, and cuts it into windows.
     pub(crate) fn read(&self, story: &Story) -> Reading {
-        let story = normalise(story, &self.card);
+        let (story, origin) = normalised(story, &self.card);
         let sentences = sentences_of(&story);
         let prompt = if self.card.prompts { prompt_of(&story) } else { None };
         let windows =
@@ -388,7 +405,7 @@ impl Scorer {
             repeated: repeated(&window.pieces),
         };
         let measures = windows.iter().map(measure).collect();
-        Reading { text: story.text, sentences, windows, measures }
+        Reading { text: story.text, origin, sentences, windows, measures }
     }
 
     /// Everything that a score depends on besides the story: the model, the precision and how the

@@ -26,14 +26,14 @@ use flate2::write::ZlibEncoder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use storymeter_core::{AtomicFile, Place};
+use storymeter_core::{AtomicFile, Place, file};
 use storymeter_encoder::{
     Config, Device, LARGEST_TOKENIZER_FILE, Model as Encoder, Precision, TOKENIZER_FILES, Tokenizer,
 };
 
 use crate::error::brief;
 use crate::installed::{embedded_file, search_folders};
-use crate::{Card, Error, Heads, Model, Reconstruction, Result};
+use crate::{About, Card, Error, Heads, Model, Reconstruction, Result, Yardstick};
 
 const MAGIC: [u8; 8] = *b"\x89SMQ\r\n\x1a\n";
 const VERSION: u32 = 1;
@@ -51,6 +51,15 @@ const MOST_PARTS: usize = 1 << 15;
 const EMBEDDED: Option<&[u8]> = Some(include_bytes!(env!("STORYMETER_EMBEDDED_FILE")));
 #[cfg(not(embedded_model))]
 const EMBEDDED: Option<&[u8]> = None;
+
+/// The facts beside that file, if there are any.
+#[cfg(embedded_about)]
+const EMBEDDED_ABOUT: Option<&[u8]> = Some(include_bytes!(env!("STORYMETER_EMBEDDED_ABOUT")));
+#[cfg(not(embedded_about))]
+const EMBEDDED_ABOUT: Option<&[u8]> = None;
+
+/// The largest size of the file beside a model file. That of the embedded model has a hundredth.
+const LARGEST_ABOUT: u64 = 1 << 20;
 
 /// A model file in memory. Its header has been read; its weights have not.
 #[derive(Debug, Clone)]
@@ -123,15 +132,24 @@ impl StoredModel {
     fn embedded_or_in(bytes: Option<&'static [u8]>, folders: Vec<PathBuf>) -> Result<Self> {
         match bytes {
             // The tests compare its checksum, so that loading it need not.
-            Some(bytes) => Self::read(bytes.into(), PathBuf::from("the embedded model"), false),
+            Some(bytes) => {
+                let path = PathBuf::from("the embedded model");
+                let model = Self::read(bytes.into(), path.clone(), false)?;
+                model.with_facts_of(EMBEDDED_ABOUT, &path)
+            }
             None => Self::open(&embedded_file(folders)?),
         }
     }
 
     /// Reads a model file and compares its checksum.
     ///
+    /// If the file beside it, `NAME.about.json` for `NAME.smq`, has a
+    /// [yardstick](crate::Yardstick) of this model and the model file has none, it is taken from
+    /// there. So a yardstick can be made after the model, which it is made with.
+    ///
     /// # Errors
-    /// If it cannot be read, is not a model file, or is damaged.
+    /// If it cannot be read, is not a model file, or is damaged; also if the file beside it cannot
+    /// be understood.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |e| storymeter_core::Error::io(Place::file(path), e);
         let file = std::fs::File::open(path).map_err(failed)?;
@@ -147,7 +165,25 @@ impl StoredModel {
         file.take(fixed.length.saturating_sub(FIXED as u64) + 1)
             .read_to_end(&mut bytes)
             .map_err(failed)?;
-        Self::read(bytes.into(), path.to_owned(), true)
+        let model = Self::read(bytes.into(), path.to_owned(), true)?;
+        let about = path.with_extension("about.json");
+        let facts = about.is_file().then(|| file::read(&about, LARGEST_ABOUT)).transpose()?;
+        model.with_facts_of(facts.as_deref(), &about)
+    }
+
+    /// The model with the yardstick of the file beside it, unless it has one or that file is about
+    /// other weights.
+    fn with_facts_of(mut self, about: Option<&[u8]>, path: &Path) -> Result<Self> {
+        let Some(bytes) = about.filter(|_| self.card().about.yardstick.is_none()) else {
+            return Ok(self);
+        };
+        let about: About = serde_json::from_slice(bytes).map_err(|e| in_file(path, brief(e)))?;
+        let yardstick = about.yardstick.filter(|one| one.weights == self.header.fingerprint);
+        if let Some(problem) = yardstick.as_ref().and_then(Yardstick::problem) {
+            return Err(in_file(path, problem.to_owned()));
+        }
+        self.header.card.about.yardstick = yardstick;
+        Ok(self)
     }
 
     /// Reads the content of a model file and compares its checksum. Errors name `path`.
@@ -177,8 +213,9 @@ impl StoredModel {
         let header = content
             .get(..fixed.header)
             .ok_or_else(|| wrong("its header is longer than the file".to_owned()))?;
-        let header: Header = serde_json::from_slice(header)
+        let mut header: Header = serde_json::from_slice(header)
             .map_err(|e| wrong(format!("its header: {}", brief(e))))?;
+        header.card.keep_yardstick_of(&header.fingerprint);
         let start = FIXED + fixed.header;
         let room = bytes.len() - start;
         if header.parts.iter().any(|(_, r)| r.start > r.end || r.end > room) {

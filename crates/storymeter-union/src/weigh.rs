@@ -11,7 +11,8 @@ use std::ops::Range;
 
 use storymeter_encoder::Batch;
 
-use crate::scorer::Reading;
+use crate::explain::effect_of;
+use crate::scorer::{Reading, Score};
 use crate::{Result, Scorer, SentenceShare};
 
 /// The largest number of tokens that are read again, unless the story itself has more. It is about
@@ -24,7 +25,7 @@ const WINDOWS: usize = 64;
 /// The logit of one window, and the number of its tokens, by which it is weighted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
-    logit: f64,
+    pub logit: f64,
     tokens: f64,
 }
 
@@ -61,7 +62,7 @@ impl Scorer {
         &self,
         reading: &Reading,
         parts: &[Part],
-        logit: f64,
+        score: &Score,
         every_sentence: bool,
     ) -> Result<Vec<SentenceShare>> {
         if reading.sentences.len() < 2 {
@@ -85,13 +86,26 @@ impl Scorer {
             }
         }
         let without = without(parts, &changed);
-        let shares = reading.sentences.iter().zip(without).zip(weighed).map(
-            |((sentence, without), weighed)| {
-                let contribution = weighed.then(|| without.map_or(0.0, |without| logit - without));
-                SentenceShare { start: sentence.start, end: sentence.end, contribution }
-            },
-        );
-        Ok(shares.collect())
+        let probability = |logit: f64| self.card.probability(logit, score.repeated);
+        let mut shares: Vec<SentenceShare> = Vec::with_capacity(without.len());
+        for ((sentence, without), weighed) in reading.sentences.iter().zip(without).zip(weighed) {
+            // A mark that stands for several in the story may belong to two sentences.
+            let end_before = shares.last().map_or(0, |before| before.end);
+            let own = reading.origin.old_range(sentence.start..sentence.end);
+            let start = own.start.max(end_before);
+            let change = without.map_or([0.0; 2], |without| {
+                let effect = probability(without.passage_before) - probability(without.passage);
+                [score.logit - without.story, if reading.is_wordless() { 0.0 } else { effect }]
+            });
+            shares.push(SentenceShare {
+                start,
+                end: own.end.max(start),
+                contribution: weighed.then_some(change[0]),
+                effect: weighed.then_some(change[1]),
+                in_words: weighed.then(|| effect_of(change[1])),
+            });
+        }
+        Ok(shares)
     }
 }
 
@@ -139,26 +153,49 @@ fn of_the_weakest_windows(reading: &Reading, cuts: &[Cut], parts: &[Part]) -> Ve
     weighed
 }
 
-/// The logit of the story without each sentence, from the windows that change. `None` if no window
-/// changes.
-fn without(parts: &[Part], changed: &[Vec<(usize, Part)>]) -> Vec<Option<f64>> {
+/// Logits without a sentence.
+#[derive(Debug, Clone, Copy)]
+struct Without {
+    /// The logit of the story without the sentence.
+    story: f64,
+    /// The logit of the windows that have the sentence.
+    passage_before: f64,
+    /// The logit of these windows without the sentence.
+    passage: f64,
+}
+
+/// The logits without each sentence, from the windows that change. `None` if no window changes.
+fn without(parts: &[Part], changed: &[Vec<(usize, Part)>]) -> Vec<Option<Without>> {
     // The sums over all windows are computed once, so that the work stays linear in their number.
-    let total = |weight: fn(&Part) -> f64| parts.iter().map(weight).sum::<f64>();
-    let (logits, tokens) = (total(|part| part.tokens * part.logit), total(|part| part.tokens));
+    let (logits, tokens) = weighted(parts.iter());
     let logit = |changed: &Vec<(usize, Part)>| match (changed.as_slice(), parts.len()) {
         ([], _) => None,
         // The logit of the only window is taken as it is: multiplying and dividing would round it.
-        ([(_, only)], 1) => Some(only.logit),
+        ([(_, only)], 1) => {
+            Some(Without { story: only.logit, passage_before: parts[0].logit, passage: only.logit })
+        }
         (changed, _) => {
             let (mut logits, mut tokens) = (logits, tokens);
             for (w, part) in changed {
                 logits += part.tokens * part.logit - parts[*w].tokens * parts[*w].logit;
                 tokens += part.tokens - parts[*w].tokens;
             }
-            Some(logits / tokens)
+            let passage = |(logits, tokens): (f64, f64)| logits / tokens;
+            Some(Without {
+                story: logits / tokens,
+                passage_before: passage(weighted(changed.iter().map(|(w, _)| &parts[*w]))),
+                passage: passage(weighted(changed.iter().map(|(_, part)| part))),
+            })
         }
     };
     changed.iter().map(logit).collect()
+}
+
+/// The sum of the logits of some windows, weighted by tokens, and the number of these tokens.
+fn weighted<'a>(parts: impl Iterator<Item = &'a Part>) -> (f64, f64) {
+    parts.fold((0.0, 0.0), |(logits, tokens), part| {
+        (logits + part.tokens * part.logit, tokens + part.tokens)
+    })
 }
 
 #[cfg(test)]
@@ -166,6 +203,7 @@ mod tests {
     use storymeter_text::Span;
 
     use super::*;
+    use crate::origin::Origin;
     use crate::window::Window;
 
     #[test]
@@ -175,6 +213,7 @@ mod tests {
         let window = || Window { ids: vec![0; 30_000], pieces: Vec::new(), offset: 1 };
         let reading = Reading {
             text: String::new(),
+            origin: Origin::default(),
             sentences: vec![Span { start: 0, end: 0 }; 6],
             windows: vec![window(), window(), window()],
             measures: Vec::new(),

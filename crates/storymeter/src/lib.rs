@@ -28,6 +28,11 @@
 //! add training, GPUs and Parquet.
 #![forbid(unsafe_code)]
 
+/// The tutorial, whose examples run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tutorials/rust-library.md")]
+struct Tutorial;
+
 mod corpus;
 mod correlate;
 mod error;

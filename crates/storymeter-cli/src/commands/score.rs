@@ -4,7 +4,9 @@ mod bound;
 mod explain;
 mod sink;
 mod table;
+mod unlike;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
@@ -26,6 +28,7 @@ use bound::Bound;
 use explain::Shown;
 use sink::Sink;
 use table::Table;
+use unlike::Unlike;
 
 /// Score stories with any set of metrics
 ///
@@ -75,14 +78,18 @@ pub struct ScoreArgs {
     /// CUDA_VISIBLE_DEVICES)
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceArg,
-    /// Explain the scores of union: what it would change in the story, how much each sentence adds
-    /// to the score, and which kinds of damage it sees
+    /// Explain the scores of union: where each stands among human and machine stories, what each
+    /// sentence does to it, and what seems wrong with the story
     ///
-    /// The explanation is printed, or it is the field "explanation" of -o OUT.jsonl. To weigh a
-    /// sentence, its part of the story is read again without it. That takes about five times as
-    /// long as the score. If a story has more than about 10,000 words, only the sentences of its
-    /// weakest parts are weighed, unless all are asked for with --explain=all. `storymeter model
-    /// show` says how reliable the diagnosis of each kind of damage is.
+    /// The explanation is printed, in colour on a terminal, or it is the field "explanation" of -o
+    /// OUT.jsonl, whose offsets are bytes of UTF-8 in the story. It warns of texts that the metric
+    /// was not made for: other languages, poems, lists, news, very short texts. Of the kinds of
+    /// damage, only those are shown that agree with human readers (`storymeter model show`). If no
+    /// single sentence explains a low score, it shows the two neighbours that fit least.
+    ///
+    /// To weigh a sentence, its part of the story is read again without it. That takes about five
+    /// times as long as the score. If a story has more than about 10,000 words, only the sentences
+    /// of its weakest parts are weighed, unless all are asked for with --explain=all.
     #[arg(
         long,
         value_name = "SENTENCES",
@@ -216,13 +223,24 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let shown = Shown::new(show);
     let mut shown_to = show.then(|| Output::open(None, Reader::Person)).transpose()?;
 
+    let learned = scorer.metrics().columns().iter().any(is_learned);
     let work = |scored: Scored<'_>| -> anyhow::Result<Done> {
         let lines = lines.as_ref().map(|lines| format_lines(lines, &scored)).transpose()?;
-        Ok(Done { lines: lines.unwrap_or_default(), shown: shown.batch(&scored) })
+        let unlike = if learned { Unlike::of(scored.records) } else { Unlike::default() };
+        let (legend, shown) = (shown.legend(&scored), shown.batch(&scored));
+        Ok(Done { lines: lines.unwrap_or_default(), legend, shown, unlike })
     };
+    let mut unlike = Unlike::default();
+    let mut legend_is_shown = false;
     let bar = progress::Shown::new(common);
     let run = scorer.over(&inputs, &references, bar.progress(), work, |done| {
-        shown_to.as_mut().map_or(Ok(()), |out| std::io::Write::write_all(out, &done.shown))?;
+        unlike.add(&done.unlike);
+        if let Some(out) = &mut shown_to {
+            if !std::mem::replace(&mut legend_is_shown, true) {
+                out.write_all(&done.legend)?;
+            }
+            out.write_all(&done.shown)?;
+        }
         sink.as_mut().map_or(Ok(()), |sink| sink.write(&done.lines))
     })?;
     args.input.report_read(common, &run.summary);
@@ -248,13 +266,18 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     printed?;
     report_counts(common, &run);
+    let note = unlike.note(run.ledger().len(), args.explain.is_some());
+    note.iter().filter(|_| !common.quiet).for_each(|note| crate::note(note));
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
 }
 
 /// The output of a batch of stories.
 struct Done {
     lines: Vec<u8>,
+    /// How to read what is shown, which is printed once.
+    legend: Vec<u8>,
     shown: Vec<u8>,
+    unlike: Unlike,
 }
 
 /// The scorer with the metrics and settings that the user typed.
@@ -313,15 +336,18 @@ fn check_files(args: &ScoreArgs) -> anyhow::Result<()> {
 /// Checks that a model that was named has a metric that reads it.
 fn refuse_unused_model(args: &ScoreArgs, scorer: &ReadyScorer) -> anyhow::Result<()> {
     let Some(model) = &args.model else { return Ok(()) };
-    let learned =
-        |column: &ScoreColumn| Key::metric(&column.key).split(':').next() == Some(LEARNED);
-    if args.explain.is_none() && !scorer.metrics().columns().iter().any(learned) {
+    if args.explain.is_none() && !scorer.metrics().columns().iter().any(is_learned) {
         bail!(
             "--model {}: none of the metrics reads a model; add {LEARNED} to --metric",
             model.display()
         );
     }
     Ok(())
+}
+
+/// Whether a column is one of the learned metric.
+fn is_learned(column: &ScoreColumn) -> bool {
+    Key::metric(&column.key).split(':').next() == Some(LEARNED)
 }
 
 fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {

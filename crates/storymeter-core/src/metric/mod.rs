@@ -84,8 +84,14 @@ pub struct Explained {
 
 /// Why a story got its score, for people and for programs.
 pub trait Rationale: Send {
-    /// A few lines of text in pieces, so that a terminal can colour what would be changed.
+    /// A few lines of text in pieces, so that a terminal can colour them.
     fn spans(&self) -> Vec<Span>;
+
+    /// How to read [`Rationale::spans`]. It is the same for all stories of a metric, so it is shown
+    /// once, before the first of them.
+    fn legend(&self) -> Vec<Span> {
+        Vec::new()
+    }
 
     /// All numbers, as JSON.
     fn to_json(&self) -> serde_json::Value;
@@ -109,6 +115,51 @@ pub enum SpanKind {
     Old,
     /// The words that would replace them.
     New,
+    /// A part of the story that changes the score, or words about it.
+    Changes(Effect),
+    /// A reason to doubt the score.
+    Warning,
+}
+
+/// How a part of a story changes its score, in steps that have names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// It lowers the score a lot.
+    LowersALot,
+    /// It lowers the score.
+    Lowers,
+    /// It lowers the score a little.
+    LowersALittle,
+    /// It hardly changes the score.
+    Neither,
+    /// It raises the score a little.
+    RaisesALittle,
+    /// It raises the score.
+    Raises,
+    /// It raises the score a lot.
+    RaisesALot,
+}
+
+impl Effect {
+    /// The effect in words that go on a sentence: "this sentence lowers the score a lot".
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::LowersALot => "lowers the score a lot",
+            Self::Lowers => "lowers the score",
+            Self::LowersALittle => "lowers the score a little",
+            Self::Neither => "hardly changes the score",
+            Self::RaisesALittle => "raises the score a little",
+            Self::Raises => "raises the score",
+            Self::RaisesALot => "raises the score a lot",
+        }
+    }
+}
+
+/// An effect is written as its words.
+impl serde::Serialize for Effect {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.words())
+    }
 }
 
 /// A first pass over the whole input, which gathers document frequencies or a sample of stories.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use storymeter::core::terminal::{plain, plain_lines};
-use storymeter::union::{Agreement, Description, Estimate, Location};
+use storymeter::union::{Agreement, Description, Estimate, Location, Writer, Yardstick};
 
 use crate::Outcome;
 use crate::output::Output;
@@ -53,6 +53,9 @@ fn text(model: &Description) -> String {
         }
     }
     agreement(&mut text, model);
+    if let Some(yardstick) = &about.yardstick {
+        compared(&mut text, yardstick);
+    }
     for (title, points) in [
         ("About these figures", &about.notes),
         ("Limits", &about.limits),
@@ -120,5 +123,34 @@ fn agreement(text: &mut String, model: &Description) {
                 row.auc
             );
         }
+    }
+}
+
+/// The stories that explanations compare a score with, and the diagnoses that they show.
+fn compared(text: &mut String, yardstick: &Yardstick) {
+    text.push_str("\nExplanations compare a score with those of\n");
+    for one in &yardstick.scores {
+        let writer = match one.writer {
+            Writer::Human => "human",
+            Writer::Machine => "machine",
+        };
+        let lengths = one.longest.map_or("longer".to_owned(), |most| format!("up to {most} words"));
+        let (stories, source) = (one.stories(), plain(&one.source));
+        let _ = writeln!(text, "  {stories:>5} {writer:<7} stories, {lengths:<15}  {source}");
+    }
+    if !yardstick.diagnosis.is_empty() {
+        text.push_str("\nDiagnoses that explanations show\n");
+    }
+    for one in &yardstick.diagnosis {
+        let verdict = if one.is_trusted() { "shown" } else { "not shown" };
+        let _ = writeln!(
+            text,
+            "  {:<14} {verdict:<10} area {:.2} [{:.2}, {:.2}] against \"{}\"",
+            plain(&one.output),
+            one.area.value,
+            one.area.low,
+            one.area.high,
+            plain(&one.error)
+        );
     }
 }

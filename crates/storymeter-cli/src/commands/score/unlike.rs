@@ -1,0 +1,95 @@
+//! Counts the texts that do not look like English stories, for which the learned metric was not
+//! made.
+
+use std::collections::BTreeMap;
+
+use storymeter::LEARNED;
+use storymeter::core::read::Record;
+use storymeter::text::kind::{TextKind, unlike_a_story};
+
+/// How many texts look like something else than an English story.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Unlike {
+    texts: usize,
+    kinds: BTreeMap<TextKind, usize>,
+}
+
+impl Unlike {
+    /// Looks at the stories of a batch.
+    pub(super) fn of(records: &[Record]) -> Self {
+        let mut counts = Self::default();
+        for record in records {
+            let kinds = unlike_a_story(&record.story.text);
+            counts.texts += usize::from(!kinds.is_empty());
+            for kind in kinds {
+                *counts.kinds.entry(kind).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// Adds the counts of another batch.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.texts += other.texts;
+        for (kind, count) in &other.kinds {
+            *self.kinds.entry(*kind).or_default() += count;
+        }
+    }
+
+    /// A note for the user, if there are such texts. `explained` says whether each of them was
+    /// shown with a warning.
+    pub(super) fn note(&self, stories: usize, explained: bool) -> Option<String> {
+        if self.texts == 0 {
+            return None;
+        }
+        let way = if explained { "" } else { " (--explain shows which)" };
+        if stories == 1 {
+            let looks: Vec<&str> = self.kinds.keys().map(|kind| kind.looks()).collect();
+            let looks = looks.join(" and ");
+            return Some(format!("the text {looks}; {LEARNED} was made for English stories"));
+        }
+        // The most frequent first; of equally frequent ones, in the order of the kinds.
+        let mut kinds: Vec<(&TextKind, &usize)> = self.kinds.iter().collect();
+        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let kinds: Vec<String> =
+            kinds.iter().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
+        Some(format!(
+            "{} of {stories} stories do not look like English stories: {}; {LEARNED} was not made \
+             for them{way}",
+            self.texts,
+            kinds.join(", ")
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storymeter::Story;
+    use storymeter::core::Place;
+
+    use super::*;
+
+    fn record(text: &str) -> Record {
+        let story = Story { text: text.to_owned(), ..Story::default() };
+        Record { story, number: 0, place: Place::default() }
+    }
+
+    #[test]
+    fn a_note_counts_each_kind_and_each_text_once() {
+        let german_list = "Wir kaufen heute noch:\n- das Brot und die Milch\n- den Käse\n- ein Ei";
+        let story = "Mira lost her kite in the storm. She looked in the barn and on the roof. Her \
+                     brother found it in the end.";
+        let mut counts = Unlike::of(&[record(german_list), record(story)]);
+        assert_eq!(Unlike::default().note(2, false), None);
+        counts.add(&Unlike::of(&[record("- milk\n- eggs\n- two loaves"), record("Hello.")]));
+        assert_eq!(
+            counts.note(4, false).unwrap(),
+            "3 of 4 stories do not look like English stories: 2 list, 1 German, 1 very short; \
+             union was not made for them (--explain shows which)"
+        );
+        assert_eq!(
+            Unlike::of(&[record("Hello.")]).note(1, true).unwrap(),
+            "the text is very short: it has fewer than 20 words; union was made for English stories"
+        );
+    }
+}
