@@ -29,7 +29,7 @@ const browser = await chromium.launch({
 });
 
 /** Opens a report. Any error of the page and any request to the network is a fault. */
-async function open(file, options = {}) {
+async function open(file, options = {}, view = "") {
   const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, ...options });
   const faults = [];
   page.on("console", (message) => {
@@ -40,7 +40,7 @@ async function open(file, options = {}) {
     if (!/^(file|data):/.test(request.url())) faults.push(`request to ${request.url()}`);
   });
   const started = performance.now();
-  await page.goto(pathToFileURL(join(work, file)).href, { waitUntil: "load" });
+  await page.goto(pathToFileURL(join(work, file)).href + view, { waitUntil: "load" });
   await page.waitForSelector("html[data-ready=yes]", { state: "attached" });
   return { page, faults, seconds: (performance.now() - started) / 1000 };
 }
@@ -59,6 +59,17 @@ async function accessible(page, what) {
   assert.deepEqual(found, [], `${what}: accessibility`);
 }
 
+/** Opens parts of the page as a reader does. */
+async function unfold(page, ...ids) {
+  for (const id of ids) await page.locator(`details#${id} > summary`).click();
+}
+
+/** The text of the file that a button saves. */
+async function saved(page, button) {
+  const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+  return [download.suggestedFilename(), readFileSync(await download.path(), "utf8")];
+}
+
 /** The field of a form with this label. */
 const control = (page, label, form = "#explore-controls") => {
   const labelled = page.locator(`${form} label`).filter({ hasText: new RegExp(`^${label}`) });
@@ -74,7 +85,9 @@ const heatCell = (page, row, column) =>
 const tests = {
   async "tables sort, the explorer switches, stories filter"() {
     const { page, faults } = await open("small.html");
+    await unfold(page, "explore", "tables", "stories");
     const table = page.locator("details.sheet").first();
+    await table.locator("summary").click();
     const name = () => table.locator("tbody tr th").allTextContents();
     const before = await name();
     const sorted = [...before].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }));
@@ -126,6 +139,7 @@ const tests = {
 
   async "worst disagreements come first and the list works from the keyboard"() {
     const { page, faults } = await open("small.html");
+    await unfold(page, "stories");
     const lines = await page.locator("#story-list .row small").allTextContents();
     const apart = lines.map((line) => Number(/apart (\d+)%/.exec(line)[1]));
     assert.ok(apart.length > 5);
@@ -141,6 +155,7 @@ const tests = {
 
   async "an absent score is shown as absent, with its reason as text"() {
     const { page, faults } = await open("small.html");
+    await unfold(page, "stories");
     await control(page, "Metric", "#story-controls").selectOption({ label: "alpha" });
     await page.locator("#story-controls label", { hasText: "Find" }).locator("input").fill("s4");
     const row = page.locator("#story-list .row").filter({ hasText: /^s4 / });
@@ -154,6 +169,7 @@ const tests = {
 
   async "a hostile story is shown as text"() {
     const { page, faults } = await open("small.html");
+    await unfold(page, "stories");
     await page.locator("#story-controls label", { hasText: "Find" }).locator("input").fill("pwned");
     await page.locator("#story-list .row").first().click();
     assert.equal(await page.locator("#story .text").textContent(), HOSTILE);
@@ -163,33 +179,193 @@ const tests = {
     assert.deepEqual(faults, []);
   },
 
-  async "no serious accessibility violation, light, dark and on a phone"() {
-    for (const [name, options] of Object.entries({
-      light: { colorScheme: "light" },
-      dark: { colorScheme: "dark" },
-      phone: { viewport: { width: 390, height: 844 }, colorScheme: "light" },
-    })) {
-      const { page, faults } = await open("small.html", options);
-      await page.locator("#story-list .row").first().click();
-      await accessible(page, name);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(wide <= 0, `${name}: the page is ${wide} pixels wider than the screen`);
-      if (shots) await page.screenshot({ path: join(shots, `small-${name}.png`), fullPage: true });
+  async "the first screen is a ranked table, a picture and what it means"() {
+    for (const [file, question, told] of [
+      ["small.html", /^Which metrics agree best with people, and is that certain\?/, /metric/],
+      ["scores.html", /^Which system is best by alpha, and is that certain\?/, /by alpha/],
+      ["two.html", /^What changed from result to later, and is that certain\?/, /changes are/],
+    ]) {
+      const { page, faults } = await open(file, { viewport: { width: 1280, height: 800 } });
+      assert.match(await page.locator("#summary h2").textContent(), question);
+      assert.match(await page.locator(".meaning").textContent(), told);
+      assert.equal(await page.locator("#summary table tbody tr").first().isVisible(), true);
+      for (const part of ["#summary table", "#summary figure svg", ".meaning p"]) {
+        const box = await page.locator(part).first().boundingBox();
+        assert.ok(box.y + box.height < 800, `${file}: ${part} is on the first screen`);
+      }
+      assert.equal(await page.locator("details.part[open]").count(), 0, "everything else folds");
       assert.deepEqual(faults, []);
       await page.close();
     }
   },
 
+  async "a report of scores alone has systems, pairs, distributions and stories"() {
+    const { page, faults } = await open("scores.html");
+    const systems = await page.locator("#summary tbody th").allTextContents();
+    assert.deepEqual([...systems].sort(), ["Heron", "Kestrel", "Magpie", "Plover", "Wren"]);
+    await unfold(page, "pairs", "distribution", "others", "stories");
+    assert.equal(await page.locator("#fig-pairs rect[data-v]").count(), 20);
+    assert.equal(await page.locator("#pairs tbody tr").count(), 10);
+    assert.ok((await page.locator("#fig-distribution circle[data-v]").count()) > 50);
+    assert.equal(await page.locator("#story-count").textContent(), "60 of 60 stories");
+    assert.deepEqual(faults, []);
+  },
+
+  async "buttons save CSV, LaTeX and SVG"() {
+    const { page, faults } = await open("small.html");
+    const button = (name) => page.locator("#summary .save button", { hasText: name }).first();
+    const [csvName, csv] = await saved(page, button("CSV"));
+    assert.equal(csvName, "best-metrics.csv");
+    assert.match(csv, /^rank,metric,story level,/);
+    const best = page.locator("#summary tbody tr").first();
+    const shown = await best.locator("td").nth(1).textContent();
+    assert.ok(Math.abs(Number(csv.split("\n")[1].split(",")[2]) - Number(shown)) < 6e-4, csv);
+    const [texName, tex] = await saved(page, button("LaTeX"));
+    assert.equal(texName, "best-metrics.tex");
+    assert.match(tex, /\\begin\{tabular\}\{rlrrrl\}[^]*\\toprule[^]*\\end\{tabular\}\n$/);
+    const [svgName, svg] = await saved(page, button("SVG"));
+    assert.equal(svgName, "ranking.svg");
+    assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"[^]*<\/svg>\n$/);
+    assert.match(svg, /alpha/);
+    const escaped = await page.evaluate(() => [
+      tex("50% of a_b & {c}\\ < \u039e"),
+      unarmed("=1+1"),
+    ]);
+    const wanted = "50\\% of a\\_b \\& \\{c\\}\\textbackslash{} \\textless{} $\\Xi$";
+    assert.deepEqual(escaped, [wanted, "'=1+1"]);
+    assert.deepEqual(faults, []);
+  },
+
+  async "a link to the view opens the same parts, choices and story"() {
+    const { page, faults } = await open("small.html");
+    await unfold(page, "explore", "stories");
+    await control(page, "Level").selectOption("pooled");
+    await control(page, "Metric", "#story-controls").selectOption({ label: "beta" });
+    await page.locator("#story-list .row").nth(2).click();
+    const title = await page.locator("#story h3").textContent();
+    await page.locator("#link").click();
+    const address = page.url();
+    assert.match(address, /#.*open=explore%2Cstories/);
+    const second = await open("small.html", {}, address.slice(address.indexOf("#")));
+    const opened = second.page.locator("details.part[open]");
+    assert.deepEqual(await opened.evaluateAll((all) => all.map((one) => one.id)), [
+      "explore",
+      "stories",
+    ]);
+    assert.equal(await control(second.page, "Level").inputValue(), "pooled");
+    assert.equal(await second.page.locator("#story h3").textContent(), title);
+    const link = await open("small.html", {}, "#figures");
+    assert.equal(await link.page.locator("details#figures[open]").count(), 1, "a plain link");
+    assert.deepEqual([...faults, ...second.faults, ...link.faults], []);
+  },
+
+  async "a tap on a story shows it on a phone"() {
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+    const { page, faults } = await open("small.html", phone);
+    await page.locator("details#stories > summary").tap();
+    await page.locator("#story-list .row").nth(1).tap();
+    const inSight = async (part) => {
+      const box = await page.locator(part).boundingBox();
+      return box.y >= -5 && box.y < 844 / 2;
+    };
+    assert.ok(await inSight("#story"), "the story is in sight");
+    assert.ok((await page.locator("#story .text").textContent()).length > 10);
+    await page.locator("#story .back").tap();
+    assert.ok(await inSight("#story-list"), "and the list again");
+    assert.deepEqual(faults, []);
+  },
+
+  async "paper has every folded table, on white, and nothing is cut"() {
+    for (const file of ["small.html", "scores.html", "two.html"]) {
+      const { page, faults } = await open(file, {
+        colorScheme: "dark",
+        viewport: { width: 718, height: 1000 },
+      });
+      await page.emulateMedia({ media: "print" });
+      const seen = await page.evaluate(() => {
+        const isVisible = (node) => node.checkVisibility({ contentVisibilityAuto: true });
+        const folds = [...document.querySelectorAll("details:not(.shelf)")];
+        const tables = [...document.querySelectorAll("main table")].filter(isVisible);
+        return {
+          closed: folds.filter((fold) => !fold.open).map((fold) => fold.id),
+          empty: [...document.querySelectorAll("details.sheet:not(.shelf), .sorted")]
+            .filter((place) => !place.querySelector("table"))
+            .map((place) => place.id),
+          tables: tables.length,
+          ground: getComputedStyle(document.body).backgroundColor,
+          ink: getComputedStyle(document.body).color,
+          wide: tables
+            .filter((table) => table.getBoundingClientRect().right > innerWidth + 1)
+            .map((table) => table.parentElement.getAttribute("aria-label")),
+        };
+      });
+      assert.deepEqual(seen.closed, [], `${file}: closed on paper`);
+      assert.deepEqual(seen.empty, [], `${file}: empty on paper`);
+      assert.ok(seen.tables > 2, `${file}: ${seen.tables} tables`);
+      assert.deepEqual([seen.ground, seen.ink], ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
+      assert.deepEqual(seen.wide, [], `${file}: wider than the paper`);
+      await page.emulateMedia({ media: "screen" });
+      await page.waitForFunction(() => !document.querySelector("details.part[open]"));
+      assert.deepEqual(faults, []);
+      await page.close();
+    }
+  },
+
+  async "marks of figures can be seen on a dark page"() {
+    const { page } = await open("small.html", { colorScheme: "dark" });
+    await unfold(page, "figures");
+    const faint = await page.evaluate(() => {
+      const luminance = (text) => {
+        const parts = text.match(/[\d.]+/g).slice(0, 3).map((part) => Number(part) / 255);
+        const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        const [r, g, b] = parts.map(linear);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const ground = luminance(getComputedStyle(document.body).backgroundColor);
+      const marks = [...document.querySelectorAll("main figure circle[data-v], .series path")];
+      const colours = marks.flatMap((mark) => {
+        const { fill, stroke } = getComputedStyle(mark);
+        return [fill === "none" ? stroke : fill].filter((colour) => colour.startsWith("rgb("));
+      });
+      const contrast = (colour) => (luminance(colour) + 0.05) / (ground + 0.05);
+      return [...new Set(colours)].filter((colour) => contrast(colour) < 3);
+    });
+    assert.deepEqual(faint, []);
+  },
+
+  async "no serious accessibility violation on three pages, light, dark and on a phone"() {
+    const modes = {
+      light: { colorScheme: "light", viewport: { width: 1280, height: 800 } },
+      dark: { colorScheme: "dark", viewport: { width: 1280, height: 800 } },
+      phone: { viewport: { width: 390, height: 844 }, colorScheme: "light" },
+    };
+    for (const file of ["small", "scores", "two"]) {
+      for (const [name, options] of Object.entries(modes)) {
+        const { page, faults } = await open(`${file}.html`, options);
+        if (shots) await page.screenshot({ path: join(shots, `${file}-${name}.png`) });
+        await page.evaluate(() =>
+          document.querySelectorAll("details:not(.shelf)").forEach(unfold),
+        );
+        await page.locator("#story-list .row").first().click();
+        await accessible(page, `${file}, ${name}`);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wide <= 0, `${file}, ${name}: ${wide} pixels wider than the screen`);
+        if (shots && name === "light") await page.pdf({ path: join(shots, `${file}-print.pdf`) });
+        assert.deepEqual(faults, []);
+        await page.close();
+      }
+    }
+  },
+
   async "two runs on the same stories are compared by a paired test"() {
     const { page, faults } = await open("two.html");
+    await unfold(page, "changes");
     const summary = await page.locator("#summary").textContent();
     assert.match(summary, /shared correlations changed/);
     assert.match(summary, /Williams' test for dependent correlations on the 60 stories/);
     assert.ok((await page.locator("#changes tbody tr").count()) > 0);
     const tested = page.locator("#changes tbody tr").filter({ hasText: "Williams" });
     assert.ok((await tested.count()) > 0);
-    if (shots) await page.screenshot({ path: join(shots, "two.png"), fullPage: true });
-    await accessible(page, "comparison");
     assert.deepEqual(faults, []);
   },
 
@@ -199,6 +375,7 @@ const tests = {
     const size = megabytes("large.html");
     assert.ok(size < 20, `${size} MB`);
     const { page, faults, seconds } = await open("large.html");
+    await unfold(page, "stories");
     const notes = (await page.locator("#stories .note").allTextContents()).join("\n");
     assert.match(notes, /The texts of \d+ of 100000 stories/);
     assert.match(await page.locator("#scatter-caption").textContent(), /stories are drawn as dots/);
@@ -230,21 +407,30 @@ const tests = {
     const { page, faults, seconds } = await open("hanna.html");
     for (let number = 1; number <= 38; number++) {
       const id = `figure-${number}`;
-      const figure = page.locator(`figure[id="${id}"], details.drawn[data-id="${id}"]`);
+      const figure = page.locator(`figure[data-id="${id}"], details.drawn[data-id="${id}"]`);
       assert.equal(await figure.count(), 1, id);
     }
+    const told = await page.locator(".meaning").textContent();
+    assert.match(told, /^What this meansNo metric is clearly the best: chrF/);
+    assert.match(await page.locator("#summary").textContent(), /Human\) are excluded/);
+    assert.match(await page.locator("#summary").textContent(), /Signs behind a name/);
+    assert.ok((await page.locator("#figures figure").count()) <= 10, "few figures by default");
+    await unfold(page, "more-figures");
     const large = page.locator('details.drawn[data-id="figure-20"]');
     await large.locator("summary").click();
     assert.equal(await large.locator("rect[data-v]").count(), 72 * 72);
     console.log(`  ${size.toFixed(1)} MB, ready after ${seconds.toFixed(2)} s`);
     if (shots) {
-      await page.reload();
-      await page.screenshot({ path: join(shots, "hanna-light.png"), fullPage: true });
       await page.pdf({ path: join(shots, "hanna-print.pdf") });
-      const dark = await open("hanna.html", { colorScheme: "dark" });
-      await dark.page.screenshot({ path: join(shots, "hanna-dark.png"), fullPage: true });
-      const phone = await open("hanna.html", { viewport: { width: 390, height: 844 } });
-      await phone.page.screenshot({ path: join(shots, "hanna-phone.png"), fullPage: true });
+      for (const [name, options] of Object.entries({
+        light: { viewport: { width: 1280, height: 800 } },
+        dark: { viewport: { width: 1280, height: 800 }, colorScheme: "dark" },
+        phone: { viewport: { width: 390, height: 844 } },
+      })) {
+        const shot = await open("hanna.html", options);
+        await shot.page.screenshot({ path: join(shots, `hanna-${name}.png`) });
+        await shot.page.close();
+      }
     }
     await accessible(page, "HANNA");
     assert.deepEqual(faults, []);
@@ -256,6 +442,8 @@ try {
   writeData(work, 60);
   storymeter("meta", "table", "scores.jsonl", "-o", "result");
   storymeter("report", "result", "scores.jsonl", "--stories", "stories.jsonl", "-o", "small.html");
+  writeData(work, 60, { scores: "alone.jsonl", human: false });
+  storymeter("report", "alone.jsonl", "--stories", "stories.jsonl", "-o", "scores.html");
   writeData(work, 60, { scores: "later.jsonl", noise: 2 });
   storymeter("meta", "table", "later.jsonl", "-o", "later");
   storymeter("report", "result", "later", "scores.jsonl", "later.jsonl", "-o", "two.html");

@@ -43,8 +43,10 @@ function explanation() {
  * Writes scores and ratings of so many stories, and their texts.
  *
  * `noise` is added to the scores of alpha, so that two files can be two runs on the same stories.
+ * Without `human`, the file has scores alone.
  */
-export function writeData(folder, count, { scores = "scores.jsonl", noise = 0.4 } = {}) {
+export function writeData(folder, count, options = {}) {
+  const { scores = "scores.jsonl", noise = 0.4, human: isRated = true } = options;
   const draw = random(7);
   const lines = [];
   const stories = [];
@@ -63,7 +65,7 @@ export function writeData(folder, count, { scores = "scores.jsonl", noise = 0.4 
       system: SYSTEMS[system],
       item: `item ${item}`,
       scores: { alpha: quality + draw() * noise, beta: draw(), gamma: -quality + draw() },
-      human,
+      ...(isRated ? { human } : {}),
     };
     if (i === 4) {
       line.scores.alpha = null;

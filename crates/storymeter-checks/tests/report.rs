@@ -66,11 +66,9 @@ fn every_figure_of_hanna_has_the_numbers_of_the_result_and_the_page_is_small() -
     let mut numbers = 0;
     let mut scatters = 0;
     for figure in &drawn {
-        if figure.id.starts_with("scatter-") {
-            scatters += 1;
-            continue;
-        }
-        let sheet = sheets.iter().find(|sheet| sheet.id == figure.id).unwrap();
+        scatters += usize::from(figure.id.starts_with("scatter-"));
+        // The other figures show the numbers of several sheets, or single stories.
+        let Some(sheet) = sheets.iter().find(|sheet| sheet.id == figure.id) else { continue };
         for (row, column, shown) in marks(figure) {
             let real = find(sheet, &row, &column);
             assert_eq!(shown.to_bits(), real.to_bits(), "{}: {row}, {column}", figure.id);

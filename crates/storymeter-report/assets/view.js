@@ -76,7 +76,7 @@ function partInSight() {
   return above.length ? above[above.length - 1].id : null;
 }
 
-/** Puts a link to the view into the clipboard, or shows it where the browser does not allow that. */
+/** Puts a link to the view into the clipboard, or shows it where that is not allowed. */
 async function copyLink() {
   const part = partInSight();
   remember("at", part === "summary" ? null : part);

@@ -46,11 +46,12 @@ fn one_page_and_three_files_per_figure() {
     assert!(said.stdout().is_empty() && said.stderr().contains("report.html"), "{}", said.stderr());
     let page = sandbox.read("report.html");
     assert!(page.starts_with("<!doctype html>"));
-    assert!(page.contains("near has the highest mean |Pearson|"));
+    assert!(page.contains("Which metrics agree best with people, and is that certain?"));
+    assert!(page.contains("near has the highest mean correlation over the 4 criteria"), "{page}");
     let elsewhere = page.matches("http://").count() + page.matches("https://").count();
     assert_eq!(elsewhere, page.matches("http://www.w3.org/").count(), "no address but namespaces");
     for (ending, magic) in [("svg", &b"<svg"[..]), ("png", b"\x89PNG"), ("pdf", b"%PDF")] {
-        let path = sandbox.path(&format!("figures/against-story-pearson.{ending}"));
+        let path = sandbox.path(&format!("figures/ranking.{ending}"));
         assert!(std::fs::read(path).unwrap().starts_with(magic), "{ending}");
     }
 }
@@ -58,7 +59,7 @@ fn one_page_and_three_files_per_figure() {
 #[test]
 fn every_criterion_has_its_files_whatever_its_name_is() {
     let sandbox = analysed();
-    sandbox.run("report a a.jsonl --figures figures -o report.html").succeeds();
+    sandbox.run("report a a.jsonl --figures figures --figures-all -o report.html").succeeds();
     let mut names: Vec<String> = std::fs::read_dir(sandbox.path("figures"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -74,6 +75,62 @@ fn every_criterion_has_its_files_whatever_its_name_is() {
             "scatter-story-level-flow.svg"
         ]
     );
+}
+
+#[test]
+fn a_few_figures_are_written_unless_all_are_wanted() {
+    let sandbox = analysed();
+    sandbox.run("report a a.jsonl --figures few -o report.html").succeeds();
+    sandbox.run("report a a.jsonl --figures all --figures-all -o report.html").succeeds();
+    let count = |folder: &str| std::fs::read_dir(sandbox.path(folder)).unwrap().count() / 3;
+    assert!((4..=12).contains(&count("few")), "{}", count("few"));
+    assert!(count("all") > 40, "{}", count("all"));
+    sandbox.run("report a --figures-all -o report.html").fails_with("--figures <DIR>");
+}
+
+#[test]
+fn figures_that_would_write_nothing_are_an_error() {
+    let sandbox = Sandbox::new();
+    sandbox.write("stories.jsonl", "{\"id\":\"a\",\"story\":\"A door opened.\"}\n");
+    sandbox.write("scores.jsonl", "{\"id\":\"a\",\"scores\":{}}\n");
+    sandbox
+        .run("report scores.jsonl --stories stories.jsonl --figures figures -o report.html")
+        .fails_with("there is nothing to draw");
+    assert!(!sandbox.path("figures").exists() && !sandbox.path("report.html").exists());
+}
+
+#[test]
+fn the_users_metric_is_pointed_out_and_an_unknown_one_fails_with_the_nearest() {
+    let sandbox = analysed();
+    sandbox.run("report a a.jsonl --highlight far -o report.html").succeeds();
+    let page = sandbox.read("report.html");
+    assert!(page.contains("<tr class=\"row own\" data-name=\"far\">"));
+    assert!(page.contains("far has rank 2 of 2"));
+    let report = || sandbox.run("report a a.jsonl --highlight naer -o other.html");
+    report().fails_with("naer");
+    report().fails_with("near");
+    assert!(!sandbox.path("other.html").exists());
+}
+
+#[test]
+fn scores_alone_compare_the_systems() {
+    let sandbox = Sandbox::new();
+    sandbox.write("scores.jsonl", without_ratings(&scores(0.5)));
+    sandbox.run("report scores.jsonl --figures figures -o report.html").succeeds();
+    let page = sandbox.read("report.html");
+    assert!(page.contains("Which system is best by near, and is that certain?"));
+    for name in ["intervals", "pairs", "distribution"] {
+        assert!(sandbox.path(&format!("figures/{name}.svg")).exists(), "{name}");
+    }
+    // By the other metric, where the user points it out.
+    sandbox.run("report scores.jsonl --highlight far -o far.html").succeeds();
+    assert!(sandbox.read("far.html").contains("Which system is best by far, and is that certain?"));
+}
+
+/// The same scores without the ratings.
+fn without_ratings(scores: &str) -> String {
+    let unrated = |line: &str| format!("{}}}\n", line.split(",\"human\"").next().unwrap_or(line));
+    scores.lines().map(unrated).collect()
 }
 
 #[test]
@@ -154,11 +211,11 @@ fn no_input_is_overwritten() {
     assert!(!sandbox.path("figures").exists(), "nothing was made before the check");
     // Figures are outputs too: a table that has the name of one is not overwritten.
     std::fs::create_dir(sandbox.path("figures")).unwrap();
-    sandbox.write("figures/against-story-pearson.svg", sandbox.read("a.jsonl"));
+    sandbox.write("figures/ranking.svg", sandbox.read("a.jsonl"));
     sandbox
-        .run("report a figures/against-story-pearson.svg -o report.html --figures figures")
+        .run("report a figures/ranking.svg -o report.html --figures figures")
         .fails_with("writing it would destroy the input");
-    assert!(sandbox.read("figures/against-story-pearson.svg") == sandbox.read("a.jsonl"));
+    assert!(sandbox.read("figures/ranking.svg") == sandbox.read("a.jsonl"));
     assert!(!sandbox.path("report.html").exists());
     // A page beside the study, made twice, destroys nothing.
     sandbox.run("report a -o a/report.html").succeeds();
@@ -169,7 +226,7 @@ fn no_input_is_overwritten() {
 fn the_page_is_not_one_of_the_figures() {
     let sandbox = analysed();
     sandbox
-        .run("report a -o ./figures/against-story-pearson.svg --figures figures")
+        .run("report a -o ./figures/ranking.svg --figures figures")
         .fails_with("this is also the output");
     // The page may be in the folder of the figures, which does not exist yet.
     sandbox.run("report a -o new/page.html --figures new").succeeds();
@@ -187,15 +244,15 @@ fn outputs_keep_their_mode_and_what_is_read_only_stops_all_of_them() {
         std::fs::set_permissions(sandbox.path(name), permissions).unwrap();
     };
     let mode = |name: &str| sandbox.path(name).metadata().unwrap().permissions().mode() & 0o777;
-    let private = ["report.html", "figures/against-story-pearson.png"];
+    let private = ["report.html", "figures/ranking.png"];
     private.iter().for_each(|name| set(name, 0o600));
     sandbox.run("report a -o report.html --figures figures").succeeds();
     assert_eq!(private.map(mode), [0o600, 0o600]);
     let page = sandbox.read("report.html");
-    set("figures/against-story-pearson.png", 0o444);
+    set("figures/ranking.png", 0o444);
     sandbox
         .run("report b -o report.html --figures figures")
-        .fails_with("against-story-pearson.png: the file is read-only");
+        .fails_with("ranking.png: the file is read-only");
     assert!(sandbox.read("report.html") == page, "the page is as it was");
     set("report.html", 0o444);
     sandbox.run("report b -o report.html").fails_with("report.html: the file is read-only");
@@ -219,5 +276,5 @@ fn inputs_of_any_size_are_not_read_into_memory() {
 fn a_table_may_come_through_a_pipe() {
     let sandbox = analysed();
     sandbox.run_with_input("report /dev/stdin -o report.html", scores(0.5).as_bytes()).succeeds();
-    assert!(sandbox.read("report.html").contains("24 stories"));
+    assert!(sandbox.read("report.html").contains("24 stories to filter"));
 }

@@ -6,6 +6,7 @@ use storymeter_meta::systems::SystemComparison;
 use storymeter_meta::view::{Cell, Form, Sheet, Subject, conclusion, warnings};
 
 use super::Page;
+use super::markup::sentence;
 use crate::compare::Changes;
 use crate::figures::{MOST_METRICS, Source};
 use crate::leaderboard::{Leaderboard, level_name};
@@ -56,7 +57,7 @@ impl Page<'_> {
             self.write_planned(at);
         }
         self.main.push_str("</div>\n<div class=\"meaning\"><h3>What this means</h3>");
-        told.iter().for_each(|sentence| self.paragraph("", sentence));
+        told.iter().for_each(|text| self.paragraph("", text));
         self.main.push_str("</div>\n");
         self.paragraph("caption", note);
     }
@@ -100,15 +101,15 @@ impl Page<'_> {
         self.write_question(&format!("What changed {}, and is that certain?", changes.between));
         let title = format!("The {} largest changes", changes.largest.len());
         let mut sheet = Sheet::new("largest-changes", Subject::Other, title, Form::Table)
-            .columns(["metric", "criterion", "level"], 0)
+            .columns(["metric", "criterion", "level", "certain?"], 0)
             .columns(["r before", "r after", "change"], 3)
-            .p_column("p (Holm)")
-            .column("certain?", 0);
+            .p_column("p (Holm)");
         for change in &changes.largest {
             sheet.push(vec![
                 (&change.metric).into(),
                 (&change.criterion).into(),
                 change.level.name().into(),
+                change.verdict().into(),
                 change.before.into(),
                 change.after.into(),
                 (change.after - change.before).into(),
@@ -116,7 +117,6 @@ impl Page<'_> {
                     Some(p) => Cell::from(p),
                     None => Cell::missing("not tested"),
                 },
-                change.verdict().into(),
             ]);
         }
         self.write_table(sheet, self.report.inputs().highlight.as_ref());
@@ -141,9 +141,9 @@ impl Page<'_> {
             _ => format!("Which system is best by {key}, and is that certain?"),
         };
         self.write_question(&question);
-        let (ranking, pairs) = systems::sheets(found);
-        let notes = [&ranking, &pairs].into_iter().flatten().flat_map(|sheet| &sheet.notes);
-        let notes: Vec<String> = notes.map(|note| super::markup::sentence(note)).collect();
+        let (ranking, _) = systems::sheets(found);
+        let notes = ranking.iter().flat_map(|sheet| &sheet.notes);
+        let notes: Vec<String> = notes.map(|note| sentence(note)).collect();
         if let Some(ranking) = ranking {
             self.write_table(ranking, None);
         }

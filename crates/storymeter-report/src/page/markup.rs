@@ -128,8 +128,9 @@ impl Page<'_> {
         let _ = writeln!(
             self.main,
             "<figure id=\"fig-{id}\" data-id=\"{id}\"{class} style=\"--width:{width}px\">\
-             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">{svg}</div><figcaption><b>{title}.</b>{notes}\
-             </figcaption><p class=\"save\" data-figure=\"{id}\"></p></figure>",
+             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\
+             {svg}</div><figcaption><b>{title}.</b>{notes}</figcaption>\
+             <p class=\"save\" data-figure=\"{id}\"></p></figure>",
             id = escape(&figure.id),
             class = if figure.width() > WIDEST_OF_TWO { " class=\"broad\"" } else { "" },
             width = figure.width().ceil(),

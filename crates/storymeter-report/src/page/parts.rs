@@ -65,10 +65,9 @@ impl Page<'_> {
             self.paragraph("", &changes.conclusion);
             self.paragraph("caption", &changes.headline);
             if at > 0 {
-                let is_own = |source: &Source<'_>| matches!(source, Source::Changes { at: other } if *other == at);
-                if let Some(planned) = self.plan.iter().position(|one| is_own(&one.source)) {
-                    self.write_planned(planned);
-                }
+                self.write_first_of(
+                    |source| matches!(source, Source::Changes { at: own } if *own == at),
+                );
             }
             self.write_sorted(changes.sheet.clone());
         }
