@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use storymeter_core::read::{hanna_metric_name, hanna_scores};
-use storymeter_core::{Place, Role, ScoreTable, Signature};
+use storymeter_core::{Place, Progress, Role, ScoreTable, Signature};
 use storymeter_stats::Coefficient;
 
 use crate::analysis::{Analysis, Noise, Settings, SystemMeans, inspect};
@@ -71,6 +71,8 @@ pub struct Options {
     pub edition: Edition,
     /// How metrics are compared.
     pub settings: Settings,
+    /// What hears how far the work has come.
+    pub progress: Progress,
 }
 
 impl Default for Options {
@@ -80,6 +82,7 @@ impl Default for Options {
             scale: Scale::LIKERT_5,
             edition: Edition::Corrected,
             settings: Settings::default(),
+            progress: Progress::unwatched(),
         }
     }
 }
@@ -98,7 +101,8 @@ fn analyse_file(path: &Path, options: &Options) -> Result<Study> {
     let all = Grid::from_table(&table)?;
     let competing = all.without_systems(&[HUMAN]);
     let file = Some(path.to_owned());
-    let analysis = Analysis::new(competing, options.edition, options.settings, file)?;
+    let watched = (options.settings, &options.progress);
+    let analysis = Analysis::new(competing, options.edition, watched, file)?;
     let mut warnings = inspect(&analysis.grid, &analysis.correlations);
     let ratings = match &options.ratings {
         Some(path) => {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use storymeter_core::{Error as CoreError, Place};
+use storymeter_core::{Error as CoreError, Place, Progress};
 use storymeter_meta::Draft;
 use storymeter_meta::view::unique_stems;
 
@@ -32,22 +32,24 @@ use crate::svg::Figure;
 /// # Errors
 /// Where a figure cannot be converted, or the file system refuses a file.
 pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
-    Ok(draft(figures, folder)?.commit(&[])?)
+    Ok(draft(figures, folder, &Progress::unwatched())?.commit(&[])?)
 }
 
 /// As [`write()`], but the files get their names only when the draft is committed.
 ///
-/// The folder itself is made, so that another output can be in it.
+/// The folder itself is made, so that another output can be in it. `progress` hears of every figure.
 ///
 /// # Errors
 /// Where a figure cannot be converted, the folder cannot be made or written to, or the disk is
 /// full.
-pub fn draft(figures: &[Figure], folder: &Path) -> Result<Draft> {
+pub fn draft(figures: &[Figure], folder: &Path, progress: &Progress) -> Result<Draft> {
     fs::create_dir_all(folder).map_err(|e| CoreError::io(Place::file(folder), e))?;
     let mut draft = Draft::new(folder)?;
     let stems = unique_stems(figures.iter().map(|figure| figure.id.as_str()), &[]);
     #[cfg(feature = "figures")]
     let fonts = convert::fonts();
+    progress.begin("drawing figures");
+    progress.expect(figures.len() as u64);
     for (figure, stem) in figures.iter().zip(&stems) {
         let svg = figure.standalone();
         draft.write(&format!("{stem}.svg"), svg.as_bytes())?;
@@ -57,7 +59,9 @@ pub fn draft(figures: &[Figure], folder: &Path) -> Result<Draft> {
             draft.write(&format!("{stem}.png"), &convert::png(&figure.id, &tree)?)?;
             draft.write(&format!("{stem}.pdf"), &convert::pdf(&figure.id, &tree)?)?;
         }
+        progress.advance(1);
     }
+    progress.end();
     Ok(draft)
 }
 

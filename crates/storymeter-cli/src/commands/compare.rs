@@ -17,6 +17,7 @@ use crate::Outcome;
 use crate::args::{Common, count};
 use crate::format::{PrintFormat, emphasis};
 use crate::output::{Output, stdout_path};
+use crate::progress;
 
 /// Arguments of `storymeter compare`.
 #[derive(Debug, Args)]
@@ -104,6 +105,7 @@ pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
     let output = args.output.as_deref().unwrap_or(stdout_path());
     file::distinct(&[output], &inputs)?;
     let table = storymeter::read_all(&args.scores)?;
+    let bar = progress::Shown::new(common);
     let lower = args.lower.iter().map(|name| (name.clone(), Direction::Lower));
     let higher = args.higher.iter().map(|name| (name.clone(), Direction::Higher));
     let options = Options {
@@ -115,8 +117,10 @@ pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
         confidence: args.confidence,
         correction: args.correction.into(),
         seed: args.seed,
+        progress: bar.progress().clone(),
     };
     let found = compare(&table, &options)?;
+    drop(bar);
     let mut out = Output::open(args.output.as_deref(), args.format.reader())?;
     out.write_all(args.text(&found)?.as_bytes())?;
     out.finish()?;

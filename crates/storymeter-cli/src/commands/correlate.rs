@@ -13,8 +13,10 @@ use storymeter::meta::{DrawOptions, DuelOptions};
 
 use super::meta::settings::CompareArgs;
 use crate::Outcome;
+use crate::args::Common;
 use crate::format::{PrintFormat, emphasis};
 use crate::output::{Output, stdout_path};
+use crate::progress;
 
 /// Arguments of `storymeter correlate`.
 #[derive(Debug, Args)]
@@ -71,7 +73,7 @@ fn source(text: &str) -> Result<Source, String> {
 }
 
 /// Correlates each score file with the human judgments and prints the result.
-pub fn run(args: &CorrelateArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &CorrelateArgs, common: &Common) -> anyhow::Result<Outcome> {
     let inputs = args.scores.iter().map(|source| source.file.as_path()).chain([&*args.human]);
     let output = args.output.as_deref().unwrap_or(stdout_path());
     file::distinct(&[output], &inputs.collect::<Vec<_>>())?;
@@ -80,7 +82,10 @@ pub fn run(args: &CorrelateArgs) -> anyhow::Result<Outcome> {
     let settings = args.compare.settings(duels, DrawOptions::default());
     let judgments =
         Judgments::read(&args.human, args.criterion.as_deref(), &catalogue).context("--human")?;
-    let found = correlate(&judgments, &args.scores, &catalogue, &settings).context("--scores")?;
+    let bar = progress::Shown::new(common);
+    let found = correlate(&judgments, &args.scores, &catalogue, &settings, bar.progress())
+        .context("--scores")?;
+    drop(bar);
     let format = if args.json { PrintFormat::Json } else { args.format };
     let mut out = Output::open(args.output.as_deref(), format.reader())?;
     match format {

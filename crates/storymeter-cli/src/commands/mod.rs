@@ -33,8 +33,8 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Perturb(args) => perturb::run(&args, &cli.common),
         Command::Completions(args) => completions::run(&args),
         Command::Compare(args) => compare::run(&args, &cli.common),
-        Command::Correlate(args) => correlate::run(&args),
-        Command::Meta(args) => meta::run(&args),
+        Command::Correlate(args) => correlate::run(&args, &cli.common),
+        Command::Meta(args) => meta::run(&args, &cli.common),
         Command::Report(args) => report::run(&args, &cli.common),
     }
 }

@@ -12,6 +12,7 @@ use storymeter::report::{Error, FigureSet, Inputs, Report, files};
 use crate::Outcome;
 use crate::args::Common;
 use crate::output::{Output, Reader};
+use crate::progress;
 
 /// Arguments of `storymeter report`.
 #[derive(Debug, Args)]
@@ -67,7 +68,7 @@ pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
     let report = Report::new(&inputs);
     let html = report.html();
     let figures = match &args.figures {
-        Some(folder) => Some(draft_figures(&report, args, folder)?),
+        Some(folder) => Some(draft_figures(&report, args, folder, common)?),
         None => None,
     };
     let mut page = Output::open(Some(&args.output), Reader::Program)?;
@@ -94,7 +95,12 @@ pub fn run(args: &ReportArgs, common: &Common) -> anyhow::Result<Outcome> {
 
 /// Draws the figures that were asked for. A folder that would stay empty is an error, because the
 /// user expects files in it.
-fn draft_figures(report: &Report<'_>, args: &ReportArgs, folder: &Path) -> anyhow::Result<Draft> {
+fn draft_figures(
+    report: &Report<'_>,
+    args: &ReportArgs,
+    folder: &Path,
+    common: &Common,
+) -> anyhow::Result<Draft> {
     let set = if args.figures_all { FigureSet::All } else { FigureSet::Main };
     let figures = report.figures(set);
     anyhow::ensure!(
@@ -103,7 +109,8 @@ fn draft_figures(report: &Report<'_>, args: &ReportArgs, folder: &Path) -> anyho
          correlations and no training log, so no figure was written",
         folder.display()
     );
-    Ok(files::draft(&figures, folder)?)
+    let bar = progress::Shown::new(common);
+    Ok(files::draft(&figures, folder, bar.progress())?)
 }
 
 /// Adds the command that would help to an error of the library.

@@ -69,6 +69,8 @@ impl Analysis {
             .flat_map(|&metric| self.criteria.iter().map(move |&criterion| (metric, criterion)))
             .collect();
         let mut all = Vec::new();
+        self.progress.begin("intervals of correlations");
+        self.progress.expect((pairs.len() * Level::ALL.len() * Coefficient::ALL.len()) as u64);
         for level in Level::ALL {
             for coefficient in Coefficient::ALL {
                 let slices = match (level, self.settings.bootstrap()) {
@@ -89,6 +91,7 @@ impl Analysis {
                             with_interval(found, coefficient, x, y, &self.settings)?
                         }
                     };
+                    self.progress.advance(1);
                     let (metric, criterion) = (self.key(metric), self.key(criterion));
                     Ok(agreement_of(found, &metric, &criterion, level, coefficient))
                 };
@@ -97,6 +100,7 @@ impl Analysis {
                 all.extend(block);
             }
         }
+        self.progress.end();
         Ok(all)
     }
 

@@ -2,7 +2,7 @@
 //! against each other (Figures 27 to 38).
 
 use rayon::prelude::*;
-use storymeter_core::Direction;
+use storymeter_core::{Direction, Progress};
 use storymeter_stats::{
     Coefficient, DependentTest, Design, Exchange, Matrix, SharedCorrelations, StatsError,
     WilliamsRules, calibrate_ties, meng_rosenthal_rubin, permutation_test, steiger,
@@ -205,7 +205,13 @@ impl Analysis {
 
     /// Tests between all pairs of metrics for each criterion at one level.
     pub fn tests(&self, level: Level) -> Result<Vec<TestMatrix>> {
-        self.criteria.iter().map(|&criterion| self.test(level, criterion, self.edition)).collect()
+        let pairs = self.metrics.len() * self.metrics.len().saturating_sub(1) / 2;
+        self.progress.begin("tests between metrics");
+        self.progress.expect((self.criteria.len() * pairs) as u64);
+        let test = |&criterion: &usize| self.test(level, criterion, self.edition);
+        let tests = self.criteria.iter().map(test).collect();
+        self.progress.end();
+        tests
     }
 
     fn test(&self, level: Level, criterion: usize, edition: Edition) -> Result<TestMatrix> {
@@ -236,7 +242,13 @@ impl Analysis {
             coefficient,
             correction,
             metrics: self.keys(&self.metrics),
-            pairs: compare_all(self.metrics.len(), &threes, &self.settings, edition, &permutation)?,
+            pairs: compare_all(
+                self.metrics.len(),
+                &threes,
+                (&self.settings, &self.progress),
+                edition,
+                &permutation,
+            )?,
         })
     }
 
@@ -276,6 +288,7 @@ pub(crate) fn compare_columns(
     ratings: &[f64],
     columns: &[&[f64]],
     settings: &Settings,
+    progress: &Progress,
 ) -> Result<Vec<Comparison>> {
     let coefficient = settings.coefficient;
     let three = |(i, j): (usize, usize)| {
@@ -293,14 +306,19 @@ pub(crate) fn compare_columns(
         ratings,
         scores: &|metric| columns[metric],
     };
-    compare_all(columns.len(), &threes, settings, Edition::Corrected, &permutation)
+    progress.begin("tests between metrics");
+    progress.expect(threes.len() as u64);
+    let watched = (settings, progress);
+    let tests = compare_all(columns.len(), &threes, watched, Edition::Corrected, &permutation);
+    progress.end();
+    tests
 }
 
 /// The test of the settings between all pairs of metrics, with corrected p-values.
 fn compare_all(
     metrics: usize,
     threes: &[SharedCorrelations],
-    settings: &Settings,
+    (settings, progress): (&Settings, &Progress),
     edition: Edition,
     permutation: &Permutation<'_>,
 ) -> Result<Vec<Comparison>> {
@@ -314,7 +332,10 @@ fn compare_all(
             threes.iter().map(test).collect::<Result<_>>()?
         }
         Test::Permutation => {
-            let test = |(pair, three)| permutation.test(pair, three, settings);
+            let test = |(pair, three)| {
+                progress.advance(1);
+                permutation.test(pair, three, settings)
+            };
             pairs(metrics).into_iter().zip(threes).map(test).collect::<Result<_>>()?
         }
     };

@@ -13,7 +13,7 @@ mod systems;
 
 use std::path::PathBuf;
 
-use storymeter_core::{Key, Role, Signature};
+use storymeter_core::{Key, Progress, Role, Signature};
 use storymeter_stats::{BootstrapMethod, BootstrapOptions, Coefficient, Correction};
 
 pub(crate) use agreements::{agreement_of, with_interval};
@@ -127,6 +127,7 @@ pub(crate) struct Analysis {
     means: SystemMeans,
     duels: Vec<Duel>,
     pub settings: Settings,
+    pub progress: Progress,
     pub edition: Edition,
 }
 
@@ -156,7 +157,7 @@ impl Analysis {
     pub fn new(
         grid: Grid,
         edition: Edition,
-        settings: Settings,
+        (settings, progress): (Settings, &Progress),
         file: Option<PathBuf>,
     ) -> Result<Self> {
         let criteria = grid.of_role(Role::Human);
@@ -175,7 +176,18 @@ impl Analysis {
         let means = SystemMeans::of(&grid, noise);
         let correlations = Correlations::of(&grid, &means)?;
         let duels = duels(&grid, settings.duels);
-        Ok(Self { grid, criteria, metrics, correlations, means, duels, settings, edition })
+        let progress = progress.clone();
+        Ok(Self {
+            grid,
+            criteria,
+            metrics,
+            correlations,
+            means,
+            duels,
+            settings,
+            progress,
+            edition,
+        })
     }
 
     /// The key of a column.

@@ -7,14 +7,15 @@
 //! # let line = |i| format!("{{\"id\": {i}, \"human\": {{\"fun\": {}}}}}\n", i * i % 7);
 //! # std::fs::write(&human, (0..6).map(line).collect::<String>())?;
 //! # std::fs::write(&scores, "1\n2\n5\n2\n3\n4\n")?;
-//! use storymeter_core::Catalogue;
+//! use storymeter_core::{Catalogue, Progress};
 //! use storymeter_meta::correlate::{Judgments, Source, correlate};
 //! use storymeter_meta::Settings;
 //!
 //! let catalogue = Catalogue::default();
 //! let judgments = Judgments::read(&human, None, &catalogue)?;
 //! let sources = [Source { name: "mine".into(), file: scores, metric: None }];
-//! let result = correlate(&judgments, &sources, &catalogue, &Settings::default())?;
+//! let unseen = Progress::unwatched();
+//! let result = correlate(&judgments, &sources, &catalogue, &Settings::default(), &unseen)?;
 //! assert_eq!(result.rows[0].agreements[0].n, 6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -26,7 +27,7 @@ pub(crate) use output::interval_cells;
 
 use std::path::{Path, PathBuf};
 
-use storymeter_core::{Catalogue, Error as CoreError, Key, Role, ScoreTable, Signature};
+use storymeter_core::{Catalogue, Error as CoreError, Key, Progress, Role, ScoreTable, Signature};
 use storymeter_stats::{Coefficient, Correction};
 
 use crate::analysis::{Settings, agreement_of, associate, compare_columns, with_interval};
@@ -170,6 +171,7 @@ struct Joined {
 }
 
 /// Correlates every source with the judgments, and tests every two sources against each other.
+/// `progress` hears how far that has come.
 ///
 /// # Errors
 /// Where a file cannot be read or joined, two sources have the same name, or two are one pipe.
@@ -178,6 +180,7 @@ pub fn correlate(
     sources: &[Source],
     catalogue: &Catalogue,
     settings: &Settings,
+    progress: &Progress,
 ) -> Result<Correlated> {
     let repeated = |at: &usize| sources[..*at].iter().any(|other| other.name == sources[*at].name);
     if let Some(at) = (0..sources.len()).find(repeated) {
@@ -199,7 +202,7 @@ pub fn correlate(
     let mut tests = Vec::new();
     for coefficient in Coefficient::ALL {
         let settings = Settings { coefficient, ..*settings };
-        let mut comparisons = compare_columns(&judgments.values, &columns, &settings)
+        let mut comparisons = compare_columns(&judgments.values, &columns, &settings, progress)
             .map_err(|error| error.in_file(Some(&judgments.file)))?
             .into_iter();
         for later in 1..sources.len() {

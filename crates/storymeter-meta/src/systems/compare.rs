@@ -1,7 +1,7 @@
 //! The computation behind a comparison of systems.
 
 use rayon::prelude::*;
-use storymeter_core::{Column, Direction, ScoreTable, Signature};
+use storymeter_core::{Column, Direction, Progress, ScoreTable, Signature};
 use storymeter_stats::{
     BootstrapMethod, BootstrapOptions, PowerTarget, compare_independent_scores, compare_scores,
     mean, mean_interval, standard_deviation,
@@ -96,7 +96,8 @@ fn one(
         seed: options.seed,
         against: options.against.clone(),
     };
-    let contest = Contest { sign: column.direction.sign(), method: &method };
+    let sign = column.direction.sign();
+    let contest = Contest { sign, method: &method, progress: &options.progress };
     let samples = contest.ranked(samples);
     let mut pairs = contest.pairs(&samples)?;
     contest.correct(&mut pairs)?;
@@ -132,6 +133,7 @@ struct Contest<'a> {
     /// -1 where less is better.
     sign: f64,
     method: &'a Method,
+    progress: &'a Progress,
 }
 
 impl Contest<'_> {
@@ -195,8 +197,14 @@ impl Contest<'_> {
         };
         let all: Vec<(usize, usize)> = all.filter(wanted).collect();
         let tests = all.len();
+        self.progress.begin("comparing pairs of systems");
+        self.progress.expect(tests as u64);
         all.into_par_iter()
-            .map(|(first, second)| self.pair(&samples[first], &samples[second], tests))
+            .map(|(first, second)| {
+                let pair = self.pair(&samples[first], &samples[second], tests);
+                self.progress.advance(1);
+                pair
+            })
             .collect()
     }
 

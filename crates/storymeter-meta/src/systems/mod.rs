@@ -32,7 +32,7 @@ mod compare;
 mod sample;
 
 use serde::{Deserialize, Serialize};
-use storymeter_core::{Column, Direction, Signature};
+use storymeter_core::{Column, Direction, Progress, Signature};
 use storymeter_stats::{Correction, Interval};
 
 pub use compare::{compare, compare_systems};
@@ -41,7 +41,7 @@ use crate::outcome::{Outcome, written};
 use crate::study::{PValue, Side};
 
 /// What to compare, and how.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// The metrics and criteria to compare by; every column where it is empty.
     pub columns: Vec<String>,
@@ -59,6 +59,8 @@ pub struct Options {
     pub correction: Correction,
     /// The seed of all draws.
     pub seed: u64,
+    /// What hears how far the work has come.
+    pub progress: Progress,
 }
 
 impl Default for Options {
@@ -72,6 +74,7 @@ impl Default for Options {
             confidence: 0.95,
             correction: Correction::Holm,
             seed: 1,
+            progress: Progress::unwatched(),
         }
     }
 }

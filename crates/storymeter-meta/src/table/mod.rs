@@ -5,7 +5,7 @@ mod stories;
 
 use std::path::PathBuf;
 
-use storymeter_core::{Direction, Error as CoreError, Role, ScoreTable, Signature};
+use storymeter_core::{Direction, Error as CoreError, Progress, Role, ScoreTable, Signature};
 use storymeter_stats::Coefficient;
 
 pub(crate) use extras::three;
@@ -37,6 +37,8 @@ pub struct Options {
     pub warnings: Vec<Warning>,
     /// How metrics are compared.
     pub settings: Settings,
+    /// What hears how far the work has come.
+    pub progress: Progress,
 }
 
 /// Biased sets are drawn from this many quality levels above 0, as UNION's seven raters gave.
@@ -64,7 +66,8 @@ fn analyse_table(table: &ScoreTable, options: &Options) -> Result<Study> {
     turn(&mut grid, table, &options.directions)?;
     check_outsiders(&grid, &options.outsiders)?;
     let competing = grid.without_systems(&options.outsiders);
-    let analysis = Analysis::new(competing, Edition::Corrected, options.settings, file)?;
+    let watched = (options.settings, &options.progress);
+    let analysis = Analysis::new(competing, Edition::Corrected, watched, file)?;
     let ratings = RatingTable::of_rows(table.rows(), analysis.keys(&analysis.criteria));
     let scale = options.scale.unwrap_or_else(|| range(table, &ratings));
 

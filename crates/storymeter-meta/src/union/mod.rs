@@ -10,7 +10,7 @@ mod rated;
 
 use std::path::{Path, PathBuf};
 
-use storymeter_core::{Column, Direction, Key, Role, Signature};
+use storymeter_core::{Column, Direction, Key, Progress, Role, Signature};
 use storymeter_stats::Coefficient;
 
 pub use misjudged::MisjudgedOptions;
@@ -47,6 +47,8 @@ pub struct Options {
     pub edits: Option<PathBuf>,
     /// Appendix F: which misjudged stories are listed.
     pub misjudged: MisjudgedOptions,
+    /// What hears how far the work has come.
+    pub progress: Progress,
 }
 
 impl Default for Options {
@@ -57,6 +59,7 @@ impl Default for Options {
             drift: Vec::new(),
             edits: None,
             misjudged: MisjudgedOptions::default(),
+            progress: Progress::unwatched(),
         }
     }
 }
@@ -102,7 +105,7 @@ fn analyse_folder(folder: &Path, options: &Options) -> Result<Study> {
         findings.push(Finding::ErrorTypes(errors.shares()?));
     }
     if !set.metrics.is_empty() {
-        findings.extend(table_5(&set, &criterion, &options.settings)?);
+        findings.extend(table_5(&set, &criterion, &options.settings, &options.progress)?);
     }
     let mut warnings = std::mem::take(&mut set.warnings);
     for (rated, scores) in &drift {
@@ -176,7 +179,12 @@ fn columns(set: &RatedSet) -> Vec<Column> {
 }
 
 /// Table 5: every metric against the mean human score, and the metrics against each other.
-fn table_5(set: &RatedSet, criterion: &Key, settings: &Settings) -> Result<Vec<Finding>> {
+fn table_5(
+    set: &RatedSet,
+    criterion: &Key,
+    settings: &Settings,
+    progress: &Progress,
+) -> Result<Vec<Finding>> {
     let mut agreements: Vec<Agreement> = Vec::new();
     for Scores { metric, values, .. } in &set.metrics {
         for coefficient in Coefficient::ALL {
@@ -188,7 +196,7 @@ fn table_5(set: &RatedSet, criterion: &Key, settings: &Settings) -> Result<Vec<F
     let keys: Vec<Key> = set.metrics.iter().map(|s| s.metric.clone()).collect();
     let mut findings = vec![Finding::Agreements(agreements)];
     if keys.len() > 1 {
-        findings.push(Finding::Tests(tests(set, criterion, &keys, settings)?));
+        findings.push(Finding::Tests(tests(set, criterion, &keys, settings, progress)?));
     }
     for coefficient in Coefficient::ALL {
         let mut cells = Vec::new();
@@ -205,7 +213,13 @@ fn table_5(set: &RatedSet, criterion: &Key, settings: &Settings) -> Result<Vec<F
 }
 
 /// Whether one metric's correlation is really higher than another's on the same stories.
-fn tests(set: &RatedSet, criterion: &Key, keys: &[Key], settings: &Settings) -> Result<TestMatrix> {
+fn tests(
+    set: &RatedSet,
+    criterion: &Key,
+    keys: &[Key],
+    settings: &Settings,
+    progress: &Progress,
+) -> Result<TestMatrix> {
     let columns: Vec<&[f64]> = set.metrics.iter().map(|s| s.values.as_slice()).collect();
     let (test, coefficient, correction) =
         (settings.test, settings.coefficient, settings.correction);
@@ -216,7 +230,7 @@ fn tests(set: &RatedSet, criterion: &Key, keys: &[Key], settings: &Settings) -> 
         coefficient,
         correction,
         metrics: keys.to_vec(),
-        pairs: compare_columns(&set.human, &columns, settings)?,
+        pairs: compare_columns(&set.human, &columns, settings, progress)?,
     })
 }
 

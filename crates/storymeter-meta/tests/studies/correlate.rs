@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use storymeter_core::Catalogue;
+use storymeter_core::{Catalogue, Progress};
 use storymeter_meta::correlate::{Correlated, Judgments, Source, correlate};
 use storymeter_meta::study::{IntervalMethod, Test};
 use storymeter_meta::{Error, Gap, Settings};
@@ -54,7 +54,7 @@ impl Files {
             metric: metric.map(str::to_owned),
         };
         let sources: Vec<Source> = sources.iter().map(source).collect();
-        correlate(&judgments, &sources, &catalogue, &settings)
+        correlate(&judgments, &sources, &catalogue, &settings, &Progress::unwatched())
     }
 }
 

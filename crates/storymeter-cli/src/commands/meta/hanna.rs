@@ -9,6 +9,8 @@ use storymeter::meta::{Edition, Scale};
 use super::settings::StudyArgs;
 use super::{OutputArgs, emit};
 use crate::Outcome;
+use crate::args::Common;
+use crate::progress;
 
 /// Arguments of `storymeter meta hanna`.
 #[derive(Debug, Args)]
@@ -32,13 +34,17 @@ pub struct HannaArgs {
 }
 
 /// Analyses the file.
-pub fn run(args: &HannaArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &HannaArgs, common: &Common) -> anyhow::Result<Outcome> {
+    let bar = progress::Shown::new(common);
     let options = Options {
         ratings: args.ratings.clone(),
         scale: args.scale,
         edition: if args.compat { Edition::Published } else { Edition::Corrected },
         settings: args.study.settings(),
+        progress: bar.progress().clone(),
     };
     let inputs: Vec<PathBuf> = [&args.scores].into_iter().chain(&args.ratings).cloned().collect();
-    emit(&analyse(&args.scores, &options)?, &inputs, &args.output)
+    let study = analyse(&args.scores, &options)?;
+    drop(bar);
+    emit(&study, &inputs, &args.output)
 }

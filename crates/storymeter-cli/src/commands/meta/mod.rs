@@ -18,6 +18,7 @@ use storymeter::meta::view::{self, Sheet, text};
 use storymeter::meta::{Study, folder};
 
 use crate::Outcome;
+use crate::args::Common;
 use crate::format::PrintFormat;
 use crate::output::{Output, failed, stdout_path};
 
@@ -59,11 +60,11 @@ struct OutputArgs {
 }
 
 /// Runs the analysis asked for.
-pub fn run(args: &MetaArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &MetaArgs, common: &Common) -> anyhow::Result<Outcome> {
     match &args.analysis {
-        Analysis::Hanna(args) => hanna::run(args),
-        Analysis::Union(args) => union::run(args),
-        Analysis::Table(args) => table::run(args),
+        Analysis::Hanna(args) => hanna::run(args, common),
+        Analysis::Union(args) => union::run(args, common),
+        Analysis::Table(args) => table::run(args, common),
     }
 }
 

@@ -10,6 +10,8 @@ use storymeter::meta::table::{Options, analyse, with_stories};
 use super::settings::StudyArgs;
 use super::{OutputArgs, emit};
 use crate::Outcome;
+use crate::args::Common;
+use crate::progress;
 
 /// Arguments of `storymeter meta table`.
 #[derive(Debug, Args)]
@@ -51,7 +53,7 @@ pub struct TableArgs {
 }
 
 /// Analyses the file.
-pub fn run(args: &TableArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &TableArgs, common: &Common) -> anyhow::Result<Outcome> {
     let others = [args.stories.as_ref(), args.errors.as_ref(), args.drift.as_ref()];
     let named = args.scores.iter().chain(others.into_iter().flatten());
     let named: Vec<&Path> = named.map(PathBuf::as_path).collect();
@@ -61,6 +63,7 @@ pub fn run(args: &TableArgs) -> anyhow::Result<Outcome> {
         Some(stories) => with_stories(&scores, stories)?,
         None => (scores, Vec::new()),
     };
+    let bar = progress::Shown::new(common);
     let lower = args.lower.iter().map(|name| (name.clone(), Direction::Lower));
     let higher = args.higher.iter().map(|name| (name.clone(), Direction::Higher));
     let options = Options {
@@ -71,9 +74,12 @@ pub fn run(args: &TableArgs) -> anyhow::Result<Outcome> {
         drift: args.drift.as_ref().map(storymeter::read).transpose()?,
         warnings,
         settings: args.study.settings(),
+        progress: bar.progress().clone(),
     };
     let scored = args.scores.iter().chain(&args.drift);
     let mut inputs: Vec<PathBuf> = scored.clone().map(|scores| Header::path_of(scores)).collect();
     inputs.extend(scored.chain(&args.stories).chain(&args.errors).cloned());
-    emit(&analyse(&scores, &options)?, &inputs, &args.output)
+    let study = analyse(&scores, &options)?;
+    drop(bar);
+    emit(&study, &inputs, &args.output)
 }

@@ -9,7 +9,9 @@ use storymeter::meta::{DrawOptions, DuelOptions, Scale};
 use super::settings::CompareArgs;
 use super::{OutputArgs, emit};
 use crate::Outcome;
+use crate::args::Common;
 use crate::args::count;
+use crate::progress;
 
 /// Arguments of `storymeter meta union`.
 #[derive(Debug, Args)]
@@ -58,7 +60,8 @@ fn pair(text: &str) -> Result<(PathBuf, PathBuf), String> {
 }
 
 /// Analyses the folder.
-pub fn run(args: &UnionArgs) -> anyhow::Result<Outcome> {
+pub fn run(args: &UnionArgs, common: &Common) -> anyhow::Result<Outcome> {
+    let bar = progress::Shown::new(common);
     let duels = DuelOptions { seed: args.seed, ..DuelOptions::default() };
     let draws = DrawOptions { draws: args.draws as usize, seed: args.seed };
     let options = Options {
@@ -70,7 +73,10 @@ pub fn run(args: &UnionArgs) -> anyhow::Result<Outcome> {
             most: usize::from(args.misjudged),
             metrics: args.misjudged_by.clone(),
         },
+        progress: bar.progress().clone(),
     };
     let inputs = inputs(&args.folder, &options)?;
-    emit(&analyse(&args.folder, &options)?, &inputs, &args.output)
+    let study = analyse(&args.folder, &options)?;
+    drop(bar);
+    emit(&study, &inputs, &args.output)
 }
