@@ -21,7 +21,7 @@ use libfuzzer_sys::fuzz_target;
 type Target = fn(&[u8]);
 
 /// Every target with its name.
-const TARGETS: [(&str, Target); 29] = [
+const TARGETS: [(&str, Target); 31] = [
     ("antonyms", perturb::antonyms),
     ("byte_pairs", source::byte_pairs),
     ("card", model::card),
@@ -35,9 +35,11 @@ const TARGETS: [(&str, Target); 29] = [
     ("model_file", model::model_file),
     ("ratings", meta::ratings),
     ("reader_delimited", stories::delimited),
+    ("reader_json", stories::json),
     ("reader_jsonl", stories::jsonl),
     ("reader_parquet", stories::parquet),
     ("reader_text", stories::text),
+    ("reader_zstandard", stories::zstandard),
     ("score_table", scores::score_table),
     ("settings", model::settings),
     ("splitter", text::splitter),

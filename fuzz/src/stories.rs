@@ -4,11 +4,12 @@ use std::io::Cursor;
 use std::path::Path;
 
 use storymeter_core::Story;
-use storymeter_core::read::{Format, RawRecords, ReadOptions, from_reader, open};
+use storymeter_core::read::{DuplicateIds, Format, RawRecords, ReadOptions, from_reader, open};
 use storymeter_core::write::{Layout, StoryWriter};
 
 fn options(format: Option<Format>) -> ReadOptions {
-    ReadOptions { format, skip_bad: true, max_line: 4096, ..ReadOptions::default() }
+    let duplicates = DuplicateIds::Renumber;
+    ReadOptions { format, duplicates, skip_bad: true, max_line: 4096, ..ReadOptions::default() }
 }
 
 fn read(bytes: Vec<u8>, options: &ReadOptions) -> Vec<Story> {
@@ -21,12 +22,39 @@ pub fn jsonl(bytes: &[u8]) {
     let options =
         ReadOptions { max_line: ReadOptions::default().max_line, ..options(Some(Format::Jsonl)) };
     let stories = read(bytes.to_vec(), &options);
+    written_and_read_back(&stories, &options);
+}
+
+/// JSON documents, with the format given or recognised. Stories that were read are written as JSONL
+/// and read back unchanged.
+pub fn json(bytes: &[u8]) {
+    for format in [Some(Format::Json), None] {
+        let stories = read(bytes.to_vec(), &options(format));
+        let max_line = ReadOptions::default().max_line;
+        written_and_read_back(&stories, &ReadOptions { max_line, ..options(Some(Format::Jsonl)) });
+    }
+}
+
+/// Frames of Zstandard. A small file can unpack to far more than its size, so only some records are
+/// read.
+pub fn zstandard(bytes: &[u8]) {
+    let mut packed = vec![0x28, 0xb5, 0x2f, 0xfd];
+    packed.extend_from_slice(bytes);
+    for format in [Format::Lines, Format::Json] {
+        let records = from_reader("fuzz", Cursor::new(packed.clone()), &options(Some(format)));
+        for record in records.take(200).flatten() {
+            assert!(!record.story.text.trim().is_empty() && !record.story.id.is_empty());
+        }
+    }
+}
+
+fn written_and_read_back(stories: &[Story], options: &ReadOptions) {
     let mut writer = StoryWriter::new(Vec::new(), Layout::Jsonl).unwrap();
-    for story in &stories {
+    for story in stories {
         assert!(!story.text.trim().is_empty() && !story.id.is_empty());
         writer.write(story).unwrap();
     }
-    assert_eq!(read(writer.finish().unwrap(), &options), stories);
+    assert_eq!(read(writer.finish().unwrap(), options), stories);
 }
 
 /// CSV, TSV and HANNA's rows that were read are written as CSV and read back.
@@ -53,7 +81,7 @@ pub fn delimited(bytes: &[u8]) {
 /// The text layouts, with the format given or recognised, gzip included. Records are in order and
 /// numbered without gaps.
 pub fn text(bytes: &[u8]) {
-    let forced = [Format::Blocks, Format::Lines, Format::UnionAnnotations, Format::RocBlocks];
+    let forced = [Format::Text, Format::Blocks, Format::Lines, Format::UnionAnnotations, Format::RocBlocks];
     for format in forced.into_iter().map(Some).chain([None]) {
         let options = ReadOptions { format, max_line: 4096, ..ReadOptions::default() };
         let name = Path::new("fuzz.txt");
@@ -66,8 +94,8 @@ pub fn text(bytes: &[u8]) {
             line = place.line.unwrap_or_default();
             if let Ok(record) = record.parse() {
                 assert!(!record.story.text.trim().is_empty());
-                let paragraphs = format == Some(Format::Blocks);
-                assert!(!(paragraphs && record.story.text.contains("\n\n")));
+                let blocks = format == Some(Format::Blocks);
+                assert!(!(blocks && record.story.text.contains("\n\n")));
             }
         }
     }

@@ -221,25 +221,6 @@ impl ScoreTable {
         }
         Ok(matches)
     }
-
-    /// The position of each id.
-    ///
-    /// # Errors
-    /// If two rows have the same id, so that rows cannot be joined by id.
-    pub fn positions(&self) -> Result<HashMap<&str, usize>> {
-        let mut positions = HashMap::with_capacity(self.rows.len());
-        for (at, row) in self.rows.iter().enumerate() {
-            if let Some(first) = positions.insert(row.id.as_str(), at) {
-                let first = match self.rows[first].line {
-                    Some(line) => format!("on line {line}"),
-                    None => format!("by row {}", first + 1),
-                };
-                let problem = format!("duplicate id \"{}\": it was first used {first}", row.id);
-                return Err(Error::invalid(self.place(at).in_field("id"), problem));
-            }
-        }
-        Ok(positions)
-    }
 }
 
 /// Finds the rows of a [`ScoreTable`] by system and id.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use storymeter_core::read::{self, ReadOptions};
 use storymeter_core::{
-    Catalogue, Error as CoreError, Key, Place, Role, Row, ScoreTable, Story, Value, file,
+    Catalogue, Error as CoreError, Key, Place, Role, Row, RowIndex, ScoreTable, Story, Value, file,
 };
 use storymeter_stats::{Coefficient, drop_nan_pairs};
 
@@ -103,7 +103,7 @@ impl StoryTable {
             details.push(Details { text: Some(text), prompt, explanation: None });
         }
         let scores = ScoreTable::new(rows).read_from(path);
-        scores.positions()?;
+        scores.index()?;
         Ok(Self { source: path.to_owned(), scores, details, ..Self::default() })
     }
 
@@ -137,9 +137,9 @@ impl StoryTable {
         self.len() == 0
     }
 
-    /// Checks that no id is there twice.
+    /// Checks that no system has an id twice.
     pub(crate) fn check_ids(&self) -> Result<()> {
-        self.scores.positions()?;
+        self.scores.index()?;
         Ok(())
     }
 
@@ -167,12 +167,12 @@ impl StoryTable {
 
     /// Adds texts, prompts and ratings from a file of stories.
     ///
-    /// A story belongs to the row of its id. Where no row has its id, it belongs to the row of its
-    /// system and item. Stories without a row are passed over. Ratings are added only where the
+    /// A story belongs to the row of its system and id. Where there is none, it belongs to the row
+    /// of its system and item. Stories without a row are passed over. Ratings are added only where the
     /// table has none of its own.
     ///
     /// # Errors
-    /// Where the file cannot be read, where an id is twice in the table, or where the row of a
+    /// Where the file cannot be read, where a system has an id twice, or where the row of a
     /// story is not certain.
     pub(crate) fn join(&mut self, path: &Path) -> Result<()> {
         let has_ratings = !self.scores.of_role(Role::Human).is_empty();
@@ -289,8 +289,7 @@ fn explanations(content: &[u8], path: &Path) -> Result<Vec<(usize, serde_json::V
 
 /// Finds the row of a score table that a story belongs to.
 struct RowFinder<'a> {
-    rows: &'a [Row],
-    by_id: HashMap<&'a str, usize>,
+    index: RowIndex<'a>,
     /// `None` where several rows have the same system and item.
     by_system_and_item: HashMap<(&'a str, &'a str), Option<usize>>,
 }
@@ -306,18 +305,12 @@ impl<'a> RowFinder<'a> {
                     .or_insert(Some(at));
             }
         }
-        Ok(Self { rows: scores.rows(), by_id: scores.positions()?, by_system_and_item })
+        Ok(Self { index: scores.index()?, by_system_and_item })
     }
 
     fn find(&self, story: &Story, place: &Place) -> Result<Option<usize>> {
         let system = story.system.as_deref();
-        // Where both know their systems and these differ, the two files number their stories
-        // independently, and equal ids mean nothing.
-        let fits = |&at: &usize| match (system, self.rows[at].system.as_deref()) {
-            (Some(own), Some(other)) => own == other,
-            _ => true,
-        };
-        if let Some(at) = self.by_id.get(story.id.as_str()).copied().filter(fits) {
+        if let Some(at) = self.index.find(system, &story.id) {
             return Ok(Some(at));
         }
         let Some(system) = system else { return Ok(None) };

@@ -24,9 +24,14 @@
 //!
 //! The parts are crates of their own, and each is here under its name: [`core`], [`text`],
 //! [`perturb`], [`encoder`], [`union`], [`metrics`], [`stats`], [`meta`] and, with the feature
-//! `report`, `report`, and with `train`, `baselines`. The features `train`, `cuda` and `parquet`
-//! add training, GPUs and Parquet.
+//! `report`, `report`, and with `train`, `baselines`. The features `train`, `cuda`, `parquet`
+//! and `zstd` add training, GPUs, Parquet and Zstandard.
 #![forbid(unsafe_code)]
+
+/// The tutorial, whose examples run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tutorials/rust-library.md")]
+struct Tutorial;
 
 mod corpus;
 mod correlate;

@@ -6,6 +6,7 @@ mod compare;
 mod correlate;
 mod help;
 mod hostile_text;
+mod input;
 mod interruptions;
 mod meta;
 mod meta_files;

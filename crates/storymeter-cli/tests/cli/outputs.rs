@@ -151,11 +151,9 @@ fn a_closed_standard_output_is_an_error_and_a_reader_that_leaves_is_not() {
         "--help",
     ] {
         let (code, message) = shell(&format!("storymeter {verb} >&-"));
-        assert_eq!(
-            (code, message.as_str()),
-            (2, "storymeter: standard output is closed\n"),
-            "{verb}"
-        );
+        // A verb that reads stories first says what it read.
+        let last = message.lines().last();
+        assert_eq!((code, last), (2, Some("storymeter: standard output is closed")), "{verb}");
         assert_eq!(shell(&format!("storymeter {verb} > /dev/null")).0, 0, "{verb}");
         let full = shell(&format!("storymeter {verb} > /dev/full"));
         assert_eq!(full.0, 2, "{verb}");

@@ -163,7 +163,7 @@ fn bad_input_is_named_by_file_line_and_field_and_leaves_nothing_behind() {
             format!("{good}{{\"story\": 3}}\n").into(),
             "number.jsonl:2: field \"story\"",
         ),
-        ("columns.csv", "title,text\na,b\n".into(), "columns.csv:1"),
+        ("columns.csv", "title,tale\na,b\n".into(), "columns.csv:1"),
         ("cut.jsonl.gz", gzip(good.repeat(500).as_bytes())[..60].to_vec(), "cut.jsonl.gz"),
         ("nothing.jsonl", Vec::new(), "nothing.jsonl"),
         ("missing.jsonl", Vec::new(), "missing.jsonl"),

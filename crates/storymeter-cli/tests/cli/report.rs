@@ -120,7 +120,7 @@ fn a_story_that_is_there_twice_is_an_error() {
     sandbox.write("stories.jsonl", story.repeat(2));
     sandbox
         .run("report a.jsonl --stories stories.jsonl -o report.html")
-        .fails_with("stories.jsonl:2: the story \"0-0\"");
+        .fails_with("stories.jsonl:2: duplicate id \"0-0\": it was first used on line 1");
     sandbox
         .write("twice.jsonl", scores(0.5).lines().next().unwrap().to_owned() + "\n" + &scores(0.5));
     sandbox

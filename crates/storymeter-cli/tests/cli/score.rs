@@ -48,7 +48,11 @@ fn a_table_shows_all_stories_and_each_system() {
         .run("score stories.jsonl --metric bleu,ter,text-length --against sun")
         .succeeds();
     insta::assert_snapshot!(run.stdout());
-    assert_eq!(run.stderr(), "storymeter: 1 of 4 stories have no text; they are scored too\n");
+    assert_eq!(
+        run.stderr(),
+        "storymeter: read 4 stories of 2 systems from 1 file (jsonl)\n\
+         storymeter: 1 of 4 stories have no text; they are scored too\n"
+    );
 }
 
 #[test]

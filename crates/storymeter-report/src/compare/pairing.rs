@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use storymeter_core::{Key, Role};
+use storymeter_core::{Key, Role, Row};
 use storymeter_meta::Level;
 use storymeter_stats::{Coefficient, SharedCorrelations, mean};
 
@@ -20,11 +20,13 @@ pub(super) struct Pairing<'a> {
 }
 
 impl<'a> Pairing<'a> {
-    /// Joins two tables by the ids of their stories; `None` where they share none.
+    /// Joins two tables by the systems and ids of their stories; `None` where they share none.
     pub fn new(before: &'a StoryTable, after: &'a StoryTable) -> Option<Self> {
-        let positions: HashMap<&str, usize> = ids(after).collect();
+        let index = after.scores().index().ok()?;
+        let found =
+            |(at, row): (usize, &Row)| Some((at, index.find(row.system.as_deref(), &row.id)?));
         let rows: Vec<(usize, usize)> =
-            ids(before).filter_map(|(id, at)| Some((at, *positions.get(id)?))).collect();
+            before.scores().rows().iter().enumerate().filter_map(found).collect();
         (!rows.is_empty()).then_some(Self { before, after, rows })
     }
 
@@ -76,11 +78,6 @@ impl<'a> Pairing<'a> {
             }
         }
     }
-}
-
-/// The ids of a table with their positions.
-fn ids(table: &StoryTable) -> impl Iterator<Item = (&str, usize)> {
-    table.scores().rows().iter().enumerate().map(|(at, row)| (row.id.as_str(), at))
 }
 
 /// Groups by name, in order of appearance. What has no name is left out.
