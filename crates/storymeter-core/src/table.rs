@@ -420,7 +420,7 @@ mod tests {
         let row = |line| Row { id: "7".into(), line: Some(line), ..Row::default() };
         let table = ScoreTable::new(vec![row(3), row(9)]).read_from(Path::new("scores.jsonl"));
         assert_eq!(
-            table.positions().unwrap_err().to_string(),
+            table.index().unwrap_err().to_string(),
             "scores.jsonl:9: field \"id\": duplicate id \"7\": it was first used on line 3"
         );
     }

@@ -367,7 +367,11 @@ fn own_scores_with_faults_are_refused() {
         sandbox.run(&format!("meta table scores.jsonl {extra}")).fails_with(message);
     };
     let first = scores_jsonl().lines().next().unwrap().to_owned() + "\n";
-    bad(scores_jsonl() + &first, "", "duplicate id \"Human-0\": it was first used on line 1");
+    bad(
+        scores_jsonl() + &first,
+        "",
+        "duplicate id \"Human-0\" of system \"Human\": it was first used on line 1",
+    );
     bad(
         scores_jsonl() + &first.replace("Human-0", "again"),
         "",

@@ -82,7 +82,7 @@ pub fn flat_pairs(found: &[SystemComparison]) -> Sheet {
             row.extend(p_values(pair));
             row.push(pair.verdict().map_or("", |(better, _)| better).into());
             row.push(match &pair.found {
-                Ok(duel) => duel.power.needed.map_or("".into(), |n| Cell::Count(n)),
+                Ok(duel) => duel.power.needed.map_or("".into(), Cell::Count),
                 Err(gap) => Cell::missing(gap),
             });
             row.push(pair.found.map(|duel| duel.power.detectable).into());
