@@ -177,12 +177,12 @@ fn a_story_that_is_there_twice_is_an_error() {
     sandbox.write("stories.jsonl", story.repeat(2));
     sandbox
         .run("report a.jsonl --stories stories.jsonl -o report.html")
-        .fails_with("stories.jsonl:2: the story \"0-0\"");
+        .fails_with("stories.jsonl:2: duplicate id \"0-0\"");
     sandbox
         .write("twice.jsonl", scores(0.5).lines().next().unwrap().to_owned() + "\n" + &scores(0.5));
     sandbox
         .run("report twice.jsonl --stories stories.jsonl -o report.html")
-        .fails_with("duplicate id \"0-0\"");
+        .fails_with("duplicate id \"0-0\" of system \"S0\"");
 }
 
 #[test]
