@@ -386,12 +386,17 @@ mod tests {
         let twice = message(&one.repeat(2), story);
         assert!(
             twice.ends_with(
-                "scores.jsonl:2: field \"id\": duplicate id \"7\": it was first used on line 1"
+                "scores.jsonl:2: field \"id\": duplicate id \"7\" of system \"S\": it was first used on line 1"
             ),
             "{twice}"
         );
         let twice = message(one, &story.repeat(2));
-        assert!(twice.contains("stories.jsonl:2: the story \"7\" has the same scores"), "{twice}");
+        assert!(
+            twice.ends_with("stories.jsonl:2: duplicate id \"7\": it was first used on line 1")
+        );
+        let other = "{\"id\":\"8\",\"system\":\"S\",\"item\":\"1\",\"story\":\"Two.\"}\n";
+        let twice = message(one, &format!("{story}{other}"));
+        assert!(twice.contains("stories.jsonl:2: the story \"8\" has the same scores"), "{twice}");
         assert!(twice.ends_with("stories.jsonl:1"), "{twice}");
     }
 

@@ -182,7 +182,7 @@ fn a_story_that_is_there_twice_is_an_error() {
         .write("twice.jsonl", scores(0.5).lines().next().unwrap().to_owned() + "\n" + &scores(0.5));
     sandbox
         .run("report twice.jsonl --stories stories.jsonl -o report.html")
-        .fails_with("duplicate id \"0-0\"");
+        .fails_with("duplicate id \"0-0\" of system \"S0\"");
 }
 
 #[test]
