@@ -25,8 +25,8 @@ import sys
 
 PARTS = 100  # of the range of scores
 RESAMPLES = 2000
-# The largest numbers of words of a class. Stories of five sentences have up to 80 words and are read
-# at once; longer ones are read in windows and score lower, whoever wrote them.
+# The largest numbers of words of a class. Stories of five sentences have up to 80 words and are
+# read at once; longer ones are read in windows and score lower, whoever wrote them.
 LENGTHS = [80, 250, None]
 ERRORS = {
     "repetition": ("repeated plots", 1),

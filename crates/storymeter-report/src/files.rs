@@ -37,7 +37,8 @@ pub fn write(figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// As [`write()`], but the files get their names only when the draft is committed.
 ///
-/// The folder itself is made, so that another output can be in it. `progress` hears of every figure.
+/// The folder itself is made, so that another output can be in it. `progress` hears of every
+/// figure.
 ///
 /// # Errors
 /// Where a figure cannot be converted, the folder cannot be made or written to, or the disk is

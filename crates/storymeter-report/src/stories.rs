@@ -168,8 +168,8 @@ impl StoryTable {
     /// Adds texts, prompts and ratings from a file of stories.
     ///
     /// A story belongs to the row of its system and id. Where there is none, it belongs to the row
-    /// of its system and item. Stories without a row are passed over. Ratings are added only where the
-    /// table has none of its own.
+    /// of its system and item. Stories without a row are passed over. Ratings are added only where
+    /// the table has none of its own.
     ///
     /// # Errors
     /// Where the file cannot be read, where a system has an id twice, or where the row of a

@@ -236,9 +236,9 @@ impl ReadyScorer {
     /// Scores stories from files, batch by batch, in bounded memory.
     ///
     /// `work` is done on all threads, on several batches at once. What comes of it is handed to
-    /// `take` in input order. `progress` hears how many stories are scored. Metrics that must know the corpus first read the input twice
-    /// ([`ReadyScorer::reads_twice`]); the inputs must be [`Inputs::repeatable`] then. References
-    /// are put aside where that is needed.
+    /// `take` in input order. `progress` hears how many stories are scored. Metrics that must know
+    /// the corpus first read the input twice ([`ReadyScorer::reads_twice`]); the inputs must be
+    /// [`Inputs::repeatable`] then. References are put aside where that is needed.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;

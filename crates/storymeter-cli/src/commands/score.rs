@@ -99,7 +99,8 @@ pub struct ScoreArgs {
     )]
     explain: Option<Sentences>,
     /// A file of references in any input format, with one reference per story, in the order of the
-    /// stories. Plain text has one per line, or, if it has blank lines, one per block. The option may be given several times for several references per story
+    /// stories. Plain text has one per line, or, if it has blank lines, one per block. The option
+    /// may be given several times for several references per story
     #[arg(long, value_name = "FILE")]
     references: Vec<PathBuf>,
     /// The format of the references, if it is not found from the name and the content

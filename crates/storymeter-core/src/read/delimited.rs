@@ -99,8 +99,8 @@ fn cut_at(text: &str, delimiter: u8) -> (&str, Option<&str>) {
 /// Reads a quoted field from behind its opening quote. Returns it, and the text after the
 /// delimiter.
 ///
-/// RFC 4180 does not allow text between the closing quote and the delimiter. Such text is kept, as most
-/// readers do.
+/// RFC 4180 does not allow text between the closing quote and the delimiter. Such text is kept, as
+/// most readers do.
 fn unquote(text: &str, delimiter: u8) -> (Cow<'_, str>, Option<&str>) {
     let mut unescaped = String::new();
     let mut unread = text;

@@ -39,10 +39,9 @@ pub enum DuplicateIds {
 ///     let record = intake.admit(raw?.into_parsed())?;
 ///     assert!(record.is_some());
 /// }
-/// assert_eq!(
-///     intake.summary().to_string(),
-///     "read 2 stories of 2 systems from 1 file (csv); story from \"output\", system from \"model\""
-/// );
+/// let said = intake.summary().to_string();
+/// assert!(said.starts_with("read 2 stories of 2 systems from 1 file (csv)"));
+/// assert!(said.ends_with("story from \"output\", system from \"model\""));
 /// # Ok::<(), storymeter_core::Error>(())
 /// ```
 pub struct Intake {

@@ -41,8 +41,8 @@ use crate::study::{Agreement, Comparison, IntervalMethod, Side, Test};
 pub struct Source {
     /// The name that the result goes by.
     pub name: String,
-    /// The file: one number per line in the order of the judgments, or a score file joined by system
-    /// and id.
+    /// The file: one number per line in the order of the judgments, or a score file joined by
+    /// system and id.
     pub file: PathBuf,
     /// The metric, where the file has several.
     pub metric: Option<String>,

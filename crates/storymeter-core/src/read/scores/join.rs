@@ -33,8 +33,8 @@ use crate::{
 ///
 /// # Errors
 /// If a file cannot be read, a system has an id twice in one file, two files have different values
-/// for the same story in the same column, or a file shares neither a story nor a column with those before
-/// it.
+/// for the same story in the same column, or a file shares neither a story nor a column with those
+/// before it.
 pub fn joined_scores(paths: &[impl AsRef<Path>], catalogue: &Catalogue) -> Result<ScoreTable> {
     let read = |path: &Path| Ok((path.to_owned(), super::scores(path, catalogue)?));
     let mut files = paths
