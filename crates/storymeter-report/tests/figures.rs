@@ -51,7 +51,7 @@ fn every_sheet_has_its_figure_in_three_formats() {
     let wanted = drawn(&sheets);
     assert!(wanted.len() > 40, "{} figures", wanted.len());
     // The pictures of the best metrics have no sheet of their own.
-    assert!(paths.len() > 3 * wanted.len() && paths.len() % 3 == 0, "{}", paths.len());
+    assert!(paths.len() > 3 * wanted.len() && paths.len().is_multiple_of(3), "{}", paths.len());
     for sheet in wanted {
         for (ending, magic) in [("svg", &b"<svg"[..]), ("png", b"\x89PNG"), ("pdf", b"%PDF")] {
             let bytes = fs::read(out.join(format!("{}.{ending}", sheet.id))).unwrap();

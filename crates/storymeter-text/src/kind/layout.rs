@@ -164,7 +164,7 @@ fn has_speaker(line: &str) -> bool {
     let name = name.split('(').next().unwrap_or_default().trim();
     let words = name.split_whitespace();
     let is_name = |word: &str| word.starts_with(char::is_uppercase);
-    !name.is_empty() && words.clone().count() <= 3 && words.clone().all(is_name) && speech != ""
+    !name.is_empty() && words.clone().count() <= 3 && words.clone().all(is_name) && !speech.is_empty()
 }
 
 /// Short lines that break off inside sentences, or that rhyme.
