@@ -57,7 +57,10 @@ pub fn compare_scores(
     StatsError::check_count("a comparison of scores", "shared items", 1, kept.n)?;
     let (a, b) = (&kept.columns[0], &kept.columns[1]);
     let items = kept.n as f64;
-    let at = |values: &[f64], drawn: &[usize]| pairwise(kept.n, &|k| values[drawn[k]]) / items;
+    // The jackknife draws one item less.
+    let at = |values: &[f64], drawn: &[usize]| {
+        pairwise(drawn.len(), &|k| values[drawn[k]]) / drawn.len() as f64
+    };
     let bootstrap = paired_bootstrap(kept.n, |drawn| (at(a, drawn), at(b, drawn)), options)?;
     let exchanged_means = |exchanged: &[bool]| {
         let pick = |own: &[f64], other: &[f64]| {

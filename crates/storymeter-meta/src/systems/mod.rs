@@ -18,7 +18,7 @@
 //! };
 //! let rows = ["tale", "rain"].iter().flat_map(|system| (0..20).map(|item| story(system, item)));
 //! let mut table = ScoreTable::new(rows.collect());
-//! let value = |i: usize| Ok((i % 7) as f64 + if i < 20 { 1.0 } else { 0.0 });
+//! let value = |i: usize| Ok((i % 20 % 7) as f64 + if i < 20 { 1.0 } else { 0.0 });
 //! table.push(Column::metric("union", Direction::Higher), (0..40).map(value).collect());
 //!
 //! let found = compare_systems(&table, "union", &Options::default())?;
