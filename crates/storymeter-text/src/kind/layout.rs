@@ -14,9 +14,6 @@ const LINE_OF_LIST: usize = 3;
 /// A list that is numbered in the running text has a number in this many words.
 const WORDS_PER_ITEM: usize = 40;
 
-/// A line of code that ends with a semicolon has at most this many words.
-const LONGEST_STATEMENT: usize = 12;
-
 /// A line that is not empty.
 struct Line<'a> {
     text: &'a str,
@@ -94,8 +91,7 @@ fn is_statement(line: &str) -> bool {
         "print",
     ];
     let has_marks = || line.contains(['(', '{', '=', ';']) && !line.ends_with(['.', '!', '?']);
-    // A paragraph may end with an entity of HTML: "&rdquo;".
-    (line.ends_with([';', '{', '}']) && line.split_whitespace().count() <= LONGEST_STATEMENT)
+    line.ends_with([';', '{', '}'])
         || line.ends_with("):")
         || (line.starts_with('<') && line.ends_with('>'))
         || line.contains(" = ")
@@ -149,8 +145,8 @@ fn counts_on(text: &str) -> bool {
 fn is_enumeration(text: &str) -> bool {
     let count = |mark: char| text.chars().filter(|c| *c == mark).count();
     let words = text.split_whitespace().count();
-    let separators = count(',') + count(';');
-    separators >= 5 && 3 * separators >= words && 6 * (count('.') + count('!')) <= separators
+    let commas = count(',');
+    commas >= 5 && 3 * commas >= words && 6 * (count('.') + count('!')) <= commas
 }
 
 /// Lines that begin with a speaker (`ANNA:` or `Anna (whispering):`), or headings of scenes.
@@ -164,7 +160,10 @@ fn has_speaker(line: &str) -> bool {
     let name = name.split('(').next().unwrap_or_default().trim();
     let words = name.split_whitespace();
     let is_name = |word: &str| word.starts_with(char::is_uppercase);
-    !name.is_empty() && words.clone().count() <= 3 && words.clone().all(is_name) && !speech.is_empty()
+    !name.is_empty()
+        && words.clone().count() <= 3
+        && words.clone().all(is_name)
+        && !speech.is_empty()
 }
 
 /// Short lines that break off inside sentences, or that rhyme.

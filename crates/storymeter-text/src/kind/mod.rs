@@ -12,6 +12,8 @@ mod language;
 mod layout;
 mod news;
 
+use std::borrow::Cow;
+
 pub use language::Language;
 
 /// A text with fewer words is too short to be judged. The stories that the embedded model was
@@ -101,6 +103,7 @@ impl TextKind {
 /// assert_eq!(unlike_a_story("To buy today:\n- milk\n- eggs\n- bread"), [TextKind::List]);
 /// ```
 pub fn unlike_a_story(text: &str) -> Vec<TextKind> {
+    let text = &without_entities(text);
     let words: Vec<String> = words(text).collect();
     if words.is_empty() {
         return Vec::new();
@@ -126,6 +129,31 @@ pub fn unlike_a_story(text: &str) -> Vec<TextKind> {
         found.push(TextKind::VeryShort);
     }
     found
+}
+
+/// The text with the marks that stand for entities of HTML, as "&rdquo;". Stories that were copied
+/// from web pages have them, and their semicolons look like code.
+fn without_entities(text: &str) -> Cow<'_, str> {
+    // The first one may hide others: "&amp;#x200B;" is an empty line on Reddit.
+    const ENTITIES: [(&str, &str); 12] = [
+        ("&amp;", "&"),
+        ("&#x200B;", ""),
+        ("&ldquo;", "\""),
+        ("&rdquo;", "\""),
+        ("&quot;", "\""),
+        ("&lsquo;", "'"),
+        ("&rsquo;", "'"),
+        ("&#39;", "'"),
+        ("&nbsp;", " "),
+        ("&hellip;", "…"),
+        ("&mdash;", "—"),
+        ("&ndash;", "–"),
+    ];
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let replace = |text: String, (entity, mark): (&str, &str)| text.replace(entity, mark);
+    Cow::Owned(ENTITIES.into_iter().fold(text.to_owned(), replace))
 }
 
 /// The words in lower case, without the marks around them. A curly apostrophe becomes a straight

@@ -22,6 +22,8 @@ fn stories_are_not_doubted_however_they_are_laid_out() {
          her a brush.\nThe first drops fell when she reached the gate.\n",
         "\"Is it finished?\" he asked.\n\n\"Almost,\" she said, and dipped the brush again.\n\n\
          \"It will rain.\"\n\n\"Then it will rain,\" said Nadia, and went on.\n",
+        "&ldquo;Is it finished?&rdquo;\n\n&ldquo;Almost,&rdquo; she said, and dipped the brush into \
+         the paint again.\n\n&ldquo;It will rain soon.&rdquo;\n\n&ldquo;Then it will rain.&rdquo;",
         // Wrapped at a narrow width.
         "Nadia wanted to paint the fence before the\nrain came, so she bought two buckets of\nwhite \
          paint and asked her neighbour for\na brush, which he gave her with a smile\nand without a \
