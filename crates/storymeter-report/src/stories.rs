@@ -386,7 +386,8 @@ mod tests {
         let twice = message(&one.repeat(2), story);
         assert!(
             twice.ends_with(
-                "scores.jsonl:2: field \"id\": duplicate id \"7\" of system \"S\": it was first used on line 1"
+                "scores.jsonl:2: field \"id\": duplicate id \"7\" of system \"S\": it was first used \
+                 on line 1"
             ),
             "{twice}"
         );

@@ -189,12 +189,14 @@ pub(crate) fn plan<'a>(report: &Report<'a>) -> Vec<Planned<'a>> {
     planned.map(|(id, (_, source, is_main))| Planned { id, source, is_main }).collect()
 }
 
-/// Whether the last of these subjects is another level of a matrix of criteria. One is enough.
+/// Whether a main figure before the last subject shows the same for another level or criterion. One
+/// of a kind is enough.
 fn is_repeated(seen: &[&Subject]) -> bool {
-    let is_main_matrix =
-        |subject: &&&Subject| matches!(subject, Subject::Between { .. }) && is_main(subject);
-    seen.last().is_some_and(|last| is_main_matrix(&last))
-        && seen.iter().filter(is_main_matrix).count() > 1
+    let Some((last, before)) = seen.split_last() else { return false };
+    let is_alike = |other: &&Subject| {
+        std::mem::discriminant(*other) == std::mem::discriminant(*last) && is_main(other)
+    };
+    before.iter().any(is_alike)
 }
 
 /// Whether the first sheet of a subject is one of the main figures. The same numbers with other
