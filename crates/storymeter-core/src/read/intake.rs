@@ -2,7 +2,7 @@
 //! skipped, ids are checked, and it is counted what was read.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -76,10 +76,14 @@ impl Intake {
     /// # Errors
     /// The error of a bad record that is not to be skipped.
     pub fn admit(&mut self, parsed: Parsed) -> Result<Option<Record>> {
-        let Parsed { record, file, used, is_numbered } = parsed;
+        let Parsed { mut record, file, used, is_numbered } = parsed;
         self.begin(&file);
-        let checked = record.and_then(|record| self.checked(record, is_numbered));
-        let Some(record) = self.skipped.admit(checked, self.options.skip_bad)? else {
+        if let Ok(good) = &mut record
+            && let Err(e) = self.check(good, is_numbered)
+        {
+            record = Err(e);
+        }
+        let Some(record) = self.skipped.admit(record, self.options.skip_bad)? else {
             return Ok(None);
         };
         self.used.merge(used);
@@ -114,9 +118,10 @@ impl Intake {
         self.file = Some(Arc::clone(file));
     }
 
-    fn checked(&mut self, mut record: Record, is_numbered: bool) -> Result<Record> {
+    /// Checks the id of a story, or changes it.
+    fn check(&mut self, record: &mut Record, is_numbered: bool) -> Result<()> {
         if self.options.duplicates == DuplicateIds::Allow {
-            return Ok(record);
+            return Ok(());
         }
         let story = &mut record.story;
         let system = story.system.as_deref();
@@ -126,7 +131,7 @@ impl Intake {
         } else {
             self.ids.add(system, &story.id, here)
         };
-        let Some(first) = earlier else { return Ok(record) };
+        let Some(first) = earlier else { return Ok(()) };
         if self.options.duplicates == DuplicateIds::Renumber {
             let id = self.ids.free_id(system, &story.id, here);
             let old = std::mem::replace(&mut story.id, id);
@@ -134,14 +139,14 @@ impl Intake {
                 story.item = Some(old);
             }
             self.summary.renumbered += 1;
-            return Ok(record);
+            return Ok(());
         }
         let first = first.map(|first| {
             let file = self.files.get(first.file as usize).cloned().unwrap_or_default();
             Box::new(Place::file(file).at_line(u64::from(first.line)))
         });
-        let (id, system) = (record.story.id, record.story.system);
-        Err(Error::DuplicateId { place: Box::new(record.place), id, system, first })
+        let (id, system) = (story.id.clone(), story.system.clone());
+        Err(Error::DuplicateId { place: Box::new(record.place.clone()), id, system, first })
     }
 }
 
@@ -184,7 +189,7 @@ impl Ids {
             let run = self.numbered.partition_point(|&(_, end, _)| end <= number);
             if let Some(&(start, _, of)) = self.numbered.get(run)
                 && start <= number
-                && of == hash(0, system, "")
+                && of == key(system, "")[0]
             {
                 return Some(None);
             }
@@ -206,7 +211,7 @@ impl Ids {
         {
             return Some(*first);
         }
-        let of = hash(0, system, "");
+        let of = key(system, "")[0];
         match self.numbered.last_mut() {
             Some((_, end, same)) if *end == number && *same == of => *end += 1,
             _ => self.numbered.push((number, number + 1, of)),
@@ -238,13 +243,37 @@ fn canonical_number(id: &str) -> Option<u64> {
 /// 128 bits of system and id. Even with a billion stories, two are the same by chance only once in
 /// 10^20 runs.
 fn key(system: Option<&str>, id: &str) -> [u64; 2] {
-    [hash(0, system, id), hash(1, system, id)]
+    // No two pairs begin with the same lengths and go on with the same bytes.
+    let length = system.map_or(0, |system| system.len() as u64 + 1);
+    let mut state = [0x243f_6a88_85a3_08d3 ^ length, 0x1319_8a2e_0370_7344 ^ id.len() as u64];
+    for text in [system.unwrap_or_default(), id] {
+        let mut words = text.as_bytes().chunks_exact(8);
+        for word in &mut words {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(word);
+            mix(&mut state, u64::from_le_bytes(bytes));
+        }
+        let mut bytes = [0; 8];
+        bytes[..words.remainder().len()].copy_from_slice(words.remainder());
+        mix(&mut state, u64::from_le_bytes(bytes));
+    }
+    mix(&mut state, 0);
+    mix(&mut state, 0);
+    state
 }
 
-fn hash(salt: u8, system: Option<&str>, id: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (salt, system, id).hash(&mut hasher);
-    hasher.finish()
+/// Adds a word to a hash: the halves of a long product, as in wyhash, for two hashes at once.
+fn mix(state: &mut [u64; 2], word: u64) {
+    let folded = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        (product as u64) ^ (product >> 64) as u64
+    };
+    let [a, b] = *state;
+    // A factor of zero would forget everything before it, so the state is added once more.
+    *state = [
+        folded(a ^ word, 0xa076_1d64_78bd_642f) ^ b.rotate_left(23),
+        folded(b ^ word, 0xe703_7ed1_a0b4_28db) ^ a.rotate_left(41),
+    ];
 }
 
 /// A hasher for keys that are hashes already.
@@ -283,6 +312,28 @@ mod tests {
         assert_eq!(ids.free_id(Some("a"), "1", HERE), "1#2");
         assert_eq!(ids.free_id(Some("a"), "1", HERE), "1#3");
         assert_eq!(ids.free_id(None, "1", HERE), "1#2");
+    }
+
+    #[test]
+    fn keys_of_similar_pairs_differ() {
+        let texts = ["", "a", "aa", "\0", "\0\0", "abcdefgh", "abcdefgh\0", "abcdefghi"];
+        let mut keys: Vec<[u64; 2]> = Vec::new();
+        for id in texts {
+            keys.push(key(None, id));
+            keys.extend(texts.map(|system| key(Some(system), id)));
+        }
+        keys.extend((0..100_000).map(|number| key(Some("atlas"), &format!("story-{number}"))));
+        for half in [0, 1] {
+            let mut halves: Vec<u64> = keys.iter().map(|key| key[half]).collect();
+            halves.sort_unstable();
+            halves.dedup();
+            assert_eq!(halves.len(), keys.len());
+        }
+        // All bits are used: each is set in about half of the keys.
+        for bit in 0..64 {
+            let set = keys.iter().filter(|key| key[0] >> bit & 1 == 1).count();
+            assert!((45_000..55_000).contains(&set), "bit {bit}: {set}");
+        }
     }
 
     #[test]

@@ -35,10 +35,6 @@ use crate::{Error, Place, Result, Story};
 #[derive(Debug)]
 pub struct RawRecord {
     number: u64,
-    /// The number of the row, which differs from that of the record in a wide table.
-    row: u64,
-    /// Which of several stories of the row it is.
-    part: usize,
     line: u64,
     file: Arc<Origin>,
     body: Body,
@@ -63,8 +59,8 @@ pub(super) struct Origin {
     options: Arc<ReadOptions>,
     /// The system of stories that name none.
     system: Option<String>,
-    /// The number of the first row.
-    first_row: u64,
+    /// The numbers of the first record and of the first row, which differ after a wide table.
+    first: (u64, u64),
 }
 
 impl Origin {
@@ -148,10 +144,15 @@ impl RawRecord {
 
     fn read(self) -> Result<(Record, UsedNames, bool)> {
         let place = self.place();
-        let Self { number, row, part, file, body, .. } = self;
+        let Self { number, file, body, .. } = self;
+        // In a wide table, each row has the same number of records.
+        let parts = file.layout.stories_per_row() as u64;
+        let (rows, part) = ((number - file.first.0) / parts, (number - file.first.0) % parts);
         let names = &file.options.fields;
         let read = match body {
-            Body::Bytes(bytes) => file.layout.parse(bytes, (row, part), &place, names),
+            Body::Bytes(bytes) => {
+                file.layout.parse(bytes, (file.first.1 + rows, part as usize), &place, names)
+            }
             #[cfg(feature = "parquet")]
             Body::Row(row) => jsonl::parse_value(row, &place, names),
             Body::Broken(problem) => Err(Error::invalid(place.clone(), problem)),
@@ -160,8 +161,7 @@ impl RawRecord {
         let in_document = matches!(file.layout, Layout::Json);
         let (mut story, used) = read.map_err(|e| match e {
             Error::Invalid { place, problem } if in_document => {
-                let record = row - file.first_row + 1;
-                Error::invalid(place, format!("record {record}: {problem}"))
+                Error::invalid(place, format!("record {}: {problem}", rows + 1))
             }
             e => e,
         })?;
@@ -388,43 +388,34 @@ impl RawRecords {
         loop {
             if self.current.is_none() {
                 let Some(input) = self.inputs.pop_front() else { break };
-                self.current = open_input(input, &self.options, self.row, &self.bytes.0)?;
+                self.current =
+                    open_input(input, &self.options, (self.number, self.row), &self.bytes.0)?;
             }
             let Some(file) = &mut self.current else { continue };
             let Some((line, body)) = file.feed.next()? else {
                 self.current = None;
                 continue;
             };
-            let origin = Arc::clone(&file.origin);
-            let row = self.row;
-            self.row = row.saturating_add(1);
-            let parts = match &body {
-                Body::Bytes(_) => origin.layout.stories_per_row(),
-                _ => 1,
-            };
-            for part in 1..parts {
-                let body = match &body {
-                    Body::Bytes(bytes) => Body::Bytes(bytes.clone()),
-                    _ => continue,
-                };
-                // The numbers of these come after that of the first part.
-                let number = self.number.saturating_add(part as u64);
-                let file = Arc::clone(&origin);
-                self.pending.push_back(RawRecord { number, row, part, line, file, body });
-            }
-            let number = self.number;
-            self.number = number.checked_add(parts as u64).ok_or_else(|| {
-                let place = Place::file(&origin.path).at_line(line);
+            let (origin, number) = (Arc::clone(&file.origin), self.number);
+            let parts = origin.layout.stories_per_row();
+            let Some(next) = number.checked_add(parts as u64) else {
                 let most = u64::MAX - 1;
-                Error::invalid(
-                    place,
-                    format!(
-                        "the number of this record would be {number}, and the largest is {most}; \
-                         number the records from a smaller one"
-                    ),
-                )
-            })?;
-            return Ok(Some(RawRecord { number, row, part: 0, line, file: origin, body }));
+                let problem = format!(
+                    "the number of this record would be {number}, and the largest is {most}; \
+                     number the records from a smaller one"
+                );
+                return Err(Error::invalid(Place::file(&origin.path).at_line(line), problem));
+            };
+            (self.number, self.row) = (next, self.row.saturating_add(1));
+            if parts > 1
+                && let Body::Bytes(bytes) = &body
+            {
+                self.pending.extend((number + 1..next).map(|number| {
+                    let (file, body) = (Arc::clone(&origin), Body::Bytes(bytes.clone()));
+                    RawRecord { number, line, file, body }
+                }));
+            }
+            return Ok(Some(RawRecord { number, line, file: origin, body }));
         }
         if self.number == self.options.record_offset {
             return Err(Error::invalid(Place::file(&self.named), "the input has no story"));
@@ -448,7 +439,7 @@ impl Iterator for RawRecords {
 fn open_input(
     input: Input,
     options: &Arc<ReadOptions>,
-    first_row: u64,
+    first: (u64, u64),
     count: &ByteCount,
 ) -> Result<Option<OpenFile>> {
     let (found, source) = match input {
@@ -466,7 +457,7 @@ fn open_input(
             let feed = Feed::Lines(lines, Cutter::Whole { named: false, done: false });
             let (layout, format) = (Layout::Whole { name: None }, Format::Text);
             let options = Arc::clone(options);
-            let origin = Origin { path, format, layout, options, system: None, first_row };
+            let origin = Origin { path, format, layout, options, system: None, first };
             return Ok(Some(OpenFile { origin: Arc::new(origin), feed }));
         }
     };
@@ -497,7 +488,7 @@ fn open_input(
     };
     let system = system.filter(|_| !only_text || format == Format::Text);
     let options = Arc::clone(options);
-    let origin = Arc::new(Origin { path, format, layout, options, system, first_row });
+    let origin = Arc::new(Origin { path, format, layout, options, system, first });
     Ok(Some(OpenFile { origin, feed }))
 }
 
