@@ -206,7 +206,8 @@ impl Scorer {
     /// the sentences of the windows with the lowest logits are weighed: as many as possible without
     /// reading more tokens again than the story has, or than 65,536 if it has fewer. This takes
     /// about twice the time of the score. All sentences of a story that fits into one window are
-    /// weighed.
+    /// weighed. If the score is low and no sentence is to blame, the pairs of neighbours of one
+    /// window are read as well.
     ///
     /// ```
     /// # if !storymeter_union::HAS_EMBEDDED { return Ok(()); }

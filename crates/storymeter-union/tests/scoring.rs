@@ -381,7 +381,9 @@ fn explaining_a_long_story_reads_no_more_than_twice_what_its_score_takes() {
     let (explanation, bounded) = tokens_of(&scorer, || scorer.explain(&long));
     let (full, unbounded) = tokens_of(&scorer, || scorer.explain_every_sentence(&long));
     assert!(once > 1 << 16, "longer than what is always read again: {once}");
-    assert!(bounded > once + once * 9 / 10 && bounded <= 2 * once, "{bounded} of {once}");
+    // The pairs of neighbours of one window are read as well, if the score is low.
+    let pairs = 4 * card().max_tokens as u64;
+    assert!(bounded > once + once * 9 / 10 && bounded <= 2 * once + pairs, "{bounded} of {once}");
     // Each window is read again without each of its four sentences.
     assert!(unbounded > 3 * once && unbounded < 5 * once, "{unbounded} of {once}");
     assert_eq!(explanation.union, score[0].probability);
