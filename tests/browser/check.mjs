@@ -305,7 +305,8 @@ const tests = {
       assert.deepEqual([seen.ground, seen.ink], ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
       assert.deepEqual(seen.wide, [], `${file}: wider than the paper`);
       await page.emulateMedia({ media: "screen" });
-      await page.waitForFunction(() => !document.querySelector("details.part[open]"));
+      // The folds close again, which takes a moment.
+      await page.locator("details.part[open]").first().waitFor({ state: "detached" });
       assert.deepEqual(faults, []);
       await page.close();
     }
