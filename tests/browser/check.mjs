@@ -282,6 +282,8 @@ const tests = {
         viewport: { width: 718, height: 1000 },
       });
       await page.emulateMedia({ media: "print" });
+      // The page hears of it a moment later; a real print waits for the page.
+      await page.locator("details.part:not([open])").first().waitFor({ state: "detached" });
       const seen = await page.evaluate(() => {
         const isVisible = (node) => node.checkVisibility({ contentVisibilityAuto: true });
         const folds = [...document.querySelectorAll("details:not(.shelf)")];
