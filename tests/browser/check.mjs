@@ -282,6 +282,8 @@ const tests = {
         viewport: { width: 718, height: 1000 },
       });
       await page.emulateMedia({ media: "print" });
+      // The page hears of it a moment later; a real print waits for the page.
+      await page.locator("details.part:not([open])").first().waitFor({ state: "detached" });
       const seen = await page.evaluate(() => {
         const isVisible = (node) => node.checkVisibility({ contentVisibilityAuto: true });
         const folds = [...document.querySelectorAll("details:not(.shelf)")];
@@ -305,7 +307,8 @@ const tests = {
       assert.deepEqual([seen.ground, seen.ink], ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
       assert.deepEqual(seen.wide, [], `${file}: wider than the paper`);
       await page.emulateMedia({ media: "screen" });
-      await page.waitForFunction(() => !document.querySelector("details.part[open]"));
+      // The folds close again, which takes a moment.
+      await page.locator("details.part[open]").first().waitFor({ state: "detached" });
       assert.deepEqual(faults, []);
       await page.close();
     }
