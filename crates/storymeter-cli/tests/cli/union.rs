@@ -208,7 +208,8 @@ fn the_embedded_model_needs_no_flag_and_is_named_in_the_signature() {
         run.stdout()
     );
     let size = std::fs::metadata(env!("CARGO_BIN_EXE_storymeter")).unwrap().len();
-    assert!(size < 60_000_000, "the binary has {size} bytes");
+    // The model takes half of it. The limit is there so that growth is noticed.
+    assert!(size < 64_000_000, "the binary has {size} bytes");
 }
 
 #[test]
