@@ -181,7 +181,8 @@ fn a_closed_standard_output_is_an_error_and_a_reader_that_leaves_is_not() {
     }
     // A named output is a promise: a reader that leaves too early is an error.
     let pipe = "mkfifo pipe; (head -c 1 pipe > /dev/null) & for i in {1..3000}; do \
-                cat stories.jsonl; done > many.jsonl; storymeter perturb many.jsonl -o pipe";
+                cat stories.jsonl; done > many.jsonl; \
+                storymeter perturb --renumber many.jsonl -o pipe";
     let (code, message) = shell(pipe);
     assert_eq!(code, 2, "{message}");
     assert!(message.contains("the reader of this pipe went away"), "{message}");

@@ -37,7 +37,7 @@ fn follow(document: &str) {
     for block in blocks {
         let (transcript, rest) = block.split_once("```").expect("a block ends");
         followed += "```console\n";
-        for step in transcript.split("$ ").skip(1) {
+        for step in format!("\n{transcript}").split("\n$ ").skip(1) {
             let command = command_of(step);
             followed += &format!("$ {command}\n{}", run(&sandbox, &command));
             commands += 1;
