@@ -145,7 +145,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<ScoreTable> {
 }
 
 /// Reads several score tables and joins them by system and id; see
-/// [`core::read::joined_scores`](storymeter_core::read::joined_scores).
+/// [`core::read::joined_scores`].
 ///
 /// # Errors
 /// Where a file is not a score table, or the files contradict each other.
