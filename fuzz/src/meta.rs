@@ -2,13 +2,13 @@
 //!
 //! The analyses take time, so they run only on small tables and with few draws.
 
-use storymeter_core::{Catalogue, Key, read};
+use storymeter_core::{Catalogue, Key, Progress, read};
 use storymeter_meta::correlate::{self, Judgments, Source};
 use storymeter_meta::ratings::RatingTable;
 use storymeter_meta::{
     DrawOptions, DuelOptions, Scale, Settings, Study, folder, hanna, table, union, view,
 };
-use storymeter_report::{Inputs, Run, StoryTable, TrainingLog, page};
+use storymeter_report::{Inputs, Report, Run, StoryTable, TrainingLog};
 
 use crate::{FOLDER, parts, written};
 
@@ -95,7 +95,9 @@ pub fn correlate(bytes: &[u8]) {
         let Ok(judgments) = Judgments::read(&human, None, &catalogue) else { continue };
         let file = written(scores_name, scores.unwrap_or_default());
         let sources = [Source { name: "mine".to_owned(), file, metric: None }];
-        if let Ok(result) = correlate::correlate(&judgments, &sources, &catalogue, &few_draws()) {
+        let unseen = Progress::unwatched();
+        let (few, found) = (few_draws(), &sources);
+        if let Ok(result) = correlate::correlate(&judgments, found, &catalogue, &few, &unseen) {
             let _ = result.to_json().to_string();
         }
     }
@@ -125,7 +127,7 @@ pub fn study(bytes: &[u8]) {
     let Ok(study) = folder::read(&FOLDER) else { return };
     show(&study);
     let inputs = Inputs { runs: vec![Run::new("fuzz", study)], ..Inputs::default() };
-    assert!(page::html(&inputs).starts_with("<!doctype html>"));
+    assert!(Report::new(&inputs).html().starts_with("<!doctype html>"));
 }
 
 /// A training log. A log that was accepted has a page.
@@ -133,7 +135,7 @@ pub fn training_log(bytes: &[u8]) {
     let path = written("train.jsonl", bytes);
     let Ok(Some(log)) = TrainingLog::read(&path, "fuzz") else { return };
     let inputs = Inputs { logs: vec![log], ..Inputs::default() };
-    assert!(page::html(&inputs).starts_with("<!doctype html>"));
+    assert!(Report::new(&inputs).html().starts_with("<!doctype html>"));
 }
 
 /// A score file with explanations and texts, as the report shows it.

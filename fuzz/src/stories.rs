@@ -81,7 +81,8 @@ pub fn delimited(bytes: &[u8]) {
 /// The text layouts, with the format given or recognised, gzip included. Records are in order and
 /// numbered without gaps.
 pub fn text(bytes: &[u8]) {
-    let forced = [Format::Text, Format::Blocks, Format::Lines, Format::UnionAnnotations, Format::RocBlocks];
+    let forced =
+        [Format::Text, Format::Blocks, Format::Lines, Format::UnionAnnotations, Format::RocBlocks];
     for format in forced.into_iter().map(Some).chain([None]) {
         let options = ReadOptions { format, max_line: 4096, ..ReadOptions::default() };
         let name = Path::new("fuzz.txt");
