@@ -27,6 +27,7 @@ page.on("request", (request) => {
 await page.goto(pathToFileURL(file).href, { waitUntil: "load" });
 await page.waitForSelector("html[data-ready=yes]", { state: "attached" });
 assert.equal(await page.locator("#story-count").textContent(), `${stories} of ${stories} stories`);
+await page.locator("details:has(#story-list) > summary").click();
 await page.locator("#story-list").focus();
 const seen = new Set();
 for (let at = 0; at < stories; at++) {
