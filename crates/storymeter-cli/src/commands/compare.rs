@@ -8,11 +8,11 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::terminal::plain;
-use storymeter::core::{Direction, Header, file};
+use storymeter::core::{Header, file};
 use storymeter::meta::systems::{Options, SystemComparison, compare};
 use storymeter::meta::view::{self, Sheet, Subject, text, typeset};
 
-use super::meta::settings::{CorrectionName, share};
+use super::meta::settings::{CorrectionName, DirectionArgs, share};
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::format::{PrintFormat, emphasis};
@@ -43,12 +43,8 @@ pub struct CompareArgs {
     /// Systems to leave out
     #[arg(long, value_name = "SYSTEM", value_delimiter = ',')]
     without: Vec<String>,
-    /// Metrics where less is better, whatever the header of the scores says
-    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
-    lower: Vec<String>,
-    /// Metrics where more is better, whatever the header of the scores says
-    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
-    higher: Vec<String>,
+    #[command(flatten)]
+    directions: DirectionArgs,
     /// How to print
     #[arg(long, value_enum, default_value_t = PrintFormat::Table)]
     format: PrintFormat,
@@ -106,13 +102,11 @@ pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
     file::distinct(&[output], &inputs)?;
     let table = storymeter::read_all(&args.scores)?;
     let bar = progress::Shown::new(common);
-    let lower = args.lower.iter().map(|name| (name.clone(), Direction::Lower));
-    let higher = args.higher.iter().map(|name| (name.clone(), Direction::Higher));
     let options = Options {
         columns: args.metric.clone(),
         without: args.without.clone(),
         against: args.against.clone(),
-        directions: lower.chain(higher).collect(),
+        directions: args.directions.pairs(),
         resamples: args.resamples as usize,
         confidence: args.confidence,
         correction: args.correction.into(),

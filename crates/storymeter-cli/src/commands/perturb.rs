@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rayon::prelude::*;
 use serde::Serialize;
 use storymeter::core::read::{RawRecord, ReadOptions, Record, Skipped, Summary};
@@ -83,7 +84,7 @@ pub struct PerturbArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     spliced: f64,
     /// Whose rules are followed: paper, or released-code for what the scripts of its authors do
-    #[arg(long, value_name = "PRESET", default_value_t = Preset::Paper)]
+    #[arg(long, value_name = "PRESET", default_value_t = Preset::Paper, value_parser = preset())]
     preset: Preset,
     #[command(flatten)]
     lexicon: LexiconArgs,
@@ -201,6 +202,11 @@ pub fn run(args: &PerturbArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     written.and(printed)?;
     Ok(Outcome::Done)
+}
+
+/// Reads a preset. clap knows the names, so it suggests the nearest one to a mistyped one.
+fn preset() -> impl TypedValueParser<Value = Preset> {
+    PossibleValuesParser::new(["paper", "released-code"]).try_map(|name| name.parse())
 }
 
 /// Checks that no input is read by two, and that no output is also an input.

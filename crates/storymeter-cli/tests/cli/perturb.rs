@@ -244,7 +244,8 @@ fn wrong_settings_are_explained() {
         .run("perturb stories.jsonl --techniques sorting")
         .fails_with("unknown technique \"sorting\"");
     sandbox.run("perturb stories.jsonl --counts 0,0").fails_with("one to four weights");
-    sandbox.run("perturb stories.jsonl --preset mine").fails_with("unknown preset \"mine\"");
+    let near = sandbox.run("perturb stories.jsonl --preset papper").fails_with("'papper'");
+    assert!(near.stderr().contains("a similar value exists: 'paper'"), "{}", near.stderr());
     sandbox.run("perturb stories.jsonl --keyword-share 2").fails_with("keyword share");
     sandbox
         .run("perturb stories.jsonl --garbled 1.5")

@@ -52,7 +52,7 @@ fn every_unknown_name_gets_a_suggestion() {
         ),
         ("score scores.jsonl --metric text-lenght", "did you mean \"text-length\"?"),
         ("score scores.jsonl --metric bleu:hana", "did you mean \"hanna\"?"),
-        ("perturb scores.jsonl --preset papr", "use paper or released-code"),
+        ("perturb scores.jsonl --preset papr", "a similar value exists: 'paper'"),
     ] {
         let run = sandbox.run(line).fails_with(message);
         assert_eq!(run.stdout(), "", "{line}");

@@ -1,6 +1,7 @@
 //! How metrics are compared: what `meta`, `correlate` and `compare` have in common.
 
 use clap::{Args, ValueEnum};
+use storymeter::core::Direction;
 use storymeter::meta::study::{IntervalMethod, Test};
 use storymeter::meta::{DrawOptions, DuelOptions, Settings};
 use storymeter::stats::{Coefficient, Correction};
@@ -125,5 +126,25 @@ impl CompareArgs {
             duels,
             draws,
         }
+    }
+}
+
+/// Which way metrics point, where the user knows better than the header of the scores.
+#[derive(Debug, Clone, Args)]
+pub struct DirectionArgs {
+    /// Metrics where less is better, whatever the header of the scores says
+    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
+    lower: Vec<String>,
+    /// Metrics where more is better, whatever the header of the scores says
+    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
+    higher: Vec<String>,
+}
+
+impl DirectionArgs {
+    /// The metrics that were named, with their directions.
+    pub fn pairs(&self) -> Vec<(String, Direction)> {
+        let lower = self.lower.iter().map(|name| (name.clone(), Direction::Lower));
+        let higher = self.higher.iter().map(|name| (name.clone(), Direction::Higher));
+        lower.chain(higher).collect()
     }
 }

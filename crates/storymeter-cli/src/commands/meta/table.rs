@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use storymeter::core::{Direction, Header, file};
+use storymeter::core::{Header, file};
 use storymeter::meta::Scale;
 use storymeter::meta::table::{Options, analyse, with_stories};
 
-use super::settings::StudyArgs;
+use super::settings::{DirectionArgs, StudyArgs};
 use super::{OutputArgs, emit};
 use crate::Outcome;
 use crate::args::Common;
@@ -37,12 +37,8 @@ pub struct TableArgs {
     /// Systems to leave out of correlations and comparisons, such as human writers
     #[arg(long, value_name = "SYSTEM", value_delimiter = ',')]
     without: Vec<String>,
-    /// Metrics where less is better, whatever the header of the scores says
-    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
-    lower: Vec<String>,
-    /// Metrics where more is better, whatever the header of the scores says
-    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
-    higher: Vec<String>,
+    #[command(flatten)]
+    directions: DirectionArgs,
     /// The lowest and the highest rating; a rating outside is an error
     #[arg(long, value_name = "LOW..HIGH")]
     scale: Option<Scale>,
@@ -64,11 +60,9 @@ pub fn run(args: &TableArgs, common: &Common) -> anyhow::Result<Outcome> {
         None => (scores, Vec::new()),
     };
     let bar = progress::Shown::new(common);
-    let lower = args.lower.iter().map(|name| (name.clone(), Direction::Lower));
-    let higher = args.higher.iter().map(|name| (name.clone(), Direction::Higher));
     let options = Options {
         outsiders: args.without.clone(),
-        directions: lower.chain(higher).collect(),
+        directions: args.directions.pairs(),
         scale: args.scale,
         errors: args.errors.clone(),
         drift: args.drift.as_ref().map(storymeter::read).transpose()?,
