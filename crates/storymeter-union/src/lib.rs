@@ -60,6 +60,7 @@ mod logistic;
 mod metric;
 mod model;
 mod normalise;
+mod opened;
 mod origin;
 mod overlap;
 mod pairs;
@@ -82,8 +83,8 @@ pub use error::{Error, Result};
 pub use explain::{Diagnosis, Explanation, SentenceShare, Suggestion, Trust, Warning, WeakPair};
 pub use heads::Heads;
 pub use installed::{
-    Description, EMBEDDED_NAME, HAS_EMBEDDED, Location, installed_paths, models_folder,
-    search_folders,
+    Description, EMBEDDED_NAME, EmbeddedModel, HAS_EMBEDDED, Location, installed_paths,
+    models_folder, search_folders,
 };
 pub use metric::ENTRY;
 pub use model::{MODEL_FILES, Model};

@@ -22,7 +22,7 @@ use storymeter_encoder::{
 };
 
 use crate::error::brief;
-use crate::{Card, Error, Heads, Result};
+use crate::{Card, Error, Heads, Kind, Result};
 
 /// The file that makes a folder a model. It is written last.
 const CARD: &str = "storymeter.json";
@@ -52,6 +52,13 @@ struct Sealed<'a> {
 #[derive(Deserialize)]
 struct Seal {
     files: Option<BTreeMap<String, String>>,
+}
+
+/// The part of a `storymeter.json` that says what the model was trained for.
+#[derive(Deserialize)]
+pub(crate) struct KindOfCard {
+    #[serde(default)]
+    pub kind: Kind,
 }
 
 /// A model in memory.
@@ -110,6 +117,14 @@ impl Model {
         );
         checked?;
         Ok(Self { config, parameters: parameters?, heads, card, tokenizer_files })
+    }
+
+    /// What the model of a folder was trained for.
+    pub(crate) fn kind_of(folder: &Path) -> Result<Kind> {
+        let path = folder.join(CARD);
+        let card: KindOfCard = serde_json::from_slice(&read(&path, LARGEST_CARD as u64)?)
+            .map_err(|e| Error::Model { path, problem: brief(e) })?;
+        Ok(card.kind)
     }
 
     /// Writes the model into an existing folder. Every file is either complete or not there.

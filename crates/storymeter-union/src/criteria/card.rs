@@ -99,6 +99,16 @@ impl CriteriaCard {
         self.heads.iter().any(Criterion::needs_prompt)
     }
 
+    /// The names of the criteria, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.heads.iter().map(|criterion| criterion.name.as_str())
+    }
+
+    /// Whether this card differs from another one by calibrations alone.
+    pub(crate) fn calibrates(&self, other: &Self) -> bool {
+        self.names().eq(other.names()) && self.training == other.training
+    }
+
     /// What is wrong with the card, if anything.
     pub(crate) fn problem(&self) -> Option<String> {
         if self.heads.is_empty() || self.heads.len() > MOST_CRITERIA {

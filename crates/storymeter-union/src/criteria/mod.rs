@@ -13,7 +13,11 @@
 //! [kind](crate::Kind) [`Criteria`](crate::Kind::Criteria) and a [`CriteriaCard`].
 
 mod card;
+mod metric;
 mod read;
+mod scorer;
 
 pub use card::{CalibratedOn, Calibration, CriteriaCard, Criterion, RatedSet, Residual};
+pub use metric::ENTRY;
 pub use read::{prompt_windows, windows};
+pub use scorer::{Prediction, Predictions, Raw, Scorer, Unpredicted};
