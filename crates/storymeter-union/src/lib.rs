@@ -49,6 +49,7 @@ mod about;
 mod average;
 mod calibrate;
 mod card;
+pub mod criteria;
 mod disscore;
 mod engine;
 mod error;

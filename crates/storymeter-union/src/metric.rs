@@ -78,7 +78,7 @@ pub(crate) fn open(request: &Request<'_>, kind: Kind) -> Result<Arc<Scorer>, Met
         let location = match (settings.weights.get(kind.metric()), kind) {
             (Some(named), _) => named_model(named).map_err(failed)?,
             (None, Kind::Union) => Location::Embedded,
-            (None, Kind::DisScore) => {
+            (None, Kind::DisScore | Kind::Criteria) => {
                 return Err(MetricError::NoWeights {
                     metric: request.key.to_owned(),
                     files: "the folder of a discriminator that was trained on human and machine \

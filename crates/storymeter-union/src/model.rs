@@ -183,6 +183,10 @@ impl Model {
             numbers(&mut hash, head);
         }
         hash.update(self.heads.score_bias.to_le_bytes());
+        // Empty in models from before there were criteria, which keep their fingerprint.
+        for head in [&self.heads.criteria, &self.heads.criteria_bias, &self.heads.vectors] {
+            numbers(&mut hash, head);
+        }
         self.card.hash_calibration(&mut hash);
         if let Some(grid) = self.card.grid {
             [grid.layers, grid.words].iter().for_each(|step| hash.update(step.to_le_bytes()));

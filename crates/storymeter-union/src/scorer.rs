@@ -209,9 +209,7 @@ impl Scorer {
         fingerprint: String,
     ) -> Self {
         card.keep_yardstick_of(&fingerprint);
-        for (text, id) in &card.name_tokens {
-            tokenizer.add_token(text, *id);
-        }
+        card.add_name_tokens(&mut tokenizer);
         Self {
             engine,
             tokenizer,
