@@ -18,7 +18,7 @@ use crate::Result;
 /// A criterion that the table of its set does not name is learned by the head "overall" only, which
 /// learns from all criteria in any case. If two criteria of a set have the same head, it learns
 /// their mean. The criteria of a set without a table have heads of their own names.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct CriteriaMap(BTreeMap<String, BTreeMap<String, String>>);
 
 impl CriteriaMap {
@@ -40,12 +40,15 @@ impl CriteriaMap {
         self.0.get(set).into_iter().flat_map(|table| table.keys().map(String::as_str))
     }
 
-    /// The head that learns a criterion of a set, besides the one for all criteria.
-    pub(super) fn head<'a>(&'a self, set: &str, criterion: &'a str) -> Option<&'a str> {
-        match self.0.get(set) {
+    /// The head that learns a criterion of a set, besides the one for all criteria. Names of heads
+    /// become names of columns, so capitals become small letters, and spaces and underscores become
+    /// hyphens.
+    pub(super) fn head(&self, set: &str, criterion: &str) -> Option<String> {
+        let name = match self.0.get(set) {
             Some(table) => table.get(criterion).map(String::as_str),
             None => Some(criterion),
-        }
+        };
+        name.map(|name| name.trim().to_lowercase().replace([' ', '_'], "-"))
     }
 }
 

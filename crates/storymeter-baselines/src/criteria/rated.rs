@@ -85,6 +85,14 @@ pub(super) fn prepare<'a>(
 ) -> Result<Prepared<'a>> {
     check_names(sets, map, left_out)?;
     let heads = heads(sets, map);
+    if let Some(name) = heads.iter().find(|name| !is_name(name)) {
+        let name = excerpt(name, 60);
+        let problem = format!(
+            "the criterion {name} cannot be the name of a column, which has up to 40 letters, \
+             digits and hyphens; a map can give it another name"
+        );
+        return Err(Error::Ratings { problem });
+    }
     let (mut stories, mut known, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     let (mut first_item, mut first_story) = (0, 0);
     for (number, set) in sets.iter().enumerate() {
@@ -123,6 +131,8 @@ pub(super) fn prepare<'a>(
         }));
         let learned = own.iter().filter(|rated| !rated.left_out);
         let (count, mut items_learned) = (learned.clone().count(), Vec::new());
+        let given = learned.clone().filter_map(|rated| raters(rated.story));
+        let raters_learned = given.sum::<usize>() as f64;
         items_learned.extend(learned.map(|rated| rated.item));
         items_learned.sort_unstable();
         items_learned.dedup();
@@ -132,6 +142,7 @@ pub(super) fn prepare<'a>(
                 stories: count,
                 items: items_learned.len(),
                 criteria: criteria.iter().map(|name| (*name).to_owned()).collect(),
+                raters: raters_learned / count as f64,
             });
         }
         first_item += items.len() as u64;
@@ -165,9 +176,11 @@ fn check_names(sets: &[Set<'_>], map: &CriteriaMap, left_out: LeftOut<'_>) -> Re
         return wrong(format!("the map names the set {other}; there are: {}", names()));
     }
     match left_out {
-        LeftOut::Set(name) if !is_set(name) => {
-            wrong(format!("there is no set {} to leave out; there are: {}", excerpt(name, 60), names()))
-        }
+        LeftOut::Set(name) if !is_set(name) => wrong(format!(
+            "there is no set {} to leave out; there are: {}",
+            excerpt(name, 60),
+            names()
+        )),
         LeftOut::Fold { number, of } if number == 0 || number > of || of < 2 => {
             wrong(format!("there is no fold {number} of {of}"))
         }
@@ -191,14 +204,18 @@ fn heads(sets: &[Set<'_>], map: &CriteriaMap) -> Vec<String> {
     let mut heads: Vec<String> = Vec::new();
     for set in sets {
         for criterion in criteria(set.stories) {
-            let head = map.head(set.name, criterion).filter(|name| *name != OVERALL);
-            if let Some(head) = head.filter(|name| !heads.iter().any(|known| known == name)) {
-                heads.push(head.to_owned());
-            }
+            let head = map.head(set.name, criterion).filter(|name| name != OVERALL);
+            heads.extend(head.filter(|name| !heads.contains(name)));
         }
     }
     heads.push(OVERALL.to_owned());
     heads
+}
+
+/// Whether a head can have this name.
+fn is_name(name: &str) -> bool {
+    let usual = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=40).contains(&name.len()) && name.chars().all(usual)
 }
 
 /// The largest number of people who rated a story on one criterion, or `None` if nobody did.
@@ -232,7 +249,7 @@ fn standardise<'c>(
             continue;
         };
         let own = map.head(set.name, criterion);
-        let own = own.and_then(|name| heads[..overall].iter().position(|head| head == name));
+        let own = own.and_then(|name| heads[..overall].iter().position(|head| *head == name));
         for (at, rating) in means.iter().enumerate() {
             for head in own.into_iter().chain([overall]) {
                 if let Some(rating) = rating {
@@ -281,8 +298,7 @@ mod tests {
     use super::*;
 
     fn story(id: &str, item: &str, ratings: &[(&str, &[f64])]) -> Story {
-        let mut story =
-            Story { id: id.into(), item: Some(item.into()), ..Story::default() };
+        let mut story = Story { id: id.into(), item: Some(item.into()), ..Story::default() };
         for (criterion, given) in ratings {
             given.iter().for_each(|rating| story.ratings.push(criterion, Some(*rating)));
         }
@@ -338,7 +354,8 @@ mod tests {
         let sets = [Set { name: "one", stories: &stories }];
         let left_out = LeftOut::Fold { number: 2, of: 4 };
         let found = prepare(&sets, &CriteriaMap::default(), left_out, 0.0).unwrap();
-        let out: Vec<&str> = found.stories.iter().filter(|r| r.left_out).map(|r| r.story.item()).collect();
+        let out: Vec<&str> =
+            found.stories.iter().filter(|r| r.left_out).map(|r| r.story.item()).collect();
         assert_eq!(out, ["1", "1", "1"]);
         // The large ratings of the fold have no part in the mean.
         let learned = found.stories.iter().filter(|rated| !rated.left_out);
@@ -352,7 +369,10 @@ mod tests {
         let stories = [story("a", "1", &[("plot", &[1.0])]), story("b", "2", &[("plot", &[2.0])])];
         let one = Set { name: "one", stories: &stories };
         let error = |sets: &[Set<'_>], map: &CriteriaMap, left_out| {
-            prepare(sets, map, left_out, 2.0).err().map(|error| error.to_string()).unwrap_or_default()
+            prepare(sets, map, left_out, 2.0)
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default()
         };
         let none = CriteriaMap::default();
         assert!(error(&[one, one], &none, LeftOut::Nothing).contains("two sets"));
