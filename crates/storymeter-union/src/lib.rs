@@ -69,6 +69,7 @@ mod show;
 mod stored;
 #[cfg(feature = "train")]
 pub mod train;
+mod unpack;
 mod weigh;
 mod window;
 mod yardstick;

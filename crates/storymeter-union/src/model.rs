@@ -166,7 +166,7 @@ impl Model {
     ///
     /// # Errors
     /// If the tokeniser's files do not belong to this encoder.
-    pub(crate) fn tokenizer(&self, path: &Path) -> Result<Tokenizer> {
+    pub fn tokenizer(&self, path: &Path) -> Result<Tokenizer> {
         let files: Vec<(&str, &[u8])> =
             self.tokenizer_files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
         Ok(Tokenizer::from_files(&files, path, &self.config)?)

@@ -355,7 +355,7 @@ impl StoredModel {
     }
 
     /// The tokeniser's files. Older model files have them as they are, newer ones compressed.
-    fn tokenizer_files(&self) -> Result<Vec<(&'static str, Vec<u8>)>> {
+    pub(crate) fn tokenizer_files(&self) -> Result<Vec<(&'static str, Vec<u8>)>> {
         let mut files = Vec::new();
         for name in TOKENIZER_FILES {
             if let Some(bytes) = self.part(&format!("file.{name}")) {
