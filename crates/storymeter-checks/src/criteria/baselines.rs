@@ -2,7 +2,7 @@
 //! that was trained without ratings, and the metrics whose scores HANNA published.
 
 use serde_json::Value;
-use storymeter::core::read::Record;
+use storymeter::core::read::{Record, hanna_metric_name};
 use storymeter::core::{Place, Settings, Story};
 use storymeter::union::{EMBEDDED_NAME, Scorer};
 use storymeter_stats::Coefficient;
@@ -98,10 +98,8 @@ impl Published {
             let broken = || Error::failed("a record without the 72 published scores");
             let metrics = record["metrics"].as_object().ok_or_else(broken)?;
             if found.names.is_empty() {
-                let plain = |name: &String| {
-                    name.rsplit_once(' ').map_or(&**name, |(name, _)| name).to_owned()
-                };
-                found.names = metrics.keys().map(plain).collect();
+                let names = metrics.keys().map(|name| hanna_metric_name(name).to_owned());
+                found.names = names.collect();
                 found.columns = vec![Vec::new(); found.names.len()];
             }
             let values: Vec<f64> = metrics.values().filter_map(Value::as_f64).collect();

@@ -7,7 +7,7 @@ use storymeter::union::{Agreement, Estimate};
 use super::cross_validation::BEST;
 use super::{CrossValidation, LeftOut, Level, MODEL, Report};
 
-/// The widths of a figure without and with its interval, and of names.
+/// The widths of a figure with its interval, and of the name of a criterion.
 const FIGURE: usize = 22;
 const NAME: usize = 13;
 
@@ -34,8 +34,11 @@ fn shown(x: Estimate) -> String {
     format!("{:.3} [{:.3}, {:.3}]", x.value, x.low, x.high)
 }
 
+/// Takes a coefficient from a row.
+type Taken = fn(&Agreement) -> Estimate;
+
 /// The coefficients of a row, Spearman first.
-const COEFFICIENTS: [(&str, fn(&Agreement) -> Estimate); 3] = [
+const COEFFICIENTS: [(&str, Taken); 3] = [
     ("Spearman", |row| row.spearman),
     ("Pearson", |row| row.pearson),
     ("Kendall", |row| row.kendall),
@@ -62,7 +65,7 @@ fn prompts(text: &mut String, found: &CrossValidation) {
 }
 
 /// One line per criterion and one column per metric.
-fn matrix(text: &mut String, rows: &[&Agreement], value: fn(&Agreement) -> Estimate) {
+fn matrix(text: &mut String, rows: &[&Agreement], value: Taken) {
     let mut lines = rows.chunk_by(|a, b| a.criterion == b.criterion).peekable();
     let heading = |row: &&Agreement| {
         let name =
@@ -96,7 +99,7 @@ fn sets(text: &mut String, found: &LeftOut) {
         line(&difference.set, &rows[0].n.to_string(), own.collect());
     }
     let means = found.means.iter().map(|(_, mean)| *mean).chain([found.mean_difference]);
-    line(&format!("mean over {count} sets"), "", means.collect());
+    line("mean over the sets", "", means.collect());
     let union = found.means.get(1).map_or("", |(metric, _)| metric);
     let _ = writeln!(text, "\n{MODEL} is above {union} on {} of {count} sets", found.above);
     if !found.missing.is_empty() {

@@ -102,11 +102,14 @@ fn notes(cross_validation: Option<&CrossValidation>, left_out: Option<&LeftOut>)
             .to_owned(),
     ];
     if let Some(found) = cross_validation {
+        let runs = match found.runs {
+            1 => "one run per fold".to_owned(),
+            runs => format!("{runs} runs per fold with different seeds, which are averaged"),
+        };
         notes.push(format!(
-            "HANNA: {} machine-written stories for {} prompts, in {} folds of whole prompts. \
-             Each story was predicted by models that have not seen its prompt ({} per fold, with \
-             different seeds; their predictions are averaged).",
-            found.stories, found.prompts, found.folds, found.runs
+            "HANNA: {} machine-written stories for {} prompts, in {} folds of whole prompts. Each \
+             story was predicted by a model that has not seen its prompt ({runs}).",
+            found.stories, found.prompts, found.folds
         ));
         notes.push(
             "Relevance is a mix of the head and the cosine of prompt and story. The coefficients \

@@ -125,7 +125,9 @@ pub fn other() -> Result<Vec<Rated>> {
             sets.len() - 1
         });
         let id = format!("{}-{}", sets[at].name, record["id"]);
-        sets[at].push(story(record, id, "model", "prompt"), &ratings);
+        let mut story = story(record, id, "model", "prompt");
+        story.item.get_or_insert_with(|| record["id"].to_string());
+        sets[at].push(story, &ratings);
         Ok(())
     })?;
     Ok(sets)
