@@ -9,6 +9,7 @@
 //! agrees with human readers ([`evaluate`]).
 #![forbid(unsafe_code)]
 
+pub mod criteria;
 mod data;
 pub mod evaluate;
 pub mod hanna_metrics;

@@ -3,7 +3,8 @@
 //! # Overview
 //!
 //! - Correlations: [`pearson`], [`spearman`] and [`kendall`] with p-values, [`Coefficient`] to
-//!   choose one at run time, and [`Prepared`] vectors for many at once.
+//!   choose one at run time (also given a third variable, with [`Coefficient::partial`]), and
+//!   [`Prepared`] vectors for many at once.
 //! - Intervals: [`fisher_interval`], [`correlation_interval`], [`bootstrap`] (percentile or BCa)
 //!   and [`WeightedSums`] for corpus scores.
 //! - Is one metric better than another? [`williams`], [`steiger`], [`meng_rosenthal_rubin`] and

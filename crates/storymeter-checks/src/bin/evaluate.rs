@@ -3,19 +3,30 @@
 //! ```text
 //! cargo run --release -p storymeter-checks --bin evaluate -- --model DIR --selection
 //! cargo run --release -p storymeter-checks --bin evaluate -- --model DIR --report
+//! cargo run --release -p storymeter-checks --bin evaluate -- --criteria \
+//!     --held-out FOLD/held-out.jsonl... --left-out SET/held-out.jsonl...
 //! ```
 //!
 //! `--selection` prints only what a recipe may be chosen by. `--report` prints the rest, which is
 //! looked at once per released model.
+//!
+//! `--criteria` is about models that were trained on ratings. It reads what `storymeter train
+//! --rated` wrote about stories that it had left out: `--held-out` takes the files of `--fold`, all
+//! folds of a cross-validation over HANNA's prompts, and `--left-out` the files of `--leave-out`,
+//! one rated set each. Several files with the same stories are runs with different seeds, and their
+//! predictions are averaged. The rated sets must have the ids that `recipes/criteria/rated_sets.py`
+//! gives them.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use storymeter::union::{EMBEDDED_NAME, Estimate, Location, Precision};
-use storymeter_checks::Result;
+use storymeter_checks::criteria::{self, Inputs};
 use storymeter_checks::evaluate::{Evaluation, report, selection};
+use storymeter_checks::{Error, Result};
 
 /// Prints how well a model agrees with human readers, with 95% bootstrap intervals
 #[derive(Debug, Parser)]
@@ -31,6 +42,18 @@ struct Arguments {
     /// diagnosis, and the paper's examples
     #[arg(long, group = "what")]
     report: bool,
+    /// How models of criteria agree with readers whose ratings they have not seen, from the files of
+    /// --held-out and --left-out
+    #[arg(long, group = "what")]
+    criteria: bool,
+    /// Files of held-out predictions from a cross-validation: all folds, written by `storymeter
+    /// train --rated --fold I/N`. Only HANNA's stories count
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "criteria")]
+    held_out: Vec<PathBuf>,
+    /// Files of predictions for sets that the models have not seen, written by `storymeter train
+    /// --rated --leave-out SET`
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "criteria")]
+    left_out: Vec<PathBuf>,
     /// How the model multiplies
     #[arg(long, value_enum, default_value_t = Multiply::Int8)]
     precision: Multiply,
@@ -56,6 +79,9 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result {
+    if arguments.criteria {
+        return run_criteria(arguments);
+    }
     let precision = match arguments.precision {
         Multiply::Int8 => Precision::Int8,
         Multiply::F32 => Precision::F32,
@@ -66,6 +92,21 @@ fn run(arguments: &Arguments) -> Result {
         println!("{}", serde_json::to_string_pretty(&evaluation)?);
     } else {
         print(&evaluation);
+    }
+    Ok(())
+}
+
+fn run_criteria(arguments: &Arguments) -> Result {
+    let Arguments { held_out, left_out, .. } = arguments;
+    if held_out.is_empty() && left_out.is_empty() {
+        return Err(Error::Failed("--criteria needs files: --held-out or --left-out".to_owned()));
+    }
+    let inputs = Inputs { held_out: held_out.clone(), left_out: left_out.clone() };
+    let report = criteria::evaluate(&inputs)?;
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        print!("{}", criteria::page(&report));
     }
     Ok(())
 }

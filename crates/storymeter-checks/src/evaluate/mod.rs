@@ -12,7 +12,8 @@ mod variants;
 pub use agreement::{Figures, pooled, within_items};
 pub use examples::{Example, Ranking, Table, paper_examples, ranking};
 pub use figures::{Evaluation, report, selection};
-pub use sets::{Rated, UnionRoc, hanna_machine, other, union_roc};
+pub(crate) use sets::{HANNA_STORIES, for_each_json, is_machine_story};
+pub use sets::{Rated, UnionRoc, hanna, hanna_machine, other, union_roc};
 pub use variants::{VARIANTS, Variant, robustness};
 
 use storymeter::core::Story;

@@ -24,6 +24,23 @@ pub struct Rated {
 }
 
 impl Rated {
+    /// The mean rating of every story over all criteria: the last criterion.
+    pub fn mean(&self) -> &[f64] {
+        self.criteria.last().map_or(&[], |(_, values)| values)
+    }
+
+    /// The set without the stories that are not kept.
+    fn keep(mut self, kept: impl Fn(&Story) -> bool) -> Self {
+        let kept: Vec<bool> = self.stories.iter().map(kept).collect();
+        let mut at = kept.iter();
+        self.stories.retain(|_| at.next() == Some(&true));
+        for (_, values) in &mut self.criteria {
+            let mut at = kept.iter();
+            values.retain(|_| at.next() == Some(&true));
+        }
+        self
+    }
+
     fn push(&mut self, story: Story, ratings: &[(String, f64)]) {
         self.stories.push(story);
         let mut put = |name: &str, value: f64| match self
@@ -107,7 +124,10 @@ pub fn other() -> Result<Vec<Rated>> {
             sets.push(Rated { name, ..Rated::default() });
             sets.len() - 1
         });
-        sets[at].push(story(record, "model", "prompt"), &ratings);
+        let id = format!("{}-{}", sets[at].name, record["id"]);
+        let mut story = story(record, id, "model", "prompt");
+        story.item.get_or_insert_with(|| record["id"].to_string());
+        sets[at].push(story, &ratings);
         Ok(())
     })?;
     Ok(sets)
@@ -118,12 +138,25 @@ pub fn other() -> Result<Vec<Rated>> {
 /// # Errors
 /// If the file is absent or does not have its layout.
 pub fn hanna_machine() -> Result<Rated> {
-    let path = shared("data/annotated/hanna/stories_first48.jsonl.gz")?;
+    Ok(hanna()?.keep(is_machine_story))
+}
+
+/// Whether a story of HANNA was written by a machine.
+pub(crate) fn is_machine_story(story: &Story) -> bool {
+    story.system.as_deref() != Some("Human")
+}
+
+/// The stories for HANNA's first 48 prompts, with the 72 published scores of each.
+pub(crate) const HANNA_STORIES: &str = "data/annotated/hanna/stories_first48.jsonl.gz";
+
+/// Reads all stories for HANNA's first 48 prompts: those of ten systems, and one by a person for
+/// each prompt.
+///
+/// # Errors
+/// If the file is absent or does not have its layout.
+pub fn hanna() -> Result<Rated> {
     let mut set = Rated { name: "hanna".to_owned(), ..Rated::default() };
-    for_each_json(&path, |record| {
-        if record["system"] == "Human" {
-            return Ok(());
-        }
+    for_each_json(&shared(HANNA_STORIES)?, |record| {
         let raters = record["human"].as_array().ok_or_else(unrated)?;
         let first = raters.first().and_then(Value::as_object).ok_or_else(unrated)?;
         let mean = |criterion: &String| {
@@ -133,7 +166,8 @@ pub fn hanna_machine() -> Result<Rated> {
         };
         let ratings: Vec<(String, f64)> =
             first.keys().map(|criterion| (criterion.clone(), mean(criterion))).collect();
-        set.push(story(record, "system", "prompt_index"), &ratings);
+        let id = format!("{}-{}", set.name, record["story_id"]);
+        set.push(story(record, id, "system", "prompt_index"), &ratings);
         Ok(())
     })?;
     Ok(set)
@@ -143,10 +177,11 @@ fn unrated() -> Error {
     Error::failed("a record without ratings")
 }
 
-fn story(record: &Value, system: &str, item: &str) -> Story {
+fn story(record: &Value, id: String, system: &str, item: &str) -> Story {
     let given = |field: &str| Some(text(record, field)).filter(|text| !text.trim().is_empty());
     let item = record[item].as_i64().map(|number| number.to_string()).or_else(|| given(item));
     Story {
+        id,
         system: given(system),
         item,
         prompt: given("prompt"),
@@ -160,7 +195,7 @@ fn text(record: &Value, field: &str) -> String {
     record[field].as_str().unwrap_or_default().to_owned()
 }
 
-fn for_each_json(path: &Path, mut each: impl FnMut(&Value) -> Result<()>) -> Result<()> {
+pub(crate) fn for_each_json(path: &Path, mut each: impl FnMut(&Value) -> Result<()>) -> Result<()> {
     for line in BufReader::new(GzDecoder::new(File::open(path)?)).lines() {
         each(&serde_json::from_str(&line?)?)?;
     }

@@ -9,6 +9,7 @@
 //! use [`Prepared`]. It centres or ranks each vector once.
 
 mod kendall;
+mod partial;
 mod pearson;
 mod prepared;
 mod spearman;
