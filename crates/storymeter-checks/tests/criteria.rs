@@ -221,7 +221,6 @@ fn a_whole_report_is_made_from_files() -> Result {
     ] {
         assert!(text.contains(expected), "{expected}\n{text}");
     }
-    println!("{text}");
     // What `storymeter model pack --figures` takes, so no figure of it may be absent.
     let figures = &serde_json::to_value(&report)?["agreement"];
     let rows: Vec<Agreement> = serde_json::from_value(figures.clone())?;
