@@ -123,6 +123,7 @@ impl Settings {
             },
             dropout: self.dropout,
             recompute: self.recompute,
+            checkpoints: true,
         }
     }
 }
@@ -400,7 +401,11 @@ impl Task for Pairs<'_> {
         Ok(quality)
     }
 
-    fn save<B: Backend>(&self, network: &Network<B>, mut record: Map<String, Value>) -> Result<()> {
+    fn save<B: Backend>(
+        &self,
+        network: &mut Network<B>,
+        mut record: Map<String, Value>,
+    ) -> Result<()> {
         let mut heads = network.heads()?.into_iter();
         let mut pair = || Some([heads.next()?, heads.next()?]);
         let parts = LabelParts { pooler: pair(), labels: pair() };

@@ -40,6 +40,15 @@ pub enum Error {
         /// What it lacks.
         problem: String,
     },
+    /// Sets of rated stories do not fit together, or do not have what was asked for.
+    #[error("training: {problem}")]
+    Ratings {
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// A learned model reported a problem.
+    #[error(transparent)]
+    Learned(#[from] storymeter_union::Error),
     /// There are too few examples to train on.
     #[error(
         "training: there are {train} examples to learn from and {dev} to choose the best epoch by; \

@@ -46,6 +46,12 @@ pub trait Task {
     /// The number of examples by which epochs are compared.
     fn dev_examples(&self) -> usize;
 
+    /// Whether the model of the last epoch is kept and no epoch is chosen by dev examples, of which
+    /// there may be none then.
+    fn keeps_last_epoch(&self) -> bool {
+        false
+    }
+
     /// The number of tokens of an example.
     fn tokens(&self, example: usize) -> usize;
 
@@ -69,11 +75,11 @@ pub trait Task {
     fn evaluate<B: Backend>(&self, network: &mut Network<B>) -> Result<Quality>;
 
     /// Writes the model into the output folder ([`crate::folder::save`]), with this record of its
-    /// training.
+    /// training. Weights that are rounded meanwhile are exact again afterwards.
     ///
     /// # Errors
     /// If the device fails, or a file cannot be written.
-    fn save<B: Backend>(&self, network: &Network<B>, record: Map<String, Value>) -> Result<()>;
+    fn save<B: Backend>(&self, network: &mut Network<B>, record: Map<String, Value>) -> Result<()>;
 }
 
 /// How good a network is on the dev examples.
@@ -124,6 +130,9 @@ pub struct Plan {
     pub dropout: bool,
     /// Whether activations are computed again in the backward pass, which saves memory.
     pub recompute: bool,
+    /// Whether there is a checkpoint after every epoch. Without it a run cannot be resumed, and a
+    /// short one is over sooner.
+    pub checkpoints: bool,
 }
 
 /// What a run is: its checkpoint is refused by any other run.
@@ -298,7 +307,7 @@ fn fine_tune_on<B: Backend, T: Task>(
 ) -> Result<Vec<EpochReport>> {
     let clock = Instant::now();
     let (train, dev) = (task.examples(), task.dev_examples());
-    if train == 0 || dev == 0 {
+    if train == 0 || (dev == 0 && !task.keeps_last_epoch()) {
         return Err(Error::TooFew { train, dev, least: 0 });
     }
     let other = |difference: String| Error::OtherRun { folder: job.out.to_owned(), difference };
@@ -363,9 +372,14 @@ impl<B: Backend, T: Task> Run<'_, B, T> {
         if !(dev.loss.is_finite() && dev.rank.is_finite()) {
             return Err(Error::Diverged { epoch: epoch + 1, loss: dev.loss });
         }
-        let best = self.reports.iter().all(|past| dev.is_better_than(&past.dev));
+        let best = match self.task.keeps_last_epoch() {
+            true => epoch + 1 == self.job.plan.epochs,
+            false => self.reports.iter().all(|past| dev.is_better_than(&past.dev)),
+        };
         self.reports.push(EpochReport { epoch: epoch + 1, steps, tokens, loss, dev, best });
-        self.save_checkpoint()?;
+        if self.job.plan.checkpoints {
+            self.save_checkpoint()?;
+        }
         if best {
             self.save_model()?;
         }
@@ -461,7 +475,7 @@ impl<B: Backend, T: Task> Run<'_, B, T> {
         Ok(file.commit()?)
     }
 
-    fn save_model(&self) -> Result<()> {
+    fn save_model(&mut self) -> Result<()> {
         let identity = self.job.identity;
         let record = json!({
             "kind": identity.kind,
@@ -473,7 +487,7 @@ impl<B: Backend, T: Task> Run<'_, B, T> {
             "init_sha256": identity.init_sha256,
             "epochs": self.reports,
         });
-        self.task.save(&self.network, record.as_object().cloned().unwrap_or_default())
+        self.task.save(&mut self.network, record.as_object().cloned().unwrap_or_default())
     }
 
     /// The signature of the training: settings, data and version.

@@ -135,6 +135,7 @@ impl Settings {
             },
             dropout: self.dropout,
             recompute: self.recompute,
+            checkpoints: true,
         }
     }
 }
@@ -352,7 +353,11 @@ impl Task for LanguageModelTask<'_> {
         Ok(Quality { figures, ..Quality::of_loss(loss) })
     }
 
-    fn save<B: Backend>(&self, network: &Network<B>, mut record: Map<String, Value>) -> Result<()> {
+    fn save<B: Backend>(
+        &self,
+        network: &mut Network<B>,
+        mut record: Map<String, Value>,
+    ) -> Result<()> {
         record.insert("stories_cut".into(), self.sequences.cut.into());
         record.insert("stories_left_out".into(), self.sequences.left_out.into());
         let name = "model.safetensors";

@@ -1,6 +1,8 @@
-//! Trains the baselines of Table 5 of the UNION paper (Guan and Huang, EMNLP 2020).
+//! Trains the baselines of Table 5 of the UNION paper (Guan and Huang, EMNLP 2020), and models that
+//! predict what readers say about a story.
 //!
 //! - [`bleurt`] fine-tunes BERT on stories with references and human ratings.
+//! - [`criteria`] trains one head for each criterion that readers have rated, on sets of any scale.
 //! - [`ruber`] trains the head of RUBER-BERT's unreferenced score.
 //! - [`mod@fine_tune`] is the training loop of the baselines that fine-tune a whole network.
 //! - [`configuration`] reads and writes their settings as TOML files that explain every field.
@@ -10,6 +12,7 @@
 
 pub mod bleurt;
 pub mod configuration;
+pub mod criteria;
 mod device;
 mod error;
 pub mod fine_tune;

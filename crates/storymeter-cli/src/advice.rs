@@ -112,6 +112,9 @@ fn model(error: &union::Error) -> Option<String> {
         union::Error::MissingModel { .. } => {
             Some("`storymeter model list` names the models; a path names any other".to_owned())
         }
+        union::Error::OtherKind { found, .. } => {
+            Some(format!("--metric {} reads such a model", found.metric()))
+        }
         union::Error::OnlyInt8 { .. } => Some("leave --precision out".to_owned()),
         union::Error::OtherRun { .. } => {
             Some("--overwrite starts anew and removes that checkpoint".to_owned())

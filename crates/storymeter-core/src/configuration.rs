@@ -147,6 +147,19 @@ pub fn from_text<S: Documented>(
     }
 }
 
+/// Reads a table that is not a struct of settings from a TOML file.
+///
+/// # Errors
+/// If the file cannot be read or is too large, or if it is not TOML of this form. The error names
+/// the line.
+pub fn read_table<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = read_text(path, LARGEST_FILE)?;
+    toml::from_str(&text).map_err(|error| {
+        let start = error.span().map(|span| span.start);
+        invalid(path, &text, start, &error)
+    })
+}
+
 /// The line of a settings file that names a field, if one does.
 ///
 /// # Errors
@@ -204,8 +217,13 @@ fn merge(under: &mut toml::Table, over: toml::Table) {
 }
 
 fn reading_error<S: Documented>(path: &Path, text: &str, error: &toml::de::Error) -> Error {
-    let mut place = Place::file(path);
     let start = error.span().map(|span| span.start).or_else(|| refused_field::<S>(text));
+    invalid(path, text, start, error)
+}
+
+/// The error of a text that is wrong at the byte `start`, if that is known.
+fn invalid(path: &Path, text: &str, start: Option<usize>, error: &toml::de::Error) -> Error {
+    let mut place = Place::file(path);
     if let Some(start) = start {
         let line = line_number(text.as_bytes(), start);
         place = place.at_line(line);

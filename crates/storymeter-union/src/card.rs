@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use storymeter_encoder::{Config, Grid};
+use storymeter_encoder::{Config, Grid, Tokenizer};
 
 use crate::about::About;
+use crate::criteria::CriteriaCard;
 use crate::yardstick::Yardstick;
 use crate::{DamageCalibration, logistic};
 
@@ -42,15 +43,17 @@ pub enum Reconstruction {
     Dense,
 }
 
-/// What a model was trained to tell from human stories.
+/// What a model was trained for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Damaged human stories: the metric `union`.
+    /// To tell human stories from damaged ones: the metric `union`.
     #[default]
     Union,
-    /// Stories that machines wrote: the metric `disscore`.
+    /// To tell human stories from those that machines wrote: the metric `disscore`.
     DisScore,
+    /// To predict the ratings of readers: the metric `criteria`.
+    Criteria,
 }
 
 impl Kind {
@@ -59,6 +62,7 @@ impl Kind {
         match self {
             Self::Union => "union",
             Self::DisScore => "disscore",
+            Self::Criteria => "criteria",
         }
     }
 }
@@ -68,7 +72,7 @@ impl Kind {
 pub struct Card {
     /// The version of the layout; see [`Card::FORMAT`].
     pub format: u32,
-    /// What the model was trained to tell from human stories.
+    /// What the model was trained for.
     #[serde(default, skip_serializing_if = "is_default")]
     pub kind: Kind,
     /// How the vectors of the tokens are combined.
@@ -105,6 +109,9 @@ pub struct Card {
     /// prompts takes a prompt for a strange first sentence, and then agrees less with readers.
     #[serde(default)]
     pub prompts: bool,
+    /// The criteria that the model predicts, if it is of the kind [`Kind::Criteria`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<CriteriaCard>,
     /// The grid to which the weights are rounded. Without it, a model file keeps its weights in
     /// eight bits, and a folder keeps them in full precision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,6 +153,7 @@ impl Default for Card {
             delexicalise: false,
             max_tokens: 200,
             prompts: false,
+            criteria: None,
             grid: None,
             about: About::default(),
             training: Map::new(),
@@ -171,6 +179,13 @@ impl Card {
         std::array::from_fn(|i| self.diagnosis_calibration[i].probability(logits[i], overlap))
     }
 
+    /// Makes the placeholders of masked names single tokens of a tokeniser, as the model reads them.
+    pub fn add_name_tokens(&self, tokenizer: &mut Tokenizer) {
+        for (text, id) in &self.name_tokens {
+            tokenizer.add_token(text, *id);
+        }
+    }
+
     /// Adds all numbers of the calibration to a hash. Those that have no effect are left out, so
     /// that models from before these numbers existed keep their fingerprint.
     pub(crate) fn hash_calibration(&self, hash: &mut Sha256) {
@@ -181,6 +196,9 @@ impl Card {
         let diagnosis = self.diagnosis_calibration.iter().filter(|_| fitted);
         let diagnosis = diagnosis.flat_map(|one| [one.scale, one.overlap, one.bias]);
         score.chain(diagnosis).for_each(|number| hash.update(number.to_le_bytes()));
+        if let Some(criteria) = &self.criteria {
+            criteria.hash(hash);
+        }
     }
 
     /// Drops a yardstick that is about other weights or another calibration.
@@ -216,6 +234,21 @@ impl Card {
                 self.max_tokens,
                 Self::SMALLEST_WINDOW
             ));
+        }
+        let criteria = match (self.kind, &self.criteria) {
+            (Kind::Criteria, Some(criteria)) => criteria.problem().or_else(|| {
+                let as_read = self.pooling == Pooling::Mean && !self.prompts;
+                let problem = "a criteria model pools by the mean and reads the story alone";
+                (!as_read).then(|| problem.to_owned())
+            }),
+            (Kind::Criteria, None) => Some("criteria is missing".to_owned()),
+            (Kind::Union | Kind::DisScore, Some(_)) => {
+                Some(format!("a model for {} has no criteria", self.kind.metric()))
+            }
+            (Kind::Union | Kind::DisScore, None) => None,
+        };
+        if criteria.is_some() {
+            return criteria;
         }
         let yardstick = self.about.yardstick.as_ref().and_then(Yardstick::problem);
         let grid = self.grid.and_then(|grid| grid.problem());

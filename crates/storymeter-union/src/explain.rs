@@ -237,8 +237,9 @@ impl Scorer {
     fn explained(&self, story: &Story, every_sentence: bool) -> Result<Explanation> {
         let reading = self.read(story);
         let batch: Batch = reading.windows.iter().map(|window| window.ids.as_slice()).collect();
-        let hidden = self.states(&batch)?;
-        let vectors: Vec<Vec<f32>> = (0..batch.len()).map(|w| self.pool(hidden.story(w))).collect();
+        let hidden = self.model.states(&batch)?;
+        let vectors: Vec<Vec<f32>> =
+            (0..batch.len()).map(|w| self.model.pool(hidden.story(w))).collect();
         let mut edits = self.suggestions(&reading, |w| hidden.story(w));
         for edit in &mut edits {
             let own = reading.origin.old_range(edit.start..edit.end);
@@ -265,16 +266,16 @@ impl Scorer {
         } else {
             None
         };
-        let yardstick = self.card.about.yardstick.as_ref().filter(|_| !wordless);
+        let yardstick = self.model.card.about.yardstick.as_ref().filter(|_| !wordless);
         let words = story.text.split_whitespace().count();
         Ok(Explanation {
             union: score.probability,
             logit: score.logit,
-            repetition_cost: self.card.repetition * score.repeated,
+            repetition_cost: self.model.card.repetition * score.repeated,
             repetition_effect: if wordless {
                 0.0
             } else {
-                self.card.probability(score.logit, 0.0) - score.probability
+                self.model.card.probability(score.logit, 0.0) - score.probability
             },
             standing: yardstick.and_then(|one| one.standing(score.probability, words)),
             warnings,
@@ -294,10 +295,10 @@ impl Scorer {
         reading: &Reading,
         states: impl Fn(usize) -> &'a [f32],
     ) -> Vec<Suggestion> {
-        if self.card.reconstruction == Reconstruction::None {
+        if self.model.card.reconstruction == Reconstruction::None {
             return Vec::new();
         }
-        let width = self.engine.config().hidden;
+        let width = self.model.engine.config().hidden;
         let mut found: Vec<Suggestion> = Vec::new();
         // The end of the text that the windows before have covered.
         let mut covered = 0;
@@ -328,23 +329,23 @@ impl Scorer {
     /// A vocabulary entry as it is written in a story: the placeholders of names have entries with
     /// names of their own.
     fn written(&self, id: u32) -> String {
-        let name = self.card.name_tokens.iter().find(|(_, entry)| **entry == id);
-        let piece = || self.tokenizer.piece(id).unwrap_or("[UNK]");
+        let name = self.model.card.name_tokens.iter().find(|(_, entry)| **entry == id);
+        let piece = || self.model.tokenizer.piece(id).unwrap_or("[UNK]");
         name.map_or_else(piece, |(text, _)| text).to_owned()
     }
 
     /// The logits of all vocabulary entries for each position (equation 4).
     fn reconstruction_logits(&self, states: &[f32], width: usize) -> Vec<Vec<f32>> {
-        let own = self.heads.reconstruction.as_slice();
+        let own = self.model.heads.reconstruction.as_slice();
         let transformed;
-        let states = if self.card.reconstruction == Reconstruction::Dense {
-            transformed = self.heads.transformed(states, self.engine.config());
+        let states = if self.model.card.reconstruction == Reconstruction::Dense {
+            transformed = self.model.heads.transformed(states, self.model.engine.config());
             &transformed
         } else {
             states
         };
         let mut logits: Vec<Vec<f32>> = if own.is_empty() {
-            self.engine.word_products(states)
+            self.model.engine.word_products(states)
         } else {
             let rows = self.own_matrix.get_or_init(|| PackedRows::new(own, width));
             let mut products = vec![0.0; states.len() / width * rows.len()];
@@ -354,7 +355,7 @@ impl Scorer {
         for logits in &mut logits {
             logits
                 .iter_mut()
-                .zip(&self.heads.reconstruction_bias)
+                .zip(&self.model.heads.reconstruction_bias)
                 .for_each(|(logit, bias)| *logit += bias);
         }
         logits

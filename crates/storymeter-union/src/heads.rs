@@ -6,14 +6,15 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use storymeter_encoder::Config;
 
-use crate::card::{Card, Pooling, Reconstruction};
+use crate::card::{Card, Kind, Pooling, Reconstruction};
 use crate::error::brief;
 use crate::{Error, Result};
 
 /// The weights of the heads. Matrices are row-major and have one row per output.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Heads {
-    /// `score.weight` \[1, H\]: the logit of "written by a human" (equation 2).
+    /// `score.weight` \[1, H\]: the logit of "written by a human" (equation 2). A criteria model
+    /// may have none, and it is then empty.
     pub score: Vec<f32>,
     /// `score.bias` \[1\].
     pub score_bias: f32,
@@ -39,12 +40,40 @@ pub struct Heads {
     pub norm: Vec<f32>,
     /// `norm.bias` \[H\].
     pub norm_bias: Vec<f32>,
+    /// `criteria.weight` \[n, H\]: one output per criterion of the card, in its order. It is empty
+    /// unless the model is a criteria model.
+    pub criteria: Vec<f32>,
+    /// `criteria.bias` \[n\].
+    pub criteria_bias: Vec<f32>,
+    /// `vectors.weight` \[k, H\]: makes the sentence vectors of prompt and story of a criteria
+    /// model. It is empty if the model has none.
+    pub vectors: Vec<f32>,
+}
+
+/// The tensors that a criteria model may or may not have.
+#[derive(Debug, Clone, Copy, Default)]
+struct Optional {
+    /// Whether it has the score head: it was trained on damage beside the ratings.
+    score: bool,
+    /// The length of its sentence vectors. It is 0 if it makes none.
+    vectors: usize,
 }
 
 /// The names and shapes of the tensors that a model with this card has.
-fn expected(card: &Card, config: &Config) -> Vec<(&'static str, Vec<usize>)> {
+fn expected(card: &Card, config: &Config, optional: Optional) -> Vec<(&'static str, Vec<usize>)> {
     let (hidden, vocabulary) = (config.hidden, config.vocabulary);
-    let mut tensors = vec![("score.weight", vec![1, hidden]), ("score.bias", vec![1])];
+    let mut tensors = Vec::new();
+    if card.kind != Kind::Criteria || optional.score {
+        tensors.extend([("score.weight", vec![1, hidden]), ("score.bias", vec![1])]);
+    }
+    if let Some(criteria) = &card.criteria {
+        let count = criteria.heads.len();
+        tensors.extend([("criteria.weight", vec![count, hidden]), ("criteria.bias", vec![count])]);
+        // A calibration that counts the cosine of prompt and story needs the vectors.
+        if optional.vectors > 0 || criteria.needs_prompt() {
+            tensors.push(("vectors.weight", vec![optional.vectors.max(1), hidden]));
+        }
+    }
     if card.diagnosis {
         tensors.push(("diagnosis.weight", vec![4, hidden]));
         tensors.push(("diagnosis.bias", vec![4]));
@@ -76,8 +105,14 @@ impl Heads {
         let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
         let file = SafeTensors::deserialize(bytes)
             .map_err(|e| wrong(format!("not a complete safetensors file: {}", brief(e))))?;
+        let optional = Optional {
+            score: file.tensor("score.weight").is_ok(),
+            vectors: file
+                .tensor("vectors.weight")
+                .map_or(0, |view| view.shape().first().copied().unwrap_or(0)),
+        };
         let mut found: HashMap<&'static str, Vec<f32>> = HashMap::new();
-        for (name, shape) in expected(card, config) {
+        for (name, shape) in expected(card, config, optional) {
             let view = file
                 .tensor(name)
                 .map_err(|_| wrong(format!("tensor {name} is missing (expected {shape:?})")))?;
@@ -99,7 +134,7 @@ impl Heads {
         let mut take = |name: &str| found.remove(name).unwrap_or_default();
         Ok(Self {
             score: take("score.weight"),
-            score_bias: take("score.bias")[0],
+            score_bias: take("score.bias").first().copied().unwrap_or_default(),
             diagnosis: take("diagnosis.weight"),
             diagnosis_bias: take("diagnosis.bias"),
             reconstruction: take("reconstruction.weight"),
@@ -110,6 +145,9 @@ impl Heads {
             dense_bias: take("dense.bias"),
             norm: take("norm.weight"),
             norm_bias: take("norm.bias"),
+            criteria: take("criteria.weight"),
+            criteria_bias: take("criteria.bias"),
+            vectors: take("vectors.weight"),
         })
     }
 
@@ -117,7 +155,11 @@ impl Heads {
     pub(crate) fn to_bytes(&self, path: &Path, card: &Card, config: &Config) -> Result<Vec<u8>> {
         let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
         let mut tensors = Vec::new();
-        for (name, shape) in expected(card, config) {
+        let optional = Optional {
+            score: !self.score.is_empty(),
+            vectors: self.vectors.len() / config.hidden.max(1),
+        };
+        for (name, shape) in expected(card, config, optional) {
             let data: &[f32] = match name {
                 "score.weight" => &self.score,
                 "score.bias" => std::slice::from_ref(&self.score_bias),
@@ -130,6 +172,9 @@ impl Heads {
                 "dense.bias" => &self.dense_bias,
                 "norm.weight" => &self.norm,
                 "norm.bias" => &self.norm_bias,
+                "criteria.weight" => &self.criteria,
+                "criteria.bias" => &self.criteria_bias,
+                "vectors.weight" => &self.vectors,
                 _ => &self.reconstruction_bias,
             };
             tensors.push((
@@ -217,6 +262,6 @@ impl Heads {
 
 /// The scalar product. It is summed in double precision and in order, so that it does not depend on
 /// the machine's vector width.
-fn dot(a: &[f32], b: &[f32]) -> f64 {
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
 }

@@ -1,4 +1,4 @@
-//! Finds models: the embedded one, and those in the folders where model files are kept.
+//! Finds models: the embedded ones, and those in the folders where model files are kept.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,10 @@ use storymeter_encoder::Precision;
 
 #[cfg(feature = "cuda")]
 use crate::engine::GpuPrecision;
-use crate::{Card, Error, Model, Result, Scorer, StoredModel};
+use crate::opened::Opened;
+use crate::{Card, Error, Kind, Model, Result, Scorer, StoredModel, criteria, stored};
 
-/// The name of the embedded model.
+/// The name of the embedded model of the metric `union`.
 pub const EMBEDDED_NAME: &str = "union-compact";
 
 /// Whether the model [`EMBEDDED_NAME`] is part of this build.
@@ -22,7 +23,49 @@ pub const EMBEDDED_NAME: &str = "union-compact";
 /// - A build of the published crate finds no such file and embeds nothing. [`Scorer::embedded`]
 ///   then reads `union-compact.smq` from one of the [`search_folders`] when it is called.
 /// - If the file is in none of them, the error is [`Error::MissingModel`], which holds the folders.
+///
+/// The model of the metric `criteria` is embedded in the same way ([`EmbeddedModel::Criteria`]).
+/// Its file is `models/criteria.smq`, and its variable `STORYMETER_EMBEDDED_CRITERIA`.
 pub const HAS_EMBEDDED: bool = cfg!(embedded_model);
+
+/// A model that is part of the program, if the build found its file; see [`HAS_EMBEDDED`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbeddedModel {
+    /// `union-compact`, the model of the metric `union`.
+    Union,
+    /// `criteria`, the model of the metric `criteria`.
+    Criteria,
+}
+
+impl EmbeddedModel {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Union, Self::Criteria];
+
+    /// The name under which users ask for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Union => EMBEDDED_NAME,
+            Self::Criteria => "criteria",
+        }
+    }
+
+    /// Whether it is part of this build. If it is not, its file is looked for in the
+    /// [`search_folders`].
+    pub fn is_included(self) -> bool {
+        match self {
+            Self::Union => HAS_EMBEDDED,
+            Self::Criteria => cfg!(embedded_criteria),
+        }
+    }
+
+    /// What it is called in messages, where other models have a path.
+    pub(crate) fn described(self) -> &'static str {
+        match self {
+            Self::Union => "the embedded model",
+            Self::Criteria => "the embedded model of criteria",
+        }
+    }
+}
 
 /// The extension of a model file.
 const EXTENSION: &str = "smq";
@@ -30,15 +73,15 @@ const EXTENSION: &str = "smq";
 /// Where a model is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
-    /// In the program, or in its own file if the build has no embedded model ([`HAS_EMBEDDED`]).
-    Embedded,
+    /// In the program, or in its own file if the build does not have it ([`HAS_EMBEDDED`]).
+    Embedded(EmbeddedModel),
     /// In a file or a folder.
     Path(PathBuf),
 }
 
 impl Location {
-    /// Finds a model by what a user typed: a path, `union-compact`, or the name of a model in one
-    /// of the [`search_folders`].
+    /// Finds a model by what a user typed: a path, the name of an [`EmbeddedModel`], or the name of
+    /// a model in one of the [`search_folders`].
     ///
     /// # Errors
     /// [`Error::MissingModel`] if there is none.
@@ -47,8 +90,8 @@ impl Location {
         if path.exists() {
             return Ok(Self::Path(path.to_owned()));
         }
-        if typed == EMBEDDED_NAME {
-            return Ok(Self::Embedded);
+        if let Some(own) = EmbeddedModel::ALL.into_iter().find(|own| own.name() == typed) {
+            return Ok(Self::Embedded(own));
         }
         let folders = search_folders();
         let found = folders.iter().find_map(|folder| model_in(folder, typed));
@@ -60,13 +103,15 @@ impl Location {
     /// # Errors
     /// As [`Scorer::load`] and [`Scorer::embedded`].
     pub fn scorer(&self, precision: Precision) -> Result<Scorer> {
-        match self {
-            Self::Path(path) => Scorer::load(path, precision),
-            Self::Embedded if precision == Precision::F32 => {
-                Err(Error::OnlyInt8 { path: PathBuf::from("the embedded model") })
-            }
-            Self::Embedded => Scorer::embedded(),
-        }
+        Scorer::new(self.open(precision)?)
+    }
+
+    /// Loads the model to predict ratings on the CPU.
+    ///
+    /// # Errors
+    /// As [`criteria::Scorer::load`] and [`criteria::Scorer::embedded`].
+    pub fn criteria_scorer(&self, precision: Precision) -> Result<criteria::Scorer> {
+        criteria::Scorer::new(self.open(precision)?)
     }
 
     /// Loads the model to score on the NVIDIA GPU with this number.
@@ -75,9 +120,41 @@ impl Location {
     /// As [`Scorer::load_on_gpu`].
     #[cfg(feature = "cuda")]
     pub fn scorer_on_gpu(&self, gpu: usize, precision: GpuPrecision) -> Result<Scorer> {
+        Scorer::new(self.open_on_gpu(gpu, precision)?)
+    }
+
+    /// Makes the model ready to compute on the CPU.
+    pub(crate) fn open(&self, precision: Precision) -> Result<Opened> {
         match self {
-            Self::Path(path) => Scorer::load_on_gpu(path, gpu, precision),
-            Self::Embedded => Scorer::from_stored_on_gpu(&StoredModel::embedded()?, gpu, precision),
+            Self::Path(path) => Opened::load(path, precision),
+            Self::Embedded(own) if precision == Precision::F32 => {
+                Err(Error::OnlyInt8 { path: PathBuf::from(own.described()) })
+            }
+            Self::Embedded(own) => Opened::from_stored(&StoredModel::embedded_model(*own)?),
+        }
+    }
+
+    /// Makes the model ready to compute on the NVIDIA GPU with this number.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn open_on_gpu(&self, gpu: usize, precision: GpuPrecision) -> Result<Opened> {
+        match self {
+            Self::Path(path) => Opened::load_on_gpu(path, gpu, precision),
+            Self::Embedded(own) => {
+                Opened::from_stored_on_gpu(&StoredModel::embedded_model(*own)?, gpu, precision)
+            }
+        }
+    }
+
+    /// What the model was trained for. Only its card is read.
+    ///
+    /// # Errors
+    /// If there is no card, or it cannot be understood.
+    pub fn kind(&self) -> Result<Kind> {
+        match self {
+            Self::Embedded(EmbeddedModel::Union) => Ok(Kind::Union),
+            Self::Embedded(EmbeddedModel::Criteria) => Ok(Kind::Criteria),
+            Self::Path(path) if path.is_file() => stored::kind_of(path),
+            Self::Path(folder) => Model::kind_of(folder),
         }
     }
 
@@ -87,7 +164,7 @@ impl Location {
     /// If it is not a complete model.
     pub fn describe(&self) -> Result<Description> {
         let stored = match self {
-            Self::Embedded => StoredModel::embedded()?,
+            Self::Embedded(own) => StoredModel::embedded_model(*own)?,
             Self::Path(path) if path.is_file() => StoredModel::open(path)?,
             Self::Path(folder) => {
                 let mut model = Model::load(folder)?;
@@ -169,13 +246,13 @@ pub fn installed_paths() -> Vec<(String, PathBuf)> {
     found
 }
 
-/// The file of the embedded model in one of these folders.
+/// The file of an embedded model in one of these folders.
 ///
 /// # Errors
 /// [`Error::MissingModel`] if none of them has it.
-pub(crate) fn embedded_file(folders: Vec<PathBuf>) -> Result<PathBuf> {
-    let found = folders.iter().map(|folder| file_in(folder, EMBEDDED_NAME)).find(|f| f.is_file());
-    found.ok_or_else(|| missing(EMBEDDED_NAME, folders))
+pub(crate) fn embedded_file(model: EmbeddedModel, folders: Vec<PathBuf>) -> Result<PathBuf> {
+    let found = folders.iter().map(|folder| file_in(folder, model.name())).find(|f| f.is_file());
+    found.ok_or_else(|| missing(model.name(), folders))
 }
 
 /// The model of this name in a folder: a file, or else a folder that training wrote.
@@ -229,16 +306,18 @@ mod tests {
     fn the_file_of_the_embedded_model_is_taken_from_the_first_folder_that_has_it() {
         let [first, second] = [0; 2].map(|_| tempfile::tempdir().unwrap());
         let folders = || vec![first.path().to_owned(), second.path().to_owned()];
-        match embedded_file(folders()).unwrap_err() {
-            Error::MissingModel { name, searched, .. } => {
-                assert_eq!((name.as_str(), searched), ("union-compact", folders()));
+        for (model, name) in EmbeddedModel::ALL.into_iter().zip(["union-compact", "criteria"]) {
+            match embedded_file(model, folders()).unwrap_err() {
+                Error::MissingModel { name: missing, searched, .. } => {
+                    assert_eq!((missing.as_str(), searched), (name, folders()));
+                }
+                other => panic!("{other}"),
             }
-            other => panic!("{other}"),
-        }
-        for folder in [&second, &first] {
-            let file = folder.path().join("union-compact.smq");
-            std::fs::write(&file, "").unwrap();
-            assert_eq!(embedded_file(folders()).unwrap(), file);
+            for folder in [&second, &first] {
+                let file = folder.path().join(format!("{name}.smq"));
+                std::fs::write(&file, "").unwrap();
+                assert_eq!(embedded_file(model, folders()).unwrap(), file);
+            }
         }
     }
 

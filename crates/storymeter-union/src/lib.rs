@@ -49,6 +49,7 @@ mod about;
 mod average;
 mod calibrate;
 mod card;
+pub mod criteria;
 mod disscore;
 mod engine;
 mod error;
@@ -59,6 +60,7 @@ mod logistic;
 mod metric;
 mod model;
 mod normalise;
+mod opened;
 mod origin;
 mod overlap;
 mod pairs;
@@ -67,6 +69,7 @@ mod show;
 mod stored;
 #[cfg(feature = "train")]
 pub mod train;
+mod unpack;
 mod weigh;
 mod window;
 mod yardstick;
@@ -81,8 +84,8 @@ pub use error::{Error, Result};
 pub use explain::{Diagnosis, Explanation, SentenceShare, Suggestion, Trust, Warning, WeakPair};
 pub use heads::Heads;
 pub use installed::{
-    Description, EMBEDDED_NAME, HAS_EMBEDDED, Location, installed_paths, models_folder,
-    search_folders,
+    Description, EMBEDDED_NAME, EmbeddedModel, HAS_EMBEDDED, Location, installed_paths,
+    models_folder, search_folders,
 };
 pub use metric::ENTRY;
 pub use model::{MODEL_FILES, Model};

@@ -43,7 +43,8 @@ use storymeter_core::{
 
 #[cfg(feature = "cuda")]
 use crate::GpuPrecision;
-use crate::{Error, Explanation, Kind, Location, Scorer};
+use crate::opened::Opened;
+use crate::{EmbeddedModel, Error, Explanation, Kind, Location, Scorer};
 
 /// The entry of the learned metric in the catalogue.
 ///
@@ -70,54 +71,56 @@ struct UnionMetric {
     description: Description,
 }
 
-/// Opens the model of a metric once, whoever asks for it.
+/// Opens the model of a metric that tells human stories from others once, whoever asks for it.
 pub(crate) fn open(request: &Request<'_>, kind: Kind) -> Result<Arc<Scorer>, MetricError> {
-    let settings = request.resources.settings();
     request.resources.shared(kind.metric(), || {
-        let failed = |error| metric_error(request.key, error);
-        let location = match (settings.weights.get(kind.metric()), kind) {
-            (Some(named), _) => named_model(named).map_err(failed)?,
-            (None, Kind::Union) => Location::Embedded,
-            (None, Kind::DisScore) => {
-                return Err(MetricError::NoWeights {
-                    metric: request.key.to_owned(),
-                    files: "the folder of a discriminator that was trained on human and machine \
-                            stories"
-                        .to_owned(),
-                    name: kind.metric().to_owned(),
-                    searched: Vec::new(),
-                });
-            }
-        };
-        let precision = settings.precision.unwrap_or(Precision::Int8);
-        let scorer = match (settings.device, precision) {
-            (Device::Cpu, Precision::Int8) => location.scorer(crate::Precision::Int8),
-            (Device::Cpu, Precision::F32) => location.scorer(crate::Precision::F32),
-            (Device::Cpu, Precision::F16 | Precision::Bf16) => {
-                return Err(MetricError::Device {
-                    metric: request.key.to_owned(),
-                    problem: DeviceProblem::Precision,
-                    message: "f16 and bf16 are computed on a GPU only".to_owned(),
-                });
-            }
-            #[cfg(feature = "cuda")]
-            (Device::Cuda(gpu), precision) => location.scorer_on_gpu(gpu, on_gpu(precision)),
-            #[cfg(not(feature = "cuda"))]
-            (Device::Cuda(_), _) => {
-                return Err(MetricError::Device {
-                    metric: request.key.to_owned(),
-                    problem: DeviceProblem::Missing,
-                    message: "this build cannot compute on a GPU".to_owned(),
-                });
-            }
-        };
-        let scorer = scorer.map_err(failed)?;
-        let found = scorer.card().kind;
-        if found != kind {
-            return Err(failed(Error::OtherKind { found, wanted: kind }));
-        }
-        Ok(scorer)
+        let model = open_model(request, kind)?;
+        Scorer::new(model).map_err(|error| metric_error(request.key, error))
     })
+}
+
+/// Opens the model of a metric on the device and in the precision of the settings.
+pub(crate) fn open_model(request: &Request<'_>, kind: Kind) -> Result<Opened, MetricError> {
+    let settings = request.resources.settings();
+    let failed = |error| metric_error(request.key, error);
+    let location = match (settings.weights.get(kind.metric()), kind) {
+        (Some(named), _) => named_model(named).map_err(failed)?,
+        (None, Kind::Union) => Location::Embedded(EmbeddedModel::Union),
+        (None, Kind::Criteria) => Location::Embedded(EmbeddedModel::Criteria),
+        (None, Kind::DisScore) => {
+            return Err(MetricError::NoWeights {
+                metric: request.key.to_owned(),
+                files: "the folder of a discriminator that was trained on human and machine \
+                        stories"
+                    .to_owned(),
+                name: kind.metric().to_owned(),
+                searched: Vec::new(),
+            });
+        }
+    };
+    let precision = settings.precision.unwrap_or(Precision::Int8);
+    let opened = match (settings.device, precision) {
+        (Device::Cpu, Precision::Int8) => location.open(crate::Precision::Int8),
+        (Device::Cpu, Precision::F32) => location.open(crate::Precision::F32),
+        (Device::Cpu, Precision::F16 | Precision::Bf16) => {
+            return Err(MetricError::Device {
+                metric: request.key.to_owned(),
+                problem: DeviceProblem::Precision,
+                message: "f16 and bf16 are computed on a GPU only".to_owned(),
+            });
+        }
+        #[cfg(feature = "cuda")]
+        (Device::Cuda(gpu), precision) => location.open_on_gpu(gpu, on_gpu(precision)),
+        #[cfg(not(feature = "cuda"))]
+        (Device::Cuda(_), _) => {
+            return Err(MetricError::Device {
+                metric: request.key.to_owned(),
+                problem: DeviceProblem::Missing,
+                message: "this build cannot compute on a GPU".to_owned(),
+            });
+        }
+    };
+    opened.and_then(|opened| opened.of_kind(&[kind])).map_err(failed)
 }
 
 fn named_model(named: &Path) -> Result<Location, Error> {

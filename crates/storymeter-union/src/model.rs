@@ -22,7 +22,7 @@ use storymeter_encoder::{
 };
 
 use crate::error::brief;
-use crate::{Card, Error, Heads, Result};
+use crate::{Card, Error, Heads, Kind, Result};
 
 /// The file that makes a folder a model. It is written last.
 const CARD: &str = "storymeter.json";
@@ -52,6 +52,13 @@ struct Sealed<'a> {
 #[derive(Deserialize)]
 struct Seal {
     files: Option<BTreeMap<String, String>>,
+}
+
+/// The part of a `storymeter.json` that says what the model was trained for.
+#[derive(Deserialize)]
+pub(crate) struct KindOfCard {
+    #[serde(default)]
+    pub kind: Kind,
 }
 
 /// A model in memory.
@@ -112,6 +119,14 @@ impl Model {
         Ok(Self { config, parameters: parameters?, heads, card, tokenizer_files })
     }
 
+    /// What the model of a folder was trained for.
+    pub(crate) fn kind_of(folder: &Path) -> Result<Kind> {
+        let path = folder.join(CARD);
+        let card: KindOfCard = serde_json::from_slice(&read(&path, LARGEST_CARD as u64)?)
+            .map_err(|e| Error::Model { path, problem: brief(e) })?;
+        Ok(card.kind)
+    }
+
     /// Writes the model into an existing folder. Every file is either complete or not there.
     ///
     /// All files are written under temporary names first, so that a full disk leaves the previous
@@ -151,7 +166,7 @@ impl Model {
     ///
     /// # Errors
     /// If the tokeniser's files do not belong to this encoder.
-    pub(crate) fn tokenizer(&self, path: &Path) -> Result<Tokenizer> {
+    pub fn tokenizer(&self, path: &Path) -> Result<Tokenizer> {
         let files: Vec<(&str, &[u8])> =
             self.tokenizer_files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
         Ok(Tokenizer::from_files(&files, path, &self.config)?)
@@ -183,6 +198,10 @@ impl Model {
             numbers(&mut hash, head);
         }
         hash.update(self.heads.score_bias.to_le_bytes());
+        // Empty in models from before there were criteria, which keep their fingerprint.
+        for head in [&self.heads.criteria, &self.heads.criteria_bias, &self.heads.vectors] {
+            numbers(&mut hash, head);
+        }
         self.card.hash_calibration(&mut hash);
         if let Some(grid) = self.card.grid {
             [grid.layers, grid.words].iter().for_each(|step| hash.update(step.to_le_bytes()));

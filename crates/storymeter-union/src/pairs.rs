@@ -45,13 +45,15 @@ impl Scorer {
         };
         let ids: Vec<Vec<u32>> = pairs.iter().map(ids).collect();
         let batch: Batch = ids.iter().map(Vec::as_slice).collect();
-        let hidden = self.states(&batch)?;
-        let logits: Vec<f64> =
-            (0..pairs.len()).map(|at| self.heads.logit(&self.pool(hidden.story(at)))).collect();
+        let hidden = self.model.states(&batch)?;
+        let logits: Vec<f64> = (0..pairs.len())
+            .map(|at| self.model.heads.logit(&self.model.pool(hidden.story(at))))
+            .collect();
         let lowest = (0..pairs.len()).min_by(|a, b| logits[*a].total_cmp(&logits[*b]));
         Ok(lowest.map(|at| WeakPair {
             first: pairs[at].first,
             score: self
+                .model
                 .card
                 .probability(logits[at], repeated(&window.pieces[pairs[at].pieces.clone()])),
         }))

@@ -4,36 +4,30 @@
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
 #[cfg(feature = "cuda")]
 use storymeter_encoder::cuda::{CudaEncoder, Pending};
-use storymeter_encoder::{Batch, Device, Model as Encoder, PackedRows, Precision, Tokenizer};
+use storymeter_encoder::{Batch, Model as Encoder, PackedRows, Precision};
 use storymeter_perturb::sentences_of;
 use storymeter_text::Span;
 
-use crate::engine::{Engine, States, pooled};
+use crate::engine::{Engine, pooled};
 #[cfg(feature = "cuda")]
 use crate::engine::{GpuPrecision, pooled_by};
 use crate::normalise::normalised;
+#[cfg(feature = "cuda")]
+use crate::opened::{AHEAD, TOKENS_PER_GPU_BATCH};
+use crate::opened::{Opened, TOKENS_PER_BATCH};
 use crate::origin::Origin;
 use crate::overlap::{overlap, repeated};
 use crate::window::{Window, prompt_of, windows};
-use crate::{Card, Error, Heads, Model, Result, StoredModel};
+use crate::{Card, Kind, Result, StoredModel};
 
-/// The largest number of tokens in a batch on the CPU. Scores do not depend on it.
-const TOKENS_PER_BATCH: usize = 1 << 14;
-/// The largest number of tokens in a batch on a GPU, which works better on larger batches.
-#[cfg(feature = "cuda")]
-const TOKENS_PER_GPU_BATCH: usize = 1 << 15;
 /// The number of stories that are tokenised together while a GPU works on earlier ones.
 #[cfg(feature = "cuda")]
 const STORIES_PER_PART: usize = 256;
-/// The largest number of batches that a GPU has been given and whose scores are not collected yet.
-#[cfg(feature = "cuda")]
-const AHEAD: usize = 4;
 
 /// The score of one story, and what it was computed from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,16 +69,10 @@ pub struct Score {
 /// # Ok::<(), storymeter_union::Error>(())
 /// ```
 pub struct Scorer {
-    pub(crate) engine: Engine,
-    pub(crate) tokenizer: Tokenizer,
-    pub(crate) heads: Heads,
+    pub(crate) model: Opened,
     /// The reconstruction matrix of [`Heads::reconstruction`], laid out for products when an
     /// explanation first needs it.
     pub(crate) own_matrix: OnceLock<PackedRows>,
-    pub(crate) card: Card,
-    fingerprint: String,
-    /// See [`Scorer::tokens_read`].
-    tokens_read: AtomicU64,
 }
 
 /// A story in the form in which the model reads it.
@@ -121,7 +109,7 @@ impl Scorer {
     /// [`crate::search_folders`].
     ///
     /// # Errors
-    /// [`Error::MissingModel`] if the program has no embedded model and no folder has its file.
+    /// [`Error::MissingModel`](crate::Error::MissingModel) if the program has no embedded model and no folder has its file.
     pub fn embedded() -> Result<Self> {
         Self::from_stored(&StoredModel::embedded()?)
     }
@@ -129,22 +117,10 @@ impl Scorer {
     /// Loads a model from a folder that training wrote, or from a model file.
     ///
     /// # Errors
-    /// If it is not a complete model, or if a model file is asked to compute in f32.
+    /// If it is not a complete model, if a model file is asked to compute in f32, or if the model
+    /// predicts ratings ([`crate::criteria::Scorer`]).
     pub fn load(path: &Path, precision: Precision) -> Result<Self> {
-        if path.is_file() {
-            let stored = StoredModel::open(path)?;
-            if precision == Precision::F32 {
-                return Err(Error::OnlyInt8 { path: path.to_owned() });
-            }
-            return Self::from_stored(&stored);
-        }
-        let model = Model::load(path)?;
-        let tokenizer = model.tokenizer(path)?;
-        let fingerprint = model.fingerprint();
-        let (config, weights) = (model.config.clone(), model.scoring_parameters());
-        let encoder = Encoder::from_tensors(config, &*weights, Device::Cpu, precision)?;
-        let engine = Engine::Cpu(encoder);
-        Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
+        Self::new(Opened::load(path, precision)?)
     }
 
     /// Loads a model from a folder that training wrote, or from a model file, to score on the
@@ -160,16 +136,7 @@ impl Scorer {
     /// not fit into the GPU's memory.
     #[cfg(feature = "cuda")]
     pub fn load_on_gpu(path: &Path, gpu: usize, precision: GpuPrecision) -> Result<Self> {
-        if path.is_file() {
-            return Self::from_stored_on_gpu(&StoredModel::open(path)?, gpu, precision);
-        }
-        let model = Model::load(path)?;
-        let tokenizer = model.tokenizer(path)?;
-        let fingerprint = model.fingerprint();
-        let tied = model.card.reconstruction.uses_words();
-        let parameters = model.scoring_parameters().into_owned();
-        let engine = Engine::cuda((model.config, parameters), tied, gpu, precision)?;
-        Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
+        Self::new(Opened::load_on_gpu(path, gpu, precision)?)
     }
 
     /// Makes a model file ready to score on an NVIDIA GPU, as [`Scorer::load_on_gpu`] does.
@@ -182,14 +149,7 @@ impl Scorer {
         gpu: usize,
         precision: GpuPrecision,
     ) -> Result<Self> {
-        let (encoder, tokenizer, heads) = model.open_parts()?;
-        let tied = model.card().reconstruction.uses_words();
-        let engine = Engine::cuda_of(encoder, tied, gpu, precision)?;
-        Ok(Self::assemble(
-            (engine, tokenizer, heads),
-            model.card().clone(),
-            model.fingerprint().to_owned(),
-        ))
+        Self::new(Opened::from_stored_on_gpu(model, gpu, precision)?)
     }
 
     /// Makes a model file ready to score.
@@ -197,52 +157,26 @@ impl Scorer {
     /// # Errors
     /// If its parts do not fit together.
     pub fn from_stored(model: &StoredModel) -> Result<Self> {
-        let fingerprint = model.fingerprint().to_owned();
-        let (encoder, tokenizer, heads) = model.open_parts()?;
-        let engine = Engine::Cpu(encoder);
-        Ok(Self::assemble((engine, tokenizer, heads), model.card().clone(), fingerprint))
+        Self::new(Opened::from_stored(model)?)
     }
 
-    fn assemble(
-        (engine, mut tokenizer, heads): (Engine, Tokenizer, Heads),
-        mut card: Card,
-        fingerprint: String,
-    ) -> Self {
-        card.keep_yardstick_of(&fingerprint);
-        for (text, id) in &card.name_tokens {
-            tokenizer.add_token(text, *id);
-        }
-        Self {
-            engine,
-            tokenizer,
-            heads,
-            own_matrix: OnceLock::new(),
-            card,
-            fingerprint,
-            tokens_read: AtomicU64::new(0),
-        }
+    /// A scorer of an open model.
+    pub(crate) fn new(model: Opened) -> Result<Self> {
+        let model = model.of_kind(&[Kind::Union, Kind::DisScore])?;
+        Ok(Self { model, own_matrix: OnceLock::new() })
     }
 
     /// The same model with windows of another size, in tokens.
     ///
     /// # Errors
-    /// [`Error::Window`] if the encoder cannot read windows of this size.
-    pub fn with_window(mut self, max_tokens: usize) -> Result<Self> {
-        let longest = self.engine.config().max_tokens();
-        if !(Card::SMALLEST_WINDOW..=longest).contains(&max_tokens) {
-            return Err(Error::Window { tokens: max_tokens, longest });
-        }
-        if max_tokens != self.card.max_tokens {
-            // The scores of the yardstick were computed with the other window.
-            self.card.about.yardstick = None;
-        }
-        self.card.max_tokens = max_tokens;
-        Ok(self)
+    /// [`Error::Window`](crate::Error::Window) if the encoder cannot read windows of this size.
+    pub fn with_window(self, max_tokens: usize) -> Result<Self> {
+        Ok(Self { model: self.model.with_window(max_tokens)?, ..self })
     }
 
     /// The model's card.
     pub fn card(&self) -> &Card {
-        &self.card
+        &self.model.card
     }
 
     /// Scores stories, and returns one score per story in the same order.
@@ -252,11 +186,11 @@ impl Scorer {
     /// stories share a batch; the same call gives the same scores every time.
     ///
     /// # Errors
-    /// Fails only on a GPU: [`Error::Encoder`] holds what the device reported, and
+    /// Fails only on a GPU: [`Error::Encoder`](crate::Error::Encoder) holds what the device reported, and
     /// [`storymeter_encoder::Error::Overflow`] says that the precision is too small for the model.
     /// On the CPU, an inconsistent model is already rejected when it is loaded.
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Score>> {
-        match &self.engine {
+        match &self.model.engine {
             Engine::Cpu(encoder) => self.score_on_cpu(encoder, stories),
             #[cfg(feature = "cuda")]
             Engine::Cuda { encoder, .. } => self.score_on_gpu(encoder, stories),
@@ -265,13 +199,13 @@ impl Scorer {
 
     fn score_on_cpu(&self, encoder: &Encoder, stories: &[&Story]) -> Result<Vec<Score>> {
         let readings: Vec<Reading> = stories.par_iter().map(|story| self.read(story)).collect();
-        let outputs = pooled(self.card.pooling);
+        let outputs = pooled(self.model.card.pooling);
         let mut scores = Vec::with_capacity(stories.len());
         let mut remaining = readings.as_slice();
         while !remaining.is_empty() {
             let (now, later) = remaining.split_at(batch_size(remaining, TOKENS_PER_BATCH));
             let batch = batch_of(now);
-            self.count(&batch);
+            self.model.count(&batch);
             let run = encoder.run(&batch, &outputs)?;
             let mut window = 0;
             for reading in now {
@@ -296,8 +230,8 @@ impl Scorer {
             while !remaining.is_empty() {
                 let (now, later) = remaining.split_at(batch_size(remaining, TOKENS_PER_GPU_BATCH));
                 let batch = batch_of(now);
-                self.count(&batch);
-                let pending = encoder.submit(batch, pooled_by(self.card.pooling))?;
+                self.model.count(&batch);
+                let pending = encoder.submit(batch, pooled_by(self.model.card.pooling))?;
                 under_way.push_back((
                     now.iter().map(|reading| reading.measures.clone()).collect(),
                     pending,
@@ -323,8 +257,8 @@ impl Scorer {
         scores: &mut Vec<Score>,
     ) -> Result<()> {
         let Some((stories, pending)) = under_way.pop_front() else { return Ok(()) };
-        let vectors = self.engine.finite(pending.wait()?)?;
-        let mut vectors = vectors.chunks_exact(self.engine.config().hidden);
+        let vectors = self.model.engine.finite(pending.wait()?)?;
+        let mut vectors = vectors.chunks_exact(self.model.engine.config().hidden);
         for measures in stories {
             let pooled = vectors.by_ref().take(measures.len());
             scores.push(self.combine(pooled.map(<[f32]>::to_vec), &measures));
@@ -332,25 +266,10 @@ impl Scorer {
         Ok(())
     }
 
-    /// The last hidden states of the tokens of a batch.
-    pub(crate) fn states(&self, batch: &Batch) -> Result<States> {
-        self.count(batch);
-        self.engine.states(batch)
-    }
-
-    fn count(&self, batch: &Batch) {
-        self.tokens_read.fetch_add(batch.ids().len() as u64, Ordering::Relaxed);
-    }
-
     /// The number of tokens that have gone through the encoder so far, for scores and explanations
     /// together. The work is proportional to it.
     pub fn tokens_read(&self) -> u64 {
-        self.tokens_read.load(Ordering::Relaxed)
-    }
-
-    /// The vector of a window.
-    pub(crate) fn pool(&self, states: &[f32]) -> Vec<f32> {
-        Heads::pool(self.card.pooling, states, self.engine.config().hidden)
+        self.model.tokens_read()
     }
 
     /// The score of a story from the vectors of its windows: their logits, overlaps and repetitions
@@ -364,23 +283,23 @@ impl Scorer {
             (0.0, [0.0; 4], 0.0, 0.0, 0.0);
         for (pooled, measure) in windows.zip(measures) {
             let weight = measure.tokens as f64;
-            logit += weight * self.heads.logit(&pooled);
-            let found = self.heads.damage(&pooled).unwrap_or_default();
+            logit += weight * self.model.heads.logit(&pooled);
+            let found = self.model.heads.damage(&pooled).unwrap_or_default();
             damage.iter_mut().zip(found).for_each(|(total, logit)| *total += weight * logit);
             overlap += weight * measure.overlap;
             repeated += weight * measure.repeated;
             tokens += weight;
         }
         let (logit, overlap, repeated) = (logit / tokens, overlap / tokens, repeated / tokens);
-        let damage_logits = self.card.diagnosis.then(|| damage.map(|total| total / tokens));
+        let damage_logits = self.model.card.diagnosis.then(|| damage.map(|total| total / tokens));
         // The model was never trained on a text without words, so its logit means nothing there.
         let wordless = measures.iter().all(|measure| measure.wordless);
         Score {
-            probability: if wordless { 0.0 } else { self.card.probability(logit, repeated) },
+            probability: if wordless { 0.0 } else { self.model.card.probability(logit, repeated) },
             logit,
             damage: damage_logits
                 .filter(|_| !wordless)
-                .map(|logits| self.card.damage(logits, overlap)),
+                .map(|logits| self.model.card.damage(logits, overlap)),
             damage_logits,
             overlap,
             repeated,
@@ -390,11 +309,16 @@ impl Scorer {
 
     /// Normalises a story as the model's card asks, finds its sentences, and cuts it into windows.
     pub(crate) fn read(&self, story: &Story) -> Reading {
-        let (story, origin) = normalised(story, &self.card);
+        let (story, origin) = normalised(story, &self.model.card);
         let sentences = sentences_of(&story);
-        let prompt = if self.card.prompts { prompt_of(&story) } else { None };
-        let windows =
-            windows(&self.tokenizer, prompt, &story.text, &sentences, self.card.max_tokens);
+        let prompt = if self.model.card.prompts { prompt_of(&story) } else { None };
+        let windows = windows(
+            &self.model.tokenizer,
+            prompt,
+            &story.text,
+            &sentences,
+            self.model.card.max_tokens,
+        );
         let measure = |window: &Window| Measure {
             tokens: window.ids.len(),
             wordless: !window
@@ -411,20 +335,7 @@ impl Scorer {
     /// Everything that a score depends on besides the story: the model, the precision and how the
     /// text is read. In int8 the instruction set is left out, because it changes nothing.
     pub fn signature(&self) -> Signature {
-        let name = if self.card.about.name.is_empty() { "unnamed" } else { &self.card.about.name };
-        let signature = Signature::new(self.card.kind.metric())
-            .with("model", "m", name)
-            .with("weights", "w", &self.fingerprint)
-            .with("precision", "p", self.engine.precision());
-        let signature = match self.engine.instructions() {
-            Some(instructions) => signature.with("isa", "isa", instructions),
-            None => signature,
-        };
-        signature
-            .with("text", "t", if self.card.normalise { "normalised" } else { "as-is" })
-            .with("names", "n", if self.card.delexicalise { "masked" } else { "kept" })
-            .with("prompt", "pr", if self.card.prompts { "read" } else { "left-out" })
-            .with("window", "win", self.card.max_tokens)
+        self.model.signature()
     }
 }
 

@@ -32,8 +32,9 @@ use storymeter_encoder::{
 };
 
 use crate::error::brief;
-use crate::installed::{embedded_file, search_folders};
-use crate::{About, Card, Error, Heads, Model, Reconstruction, Result, Yardstick};
+use crate::installed::{EmbeddedModel, embedded_file, search_folders};
+use crate::model::KindOfCard;
+use crate::{About, Card, Error, Heads, Kind, Model, Reconstruction, Result, Yardstick};
 
 const MAGIC: [u8; 8] = *b"\x89SMQ\r\n\x1a\n";
 const VERSION: u32 = 1;
@@ -46,17 +47,39 @@ const LARGEST_FILE: u64 = 1 << 32;
 /// The largest number of parts. An encoder of 1,024 layers, the most that there may be, has fewer.
 const MOST_PARTS: usize = 1 << 15;
 
-/// The model file that is part of the program, if the build had one; see `build.rs`.
-#[cfg(embedded_model)]
-const EMBEDDED: Option<&[u8]> = Some(include_bytes!(env!("STORYMETER_EMBEDDED_FILE")));
-#[cfg(not(embedded_model))]
-const EMBEDDED: Option<&[u8]> = None;
+/// The model files that are part of the program, and the facts beside them, if the build had them;
+/// see `build.rs`.
+struct Embedded {
+    model: Option<&'static [u8]>,
+    about: Option<&'static [u8]>,
+}
 
-/// The facts beside that file, if there are any.
+#[cfg(embedded_model)]
+const UNION: Option<&[u8]> = Some(include_bytes!(env!("STORYMETER_EMBEDDED_FILE")));
+#[cfg(not(embedded_model))]
+const UNION: Option<&[u8]> = None;
 #[cfg(embedded_about)]
-const EMBEDDED_ABOUT: Option<&[u8]> = Some(include_bytes!(env!("STORYMETER_EMBEDDED_ABOUT")));
+const UNION_ABOUT: Option<&[u8]> = Some(include_bytes!(env!("STORYMETER_EMBEDDED_ABOUT")));
 #[cfg(not(embedded_about))]
-const EMBEDDED_ABOUT: Option<&[u8]> = None;
+const UNION_ABOUT: Option<&[u8]> = None;
+#[cfg(embedded_criteria)]
+const CRITERIA: Option<&[u8]> = Some(include_bytes!(env!("STORYMETER_EMBEDDED_CRITERIA_FILE")));
+#[cfg(not(embedded_criteria))]
+const CRITERIA: Option<&[u8]> = None;
+#[cfg(embedded_criteria_about)]
+const CRITERIA_ABOUT: Option<&[u8]> =
+    Some(include_bytes!(env!("STORYMETER_EMBEDDED_CRITERIA_ABOUT")));
+#[cfg(not(embedded_criteria_about))]
+const CRITERIA_ABOUT: Option<&[u8]> = None;
+
+impl Embedded {
+    fn of(model: EmbeddedModel) -> Self {
+        match model {
+            EmbeddedModel::Union => Self { model: UNION, about: UNION_ABOUT },
+            EmbeddedModel::Criteria => Self { model: CRITERIA, about: CRITERIA_ABOUT },
+        }
+    }
+}
 
 /// The largest size of the file beside a model file. That of the embedded model has a hundredth.
 const LARGEST_ABOUT: u64 = 1 << 20;
@@ -113,31 +136,70 @@ impl Fixed {
     }
 }
 
+/// Opens a model file and reads its fixed part, which says how long the file is. What does not begin
+/// like a model file is not read any further: it may be anything, also an endless device.
+fn begin(path: &Path) -> Result<(std::fs::File, Vec<u8>, Fixed)> {
+    let failed = |e| storymeter_core::Error::io(Place::file(path), e);
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let mut bytes = Vec::new();
+    (&file).take(FIXED as u64).read_to_end(&mut bytes).map_err(failed)?;
+    let fixed = Fixed::read(&bytes).map_err(|problem| in_file(path, problem))?;
+    Ok((file, bytes, fixed))
+}
+
+/// What the model of a file was trained for. Only the header is read.
+pub(crate) fn kind_of(path: &Path) -> Result<Kind> {
+    #[derive(Deserialize)]
+    struct KindOfHeader {
+        card: KindOfCard,
+    }
+    let (file, _, fixed) = begin(path)?;
+    let mut header = Vec::new();
+    file.take(fixed.header as u64)
+        .read_to_end(&mut header)
+        .map_err(|e| storymeter_core::Error::io(Place::file(path), e))?;
+    let header: KindOfHeader = serde_json::from_slice(&header)
+        .map_err(|e| in_file(path, format!("its header: {}", brief(e))))?;
+    Ok(header.card.kind)
+}
+
 fn in_file(path: &Path, problem: String) -> Error {
     Error::Model { path: path.to_owned(), problem }
 }
 
 impl StoredModel {
-    /// The model that is part of the program. If the program was built without it
-    /// ([`crate::HAS_EMBEDDED`]), its file is read from one of the [`crate::search_folders`].
+    /// The model of the metric `union` that is part of the program. If the program was built without
+    /// it ([`crate::HAS_EMBEDDED`]), its file is read from one of the [`crate::search_folders`].
     ///
     /// # Errors
     /// [`Error::MissingModel`] if the program has no embedded model and no folder has its file.
     pub fn embedded() -> Result<Self> {
-        Self::embedded_or_in(EMBEDDED, search_folders())
+        Self::embedded_model(EmbeddedModel::Union)
     }
 
-    /// The embedded model from the bytes in the program, or else from its file in one of the
+    /// A model that is part of the program, as [`StoredModel::embedded`] gives that of `union`.
+    ///
+    /// # Errors
+    /// [`Error::MissingModel`] if the program does not have it and no folder has its file.
+    pub fn embedded_model(model: EmbeddedModel) -> Result<Self> {
+        Self::embedded_or_in(model, &Embedded::of(model), search_folders())
+    }
+
+    /// An embedded model from the bytes in the program, or else from its file in one of the
     /// folders.
-    fn embedded_or_in(bytes: Option<&'static [u8]>, folders: Vec<PathBuf>) -> Result<Self> {
-        match bytes {
+    fn embedded_or_in(
+        which: EmbeddedModel,
+        included: &Embedded,
+        folders: Vec<PathBuf>,
+    ) -> Result<Self> {
+        match included.model {
             // The tests compare its checksum, so that loading it need not.
             Some(bytes) => {
-                let path = PathBuf::from("the embedded model");
+                let path = PathBuf::from(which.described());
                 let model = Self::read(bytes.into(), path.clone(), false)?;
-                model.with_facts_of(EMBEDDED_ABOUT, &path)
+                model.with_facts_of(included.about, &path)
             }
-            None => Self::open(&embedded_file(folders)?),
+            None => Self::open(&embedded_file(which, folders)?),
         }
     }
 
@@ -152,12 +214,7 @@ impl StoredModel {
     /// be understood.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |e| storymeter_core::Error::io(Place::file(path), e);
-        let file = std::fs::File::open(path).map_err(failed)?;
-        let mut bytes = Vec::new();
-        // The fixed part says how long the file is. What does not begin like a model file is not
-        // read any further: it may be anything, also an endless device.
-        (&file).take(FIXED as u64).read_to_end(&mut bytes).map_err(failed)?;
-        let fixed = Fixed::read(&bytes).map_err(|problem| in_file(path, problem))?;
+        let (file, mut bytes, fixed) = begin(path)?;
         if fixed.length > LARGEST_FILE {
             let problem = format!("it should have {} bytes, which no model has", fixed.length);
             return Err(in_file(path, problem));
@@ -260,6 +317,10 @@ impl StoredModel {
             bias: card.bias,
             repetition: card.repetition,
             diagnosis_calibration: card.diagnosis_calibration,
+            criteria: match (&card.criteria, &old.criteria) {
+                (Some(new), Some(old)) if new.calibrates(old) => card.criteria.clone(),
+                _ => old.criteria.clone(),
+            },
             ..old.clone()
         };
         let config = Config::from_fields(self.header.config.clone(), self.path.clone())?;
@@ -294,7 +355,7 @@ impl StoredModel {
     }
 
     /// The tokeniser's files. Older model files have them as they are, newer ones compressed.
-    fn tokenizer_files(&self) -> Result<Vec<(&'static str, Vec<u8>)>> {
+    pub(crate) fn tokenizer_files(&self) -> Result<Vec<(&'static str, Vec<u8>)>> {
         let mut files = Vec::new();
         for name in TOKENIZER_FILES {
             if let Some(bytes) = self.part(&format!("file.{name}")) {
@@ -441,7 +502,8 @@ mod tests {
     fn a_build_without_the_embedded_model_scores_with_its_file() {
         let [empty, folder] = [0; 2].map(|_| tempfile::tempdir().unwrap());
         let folders = || [&empty, &folder].map(|folder| folder.path().to_owned()).to_vec();
-        let load = || StoredModel::embedded_or_in(None, folders());
+        let not_included = Embedded { model: None, about: None };
+        let load = || StoredModel::embedded_or_in(EmbeddedModel::Union, &not_included, folders());
         let error = load().unwrap_err();
         assert!(matches!(&error, Error::MissingModel { searched, .. } if *searched == folders()));
         assert!(error.to_string().contains("union-compact.smq is not in "), "{error}");

@@ -54,7 +54,7 @@ impl Cut {
 impl Scorer {
     /// The part of a window in the story's logit, from the vector of the window.
     pub(crate) fn part(&self, vector: &[f32], tokens: usize) -> Part {
-        Part { logit: self.heads.logit(vector), tokens: tokens as f64 }
+        Part { logit: self.model.heads.logit(vector), tokens: tokens as f64 }
     }
 
     /// Leaves out one sentence after the other: all of them, or as many as the limit allows.
@@ -79,14 +79,14 @@ impl Scorer {
         for together in cuts.chunks(WINDOWS) {
             let ids: Vec<Vec<u32>> = together.iter().map(|cut| cut.ids(reading)).collect();
             let batch: Batch = ids.iter().map(Vec::as_slice).collect();
-            let hidden = self.states(&batch)?;
+            let hidden = self.model.states(&batch)?;
             for (at, cut) in together.iter().enumerate() {
-                let part = self.part(&self.pool(hidden.story(at)), ids[at].len());
+                let part = self.part(&self.model.pool(hidden.story(at)), ids[at].len());
                 changed[cut.sentence].push((cut.window, part));
             }
         }
         let without = without(parts, &changed);
-        let probability = |logit: f64| self.card.probability(logit, score.repeated);
+        let probability = |logit: f64| self.model.card.probability(logit, score.repeated);
         let mut shares: Vec<SentenceShare> = Vec::with_capacity(without.len());
         for ((sentence, without), weighed) in reading.sentences.iter().zip(without).zip(weighed) {
             // A mark that stands for several in the story may belong to two sentences.

@@ -59,7 +59,7 @@ pub use storymeter_union as union;
 pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
 pub use correlate::{Agreement, Agreements, Numbers};
 pub use error::{Error, Result};
-pub use scorer::{LEARNED, ReadyScorer, Run, Scored, Scorer};
+pub use scorer::{CRITERIA, LEARNED, ReadyScorer, Run, Scored, Scorer, metric_of};
 
 /// For metrics that compare a story with nothing: a list of no references.
 pub const NO_REFERENCE: [&str; 0] = [];
@@ -114,7 +114,7 @@ pub fn correlate(scores: &impl Numbers, ratings: &impl Numbers) -> Result<Agreem
     correlate::correlate(scores, ratings)
 }
 
-/// All metrics by name, the learned one first.
+/// All metrics by name, the learned ones first.
 ///
 /// ```
 /// let catalogue = storymeter::catalogue();
@@ -123,8 +123,14 @@ pub fn correlate(scores: &impl Numbers, ratings: &impl Numbers) -> Result<Agreem
 /// assert!(ids.any(|id| id == "bleu"));
 /// ```
 pub fn catalogue() -> Catalogue {
-    let learned = [&storymeter_union::ENTRY, &storymeter_union::DISSCORE].into_iter();
-    Catalogue::new(learned.chain(storymeter_metrics::entries()).chain(storymeter_neural::entries()))
+    let learned =
+        [&storymeter_union::ENTRY, &storymeter_union::criteria::ENTRY, &storymeter_union::DISSCORE];
+    Catalogue::new(
+        learned
+            .into_iter()
+            .chain(storymeter_metrics::entries())
+            .chain(storymeter_neural::entries()),
+    )
 }
 
 /// Reads a score table that `score` or [`ScoreTable::write`] wrote, or HANNA's published scores.

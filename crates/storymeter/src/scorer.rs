@@ -1,6 +1,6 @@
 //! Stories in, a score table out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use storymeter_core::read::{Intake, Record, Skipped, Summary};
@@ -9,6 +9,7 @@ use storymeter_core::{
     Resources, Role, Row, ScoreTable, Settings, Signature, Story, Value,
 };
 use storymeter_metrics::{Batch, MetricSet, Pace, in_order};
+use storymeter_union::{Kind, Location};
 
 use crate::input::{Copies, Inputs, ReferenceFiles, References, parse_with};
 use crate::ledger::{Ledger, Resampling};
@@ -16,6 +17,9 @@ use crate::{Error, Result, catalogue};
 
 /// The id of the learned metric, which scores where no other is named.
 pub const LEARNED: &str = "union";
+
+/// The id of the learned metric that predicts the ratings of readers.
+pub const CRITERIA: &str = "criteria";
 
 /// How many stories are scored together by [`Scorer::run`].
 const BATCH: usize = 1024;
@@ -36,7 +40,9 @@ const AHEAD: usize = 4;
 /// ```
 pub struct Scorer {
     catalogue: Catalogue,
-    typed: Vec<String>,
+    /// The metrics; none where the model decides.
+    typed: Option<Vec<String>>,
+    model: Option<PathBuf>,
     settings: Settings,
     explain: Option<Depth>,
 }
@@ -48,11 +54,12 @@ impl Default for Scorer {
 }
 
 impl Scorer {
-    /// A scorer with the embedded model as its only metric.
+    /// A scorer with the embedded model of [`LEARNED`] as its only metric.
     pub fn new() -> Self {
         Self {
             catalogue: catalogue(),
-            typed: vec![LEARNED.to_owned()],
+            typed: None,
+            model: None,
             settings: Settings::default(),
             explain: None,
         }
@@ -61,7 +68,7 @@ impl Scorer {
     /// The same scorer with these metrics, such as `bleu` or `rouge:hanna`.
     #[must_use]
     pub fn metrics(mut self, typed: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.typed = typed.into_iter().map(Into::into).collect();
+        self.typed = Some(typed.into_iter().map(Into::into).collect());
         self
     }
 
@@ -74,11 +81,13 @@ impl Scorer {
         self
     }
 
-    /// The same scorer with another model for the learned metric: a folder, a model file, or the
-    /// name of an installed model.
+    /// The same scorer with another model for a learned metric: a folder, a model file, or the name
+    /// of an installed model. A model that was trained on ratings is for the metric [`CRITERIA`],
+    /// and any other for [`LEARNED`]. If no metrics are named, the metric of the model scores.
     #[must_use]
-    pub fn model(self, named: impl Into<PathBuf>) -> Self {
-        self.weights(LEARNED, named)
+    pub fn model(mut self, named: impl Into<PathBuf>) -> Self {
+        self.model = Some(named.into());
+        self
     }
 
     /// The same scorer with a folder of weights or tables for a metric or a model.
@@ -121,9 +130,14 @@ impl Scorer {
     ///
     /// # Errors
     /// Where a metric is unknown or cannot be built.
-    pub fn build(self) -> Result<ReadyScorer> {
+    pub fn build(mut self) -> Result<ReadyScorer> {
+        let metric_of_model = self.model.as_deref().map_or(LEARNED, metric_of);
+        if let Some(model) = self.model {
+            self.settings.weights.insert(metric_of_model.to_owned(), model);
+        }
+        let typed = self.typed.unwrap_or_else(|| vec![metric_of_model.to_owned()]);
         let resources = Arc::new(Resources::new(self.settings));
-        let metrics = MetricSet::new(&self.typed, &self.catalogue, Arc::clone(&resources))?;
+        let metrics = MetricSet::new(&typed, &self.catalogue, Arc::clone(&resources))?;
         let explains = metrics.parts().any(|part| part.metric.description().explains);
         let explainer = match self.explain {
             Some(depth) if explains => Explainer::Among(depth),
@@ -150,6 +164,16 @@ impl Scorer {
     {
         self.build()?.run(stories)
     }
+}
+
+/// The id of the metric that a model is for, as a user named the model. A model that cannot be read
+/// is taken for one of [`LEARNED`], which reports what is wrong with it when it is opened.
+pub fn metric_of(model: &Path) -> &'static str {
+    let kind = model.to_str().map_or_else(
+        || Location::Path(model.to_owned()).kind(),
+        |typed| Location::find(typed)?.kind(),
+    );
+    if matches!(kind, Ok(Kind::Criteria)) { CRITERIA } else { LEARNED }
 }
 
 /// Who explains the scores.

@@ -17,7 +17,9 @@ use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
 use storymeter::core::{Header, Key, Progress, ScoreColumn, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
-use storymeter::{Depth, Device, LEARNED, Precision, ReadyScorer, Run, Scored, Scorer};
+use storymeter::{
+    CRITERIA, Depth, Device, LEARNED, Precision, ReadyScorer, Run, Scored, Scorer, metric_of,
+};
 
 use crate::Outcome;
 use crate::args::{Common, count};
@@ -55,11 +57,13 @@ Examples:
 pub struct ScoreArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// The metrics, separated by commas. The default is union, the learned metric
+    /// The metrics, separated by commas. The default is union, the learned metric, or criteria if
+    /// --model names a model of criteria
     #[arg(short, long = "metric", value_name = "ID", value_delimiter = ',', value_parser = id)]
     metrics: Vec<String>,
-    /// The model of the metric union: a folder that `storymeter train` wrote, a model file, or the
-    /// name of a model (`storymeter model list`). The default model is part of the program
+    /// The model of the metric union or criteria, whichever it was trained for: a folder that
+    /// `storymeter train` wrote, a model file, or the name of a model (`storymeter model list`). The
+    /// default models are part of the program
     #[arg(long, value_name = "DIR|FILE|NAME")]
     model: Option<PathBuf>,
     /// The folder or file with the weights or tables of a metric. NAME is the id of a metric, such
@@ -68,10 +72,10 @@ pub struct ScoreArgs {
     /// The option may be given several times
     #[arg(long, value_name = "NAME=DIR", value_parser = name_and_folder)]
     weights: Vec<(String, PathBuf)>,
-    /// The number format in which neural networks multiply. The default of union is int8, which
-    /// gives the same scores on the CPU and on a GPU, to the last digit. The default of all other
-    /// metrics is f32, which is slower and more exact; a model file of union, whose weights are
-    /// int8, supports it only on a GPU. f16 and bf16 need a GPU
+    /// The number format in which neural networks multiply. The default of union and criteria is
+    /// int8, which gives the same scores on the CPU and on a GPU, to the last digit. The default of
+    /// all other metrics is f32, which is slower and more exact; a model file of union or criteria,
+    /// whose weights are int8, supports it only on a GPU. f16 and bf16 need a GPU
     #[arg(long, value_name = "PRECISION")]
     precision: Option<PrecisionArg>,
     /// Where neural networks compute: cpu, or cuda for an NVIDIA GPU (the first one of
@@ -224,10 +228,11 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let shown = Shown::new(show);
     let mut shown_to = show.then(|| Output::open(None, Reader::Person)).transpose()?;
 
-    let learned = scorer.metrics().columns().iter().any(is_learned);
+    let learned = learned_metrics(scorer.metrics().columns());
     let work = |scored: Scored<'_>| -> anyhow::Result<Done> {
         let lines = lines.as_ref().map(|lines| format_lines(lines, &scored)).transpose()?;
-        let unlike = if learned { Unlike::of(scored.records) } else { Unlike::default() };
+        let unlike =
+            if learned.is_empty() { Unlike::default() } else { Unlike::of(scored.records) };
         let (legend, shown) = (shown.legend(&scored), shown.batch(&scored));
         Ok(Done { lines: lines.unwrap_or_default(), legend, shown, unlike })
     };
@@ -267,7 +272,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     printed?;
     report_counts(common, &run);
-    let note = unlike.note(run.ledger().len(), args.explain.is_some());
+    let note = unlike.note(&learned, run.ledger().len(), args.explain.is_some());
     note.iter().filter(|_| !common.quiet).for_each(|note| crate::note(note));
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
 }
@@ -283,11 +288,10 @@ struct Done {
 
 /// The scorer with the metrics and settings that the user typed.
 fn scorer(args: &ScoreArgs) -> Scorer {
-    let typed = match args.metrics.as_slice() {
-        [] => vec![LEARNED.to_owned()],
-        typed => typed.to_owned(),
-    };
-    let mut scorer = Scorer::new().metrics(typed).seed(args.seed);
+    let mut scorer = Scorer::new().seed(args.seed);
+    if !args.metrics.is_empty() {
+        scorer = scorer.metrics(args.metrics.clone());
+    }
     if let Some(folder) = &args.meteor_data {
         scorer = scorer.weights("meteor", folder);
     }
@@ -337,18 +341,22 @@ fn check_files(args: &ScoreArgs) -> anyhow::Result<()> {
 /// Checks that a model that was named has a metric that reads it.
 fn refuse_unused_model(args: &ScoreArgs, scorer: &ReadyScorer) -> anyhow::Result<()> {
     let Some(model) = &args.model else { return Ok(()) };
-    if args.explain.is_none() && !scorer.metrics().columns().iter().any(is_learned) {
+    let metric = metric_of(model);
+    // An explanation is by the metric union if no other metric explains itself.
+    let explains = args.explain.is_some() && metric == LEARNED;
+    if !explains && !scorer.metrics().columns().iter().any(|column| column.key.id() == metric) {
         bail!(
-            "--model {}: none of the metrics reads a model; add {LEARNED} to --metric",
+            "--model {}: none of the metrics reads this model; add {metric} to --metric",
             model.display()
         );
     }
     Ok(())
 }
 
-/// Whether a column is one of the learned metric.
-fn is_learned(column: &ScoreColumn) -> bool {
-    Key::metric(&column.key).split(':').next() == Some(LEARNED)
+/// The learned metrics among the columns: those that are made for English stories.
+fn learned_metrics(columns: &[ScoreColumn]) -> Vec<&'static str> {
+    let is_there = |id: &&str| columns.iter().any(|column| column.key.id() == *id);
+    [LEARNED, CRITERIA].into_iter().filter(is_there).collect()
 }
 
 fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {

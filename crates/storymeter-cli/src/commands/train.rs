@@ -4,6 +4,7 @@
 //! reading the stories. Each kind has a file of its own.
 
 mod bleurt;
+mod criteria;
 mod fine_tuned;
 mod language_model;
 mod log;
@@ -31,9 +32,12 @@ use crate::lexicon::LexiconArgs;
 use crate::output::{Output, Reader};
 use crate::progress;
 
-/// Train the learned metric, or a baseline of the UNION paper
+/// Train the learned metric, a metric for criteria that readers rated, or a baseline of the UNION
+/// paper
 ///
-/// --kind says what is trained. The following is about the learned metric, the default. `storymeter
+/// --kind says what is trained. With --rated alone it is the metric for criteria: every criterion
+/// gets a head that predicts what readers say. The following is about the learned metric, the
+/// default. `storymeter
 /// metrics show` explains the metrics that the other kinds are for, and `--kind KIND
 /// --print-config` their settings.
 ///
@@ -56,15 +60,17 @@ Examples:
   storymeter train --stories stories.tsv --init bert --preset paper \\
       --antonyms conceptnet_antonym.txt --keywords entity_vocab_roc.txt -o model
   storymeter train --stories stories.tsv --init bert --config paper.toml --device cuda -o model
+  storymeter train --rated rated.jsonl --init union-compact -o criteria
+  storymeter train --rated a.jsonl b.jsonl --criteria map.toml --init union-compact -o criteria
   storymeter train --kind disscore --stories human.tsv --machine machine.jsonl --init bert \\
       -o disscore
   storymeter train --kind ruber --stories stories.tsv --init bert -o ruber
   storymeter train --kind bleurt --rated rated.jsonl --init bleurt-base-128 -o bleurt
   storymeter train --kind language-model --stories stories.tsv --init gpt2 -o gpt2-stories")]
 pub struct TrainArgs {
-    /// What to train
-    #[arg(long, value_name = "KIND", default_value = "union")]
-    kind: Kind,
+    /// What to train [default: criteria with --rated, and union without]
+    #[arg(long, value_name = "KIND")]
+    kind: Option<Kind>,
     /// Files or folders of human stories, or - for standard input, in any format that `score` reads
     #[arg(
         long,
@@ -76,10 +82,23 @@ pub struct TrainArgs {
     /// from the human ones
     #[arg(long, value_name = "FILE", num_args = 1..)]
     machine: Vec<PathBuf>,
-    /// Files or folders of stories with human ratings and references, which --kind bleurt learns
-    /// from
+    /// Files or folders of stories with human ratings. Each is a set of its own, with its own
+    /// scale, whose name is that of the file without its extensions. --kind bleurt also needs
+    /// references
     #[arg(long, value_name = "FILE", num_args = 1..)]
     rated: Vec<PathBuf>,
+    /// A TOML file that says which criteria of the sets of --rated mean the same: a table for each
+    /// set, with lines such as `logic = "coherence"`. Without it, criteria of the same name are the
+    /// same
+    #[arg(long, value_name = "FILE")]
+    criteria: Option<PathBuf>,
+    /// Leave out fold I of N and write what the model says about its stories to held-out.jsonl. All
+    /// stories of an item are in the same fold
+    #[arg(long, value_name = "I/N", value_parser = fold)]
+    fold: Option<(usize, usize)>,
+    /// Leave out a whole set of --rated, and write what the model says about it to held-out.jsonl
+    #[arg(long, value_name = "SET", conflicts_with = "fold")]
+    leave_out: Option<String>,
     /// A file of references for --rated, with one reference per story, in the order of the stories.
     /// References that the stories of --rated have are kept, and these are added. The option may be
     /// given several times for several references per story
@@ -87,7 +106,8 @@ pub struct TrainArgs {
     references: Vec<PathBuf>,
     /// The encoder to start from: a folder in the layout of Hugging Face (config.json,
     /// model.safetensors, and tokenizer.json or vocab.txt) with a BERT, MiniLM, DistilBERT or
-    /// MPNet. --kind bleurt takes only BERT, which includes MiniLM, and MPNet. --kind
+    /// MPNet. --kind criteria also takes a learned model: a folder, a file, or a name such as
+    /// union-compact. --kind bleurt takes only BERT, which includes MiniLM, and MPNet. --kind
     /// language-model starts from a GPT-2, Llama, Mistral or Qwen 2 in such a folder or in a GGUF
     /// file
     #[arg(long, value_name = "DIR", required_unless_present = "print_config")]
@@ -178,6 +198,8 @@ enum Kind {
     /// RUBER-BERT, which compares a story with its reference and with its context, for the metric
     /// ruber
     Ruber,
+    /// One head for each criterion that readers rated (--rated), for the metric criteria
+    Criteria,
     /// BLEURT, which learns human ratings of stories beside their references, for the metric bleurt
     Bleurt,
     /// A causal language model, fine-tuned on stories, for the metric perplexity
@@ -188,7 +210,7 @@ impl Kind {
     /// The file that is written last into the folder of a model, so that a folder with it is whole.
     fn last_file(self) -> &'static str {
         match self {
-            Self::Union | Self::DisScore => "storymeter.json",
+            Self::Union | Self::DisScore | Self::Criteria => "storymeter.json",
             Self::Ruber => storymeter::baselines::ruber::LAST_FILE,
             Self::Bleurt | Self::LanguageModel => storymeter::baselines::folder::RECORD,
         }
@@ -232,23 +254,45 @@ enum PrecisionArg {
 /// Trains a model of the kind that was asked for, or prints its settings.
 pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     check_options(args)?;
-    match args.kind {
+    match args.kind() {
         Kind::Union | Kind::DisScore => union::run(args, common),
+        Kind::Criteria => criteria::run(args, common),
         Kind::Ruber => ruber::run(args, common),
         Kind::Bleurt => bleurt::run(args, common),
         Kind::LanguageModel => language_model::run(args, common),
     }
 }
 
+impl TrainArgs {
+    /// What is trained.
+    fn kind(&self) -> Kind {
+        let default = if self.rated.is_empty() { Kind::Union } else { Kind::Criteria };
+        self.kind.unwrap_or(default)
+    }
+}
+
+/// Reads "2/8" as fold 2 of 8.
+fn fold(typed: &str) -> Result<(usize, usize), String> {
+    let parts = typed.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    let fits = parts.filter(|(number, of)| *of >= 2 && (1..=*of).contains(number));
+    fits.ok_or_else(|| "a fold is I/N, such as 2/8, with I from 1 to N".to_owned())
+}
+
 /// Refuses options that the kind of model does not have, so that none is ignored in silence.
 fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
+    let kind = args.kind();
     // Each option that some kinds lack, whether it was given, and the kinds that have it.
-    const FINE_TUNED: &[Kind] = &[Kind::Union, Kind::DisScore, Kind::Bleurt, Kind::LanguageModel];
-    const ON_STORIES: &[Kind] = &[Kind::Union, Kind::DisScore, Kind::Ruber, Kind::LanguageModel];
-    let options: [(&str, bool, &[Kind]); 15] = [
+    const FINE_TUNED: &[Kind] =
+        &[Kind::Union, Kind::DisScore, Kind::Criteria, Kind::Bleurt, Kind::LanguageModel];
+    const ON_STORIES: &[Kind] =
+        &[Kind::Union, Kind::DisScore, Kind::Criteria, Kind::Ruber, Kind::LanguageModel];
+    let options: [(&str, bool, &[Kind]); 18] = [
         ("--stories", !args.stories.is_empty(), ON_STORIES),
         ("--machine", !args.machine.is_empty(), &[Kind::DisScore]),
-        ("--rated", !args.rated.is_empty(), &[Kind::Bleurt]),
+        ("--rated", !args.rated.is_empty(), &[Kind::Bleurt, Kind::Criteria]),
+        ("--criteria", args.criteria.is_some(), &[Kind::Criteria]),
+        ("--fold", args.fold.is_some(), &[Kind::Criteria]),
+        ("--leave-out", args.leave_out.is_some(), &[Kind::Criteria]),
         ("--references", !args.references.is_empty(), &[Kind::Bleurt]),
         ("--resume", args.resume, FINE_TUNED),
         ("--preset", args.preset.is_some(), &[Kind::Union, Kind::DisScore]),
@@ -262,23 +306,23 @@ fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
         ("--without-reconstruction", args.without_reconstruction, &[Kind::Union]),
         ("--without-technique", !args.without_technique.is_empty(), &[Kind::Union]),
     ];
-    if args.kind == Kind::Ruber && args.resume {
+    if kind == Kind::Ruber && args.resume {
         bail!(
             "--kind ruber has no option --resume: it keeps no checkpoints, and always starts anew"
         );
     }
     for (option, given, kinds) in options {
-        if given && !kinds.contains(&args.kind) {
-            bail!("--kind {} has no option {option}", args.kind.name());
+        if given && !kinds.contains(&kind) {
+            bail!("--kind {} has no option {option}", kind.name());
         }
     }
     if args.print_config {
         return Ok(());
     }
-    if args.kind == Kind::DisScore && args.machine.is_empty() {
+    if kind == Kind::DisScore && args.machine.is_empty() {
         bail!("--kind disscore needs stories that machines wrote (--machine)");
     }
-    if args.kind != Kind::Bleurt && args.stories.is_empty() {
+    if !matches!(kind, Kind::Bleurt | Kind::Criteria) && args.stories.is_empty() {
         bail!("training needs human stories (--stories)");
     }
     if let Some(twice) = args.machine.iter().find(|path| args.stories.contains(path)) {
@@ -300,7 +344,7 @@ fn print_settings(text: &str) -> anyhow::Result<Outcome> {
 /// then, and the user asked for it with --overwrite.
 fn clear_folder(kind: Kind, out: &Path) -> storymeter::core::Result<()> {
     let own: &[&str] = match kind {
-        Kind::Union | Kind::DisScore => &["heads.safetensors"],
+        Kind::Union | Kind::DisScore | Kind::Criteria => &["heads.safetensors"],
         Kind::Ruber => &["ruber.safetensors"],
         Kind::Bleurt | Kind::LanguageModel => &[],
     };
@@ -339,7 +383,7 @@ fn take_output(
     }
     let stories = args.stories.iter().chain(&args.machine).chain(&args.rated);
     let stories = stories.chain(&args.references);
-    let stories = stories.chain(&args.config).map(PathBuf::as_path);
+    let stories = stories.chain(&args.config).chain(&args.criteria).map(PathBuf::as_path);
     let files: Vec<&Path> = stories.chain(args.lexicon.files()).collect();
     file::named_once(&files)?;
     let models = args.teacher.iter().map(PathBuf::as_path).chain([init]);
@@ -365,7 +409,7 @@ fn one_device(args: &TrainArgs) -> anyhow::Result<storymeter::encoder::Device> {
 /// Checks that no model and no interrupted run is overwritten by mistake.
 fn check_output(args: &TrainArgs, out: &Path) -> anyhow::Result<()> {
     let is_there = |name: &str| out.join(name).exists();
-    let (whole, checkpoint) = (is_there(args.kind.last_file()), is_there(CHECKPOINT));
+    let (whole, checkpoint) = (is_there(args.kind().last_file()), is_there(CHECKPOINT));
     if args.resume && whole && !checkpoint {
         bail!(
             "{}: the folder has a model but no {CHECKPOINT} to resume from; --overwrite starts anew",
@@ -376,7 +420,7 @@ fn check_output(args: &TrainArgs, out: &Path) -> anyhow::Result<()> {
     let model = Kind::value_variants().iter().any(|kind| is_there(kind.last_file()));
     if !args.resume && !args.overwrite && (model || checkpoint) {
         let what = if model { "a model" } else { "an interrupted run" };
-        let resume = match args.kind {
+        let resume = match args.kind() {
             // This kind keeps no checkpoints.
             Kind::Ruber => "",
             _ => "--resume continues it, and ",

@@ -91,9 +91,9 @@ impl<B: Backend> Network<B> {
         });
     }
 
-    /// Adds the sigmoid cross-entropy of one or more logits per selected vector to loss sum number
-    /// `loss`: the sum of `weights[i] * -log p(labels[i])`. The labels of one vector stand side by
-    /// side.
+    /// Adds a loss of one or more outputs per selected vector to loss sum number `loss`: the sum of
+    /// `weights[i]` times the loss of output `i` compared with `labels[i]`. The labels of one vector
+    /// stand side by side.
     ///
     /// # Panics
     /// If there is not one label and one weight per output and vector, or a row is out of range.
@@ -103,6 +103,7 @@ impl<B: Backend> Network<B> {
         head: Linear,
         selection: Selection<'_>,
         (labels, weights): (&[f32], &[f32]),
+        kind: LabelLoss,
         loss: usize,
     ) {
         let rows = match selection {
@@ -118,7 +119,6 @@ impl<B: Backend> Network<B> {
         }
         let (labels, weights) = (self.backend.floats(labels), self.backend.floats(weights));
         self.through_head(states, selection, |backend, store, x| {
-            let kind = LabelLoss::CrossEntropy;
             backend.label_loss(store, head, x, rows, &labels, &weights, kind, loss)
         });
     }

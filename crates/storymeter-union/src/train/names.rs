@@ -18,7 +18,7 @@ const KNOWN: [(Gender, [&str; 6]); 3] = [
 
 /// The placeholders and their vocabulary entries. The map is empty if the vocabulary has too few
 /// unused entries.
-pub(super) fn entries(tokenizer: &Tokenizer) -> BTreeMap<String, u32> {
+pub fn entries(tokenizer: &Tokenizer) -> BTreeMap<String, u32> {
     let unused = (0..tokenizer.vocabulary() as u32)
         .filter(|id| tokenizer.piece(*id).is_some_and(|piece| piece.starts_with("[unused")));
     let found: BTreeMap<String, u32> = KNOWN
@@ -30,7 +30,7 @@ pub(super) fn entries(tokenizer: &Tokenizer) -> BTreeMap<String, u32> {
 }
 
 /// Sets the embeddings of the placeholders to the mean of the names for which they stand.
-pub(super) fn start(
+pub fn start(
     entries: &BTreeMap<String, u32>,
     tokenizer: &Tokenizer,
     words: &mut [f32],

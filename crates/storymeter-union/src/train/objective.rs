@@ -186,11 +186,13 @@ pub(super) fn learn<B: Backend>(
         network.pooled_loss(&mut states, head, &task.firsts, labels, kind, SCORE);
     } else {
         let head = network.head(places.score, places.score + 1);
-        network.label_loss(&mut states, head, pooled, labels, SCORE);
+        network.label_loss(&mut states, head, pooled, labels, LabelLoss::CrossEntropy, SCORE);
     }
     if settings.diagnosis {
         let head = network.head(places.diagnosis, places.diagnosis + 1);
-        network.label_loss(&mut states, head, pooled, (&damage.values, &damage.weights), DIAGNOSIS);
+        let labels = (&damage.values[..], &damage.weights[..]);
+        let kind = LabelLoss::CrossEntropy;
+        network.label_loss(&mut states, head, pooled, labels, kind, DIAGNOSIS);
     }
     let Repairs { rows, targets, weights } = repairs;
     let repairs = (&rows[..], &targets[..], &weights[..]);

@@ -5,15 +5,17 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use storymeter::core::terminal::plain;
 use storymeter::union::{
-    Description, EMBEDDED_NAME, Error, Location, installed_paths, models_folder,
+    Description, EmbeddedModel, Error, Kind, Location, installed_paths, models_folder,
 };
 
 use crate::Outcome;
 use crate::output::Output;
 
-/// Prints the models, the embedded one first.
+/// Prints the models, the embedded ones first.
 pub(super) fn run(as_json: bool) -> anyhow::Result<Outcome> {
-    let mut models = vec![(EMBEDDED_NAME.to_owned(), Location::Embedded)];
+    let mut models = EmbeddedModel::ALL
+        .map(|model| (model.name().to_owned(), Location::Embedded(model)))
+        .to_vec();
     models.extend(installed_paths().into_iter().map(|(name, path)| (name, Location::Path(path))));
     let described: Vec<(String, Location, Result<Description, Error>)> = models
         .into_iter()
@@ -45,7 +47,7 @@ pub(super) fn run(as_json: bool) -> anyhow::Result<Outcome> {
 
 fn line(text: &mut String, name: &str, place: &Location, description: &Result<Description, Error>) {
     let kind = match place {
-        Location::Embedded => "embedded",
+        Location::Embedded(_) => "embedded",
         Location::Path(path) if path.is_dir() => "folder",
         Location::Path(_) => "file",
     };
@@ -62,35 +64,48 @@ fn line(text: &mut String, name: &str, place: &Location, description: &Result<De
     };
 }
 
-/// The first agreement on the card that is about the model itself.
+/// The first agreement on the card that is about the model itself. Columns of criteria are metrics
+/// of their own: `criteria/overall`.
 fn headline(model: &Description) -> String {
-    let about = &model.card.about;
-    match about.agreement.iter().find(|row| row.metric == "union") {
+    let card = &model.card;
+    let metric = match card.kind {
+        Kind::Criteria => Kind::Criteria,
+        Kind::Union | Kind::DisScore => Kind::Union,
+    };
+    let is_own = |named: &str| named.split('/').next().is_some_and(|id| id == metric.metric());
+    let figures = match card.about.agreement.iter().find(|row| is_own(&row.metric)) {
         Some(row) => format!(
             "{}: r {:.3}, rho {:.3}, tau {:.3} (n = {})",
             row.set, row.pearson.value, row.spearman.value, row.kendall.value, row.n
         ),
         None => "no figures in its card".to_owned(),
+    };
+    match &card.criteria {
+        Some(criteria) => {
+            format!("{}; {figures}", criteria.names().collect::<Vec<_>>().join(", "))
+        }
+        None => figures,
     }
 }
 
 fn value(name: &str, place: &Location, description: &Result<Description, Error>) -> Value {
     let path = match place {
-        Location::Embedded => Value::Null,
+        Location::Embedded(_) => Value::Null,
         Location::Path(path) => json!(path),
     };
     match description {
         Ok(model) => json!({
             "name": name,
-            "embedded": *place == Location::Embedded,
+            "embedded": matches!(place, Location::Embedded(_)),
             "path": path,
             "bytes": model.bytes,
             "fingerprint": model.fingerprint,
+            "metric": model.card.kind.metric(),
             "agreement": model.card.about.agreement,
         }),
         Err(error) => json!({
             "name": name,
-            "embedded": *place == Location::Embedded,
+            "embedded": matches!(place, Location::Embedded(_)),
             "path": path,
             "error": error.to_string(),
         }),

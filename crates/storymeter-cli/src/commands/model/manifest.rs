@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use storymeter::core::AtomicFile;
 use storymeter::core::terminal::excerpt;
-use storymeter::union::{EMBEDDED_NAME, StoredModel};
+use storymeter::union::{EmbeddedModel, StoredModel};
 
 use crate::Outcome;
 
@@ -107,8 +107,8 @@ fn check_name(name: &str) -> anyhow::Result<()> {
              that does not begin with a dot"
         );
     }
-    if name == EMBEDDED_NAME {
-        bail!("{name} is the name of the model that is part of the program; choose another name");
+    if EmbeddedModel::ALL.iter().any(|model| model.name() == name) {
+        bail!("{name} is the name of a model that is part of the program; choose another name");
     }
     Ok(())
 }

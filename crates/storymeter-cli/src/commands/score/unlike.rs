@@ -1,9 +1,8 @@
-//! Counts the texts that do not look like English stories, for which the learned metric was not
+//! Counts the texts that do not look like English stories, for which the learned metrics were not
 //! made.
 
 use std::collections::BTreeMap;
 
-use storymeter::LEARNED;
 use storymeter::core::read::Record;
 use storymeter::text::kind::{TextKind, unlike_a_story};
 
@@ -36,17 +35,22 @@ impl Unlike {
         }
     }
 
-    /// A note for the user, if there are such texts. `explained` says whether each of them was
-    /// shown with a warning.
-    pub(super) fn note(&self, stories: usize, explained: bool) -> Option<String> {
+    /// A note for the user, if there are such texts. `metrics` are the learned ones, and `explained`
+    /// says whether each of the texts was shown with a warning.
+    pub(super) fn note(&self, metrics: &[&str], stories: usize, explained: bool) -> Option<String> {
         if self.texts == 0 {
             return None;
         }
+        let made = if let [one] = metrics {
+            format!("{one} was")
+        } else {
+            format!("{} were", metrics.join(" and "))
+        };
         let way = if explained { "" } else { " (--explain shows which)" };
         if stories == 1 {
             let looks: Vec<&str> = self.kinds.keys().map(|kind| kind.looks()).collect();
             let looks = looks.join(" and ");
-            return Some(format!("the text {looks}; {LEARNED} was made for English stories"));
+            return Some(format!("the text {looks}; {made} made for English stories"));
         }
         // The most frequent first; of equally frequent ones, in the order of the kinds.
         let mut kinds: Vec<(&TextKind, &usize)> = self.kinds.iter().collect();
@@ -54,8 +58,8 @@ impl Unlike {
         let kinds: Vec<String> =
             kinds.iter().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
         Some(format!(
-            "{} of {stories} stories do not look like English stories: {}; {LEARNED} was not made \
-             for them{way}",
+            "{} of {stories} stories do not look like English stories: {}; {made} not made for \
+             them{way}",
             self.texts,
             kinds.join(", ")
         ))
@@ -80,16 +84,21 @@ mod tests {
         let story = "Mira lost her kite in the storm. She looked in the barn and on the roof. Her \
                      brother found it in the end.";
         let mut counts = Unlike::of(&[record(german_list), record(story)]);
-        assert_eq!(Unlike::default().note(2, false), None);
+        assert_eq!(Unlike::default().note(&["union"], 2, false), None);
         counts.add(&Unlike::of(&[record("- milk\n- eggs\n- two loaves"), record("Hello.")]));
         assert_eq!(
-            counts.note(4, false).unwrap(),
+            counts.note(&["union"], 4, false).unwrap(),
             "3 of 4 stories do not look like English stories: 2 list, 1 German, 1 very short; \
              union was not made for them (--explain shows which)"
         );
         assert_eq!(
-            Unlike::of(&[record("Hello.")]).note(1, true).unwrap(),
+            Unlike::of(&[record("Hello.")]).note(&["union"], 1, true).unwrap(),
             "the text is very short: it has fewer than 20 words; union was made for English stories"
+        );
+        assert_eq!(
+            Unlike::of(&[record("Hello.")]).note(&["union", "criteria"], 1, true).unwrap(),
+            "the text is very short: it has fewer than 20 words; union and criteria were made for \
+             English stories"
         );
     }
 }

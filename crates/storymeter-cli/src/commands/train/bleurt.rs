@@ -54,7 +54,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let mut watcher = Watcher::new(common, log, settings.epochs);
     let reports = train(&job, &mut |event| {
         if args.overwrite && matches!(event, Event::Start(_)) {
-            clear_folder(args.kind, out)?;
+            clear_folder(args.kind(), out)?;
         }
         hear(&mut watcher, settings.epochs, event)
     });
@@ -67,7 +67,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
 }
 
 /// The error about a story, with the file of the story and its number there.
-fn in_file(error: baselines::Error, files: &[(String, usize)]) -> anyhow::Error {
+pub fn in_file(error: baselines::Error, files: &[(String, usize)]) -> anyhow::Error {
     let baselines::Error::Story { mut number, id, problem } = error else { return error.into() };
     for (name, stories) in files {
         if number <= *stories {

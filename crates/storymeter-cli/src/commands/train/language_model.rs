@@ -38,7 +38,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let mut watcher = Watcher::new(common, log, settings.epochs);
     let reports = train(&training, &mut |event| {
         if args.overwrite && matches!(event, Event::Start(_)) {
-            clear_folder(args.kind, out)?;
+            clear_folder(args.kind(), out)?;
         }
         hear(&mut watcher, settings.epochs, event)
     })?;

@@ -50,7 +50,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         match event {
             Event::Start(start) => {
                 if args.overwrite {
-                    clear_folder(args.kind, out)?;
+                    clear_folder(args.kind(), out)?;
                 }
                 describe(&watcher, start);
                 watcher.open_log(0)?;

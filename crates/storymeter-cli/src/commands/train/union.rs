@@ -28,7 +28,7 @@ use crate::output::{Output, Reader};
 pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let settings = settings(args)?;
     if args.print_config {
-        let about = match args.kind {
+        let about = match args.kind() {
             Kind::DisScore => {
                 "# Nothing is damaged here, so settings of negatives, reconstruction, diagnosis and \
                  teachers\n# have no effect.\n\n"
@@ -56,7 +56,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     let lexicon = args.lexicon.read()?;
     let mut corpus = read_stories(&args.stories, args, common)?;
-    let machine = match args.kind {
+    let machine = match args.kind() {
         Kind::DisScore => Some(read_stories(&args.machine, args, common)?),
         _ => None,
     };
@@ -82,13 +82,13 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let reports = train(&job, &mut |event| {
         watcher.hear(event)?;
         match event {
-            Event::Start(_) if args.overwrite => Ok(clear_folder(args.kind, out)?),
+            Event::Start(_) if args.overwrite => Ok(clear_folder(args.kind(), out)?),
             _ => Ok(()),
         }
     })?;
     watcher.finish();
     drop(folder);
-    match args.kind {
+    match args.kind() {
         Kind::DisScore => summarise_discriminator(&reports, out)?,
         _ => summarise(&reports, out)?,
     }
@@ -145,7 +145,7 @@ fn settings(args: &TrainArgs) -> anyhow::Result<Settings> {
         Some(path) => Settings::read(path, preset)?,
         None => Settings::of(preset.unwrap_or_default()),
     };
-    if args.kind == Kind::DisScore {
+    if args.kind() == Kind::DisScore {
         settings = discriminator(settings, args.config.as_deref())?;
     }
     settings.seed = args.seed.unwrap_or(settings.seed);

@@ -1,0 +1,228 @@
+//! Trains a model on what readers said about stories: one head for each criterion, and one for all.
+//!
+//! Sets of rated stories differ in their scales, raters and questions, so ratings are standardised
+//! inside each set, and criteria that mean the same are joined by a [`CriteriaMap`]. The encoder
+//! reads a story in windows of whole sentences, and linear heads on the mean of its vectors learn
+//! the ratings by squared errors. A story weighs more if more people rated it.
+//!
+//! The best epoch is chosen by the stories of some prompts of which nothing is learned, never by
+//! other stories of the same prompt. What a model says about stories that were left out of training
+//! ([`LeftOut`]) is written to [`HELD_OUT`]; `storymeter_union::criteria` calibrates models with it.
+
+mod damage;
+mod map;
+mod rated;
+mod settings;
+mod start;
+mod task;
+
+use std::path::Path;
+
+use rand_chacha::rand_core::Rng;
+use rayon::prelude::*;
+use serde_json::json;
+use storymeter_core::Story;
+use storymeter_core::rng::{CounterId, StreamId};
+use storymeter_encoder::{Stream, Tensor};
+use storymeter_union::criteria::{prompt_windows, windows};
+use storymeter_union::{Card, Kind, Pooling, Reconstruction};
+
+use crate::configuration::Configuration;
+use crate::device::Device;
+use crate::fine_tune::{self, EpochReport, Event, Identity, Watch, fine_tune};
+use crate::folder;
+use crate::{Error, Result};
+use rated::{Prepared, prepare};
+use start::Beginning;
+use task::{Example, Lesson, Lessons, Reading};
+
+pub use map::CriteriaMap;
+pub use rated::{LeftOut, OVERALL, Set};
+pub use settings::Settings;
+pub use task::HeldOut;
+
+/// The file in the output folder with what the model says about the stories that were left out: one
+/// [`HeldOut`] per line.
+pub const HELD_OUT: &str = "held-out.jsonl";
+
+/// A training run: what it starts from, what it reads, and where it writes.
+#[derive(Debug, Clone, Copy)]
+pub struct Job<'a> {
+    /// What training starts from: the folder of an encoder, or a learned model, by its folder, file
+    /// or name.
+    pub init: &'a Path,
+    /// The sets of rated stories.
+    pub sets: &'a [Set<'a>],
+    /// Which of their criteria mean the same.
+    pub map: &'a CriteriaMap,
+    /// What is left out of training.
+    pub left_out: LeftOut<'a>,
+    /// Human stories, which are damaged and learned from beside the ratings. There may be none.
+    pub stories: &'a [Story],
+    /// An existing folder for the model and the checkpoint.
+    pub out: &'a Path,
+    /// The settings.
+    pub settings: &'a Settings,
+    /// The device on which to compute.
+    pub device: Device,
+    /// Whether to continue from the checkpoint in `out`, if there is one.
+    pub resume: bool,
+}
+
+/// Trains a model, and returns one report per epoch. The output folder then holds the model of the
+/// best epoch, which the metric `criteria` reads.
+///
+/// # Errors
+/// - [`Error::Setting`] if a setting is impossible;
+/// - [`Error::Story`] if a story has no rating;
+/// - [`Error::Ratings`] if the sets do not fit together;
+/// - [`Error::Encoder`] and [`Error::Learned`] for what training starts from;
+/// - those of [`fine_tune()`].
+pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
+    let settings = job.settings;
+    if let Some(fault) = settings.fault() {
+        return Err(fault.into());
+    }
+    let rated = prepare(job.sets, job.map, job.left_out, settings.half_raters)?;
+    for note in &rated.notes {
+        watch(Event::Note(note))?;
+    }
+    let beginning = Beginning::open(job.init, settings.layers)?;
+    let card = card(settings, &beginning);
+    if settings.max_tokens > beginning.config.max_tokens() {
+        let problem = format!("must be at most {}", beginning.config.max_tokens());
+        return Err(Error::Setting { field: "max_tokens", problem });
+    }
+    let (examples, dev, left_out) = readings(&rated, settings, &beginning, &card);
+    watch(Event::Note(&said(&rated, &dev, &left_out)))?;
+    let damaged = damage::pairs(job.stories, settings, &beginning.tokenizer, &card)?;
+    if !job.stories.is_empty() {
+        watch(Event::Note(&format!("{} whole and damaged stories beside them", damaged.len())))?;
+    }
+    let mut heads = new_heads(&rated.heads, beginning.config.hidden);
+    let damage_head = (!damaged.is_empty()).then_some(heads.len());
+    if damage_head.is_some() {
+        heads.extend(beginning.damage_head());
+    }
+    let lessons = damaged
+        .into_iter()
+        .map(|one| Example { ids: one.ids, lesson: Lesson::Damage { whole: one.whole } });
+    let task = Lessons {
+        job,
+        rated,
+        examples: examples.into_iter().chain(lessons).collect(),
+        vectors: Vec::new(),
+        dev,
+        left_out,
+        card,
+        tokenizer_files: beginning.tokenizer_files,
+        damage_head,
+        vector_head: None,
+    };
+    let stories: Vec<Story> =
+        job.sets.iter().flat_map(|set| set.stories).chain(job.stories).cloned().collect();
+    let identity = Identity {
+        kind: "criteria".to_owned(),
+        settings: json!({
+            "training": settings,
+            "sets": job.sets.iter().map(|set| (set.name, set.stories.len())).collect::<Vec<_>>(),
+            "map": job.map,
+            "left_out": match job.left_out {
+                LeftOut::Nothing => json!(null),
+                LeftOut::Fold { number, of } => json!({ "fold": number, "of": of }),
+                LeftOut::Set(name) => json!({ "set": name }),
+            },
+        }),
+        stories_sha256: folder::stories_hash(&stories),
+        init_sha256: folder::tensors_hash(&beginning.parameters.tensors),
+    };
+    drop(stories);
+    let run = fine_tune::Job {
+        device: job.device,
+        plan: settings.plan(),
+        identity: &identity,
+        out: job.out,
+        resume: job.resume,
+    };
+    fine_tune(&run, (beginning.config, beginning.parameters, heads), &task, watch)
+}
+
+/// How many stories the model learns from, and how many it does not.
+fn said(rated: &Prepared<'_>, dev: &[Reading], left_out: &[Reading]) -> String {
+    let learned = rated.stories.len() - dev.len() - left_out.len();
+    let mut said = format!("{learned} rated stories to learn from");
+    if !dev.is_empty() {
+        said += &format!(", {} of other prompts to choose the best epoch by", dev.len());
+    }
+    if !left_out.is_empty() {
+        said += &format!(", {} left out", left_out.len());
+    }
+    said
+}
+
+/// The card of the model, without its criteria and the record of the training.
+fn card(settings: &Settings, beginning: &Beginning) -> Card {
+    Card {
+        kind: Kind::Criteria,
+        pooling: Pooling::Mean,
+        reconstruction: Reconstruction::None,
+        diagnosis: false,
+        name_tokens: beginning.name_tokens.clone(),
+        normalise: settings.normalise,
+        delexicalise: settings.delexicalise,
+        max_tokens: settings.max_tokens,
+        prompts: false,
+        grid: settings.grid(),
+        ..Card::default()
+    }
+}
+
+/// The windows to learn from, the stories that choose the best epoch, and those left out.
+fn readings(
+    rated: &Prepared<'_>,
+    settings: &Settings,
+    beginning: &Beginning,
+    card: &Card,
+) -> (Vec<Example>, Vec<Reading>, Vec<Reading>) {
+    let tokenizer = &beginning.tokenizer;
+    let reading = |story: usize| {
+        let text = rated.stories[story].story;
+        let prompt = prompt_windows(tokenizer, card, text);
+        Reading { story, windows: windows(tokenizer, card, text), prompt }
+    };
+    let all: Vec<Reading> = (0..rated.stories.len()).into_par_iter().map(reading).collect();
+    let (mut examples, mut dev, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    for reading in all {
+        let story = &rated.stories[reading.story];
+        if story.left_out {
+            left_out.push(reading);
+        } else if is_for_choice(story.item, settings) {
+            dev.push(reading);
+        } else {
+            let tokens: usize = reading.windows.iter().map(Vec::len).sum();
+            examples.extend(reading.windows.into_iter().map(|ids| {
+                let share = ids.len() as f32 / tokens as f32;
+                Example { ids, lesson: Lesson::Ratings { story: reading.story, share } }
+            }));
+        }
+    }
+    (examples, dev, left_out)
+}
+
+/// Whether the stories of an item choose the best epoch.
+fn is_for_choice(item: u64, settings: &Settings) -> bool {
+    let draw = StreamId::Split { record: item }.rng(settings.seed).next_u32();
+    f64::from(draw) < settings.dev_share * f64::from(u32::MAX)
+}
+
+/// The heads for the criteria before training. They are the same for every seed, so that the mean
+/// of models with different seeds makes sense.
+fn new_heads(names: &[String], width: usize) -> Vec<Tensor> {
+    let stream = CounterId::NewHeads.descend(Stream::new(0), Stream::child).child(5);
+    let count = names.len();
+    let data = (0..(count * width) as u64).map(|i| 0.02 * stream.normal(i)).collect();
+    vec![
+        Tensor { name: "criteria.weight".to_owned(), shape: vec![count, width], data },
+        Tensor { name: "criteria.bias".to_owned(), shape: vec![count], data: vec![0.0; count] },
+    ]
+}

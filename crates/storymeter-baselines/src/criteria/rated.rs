@@ -1,0 +1,389 @@
+//! Rated stories as what the heads learn: numbers in standard units, the same for all sets.
+//!
+//! Sets differ in their scales, in how strict their raters are, and in what they asked. So every
+//! criterion is standardised inside its set: the mean becomes 0 and the standard deviation 1. What
+//! a set calls differently is joined by a [`CriteriaMap`], and the head [`OVERALL`] learns the mean
+//! of all criteria of every set.
+
+use std::collections::HashMap;
+
+use storymeter_core::Story;
+use storymeter_core::terminal::excerpt;
+use storymeter_union::criteria::RatedSet;
+
+use super::map::CriteriaMap;
+use crate::{Error, Result};
+
+/// The head that learns from all criteria.
+pub const OVERALL: &str = "overall";
+
+/// A set of stories that the same kind of people rated in the same way.
+#[derive(Debug, Clone, Copy)]
+pub struct Set<'a> {
+    /// Its name, by which a [`CriteriaMap`] knows it.
+    pub name: &'a str,
+    /// The stories, each with at least one rating.
+    pub stories: &'a [Story],
+}
+
+/// Which stories are left out of training, to be predicted by a model that has not seen them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LeftOut<'a> {
+    /// None.
+    #[default]
+    Nothing,
+    /// Those of one fold. The items of a set are dealt to the folds in turn, so that all stories of
+    /// an item are in the same fold.
+    Fold {
+        /// The number of the fold, from 1.
+        number: usize,
+        /// How many folds there are.
+        of: usize,
+    },
+    /// Those of one set.
+    Set(&'a str),
+}
+
+/// A rated story, and what the heads learn from it.
+pub(super) struct Rated<'a> {
+    /// The number of its set.
+    pub set: usize,
+    pub story: &'a Story,
+    /// The number of its item, counted through all sets.
+    pub item: u64,
+    pub left_out: bool,
+    /// How much it weighs, because of the number of its raters.
+    pub weight: f32,
+    /// For each head the mean rating on the scale of the set.
+    pub ratings: Vec<Option<f64>>,
+    /// For each head the rating in standard units.
+    pub targets: Vec<Option<f32>>,
+}
+
+/// All sets, ready to learn from.
+pub(super) struct Prepared<'a> {
+    /// The names of the heads.
+    pub heads: Vec<String>,
+    pub stories: Vec<Rated<'a>>,
+    /// The sets that are learned from.
+    pub sets: Vec<RatedSet>,
+    /// What the user should know about the sets.
+    pub notes: Vec<String>,
+}
+
+/// Prepares sets of rated stories.
+///
+/// # Errors
+/// - [`Error::Story`] if a story has no rating. Its number counts through all sets.
+/// - [`Error::Ratings`] if a set is named twice or is unknown, if the map names a set or a criterion
+///   that is not there, or if nothing is learned from.
+pub(super) fn prepare<'a>(
+    sets: &[Set<'a>],
+    map: &CriteriaMap,
+    left_out: LeftOut<'_>,
+    half_raters: f64,
+) -> Result<Prepared<'a>> {
+    check_names(sets, map, left_out)?;
+    let heads = heads(sets, map);
+    if let Some(name) = heads.iter().find(|name| !is_name(name)) {
+        let name = excerpt(name, 60);
+        let problem = format!(
+            "the criterion {name} cannot be the name of a column, which has up to 40 letters, \
+             digits and hyphens; a map can give it another name"
+        );
+        return Err(Error::Ratings { problem });
+    }
+    let (mut stories, mut known, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut first_item, mut first_story) = (0, 0);
+    for (number, set) in sets.iter().enumerate() {
+        let mut items: HashMap<&str, u64> = HashMap::new();
+        let begin = stories.len();
+        for (at, story) in set.stories.iter().enumerate() {
+            let next = items.len() as u64;
+            let item = *items.entry(story.item()).or_insert(next);
+            let lacks = || Error::Story {
+                number: first_story + at + 1,
+                id: excerpt(&story.id, 60),
+                problem: "has no rating".to_owned(),
+            };
+            let raters = raters(story).ok_or_else(lacks)? as f64;
+            let is_left_out = match left_out {
+                LeftOut::Nothing => false,
+                LeftOut::Fold { number, of } => item % of as u64 == number as u64 - 1,
+                LeftOut::Set(name) => name == set.name,
+            };
+            stories.push(Rated {
+                set: number,
+                story,
+                item: first_item + item,
+                left_out: is_left_out,
+                weight: (raters / (raters + half_raters)) as f32,
+                ratings: vec![None; heads.len()],
+                targets: vec![None; heads.len()],
+            });
+        }
+        let own = &mut stories[begin..];
+        let criteria = criteria(set.stories);
+        let constant = standardise(own, set, &criteria, map, &heads);
+        notes.extend(constant.into_iter().map(|criterion| {
+            let (set, criterion) = (excerpt(set.name, 60), excerpt(criterion, 60));
+            format!("{set}: all ratings of {criterion} are equal, so nothing is learned from them")
+        }));
+        let learned = own.iter().filter(|rated| !rated.left_out);
+        let (count, mut items_learned) = (learned.clone().count(), Vec::new());
+        let given = learned.clone().filter_map(|rated| raters(rated.story));
+        let raters_learned = given.sum::<usize>() as f64;
+        items_learned.extend(learned.map(|rated| rated.item));
+        items_learned.sort_unstable();
+        items_learned.dedup();
+        if count > 0 {
+            known.push(RatedSet {
+                name: set.name.to_owned(),
+                stories: count,
+                items: items_learned.len(),
+                criteria: criteria.iter().map(|name| (*name).to_owned()).collect(),
+                raters: raters_learned / count as f64,
+            });
+        }
+        first_item += items.len() as u64;
+        first_story += set.stories.len();
+    }
+    let learned = stories.iter().filter(|rated| !rated.left_out);
+    if !learned.flat_map(|rated| &rated.targets).any(Option::is_some) {
+        return Err(Error::Ratings { problem: "no story is left to learn from".to_owned() });
+    }
+    Ok(Prepared { heads, stories, sets: known, notes })
+}
+
+fn check_names(sets: &[Set<'_>], map: &CriteriaMap, left_out: LeftOut<'_>) -> Result<()> {
+    let wrong = |problem: String| Err(Error::Ratings { problem });
+    let is_set = |name: &str| sets.iter().any(|set| set.name == name);
+    let names = || sets.iter().map(|set| excerpt(set.name, 60)).collect::<Vec<_>>().join(", ");
+    for (at, set) in sets.iter().enumerate() {
+        if sets[..at].iter().any(|other| other.name == set.name) {
+            return wrong(format!("there are two sets {}", excerpt(set.name, 60)));
+        }
+        let known = criteria(set.stories);
+        if let Some(other) = map.criteria(set.name).find(|name| !known.contains(name)) {
+            let (set, other) = (excerpt(set.name, 60), excerpt(other, 60));
+            return wrong(format!(
+                "the map names the criterion {other} of {set}, which has no such ratings"
+            ));
+        }
+    }
+    if let Some(other) = map.sets().find(|name| !is_set(name)) {
+        let other = excerpt(other, 60);
+        return wrong(format!("the map names the set {other}; there are: {}", names()));
+    }
+    match left_out {
+        LeftOut::Set(name) if !is_set(name) => wrong(format!(
+            "there is no set {} to leave out; there are: {}",
+            excerpt(name, 60),
+            names()
+        )),
+        LeftOut::Fold { number, of } if number == 0 || number > of || of < 2 => {
+            wrong(format!("there is no fold {number} of {of}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The criteria of a set, in the order in which its stories name them.
+fn criteria(stories: &[Story]) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for (name, ratings) in stories.iter().flat_map(|story| story.ratings.iter()) {
+        if ratings.iter().any(Option::is_some) && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// The names of the heads, in the order in which sets name them. [`OVERALL`] is the last.
+fn heads(sets: &[Set<'_>], map: &CriteriaMap) -> Vec<String> {
+    let mut heads: Vec<String> = Vec::new();
+    for set in sets {
+        for criterion in criteria(set.stories) {
+            let head = map.head(set.name, criterion).filter(|name| name != OVERALL);
+            heads.extend(head.filter(|name| !heads.contains(name)));
+        }
+    }
+    heads.push(OVERALL.to_owned());
+    heads
+}
+
+/// Whether a head can have this name.
+fn is_name(name: &str) -> bool {
+    let usual = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=40).contains(&name.len()) && name.chars().all(usual)
+}
+
+/// The largest number of people who rated a story on one criterion, or `None` if nobody did.
+fn raters(story: &Story) -> Option<usize> {
+    let counts = story.ratings.iter().map(|(_, ratings)| ratings.iter().flatten().count());
+    counts.max().filter(|count| *count > 0)
+}
+
+/// Fills in the ratings and targets of the stories of a set, and returns the criteria that are the
+/// same for all stories. Mean and deviation are those of the stories that are learned from, or of
+/// all stories if the whole set is left out.
+fn standardise<'c>(
+    stories: &mut [Rated<'_>],
+    set: &Set<'_>,
+    criteria: &[&'c str],
+    map: &CriteriaMap,
+    heads: &[String],
+) -> Vec<&'c str> {
+    let all_left_out = stories.iter().all(|rated| rated.left_out);
+    let counts = |rated: &Rated<'_>| all_left_out || !rated.left_out;
+    let overall = heads.len() - 1;
+    let mut constant = Vec::new();
+    // For each story and head, the sums of ratings and of standard units, and how many there are.
+    let mut sums = vec![(0.0, 0.0, 0u32); stories.len() * heads.len()];
+    for criterion in criteria {
+        let means: Vec<Option<f64>> =
+            stories.iter().map(|rated| rated.story.ratings.mean(criterion)).collect();
+        let used = stories.iter().zip(&means).filter(|(rated, _)| counts(rated));
+        let Some((mean, deviation)) = moments(used.filter_map(|(_, mean)| *mean)) else {
+            constant.push(*criterion);
+            continue;
+        };
+        let own = map.head(set.name, criterion);
+        let own = own.and_then(|name| heads[..overall].iter().position(|head| *head == name));
+        for (at, rating) in means.iter().enumerate() {
+            for head in own.into_iter().chain([overall]) {
+                if let Some(rating) = rating {
+                    let (raw, standard, count) = &mut sums[at * heads.len() + head];
+                    *raw += rating;
+                    *standard += (rating - mean) / deviation;
+                    *count += 1;
+                }
+            }
+        }
+    }
+    for (rated, sums) in stories.iter_mut().zip(sums.chunks_exact(heads.len())) {
+        for (head, (raw, standard, count)) in sums.iter().enumerate() {
+            if *count > 0 {
+                rated.ratings[head] = Some(raw / f64::from(*count));
+                rated.targets[head] = Some((standard / f64::from(*count)) as f32);
+            }
+        }
+    }
+    // The mean of several criteria varies less than each of them.
+    for head in 0..heads.len() {
+        let used = stories.iter().filter(|rated| counts(rated));
+        let used: Vec<f64> = used.filter_map(|rated| rated.targets[head]).map(f64::from).collect();
+        let Some((mean, deviation)) = moments(used.into_iter()) else { continue };
+        for target in stories.iter_mut().filter_map(|rated| rated.targets[head].as_mut()) {
+            *target = ((f64::from(*target) - mean) / deviation) as f32;
+        }
+    }
+    constant
+}
+
+/// The mean and the standard deviation of some numbers, unless they are all equal.
+fn moments(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let numbers: Vec<f64> = numbers.collect();
+    let count = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / count;
+    let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count;
+    let deviation = variance.sqrt();
+    (deviation.is_finite() && deviation > 1e-9).then_some((mean, deviation))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn story(id: &str, item: &str, ratings: &[(&str, &[f64])]) -> Story {
+        let mut story = Story { id: id.into(), item: Some(item.into()), ..Story::default() };
+        for (criterion, given) in ratings {
+            given.iter().for_each(|rating| story.ratings.push(criterion, Some(*rating)));
+        }
+        story
+    }
+
+    fn map(tables: &[(&str, &[(&str, &str)])]) -> CriteriaMap {
+        let table = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect()
+        };
+        tables.iter().map(|(set, pairs)| ((*set).to_owned(), table(pairs))).collect()
+    }
+
+    #[test]
+    fn ratings_are_standardised_inside_their_set_and_joined_by_the_map() {
+        let first = [
+            story("a", "1", &[("plot", &[1.0, 3.0]), ("style", &[5.0])]),
+            story("b", "1", &[("plot", &[4.0, 4.0]), ("style", &[5.0])]),
+            story("c", "2", &[("plot", &[6.0, 6.0]), ("style", &[5.0])]),
+        ];
+        let second = [
+            story("a", "x", &[("logic", &[10.0]), ("sense", &[40.0])]),
+            story("b", "y", &[("logic", &[30.0]), ("sense", &[20.0])]),
+        ];
+        let sets = [Set { name: "one", stories: &first }, Set { name: "two", stories: &second }];
+        let map = map(&[("two", &[("logic", "plot")])]);
+        let found = prepare(&sets, &map, LeftOut::Nothing, 2.0).unwrap();
+        assert_eq!(found.heads, ["plot", "style", "overall"]);
+        let targets = |story: usize| found.stories[story].targets.clone();
+        let deviation = (8.0f64 / 3.0).sqrt();
+        let plot = |x: f64| Some(((x - 4.0) / deviation) as f32);
+        // All ratings of style are equal.
+        assert_eq!(targets(0), [plot(2.0), None, plot(2.0)]);
+        assert_eq!(found.notes.len(), 1);
+        assert!(found.notes[0].contains("\"style\""), "{}", found.notes[0]);
+        // Logic says 10 < 30 and sense says 40 > 20, so that their mean is the same.
+        assert_eq!(targets(3)[0], Some(-1.0));
+        assert_eq!(targets(3)[2], targets(4)[2]);
+        // Two raters weigh 2 / (2 + 2), one weighs 1 / (1 + 2).
+        assert_eq!(found.stories[0].weight, 0.5);
+        assert_eq!(found.stories[3].weight, 1.0 / 3.0);
+        assert_eq!(found.stories[3].ratings, [Some(10.0), None, Some(25.0)]);
+    }
+
+    #[test]
+    fn a_fold_leaves_out_whole_items_and_nothing_is_learned_from_them() {
+        let stories: Vec<Story> = (0..12)
+            .map(|i| {
+                let rating = if i % 4 == 1 { 100.0 } else { f64::from(i) };
+                story(&i.to_string(), &(i % 4).to_string(), &[("plot", &[rating])])
+            })
+            .collect();
+        let sets = [Set { name: "one", stories: &stories }];
+        let left_out = LeftOut::Fold { number: 2, of: 4 };
+        let found = prepare(&sets, &CriteriaMap::default(), left_out, 0.0).unwrap();
+        let out: Vec<&str> =
+            found.stories.iter().filter(|r| r.left_out).map(|r| r.story.item()).collect();
+        assert_eq!(out, ["1", "1", "1"]);
+        // The large ratings of the fold have no part in the mean.
+        let learned = found.stories.iter().filter(|rated| !rated.left_out);
+        let sum: f32 = learned.map(|rated| rated.targets[0].unwrap()).sum();
+        assert!(sum.abs() < 1e-5, "{sum}");
+        assert_eq!((found.sets[0].stories, found.sets[0].items), (9, 3));
+    }
+
+    #[test]
+    fn wrong_names_are_errors() {
+        let stories = [story("a", "1", &[("plot", &[1.0])]), story("b", "2", &[("plot", &[2.0])])];
+        let one = Set { name: "one", stories: &stories };
+        let error = |sets: &[Set<'_>], map: &CriteriaMap, left_out| {
+            prepare(sets, map, left_out, 2.0)
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default()
+        };
+        let none = CriteriaMap::default();
+        assert!(error(&[one, one], &none, LeftOut::Nothing).contains("two sets"));
+        assert!(error(&[one], &none, LeftOut::Set("two")).contains("there are: \"one\""));
+        assert!(error(&[one], &none, LeftOut::Set("one")).contains("to learn from"));
+        assert!(error(&[one], &none, LeftOut::Fold { number: 3, of: 2 }).contains("fold 3 of 2"));
+        let wrong = map(&[("one", &[("polt", "plot")])]);
+        assert!(error(&[one], &wrong, LeftOut::Nothing).contains("\"polt\""));
+        let unrated = [Story { id: "c".into(), ..Story::default() }];
+        let two = Set { name: "two", stories: &unrated };
+        let said = error(&[one, two], &none, LeftOut::Nothing);
+        assert!(said.contains("story 3 (id \"c\") has no rating"), "{said}");
+    }
+}

@@ -1,0 +1,86 @@
+//! `train --rated`: heads for the criteria that readers rated.
+
+use std::path::Path;
+
+use anyhow::bail;
+use storymeter::baselines::configuration::Configuration;
+use storymeter::baselines::criteria::{CriteriaMap, Job, LeftOut, Set, Settings, train};
+use storymeter::baselines::fine_tune::Event;
+
+use super::bleurt::in_file;
+use super::fine_tuned::{device, hear, summarise};
+use super::watcher::Watcher;
+use super::{Corpus, TrainArgs, clear_folder, print_settings, read_stories, take_output};
+use crate::Outcome;
+use crate::args::Common;
+
+/// Trains, or prints the settings.
+pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
+    let mut settings = match &args.config {
+        Some(path) => Settings::read(path)?,
+        None => Settings::default(),
+    };
+    settings.seed = args.seed.unwrap_or(settings.seed);
+    settings.epochs = args.epochs.unwrap_or(settings.epochs);
+    if args.print_config {
+        return print_settings(&settings.to_toml());
+    }
+    let (Some(init), Some(out)) = (&args.init, &args.output) else {
+        bail!("training needs a model to start from (--init) and an output folder (-o)");
+    };
+    if args.rated.is_empty() {
+        bail!("--kind criteria needs stories with human ratings (--rated)");
+    }
+    if args.resume && !settings.checkpoints {
+        bail!("--resume: the setting `checkpoints` is false, so there is nothing to resume from");
+    }
+    let device = device(args)?;
+    let map = match &args.criteria {
+        Some(path) => CriteriaMap::read(path)?,
+        None => CriteriaMap::default(),
+    };
+    let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
+    let folder = take_output(args, (init, out, &log), common)?;
+    let Corpus { stories: rated, files } = read_stories(&args.rated, args, common)?;
+    let human = read_stories(&args.stories, args, common)?;
+    let names: Vec<String> = files.iter().map(|(name, _)| set_name(name)).collect();
+    let (mut sets, mut begin) = (Vec::new(), 0);
+    for (name, (_, count)) in names.iter().zip(&files) {
+        sets.push(Set { name, stories: &rated[begin..begin + count] });
+        begin += count;
+    }
+    let left_out = match (&args.fold, &args.leave_out) {
+        (Some((number, of)), _) => LeftOut::Fold { number: *number, of: *of },
+        (None, Some(set)) => LeftOut::Set(set),
+        (None, None) => LeftOut::Nothing,
+    };
+    let job = Job {
+        init,
+        sets: &sets,
+        map: &map,
+        left_out,
+        stories: &human.stories,
+        out,
+        settings: &settings,
+        device,
+        resume: args.resume,
+    };
+    let mut watcher = Watcher::new(common, log, settings.epochs);
+    let reports = train(&job, &mut |event| {
+        if args.overwrite && matches!(event, Event::Start(_)) {
+            clear_folder(args.kind(), out)?;
+        }
+        hear(&mut watcher, settings.epochs, event)
+    });
+    let reports = reports.map_err(|error| in_file(error, &files))?;
+    watcher.finish();
+    drop(folder);
+    summarise(&reports, out, "storymeter score FILE --metric criteria --model ")?;
+    Ok(Outcome::Done)
+}
+
+/// The name of a set: that of its file up to the first dot.
+fn set_name(file: &str) -> String {
+    let stem = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+    stem.split('.').find(|part| !part.is_empty()).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,23 @@
+//! A learned metric that predicts what readers would say about a story, one number per criterion.
+//!
+//! An encoder reads the story in windows. The mean of the vectors of a window's tokens goes through
+//! one linear head per criterion, and the mean over the windows, weighted by tokens, is the raw
+//! output of that head, in standard units: 0 is the mean of the stories it was trained on. A further
+//! linear map turns the same mean vectors into sentence vectors of the story and of its prompt. The
+//! cosine of the two says how much the story is about its prompt.
+//!
+//! A [`Calibration`] turns the raw output and the cosine into a rating on the scale of the readers,
+//! and knows how far such predictions were off for stories that the model had not seen.
+//!
+//! The model is a folder or a file like any other of this crate; its card has the
+//! [kind](crate::Kind) [`Criteria`](crate::Kind::Criteria) and a [`CriteriaCard`].
+
+mod card;
+mod metric;
+mod read;
+mod scorer;
+
+pub use card::{CalibratedOn, Calibration, CriteriaCard, Criterion, RatedSet, Residual};
+pub use metric::ENTRY;
+pub use read::{prompt_windows, windows};
+pub use scorer::{Prediction, Predictions, Raw, Scorer, Unpredicted};

@@ -1,0 +1,66 @@
+//! How a criteria model reads a story and its prompt. Training and scoring share it.
+
+use storymeter_core::Story;
+use storymeter_encoder::Tokenizer;
+use storymeter_perturb::sentences_of;
+use storymeter_text::Span;
+
+use crate::Card;
+use crate::normalise::normalised;
+use crate::origin::Origin;
+use crate::window::{Window, windows as cut};
+
+/// The token ids of all windows of a story, special tokens included, as a model with this card
+/// reads them. The prompt is not part of them.
+///
+/// The story is normalised as the card asks. The tokeniser must know the name tokens of the card
+/// ([`Card::add_name_tokens`]).
+pub fn windows(tokenizer: &Tokenizer, card: &Card, story: &Story) -> Vec<Vec<u32>> {
+    let reading = Reading::new(tokenizer, card, story);
+    reading.windows.into_iter().map(|window| window.ids).collect()
+}
+
+/// The token ids of all windows of a story's prompt, as [`windows`] gives those of a story. There
+/// are none if the story has no prompt, or one without a letter or digit.
+///
+/// They depend on the prompt alone, so that the stories of a prompt can share its vector.
+pub fn prompt_windows(tokenizer: &Tokenizer, card: &Card, story: &Story) -> Vec<Vec<u32>> {
+    match prompt_of(story) {
+        Some(prompt) => windows(tokenizer, card, &as_story(prompt)),
+        None => Vec::new(),
+    }
+}
+
+/// The prompt of a story, if it has a letter or digit.
+pub(super) fn prompt_of(story: &Story) -> Option<&str> {
+    story.prompt.as_deref().filter(|prompt| has_words(prompt))
+}
+
+/// Whether a text has a letter or digit. The model was never trained on a text without one.
+pub(super) fn has_words(text: &str) -> bool {
+    text.contains(char::is_alphanumeric)
+}
+
+/// A text as a story that has nothing else.
+pub(super) fn as_story(text: &str) -> Story {
+    Story { text: text.to_owned(), ..Story::default() }
+}
+
+/// A story in the form in which the model reads it.
+pub(super) struct Reading {
+    /// Where the parts of the text are in the story as it was given.
+    pub origin: Origin,
+    pub sentences: Vec<Span>,
+    pub windows: Vec<Window>,
+}
+
+impl Reading {
+    pub fn new(tokenizer: &Tokenizer, card: &Card, story: &Story) -> Self {
+        // Only what the model reads is normalised.
+        let alone = Story { sentences: story.sentences.clone(), ..as_story(&story.text) };
+        let (story, origin) = normalised(&alone, card);
+        let sentences = sentences_of(&story);
+        let windows = cut(tokenizer, None, &story.text, &sentences, card.max_tokens);
+        Self { origin, sentences, windows }
+    }
+}

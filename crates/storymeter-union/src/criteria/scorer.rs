@@ -1,0 +1,321 @@
+//! Predicts ratings with a loaded model.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rayon::prelude::*;
+use storymeter_core::{Signature, Story};
+use storymeter_encoder::Precision;
+
+use super::read::{as_story, has_words, prompt_of, windows};
+use super::{CriteriaCard, Criterion};
+#[cfg(feature = "cuda")]
+use crate::GpuPrecision;
+use crate::opened::Opened;
+use crate::{Card, EmbeddedModel, Kind, Result, StoredModel};
+
+/// The outputs of a model for one story, before calibration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Raw {
+    /// The output of each head in standard units, in the order of the card: the mean over the
+    /// windows, weighted by tokens.
+    pub outputs: Vec<f64>,
+    /// The cosine of the sentence vectors of prompt and story. `None` if the model makes no such
+    /// vectors, or the story has no prompt with a letter or digit.
+    pub cosine: Option<f64>,
+    /// The number of windows in which the story was read. A text is never cut off.
+    pub windows: usize,
+}
+
+/// A predicted rating.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    /// The rating, on the scale of the readers. It is the output of the head itself if the model is
+    /// not calibrated.
+    pub value: f64,
+    /// The range that held 80% of the ratings of held-out stories with such a prediction. `None` if
+    /// nobody has measured it.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// Why there is no prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.reason())]
+pub enum Unpredicted {
+    /// The story has no letter or digit.
+    NoWords,
+    /// The criterion is about story and prompt, and there is no prompt with a letter or digit.
+    NoPrompt,
+}
+
+impl Unpredicted {
+    /// The reason in words, as tables and files give it.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::NoWords => "the text has no words",
+            Self::NoPrompt => "the story has no prompt",
+        }
+    }
+}
+
+/// The predictions for one story, in the order of the card.
+pub type Predictions = Vec<Result<Prediction, Unpredicted>>;
+
+/// A loaded model that predicts ratings.
+///
+/// ```
+/// use storymeter_core::Story;
+/// use storymeter_union::{EmbeddedModel, criteria::Scorer};
+///
+/// # if !EmbeddedModel::Criteria.is_included() { return Ok(()); }
+/// let scorer = Scorer::embedded()?;
+/// let story = Story {
+///     prompt: Some("A kite that nobody can find".into()),
+///     ..Story::from("Ken lost his kite. He looked in the barn. It hung there.")
+/// };
+/// let predictions = scorer.score(&[&story])?;
+/// for (criterion, prediction) in scorer.criteria().heads.iter().zip(&predictions[0]) {
+///     println!("{} {:?}", criterion.name, prediction);
+/// }
+/// # Ok::<(), storymeter_union::Error>(())
+/// ```
+pub struct Scorer {
+    pub(super) model: Opened,
+    criteria: CriteriaCard,
+}
+
+/// The mean of the vectors of a text's tokens.
+pub(super) struct TextVector {
+    pub mean: Vec<f64>,
+    pub windows: usize,
+}
+
+impl Scorer {
+    /// Loads the criteria model that is part of the program. If the program was built without it
+    /// ([`EmbeddedModel::is_included`]), the file `criteria.smq` is read from one of the
+    /// [`crate::search_folders`].
+    ///
+    /// # Errors
+    /// [`Error::MissingModel`](crate::Error::MissingModel) if the program has no such model and no
+    /// folder has its file.
+    pub fn embedded() -> Result<Self> {
+        Self::new(Opened::from_stored(&StoredModel::embedded_model(EmbeddedModel::Criteria)?)?)
+    }
+
+    /// Loads a model from a folder that training wrote, or from a model file.
+    ///
+    /// # Errors
+    /// If it is not a complete model, if a model file is asked to compute in f32, or if the model
+    /// does not predict ratings.
+    pub fn load(path: &Path, precision: Precision) -> Result<Self> {
+        Self::new(Opened::load(path, precision)?)
+    }
+
+    /// Loads a model to predict on the NVIDIA GPU with this number. In int8 the predictions are
+    /// those of the CPU, byte for byte.
+    ///
+    /// # Errors
+    /// If it is not a complete model, if there is no such GPU or no driver, or if the model does
+    /// not fit into the GPU's memory.
+    #[cfg(feature = "cuda")]
+    pub fn load_on_gpu(path: &Path, gpu: usize, precision: GpuPrecision) -> Result<Self> {
+        Self::new(Opened::load_on_gpu(path, gpu, precision)?)
+    }
+
+    /// Makes a model file ready to predict.
+    ///
+    /// # Errors
+    /// If its parts do not fit together, or if the model does not predict ratings.
+    pub fn from_stored(model: &StoredModel) -> Result<Self> {
+        Self::new(Opened::from_stored(model)?)
+    }
+
+    /// A scorer of an open model.
+    pub(crate) fn new(model: Opened) -> Result<Self> {
+        let model = model.of_kind(&[Kind::Criteria])?;
+        // A card of this kind without criteria is refused when it is read.
+        let criteria = model.card.criteria.clone().unwrap_or_default();
+        Ok(Self { model, criteria })
+    }
+
+    /// The same model with windows of another size, in tokens.
+    ///
+    /// # Errors
+    /// [`Error::Window`](crate::Error::Window) if the encoder cannot read windows of this size.
+    pub fn with_window(self, max_tokens: usize) -> Result<Self> {
+        Ok(Self { model: self.model.with_window(max_tokens)?, ..self })
+    }
+
+    /// The model's card.
+    pub fn card(&self) -> &Card {
+        &self.model.card
+    }
+
+    /// The criteria of the model, in the order of its predictions.
+    pub fn criteria(&self) -> &CriteriaCard {
+        &self.criteria
+    }
+
+    /// Everything that a prediction depends on besides the story and its prompt.
+    pub fn signature(&self) -> Signature {
+        self.model.signature()
+    }
+
+    /// The number of tokens that have gone through the encoder so far.
+    pub fn tokens_read(&self) -> u64 {
+        self.model.tokens_read()
+    }
+
+    /// Predicts the ratings of stories, and returns one list of predictions per story in the same
+    /// order.
+    ///
+    /// On the CPU, and in int8 on a GPU, the predictions for a story do not depend on the other
+    /// stories or on the number of threads.
+    ///
+    /// # Errors
+    /// Fails only on a GPU, as [`crate::Scorer::score`] does.
+    pub fn score(&self, stories: &[&Story]) -> Result<Vec<Predictions>> {
+        let raw = self.outputs_of(stories, self.criteria.needs_prompt())?;
+        Ok(raw.iter().map(|raw| self.predictions(raw.as_ref())).collect())
+    }
+
+    /// The outputs of the heads and the cosine of prompt and story, before calibration. `None` for
+    /// a story without a letter or digit.
+    ///
+    /// # Errors
+    /// As [`Scorer::score`].
+    pub fn raw(&self, stories: &[&Story]) -> Result<Vec<Option<Raw>>> {
+        self.outputs_of(stories, true)
+    }
+
+    fn outputs_of(&self, stories: &[&Story], with_prompts: bool) -> Result<Vec<Option<Raw>>> {
+        let Opened { tokenizer, card, .. } = &self.model;
+        // Stories of one prompt share its vector.
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut prompts: Vec<Story> = Vec::new();
+        let with_prompts = with_prompts && !self.model.heads.vectors.is_empty();
+        for story in stories.iter().filter(|story| with_prompts && has_words(&story.text)) {
+            let Some(prompt) = prompt_of(story) else { continue };
+            places.entry(prompt).or_insert_with(|| {
+                prompts.push(as_story(prompt));
+                prompts.len() - 1
+            });
+        }
+        let texts: Vec<&Story> = stories.iter().copied().chain(&prompts).collect();
+        let read = |story: &&Story| match has_words(&story.text) {
+            true => windows(tokenizer, card, story),
+            false => Vec::new(),
+        };
+        let read: Vec<Vec<Vec<u32>>> = texts.par_iter().map(read).collect();
+        let sequences: Vec<&[u32]> = read.iter().flatten().map(Vec::as_slice).collect();
+        let mut vectors = self.model.vectors(&sequences)?.into_iter();
+        let mut means = read.iter().map(|windows| {
+            let lengths = windows.iter().map(Vec::len);
+            TextVector::new(lengths.zip(vectors.by_ref()))
+        });
+        let stories_read: Vec<Option<TextVector>> = means.by_ref().take(stories.len()).collect();
+        let prompts: Vec<Option<Vec<f64>>> =
+            means.map(|mean| mean.map(|mean| self.sentence_vector(&mean.mean))).collect();
+        let raw = |(story, vector): (&&Story, Option<TextVector>)| {
+            let prompt = prompt_of(story).and_then(|prompt| places.get(prompt));
+            let prompt = prompt.and_then(|at| prompts[*at].as_deref());
+            vector.map(|vector| self.raw_of(&vector, prompt))
+        };
+        Ok(stories.iter().zip(stories_read).map(raw).collect())
+    }
+
+    /// The outputs for the vector of a story and the sentence vector of its prompt.
+    pub(super) fn raw_of(&self, story: &TextVector, prompt: Option<&[f64]>) -> Raw {
+        Raw {
+            outputs: self.outputs(&story.mean),
+            cosine: prompt.map(|prompt| cosine(prompt, &self.sentence_vector(&story.mean))),
+            windows: story.windows,
+        }
+    }
+
+    /// The predictions for the outputs of a story, or for one without a letter or digit.
+    pub(super) fn predictions(&self, raw: Option<&Raw>) -> Predictions {
+        let predicted = |(place, criterion): (usize, &Criterion)| {
+            let raw = raw.ok_or(Unpredicted::NoWords)?;
+            if criterion.needs_prompt() && raw.cosine.is_none() {
+                return Err(Unpredicted::NoPrompt);
+            }
+            Ok(criterion.prediction(raw.outputs[place], raw.cosine))
+        };
+        self.criteria.heads.iter().enumerate().map(predicted).collect()
+    }
+
+    /// The output of each head for the mean vector of a text.
+    pub(super) fn outputs(&self, mean: &[f64]) -> Vec<f64> {
+        let heads = &self.model.heads;
+        let rows = heads.criteria.chunks_exact(mean.len()).zip(&heads.criteria_bias);
+        rows.map(|(row, bias)| dot(row, mean) + f64::from(*bias)).collect()
+    }
+
+    /// The sentence vector for the mean vector of a text.
+    pub(super) fn sentence_vector(&self, mean: &[f64]) -> Vec<f64> {
+        self.model.heads.vectors.chunks_exact(mean.len()).map(|row| dot(row, mean)).collect()
+    }
+}
+
+impl Criterion {
+    /// The rating that is predicted for an output of the head and the cosine of prompt and story.
+    fn prediction(&self, output: f64, cosine: Option<f64>) -> Prediction {
+        match &self.calibration {
+            Some(calibration) => {
+                let value = calibration.prediction(output, cosine.unwrap_or(f64::NAN));
+                Prediction { value, interval: calibration.interval(value) }
+            }
+            None => Prediction { value: output, interval: None },
+        }
+    }
+}
+
+impl TextVector {
+    /// The mean of the vectors of windows, weighted by their tokens. `None` if there is none.
+    pub fn new(windows: impl Iterator<Item = (usize, Vec<f32>)>) -> Option<Self> {
+        let (mut mean, mut tokens, mut count) = (Vec::new(), 0.0, 0);
+        for (length, vector) in windows {
+            mean.resize(vector.len(), 0.0);
+            let weight = length as f64;
+            mean.iter_mut().zip(&vector).for_each(|(sum, x)| *sum += weight * f64::from(*x));
+            tokens += weight;
+            count += 1;
+        }
+        mean.iter_mut().for_each(|sum| *sum /= tokens);
+        (count > 0).then_some(Self { mean, windows: count })
+    }
+}
+
+/// The scalar product of a row of weights and a vector. It is summed in order, so that it does not
+/// depend on the machine's vector width.
+pub(super) fn dot(row: &[f32], vector: &[f64]) -> f64 {
+    row.iter().zip(vector).map(|(weight, x)| f64::from(*weight) * x).sum()
+}
+
+/// The cosine of the angle between two vectors, and 0 if one of them has no length.
+pub(super) fn cosine(one: &[f64], two: &[f64]) -> f64 {
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    let lengths = (product(one, one) * product(two, two)).sqrt();
+    if lengths > 0.0 { (product(one, two) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_windows_is_weighted_by_their_tokens() {
+        let windows = [(1, vec![4.0, 0.0]), (3, vec![0.0, 8.0])];
+        let vector = TextVector::new(windows.into_iter()).unwrap();
+        assert_eq!((vector.mean, vector.windows), (vec![1.0, 6.0], 2));
+        assert!(TextVector::new(std::iter::empty()).is_none());
+    }
+
+    #[test]
+    fn the_cosine_of_a_vector_without_length_is_0() {
+        assert_eq!(cosine(&[3.0, 4.0], &[6.0, 8.0]), 1.0);
+        assert_eq!(cosine(&[1.0, 0.0], &[0.0, 5.0]), 0.0);
+        assert_eq!(cosine(&[0.0, 0.0], &[0.0, 5.0]), 0.0);
+    }
+}
