@@ -5,7 +5,7 @@ use serde::Serialize;
 use storymeter::union::Agreement;
 use storymeter_stats::Coefficient;
 
-use super::mix::with_cosine;
+use super::calibrated::{Nearness, Predicted, predicted};
 use super::{CRITERIA, Draws, Folds, Layout, Level, MODEL, OVERALL, Published, Sampled, Scores};
 use crate::evaluate::Rated;
 use crate::{Error, Result};
@@ -32,6 +32,8 @@ pub struct CrossValidation {
     pub runs: usize,
     /// One row for each level, criterion and metric, in this order.
     pub rows: Vec<Agreement>,
+    /// How near the predicted ratings are to those of the readers.
+    pub nearness: Vec<Nearness>,
 }
 
 impl CrossValidation {
@@ -46,7 +48,12 @@ impl CrossValidation {
         published: &Published,
     ) -> Result<Self> {
         let ratings = ratings(set)?;
-        let mut metrics = vec![model(folds, &ratings)?];
+        let predicted = predicted(folds)?;
+        let near = |(predicted, ratings): (&Predicted, &&[f64])| {
+            Nearness::new(predicted, ratings, &set.stories)
+        };
+        let nearness = predicted.iter().zip(&ratings).map(near).collect();
+        let mut metrics = vec![model(folds, &predicted)?];
         metrics.extend_from_slice(baselines);
         metrics.extend(folds.cosines().map(|cosines| Scores::new("cosine", cosines)));
         let layout = Layout::new(&set.stories);
@@ -58,6 +65,7 @@ impl CrossValidation {
             folds: folds.folds,
             runs: folds.runs,
             rows: Level::ALL.into_iter().flat_map(|level| table.rows(level)).collect(),
+            nearness,
         })
     }
 }
@@ -73,14 +81,14 @@ fn ratings(set: &Rated) -> Result<Vec<&[f64]>> {
     Ok(six?.into_iter().chain([set.mean()]).collect())
 }
 
-/// The predictions of the six criteria and of `overall`.
-fn model(folds: &Folds, ratings: &[&[f64]]) -> Result<Scores> {
-    let predicted = |(name, ratings): (&str, &&[f64])| match name {
-        "relevance" => with_cosine(folds, name, ratings),
-        _ => folds.head(name),
+/// The six criteria and `overall`, as the heads predict them. Only relevance is predicted from two
+/// numbers, head and cosine, so its calibration decides how much each of them counts.
+fn model(folds: &Folds, predicted: &[Predicted]) -> Result<Scores> {
+    let column = |predicted: &Predicted| match predicted.criterion {
+        "relevance" => Ok(predicted.ratings.clone()),
+        name => folds.head(name),
     };
-    let columns: Result<Vec<Vec<f64>>> =
-        CRITERIA.into_iter().chain([OVERALL]).zip(ratings).map(predicted).collect();
+    let columns: Result<Vec<Vec<f64>>> = predicted.iter().map(column).collect();
     Ok(Scores::by_criterion(MODEL, columns?))
 }
 

@@ -14,20 +14,23 @@
 //! with the same prompt are alike.
 
 mod baselines;
+mod calibrated;
 mod cross_validation;
 mod held_out;
 mod left_out;
 mod levels;
-mod mix;
+mod packed;
 mod page;
 mod report;
 mod sets;
 
 pub use baselines::{Best, Published, Scores, baselines};
+pub use calibrated::{Nearness, Predicted, SystemMean, predicted};
 pub use cross_validation::CrossValidation;
 pub use held_out::{Folds, Prediction, folds, unseen_sets};
 pub use left_out::{LeftOut, SetDifference};
 pub use levels::{Draws, Layout, Level, Sampled};
+pub use packed::{Packed, Robustness};
 pub use page::page;
 pub use report::{Inputs, Report, evaluate};
 pub use sets::{Judged, nine_sets};

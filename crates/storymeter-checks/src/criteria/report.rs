@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use storymeter::union::{Agreement, EMBEDDED_NAME, Scorer};
+use storymeter::union::{Agreement, EMBEDDED_NAME, Location, Precision, Scorer};
 
 use super::cross_validation::{BEST, MEAN_OF_SIX};
 use super::{
-    CrossValidation, LeftOut, Level, MODEL, OVERALL, Published, Scores, baselines, folds,
+    CrossValidation, LeftOut, Level, MODEL, OVERALL, Packed, Published, Scores, baselines, folds,
     nine_sets, unseen_sets,
 };
 use crate::{Error, Result};
@@ -19,6 +19,8 @@ pub struct Inputs {
     pub held_out: Vec<PathBuf>,
     /// Predictions for whole sets by models that have not seen them.
     pub left_out: Vec<PathBuf>,
+    /// A finished model: a folder, a model file, or the name of an installed or embedded model.
+    pub model: Option<String>,
 }
 
 /// All figures on a recipe for criteria.
@@ -32,14 +34,17 @@ pub struct Report {
     /// Unseen sets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
+    /// The finished model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packed: Option<Packed>,
     /// What a reader must know about the figures.
     pub notes: Vec<String>,
 }
 
-/// Computes the figures for which there are files.
+/// Computes the figures for which there are files or a model.
 ///
 /// # Errors
-/// If the shared data is absent, or the files are not what they should be.
+/// If the shared data is absent, the files are not what they should be, or a model fails.
 pub fn evaluate(inputs: &Inputs) -> Result<Report> {
     let sets = nine_sets()?;
     let hanna = sets.iter().position(|judged| judged.set.name == "hanna");
@@ -48,6 +53,10 @@ pub fn evaluate(inputs: &Inputs) -> Result<Report> {
     let held_out =
         (!inputs.held_out.is_empty()).then(|| folds(&inputs.held_out, &sets[hanna])).transpose()?;
     let unseen = unseen_sets(&inputs.left_out, &sets)?;
+    let scorer = match &inputs.model {
+        Some(name) => Some(Location::find(name)?.criteria_scorer(Precision::Int8)?),
+        None => None,
+    };
     let mut scores: Vec<Vec<Scores>> = vec![Vec::new(); sets.len()];
     let union = Scorer::embedded()?;
     for (at, judged) in sets.iter().enumerate() {
@@ -65,11 +74,13 @@ pub fn evaluate(inputs: &Inputs) -> Result<Report> {
     };
     let left_out =
         (!unseen.is_empty()).then(|| LeftOut::new(&unseen, &sets, &scores)).transpose()?;
+    let packed = scorer.map(|scorer| Packed::new(&scorer, &sets)).transpose()?;
     Ok(Report {
         agreement: for_the_card(cross_validation.as_ref(), left_out.as_ref()),
-        notes: notes(cross_validation.as_ref(), left_out.as_ref()),
+        notes: notes(cross_validation.as_ref(), left_out.as_ref(), packed.as_ref()),
         cross_validation,
         left_out,
+        packed,
     })
 }
 
@@ -95,7 +106,7 @@ fn for_the_card(
     of_prompts.chain(of_sets).cloned().collect()
 }
 
-fn notes(cross_validation: Option<&CrossValidation>, left_out: Option<&LeftOut>) -> Vec<String> {
+fn notes(cross_validation: Option<&CrossValidation>, left_out: Option<&LeftOut>, packed: Option<&Packed>) -> Vec<String> {
     let mut notes = vec![
         "Intervals are between the 2.5% and 97.5% quantiles of 1000 resamples. Whole prompts are \
          drawn where there are prompts, and stories otherwise."
@@ -112,8 +123,9 @@ fn notes(cross_validation: Option<&CrossValidation>, left_out: Option<&LeftOut>)
             found.stories, found.prompts, found.folds
         ));
         notes.push(
-            "Relevance is a mix of the head and the cosine of prompt and story. The coefficients \
-             are fitted for each fold on the other folds."
+            "Relevance is a mix of the head and the cosine of prompt and story. The coefficients, \
+             and the predicted ratings with their intervals, are fitted for each fold on the other \
+             folds."
                 .to_owned(),
         );
         notes.push(
@@ -131,6 +143,13 @@ fn notes(cross_validation: Option<&CrossValidation>, left_out: Option<&LeftOut>)
              was chosen on seven of these sets (annotated/other) and on half of union_roc, so its \
              figures there are flattering."
         ));
+    }
+    if packed.is_some() {
+        notes.push(
+            "The finished model was trained on the stories of HANNA and of the other sets, so its \
+             predictions for them say nothing about agreement with readers."
+                .to_owned(),
+        );
     }
     notes
 }

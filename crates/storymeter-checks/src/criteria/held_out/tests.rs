@@ -14,7 +14,8 @@ fn judged(name: &str) -> Judged {
         ..Story::default()
     };
     let stories = (0..4).map(story).collect();
-    let set = Rated { name: name.to_owned(), stories, ..Rated::default() };
+    let criteria = vec![("coherence".to_owned(), vec![3.0; 4])];
+    let set = Rated { name: name.to_owned(), stories, criteria };
     Judged { set, aside: vec![format!("{name}-human")] }
 }
 
@@ -36,7 +37,8 @@ fn paths(files: &[&NamedTempFile]) -> Vec<PathBuf> {
 }
 
 fn first_fold(shift: f64) -> NamedTempFile {
-    let other_set = r#"{"set":"scratchplot","id":"x","raw":{},"cosine":null,"rating":{}}"#;
+    let other_set =
+        r#"{"set":"scratchplot","id":"x","item":"","raw":{},"cosine":null,"rating":{}}"#;
     file(&[
         line("hanna-0", "item 0", 0.0 + shift),
         line("hanna-1", "item 0", 1.0 + shift),
@@ -111,15 +113,19 @@ fn files_that_cannot_be_folds_are_errors() {
     let first = first_fold(0.0);
     assert!(problem(&[&first]).starts_with("there is only one fold"));
     let cases = [
-        (vec!["{\"set\": 1}".to_owned()], "1: this is not a line of held-out predictions: "),
-        (vec![line("hanna-9", "item 0", 0.0)], "1: the set hanna has no story \"hanna-9\""),
+        (vec!["{\"set\": 1}".to_owned()], ":1: this is not a held-out story as training writes it: "),
+        (vec![line("hanna-9", "item 0", 0.0)], ": the set hanna has no story \"hanna-9\""),
         (
             vec![line("hanna-0", "item 1", 0.0)],
-            "1: the item of the story \"hanna-0\" is \"item 0\" and not \"item 1\"",
+            ": the item of the story \"hanna-0\" is \"item 0\" and not \"item 1\"",
         ),
         (
             vec![line("hanna-0", "item 0", 0.0), line("hanna-0", "item 0", 0.5)],
-            "2: the file has two predictions for the story \"hanna-0\"",
+            ": there are two predictions for the story \"hanna-0\"",
+        ),
+        (
+            vec![line("hanna-2", "item 1", 0.0).replace(":3}", ":2.5}")],
+            "the rating of coherence of the story hanna-2 is 3 and not 2.5",
         ),
         (Vec::new(), "no story of the set hanna is held out"),
     ];
@@ -144,8 +150,8 @@ fn a_left_out_set_must_be_whole_and_alone() {
         |file: &NamedTempFile| unseen_sets(&paths(&[file]), &sets).unwrap_err().to_string();
     let missing = problem(&part);
     assert!(missing.ends_with("the story hanna-0 of the set hanna is missing"), "{missing}");
-    let other = r#"{"set":"scratchplot","id":"scratchplot-0","raw":{},"cosine":null}"#.to_owned();
-    let two_sets = problem(&file(&[lines[0].clone(), other]));
+    let other = r#"{"set":"scratchplot","id":"scratchplot-0","item":"item 0","raw":{},"rating":{}}"#;
+    let two_sets = problem(&file(&[lines[0].clone(), other.to_owned()]));
     assert!(two_sets.ends_with("the file must have the stories of exactly one set"), "{two_sets}");
     let unknown = problem(&file(&[lines[0].replace("hanna", "hanoi")]));
     assert!(unknown.ends_with("there is no rated set \"hanoi\""), "{unknown}");

@@ -1,0 +1,136 @@
+//! Ratings predicted for HANNA's stories, as a released model predicts them, and how far they are
+//! off.
+//!
+//! A released model turns the outputs of its heads into ratings with numbers that were fitted on
+//! held-out stories. Here they are fitted anew for each fold, on the stories of the other folds, so
+//! that nothing that is reported about a story rests on its own rating.
+
+use serde::Serialize;
+use storymeter::core::Story;
+use storymeter::union::criteria::{Criterion, calibrate};
+use storymeter::union::{Estimate, criteria};
+
+use super::{CRITERIA, Draws, Folds, Layout, OVERALL, Sampled};
+use crate::{Error, Result};
+
+/// The lowest and the highest rating of HANNA.
+const SCALE: [f64; 2] = [1.0, 5.0];
+
+/// Predicted ratings of one criterion, in the order of the stories.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predicted {
+    /// The criterion.
+    pub criterion: &'static str,
+    /// The ratings, on HANNA's scale.
+    pub ratings: Vec<f64>,
+    /// The range for each story that should hold its rating with a probability of 80%.
+    pub intervals: Vec<[f64; 2]>,
+}
+
+/// Predicts the six criteria and `overall`, each fold with what was fitted on the other folds.
+///
+/// # Errors
+/// If a criterion is missing or cannot be fitted.
+pub fn predicted(folds: &Folds) -> Result<Vec<Predicted>> {
+    let names = CRITERIA.into_iter().chain([OVERALL]);
+    let fitted: Vec<Vec<Criterion>> = (0..folds.folds)
+        .map(|fold| {
+            let others = folds.lines.iter().enumerate().filter(|(number, _)| *number != fold);
+            let others: Vec<criteria::HeldOut> =
+                others.flat_map(|(_, lines)| lines).cloned().collect();
+            Ok(calibrate(names.clone(), &others, None, SCALE)?.heads)
+        })
+        .collect::<Result<_>>()?;
+    let of_criterion = |(number, criterion): (usize, &'static str)| {
+        let outputs = folds.head(criterion)?;
+        let (mut ratings, mut intervals) = (Vec::new(), Vec::new());
+        for (at, output) in outputs.into_iter().enumerate() {
+            let calibration = fitted[folds.fold[at]][number].calibration.as_ref();
+            let cosine = folds.predictions[at].cosine.unwrap_or(f64::NAN);
+            let rating = calibration.map(|own| own.prediction(output, cosine));
+            let interval = calibration.zip(rating).and_then(|(own, rating)| own.interval(rating));
+            let (Some(rating), Some(interval)) = (rating, interval) else {
+                return Err(Error::failed(format!("no ratings of {criterion} to fit it on")));
+            };
+            ratings.push(rating);
+            intervals.push(interval);
+        }
+        Ok(Predicted { criterion, ratings, intervals })
+    };
+    names.enumerate().map(of_criterion).collect()
+}
+
+/// How near the predicted ratings of a criterion are to those of the readers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Nearness {
+    /// The criterion.
+    pub criterion: String,
+    /// The share of stories whose rating lies in the interval that should hold 80% of them.
+    pub coverage: Estimate,
+    /// The mean width of the intervals.
+    pub width: f64,
+    /// The mean distance of prediction and rating.
+    pub distance: Estimate,
+    /// The mean predictions of the systems beside their mean ratings.
+    pub systems: Vec<SystemMean>,
+}
+
+/// What is predicted for a system, and what readers said.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SystemMean {
+    /// The system.
+    pub system: String,
+    /// The mean of the predicted ratings.
+    pub predicted: f64,
+    /// The mean of the readers' ratings.
+    pub rated: f64,
+}
+
+impl Nearness {
+    /// Compares predictions with ratings. Intervals are drawn from whole prompts.
+    pub fn new(predicted: &Predicted, ratings: &[f64], stories: &[Story]) -> Self {
+        let layout = Layout::new(stories);
+        let draws = Draws::new(layout.items(), 0);
+        let estimate = |value: &dyn Fn(usize) -> f64| {
+            let values: Vec<f64> = (0..ratings.len()).map(value).collect();
+            Sampled::mean_of_stories(&values, &layout, &draws).estimate()
+        };
+        let inside = |at: usize| {
+            // A mean of ratings is a fraction, which may differ from the same number in its last
+            // bits.
+            let [low, high] = predicted.intervals[at];
+            f64::from((low - 1e-9..=high + 1e-9).contains(&ratings[at]))
+        };
+        let widths: f64 = predicted.intervals.iter().map(|[low, high]| high - low).sum();
+        Self {
+            criterion: predicted.criterion.to_owned(),
+            coverage: estimate(&inside),
+            width: widths / ratings.len() as f64,
+            distance: estimate(&|at| (predicted.ratings[at] - ratings[at]).abs()),
+            systems: system_means(stories, &predicted.ratings, ratings),
+        }
+    }
+}
+
+/// The mean prediction and the mean rating of each system, in the order of the stories.
+pub(super) fn system_means(stories: &[Story], predicted: &[f64], rated: &[f64]) -> Vec<SystemMean> {
+    let mut means: Vec<(SystemMean, f64)> = Vec::new();
+    for ((story, predicted), rated) in stories.iter().zip(predicted).zip(rated) {
+        let system = story.system.as_deref().unwrap_or_default();
+        let at = means.iter().position(|(known, _)| known.system == system).unwrap_or_else(|| {
+            let none = SystemMean { system: system.to_owned(), predicted: 0.0, rated: 0.0 };
+            means.push((none, 0.0));
+            means.len() - 1
+        });
+        let (sums, count) = &mut means[at];
+        sums.predicted += predicted;
+        sums.rated += rated;
+        *count += 1.0;
+    }
+    let mean = |(sums, count): (SystemMean, f64)| SystemMean {
+        predicted: sums.predicted / count,
+        rated: sums.rated / count,
+        ..sums
+    };
+    means.into_iter().map(mean).collect()
+}
