@@ -14,7 +14,9 @@ use std::error::Error;
 use std::io::BufRead;
 use std::path::Path;
 use std::time::Instant;
-use storymeter_encoder::train::{AdamW, Cpu, ForwardOptions, LabelLoss, Network, Optimiser, Selection};
+use storymeter_encoder::train::{
+    AdamW, Cpu, ForwardOptions, LabelLoss, Network, Optimiser, Selection,
+};
 use storymeter_encoder::{Batch, Config, Tensor, load_parameters};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -50,7 +52,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut states = network.states(&trace);
         let (head, tied) = (network.head(0, 1), network.tied_head(2));
         let each = vec![1.0 / labels.len() as f32; labels.len()];
-        network.label_loss(&mut states, head, Selection::Rows(&firsts), (&labels, &each), LabelLoss::CrossEntropy, 0);
+        network.label_loss(
+            &mut states,
+            head,
+            Selection::Rows(&firsts),
+            (&labels, &each),
+            LabelLoss::CrossEntropy,
+            0,
+        );
         let each = vec![0.1 / rows.len() as f32; rows.len()];
         network.token_loss(&mut states, tied, (&rows, batch.ids(), &each), 1);
         let d_hidden = states.into_gradient();

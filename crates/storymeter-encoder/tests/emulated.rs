@@ -160,7 +160,14 @@ fn train() -> Result<()> {
     let mut states = network.states(&trace);
     let (label, word) = (network.head(0, 1), network.tied_head(2));
     let labels: (&[f32], &[f32]) = (&[1.0, 0.0], &[0.5; 2]);
-    network.label_loss(&mut states, label, Selection::StoryMeans, labels, LabelLoss::CrossEntropy, 0);
+    network.label_loss(
+        &mut states,
+        label,
+        Selection::StoryMeans,
+        labels,
+        LabelLoss::CrossEntropy,
+        0,
+    );
     network.token_loss(&mut states, word, (&[1, 6], &[9, 1], &[0.1; 2]), 1);
     let gradient = states.into_gradient();
     network.backward(trace, gradient);

@@ -19,6 +19,7 @@ mod metrics;
 mod of_corpus;
 mod pace;
 mod per_story;
+mod rationales;
 mod rouge;
 pub mod tokenize;
 

@@ -15,6 +15,7 @@ use storymeter_core::{
 };
 
 use crate::Pace;
+use crate::rationales::Rationales;
 
 /// A set of metrics that score stories together.
 ///
@@ -219,7 +220,7 @@ impl MetricSet {
         self.paced_batch(records, None, &Pace::none())
     }
 
-    /// Scores a batch of stories, with explanations by the first metric that can explain itself.
+    /// Scores a batch of stories, with explanations by all metrics that can explain themselves.
     ///
     /// # Errors
     /// As [`MetricSet::batch`].
@@ -281,7 +282,7 @@ impl MetricSet {
         explain: Option<Depth>,
     ) -> Result<Batch, MetricError> {
         let prepared = prepare(records);
-        let mut explanations = None;
+        let mut explanations = Vec::new();
         // Networks come first, with all stories at once. Everything else follows story by story, so
         // that the tokens of a story are dropped before the next one needs memory.
         let mut whole: Vec<Option<Rows>> = Vec::with_capacity(self.slots.len());
@@ -291,10 +292,9 @@ impl MetricSet {
                 continue;
             }
             if let Some(depth) = explain
-                && explanations.is_none()
                 && let Some(found) = slot.metric.explain(&prepared, depth, &self.resources)?
             {
-                explanations = Some(found.rationales);
+                explanations.push((slot.metric.description().key.clone(), found.rationales));
                 whole.push(Some(found.rows));
             } else {
                 whole.push(Some(slot.metric.rows(&prepared, &self.resources)?));
@@ -309,7 +309,7 @@ impl MetricSet {
             empty: records.iter().filter(|record| record.story.text.trim().is_empty()).count(),
             truncated: truncated.collect(),
             references: spread(records.iter().map(|record| record.story.references.len())),
-            explanations,
+            explanations: Rationales::per_story(explanations),
             built: Vec::new(),
         };
         let found = prepared

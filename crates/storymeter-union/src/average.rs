@@ -11,8 +11,8 @@ use crate::{Error, Heads, Model, Result};
 impl Model {
     /// Averages the weights, the heads and the calibration of the score.
     ///
-    /// The calibration of the diagnosis is reset to its default, so the result must be calibrated
-    /// again. The card is that of the first model; its record of training lists the signatures of
+    /// The calibrations of the diagnosis and of the criteria are reset to their defaults, so the
+    /// result must be calibrated again. The card is that of the first model; its record of training lists the signatures of
     /// all models.
     ///
     /// # Errors
@@ -45,10 +45,14 @@ impl Model {
             if shapes(first) != shapes(other) || first.tokenizer_files != other.tokenizer_files {
                 return Err(wrong("the models do not start from one encoder"));
             }
-            let heads = (other.card.reconstruction, other.card.diagnosis);
-            if reading(first) != reading(other)
-                || heads != (first.card.reconstruction, first.card.diagnosis)
-            {
+            let heads = |model: &Model| {
+                let Model { card, heads, .. } = model;
+                let criteria = card.criteria.as_ref();
+                let names = criteria.map(|own| own.names().map(str::to_owned).collect::<Vec<_>>());
+                let lengths = (heads.score.len(), heads.vectors.len());
+                (card.reconstruction, card.diagnosis, names, lengths)
+            };
+            if reading(first) != reading(other) || heads(first) != heads(other) {
                 return Err(wrong(
                     "the models read stories in different ways, or have different heads",
                 ));
@@ -61,7 +65,7 @@ impl Model {
                 models.iter().map(|m| m.parameters.tensors[place].data.as_slice()),
             );
         }
-        let parts: [fn(&Heads) -> &[f32]; 11] = [
+        let parts: [fn(&Heads) -> &[f32]; 14] = [
             |heads| &heads.score,
             |heads| &heads.diagnosis,
             |heads| &heads.diagnosis_bias,
@@ -73,6 +77,9 @@ impl Model {
             |heads| &heads.dense_bias,
             |heads| &heads.norm,
             |heads| &heads.norm_bias,
+            |heads| &heads.criteria,
+            |heads| &heads.criteria_bias,
+            |heads| &heads.vectors,
         ];
         let heads = &mut mean.heads;
         let own = [
@@ -87,6 +94,9 @@ impl Model {
             &mut heads.dense_bias,
             &mut heads.norm,
             &mut heads.norm_bias,
+            &mut heads.criteria,
+            &mut heads.criteria_bias,
+            &mut heads.vectors,
         ];
         for (own, part) in own.into_iter().zip(parts) {
             average_into(own, models.iter().map(|model| part(&model.heads)));
@@ -97,6 +107,10 @@ impl Model {
         mean.card.bias = mean_of(|model| model.card.bias);
         mean.card.repetition = mean_of(|model| model.card.repetition);
         mean.card.diagnosis_calibration = Default::default();
+        if let Some(criteria) = &mut mean.card.criteria {
+            criteria.heads.iter_mut().for_each(|criterion| criterion.calibration = None);
+            criteria.calibrated_on = None;
+        }
         let signature =
             |model: &Model| model.card.training.get("signature").cloned().unwrap_or(Value::Null);
         let signatures = models.iter().map(signature).collect();

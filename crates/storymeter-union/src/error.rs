@@ -79,6 +79,12 @@ pub enum Error {
         /// The number of pairs.
         pairs: usize,
     },
+    /// The model cannot be calibrated on these ratings.
+    #[error("the model cannot be calibrated on these ratings: {problem}")]
+    Ratings {
+        /// What is wrong with them.
+        problem: String,
+    },
     /// A training setting has a value that cannot be used.
     #[error("training: {field} {problem}")]
     Setting {

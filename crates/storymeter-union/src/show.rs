@@ -196,20 +196,21 @@ fn diagnosed(diagnosis: &Diagnosis) -> String {
 }
 
 /// A change with its sign, and without one if two digits do not show it.
-fn signed(change: f64) -> String {
+pub(crate) fn signed(change: f64) -> String {
     let shown = format!("{change:+.2}");
     if shown.trim_start_matches(['+', '-']) == "0.00" { "0.00".to_owned() } else { shown }
 }
 
+/// The pieces of a text for people. Neighbours of one kind become one.
 #[derive(Default)]
-struct Spans(Vec<Span>);
+pub(crate) struct Spans(pub Vec<Span>);
 
 impl Spans {
-    fn plain(&mut self, text: &str) {
+    pub fn plain(&mut self, text: &str) {
         self.push(text, SpanKind::Plain);
     }
 
-    fn push(&mut self, text: &str, kind: SpanKind) {
+    pub fn push(&mut self, text: &str, kind: SpanKind) {
         match self.0.last_mut() {
             Some(last) if last.kind == kind => last.text.push_str(text),
             _ => self.0.push(Span { text: text.to_owned(), kind }),

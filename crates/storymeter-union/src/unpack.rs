@@ -10,7 +10,7 @@ impl Location {
     /// If it is not a complete model.
     pub fn model(&self) -> Result<Model> {
         match self {
-            Self::Embedded => StoredModel::embedded()?.unpack(),
+            Self::Embedded(own) => StoredModel::embedded_model(*own)?.unpack(),
             Self::Path(path) if path.is_file() => StoredModel::open(path)?.unpack(),
             Self::Path(folder) => Model::load(folder),
         }

@@ -8,8 +8,8 @@ use storymeter_encoder::{Config, Grid, Stream, load_parameters};
 #[cfg(feature = "cuda")]
 use storymeter_union::GpuPrecision;
 use storymeter_union::criteria::{
-    Calibration, CriteriaCard, Criterion, Prediction, Predictions, Residual, Scorer, Unpredicted,
-    prompt_windows, windows,
+    Calibration, CriteriaCard, Criterion, Prediction, Predictions, Residual, Scorer,
+    StrongestSentence, Unpredicted, prompt_windows, windows,
 };
 use storymeter_union::{
     Card, EmbeddedModel, Error, Heads, Kind, Location, Model, Pooling, Precision, Reconstruction,
@@ -373,6 +373,92 @@ fn a_score_head_may_come_along() {
 }
 
 #[test]
+fn the_parts_of_sentences_add_up_to_the_prediction() {
+    for model in [model(), with_heads(model(), |criterion| criterion.calibration = None)] {
+        let scorer = scorer_of(&model, Precision::F32);
+        let mut weighed = 0;
+        for story in stories() {
+            let explanation = scorer.explain(&story).unwrap();
+            let predictions = scorer.score(&[&story]).unwrap().remove(0);
+            for (place, own) in explanation.predictions.iter().enumerate() {
+                assert_eq!(own.prediction, predictions[place].ok().map(|own| own.value));
+                let (Some(base), Some(prediction)) = (own.base, own.prediction) else { continue };
+                let sentences = explanation.sentences.iter();
+                let parts: f64 = sentences.map(|one| one.contributions[place].unwrap()).sum();
+                assert!((base + parts - prediction).abs() < 1e-5, "{base} {parts} {prediction}");
+                weighed += 1;
+            }
+        }
+        assert!(weighed > 15, "{weighed}");
+    }
+}
+
+/// A sentence of n tokens whose tokens have the mean output m changes the mean M of N tokens by
+/// n (m - M) / (N - n).
+#[test]
+fn an_effect_is_what_the_mean_would_lack_without_the_sentence() {
+    let sentences = ["the kite was red.", "Mira lost it in the old barn.", "she looked."];
+    let model = with_heads(model(), |criterion| criterion.calibration = None);
+    let scorer = scorer_of(&model, Precision::F32);
+    let story = story(&sentences.join(" "), None);
+    let scorer = scorer.with_window(64).unwrap();
+    let raw = scorer.raw(&[&story]).unwrap().remove(0).unwrap();
+    let explanation = scorer.explain(&story).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    model.save(folder.path()).unwrap();
+    let tokenizer = storymeter_encoder::Tokenizer::load(folder.path(), &model.config).unwrap();
+    let tokens = |text: &str| tokenizer.tokenize(text).len() as f64;
+    let all = tokens(&story.text) + 2.0;
+    for (place, output) in raw.outputs.iter().enumerate() {
+        let mean = output - f64::from(model.heads.criteria_bias[place]);
+        for (text, own) in sentences.iter().zip(&explanation.sentences) {
+            assert_eq!(&story.text[own.start..own.end], *text);
+            let (count, part) = (tokens(text), own.contributions[place].unwrap() * all);
+            let expected = (part - count * mean) / (all - count);
+            assert!((own.effects[place].unwrap() - expected).abs() < 1e-5, "{own:?} {expected}");
+        }
+        let effect = |own: &Option<StrongestSentence>| own.as_ref().map(|own| own.effect);
+        let effects = explanation.sentences.iter().map(|own| own.effects[place].unwrap());
+        let largest = effects.clone().fold(f64::MIN, f64::max);
+        let smallest = effects.fold(f64::MAX, f64::min);
+        let own = &explanation.predictions[place];
+        assert_eq!(effect(&own.raises), Some(largest).filter(|by| *by > 0.0));
+        assert_eq!(effect(&own.lowers), Some(smallest).filter(|by| *by < 0.0));
+    }
+}
+
+#[test]
+fn what_cannot_be_explained_is_left_out() {
+    let scorer = scorer_of(&model(), Precision::Int8);
+    let explain = |text: &str| scorer.explain(&story(text, None)).unwrap();
+    let empty = explain("");
+    assert!(empty.sentences.is_empty());
+    assert!(empty.predictions.iter().all(|own| own.absent == Some("the text has no words")));
+    let one = explain("the kite was red.");
+    assert!(one.sentences.is_empty() && one.predictions[1].raises.is_none());
+    let two = explain("the kite was red. she lost it.");
+    assert_eq!(two.predictions[0].absent, Some("the story has no prompt"));
+    assert_eq!(two.sentences[0].effects[0], None);
+    assert!(two.sentences[0].effects[1].is_some());
+    assert!(two.predictions[1].raises.is_some() || two.predictions[1].lowers.is_some());
+}
+
+/// Masked names and joined words have other lengths than what the user wrote.
+#[test]
+fn sentences_are_quoted_as_the_user_wrote_them() {
+    let mut model = model();
+    model.card.delexicalise = true;
+    let scorer = scorer_of(&model, Precision::Int8);
+    let text =
+        "Susan did n\u{2019}t see the kite. \u{201c}Robert lost it\u{2026}\u{201d} she said.";
+    let explanation = scorer.explain(&story(text, None)).unwrap();
+    let quoted: Vec<&str> =
+        explanation.sentences.iter().map(|own| &text[own.start..own.end]).collect();
+    assert_eq!(quoted.concat().replace(' ', ""), text.replace(' ', ""));
+    assert!(quoted.len() >= 2 && quoted[0].ends_with("kite."), "{quoted:?}");
+}
+
+#[test]
 fn fifty_thousand_words_are_read_whole() {
     let scorer = scorer_of(&model(), Precision::Int8);
     let long = story(&"the kite was red and Mira lost it. ".repeat(6250), Some("a kite"));
@@ -380,8 +466,34 @@ fn fifty_thousand_words_are_read_whole() {
     assert!(raw.windows > 1000, "{}", raw.windows);
     let predictions = score(&scorer, std::slice::from_ref(&long)).remove(0);
     assert!(predictions.iter().all(Result::is_ok));
+    let explanation = scorer.explain(&long).unwrap();
+    assert_eq!(explanation.sentences.len(), 6250);
+    assert_eq!(explanation.predictions[0].prediction, predictions[0].ok().map(|own| own.value));
     let one_sentence = story(&"kite ".repeat(50_000), None);
     assert!(score(&scorer, &[one_sentence])[0][1].is_ok());
+}
+
+#[test]
+fn an_average_has_the_mean_heads_and_no_calibration() {
+    let [mut one, mut two] = [model(), model()];
+    one.heads.criteria_bias = vec![1.0, 2.0];
+    two.heads.criteria_bias = vec![3.0, -2.0];
+    two.heads.vectors.iter_mut().for_each(|x| *x = -*x);
+    let mean = Model::average(&[one.clone(), two]).unwrap();
+    assert_eq!(mean.heads.criteria, one.heads.criteria);
+    assert_eq!(mean.heads.criteria_bias, [2.0, 0.0]);
+    assert!(mean.heads.vectors.iter().all(|x| *x == 0.0));
+    let criteria = mean.card.criteria.unwrap();
+    assert_eq!(criteria.names().collect::<Vec<_>>(), ["relevance", "coherence"]);
+    assert!(criteria.heads.iter().all(|criterion| criterion.calibration.is_none()));
+
+    let renamed = with_heads(model(), |criterion| criterion.name.push('2'));
+    let mut shorter = model();
+    shorter.heads.vectors.truncate(shorter.config.hidden);
+    for other in [renamed, shorter] {
+        let error = Model::average(&[one.clone(), other]).unwrap_err().to_string();
+        assert!(error.contains("different heads"), "{error}");
+    }
 }
 
 #[test]

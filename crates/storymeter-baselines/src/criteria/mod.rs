@@ -39,7 +39,7 @@ use task::{Example, Lesson, Lessons, Reading};
 pub use map::CriteriaMap;
 pub use rated::{LeftOut, OVERALL, Set};
 pub use settings::Settings;
-pub use task::HeldOut;
+pub use storymeter_union::criteria::HeldOut;
 
 /// The file in the output folder with what the model says about the stories that were left out: one
 /// [`HeldOut`] per line.

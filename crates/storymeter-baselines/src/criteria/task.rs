@@ -2,14 +2,12 @@
 
 use std::io::Write;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::train::{Backend, ForwardOptions, LabelLoss, Network, Selection};
 use storymeter_encoder::{Batch, Tensor};
 use storymeter_stats::correlation::pearson;
-use storymeter_union::criteria::{CriteriaCard, Criterion};
+use storymeter_union::criteria::{CriteriaCard, Criterion, HeldOut};
 use storymeter_union::{Card, Heads, Model};
 
 use super::rated::{OVERALL, Prepared, Rated};
@@ -73,25 +71,6 @@ pub(super) struct Lessons<'a> {
     /// Where the head for damage begins among the tensors of the heads, and that for vectors.
     pub damage_head: Option<usize>,
     pub vector_head: Option<usize>,
-}
-
-/// A line of `held-out.jsonl`: what a model says about a story that it has not learned from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HeldOut {
-    /// The set of the story.
-    pub set: String,
-    /// The id of the story.
-    pub id: String,
-    /// The item of the story, such as its prompt.
-    pub item: String,
-    /// The system that wrote it, if it is known.
-    pub system: Option<String>,
-    /// The outputs of the heads in standard units.
-    pub raw: BTreeMap<String, f64>,
-    /// The cosine of the vectors of prompt and story, if there is a prompt.
-    pub cosine: Option<f64>,
-    /// The mean ratings on the scale of the set, by head.
-    pub rating: BTreeMap<String, f64>,
 }
 
 /// What the network says about one story.

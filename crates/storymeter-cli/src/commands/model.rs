@@ -7,6 +7,7 @@ mod list;
 mod manifest;
 mod pack;
 mod pull;
+mod ratings;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
@@ -30,10 +31,10 @@ pub struct ModelArgs {
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List the embedded model and the installed models
+    /// List the embedded models and the installed models
     ///
-    /// Each line has the name, the size, the fingerprint of the weights, and the agreement with
-    /// human readers.
+    /// Each line has the name, the size, the fingerprint of the weights, the metric that the model is
+    /// for, and the agreement with human readers.
     List {
         #[command(flatten)]
         format: FormatArg,
@@ -41,9 +42,12 @@ enum Action {
     /// Print the card of a model
     ///
     /// The card names the data and their licences, the recipe, the agreement with human readers
-    /// with 95% intervals, the limits of the model, and what it must not be used for.
+    /// with 95% intervals, the limits of the model, and what it must not be used for. The card of a
+    /// model that predicts ratings also has its criteria, how outputs become ratings, and the sets
+    /// of rated stories that it learned from.
     Show {
-        /// union-compact (the embedded model), an installed model, a folder or a model file
+        /// union-compact or criteria (the embedded models), an installed model, a folder or a model
+        /// file
         #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
         name: String,
         #[command(flatten)]

@@ -32,7 +32,14 @@ pub fn learn<B: Backend>(
     let mut states = network.states(&trace);
     let each = vec![1.0 / labels.len() as f32; labels.len()];
     let (head, tied) = (network.head(0, 1), network.tied_head(2));
-    network.label_loss(&mut states, head, Selection::Rows(&firsts), (labels, &each), LabelLoss::CrossEntropy, 0);
+    network.label_loss(
+        &mut states,
+        head,
+        Selection::Rows(&firsts),
+        (labels, &each),
+        LabelLoss::CrossEntropy,
+        0,
+    );
     let each = vec![0.1 / rows.len() as f32; rows.len()];
     network.token_loss(&mut states, tied, (&rows, &targets, &each), 1);
     let d_hidden = states.into_gradient();

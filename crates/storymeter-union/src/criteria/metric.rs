@@ -48,12 +48,13 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use storymeter_core::{
-    Absence, Choice, Description, Direction, Entry, Metric, MetricError, Needs, Prepared, Range,
-    Resources, Rows, Story, Value, finite_or,
+    Absence, Choice, Depth, Description, Direction, Entry, Explained, Metric, MetricError, Needs,
+    Prepared, Range, Rationale, Resources, Rows, Story, Value, finite_or,
 };
 
-use super::{Criterion, Predictions, Scorer, Unpredicted};
+use super::{Criterion, Explanation, Predictions, Scorer, Unpredicted};
 use crate::Kind;
 use crate::metric::{metric_error, open_model};
 
@@ -88,6 +89,7 @@ pub static ENTRY: Entry = Entry {
             .describe()
             .family(names)
             .in_batches()
+            .explains()
             .width(columns.len() + 1)
             .signature(scorer.signature());
         for (own, column) in description.columns.iter_mut().zip(&columns) {
@@ -170,6 +172,28 @@ impl Metric for CriteriaMetric {
         let mut rows = Vec::with_capacity(stories.len() * self.description.width);
         predictions.iter().for_each(|own| self.push_row(own, &mut rows));
         Ok(Rows::from_values(self.description.width, rows))
+    }
+
+    /// An explanation contains the predictions, so the model does not read the stories again for
+    /// them. All sentences are weighed at any depth, because weighing them takes no further reading.
+    fn explain(
+        &self,
+        stories: &[Prepared<'_>],
+        _: Depth,
+        _: &Resources,
+    ) -> Result<Option<Explained>, MetricError> {
+        let explained: Vec<(Explanation, Predictions)> = stories
+            .par_iter()
+            .map(|story| self.scorer.explained(story.story))
+            .collect::<Result<_, _>>()
+            .map_err(|error| self.failed(error))?;
+        let mut rows = Vec::with_capacity(stories.len() * self.description.width);
+        let mut rationales: Vec<Box<dyn Rationale>> = Vec::with_capacity(stories.len());
+        for (explanation, predictions) in explained {
+            self.push_row(&predictions, &mut rows);
+            rationales.push(Box::new(explanation));
+        }
+        Ok(Some(Explained { rows: Rows::from_values(self.description.width, rows), rationales }))
     }
 
     fn values(&self, row: &[f64], values: &mut [Value]) {

@@ -12,12 +12,19 @@
 //! The model is a folder or a file like any other of this crate; its card has the
 //! [kind](crate::Kind) [`Criteria`](crate::Kind::Criteria) and a [`CriteriaCard`].
 
+mod calibrate;
 mod card;
+mod explain;
+mod held_out;
 mod metric;
 mod read;
 mod scorer;
+mod show;
 
+pub use calibrate::{Fitted, calibrate};
 pub use card::{CalibratedOn, Calibration, CriteriaCard, Criterion, RatedSet, Residual};
+pub use explain::{ExplainedCriterion, Explanation, SentenceEffects, StrongestSentence};
+pub use held_out::HeldOut;
 pub use metric::ENTRY;
 pub use read::{prompt_windows, windows};
 pub use scorer::{Prediction, Predictions, Raw, Scorer, Unpredicted};

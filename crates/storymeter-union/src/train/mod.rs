@@ -55,8 +55,8 @@ use run::{Run, checkpoint_of};
 
 pub use checkpoint::Checkpoint;
 pub use dev::{DevReport, Quality};
-pub use names::{entries as name_tokens, start as start_name_tokens};
 pub use event::{End, EpochReport, Event, Spent, Start, StepReport, StoryFile};
+pub use names::{entries as name_tokens, start as start_name_tokens};
 pub use objective::Losses;
 pub use settings::{Batches, LongStories, Preset, Settings};
 #[cfg(feature = "cuda")]

@@ -15,8 +15,8 @@ use crate::output::Output;
 /// Average the weights of several models
 ///
 /// The models must be trained from the same encoder, with different seeds. Their mean often agrees
-/// better with human readers than each of them. It must be calibrated: see `model pack
-/// --calibrate`.
+/// better with human readers than each of them. It must be calibrated: see `model pack --calibrate`
+/// and, for models that predict ratings, `model pack --calibrate-ratings`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use storymeter::core::terminal::{plain, plain_lines};
-use storymeter::union::{Agreement, Description, Estimate, Location, Writer, Yardstick};
+use storymeter::union::criteria::{Calibration, CriteriaCard, Criterion};
+use storymeter::union::{Agreement, Card, Description, Estimate, Location, Writer, Yardstick};
 
 use crate::Outcome;
 use crate::output::Output;
@@ -36,6 +37,7 @@ fn text(model: &Description) -> String {
         model.bytes as f64 / 1e6,
         plain(&model.fingerprint)
     );
+    let _ = writeln!(text, "\nMetric: {}", model.card.kind.metric());
     for (title, content) in
         [("", &about.summary), ("Licence: ", &about.licence), ("Recipe: ", &about.recipe)]
     {
@@ -68,24 +70,93 @@ fn text(model: &Description) -> String {
             });
         }
     }
-    let card = &model.card;
-    let _ = writeln!(
+    if let Some(criteria) = &model.card.criteria {
+        predicted(&mut text, criteria);
+    }
+    reads(&mut text, &model.card);
+    text
+}
+
+/// How the model reads a story and turns it into a score.
+fn reads(text: &mut String, card: &Card) {
+    let _ = write!(
         text,
-        "\nHow it reads: windows of {} tokens; prompts {}; text {}; names {}; probability \
-         sigmoid((logit - {}) / {}{})",
+        "\nHow it reads: windows of {} tokens; prompts {}; text {}; names {}",
         card.max_tokens,
-        if card.prompts { "read" } else { "left out" },
+        match (&card.criteria, card.prompts) {
+            (Some(criteria), _) if criteria.needs_prompt() => "compared with the story",
+            (None, true) => "read",
+            _ => "left out",
+        },
         if card.normalise { "normalised" } else { "as it is" },
         if card.delexicalise { "masked" } else { "kept" },
-        card.bias,
-        card.temperature,
-        if card.repetition == 0.0 {
-            String::new()
-        } else {
-            format!(" - {} * repeated", card.repetition)
-        },
     );
-    text
+    if card.criteria.is_none() {
+        let _ = write!(
+            text,
+            "; probability sigmoid((logit - {}) / {}{})",
+            card.bias,
+            card.temperature,
+            if card.repetition == 0.0 {
+                String::new()
+            } else {
+                format!(" - {} * repeated", card.repetition)
+            },
+        );
+    }
+    text.push('\n');
+}
+
+/// What a model of criteria predicts, on which scale, and whose ratings it learned.
+fn predicted(text: &mut String, criteria: &CriteriaCard) {
+    match &criteria.calibrated_on {
+        Some(on) => {
+            let _ = writeln!(
+                text,
+                "\nCriteria, calibrated on {} held-out stories of {} ({} items)",
+                on.stories,
+                plain(&on.set),
+                on.items
+            );
+        }
+        None => text.push_str("\nCriteria\n"),
+    }
+    for Criterion { name, calibration } in &criteria.heads {
+        let Some(own) = calibration else {
+            let _ = writeln!(text, "  {name:<12} not calibrated: in standard units");
+            continue;
+        };
+        let _ = write!(text, "  {name:<12} {} to {}: ", own.low, own.high);
+        let _ = write!(text, "{:.3} + {:.3} * output", own.intercept, own.head);
+        if own.cosine != 0.0 {
+            let _ = write!(text, " + {:.3} * cosine of prompt and story", own.cosine);
+        }
+        if let Some([low, high]) = widest_interval(own) {
+            let _ = write!(text, "; 80% of ratings within {low:+.2} and {high:+.2} at most");
+        }
+        text.push('\n');
+    }
+    if !criteria.training.is_empty() {
+        text.push_str("\nTrained on the ratings of\n");
+    }
+    for set in &criteria.training {
+        let names: Vec<_> = set.criteria.iter().map(|name| plain(name)).collect();
+        let _ = writeln!(
+            text,
+            "  {:<20} {:>5} stories of {} items, {:.1} raters per story: {}",
+            plain(&set.name),
+            set.stories,
+            set.items,
+            set.raters,
+            names.join(", ")
+        );
+    }
+}
+
+/// The widest interval around a prediction.
+fn widest_interval(calibration: &Calibration) -> Option<[f64; 2]> {
+    let intervals = calibration.residuals.iter().map(|residual| [residual.low, residual.high]);
+    intervals.max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])))
 }
 
 fn agreement(text: &mut String, model: &Description) {

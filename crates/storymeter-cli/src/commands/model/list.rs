@@ -55,9 +55,10 @@ fn line(text: &mut String, name: &str, place: &Location, description: &Result<De
     let _ = match description {
         Ok(model) => writeln!(
             text,
-            "{name:<16} {kind:<9} {:>6.1} MB  {}  {}",
+            "{name:<16} {kind:<9} {:>6.1} MB  {}  {:<8}  {}",
             model.bytes as f64 / 1e6,
             plain(&model.fingerprint),
+            model.card.kind.metric(),
             plain(&headline(model))
         ),
         Err(error) => writeln!(text, "{name:<16} {kind:<9} {}", plain(&error.to_string())),
@@ -73,18 +74,12 @@ fn headline(model: &Description) -> String {
         Kind::Union | Kind::DisScore => Kind::Union,
     };
     let is_own = |named: &str| named.split('/').next().is_some_and(|id| id == metric.metric());
-    let figures = match card.about.agreement.iter().find(|row| is_own(&row.metric)) {
+    match card.about.agreement.iter().find(|row| is_own(&row.metric)) {
         Some(row) => format!(
             "{}: r {:.3}, rho {:.3}, tau {:.3} (n = {})",
             row.set, row.pearson.value, row.spearman.value, row.kendall.value, row.n
         ),
         None => "no figures in its card".to_owned(),
-    };
-    match &card.criteria {
-        Some(criteria) => {
-            format!("{}; {figures}", criteria.names().collect::<Vec<_>>().join(", "))
-        }
-        None => figures,
     }
 }
 

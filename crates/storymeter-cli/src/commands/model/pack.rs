@@ -12,6 +12,7 @@ use storymeter::union::{
     StoredModel, calibrate,
 };
 
+use super::ratings::RatingsArgs;
 use crate::Outcome;
 use crate::args::Common;
 use crate::commands::model_folder::files_of;
@@ -28,7 +29,8 @@ use crate::progress;
 #[command(after_help = "\
 Examples:
   storymeter model pack model -o mine.smq
-  storymeter model pack mean --calibrate stories.tsv --about about.json -o mine.smq")]
+  storymeter model pack mean --calibrate stories.tsv --about about.json -o mine.smq
+  storymeter model pack rated --calibrate-ratings fold-*/held-out.jsonl -o criteria.smq")]
 pub(super) struct PackArgs {
     /// The folder, or a model file
     #[arg(value_name = "MODEL")]
@@ -48,6 +50,8 @@ pub(super) struct PackArgs {
     /// stories and on new damaged versions of them. An averaged model needs this
     #[arg(long, value_name = "STORIES", conflicts_with = "temperature")]
     calibrate: Option<PathBuf>,
+    #[command(flatten)]
+    ratings: RatingsArgs,
     #[command(flatten)]
     lexicon: LexiconArgs,
     /// The seed of the training run, which decides which stories are the dev part
@@ -92,7 +96,8 @@ struct Figures {
 pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
     let model = if args.model.is_dir() { files_of(&args.model) } else { vec![args.model.clone()] };
     let inputs = model.iter().chain(&args.about).chain(&args.figures).chain(&args.calibrate);
-    let inputs = inputs.map(PathBuf::as_path).chain(args.lexicon.files());
+    let inputs =
+        inputs.chain(args.ratings.files()).map(PathBuf::as_path).chain(args.lexicon.files());
     distinct(&[&args.output], &inputs.collect::<Vec<_>>())?;
     if let (None, Some(option)) = (&args.calibrate, args.lexicon.given().next()) {
         bail!("{option}: the table is for the damaged stories of --calibrate, which is not given");
@@ -123,11 +128,25 @@ pub(super) fn run(args: &PackArgs, common: &Common) -> anyhow::Result<Outcome> {
         );
     }
     if args.calibrate.is_some() && card.kind != Kind::Union {
+        let (trained_on, way) = match card.kind {
+            Kind::Criteria => ("ratings", "; use --calibrate-ratings"),
+            Kind::Union | Kind::DisScore => ("stories of machines", ""),
+        };
         bail!(
-            "--calibrate: {} was trained on stories of machines, and the calibration is for damaged \
-             stories",
+            "--calibrate: {} was trained on {trained_on}, and the calibration is for damaged \
+             stories{way}",
             args.model.display()
         );
+    }
+    args.ratings.calibrate(&mut card, &args.model, common)?;
+    if card.kind == Kind::Criteria {
+        let unused = [
+            ("--temperature", args.temperature.is_some()),
+            ("--repetition", args.repetition.is_some()),
+        ];
+        if let Some((option, _)) = unused.iter().find(|(_, given)| *given) {
+            bail!("{option}: {} predicts ratings, which have no such number", args.model.display());
+        }
     }
     if let Some(stories) = &args.calibrate {
         let inputs = ReadArgs::default().file(stories);
