@@ -89,7 +89,8 @@ fn run(arguments: &Arguments) -> Result {
         Multiply::Int8 => Precision::Int8,
         Multiply::F32 => Precision::F32,
     };
-    let scorer = Location::find(arguments.model.as_deref().unwrap_or(EMBEDDED_NAME))?.scorer(precision)?;
+    let scorer =
+        Location::find(arguments.model.as_deref().unwrap_or(EMBEDDED_NAME))?.scorer(precision)?;
     let evaluation = if arguments.selection { selection(&scorer)? } else { report(&scorer)? };
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&evaluation)?);

@@ -134,3 +134,110 @@ pub(super) fn system_means(stories: &[Story], predicted: &[f64], rated: &[f64]) 
     };
     means.into_iter().map(mean).collect()
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use storymeter::union::criteria::HeldOut;
+
+    use super::super::Prediction;
+    use super::*;
+    use crate::evaluate::Rated;
+
+    /// Twenty-four prompts with three systems each, rated from 1 to 5 on all criteria.
+    pub(in super::super) fn rated() -> Rated {
+        let story = |at: usize| Story {
+            id: format!("hanna-{at}"),
+            item: Some((at / 3).to_string()),
+            system: Some(["atlas", "birch", "cedar"][at % 3].to_owned()),
+            text: "word ".repeat(3 + at * 5 % 12),
+            ..Story::default()
+        };
+        let ratings = |criterion: usize| -> Vec<f64> {
+            let thirds = |at: usize| (at * (2 * criterion + 3) + at * at + at % 3) % 13;
+            (0..72).map(|at| 1.0 + thirds(at) as f64 / 3.0).collect()
+        };
+        let mut criteria: Vec<(String, Vec<f64>)> =
+            (0..).zip(CRITERIA).map(|(at, name)| (name.to_owned(), ratings(at))).collect();
+        let mean = |at: usize| criteria.iter().map(|(_, values)| values[at]).sum::<f64>() / 6.0;
+        let mean = (0..72).map(mean).collect();
+        criteria.push(("mean".to_owned(), mean));
+        Rated { name: "hanna".to_owned(), stories: (0..72).map(story).collect(), criteria }
+    }
+
+    /// Predictions in two folds. `output` says what the heads give for a rating.
+    fn predicted_by(set: &Rated, output: impl Fn(usize, f64) -> f64) -> Folds {
+        let ratings = |at: usize| -> Vec<(String, f64)> {
+            let named = CRITERIA.into_iter().chain([OVERALL]).map(str::to_owned);
+            named.zip(&set.criteria).map(|(name, (_, values))| (name, values[at])).collect()
+        };
+        let mut folds = Folds { folds: 2, runs: 1, lines: vec![Vec::new(); 2], ..Folds::default() };
+        for (at, story) in set.stories.iter().enumerate() {
+            let rating = ratings(at);
+            let cosine = Some(rating[0].1 / 5.0);
+            let raw: std::collections::BTreeMap<String, f64> =
+                rating.iter().map(|(name, rating)| (name.clone(), output(at, *rating))).collect();
+            let fold = at / 3 % 2;
+            folds.predictions.push(Prediction { raw: raw.clone(), cosine });
+            folds.fold.push(fold);
+            folds.lines[fold].push(HeldOut {
+                set: set.name.clone(),
+                id: story.id.clone(),
+                item: story.item().to_owned(),
+                system: story.system.clone(),
+                raw,
+                cosine,
+                rating: rating.into_iter().collect(),
+            });
+        }
+        folds
+    }
+
+    /// Predictions that are the ratings themselves.
+    pub(in super::super) fn perfect(set: &Rated) -> Folds {
+        predicted_by(set, |_, rating| rating)
+    }
+
+    #[test]
+    fn standard_units_become_ratings() {
+        let set = rated();
+        let folds = predicted_by(&set, |_, rating| 2.0 * rating - 7.0);
+        for (found, (_, ratings)) in predicted(&folds).unwrap().iter().zip(&set.criteria) {
+            for (at, (predicted, rating)) in found.ratings.iter().zip(ratings).enumerate() {
+                assert!((predicted - rating).abs() < 1e-9, "{} {at}", found.criterion);
+            }
+            let near = Nearness::new(found, ratings, &set.stories);
+            assert_eq!((near.coverage.value, near.systems.len()), (1.0, 3));
+            assert!(near.distance.value < 1e-9 && near.width < 1e-9, "{near:?}");
+            let atlas = &near.systems[0];
+            assert!((atlas.predicted - atlas.rated).abs() < 1e-9, "{atlas:?}");
+        }
+    }
+
+    #[test]
+    fn the_ratings_of_a_fold_do_not_change_its_own_predictions() {
+        let set = rated();
+        let noisy = |at: usize, rating: f64| rating + (at * 7 % 5) as f64 / 4.0;
+        let given = predicted_by(&set, noisy);
+        let mut other = given.clone();
+        for line in &mut other.lines[0] {
+            line.rating.values_mut().for_each(|rating| *rating = (*rating + 5.0) / 2.0);
+        }
+        let [given, other] = [given, other].map(|folds| predicted(&folds).unwrap());
+        for (given, other) in given.iter().zip(&other) {
+            for at in 0..72 {
+                let same = given.ratings[at] == other.ratings[at];
+                assert_eq!(same, at / 3 % 2 == 0, "{} {at}", given.criterion);
+            }
+        }
+    }
+
+    #[test]
+    fn intervals_of_noisy_predictions_hold_about_80_percent() {
+        let set = rated();
+        let noisy = |at: usize, rating: f64| rating + ((at * 37 + 11) % 72) as f64 / 36.0 - 1.0;
+        let found = predicted(&predicted_by(&set, noisy)).unwrap();
+        let coherence = Nearness::new(&found[1], &set.criteria[1].1, &set.stories);
+        assert!((0.65..0.95).contains(&coherence.coverage.value), "{coherence:?}");
+        assert!(coherence.coverage.low < coherence.coverage.high && coherence.width > 0.5);
+    }
+}

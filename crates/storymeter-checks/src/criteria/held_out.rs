@@ -134,9 +134,9 @@ pub fn folds(files: &[PathBuf], judged: &Judged) -> Result<Folds> {
     }
     by_fold.iter().flatten().try_for_each(|run| check_ratings(run, judged))?;
     let (folds, runs) = (by_fold.len(), by_fold[0].len());
-    let lines = by_fold.into_iter().map(|runs| {
-        runs.into_iter().flat_map(|run| run.lines.into_values()).collect::<Vec<_>>()
-    });
+    let lines = by_fold
+        .into_iter()
+        .map(|runs| runs.into_iter().flat_map(|run| run.lines.into_values()).collect::<Vec<_>>());
     Ok(Folds { predictions, fold, folds, runs, lines: lines.collect() })
 }
 

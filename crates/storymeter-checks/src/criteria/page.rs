@@ -171,7 +171,9 @@ fn model(text: &mut String, found: &Packed) {
             least.spearman, least.criterion, least.variant, least.set
         );
     }
-    text.push_str("\nMean predicted / mean rating of each system of HANNA, on which it was trained\n");
+    text.push_str(
+        "\nMean predicted / mean rating of each system of HANNA, on which it was trained\n",
+    );
     let columns: Vec<(&str, &[SystemMean])> =
         found.systems.iter().map(|(name, means)| (name.as_str(), means.as_slice())).collect();
     systems(text, &columns);

@@ -106,7 +106,11 @@ fn for_the_card(
     of_prompts.chain(of_sets).cloned().collect()
 }
 
-fn notes(cross_validation: Option<&CrossValidation>, left_out: Option<&LeftOut>, packed: Option<&Packed>) -> Vec<String> {
+fn notes(
+    cross_validation: Option<&CrossValidation>,
+    left_out: Option<&LeftOut>,
+    packed: Option<&Packed>,
+) -> Vec<String> {
     let mut notes = vec![
         "Intervals are between the 2.5% and 97.5% quantiles of 1000 resamples. Whole prompts are \
          drawn where there are prompts, and stories otherwise."

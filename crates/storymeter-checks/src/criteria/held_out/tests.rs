@@ -113,7 +113,10 @@ fn files_that_cannot_be_folds_are_errors() {
     let first = first_fold(0.0);
     assert!(problem(&[&first]).starts_with("there is only one fold"));
     let cases = [
-        (vec!["{\"set\": 1}".to_owned()], ":1: this is not a held-out story as training writes it: "),
+        (
+            vec!["{\"set\": 1}".to_owned()],
+            ":1: this is not a held-out story as training writes it: ",
+        ),
         (vec![line("hanna-9", "item 0", 0.0)], ": the set hanna has no story \"hanna-9\""),
         (
             vec![line("hanna-0", "item 1", 0.0)],
@@ -150,7 +153,8 @@ fn a_left_out_set_must_be_whole_and_alone() {
         |file: &NamedTempFile| unseen_sets(&paths(&[file]), &sets).unwrap_err().to_string();
     let missing = problem(&part);
     assert!(missing.ends_with("the story hanna-0 of the set hanna is missing"), "{missing}");
-    let other = r#"{"set":"scratchplot","id":"scratchplot-0","item":"item 0","raw":{},"rating":{}}"#;
+    let other =
+        r#"{"set":"scratchplot","id":"scratchplot-0","item":"item 0","raw":{},"rating":{}}"#;
     let two_sets = problem(&file(&[lines[0].clone(), other.to_owned()]));
     assert!(two_sets.ends_with("the file must have the stories of exactly one set"), "{two_sets}");
     let unknown = problem(&file(&[lines[0].replace("hanna", "hanoi")]));
