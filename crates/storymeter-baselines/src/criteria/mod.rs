@@ -24,7 +24,7 @@ use serde_json::json;
 use storymeter_core::Story;
 use storymeter_core::rng::{CounterId, StreamId};
 use storymeter_encoder::{Stream, Tensor};
-use storymeter_union::criteria::{prompt_windows, windows};
+use storymeter_union::criteria::windows;
 use storymeter_union::{Card, Kind, Pooling, Reconstruction};
 
 use crate::configuration::Configuration;
@@ -100,8 +100,8 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
         watch(Event::Note(&format!("{} whole and damaged stories beside them", damaged.len())))?;
     }
     let mut heads = new_heads(&rated.heads, beginning.config.hidden);
-    let damage_head = (!damaged.is_empty()).then_some(heads.len());
-    if damage_head.is_some() {
+    let has_damage = !damaged.is_empty();
+    if has_damage {
         heads.extend(beginning.damage_head());
     }
     let lessons = damaged
@@ -111,13 +111,11 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
         job,
         rated,
         examples: examples.into_iter().chain(lessons).collect(),
-        vectors: Vec::new(),
         dev,
         left_out,
         card,
         tokenizer_files: beginning.tokenizer_files,
-        damage_head,
-        vector_head: None,
+        has_damage,
     };
     let stories: Vec<Story> =
         job.sets.iter().flat_map(|set| set.stories).chain(job.stories).cloned().collect();
@@ -185,10 +183,9 @@ fn readings(
     card: &Card,
 ) -> (Vec<Example>, Vec<Reading>, Vec<Reading>) {
     let tokenizer = &beginning.tokenizer;
-    let reading = |story: usize| {
-        let text = rated.stories[story].story;
-        let prompt = prompt_windows(tokenizer, card, text);
-        Reading { story, windows: windows(tokenizer, card, text), prompt }
+    let reading = |story: usize| Reading {
+        story,
+        windows: windows(tokenizer, card, rated.stories[story].story),
     };
     let all: Vec<Reading> = (0..rated.stories.len()).into_par_iter().map(reading).collect();
     let (mut examples, mut dev, mut left_out) = (Vec::new(), Vec::new(), Vec::new());

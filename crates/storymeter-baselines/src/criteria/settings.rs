@@ -67,9 +67,6 @@ storymeter_core::documented_settings! {
     damage_pairs: usize = 4000;
     /// The weight of a damaged or whole story beside a rated one.
     damage_weight: f64 = 0.5;
-    /// The weight of a text whose vector is learned from a sentence encoder (--sentences), beside a
-    /// rated story.
-    sentence_weight: f64 = 1.0;
     /// Whether activations are computed again in the backward pass. This takes about a tenth of the
     /// memory and a third more time.
     recompute: bool = false;
@@ -100,7 +97,6 @@ impl Configuration for Settings {
             .or_else(|| positive("clip", self.clip, 1e6))
             .or_else(|| within("half_raters", self.half_raters, 0.0, 1e6))
             .or_else(|| within("damage_weight", self.damage_weight, 0.0, 1e6))
-            .or_else(|| within("sentence_weight", self.sentence_weight, 0.0, 1e6))
             .or_else(|| {
                 let problem = self.perturb.clone().checked().err()?.to_string();
                 Some(Fault { field: "perturb", problem })

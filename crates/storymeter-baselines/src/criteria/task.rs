@@ -1,4 +1,4 @@
-//! What is learned: the ratings of stories, whether stories are damaged, and vectors of sentences.
+//! What is learned: the ratings of stories, and whether stories are damaged.
 
 use std::io::Write;
 
@@ -21,11 +21,11 @@ const TOKENS_AT_ONCE: usize = 16 << 10;
 /// The numbers of the sums of losses.
 const RATINGS: usize = 0;
 const DAMAGE: usize = 1;
-const SENTENCES: usize = 2;
 
-/// The numbers of the tensors of the heads. The heads for damage and for sentence vectors may not
-/// be there.
+/// The numbers of the tensors of the heads: weight and bias of the criteria, and of the head for
+/// damage, which may not be there.
 const CRITERIA: [usize; 2] = [0, 1];
+const WHOLE: [usize; 2] = [2, 3];
 
 /// A text as the network reads it, and what it learns from it.
 pub(super) struct Example {
@@ -44,16 +44,13 @@ pub(super) enum Lesson {
     },
     /// Whether it is whole.
     Damage { whole: bool },
-    /// The sentence vector with this number.
-    Sentence { vector: usize },
 }
 
-/// The tokens of a story and of its prompt, to predict its ratings.
+/// The tokens of a story, to predict its ratings.
 pub(super) struct Reading {
     /// The number of the story.
     pub story: usize,
     pub windows: Vec<Vec<u32>>,
-    pub prompt: Vec<Vec<u32>>,
 }
 
 /// All that is learned in a run.
@@ -61,22 +58,13 @@ pub(super) struct Lessons<'a> {
     pub job: &'a Job<'a>,
     pub rated: Prepared<'a>,
     pub examples: Vec<Example>,
-    /// The sentence vectors, all of the same length.
-    pub vectors: Vec<Vec<f32>>,
     pub dev: Vec<Reading>,
     pub left_out: Vec<Reading>,
     /// The card of the model, without the record of the training.
     pub card: Card,
     pub tokenizer_files: Vec<(&'static str, Vec<u8>)>,
-    /// Where the head for damage begins among the tensors of the heads, and that for vectors.
-    pub damage_head: Option<usize>,
-    pub vector_head: Option<usize>,
-}
-
-/// What the network says about one story.
-struct Prediction {
-    outputs: Vec<f64>,
-    cosine: Option<f64>,
+    /// Whether there is a head for damage.
+    pub has_damage: bool,
 }
 
 impl Lessons<'_> {
@@ -93,32 +81,38 @@ impl Lessons<'_> {
         result
     }
 
+    /// The outputs of the heads for each story: the means over its windows, weighted by tokens.
     fn predict<B: Backend>(
         &self,
         network: &Network<B>,
         readings: &[Reading],
-    ) -> Result<Vec<Prediction>> {
-        let heads = heads_of(&network.heads()?, self);
-        let texts: Vec<&[u32]> = readings
-            .iter()
-            .flat_map(|r| r.windows.iter().chain(&r.prompt))
-            .map(Vec::as_slice)
-            .collect();
+    ) -> Result<Vec<Vec<f64>>> {
+        let heads = self.heads(&network.heads()?);
+        let texts: Vec<&[u32]> =
+            readings.iter().flat_map(|reading| &reading.windows).map(Vec::as_slice).collect();
         let mut pooled = pooled(network, &texts)?.into_iter();
         let width = network.config().hidden;
-        let predict = |reading: &Reading| {
-            let mut part = |windows: &[Vec<u32>]| -> Vec<(f64, Vec<f32>)> {
-                windows.iter().map(|ids| ids.len() as f64).zip(pooled.by_ref()).collect()
-            };
-            let (windows, prompt) = (part(&reading.windows), part(&reading.prompt));
-            let outputs = mapped(&windows, &heads.criteria, &heads.criteria_bias, width);
-            let no_bias = vec![0.0; heads.vectors.len() / width];
-            let vector = |windows| mapped(windows, &heads.vectors, &no_bias, width);
-            let has_both = !heads.vectors.is_empty() && !prompt.is_empty();
-            let cosine = has_both.then(|| cosine(&vector(&windows), &vector(&prompt)));
-            Prediction { outputs, cosine }
+        let predict = |Reading { windows, .. }: &Reading| {
+            let lengths = windows.iter().map(|ids| ids.len() as f64);
+            let windows: Vec<(f64, Vec<f32>)> = lengths.zip(pooled.by_ref()).collect();
+            mapped(&windows, &heads.criteria, &heads.criteria_bias, width)
         };
         Ok(readings.iter().map(predict).collect())
+    }
+
+    /// The heads of a network as scoring uses them.
+    fn heads(&self, tensors: &[Tensor]) -> Heads {
+        let data = |at: usize| tensors[at].data.clone();
+        let mut heads = Heads {
+            criteria: data(CRITERIA[0]),
+            criteria_bias: data(CRITERIA[1]),
+            ..Heads::default()
+        };
+        if self.has_damage {
+            heads.score = data(WHOLE[0]);
+            heads.score_bias = data(WHOLE[1]).first().copied().unwrap_or_default();
+        }
+        heads
     }
 
     /// Writes what the model says about the stories that were left out.
@@ -128,7 +122,7 @@ impl Lessons<'_> {
         let io = |error| storymeter_core::Error::io(Place::file(&path), error);
         let mut file = AtomicFile::create(&path)?;
         let heads = &self.rated.heads;
-        for (reading, prediction) in self.left_out.iter().zip(predictions) {
+        for (reading, outputs) in self.left_out.iter().zip(predictions) {
             let Rated { set, story, ratings, .. } = &self.rated.stories[reading.story];
             let ratings = heads.iter().cloned().zip(ratings.iter().copied());
             let line = HeldOut {
@@ -136,8 +130,8 @@ impl Lessons<'_> {
                 id: story.id.clone(),
                 item: story.item().to_owned(),
                 system: story.system.clone(),
-                raw: heads.iter().cloned().zip(prediction.outputs).collect(),
-                cosine: prediction.cosine,
+                raw: heads.iter().cloned().zip(outputs).collect(),
+                cosine: None,
                 rating: ratings.filter_map(|(head, rating)| Some((head, rating?))).collect(),
             };
             let line = serde_json::to_string(&line).unwrap_or_default();
@@ -177,13 +171,9 @@ impl Task for Lessons<'_> {
         self.rounded(network, |network| {
             let trace = network.forward(&batch, options)?;
             let mut states = network.states(&trace);
-            for lesson in [
-                Some((CRITERIA[0], RATINGS)),
-                self.damage_head.map(|at| (at, DAMAGE)),
-                self.vector_head.map(|at| (at, SENTENCES)),
-            ] {
-                let Some((first, loss)) = lesson else { continue };
-                let head = network.head(first, first + 1);
+            let damage = self.has_damage.then_some((WHOLE, DAMAGE));
+            for ([weight, bias], loss) in [(CRITERIA, RATINGS)].into_iter().chain(damage) {
+                let head = network.head(weight, bias);
                 let (mut labels, mut weights) = (Vec::new(), Vec::new());
                 for example in &examples {
                     self.labels(example.lesson, loss, head.outputs, &mut labels, &mut weights);
@@ -208,12 +198,10 @@ impl Task for Lessons<'_> {
         let predictions = self.rounded(network, |network| self.predict(network, &self.dev))?;
         let (mut sum, mut weights) = (0.0, 0.0);
         let (mut said, mut wanted) = (Vec::new(), Vec::new());
-        for (reading, prediction) in self.dev.iter().zip(&predictions) {
+        for (reading, outputs) in self.dev.iter().zip(&predictions) {
             let Rated { targets, weight, .. } = &self.rated.stories[reading.story];
             let weight = f64::from(*weight);
-            for ((target, output), head) in
-                targets.iter().zip(&prediction.outputs).zip(&self.rated.heads)
-            {
+            for ((target, output), head) in targets.iter().zip(outputs).zip(&self.rated.heads) {
                 let Some(target) = target.map(f64::from) else { continue };
                 sum += weight * (output - target).powi(2);
                 weights += weight;
@@ -251,7 +239,7 @@ impl Task for Lessons<'_> {
         let model = Model {
             config: network.config().clone(),
             parameters: network.parameters()?,
-            heads: heads_of(&network.heads()?, self),
+            heads: self.heads(&network.heads()?),
             card,
             tokenizer_files: self.tokenizer_files.clone(),
         };
@@ -285,32 +273,12 @@ impl Lessons<'_> {
                 labels.push(f32::from(u8::from(whole)));
                 weights.push(settings.damage_weight as f32);
             }
-            Lesson::Sentence { vector } if loss == SENTENCES => {
-                labels.extend(&self.vectors[vector]);
-                let weight = settings.sentence_weight as f32;
-                weights.extend(std::iter::repeat_n(weight, outputs));
-            }
             _ => {
                 labels.extend(std::iter::repeat_n(0.0, outputs));
                 weights.extend(std::iter::repeat_n(0.0, outputs));
             }
         }
     }
-}
-
-/// The heads of a network as scoring uses them.
-fn heads_of(tensors: &[Tensor], lessons: &Lessons<'_>) -> Heads {
-    let data = |at: usize| tensors[at].data.clone();
-    let mut heads =
-        Heads { criteria: data(CRITERIA[0]), criteria_bias: data(CRITERIA[1]), ..Heads::default() };
-    if let Some(first) = lessons.damage_head {
-        heads.score = data(first);
-        heads.score_bias = tensors[first + 1].data.first().copied().unwrap_or_default();
-    }
-    if let Some(first) = lessons.vector_head {
-        heads.vectors = data(first);
-    }
-    heads
 }
 
 /// The mean vector of each text.
@@ -345,9 +313,4 @@ fn mapped(windows: &[(f64, Vec<f32>)], weight: &[f32], bias: &[f32], width: usiz
         sum / tokens + f64::from(*bias)
     };
     weight.chunks_exact(width).zip(bias).map(output).collect()
-}
-
-fn cosine(a: &[f64], b: &[f64]) -> f64 {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt().max(f64::MIN_POSITIVE)
 }
