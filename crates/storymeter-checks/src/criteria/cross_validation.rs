@@ -6,7 +6,9 @@ use storymeter::union::Agreement;
 use storymeter_stats::Coefficient;
 
 use super::calibrated::{Nearness, Predicted, predicted};
-use super::{CRITERIA, Draws, Folds, Layout, Level, MODEL, OVERALL, Published, Sampled, Scores};
+use super::{
+    CRITERIA, Draws, Folds, Layout, Level, MODEL, OVERALL, Published, RELEVANCE, Sampled, Scores,
+};
 use crate::evaluate::Rated;
 use crate::{Error, Result};
 
@@ -49,11 +51,13 @@ impl CrossValidation {
     ) -> Result<Self> {
         let ratings = ratings(set)?;
         let predicted = predicted(folds)?;
-        let near = |(predicted, ratings): (&Predicted, &&[f64])| {
-            Nearness::new(predicted, ratings, &set.stories)
-        };
-        let nearness = predicted.iter().zip(&ratings).map(near).collect();
         let mut metrics = vec![model(folds, &predicted)?];
+        let near = |(name, ratings): (&str, &&[f64])| {
+            let own = predicted.iter().find(|own| own.criterion == name)?;
+            Some(Nearness::new(own, ratings, &set.stories))
+        };
+        let nearness =
+            CRITERIA.into_iter().chain([OVERALL]).zip(&ratings).filter_map(near).collect();
         metrics.extend_from_slice(baselines);
         metrics.extend(folds.cosines().map(|cosines| Scores::new("cosine", cosines)));
         let layout = Layout::new(&set.stories);
@@ -84,11 +88,13 @@ fn ratings(set: &Rated) -> Result<Vec<&[f64]>> {
 /// The six criteria and `overall`, as the heads predict them. Only relevance is predicted from two
 /// numbers, head and cosine, so its calibration decides how much each of them counts.
 fn model(folds: &Folds, predicted: &[Predicted]) -> Result<Scores> {
-    let column = |predicted: &Predicted| match predicted.criterion {
-        "relevance" => Ok(predicted.ratings.clone()),
-        name => folds.head(name),
+    let relevance = predicted.iter().find(|own| own.criterion == RELEVANCE);
+    let column = |name: &str| match relevance {
+        Some(own) if own.criterion == name => Ok(own.ratings.clone()),
+        _ => folds.head(name),
     };
-    let columns: Result<Vec<Vec<f64>>> = predicted.iter().map(column).collect();
+    let columns: Result<Vec<Vec<f64>>> =
+        CRITERIA.into_iter().chain([OVERALL]).map(column).collect();
     Ok(Scores::by_criterion(MODEL, columns?))
 }
 

@@ -59,6 +59,16 @@ impl Folds {
         values.ok_or_else(|| Error::failed(format!("the predictions have no head \"{name}\"")))
     }
 
+    /// Gives every story the cosine that belongs to its id, if there is one.
+    pub fn set_cosines(&mut self, judged: &Judged, by_id: &HashMap<String, f64>) {
+        for (prediction, story) in self.predictions.iter_mut().zip(&judged.set.stories) {
+            prediction.cosine = by_id.get(&story.id).copied();
+        }
+        for line in self.lines.iter_mut().flatten() {
+            line.cosine = by_id.get(&line.id).copied();
+        }
+    }
+
     /// The cosines of prompt and story, if every story has one.
     pub fn cosines(&self) -> Option<Vec<f64>> {
         self.predictions.iter().map(|prediction| prediction.cosine).collect()
@@ -208,7 +218,7 @@ fn read(path: &Path, sets: &[Judged]) -> Result<BTreeMap<String, BTreeMap<String
     let mut items: HashMap<&str, HashMap<&str, Option<&str>>> = HashMap::new();
     for Judged { set, aside } in sets {
         let judged = set.stories.iter().map(|story| (story.id.as_str(), Some(story.item())));
-        let known = judged.chain(aside.iter().map(|id| (id.as_str(), None))).collect();
+        let known = judged.chain(aside.iter().map(|story| (story.id.as_str(), None))).collect();
         items.insert(&set.name, known);
     }
     let mut found: BTreeMap<String, BTreeMap<String, HeldOut>> = BTreeMap::new();

@@ -39,6 +39,9 @@ pub use sets::{Judged, nine_sets};
 pub const CRITERIA: [&str; 6] =
     ["relevance", "coherence", "empathy", "surprise", "engagement", "complexity"];
 
+/// The criterion that is about prompt and story together.
+pub const RELEVANCE: &str = CRITERIA[0];
+
 /// The head that learns from the mean of all criteria of every set.
 pub const OVERALL: &str = "overall";
 

@@ -16,7 +16,7 @@ fn judged(name: &str) -> Judged {
     let stories = (0..4).map(story).collect();
     let criteria = vec![("coherence".to_owned(), vec![3.0; 4])];
     let set = Rated { name: name.to_owned(), stories, criteria };
-    Judged { set, aside: vec![format!("{name}-human")] }
+    Judged { set, aside: vec![Story { id: format!("{name}-human"), ..Story::default() }] }
 }
 
 /// A line about a story of the set `hanna` that predicts `coherence`.
@@ -64,6 +64,21 @@ fn every_story_gets_the_prediction_of_its_fold() {
     assert_eq!((found.fold.as_slice(), found.folds, found.runs), ([0, 0, 1, 1].as_slice(), 2, 1));
     let missing = found.head("empathy").unwrap_err().to_string();
     assert_eq!(missing, "the predictions have no head \"empathy\"");
+}
+
+#[test]
+fn cosines_can_come_from_elsewhere() {
+    let judged = judged("hanna");
+    let mut found = folds(&paths(&[&first_fold(0.0), &second_fold()]), &judged).unwrap();
+    let ids = judged.set.stories.iter().map(|story| story.id.clone());
+    let mut by_id: HashMap<String, f64> = ids.zip([0.4, 0.3, 0.2, 0.1]).collect();
+    found.set_cosines(&judged, &by_id);
+    assert_eq!(found.cosines().unwrap(), [0.4, 0.3, 0.2, 0.1]);
+    let of_lines: Vec<Option<f64>> = found.lines[1].iter().map(|line| line.cosine).collect();
+    assert_eq!(of_lines, [Some(0.2), Some(0.1)]);
+    by_id.remove("hanna-3");
+    found.set_cosines(&judged, &by_id);
+    assert_eq!(found.cosines(), None, "one story has none");
 }
 
 #[test]
@@ -127,7 +142,9 @@ fn files_that_cannot_be_folds_are_errors() {
             ": there are two predictions for the story \"hanna-0\"",
         ),
         (
-            vec![line("hanna-2", "item 1", 0.0).replace(":3}", ":2.5}")],
+            [line("hanna-2", "item 1", 0.0), line("hanna-3", "item 1", 0.0)]
+                .map(|line| line.replace(":3}", ":2.5}"))
+                .to_vec(),
             "the rating of coherence of the story hanna-2 is 3 and not 2.5",
         ),
         (Vec::new(), "no story of the set hanna is held out"),
