@@ -7,10 +7,11 @@ use std::process::Command;
 use serde_json::json;
 use storymeter::core::Story;
 use storymeter::core::read::{ReadOptions, hanna_metric_name, hanna_scores, open};
-use storymeter::union::Agreement;
+use storymeter::union::criteria::Scorer;
+use storymeter::union::{Agreement, EmbeddedModel};
 use storymeter_checks::criteria::{
     CRITERIA, CrossValidation, Draws, Inputs, Judged, Layout, LeftOut, Level, MODEL, OVERALL,
-    Published, Sampled, Scores, evaluate, folds, nine_sets, page, unseen_sets,
+    Packed, Published, Sampled, Scores, evaluate, folds, nine_sets, page, unseen_sets,
 };
 use storymeter_checks::{Error, Result, shared};
 use storymeter_stats::Coefficient;
@@ -240,10 +241,36 @@ fn a_whole_report_is_made_from_files() -> Result {
     Ok(())
 }
 
+/// The report on the criteria model that is part of the program.
+fn embedded() -> Result<Packed> {
+    if !EmbeddedModel::Criteria.is_included() {
+        let absent = "the program was built without the criteria model";
+        return Err(Error::Absent(absent.to_owned()));
+    }
+    Packed::new(&Scorer::embedded()?, &nine_sets()?)
+}
+
+fn predictions_hardly_depend_on_how_a_story_is_written_down() -> Result {
+    let found = embedded()?;
+    assert!(!found.robustness.is_empty());
+    for row in &found.robustness {
+        assert!(row.spearman >= 0.9, "{row:?}");
+    }
+    // The model was trained on these stories, so this is about the calibration alone.
+    for (criterion, systems) in &found.systems {
+        for system in systems {
+            let distance = (system.predicted - system.rated).abs();
+            assert!(distance < 0.4, "{criterion}: {system:?}");
+        }
+    }
+    Ok(())
+}
+
 storymeter_checks::checks!(
     the_recipe_writes_the_2028_stories_of_nine_sets,
     every_criterion_of_the_sets_has_a_head,
     predictions_that_are_the_ratings_have_correlation_1,
     correlations_of_the_72_metrics_are_the_authors,
     a_whole_report_is_made_from_files,
+    predictions_hardly_depend_on_how_a_story_is_written_down,
 );

@@ -138,3 +138,98 @@ fn means_of_hanna(
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use storymeter::union::criteria::{CriteriaCard, Criterion};
+    use storymeter::union::{Card, Heads, Kind, Model, Pooling, Precision, Reconstruction};
+    use storymeter_encoder::{Config, Stream, load_parameters};
+
+    use super::*;
+    use crate::evaluate::Rated;
+
+    /// A tiny model with random weights that predicts the six criteria and `overall`.
+    fn scorer() -> Scorer {
+        let encoder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert");
+        let config = Config::load(&encoder).unwrap();
+        let parameters = load_parameters(&encoder, &config).unwrap();
+        let names = CRITERIA.into_iter().chain([OVERALL]);
+        let heads = names.map(|name| Criterion { name: name.to_owned(), calibration: None });
+        let stream = Stream::new(1);
+        let random = |count: usize| (0..count as u64).map(|at| stream.normal(at)).collect();
+        let model = Model {
+            heads: Heads {
+                criteria: random(7 * config.hidden),
+                criteria_bias: random(7),
+                ..Heads::default()
+            },
+            card: Card {
+                kind: Kind::Criteria,
+                pooling: Pooling::Mean,
+                reconstruction: Reconstruction::None,
+                diagnosis: false,
+                max_tokens: 24,
+                normalise: true,
+                criteria: Some(CriteriaCard { heads: heads.collect(), ..CriteriaCard::default() }),
+                ..Card::default()
+            },
+            tokenizer_files: vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt")).unwrap())],
+            config,
+            parameters,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        model.save(folder.path()).unwrap();
+        Scorer::load(folder.path(), Precision::F32).unwrap()
+    }
+
+    fn judged(name: &str) -> Judged {
+        let texts = [
+            "[MALE] lost a key . he did n't look for it .",
+            "\" The lamp is out , \" she said .",
+            "Rain fell on the roof all night .",
+            "[FEMALE] sold the boat .",
+        ];
+        let story = |(at, text): (usize, &str)| Story {
+            id: format!("{name}-{at}"),
+            system: Some(["atlas", "birch"][at % 2].to_owned()),
+            ..Story::from(text)
+        };
+        let stories = texts.into_iter().enumerate().map(story).collect();
+        let column = |name: &str| (name.to_owned(), vec![1.0, 2.0, 3.0, 4.0]);
+        let criteria = CRITERIA.into_iter().chain(["mean"]).map(column).collect();
+        Judged::whole(Rated { name: name.to_owned(), stories, criteria })
+    }
+
+    #[test]
+    fn rewritten_stories_are_compared_with_the_original_ones() {
+        let found = Packed::new(&scorer(), &[judged("hanna"), judged("scratchplot")]).unwrap();
+        // Five variants of seven criteria, of one of the two sets.
+        assert_eq!(found.robustness.len(), 35);
+        let of = |variant: &str| {
+            let is_wanted = |row: &&Robustness| row.variant == variant && row.criterion == OVERALL;
+            found.robustness.iter().find(is_wanted).unwrap()
+        };
+        assert_eq!((of("lower-cased").n, of("lower-cased").set.as_str()), (4, "hanna"));
+        assert!((of("other quotes").spearman - 1.0).abs() < 1e-12, "the text is normalised");
+        let least = found.least_robust().unwrap().spearman;
+        assert!(found.robustness.iter().all(|row| row.spearman >= least));
+    }
+
+    #[test]
+    fn systems_of_hanna_have_mean_predictions_beside_their_ratings() {
+        let (scorer, hanna) = (scorer(), judged("hanna"));
+        let found = Packed::new(&scorer, std::slice::from_ref(&hanna)).unwrap();
+        assert_eq!(found.systems.len(), 7);
+        let (criterion, means) = &found.systems[6];
+        assert_eq!((criterion.as_str(), means.len()), (OVERALL, 2));
+        // Stories 0 and 2 are by the first system, and rated 1 and 3.
+        assert_eq!((means[0].system.as_str(), means[0].rated), ("atlas", 2.0));
+        let stories: Vec<&Story> = hanna.set.stories.iter().collect();
+        let predicted = scorer.score(&stories).unwrap();
+        let mean = (predicted[0][6].unwrap().value + predicted[2][6].unwrap().value) / 2.0;
+        assert!((means[0].predicted - mean).abs() < 1e-12);
+    }
+}
