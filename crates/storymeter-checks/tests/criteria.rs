@@ -76,8 +76,8 @@ fn every_criterion_of_the_sets_has_a_head() -> Result {
     Ok(())
 }
 
-/// Files of predictions that are the ratings themselves: four folds of HANNA's prompts, and one file
-/// for each set.
+/// Files of predictions that are the ratings themselves: four folds of HANNA's prompts, and one
+/// file for each set.
 fn perfect(folder: &Path, sets: &[Judged]) -> Result<Inputs> {
     let lines = |judged: &Judged, kept: &dyn Fn(&Story) -> bool| -> String {
         let set = &judged.set;

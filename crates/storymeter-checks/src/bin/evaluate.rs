@@ -45,8 +45,8 @@ struct Arguments {
     /// diagnosis, and the paper's examples
     #[arg(long, group = "what")]
     report: bool,
-    /// How models of criteria agree with readers whose ratings they have not seen, from the files of
-    /// --held-out and --left-out, and how robust a finished one (--model) is
+    /// How models of criteria agree with readers whose ratings they have not seen, from the files
+    /// of --held-out and --left-out, and how robust a finished one (--model) is
     #[arg(long, group = "what")]
     criteria: bool,
     /// Files of held-out predictions from a cross-validation: all folds, written by `storymeter
@@ -82,13 +82,13 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result {
-    if arguments.criteria {
-        return run_criteria(arguments);
-    }
     let precision = match arguments.precision {
         Multiply::Int8 => Precision::Int8,
         Multiply::F32 => Precision::F32,
     };
+    if arguments.criteria {
+        return run_criteria(arguments, precision);
+    }
     let scorer =
         Location::find(arguments.model.as_deref().unwrap_or(EMBEDDED_NAME))?.scorer(precision)?;
     let evaluation = if arguments.selection { selection(&scorer)? } else { report(&scorer)? };
@@ -100,7 +100,7 @@ fn run(arguments: &Arguments) -> Result {
     Ok(())
 }
 
-fn run_criteria(arguments: &Arguments) -> Result {
+fn run_criteria(arguments: &Arguments, precision: Precision) -> Result {
     let Arguments { held_out, left_out, model, .. } = arguments;
     if held_out.is_empty() && left_out.is_empty() && model.is_none() {
         let problem = "--criteria needs --held-out, --left-out or --model";
@@ -109,7 +109,7 @@ fn run_criteria(arguments: &Arguments) -> Result {
     let report = criteria::evaluate(&Inputs {
         held_out: held_out.clone(),
         left_out: left_out.clone(),
-        model: model.clone(),
+        model: model.clone().map(|name| (name, precision)),
     })?;
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&report)?);

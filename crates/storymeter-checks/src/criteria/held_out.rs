@@ -194,8 +194,7 @@ fn mean_of(runs: &[Run<'_>], id: &str) -> Prediction {
     Prediction::mean(&runs.iter().map(|run| &run.lines[id]).collect::<Vec<_>>())
 }
 
-/// The ratings of a file must be those that the figures are about. Otherwise the ids have been mixed
-/// up.
+/// The ratings of a file must be those that the figures are about. Otherwise the ids were mixed up.
 fn check_ratings(run: &Run<'_>, Judged { set, .. }: &Judged) -> Result<()> {
     for (at, story) in set.stories.iter().enumerate() {
         let Some(line) = run.lines.get(&story.id) else { continue };
@@ -213,7 +212,7 @@ fn check_ratings(run: &Run<'_>, Judged { set, .. }: &Judged) -> Result<()> {
     Ok(())
 }
 
-/// Reads one file: lines by id, by set. Of the sets that are not named, the stories are not checked.
+/// Reads one file: lines by id, by set. Stories of sets that are not given are not checked.
 fn read(path: &Path, sets: &[Judged]) -> Result<BTreeMap<String, BTreeMap<String, HeldOut>>> {
     let mut items: HashMap<&str, HashMap<&str, Option<&str>>> = HashMap::new();
     for Judged { set, aside } in sets {

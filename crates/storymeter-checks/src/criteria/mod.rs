@@ -10,8 +10,8 @@
 //!   ([`LeftOut`]).
 //!
 //! Both are joined by set and id with the ratings of the shared data, and compared with simple
-//! baselines ([`baselines()`], [`Published`]) in the same rows. The bootstrap draws whole prompts, because stories
-//! with the same prompt are alike.
+//! baselines ([`baselines()`], [`Published`]) in the same rows. The bootstrap draws whole prompts,
+//! because stories with the same prompt are alike. A finished model is looked at too ([`Packed`]).
 
 mod baselines;
 mod calibrated;

@@ -21,8 +21,9 @@ pub struct Inputs {
     pub held_out: Vec<PathBuf>,
     /// Predictions for whole sets by models that have not seen them.
     pub left_out: Vec<PathBuf>,
-    /// A finished model: a folder, a model file, or the name of an installed or embedded model.
-    pub model: Option<String>,
+    /// A finished model, and how it multiplies. The name is that of a folder, a model file, or an
+    /// installed or embedded model.
+    pub model: Option<(String, Precision)>,
 }
 
 /// All figures on a recipe for criteria.
@@ -56,7 +57,7 @@ pub fn evaluate(inputs: &Inputs) -> Result<Report> {
         (!inputs.held_out.is_empty()).then(|| folds(&inputs.held_out, &sets[hanna])).transpose()?;
     let unseen = unseen_sets(&inputs.left_out, &sets)?;
     let scorer = match &inputs.model {
-        Some(name) => Some(Location::find(name)?.criteria_scorer(Precision::Int8)?),
+        Some((name, precision)) => Some(Location::find(name)?.criteria_scorer(*precision)?),
         None => None,
     };
     let mut cosines_of_model = false;
@@ -158,8 +159,8 @@ fn notes(
         ));
         let mixed = found.rows.iter().any(|row| row.metric == "cosine");
         let relevance = if mixed {
-            "Relevance is predicted from the head and the cosine of prompt and story. How much each \
-             of them counts is fitted for each fold on the other folds, as are the predicted \
+            "Relevance is predicted from the head and the cosine of prompt and story. How much \
+             each of them counts is fitted for each fold on the other folds, as are the predicted \
              ratings and their intervals."
         } else {
             "Relevance is predicted by the head alone, because the files have no cosines of prompt \

@@ -21,9 +21,9 @@ fn judged(name: &str) -> Judged {
 
 /// A line about a story of the set `hanna` that predicts `coherence`.
 fn line(id: &str, item: &str, coherence: f64) -> String {
-    format!(
-        r#"{{"set":"hanna","id":"{id}","item":"{item}","raw":{{"coherence":{coherence}}},"cosine":{coherence},"rating":{{"coherence":3}}}}"#
-    )
+    let prediction = format!(r#""raw":{{"coherence":{coherence}}},"cosine":{coherence}"#);
+    let rating = r#""rating":{"coherence":3}"#;
+    format!(r#"{{"set":"hanna","id":"{id}","item":"{item}",{prediction},{rating}}}"#)
 }
 
 fn file(lines: &[String]) -> NamedTempFile {
