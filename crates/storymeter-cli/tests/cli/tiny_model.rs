@@ -25,5 +25,7 @@ pub fn write_model(folder: &Path) {
     };
     let card = Card { max_tokens: 64, reconstruction: Reconstruction::Tied, ..Card::default() };
     let tokenizer_files = vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt")).unwrap())];
-    Model { config, parameters, heads, card, tokenizer_files }.save(folder).unwrap();
+    Model { config, parameters, heads, card, tokenizer_files, sentences: None }
+        .save(folder)
+        .unwrap();
 }
