@@ -22,7 +22,7 @@ use crate::{Card, Heads, Pooling, Reconstruction, Result};
 /// including the special ones. A prompt of more than 128 tokens is read in such windows too, and its
 /// vector is the mean over the tokens of all of them.
 pub struct SentenceScorer {
-    model: Opened,
+    pub(super) model: Opened,
 }
 
 /// How similar a story is to its prompt, and what its sentences do to that.
