@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use rayon::prelude::*;
 use storymeter_core::Story;
 
 use super::read::{Reading, as_story, has_words, prompt_of};
@@ -34,11 +35,11 @@ impl SentenceScorer {
     /// # Errors
     /// As [`SentenceScorer::similarities`].
     pub fn closeness(&self, stories: &[&Story]) -> Result<Vec<Option<f64>>> {
-        let similarities = self.similarities(stories)?.into_iter();
-        let close = |(similarity, story): (Option<f64>, &&Story)| {
+        let similarities = self.similarities(stories)?;
+        let close = |(similarity, story): (&Option<f64>, &&Story)| {
             similarity.map(|similarity| similarity + SHARE * self.words_of(story).cover(None))
         };
-        Ok(similarities.zip(stories).map(close).collect())
+        Ok(similarities.par_iter().zip(stories).map(close).collect())
     }
 
     /// The closeness of a story and its prompt, and what each sentence does to it. The sentences are
