@@ -12,8 +12,8 @@ impl Model {
     /// Averages the weights, the heads and the calibration of the score.
     ///
     /// The calibrations of the diagnosis and of the criteria are reset to their defaults, so the
-    /// result must be calibrated again. The card is that of the first model; its record of training lists the signatures of
-    /// all models.
+    /// result must be calibrated again. The card is that of the first model; its record of training
+    /// lists the signatures of all models. A sentence encoder, which all of them must share, stays.
     ///
     /// # Errors
     /// [`Error::Average`] if there is no model, or if the models differ in shape or in how they
@@ -49,14 +49,16 @@ impl Model {
                 let Model { card, heads, .. } = model;
                 let criteria = card.criteria.as_ref();
                 let names = criteria.map(|own| own.names().map(str::to_owned).collect::<Vec<_>>());
-                let lengths = (heads.score.len(), heads.vectors.len());
-                (card.reconstruction, card.diagnosis, names, lengths)
+                (card.reconstruction, card.diagnosis, names, heads.score.len())
             };
             if reading(first) != reading(other) || heads(first) != heads(other) {
                 return Err(wrong(
                     "the models read stories in different ways, or have different heads",
                 ));
             }
+        }
+        if models.iter().any(|model| model.sentences != first.sentences) {
+            return Err(wrong("the models have different sentence encoders"));
         }
         let count = models.len() as f64;
         for (place, tensor) in mean.parameters.tensors.iter_mut().enumerate() {
@@ -65,7 +67,7 @@ impl Model {
                 models.iter().map(|m| m.parameters.tensors[place].data.as_slice()),
             );
         }
-        let parts: [fn(&Heads) -> &[f32]; 14] = [
+        let parts: [fn(&Heads) -> &[f32]; 13] = [
             |heads| &heads.score,
             |heads| &heads.diagnosis,
             |heads| &heads.diagnosis_bias,
@@ -79,7 +81,6 @@ impl Model {
             |heads| &heads.norm_bias,
             |heads| &heads.criteria,
             |heads| &heads.criteria_bias,
-            |heads| &heads.vectors,
         ];
         let heads = &mut mean.heads;
         let own = [
@@ -96,7 +97,6 @@ impl Model {
             &mut heads.norm_bias,
             &mut heads.criteria,
             &mut heads.criteria_bias,
-            &mut heads.vectors,
         ];
         for (own, part) in own.into_iter().zip(parts) {
             average_into(own, models.iter().map(|model| part(&model.heads)));

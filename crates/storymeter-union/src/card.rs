@@ -207,6 +207,21 @@ impl Card {
         *yardstick = yardstick.take().filter(|one| one.weights == fingerprint);
     }
 
+    /// What is wrong with the card for a model with or without a sentence encoder, if anything.
+    pub(crate) fn sentences_problem(&self, has_sentences: bool) -> Option<String> {
+        match &self.criteria {
+            Some(criteria) if criteria.needs_prompt() && !has_sentences => Some(
+                "a criterion counts the similarity of prompt and story, but the model has no \
+                 sentence encoder"
+                    .to_owned(),
+            ),
+            None if has_sentences => {
+                Some(format!("a model for {} has no sentence encoder", self.kind.metric()))
+            }
+            _ => None,
+        }
+    }
+
     /// What is wrong with the card for this encoder, if anything.
     pub(crate) fn problem(&self, config: &Config) -> Option<String> {
         let longest = config.max_tokens();

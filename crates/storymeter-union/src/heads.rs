@@ -45,34 +45,19 @@ pub struct Heads {
     pub criteria: Vec<f32>,
     /// `criteria.bias` \[n\].
     pub criteria_bias: Vec<f32>,
-    /// `vectors.weight` \[k, H\]: makes the sentence vectors of prompt and story of a criteria
-    /// model. It is empty if the model has none.
-    pub vectors: Vec<f32>,
 }
 
-/// The tensors that a criteria model may or may not have.
-#[derive(Debug, Clone, Copy, Default)]
-struct Optional {
-    /// Whether it has the score head: it was trained on damage beside the ratings.
-    score: bool,
-    /// The length of its sentence vectors. It is 0 if it makes none.
-    vectors: usize,
-}
-
-/// The names and shapes of the tensors that a model with this card has.
-fn expected(card: &Card, config: &Config, optional: Optional) -> Vec<(&'static str, Vec<usize>)> {
+/// The names and shapes of the tensors that a model with this card has. A criteria model has the
+/// score head only if it was trained on damage beside the ratings.
+fn expected(card: &Card, config: &Config, score: bool) -> Vec<(&'static str, Vec<usize>)> {
     let (hidden, vocabulary) = (config.hidden, config.vocabulary);
     let mut tensors = Vec::new();
-    if card.kind != Kind::Criteria || optional.score {
+    if card.kind != Kind::Criteria || score {
         tensors.extend([("score.weight", vec![1, hidden]), ("score.bias", vec![1])]);
     }
     if let Some(criteria) = &card.criteria {
         let count = criteria.heads.len();
         tensors.extend([("criteria.weight", vec![count, hidden]), ("criteria.bias", vec![count])]);
-        // A calibration that counts the cosine of prompt and story needs the vectors.
-        if optional.vectors > 0 || criteria.needs_prompt() {
-            tensors.push(("vectors.weight", vec![optional.vectors.max(1), hidden]));
-        }
     }
     if card.diagnosis {
         tensors.push(("diagnosis.weight", vec![4, hidden]));
@@ -105,14 +90,9 @@ impl Heads {
         let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
         let file = SafeTensors::deserialize(bytes)
             .map_err(|e| wrong(format!("not a complete safetensors file: {}", brief(e))))?;
-        let optional = Optional {
-            score: file.tensor("score.weight").is_ok(),
-            vectors: file
-                .tensor("vectors.weight")
-                .map_or(0, |view| view.shape().first().copied().unwrap_or(0)),
-        };
+        let score = file.tensor("score.weight").is_ok();
         let mut found: HashMap<&'static str, Vec<f32>> = HashMap::new();
-        for (name, shape) in expected(card, config, optional) {
+        for (name, shape) in expected(card, config, score) {
             let view = file
                 .tensor(name)
                 .map_err(|_| wrong(format!("tensor {name} is missing (expected {shape:?})")))?;
@@ -147,7 +127,6 @@ impl Heads {
             norm_bias: take("norm.bias"),
             criteria: take("criteria.weight"),
             criteria_bias: take("criteria.bias"),
-            vectors: take("vectors.weight"),
         })
     }
 
@@ -155,11 +134,7 @@ impl Heads {
     pub(crate) fn to_bytes(&self, path: &Path, card: &Card, config: &Config) -> Result<Vec<u8>> {
         let wrong = |problem: String| Error::Model { path: path.to_owned(), problem };
         let mut tensors = Vec::new();
-        let optional = Optional {
-            score: !self.score.is_empty(),
-            vectors: self.vectors.len() / config.hidden.max(1),
-        };
-        for (name, shape) in expected(card, config, optional) {
+        for (name, shape) in expected(card, config, !self.score.is_empty()) {
             let data: &[f32] = match name {
                 "score.weight" => &self.score,
                 "score.bias" => std::slice::from_ref(&self.score_bias),
@@ -174,7 +149,6 @@ impl Heads {
                 "norm.bias" => &self.norm_bias,
                 "criteria.weight" => &self.criteria,
                 "criteria.bias" => &self.criteria_bias,
-                "vectors.weight" => &self.vectors,
                 _ => &self.reconstruction_bias,
             };
             tensors.push((

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use storymeter_encoder::Precision;
 
+use crate::criteria::SentenceDescription;
+use crate::criteria::sentences::FOLDER;
 #[cfg(feature = "cuda")]
 use crate::engine::GpuPrecision;
 use crate::opened::Opened;
@@ -170,11 +172,13 @@ impl Location {
                 let mut model = Model::load(folder)?;
                 let fingerprint = model.fingerprint();
                 model.card.keep_yardstick_of(&fingerprint);
+                let own = model.sentences.as_ref().map(|_| folder_size(&folder.join(FOLDER)));
                 return Ok(Description {
                     location: self.clone(),
-                    bytes: folder_size(folder),
+                    bytes: folder_size(folder) + own.unwrap_or(0),
                     fingerprint,
                     card: model.card,
+                    sentences: model.sentences.map(|own| own.describe()),
                 });
             }
         };
@@ -183,6 +187,7 @@ impl Location {
             bytes: stored.size() as u64,
             fingerprint: stored.fingerprint().to_owned(),
             card: stored.card().clone(),
+            sentences: stored.sentences()?.map(|own| own.describe()),
         })
     }
 }
@@ -198,6 +203,8 @@ pub struct Description {
     pub fingerprint: String,
     /// Its card.
     pub card: Card,
+    /// Its sentence encoder, if it has one.
+    pub sentences: Option<SentenceDescription>,
 }
 
 /// The folder into which models are installed: the one that the environment variable

@@ -29,7 +29,7 @@
 //! # let tokenizer_files = vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt"))?)];
 //! # let temporary = tempfile::tempdir()?;
 //! # let folder = temporary.path();
-//! # Model { config, parameters, heads, card, tokenizer_files }.save(folder)?;
+//! # Model { config, parameters, heads, card, tokenizer_files, sentences: None }.save(folder)?;
 //! let scorer = Scorer::load(folder, Precision::Int8)?;
 //! let stories = ["Ken woke up. He went out. It rained.", "Ken woke up. It rained. Ken woke up."]
 //!     .map(|text| Story { text: text.into(), ..Story::default() });

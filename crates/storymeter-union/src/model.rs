@@ -5,6 +5,7 @@
 //! | `config.json`, `model.safetensors` | the encoder, in the layout of Hugging Face |
 //! | `tokenizer.json` or `vocab.txt`, `tokenizer_config.json` | the tokeniser, in the same layout |
 //! | `heads.safetensors` | the heads ([`Heads`]) |
+//! | `sentences/` | the sentence encoder, if there is one ([`SentenceModel`]) |
 //! | `storymeter.json` | everything else ([`Card`]), and the checksums of the other files |
 
 use std::borrow::Cow;
@@ -21,6 +22,8 @@ use storymeter_encoder::{
     read_model_file, read_tensor_file,
 };
 
+use crate::criteria::SentenceModel;
+use crate::criteria::sentences::{self, SentenceCard};
 use crate::error::brief;
 use crate::{Card, Error, Heads, Kind, Result};
 
@@ -34,9 +37,10 @@ const HEADS: &str = "heads.safetensors";
 const LARGEST_CARD: usize = 1 << 26;
 
 /// The names that a model folder can have for its files. `storymeter.json` is the last.
-pub const MODEL_FILES: [&str; 8] = {
+pub const MODEL_FILES: [&str; 14] = {
     let [json, vocabulary, settings, special] = TOKENIZER_FILES;
-    [CONFIG, WEIGHTS, HEADS, json, vocabulary, settings, special, CARD]
+    let [s1, s2, s3, s4, s5, s6] = sentences::FILES;
+    [CONFIG, WEIGHTS, HEADS, json, vocabulary, settings, special, s1, s2, s3, s4, s5, s6, CARD]
 };
 
 /// The content of `storymeter.json`: the card, and the SHA-256 of every other file of the model.
@@ -45,12 +49,15 @@ pub const MODEL_FILES: [&str; 8] = {
 struct Sealed<'a> {
     #[serde(flatten)]
     card: &'a Card,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentences: Option<&'a SentenceCard>,
     files: BTreeMap<&'a str, String>,
 }
 
 /// The checksums in a `storymeter.json`. Models from before there were any have none.
 #[derive(Deserialize)]
 struct Seal {
+    sentences: Option<SentenceCard>,
     files: Option<BTreeMap<String, String>>,
 }
 
@@ -74,6 +81,8 @@ pub struct Model {
     pub card: Card,
     /// The names and contents of the tokeniser's files.
     pub tokenizer_files: Vec<(&'static str, Vec<u8>)>,
+    /// The sentence encoder of a criteria model that compares stories with prompts.
+    pub sentences: Option<SentenceModel>,
 }
 
 impl Model {
@@ -93,7 +102,8 @@ impl Model {
         let config = read_model_file(&config_path, LARGEST_CONFIG)?;
         seal.check(folder, CONFIG, &config)?;
         let config = Config::from_bytes(&config_path, &config)?;
-        if let Some(problem) = card.problem(&config) {
+        let problem = card.problem(&config);
+        if let Some(problem) = problem.or(card.sentences_problem(seal.sentences.is_some())) {
             return Err(Error::Model { path, problem });
         }
         let heads = read_tensor_file(&heads_path).map_err(missing)?;
@@ -116,7 +126,9 @@ impl Model {
             || Parameters::from_bytes(&weights_path, &weights, &config),
         );
         checked?;
-        Ok(Self { config, parameters: parameters?, heads, card, tokenizer_files })
+        let sentences = seal.sentences.as_ref().map(|own| seal.sentence_model(folder, own));
+        let sentences = sentences.transpose()?;
+        Ok(Self { config, parameters: parameters?, heads, card, tokenizer_files, sentences })
     }
 
     /// What the model of a folder was trained for.
@@ -136,6 +148,22 @@ impl Model {
     /// # Errors
     /// If a file cannot be written, for example because the disk is full or the folder is missing.
     pub fn save(&self, folder: &Path) -> Result<()> {
+        let Some(sentences) = &self.sentences else { return self.write(folder, Vec::new()) };
+        let path = folder.join(sentences::FOLDER);
+        if !path.is_dir() {
+            std::fs::create_dir(&path)
+                .map_err(|e| storymeter_core::Error::io(Place::file(&path), e))?;
+        }
+        let written = sentences.files(folder).and_then(|files| self.write(folder, files));
+        if written.is_err() {
+            // Only an empty folder can be removed like this: the one that was just made.
+            let _ = std::fs::remove_dir(path);
+        }
+        written
+    }
+
+    /// Writes the model, and these files of its sentence encoder.
+    fn write(&self, folder: &Path, sentences: Vec<(&'static str, Cow<'_, [u8]>)>) -> Result<()> {
         let at = |name: &str| folder.join(name);
         let mut files = vec![
             (CONFIG, Cow::Owned(self.config.to_bytes(&at(CONFIG))?)),
@@ -143,8 +171,10 @@ impl Model {
             (HEADS, Cow::Owned(self.heads.to_bytes(&at(HEADS), &self.card, &self.config)?)),
         ];
         files.extend(self.tokenizer_files.iter().map(|(name, bytes)| (*name, bytes.into())));
+        files.extend(sentences);
         let sums = files.iter().map(|(name, bytes)| (*name, hexadecimal(&Sha256::digest(bytes))));
-        let sealed = Sealed { card: &self.card, files: sums.collect() };
+        let card = self.sentences.as_ref().map(SentenceModel::card);
+        let sealed = Sealed { card: &self.card, sentences: card, files: sums.collect() };
         let wrong = |problem: String| Error::Model { path: at(CARD), problem };
         let card = serde_json::to_vec_pretty(&sealed).map_err(|e| wrong(brief(e)))?;
         if card.len() > LARGEST_CARD {
@@ -199,8 +229,11 @@ impl Model {
         }
         hash.update(self.heads.score_bias.to_le_bytes());
         // Empty in models from before there were criteria, which keep their fingerprint.
-        for head in [&self.heads.criteria, &self.heads.criteria_bias, &self.heads.vectors] {
+        for head in [&self.heads.criteria, &self.heads.criteria_bias] {
             numbers(&mut hash, head);
+        }
+        if let Some(sentences) = &self.sentences {
+            sentences.hash(&mut hash);
         }
         self.card.hash_calibration(&mut hash);
         if let Some(grid) = self.card.grid {
@@ -211,6 +244,17 @@ impl Model {
 }
 
 impl Seal {
+    /// Reads the sentence encoder of a model folder.
+    fn sentence_model(&self, folder: &Path, card: &SentenceCard) -> Result<SentenceModel> {
+        let has = |name: &str| match &self.files {
+            Some(files) => files.contains_key(name),
+            None => folder.join(name).exists(),
+        };
+        SentenceModel::read(folder, card.clone(), has, |name, bytes| {
+            self.check(folder, name, bytes)
+        })
+    }
+
     /// Checks that a file is the one that was saved with the others.
     fn check(&self, folder: &Path, name: &str, bytes: &[u8]) -> Result<()> {
         let expected = self.files.as_ref().map(|files| files.get(name).map(String::as_str));

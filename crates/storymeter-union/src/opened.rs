@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use storymeter_core::Signature;
 use storymeter_encoder::{Batch, Device, Model as Encoder, Precision, Tokenizer};
 
+use crate::criteria::SentenceScorer;
 use crate::engine::{Engine, States, pooled};
 #[cfg(feature = "cuda")]
 use crate::engine::{GpuPrecision, pooled_by};
@@ -28,6 +29,8 @@ pub(crate) struct Opened {
     pub tokenizer: Tokenizer,
     pub heads: Heads,
     pub card: Card,
+    /// The sentence encoder of a criteria model.
+    pub sentences: Option<Box<SentenceScorer>>,
     fingerprint: String,
     tokens_read: AtomicU64,
 }
@@ -48,7 +51,10 @@ impl Opened {
         let (config, weights) = (model.config.clone(), model.scoring_parameters());
         let encoder = Encoder::from_tensors(config, &*weights, Device::Cpu, precision)?;
         let engine = Engine::Cpu(encoder);
-        Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
+        let sentences = model.sentences.as_ref().map(|own| own.scorer_at(path, precision));
+        let sentences = sentences.transpose()?;
+        let opened = Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint);
+        Ok(opened.with_sentences(sentences))
     }
 
     /// Loads a model to compute on the NVIDIA GPU with this number.
@@ -63,7 +69,10 @@ impl Opened {
         let tied = model.card.reconstruction.uses_words();
         let parameters = model.scoring_parameters().into_owned();
         let engine = Engine::cuda((model.config, parameters), tied, gpu, precision)?;
-        Ok(Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint))
+        let sentences = model.sentences.map(|own| own.scorer_on_gpu(path, gpu, precision));
+        let sentences = sentences.transpose()?;
+        let opened = Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint);
+        Ok(opened.with_sentences(sentences))
     }
 
     /// Makes a model file ready to compute on an NVIDIA GPU.
@@ -76,11 +85,13 @@ impl Opened {
         let (encoder, tokenizer, heads) = model.open_parts()?;
         let tied = model.card().reconstruction.uses_words();
         let engine = Engine::cuda_of(encoder, tied, gpu, precision)?;
-        Ok(Self::assemble(
-            (engine, tokenizer, heads),
-            model.card().clone(),
-            model.fingerprint().to_owned(),
-        ))
+        let sentences = model.sentences()?;
+        let sentences = sentences.map(|own| own.scorer_on_gpu(model.path(), gpu, precision));
+        let sentences = sentences.transpose()?;
+        let fingerprint = model.fingerprint().to_owned();
+        let card = model.card().clone();
+        let opened = Self::assemble((engine, tokenizer, heads), card, fingerprint);
+        Ok(opened.with_sentences(sentences))
     }
 
     /// Makes a model file ready to compute.
@@ -88,17 +99,28 @@ impl Opened {
         let fingerprint = model.fingerprint().to_owned();
         let (encoder, tokenizer, heads) = model.open_parts()?;
         let engine = Engine::Cpu(encoder);
-        Ok(Self::assemble((engine, tokenizer, heads), model.card().clone(), fingerprint))
+        let sentences = model.sentences()?;
+        let sentences = sentences.map(|own| own.scorer_at(model.path(), Precision::Int8));
+        let sentences = sentences.transpose()?;
+        let card = model.card().clone();
+        let opened = Self::assemble((engine, tokenizer, heads), card, fingerprint);
+        Ok(opened.with_sentences(sentences))
     }
 
-    fn assemble(
+    fn with_sentences(self, sentences: Option<SentenceScorer>) -> Self {
+        Self { sentences: sentences.map(Box::new), ..self }
+    }
+
+    /// A model without a sentence encoder.
+    pub fn assemble(
         (engine, mut tokenizer, heads): (Engine, Tokenizer, Heads),
         mut card: Card,
         fingerprint: String,
     ) -> Self {
         card.keep_yardstick_of(&fingerprint);
         card.add_name_tokens(&mut tokenizer);
-        Self { engine, tokenizer, heads, card, fingerprint, tokens_read: AtomicU64::new(0) }
+        let tokens_read = AtomicU64::new(0);
+        Self { engine, tokenizer, heads, card, sentences: None, fingerprint, tokens_read }
     }
 
     /// The same model, if it was trained for one of these metrics.

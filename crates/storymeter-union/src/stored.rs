@@ -13,6 +13,9 @@
 //! | 56.. | the header in JSON: card, the encoder's `config.json`, fingerprint, parts and places |
 //! | | the parts, each at a multiple of 64 bytes |
 //!
+//! A sentence encoder ([`SentenceModel`]) has its own `config.json` in the header, and the names of
+//! its parts begin with `sentences/`.
+//!
 //! All numbers are little-endian.
 
 use std::borrow::Cow;
@@ -31,6 +34,8 @@ use storymeter_encoder::{
     Config, Device, LARGEST_TOKENIZER_FILE, Model as Encoder, Precision, TOKENIZER_FILES, Tokenizer,
 };
 
+use crate::criteria::SentenceModel;
+use crate::criteria::sentences::SentenceCard;
 use crate::error::brief;
 use crate::installed::{EmbeddedModel, embedded_file, search_folders};
 use crate::model::KindOfCard;
@@ -46,6 +51,8 @@ const ALIGN: usize = 64;
 const LARGEST_FILE: u64 = 1 << 32;
 /// The largest number of parts. An encoder of 1,024 layers, the most that there may be, has fewer.
 const MOST_PARTS: usize = 1 << 15;
+/// What stands before the name of a compressed file.
+const ZLIB: &str = "zlib.";
 
 /// The model files that are part of the program, and the facts beside them, if the build had them;
 /// see `build.rs`.
@@ -99,9 +106,22 @@ struct Header {
     fingerprint: String,
     card: Card,
     config: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sentences: Option<SentenceHeader>,
     /// The name of every part, and its bytes counted from the beginning of the first part.
     parts: Vec<(String, Range<usize>)>,
 }
+
+/// What the header says about the sentence encoder.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct SentenceHeader {
+    #[serde(flatten)]
+    card: SentenceCard,
+    config: Map<String, Value>,
+}
+
+/// What stands before the names of the parts of the sentence encoder.
+const OF_SENTENCES: &str = "sentences/";
 
 /// The part of a model file that has the same length in all of them.
 struct Fixed {
@@ -324,9 +344,7 @@ impl StoredModel {
             ..old.clone()
         };
         let config = Config::from_fields(self.header.config.clone(), self.path.clone())?;
-        if let Some(problem) = card.problem(&config) {
-            return Err(Error::Model { path: self.path.clone(), problem });
-        }
+        self.check(&card, &config)?;
         let same_reading =
             Card { about: old.about.clone(), max_tokens: old.max_tokens, ..card.clone() };
         if same_reading != calibrated {
@@ -344,6 +362,15 @@ impl StoredModel {
         write(path, &header, &self.bytes[self.start..])
     }
 
+    /// Checks that a card fits the encoders of the file.
+    fn check(&self, card: &Card, config: &Config) -> Result<()> {
+        let problem = card.problem(config);
+        match problem.or(card.sentences_problem(self.header.sentences.is_some())) {
+            Some(problem) => Err(in_file(&self.path, problem)),
+            None => Ok(()),
+        }
+    }
+
     /// The bytes of a part. They are borrowed if the file is part of the program.
     fn part(&self, name: &str) -> Option<Cow<'static, [u8]>> {
         let (_, range) = self.header.parts.iter().find(|(known, _)| known == name)?;
@@ -354,13 +381,14 @@ impl StoredModel {
         })
     }
 
-    /// The tokeniser's files. Older model files have them as they are, newer ones compressed.
-    pub(crate) fn tokenizer_files(&self) -> Result<Vec<(&'static str, Vec<u8>)>> {
+    /// The files of the tokeniser whose parts have names that begin with `prefix`. Older model
+    /// files have them as they are, newer ones compressed.
+    pub(crate) fn tokenizer_files(&self, prefix: &str) -> Result<Vec<(&'static str, Vec<u8>)>> {
         let mut files = Vec::new();
         for name in TOKENIZER_FILES {
-            if let Some(bytes) = self.part(&format!("file.{name}")) {
+            if let Some(bytes) = self.part(&format!("{prefix}file.{name}")) {
                 files.push((name, bytes.into_owned()));
-            } else if let Some(packed) = self.part(&format!("zlib.{name}")) {
+            } else if let Some(packed) = self.part(&format!("{prefix}{ZLIB}{name}")) {
                 let wrong = |problem: String| in_file(&self.path, format!("{name}: {problem}"));
                 let mut bytes = Vec::new();
                 let mut unpacked = ZlibDecoder::new(&packed[..]).take(LARGEST_TOKENIZER_FILE + 1);
@@ -374,14 +402,34 @@ impl StoredModel {
         Ok(files)
     }
 
+    /// The file, or what stands for it in messages.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The sentence encoder, if the model has one.
+    pub(crate) fn sentences(&self) -> Result<Option<SentenceModel>> {
+        let Some(SentenceHeader { card, config }) = &self.header.sentences else {
+            return Ok(None);
+        };
+        let config = Config::from_fields(config.clone(), self.path.clone())?;
+        let names = self.header.parts.iter().filter_map(|(name, _)| {
+            name.strip_prefix(OF_SENTENCES).filter(|own| !own.starts_with(ZLIB))
+        });
+        let parts = names.filter_map(|name| {
+            let bytes = self.part(&format!("{OF_SENTENCES}{name}"))?;
+            Some((name.to_owned(), bytes.into_owned()))
+        });
+        let files = self.tokenizer_files(OF_SENTENCES)?;
+        Ok(Some(SentenceModel::from_parts(card.clone(), config, parts.collect(), files)))
+    }
+
     /// Reads the encoder, the tokeniser and the heads.
     pub(crate) fn open_parts(&self) -> Result<(Encoder, Tokenizer, Heads)> {
         let config = Config::from_fields(self.header.config.clone(), self.path.clone())?;
         let card = self.card();
-        if let Some(problem) = card.problem(&config) {
-            return Err(Error::Model { path: self.path.clone(), problem });
-        }
-        let files = self.tokenizer_files()?;
+        self.check(card, &config)?;
+        let files = self.tokenizer_files("")?;
         let files: Vec<(&str, &[u8])> =
             files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
         let tokenizer = Tokenizer::from_files(&files, &self.path, &config)?;
@@ -413,7 +461,8 @@ impl Model {
                 "the model has its own reconstruction matrix, which a model file cannot hold",
             ));
         }
-        if let Some(problem) = self.card.problem(&self.config) {
+        let problem = self.card.problem(&self.config);
+        if let Some(problem) = problem.or(self.card.sentences_problem(self.sentences.is_some())) {
             return Err(wrong(&problem));
         }
         let mut parts = match self.card.grid {
@@ -427,14 +476,13 @@ impl Model {
         };
         let heads = self.heads.to_bytes(path, &self.card, &self.config)?;
         parts.push(("heads".to_owned(), heads));
-        // tokenizer.json has everything that vocab.txt has.
-        let json = self.tokenizer_files.iter().any(|(name, _)| *name == "tokenizer.json");
-        for (name, bytes) in
-            self.tokenizer_files.iter().filter(|(name, _)| !json || *name != "vocab.txt")
-        {
-            let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
-            let written = packed.write_all(bytes).and_then(|()| packed.finish());
-            parts.push((format!("zlib.{name}"), written.map_err(|e| wrong(&e.to_string()))?));
+        parts.extend(compressed(&self.tokenizer_files)?);
+        if let Some(sentences) = &self.sentences {
+            let own = sentences.parts().iter().cloned();
+            let files = compressed(sentences.tokenizer_files())?;
+            parts.extend(
+                own.chain(files).map(|(name, part)| (OF_SENTENCES.to_owned() + &name, part)),
+            );
         }
         let mut payload: Vec<u8> = Vec::new();
         let mut places = Vec::with_capacity(parts.len());
@@ -447,10 +495,28 @@ impl Model {
             fingerprint: self.fingerprint(),
             card: self.card.clone(),
             config: self.config.source.clone(),
+            sentences: self.sentences.as_ref().map(|own| SentenceHeader {
+                card: own.card().clone(),
+                config: own.config().source.clone(),
+            }),
             parts: places,
         };
         write(path, &header, &payload)
     }
+}
+
+/// The files of a tokeniser as parts.
+fn compressed(files: &[(&'static str, Vec<u8>)]) -> Result<Vec<(String, Vec<u8>)>> {
+    // tokenizer.json has everything that vocab.txt has.
+    let json = files.iter().any(|(name, _)| *name == "tokenizer.json");
+    let kept = files.iter().filter(|(name, _)| !json || *name != "vocab.txt");
+    let compress = |(name, bytes): &(&str, Vec<u8>)| {
+        let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+        let written = packed.write_all(bytes).and_then(|()| packed.finish());
+        let bytes = written.map_err(|e| Error::Pack { problem: e.to_string() })?;
+        Ok((format!("{ZLIB}{name}"), bytes))
+    };
+    kept.map(compress).collect()
 }
 
 /// Writes a model file, and returns its size in bytes.
@@ -495,7 +561,8 @@ mod tests {
             ..Card::default()
         };
         let vocabulary = std::fs::read(encoder.join("vocab.txt")).unwrap();
-        Model { config, parameters, heads, card, tokenizer_files: vec![("vocab.txt", vocabulary)] }
+        let tokenizer_files = vec![("vocab.txt", vocabulary)];
+        Model { config, parameters, heads, card, tokenizer_files, sentences: None }
     }
 
     #[test]

@@ -26,7 +26,8 @@ impl StoredModel {
             parameters: encoder.parameters().unwrap_or_default(),
             heads,
             card: self.card().clone(),
-            tokenizer_files: self.tokenizer_files()?,
+            tokenizer_files: self.tokenizer_files("")?,
+            sentences: self.sentences()?,
         })
     }
 }

@@ -67,7 +67,7 @@ impl Beginning {
         let model = location.model()?;
         let mut tokenizer = model.tokenizer(init)?;
         model.card.add_name_tokens(&mut tokenizer);
-        let Model { config, parameters, heads, card, tokenizer_files } = model;
+        let Model { config, parameters, heads, card, tokenizer_files, .. } = model;
         let score = (!heads.score.is_empty()).then_some((heads.score, heads.score_bias));
         let name_tokens = card.name_tokens;
         Ok(Self { config, parameters, tokenizer, tokenizer_files, name_tokens, score })

@@ -242,6 +242,7 @@ impl Task for Lessons<'_> {
             heads: self.heads(&network.heads()?),
             card,
             tokenizer_files: self.tokenizer_files.clone(),
+            sentences: None,
         };
         Ok(model.save(self.job.out)?)
     }

@@ -64,5 +64,7 @@ fn write(folder: &Path, card: Card, heads: impl Fn(usize, usize) -> Heads) {
     let parameters = load_parameters(&encoder, &config).unwrap();
     let heads = heads(config.hidden, config.vocabulary);
     let tokenizer_files = vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt")).unwrap())];
-    Model { config, parameters, heads, card, tokenizer_files }.save(folder).unwrap();
+    Model { config, parameters, heads, card, tokenizer_files, sentences: None }
+        .save(folder)
+        .unwrap();
 }

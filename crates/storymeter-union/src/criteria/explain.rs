@@ -3,24 +3,27 @@
 //! The vector of a story is the mean over its tokens, and a head is linear. So the output of a head
 //! is exactly the mean of what it makes of each token, and the prediction is a sum with one part per
 //! sentence, and one part for what does not depend on the words: the intercept, the bias and the
-//! special tokens ([`ExplainedCriterion::base`]). The cosine of prompt and story is such a sum too,
-//! if the length of the story's vector is taken as it is.
+//! special tokens ([`ExplainedCriterion::base`]). The similarity of prompt and story is such a sum
+//! over the sentences of the most similar window, if the length of its vector is taken as it is.
 //!
 //! A long sentence has a large part whatever it says. What a sentence does to the prediction is
 //! better seen from what it would be without it: the tokens of the sentence are left out of the
-//! mean, and the others stay as the encoder saw them, in the company of the sentence
+//! means, and the others stay as the encoders saw them, in the company of the sentence
 //! ([`SentenceEffects::effects`]). This is exact for the mean and costs nothing, but it is not what
 //! the model would say about the shortened text: there the other words would be read without the
 //! sentence. So an effect says where in the text the prediction comes from. It does not promise that
 //! an edit there has the same effect.
+
+use std::ops::Range;
 
 use serde::Serialize;
 use storymeter_core::Story;
 use storymeter_encoder::Batch;
 use storymeter_text::kind::unlike_a_story;
 
-use super::read::{Reading, as_story, has_words, prompt_of, windows};
-use super::scorer::{TextVector, cosine, dot};
+use super::read::{Reading, has_words};
+use super::scorer::{TextVector, dot};
+use super::similarity::Similarity;
 use super::{Criterion, Predictions, Scorer, Unpredicted};
 use crate::opened::{TOKENS_PER_BATCH, batches};
 use crate::{Result, Warning};
@@ -136,17 +139,21 @@ impl Scorer {
         }
         let reading = Reading::new(&self.model.tokenizer, &self.model.card, story);
         let weighed = self.weigh(&reading)?;
-        let prompt = self.prompt_vector(story)?;
-        let raw = self.raw_of(&weighed.vector, prompt.as_deref());
+        let ranges = ranges(&reading);
+        let similarity = match &self.model.sentences {
+            Some(own) if self.criteria().needs_prompt() => own.weigh(story, &ranges)?,
+            _ => None,
+        };
+        let raw = self.raw_of(&weighed.vector, similarity.as_ref().map(|own| own.value));
         let predictions = self.predictions(Some(&raw));
         let mut explained = self.named(&predictions);
         let mut sentences = Vec::new();
         if reading.sentences.len() > 1 {
-            let parts = Parts::new(self, &weighed, prompt.as_deref());
+            let parts = Parts::new(self, &weighed, similarity);
             for (own, base) in explained.iter_mut().zip(parts.bases(&weighed.others)) {
                 own.base = own.prediction.and(Some(base));
             }
-            sentences = self.sentence_effects(&reading, &weighed, &parts, &explained);
+            sentences = sentence_effects(&ranges, &weighed, &parts, &explained);
         }
         for (place, own) in explained.iter_mut().enumerate() {
             [own.raises, own.lowers] = strongest(story, &sentences, place);
@@ -172,18 +179,6 @@ impl Scorer {
             }
         };
         self.criteria().heads.iter().zip(predictions).map(named).collect()
-    }
-
-    /// The sentence vector of a story's prompt, if a criterion needs it and there is one.
-    fn prompt_vector(&self, story: &Story) -> Result<Option<Vec<f64>>> {
-        let Some(prompt) = prompt_of(story).filter(|_| self.criteria().needs_prompt()) else {
-            return Ok(None);
-        };
-        let windows = windows(&self.model.tokenizer, &self.model.card, &as_story(prompt));
-        let sequences: Vec<&[u32]> = windows.iter().map(Vec::as_slice).collect();
-        let vectors = self.model.vectors(&sequences)?;
-        let mean = TextVector::new(windows.iter().map(Vec::len).zip(vectors));
-        Ok(mean.map(|mean| self.sentence_vector(&mean.mean)))
     }
 
     /// Reads a story and adds up the states of each sentence. Windows go through the encoder in
@@ -217,35 +212,39 @@ impl Scorer {
             .unwrap_or(TextVector { mean: vec![0.0; width], windows: 0 });
         Ok(Weighed { vector, tokens, sentences, others })
     }
+}
 
-    /// What each sentence does to each criterion that has a prediction.
-    fn sentence_effects(
-        &self,
-        reading: &Reading,
-        weighed: &Weighed,
-        parts: &Parts<'_>,
-        explained: &[ExplainedCriterion],
-    ) -> Vec<SentenceEffects> {
-        let only_predicted = |numbers: Vec<f64>| -> Vec<Option<f64>> {
-            let known = explained.iter().map(|own| own.prediction);
-            known.zip(numbers).map(|(known, number)| known.and(Some(number))).collect()
-        };
-        let mut sentences = Vec::with_capacity(reading.sentences.len());
-        let mut end_before = 0;
-        for (sentence, share) in reading.sentences.iter().zip(&weighed.sentences) {
-            // A mark that stands for several in the story may belong to two sentences.
-            let own = reading.origin.old_range(sentence.start..sentence.end);
-            let start = own.start.max(end_before);
-            end_before = own.end.max(start);
-            sentences.push(SentenceEffects {
-                start,
-                end: end_before,
-                effects: only_predicted(parts.effects(share)),
-                contributions: only_predicted(parts.contributions(share)),
-            });
-        }
-        sentences
-    }
+/// Where the sentences are in the story as it was given.
+fn ranges(reading: &Reading) -> Vec<Range<usize>> {
+    let mut end_before = 0;
+    let range = |sentence: &storymeter_text::Span| {
+        // A mark that stands for several in the story may belong to two sentences.
+        let own = reading.origin.old_range(sentence.start..sentence.end);
+        let start = own.start.max(end_before);
+        end_before = own.end.max(start);
+        start..end_before
+    };
+    reading.sentences.iter().map(range).collect()
+}
+
+/// What each sentence does to each criterion that has a prediction.
+fn sentence_effects(
+    ranges: &[Range<usize>],
+    weighed: &Weighed,
+    parts: &Parts<'_>,
+    explained: &[ExplainedCriterion],
+) -> Vec<SentenceEffects> {
+    let only_predicted = |numbers: Vec<f64>| -> Vec<Option<f64>> {
+        let known = explained.iter().map(|own| own.prediction);
+        known.zip(numbers).map(|(known, number)| known.and(Some(number))).collect()
+    };
+    let effects = |(number, (range, share)): (usize, (&Range<usize>, &Share))| SentenceEffects {
+        start: range.start,
+        end: range.end,
+        effects: only_predicted(parts.effects(number, share)),
+        contributions: only_predicted(parts.contributions(number, share)),
+    };
+    ranges.iter().zip(&weighed.sentences).enumerate().map(effects).collect()
 }
 
 /// Everything that turns the shares of sentences into parts of predictions.
@@ -253,49 +252,35 @@ struct Parts<'a> {
     scorer: &'a Scorer,
     mean: &'a [f64],
     tokens: f64,
-    prompt: Option<&'a [f64]>,
-    /// The cosine is the product of this vector with the mean over the tokens. It is empty without
-    /// a prompt.
-    direction: Vec<f64>,
+    /// `None` without a prompt, or if no criterion needs it.
+    similarity: Option<Similarity>,
     /// The predictions before they are kept within the scale.
     unbounded: Vec<f64>,
 }
 
 impl<'a> Parts<'a> {
-    fn new(scorer: &'a Scorer, weighed: &'a Weighed, prompt: Option<&'a [f64]>) -> Self {
-        let mean = weighed.vector.mean.as_slice();
-        let direction = prompt.map_or(Vec::new(), |prompt| {
-            let own = scorer.sentence_vector(mean);
-            let length = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-            let scale = length(prompt) * length(&own);
-            let mut direction = vec![0.0; mean.len()];
-            for (row, x) in scorer.model.heads.vectors.chunks_exact(mean.len()).zip(prompt) {
-                let factor = if scale > 0.0 { x / scale } else { 0.0 };
-                direction.iter_mut().zip(row).for_each(|(sum, w)| *sum += factor * f64::from(*w));
-            }
-            direction
-        });
-        let tokens = weighed.tokens;
-        let mut parts = Self { scorer, mean, tokens, prompt, direction, unbounded: Vec::new() };
-        parts.unbounded = parts.predicted(mean);
+    fn new(scorer: &'a Scorer, weighed: &'a Weighed, similarity: Option<Similarity>) -> Self {
+        let (mean, tokens) = (weighed.vector.mean.as_slice(), weighed.tokens);
+        let value = similarity.as_ref().map(|own| own.value);
+        let mut parts = Self { scorer, mean, tokens, similarity, unbounded: Vec::new() };
+        parts.unbounded = parts.predicted(mean, value);
         parts
     }
 
-    /// The predictions for a mean vector, before they are kept within the scale.
-    fn predicted(&self, mean: &[f64]) -> Vec<f64> {
-        let cosine = self.prompt.map(|prompt| cosine(prompt, &self.scorer.sentence_vector(mean)));
+    /// The predictions for a mean vector and a similarity, before they are kept within the scale.
+    fn predicted(&self, mean: &[f64], similarity: Option<f64>) -> Vec<f64> {
         let outputs = self.scorer.outputs(mean);
         let heads = self.scorer.criteria().heads.iter().zip(outputs);
         heads
             .map(|(criterion, output)| match &criterion.calibration {
-                Some(own) => own.unbounded(output, cosine.unwrap_or(f64::NAN)),
+                Some(own) => own.unbounded(output, similarity.unwrap_or(f64::NAN)),
                 None => output,
             })
             .collect()
     }
 
-    /// What the predictions are more than they would be without these tokens.
-    fn effects(&self, share: &Share) -> Vec<f64> {
+    /// What the predictions are more than they would be without this sentence.
+    fn effects(&self, sentence: usize, share: &Share) -> Vec<f64> {
         let left = self.tokens - share.tokens;
         let without: Vec<f64> = self
             .mean
@@ -303,20 +288,25 @@ impl<'a> Parts<'a> {
             .zip(&share.sum)
             .map(|(x, sum)| (self.tokens * x - sum) / left)
             .collect();
-        self.unbounded.iter().zip(self.predicted(&without)).map(|(all, less)| all - less).collect()
+        let similarity = self.similarity.as_ref().map(|own| own.without[sentence]);
+        let less = self.predicted(&without, similarity);
+        self.unbounded.iter().zip(less).map(|(all, less)| all - less).collect()
     }
 
-    /// The parts of the predictions that belong to these tokens.
-    fn contributions(&self, share: &Share) -> Vec<f64> {
-        let part = |numbers: f64| numbers / self.tokens;
-        let similarity: f64 = self.direction.iter().zip(&share.sum).map(|(x, y)| x * y).sum();
+    /// The parts of the predictions that belong to this sentence.
+    fn contributions(&self, sentence: usize, share: &Share) -> Vec<f64> {
+        self.parts(share, self.similarity.as_ref().map_or(0.0, |own| own.parts[sentence]))
+    }
+
+    /// The parts of the predictions that belong to some tokens and a part of the similarity.
+    fn parts(&self, share: &Share, similarity: f64) -> Vec<f64> {
         let rows = self.scorer.model.heads.criteria.chunks_exact(self.mean.len());
         let heads = self.scorer.criteria().heads.iter().zip(rows);
         heads
             .map(|(criterion, row)| {
-                let output = part(dot(row, &share.sum));
+                let output = dot(row, &share.sum) / self.tokens;
                 match &criterion.calibration {
-                    Some(own) => own.head * output + own.cosine * part(similarity),
+                    Some(own) => own.head * output + own.cosine * similarity,
                     None => output,
                 }
             })
@@ -331,7 +321,8 @@ impl<'a> Parts<'a> {
             Some(own) => own.intercept + own.head * f64::from(*bias),
             None => f64::from(*bias),
         });
-        fixed.zip(self.contributions(others)).map(|(fixed, own)| fixed + own).collect()
+        let rest = self.similarity.as_ref().map_or(0.0, |own| own.rest);
+        fixed.zip(self.parts(others, rest)).map(|(fixed, own)| fixed + own).collect()
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! An encoder reads the story in windows. The mean of the vectors of a window's tokens goes through
 //! one linear head per criterion, and the mean over the windows, weighted by tokens, is the raw
-//! output of that head, in standard units: 0 is the mean of the stories it was trained on. A further
-//! linear map turns the same mean vectors into sentence vectors of the story and of its prompt. The
+//! output of that head, in standard units: 0 is the mean of the stories it was trained on. A second,
+//! small encoder makes sentence vectors of the story and of its prompt ([`SentenceModel`]). The
 //! cosine of the two says how much the story is about its prompt.
 //!
 //! A [`Calibration`] turns the raw output and the cosine into a rating on the scale of the readers,
@@ -19,12 +19,16 @@ mod held_out;
 mod metric;
 mod read;
 mod scorer;
+pub(crate) mod sentences;
 mod show;
+mod similarity;
 
 pub use calibrate::{Fitted, calibrate};
 pub use card::{CalibratedOn, Calibration, CriteriaCard, Criterion, RatedSet, Residual};
 pub use explain::{ExplainedCriterion, Explanation, SentenceEffects, StrongestSentence};
 pub use held_out::HeldOut;
 pub use metric::ENTRY;
-pub use read::{prompt_windows, windows};
+pub use read::windows;
 pub use scorer::{Prediction, Predictions, Raw, Scorer, Unpredicted};
+pub use sentences::{SentenceDescription, SentenceModel};
+pub use similarity::SentenceScorer;

@@ -1,4 +1,4 @@
-//! How a criteria model reads a story and its prompt. Training and scoring share it.
+//! How a criteria model reads a text. Training and scoring share it.
 
 use storymeter_core::Story;
 use storymeter_encoder::Tokenizer;
@@ -18,17 +18,6 @@ use crate::window::{Window, windows as cut};
 pub fn windows(tokenizer: &Tokenizer, card: &Card, story: &Story) -> Vec<Vec<u32>> {
     let reading = Reading::new(tokenizer, card, story);
     reading.windows.into_iter().map(|window| window.ids).collect()
-}
-
-/// The token ids of all windows of a story's prompt, as [`windows`] gives those of a story. There
-/// are none if the story has no prompt, or one without a letter or digit.
-///
-/// They depend on the prompt alone, so that the stories of a prompt can share its vector.
-pub fn prompt_windows(tokenizer: &Tokenizer, card: &Card, story: &Story) -> Vec<Vec<u32>> {
-    match prompt_of(story) {
-        Some(prompt) => windows(tokenizer, card, &as_story(prompt)),
-        None => Vec::new(),
-    }
 }
 
 /// The prompt of a story, if it has a letter or digit.

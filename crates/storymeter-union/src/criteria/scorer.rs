@@ -1,14 +1,13 @@
 //! Predicts ratings with a loaded model.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use rayon::prelude::*;
 use storymeter_core::{Signature, Story};
 use storymeter_encoder::Precision;
 
-use super::read::{as_story, has_words, prompt_of, windows};
-use super::{CriteriaCard, Criterion};
+use super::read::{has_words, windows};
+use super::{CriteriaCard, Criterion, SentenceScorer};
 #[cfg(feature = "cuda")]
 use crate::GpuPrecision;
 use crate::opened::Opened;
@@ -20,8 +19,8 @@ pub struct Raw {
     /// The output of each head in standard units, in the order of the card: the mean over the
     /// windows, weighted by tokens.
     pub outputs: Vec<f64>,
-    /// The cosine of the sentence vectors of prompt and story. `None` if the model makes no such
-    /// vectors, or the story has no prompt with a letter or digit.
+    /// The similarity of the story and its prompt ([`super::SentenceScorer::similarities`]). `None`
+    /// if the model has no sentence encoder, or the story has no prompt with a letter or digit.
     pub cosine: Option<f64>,
     /// The number of windows in which the story was read. A text is never cut off.
     pub windows: usize,
@@ -161,9 +160,10 @@ impl Scorer {
         self.model.signature()
     }
 
-    /// The number of tokens that have gone through the encoder so far.
+    /// The number of tokens that have gone through the model so far, its sentence encoder included.
     pub fn tokens_read(&self) -> u64 {
-        self.model.tokens_read()
+        let sentences = self.model.sentences.as_deref();
+        self.model.tokens_read() + sentences.map_or(0, SentenceScorer::tokens_read)
     }
 
     /// Predicts the ratings of stories, and returns one list of predictions per story in the same
@@ -179,7 +179,7 @@ impl Scorer {
         Ok(raw.iter().map(|raw| self.predictions(raw.as_ref())).collect())
     }
 
-    /// The outputs of the heads and the cosine of prompt and story, before calibration. `None` for
+    /// The outputs of the heads and the similarity of prompt and story, before calibration. `None` for
     /// a story without a letter or digit.
     ///
     /// # Errors
@@ -189,48 +189,29 @@ impl Scorer {
     }
 
     fn outputs_of(&self, stories: &[&Story], with_prompts: bool) -> Result<Vec<Option<Raw>>> {
-        let Opened { tokenizer, card, .. } = &self.model;
-        // Stories of one prompt share its vector.
-        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut prompts: Vec<Story> = Vec::new();
-        let with_prompts = with_prompts && !self.model.heads.vectors.is_empty();
-        for story in stories.iter().filter(|story| with_prompts && has_words(&story.text)) {
-            let Some(prompt) = prompt_of(story) else { continue };
-            places.entry(prompt).or_insert_with(|| {
-                prompts.push(as_story(prompt));
-                prompts.len() - 1
-            });
-        }
-        let texts: Vec<&Story> = stories.iter().copied().chain(&prompts).collect();
+        let Opened { tokenizer, card, sentences, .. } = &self.model;
         let read = |story: &&Story| match has_words(&story.text) {
             true => windows(tokenizer, card, story),
             false => Vec::new(),
         };
-        let read: Vec<Vec<Vec<u32>>> = texts.par_iter().map(read).collect();
+        let read: Vec<Vec<Vec<u32>>> = stories.par_iter().map(read).collect();
         let sequences: Vec<&[u32]> = read.iter().flatten().map(Vec::as_slice).collect();
         let mut vectors = self.model.vectors(&sequences)?.into_iter();
-        let mut means = read.iter().map(|windows| {
-            let lengths = windows.iter().map(Vec::len);
-            TextVector::new(lengths.zip(vectors.by_ref()))
-        });
-        let stories_read: Vec<Option<TextVector>> = means.by_ref().take(stories.len()).collect();
-        let prompts: Vec<Option<Vec<f64>>> =
-            means.map(|mean| mean.map(|mean| self.sentence_vector(&mean.mean))).collect();
-        let raw = |(story, vector): (&&Story, Option<TextVector>)| {
-            let prompt = prompt_of(story).and_then(|prompt| places.get(prompt));
-            let prompt = prompt.and_then(|at| prompts[*at].as_deref());
-            vector.map(|vector| self.raw_of(&vector, prompt))
+        let similarities = match sentences.as_ref().filter(|_| with_prompts) {
+            Some(sentences) => sentences.similarities(stories)?,
+            None => vec![None; stories.len()],
         };
-        Ok(stories.iter().zip(stories_read).map(raw).collect())
+        let raw = |(windows, cosine): (&Vec<Vec<u32>>, Option<f64>)| {
+            let lengths = windows.iter().map(Vec::len);
+            let vector = TextVector::new(lengths.zip(vectors.by_ref()))?;
+            Some(self.raw_of(&vector, cosine))
+        };
+        Ok(read.iter().zip(similarities).map(raw).collect())
     }
 
-    /// The outputs for the vector of a story and the sentence vector of its prompt.
-    pub(super) fn raw_of(&self, story: &TextVector, prompt: Option<&[f64]>) -> Raw {
-        Raw {
-            outputs: self.outputs(&story.mean),
-            cosine: prompt.map(|prompt| cosine(prompt, &self.sentence_vector(&story.mean))),
-            windows: story.windows,
-        }
+    /// The outputs for the vector of a story and its similarity with the prompt.
+    pub(super) fn raw_of(&self, story: &TextVector, cosine: Option<f64>) -> Raw {
+        Raw { outputs: self.outputs(&story.mean), cosine, windows: story.windows }
     }
 
     /// The predictions for the outputs of a story, or for one without a letter or digit.
@@ -250,11 +231,6 @@ impl Scorer {
         let heads = &self.model.heads;
         let rows = heads.criteria.chunks_exact(mean.len()).zip(&heads.criteria_bias);
         rows.map(|(row, bias)| dot(row, mean) + f64::from(*bias)).collect()
-    }
-
-    /// The sentence vector for the mean vector of a text.
-    pub(super) fn sentence_vector(&self, mean: &[f64]) -> Vec<f64> {
-        self.model.heads.vectors.chunks_exact(mean.len()).map(|row| dot(row, mean)).collect()
     }
 }
 
@@ -293,13 +269,6 @@ pub(super) fn dot(row: &[f32], vector: &[f64]) -> f64 {
     row.iter().zip(vector).map(|(weight, x)| f64::from(*weight) * x).sum()
 }
 
-/// The cosine of the angle between two vectors, and 0 if one of them has no length.
-pub(super) fn cosine(one: &[f64], two: &[f64]) -> f64 {
-    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-    let lengths = (product(one, one) * product(two, two)).sqrt();
-    if lengths > 0.0 { (product(one, two) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,12 +279,5 @@ mod tests {
         let vector = TextVector::new(windows.into_iter()).unwrap();
         assert_eq!((vector.mean, vector.windows), (vec![1.0, 6.0], 2));
         assert!(TextVector::new(std::iter::empty()).is_none());
-    }
-
-    #[test]
-    fn the_cosine_of_a_vector_without_length_is_0() {
-        assert_eq!(cosine(&[3.0, 4.0], &[6.0, 8.0]), 1.0);
-        assert_eq!(cosine(&[1.0, 0.0], &[0.0, 5.0]), 0.0);
-        assert_eq!(cosine(&[0.0, 0.0], &[0.0, 5.0]), 0.0);
     }
 }

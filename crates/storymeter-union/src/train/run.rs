@@ -298,6 +298,7 @@ impl<'a, B: Backend> Run<'a, B> {
             heads: heads_of(&self.network)?,
             card: Card { temperature, training, ..self.card.clone() },
             tokenizer_files: tokenizer_files(self.job.init)?,
+            sentences: None,
         })
     }
 
