@@ -6,7 +6,8 @@
 //! and never as passed (see [`checks!`]).
 //!
 //! The library holds what several checks share. The program `evaluate` prints how well a model
-//! agrees with human readers ([`evaluate`]).
+//! agrees with human readers ([`evaluate`], and [`criteria`] for models that were trained on
+//! ratings).
 #![forbid(unsafe_code)]
 
 pub mod criteria;

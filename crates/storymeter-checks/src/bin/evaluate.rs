@@ -15,7 +15,9 @@
 //! folds of a cross-validation over HANNA's prompts, and `--left-out` the files of `--leave-out`,
 //! one rated set each. Several files with the same stories are runs with different seeds, and their
 //! predictions are averaged. The rated sets must have the ids that `recipes/criteria/rated_sets.py`
-//! gives them.
+//! gives them. With `--model`, it also looks at a finished model: whether its predictions change
+//! when stories are written down differently, and the mean ratings that it predicts for HANNA's
+//! systems.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
@@ -33,8 +35,9 @@ use storymeter_checks::{Error, Result};
 #[command(group = clap::ArgGroup::new("what").required(true))]
 struct Arguments {
     /// The model: a folder, a model file, or the name of an installed or the embedded model
-    #[arg(long, value_name = "MODEL", default_value = EMBEDDED_NAME)]
-    model: String,
+    /// [default: union-compact; with --criteria, none]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
     /// What a recipe may be chosen by: annotated/other and the even lines of union_roc
     #[arg(long, group = "what")]
     selection: bool,
@@ -42,8 +45,8 @@ struct Arguments {
     /// diagnosis, and the paper's examples
     #[arg(long, group = "what")]
     report: bool,
-    /// How models of criteria agree with readers whose ratings they have not seen, from the files of
-    /// --held-out and --left-out
+    /// How models of criteria agree with readers whose ratings they have not seen, from the files
+    /// of --held-out and --left-out, and how robust a finished one (--model) is
     #[arg(long, group = "what")]
     criteria: bool,
     /// Files of held-out predictions from a cross-validation: all folds, written by `storymeter
@@ -79,14 +82,15 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result {
-    if arguments.criteria {
-        return run_criteria(arguments);
-    }
     let precision = match arguments.precision {
         Multiply::Int8 => Precision::Int8,
         Multiply::F32 => Precision::F32,
     };
-    let scorer = Location::find(&arguments.model)?.scorer(precision)?;
+    if arguments.criteria {
+        return run_criteria(arguments, precision);
+    }
+    let scorer =
+        Location::find(arguments.model.as_deref().unwrap_or(EMBEDDED_NAME))?.scorer(precision)?;
     let evaluation = if arguments.selection { selection(&scorer)? } else { report(&scorer)? };
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&evaluation)?);
@@ -96,13 +100,17 @@ fn run(arguments: &Arguments) -> Result {
     Ok(())
 }
 
-fn run_criteria(arguments: &Arguments) -> Result {
-    let Arguments { held_out, left_out, .. } = arguments;
-    if held_out.is_empty() && left_out.is_empty() {
-        return Err(Error::Failed("--criteria needs files: --held-out or --left-out".to_owned()));
+fn run_criteria(arguments: &Arguments, precision: Precision) -> Result {
+    let Arguments { held_out, left_out, model, .. } = arguments;
+    if held_out.is_empty() && left_out.is_empty() && model.is_none() {
+        let problem = "--criteria needs --held-out, --left-out or --model";
+        return Err(Error::Failed(problem.to_owned()));
     }
-    let inputs = Inputs { held_out: held_out.clone(), left_out: left_out.clone() };
-    let report = criteria::evaluate(&inputs)?;
+    let report = criteria::evaluate(&Inputs {
+        held_out: held_out.clone(),
+        left_out: left_out.clone(),
+        model: model.clone().map(|name| (name, precision)),
+    })?;
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {

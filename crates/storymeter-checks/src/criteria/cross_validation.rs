@@ -5,8 +5,10 @@ use serde::Serialize;
 use storymeter::union::Agreement;
 use storymeter_stats::Coefficient;
 
-use super::mix::with_cosine;
-use super::{CRITERIA, Draws, Folds, Layout, Level, MODEL, OVERALL, Published, Sampled, Scores};
+use super::calibrated::{Nearness, Predicted, predicted};
+use super::{
+    CRITERIA, Draws, Folds, Layout, Level, MODEL, OVERALL, Published, RELEVANCE, Sampled, Scores,
+};
 use crate::evaluate::Rated;
 use crate::{Error, Result};
 
@@ -32,6 +34,8 @@ pub struct CrossValidation {
     pub runs: usize,
     /// One row for each level, criterion and metric, in this order.
     pub rows: Vec<Agreement>,
+    /// How near the predicted ratings are to those of the readers.
+    pub nearness: Vec<Nearness>,
 }
 
 impl CrossValidation {
@@ -46,7 +50,14 @@ impl CrossValidation {
         published: &Published,
     ) -> Result<Self> {
         let ratings = ratings(set)?;
-        let mut metrics = vec![model(folds, &ratings)?];
+        let predicted = predicted(folds)?;
+        let mut metrics = vec![model(folds, &predicted)?];
+        let near = |(name, ratings): (&str, &&[f64])| {
+            let own = predicted.iter().find(|own| own.criterion == name)?;
+            Some(Nearness::new(own, ratings, &set.stories))
+        };
+        let nearness =
+            CRITERIA.into_iter().chain([OVERALL]).zip(&ratings).filter_map(near).collect();
         metrics.extend_from_slice(baselines);
         metrics.extend(folds.cosines().map(|cosines| Scores::new("cosine", cosines)));
         let layout = Layout::new(&set.stories);
@@ -58,6 +69,7 @@ impl CrossValidation {
             folds: folds.folds,
             runs: folds.runs,
             rows: Level::ALL.into_iter().flat_map(|level| table.rows(level)).collect(),
+            nearness,
         })
     }
 }
@@ -73,14 +85,16 @@ fn ratings(set: &Rated) -> Result<Vec<&[f64]>> {
     Ok(six?.into_iter().chain([set.mean()]).collect())
 }
 
-/// The predictions of the six criteria and of `overall`.
-fn model(folds: &Folds, ratings: &[&[f64]]) -> Result<Scores> {
-    let predicted = |(name, ratings): (&str, &&[f64])| match name {
-        "relevance" => with_cosine(folds, name, ratings),
+/// The six criteria and `overall`, as the heads predict them. Only relevance is predicted from two
+/// numbers, head and cosine, so its calibration decides how much each of them counts.
+fn model(folds: &Folds, predicted: &[Predicted]) -> Result<Scores> {
+    let relevance = predicted.iter().find(|own| own.criterion == RELEVANCE);
+    let column = |name: &str| match relevance {
+        Some(own) if own.criterion == name => Ok(own.ratings.clone()),
         _ => folds.head(name),
     };
     let columns: Result<Vec<Vec<f64>>> =
-        CRITERIA.into_iter().chain([OVERALL]).zip(ratings).map(predicted).collect();
+        CRITERIA.into_iter().chain([OVERALL]).map(column).collect();
     Ok(Scores::by_criterion(MODEL, columns?))
 }
 
@@ -150,51 +164,17 @@ fn mean_of_six(each: &[Three]) -> Three {
 
 #[cfg(test)]
 mod tests {
-    use storymeter::core::Story;
-
-    use super::super::Prediction;
+    use super::super::calibrated::tests::{perfect, rated};
     use super::*;
 
-    /// Four prompts with three systems each, rated on all criteria.
-    fn set() -> Rated {
-        let story = |at: usize| Story {
-            id: format!("hanna-{at}"),
-            item: Some((at / 3).to_string()),
-            system: Some(["atlas", "birch", "cedar"][at % 3].to_owned()),
-            text: "word ".repeat(3 + at * 5 % 12),
-            ..Story::default()
-        };
-        let ratings = |criterion: usize| -> Vec<f64> {
-            (0..12).map(|at| ((at * (criterion + 3) + at * at) % 13) as f64).collect()
-        };
-        let mut criteria: Vec<(String, Vec<f64>)> =
-            (0..).zip(CRITERIA).map(|(at, name)| (name.to_owned(), ratings(at))).collect();
-        let mean = |at: usize| criteria.iter().map(|(_, values)| values[at]).sum::<f64>() / 6.0;
-        let mean = (0..12).map(mean).collect();
-        criteria.push(("mean".to_owned(), mean));
-        Rated { name: "hanna".to_owned(), stories: (0..12).map(story).collect(), criteria }
-    }
-
-    /// Predictions that are the ratings themselves; `overall` is the negated mean.
-    fn perfect(set: &Rated) -> Folds {
-        let prediction = |at: usize| {
-            let six = set.criteria[..6].iter().map(|(name, values)| (name.clone(), values[at]));
-            let overall = (OVERALL.to_owned(), -set.mean()[at]);
-            Prediction { raw: six.chain([overall]).collect(), cosine: Some((at * 7 % 12) as f64) }
-        };
-        let fold = (0..12).map(|at| at / 6).collect();
-        Folds { predictions: (0..12).map(prediction).collect(), fold, folds: 2, runs: 1 }
-    }
-
     fn found() -> CrossValidation {
-        let set = set();
-        let constant = Scores::new("constant", vec![1.0; 12]);
+        let set = rated();
+        let count = set.stories.len();
+        let constant = Scores::new("constant", vec![1.0; count]);
+        let noise = (0..count).map(|at| (at * 31 % count) as f64).collect();
         let published = Published {
             names: vec!["noise".to_owned(), "twin of empathy".to_owned()],
-            columns: vec![
-                (0..12).map(|at| f64::from(at * 5 % 12)).collect(),
-                set.criteria[2].1.clone(),
-            ],
+            columns: vec![noise, set.criteria[2].1.clone()],
         };
         CrossValidation::new(&perfect(&set), &set, &[constant], &published).unwrap()
     }
@@ -215,12 +195,12 @@ mod tests {
     #[test]
     fn perfect_predictions_have_correlation_1_at_every_level() {
         let found = found();
-        assert_eq!((found.stories, found.prompts, found.folds, found.runs), (12, 4, 2, 1));
+        assert_eq!((found.stories, found.prompts, found.folds, found.runs), (72, 24, 2, 1));
         for level in Level::ALL {
             for criterion in CRITERIA.into_iter().chain([MEAN_OF_SIX]) {
                 let row = row(&found, level, criterion, MODEL);
                 assert!(row.pearson.low > 1.0 - 1e-6, "{level:?} {criterion}: {row:?}");
-                // The mix of head and cosine rounds, which breaks ties between equal ratings.
+                // Predicted ratings are rounded, which breaks ties between equal ones.
                 if !["relevance", MEAN_OF_SIX].contains(&criterion) {
                     assert!(row.spearman.low > 1.0 - 1e-12, "{level:?} {criterion}: {row:?}");
                     assert!(row.kendall.low > 1.0 - 1e-12, "{level:?} {criterion}: {row:?}");
@@ -231,8 +211,11 @@ mod tests {
 
     #[test]
     fn overall_is_compared_with_the_mean_rating() {
-        let row = row(&found(), Level::Pooled, OVERALL, MODEL).clone();
-        assert_eq!((row.spearman.value, row.n), (-1.0, 12));
+        let found = found();
+        let own = row(&found, Level::Pooled, OVERALL, MODEL);
+        assert_eq!((own.spearman.value, own.n), (1.0, 72));
+        let other = row(&found, Level::Pooled, OVERALL, "best of 72: twin of empathy");
+        assert!((0.1..0.9).contains(&other.spearman.value), "{other:?}");
     }
 
     #[test]
@@ -241,12 +224,14 @@ mod tests {
         let best = row(&found, Level::Pooled, "empathy", "best of 72: twin of empathy");
         assert!((best.kendall.value - 1.0).abs() < 1e-12);
         assert!(row(&found, Level::Pooled, "empathy", "constant").spearman.value.is_nan());
-        assert!(row(&found, Level::Pooled, "empathy", "cosine").spearman.value < 1.0);
+        // The cosine is that of relevance.
+        assert!(row(&found, Level::Pooled, "empathy", "cosine").spearman.value < 0.9);
+        assert!(row(&found, Level::Pooled, "relevance", "cosine").spearman.value > 0.99);
     }
 
     #[test]
     fn a_missing_head_is_an_error() {
-        let set = set();
+        let set = rated();
         let mut folds = perfect(&set);
         folds.predictions[3].raw.remove("surprise");
         let error = CrossValidation::new(&folds, &set, &[], &Published::default()).unwrap_err();

@@ -5,15 +5,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use storymeter::union::criteria::HeldOut;
 use storymeter_core::terminal;
-use storymeter_core::{Place, file};
 
 use super::Judged;
 use crate::{Error, Result};
-
-/// The most bytes of a file of predictions. All nine sets take less than 2 MB.
-const LARGEST: u64 = 1 << 28;
 
 /// What models that have not seen a story predict for it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,7 +22,7 @@ pub struct Prediction {
 
 impl Prediction {
     /// The mean of the predictions of several models for one story.
-    fn mean(several: &[&Self]) -> Self {
+    fn mean(several: &[&HeldOut]) -> Self {
         let count = several.len() as f64;
         let mut raw = BTreeMap::new();
         for (name, value) in several.iter().flat_map(|one| &one.raw) {
@@ -48,6 +44,8 @@ pub struct Folds {
     pub folds: usize,
     /// The number of runs, with different seeds, of every fold.
     pub runs: usize,
+    /// The lines that were read about the stories of the set, fold by fold.
+    pub lines: Vec<Vec<HeldOut>>,
 }
 
 impl Folds {
@@ -61,27 +59,27 @@ impl Folds {
         values.ok_or_else(|| Error::failed(format!("the predictions have no head \"{name}\"")))
     }
 
+    /// Gives every story the cosine that belongs to its id, if there is one.
+    pub fn set_cosines(&mut self, judged: &Judged, by_id: &HashMap<String, f64>) {
+        for (prediction, story) in self.predictions.iter_mut().zip(&judged.set.stories) {
+            prediction.cosine = by_id.get(&story.id).copied();
+        }
+        for line in self.lines.iter_mut().flatten() {
+            line.cosine = by_id.get(&line.id).copied();
+        }
+    }
+
     /// The cosines of prompt and story, if every story has one.
     pub fn cosines(&self) -> Option<Vec<f64>> {
         self.predictions.iter().map(|prediction| prediction.cosine).collect()
     }
 }
 
-/// A line of a file of predictions. The ratings in it are not used: those of the shared data are.
-#[derive(Debug, Deserialize)]
-struct Line {
-    set: String,
-    id: String,
-    item: Option<String>,
-    raw: BTreeMap<String, f64>,
-    cosine: Option<f64>,
-}
-
-/// The predictions of one file for the stories of one set.
+/// The lines of one file about the stories of one set.
 struct Run<'a> {
     path: &'a Path,
     /// By id, the stories that are not judged among them.
-    predictions: BTreeMap<String, Prediction>,
+    lines: BTreeMap<String, HeldOut>,
 }
 
 /// Reads the files of a cross-validation, and takes the predictions for one set.
@@ -91,18 +89,18 @@ struct Run<'a> {
 ///
 /// # Errors
 /// If a file cannot be read or is not of that layout; if a story of the set is in two folds or in
-/// none, or stories of one item are in different folds; if there is only one fold; or if folds
-/// differ in their number of runs.
+/// none, or stories of one item are in different folds; if there is only one fold; if folds differ
+/// in their number of runs; or if ratings are not those of the set.
 pub fn folds(files: &[PathBuf], judged: &Judged) -> Result<Folds> {
     let mut by_fold: Vec<Vec<Run<'_>>> = Vec::new();
     for path in files {
         let mut sets = read(path, std::slice::from_ref(judged))?;
-        let Some(predictions) = sets.remove(&judged.set.name) else {
+        let Some(lines) = sets.remove(&judged.set.name) else {
             return Err(said(path, format!("no story of the set {} is held out", judged.set.name)));
         };
-        let run = Run { path, predictions };
+        let run = Run { path, lines };
         let same = |fold: &&mut Vec<Run<'_>>| {
-            fold.iter().all(|other| other.predictions.keys().eq(run.predictions.keys()))
+            fold.iter().all(|other| other.lines.keys().eq(run.lines.keys()))
         };
         match by_fold.iter_mut().find(same) {
             Some(fold) => fold.push(run),
@@ -121,7 +119,7 @@ pub fn folds(files: &[PathBuf], judged: &Judged) -> Result<Folds> {
     let mut fold_of_item: HashMap<&str, usize> = HashMap::new();
     let (mut predictions, mut fold) = (Vec::new(), Vec::new());
     for story in &judged.set.stories {
-        let has = |number: &usize| by_fold[*number][0].predictions.contains_key(&story.id);
+        let has = |number: &usize| by_fold[*number][0].lines.contains_key(&story.id);
         let holding: Vec<usize> = (0..by_fold.len()).filter(has).collect();
         let [number] = holding[..] else {
             return Err(match holding[..] {
@@ -144,7 +142,12 @@ pub fn folds(files: &[PathBuf], judged: &Judged) -> Result<Folds> {
         predictions.push(mean_of(&by_fold[number], &story.id));
         fold.push(number);
     }
-    Ok(Folds { predictions, fold, folds: by_fold.len(), runs: by_fold[0].len() })
+    by_fold.iter().flatten().try_for_each(|run| check_ratings(run, judged))?;
+    let (folds, runs) = (by_fold.len(), by_fold[0].len());
+    let lines = by_fold
+        .into_iter()
+        .map(|runs| runs.into_iter().flat_map(|run| run.lines.into_values()).collect::<Vec<_>>());
+    Ok(Folds { predictions, fold, folds, runs, lines: lines.collect() })
 }
 
 /// Reads files that have one set each, predicted by models that have not seen it. Several files of
@@ -159,63 +162,80 @@ pub fn unseen_sets(files: &[PathBuf], sets: &[Judged]) -> Result<Vec<(usize, Fol
     let mut by_set: BTreeMap<usize, Vec<Run<'_>>> = BTreeMap::new();
     for path in files {
         let mut found = read(path, sets)?.into_iter();
-        let (Some((name, predictions)), None) = (found.next(), found.next()) else {
+        let (Some((name, lines)), None) = (found.next(), found.next()) else {
             return Err(said(path, "the file must have the stories of exactly one set"));
         };
         let position = sets.iter().position(|judged| judged.set.name == name);
-        let at = position.ok_or_else(|| unknown_set(&Place::file(path), &name))?;
+        let unknown = || said(path, format!("there is no rated set {}", quoted(&name)));
+        let at = position.ok_or_else(unknown)?;
         if let Some(story) =
-            sets[at].set.stories.iter().find(|story| !predictions.contains_key(&story.id))
+            sets[at].set.stories.iter().find(|story| !lines.contains_key(&story.id))
         {
             return Err(said(path, format!("the story {} of the set {name} is missing", story.id)));
         }
-        by_set.entry(at).or_default().push(Run { path, predictions });
+        by_set.entry(at).or_default().push(Run { path, lines });
     }
     let joined = |(at, runs): (usize, Vec<Run<'_>>)| {
         let stories = &sets[at].set.stories;
-        let predictions = stories.iter().map(|story| mean_of(&runs, &story.id)).collect();
-        (at, Folds { predictions, fold: vec![0; stories.len()], folds: 1, runs: runs.len() })
+        let folds = Folds {
+            predictions: stories.iter().map(|story| mean_of(&runs, &story.id)).collect(),
+            fold: vec![0; stories.len()],
+            folds: 1,
+            runs: runs.len(),
+            lines: vec![runs.into_iter().flat_map(|run| run.lines.into_values()).collect()],
+        };
+        (at, folds)
     };
     Ok(by_set.into_iter().map(joined).collect())
 }
 
 /// The mean prediction of runs that all have the story.
 fn mean_of(runs: &[Run<'_>], id: &str) -> Prediction {
-    Prediction::mean(&runs.iter().map(|run| &run.predictions[id]).collect::<Vec<_>>())
+    Prediction::mean(&runs.iter().map(|run| &run.lines[id]).collect::<Vec<_>>())
 }
 
-/// Reads one file: predictions by id, by set. Of the sets that are not named, the stories are not
-/// checked.
-fn read(path: &Path, sets: &[Judged]) -> Result<BTreeMap<String, BTreeMap<String, Prediction>>> {
-    let text = file::read_text(path, LARGEST)?;
+/// The ratings of a file must be those that the figures are about. Otherwise the ids were mixed up.
+fn check_ratings(run: &Run<'_>, Judged { set, .. }: &Judged) -> Result<()> {
+    for (at, story) in set.stories.iter().enumerate() {
+        let Some(line) = run.lines.get(&story.id) else { continue };
+        for (criterion, ratings) in &set.criteria {
+            let given = line.rating.get(criterion).copied().unwrap_or(ratings[at]);
+            if (given - ratings[at]).abs() > 1e-6 {
+                let (id, rating) = (&story.id, ratings[at]);
+                let problem = format!(
+                    "the rating of {criterion} of the story {id} is {rating} and not {given}"
+                );
+                return Err(said(run.path, problem));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads one file: lines by id, by set. Stories of sets that are not given are not checked.
+fn read(path: &Path, sets: &[Judged]) -> Result<BTreeMap<String, BTreeMap<String, HeldOut>>> {
     let mut items: HashMap<&str, HashMap<&str, Option<&str>>> = HashMap::new();
     for Judged { set, aside } in sets {
         let judged = set.stories.iter().map(|story| (story.id.as_str(), Some(story.item())));
-        let known = judged.chain(aside.iter().map(|id| (id.as_str(), None))).collect();
+        let known = judged.chain(aside.iter().map(|story| (story.id.as_str(), None))).collect();
         items.insert(&set.name, known);
     }
-    let mut found: BTreeMap<String, BTreeMap<String, Prediction>> = BTreeMap::new();
-    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let place = Place::file(path).at_line(number);
-        let wrong = |problem: String| Error::failed(format!("{place}: {problem}"));
-        let line: Line = serde_json::from_str(line).map_err(|error| {
-            wrong(format!("this is not a line of held-out predictions: {error}"))
-        })?;
+    let mut found: BTreeMap<String, BTreeMap<String, HeldOut>> = BTreeMap::new();
+    for line in HeldOut::read(path)? {
         let id = quoted(&line.id);
         if let Some(known) = items.get(line.set.as_str()) {
             let Some(item) = known.get(line.id.as_str()) else {
-                return Err(wrong(format!("the set {} has no story {id}", line.set)));
+                return Err(said(path, format!("the set {} has no story {id}", line.set)));
             };
-            if let (Some(item), Some(given)) = (item, &line.item)
-                && item != given
-            {
-                let (given, item) = (quoted(given), quoted(item));
-                return Err(wrong(format!("the item of the story {id} is {item} and not {given}")));
+            if let Some(item) = item.filter(|item| **item != line.item) {
+                let (item, given) = (quoted(item), quoted(&line.item));
+                let problem = format!("the item of the story {id} is {item} and not {given}");
+                return Err(said(path, problem));
             }
         }
-        let prediction = Prediction { raw: line.raw, cosine: line.cosine };
-        if found.entry(line.set).or_default().insert(line.id, prediction).is_some() {
-            return Err(wrong(format!("the file has two predictions for the story {id}")));
+        let lines = found.entry(line.set.clone()).or_default();
+        if lines.insert(line.id.clone(), line).is_some() {
+            return Err(said(path, format!("there are two predictions for the story {id}")));
         }
     }
     Ok(found)
@@ -224,10 +244,6 @@ fn read(path: &Path, sets: &[Judged]) -> Result<BTreeMap<String, BTreeMap<String
 /// The beginning of a text of the user, for messages.
 fn quoted(text: &str) -> String {
     terminal::excerpt(text, 60)
-}
-
-fn unknown_set(place: &Place, name: &str) -> Error {
-    Error::failed(format!("{place}: there is no rated set {}", quoted(name)))
 }
 
 fn said(path: &Path, problem: impl std::fmt::Display) -> Error {

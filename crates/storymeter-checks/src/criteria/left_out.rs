@@ -133,7 +133,13 @@ mod tests {
     fn predicted(values: [f64; 6]) -> Folds {
         let prediction =
             |value: f64| Prediction { raw: [(OVERALL.to_owned(), value)].into(), cosine: None };
-        Folds { predictions: values.map(prediction).to_vec(), fold: vec![0; 6], folds: 1, runs: 3 }
+        Folds {
+            predictions: values.map(prediction).to_vec(),
+            fold: vec![0; 6],
+            folds: 1,
+            runs: 3,
+            lines: Vec::new(),
+        }
     }
 
     fn scores(union: [f64; 6]) -> Vec<Scores> {

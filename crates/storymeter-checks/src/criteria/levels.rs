@@ -218,6 +218,17 @@ impl Sampled {
         }
     }
 
+    /// The mean of a number that each story has.
+    pub fn mean_of_stories(values: &[f64], layout: &Layout, draws: &Draws) -> Self {
+        let of_items = |items: &[usize]| {
+            let positions = items.iter().flat_map(|&item| &layout.items[item]);
+            mean(&positions.map(|&at| values[at]).collect::<Vec<_>>())
+        };
+        let all: Vec<usize> = (0..draws.items).collect();
+        let resampled = draws.drawn.iter().map(|items| of_items(items)).collect();
+        Self { value: of_items(&all), resampled }
+    }
+
     /// The mean of several figures, resample by resample.
     pub fn mean(figures: &[&Self]) -> Self {
         let mean = |of: &dyn Fn(&Self) -> f64| {

@@ -10,24 +10,27 @@
 //!   ([`LeftOut`]).
 //!
 //! Both are joined by set and id with the ratings of the shared data, and compared with simple
-//! baselines ([`baselines()`], [`Published`]) in the same rows. The bootstrap draws whole prompts, because stories
-//! with the same prompt are alike.
+//! baselines ([`baselines()`], [`Published`]) in the same rows. The bootstrap draws whole prompts,
+//! because stories with the same prompt are alike. A finished model is looked at too ([`Packed`]).
 
 mod baselines;
+mod calibrated;
 mod cross_validation;
 mod held_out;
 mod left_out;
 mod levels;
-mod mix;
+mod packed;
 mod page;
 mod report;
 mod sets;
 
 pub use baselines::{Best, Published, Scores, baselines};
+pub use calibrated::{Nearness, Predicted, SystemMean, predicted};
 pub use cross_validation::CrossValidation;
 pub use held_out::{Folds, Prediction, folds, unseen_sets};
 pub use left_out::{LeftOut, SetDifference};
 pub use levels::{Draws, Layout, Level, Sampled};
+pub use packed::{Packed, Robustness};
 pub use page::page;
 pub use report::{Inputs, Report, evaluate};
 pub use sets::{Judged, nine_sets};
@@ -35,6 +38,9 @@ pub use sets::{Judged, nine_sets};
 /// HANNA's six criteria, in the order of the paper.
 pub const CRITERIA: [&str; 6] =
     ["relevance", "coherence", "empathy", "surprise", "engagement", "complexity"];
+
+/// The criterion that is about prompt and story together.
+pub const RELEVANCE: &str = CRITERIA[0];
 
 /// The head that learns from the mean of all criteria of every set.
 pub const OVERALL: &str = "overall";

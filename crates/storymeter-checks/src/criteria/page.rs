@@ -5,7 +5,7 @@ use std::fmt::Write;
 use storymeter::union::{Agreement, Estimate};
 
 use super::cross_validation::BEST;
-use super::{CrossValidation, LeftOut, Level, MODEL, Report};
+use super::{CrossValidation, LeftOut, Level, MODEL, Nearness, Packed, Report, SystemMean};
 
 /// The widths of a figure with its interval, and of the name of a criterion.
 const FIGURE: usize = 22;
@@ -16,9 +16,13 @@ pub fn page(report: &Report) -> String {
     let mut text = String::new();
     if let Some(found) = &report.cross_validation {
         prompts(&mut text, found);
+        nearness(&mut text, &found.nearness);
     }
     if let Some(found) = &report.left_out {
         sets(&mut text, found);
+    }
+    if let Some(found) = &report.packed {
+        model(&mut text, found);
     }
     text.push_str("About these figures\n");
     for note in &report.notes {
@@ -106,4 +110,71 @@ fn sets(text: &mut String, found: &LeftOut) {
         let _ = writeln!(text, "no predictions for: {}", found.missing.join(", "));
     }
     text.push('\n');
+}
+
+/// How near predicted ratings are to those of the readers.
+fn nearness(text: &mut String, found: &[Nearness]) {
+    text.push_str("Predicted ratings of the same stories, on HANNA's scale\n");
+    let _ = writeln!(
+        text,
+        "{:<NAME$} {:<FIGURE$} {:<10} mean distance to the rating",
+        "", "in the 80% interval", "its width"
+    );
+    for row in found {
+        let (coverage, distance) = (shown(row.coverage), shown(row.distance));
+        let _ = writeln!(
+            text,
+            "{:<NAME$} {coverage:<FIGURE$} {:<10.2} {distance}",
+            row.criterion, row.width
+        );
+    }
+    text.push_str("\nMean predicted / mean rating of each system, unseen prompts\n");
+    let columns: Vec<(&str, &[SystemMean])> =
+        found.iter().map(|row| (row.criterion.as_str(), row.systems.as_slice())).collect();
+    systems(text, &columns);
+}
+
+/// One line per system and one column per criterion.
+fn systems(text: &mut String, columns: &[(&str, &[SystemMean])]) {
+    const SYSTEM: usize = 16;
+    let names: Vec<String> = columns.iter().map(|(name, _)| format!("{name:<12}")).collect();
+    let _ = writeln!(text, "{:<SYSTEM$} {}", "", names.join(" ").trim_end());
+    let count = columns.first().map_or(0, |(_, means)| means.len());
+    for at in 0..count {
+        let means: Vec<String> = columns
+            .iter()
+            .map(|(_, means)| format!("{:.2} / {:.2}", means[at].predicted, means[at].rated))
+            .map(|both| format!("{both:<12}"))
+            .collect();
+        let system = &columns[0].1[at].system;
+        let _ = writeln!(text, "{system:<SYSTEM$} {}", means.join(" ").trim_end());
+    }
+    text.push('\n');
+}
+
+fn model(text: &mut String, found: &Packed) {
+    let _ = writeln!(text, "{}\n", found.signature);
+    text.push_str(
+        "Spearman's correlation of its predictions with those for the same stories, written \
+         differently\n",
+    );
+    for rows in found.robustness.chunk_by(|a, b| (&a.set, &a.variant) == (&b.set, &b.variant)) {
+        let figures: Vec<String> =
+            rows.iter().map(|row| format!("{} {:.3}", row.criterion, row.spearman)).collect();
+        let (set, variant) = (&rows[0].set, &rows[0].variant);
+        let _ = writeln!(text, "{set:<24} {variant:<16} {}", figures.join("  "));
+    }
+    if let Some(least) = found.least_robust() {
+        let _ = writeln!(
+            text,
+            "the lowest: {:.3} ({}, {}, {})",
+            least.spearman, least.criterion, least.variant, least.set
+        );
+    }
+    text.push_str(
+        "\nMean predicted / mean rating of each system of HANNA, on which it was trained\n",
+    );
+    let columns: Vec<(&str, &[SystemMean])> =
+        found.systems.iter().map(|(name, means)| (name.as_str(), means.as_slice())).collect();
+    systems(text, &columns);
 }

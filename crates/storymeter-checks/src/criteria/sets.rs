@@ -10,10 +10,9 @@ use crate::evaluate::{Rated, hanna, hanna_machine, is_machine_story, other, unio
 pub struct Judged {
     /// The stories that predictions are compared with, and their ratings.
     pub set: Rated,
-    /// The ids of stories that models are trained on and that are left out of every figure: those
-    /// that people wrote for HANNA's prompts. With them, a metric would only have to tell people
-    /// from machines.
-    pub aside: Vec<String>,
+    /// Stories that models are trained on and that are left out of every figure: those that people
+    /// wrote for HANNA's prompts. With them, a metric would only have to tell people from machines.
+    pub aside: Vec<Story>,
 }
 
 impl Judged {
@@ -28,8 +27,7 @@ impl Judged {
 /// # Errors
 /// If the shared data is absent or does not have its layout.
 pub fn nine_sets() -> Result<Vec<Judged>> {
-    let by_people = hanna()?.stories.into_iter().filter(|story| !is_machine_story(story));
-    let aside = by_people.map(|story| story.id).collect();
+    let aside = hanna()?.stories.into_iter().filter(|story| !is_machine_story(story)).collect();
     let mut sets = vec![Judged { set: hanna_machine()?, aside }, Judged::whole(roc_stories()?)];
     sets.extend(other()?.into_iter().map(Judged::whole));
     Ok(sets)

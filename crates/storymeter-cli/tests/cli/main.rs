@@ -4,6 +4,7 @@ mod advice;
 mod bleurt;
 mod compare;
 mod correlate;
+mod criteria;
 mod help;
 mod hostile_text;
 mod input;

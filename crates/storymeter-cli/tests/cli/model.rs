@@ -76,8 +76,12 @@ fn a_model_that_is_pulled_is_listed_and_scores_by_its_name() {
     );
     let json = sandbox.run_with("model list --format json", &place).succeeds();
     let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
-    assert_eq!(json[0]["embedded"], true);
-    assert_eq!(json[1]["name"], "tiny");
+    let names: Vec<&str> =
+        json.as_array().unwrap().iter().map(|model| model["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["union-compact", "criteria", "tiny"]);
+    let embedded = json.as_array().unwrap().iter().map(|model| model["embedded"].clone());
+    assert_eq!(embedded.collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!(json[2]["metric"], "union");
     let scored = sandbox.run_with("score in.jsonl --model tiny", &place).succeeds();
     assert!(scored.stdout().contains("union|model:tiny|weights:"), "{}", scored.stdout());
     let again = sandbox.run_with("model pull tiny --from shop", &place).succeeds();

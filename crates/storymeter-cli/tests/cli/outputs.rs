@@ -229,5 +229,5 @@ fn empty_names_and_a_model_that_nobody_reads_are_refused() {
     assert!(run(&["perturb", "stories.jsonl", "--techniques", ","]).contains("technique"));
     assert!(run(&["perturb", "stories.jsonl", "--counts", ""]).contains("one to four weights"));
     let message = run(&["score", "stories.jsonl", "-m", "distinct-2", "--model", "nope"]);
-    assert!(message.contains("--model nope: none of the metrics reads a model"), "{message}");
+    assert!(message.contains("--model nope: none of the metrics reads this model"), "{message}");
 }

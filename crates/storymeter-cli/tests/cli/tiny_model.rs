@@ -3,27 +3,66 @@
 use std::path::Path;
 
 use storymeter::encoder::{Config, Stream, load_parameters};
-use storymeter::union::{Card, Heads, Model, Reconstruction};
+use storymeter::union::criteria::{CriteriaCard, Criterion, RatedSet};
+use storymeter::union::{Card, Heads, Kind, Model, Pooling, Reconstruction};
 
 use crate::sandbox::repository;
 
-/// Writes the model to a folder.
+/// Writes a model for the metric union to a folder.
 pub fn write_model(folder: &Path) {
+    let card = Card { max_tokens: 64, reconstruction: Reconstruction::Tied, ..Card::default() };
+    write(folder, card, |hidden, vocabulary| Heads {
+        score: random(1, hidden),
+        diagnosis: random(2, 4 * hidden),
+        diagnosis_bias: random(3, 4),
+        reconstruction_bias: random(5, vocabulary),
+        ..Heads::default()
+    });
+}
+
+/// Writes a model for the metric criteria to a folder. It predicts relevance and coherence, and is
+/// not calibrated.
+pub fn write_criteria_model(folder: &Path) {
+    let criterion = |name: &str| Criterion { name: name.to_owned(), calibration: None };
+    let criteria = CriteriaCard {
+        heads: vec![criterion("relevance"), criterion("coherence")],
+        training: vec![RatedSet {
+            name: "rated".to_owned(),
+            stories: 40,
+            items: 8,
+            criteria: vec!["relevance".to_owned(), "coherence".to_owned()],
+            raters: 3.0,
+        }],
+        calibrated_on: None,
+    };
+    let card = Card {
+        kind: Kind::Criteria,
+        pooling: Pooling::Mean,
+        reconstruction: Reconstruction::None,
+        diagnosis: false,
+        max_tokens: 64,
+        criteria: Some(criteria),
+        ..Card::default()
+    };
+    write(folder, card, |hidden, _| Heads {
+        criteria: random(6, 2 * hidden),
+        criteria_bias: random(7, 2),
+        vectors: random(8, 5 * hidden),
+        ..Heads::default()
+    });
+}
+
+fn random(seed: u64, count: usize) -> Vec<f32> {
+    let stream = Stream::new(seed);
+    (0..count as u64).map(|i| stream.normal(i)).collect()
+}
+
+/// Writes a model whose heads are made for the width of the encoder and the size of its vocabulary.
+fn write(folder: &Path, card: Card, heads: impl Fn(usize, usize) -> Heads) {
     let encoder = repository("crates/storymeter-encoder/tests/fixtures/bert");
     let config = Config::load(&encoder).unwrap();
     let parameters = load_parameters(&encoder, &config).unwrap();
-    let random = |seed, count: usize| {
-        let stream = Stream::new(seed);
-        (0..count as u64).map(|i| stream.normal(i)).collect::<Vec<f32>>()
-    };
-    let heads = Heads {
-        score: random(1, config.hidden),
-        diagnosis: random(2, 4 * config.hidden),
-        diagnosis_bias: random(3, 4),
-        reconstruction_bias: random(5, config.vocabulary),
-        ..Heads::default()
-    };
-    let card = Card { max_tokens: 64, reconstruction: Reconstruction::Tied, ..Card::default() };
+    let heads = heads(config.hidden, config.vocabulary);
     let tokenizer_files = vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt")).unwrap())];
     Model { config, parameters, heads, card, tokenizer_files, sentences: None }
         .save(folder)

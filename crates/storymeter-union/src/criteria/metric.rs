@@ -1,4 +1,4 @@
-//! `criteria`: the ratings that readers would give the story, one column per criterion.
+//! `criteria`: the ratings that readers would give the story, by criterion.
 //!
 //! The judge is a model that was trained on stories that people had rated. The embedded model
 //! predicts the six criteria of HANNA (Chhun et al., COLING 2022) and one rating of the story as a
@@ -16,15 +16,17 @@
 //!
 //! Definition: an encoder of the BERT family reads the story in windows that end at sentence ends.
 //! The mean `h` of the vectors of all tokens of all windows goes through one linear layer per
-//! criterion. A further linear layer without bias makes a sentence vector of the story and one of
-//! the prompt, and `cos` is their cosine:
+//! criterion. A small sentence encoder, which is part of the model, makes one vector of the prompt
+//! and one of each window of at most 128 tokens of the story; `similarity` is the highest cosine of
+//! the prompt with a window:
 //!
 //! ```text
-//! criteria/NAME = intercept + head * (w . h + b) + cosine * cos, kept within the scale
+//! criteria/NAME = intercept + head * (w . h + b) + cosine * similarity, kept within the scale
 //! ```
 //!
-//! The three numbers were fitted by least squares on stories that the model had not seen, so the
-//! mean prediction for them is their mean rating. `cosine` is 0 for all criteria but relevance.
+//! The numbers `intercept`, `head` and `cosine` were fitted by least squares on stories that the
+//! model had not seen, so the mean prediction for them is their mean rating. `cosine` is 0 for all
+//! criteria but relevance.
 //!
 //! Needs: the story. Relevance also needs the prompt: without one its cell is absent, with the
 //! reason, and the other columns are there. All cells of a text without a letter or digit are
@@ -71,7 +73,7 @@ pub static ENTRY: Entry = Entry {
     choices: &[Choice::new(
         "columns",
         INTERVAL,
-        "two more columns per criterion, NAME-low and NAME-high, with the ends of the 80% interval",
+        "also NAME-low and NAME-high, the ends of the 80% interval",
     )],
     direction: Direction::Higher,
     range: Range::between(1.0, 5.0),

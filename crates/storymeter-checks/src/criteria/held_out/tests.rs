@@ -14,15 +14,16 @@ fn judged(name: &str) -> Judged {
         ..Story::default()
     };
     let stories = (0..4).map(story).collect();
-    let set = Rated { name: name.to_owned(), stories, ..Rated::default() };
-    Judged { set, aside: vec![format!("{name}-human")] }
+    let criteria = vec![("coherence".to_owned(), vec![3.0; 4])];
+    let set = Rated { name: name.to_owned(), stories, criteria };
+    Judged { set, aside: vec![Story { id: format!("{name}-human"), ..Story::default() }] }
 }
 
 /// A line about a story of the set `hanna` that predicts `coherence`.
 fn line(id: &str, item: &str, coherence: f64) -> String {
-    format!(
-        r#"{{"set":"hanna","id":"{id}","item":"{item}","raw":{{"coherence":{coherence}}},"cosine":{coherence},"rating":{{"coherence":3}}}}"#
-    )
+    let prediction = format!(r#""raw":{{"coherence":{coherence}}},"cosine":{coherence}"#);
+    let rating = r#""rating":{"coherence":3}"#;
+    format!(r#"{{"set":"hanna","id":"{id}","item":"{item}",{prediction},{rating}}}"#)
 }
 
 fn file(lines: &[String]) -> NamedTempFile {
@@ -36,7 +37,8 @@ fn paths(files: &[&NamedTempFile]) -> Vec<PathBuf> {
 }
 
 fn first_fold(shift: f64) -> NamedTempFile {
-    let other_set = r#"{"set":"scratchplot","id":"x","raw":{},"cosine":null,"rating":{}}"#;
+    let other_set =
+        r#"{"set":"scratchplot","id":"x","item":"","raw":{},"cosine":null,"rating":{}}"#;
     file(&[
         line("hanna-0", "item 0", 0.0 + shift),
         line("hanna-1", "item 0", 1.0 + shift),
@@ -62,6 +64,21 @@ fn every_story_gets_the_prediction_of_its_fold() {
     assert_eq!((found.fold.as_slice(), found.folds, found.runs), ([0, 0, 1, 1].as_slice(), 2, 1));
     let missing = found.head("empathy").unwrap_err().to_string();
     assert_eq!(missing, "the predictions have no head \"empathy\"");
+}
+
+#[test]
+fn cosines_can_come_from_elsewhere() {
+    let judged = judged("hanna");
+    let mut found = folds(&paths(&[&first_fold(0.0), &second_fold()]), &judged).unwrap();
+    let ids = judged.set.stories.iter().map(|story| story.id.clone());
+    let mut by_id: HashMap<String, f64> = ids.zip([0.4, 0.3, 0.2, 0.1]).collect();
+    found.set_cosines(&judged, &by_id);
+    assert_eq!(found.cosines().unwrap(), [0.4, 0.3, 0.2, 0.1]);
+    let of_lines: Vec<Option<f64>> = found.lines[1].iter().map(|line| line.cosine).collect();
+    assert_eq!(of_lines, [Some(0.2), Some(0.1)]);
+    by_id.remove("hanna-3");
+    found.set_cosines(&judged, &by_id);
+    assert_eq!(found.cosines(), None, "one story has none");
 }
 
 #[test]
@@ -111,15 +128,24 @@ fn files_that_cannot_be_folds_are_errors() {
     let first = first_fold(0.0);
     assert!(problem(&[&first]).starts_with("there is only one fold"));
     let cases = [
-        (vec!["{\"set\": 1}".to_owned()], "1: this is not a line of held-out predictions: "),
-        (vec![line("hanna-9", "item 0", 0.0)], "1: the set hanna has no story \"hanna-9\""),
+        (
+            vec!["{\"set\": 1}".to_owned()],
+            ":1: this is not a held-out story as training writes it: ",
+        ),
+        (vec![line("hanna-9", "item 0", 0.0)], ": the set hanna has no story \"hanna-9\""),
         (
             vec![line("hanna-0", "item 1", 0.0)],
-            "1: the item of the story \"hanna-0\" is \"item 0\" and not \"item 1\"",
+            ": the item of the story \"hanna-0\" is \"item 0\" and not \"item 1\"",
         ),
         (
             vec![line("hanna-0", "item 0", 0.0), line("hanna-0", "item 0", 0.5)],
-            "2: the file has two predictions for the story \"hanna-0\"",
+            ": there are two predictions for the story \"hanna-0\"",
+        ),
+        (
+            [line("hanna-2", "item 1", 0.0), line("hanna-3", "item 1", 0.0)]
+                .map(|line| line.replace(":3}", ":2.5}"))
+                .to_vec(),
+            "the rating of coherence of the story hanna-2 is 3 and not 2.5",
         ),
         (Vec::new(), "no story of the set hanna is held out"),
     ];
@@ -144,8 +170,9 @@ fn a_left_out_set_must_be_whole_and_alone() {
         |file: &NamedTempFile| unseen_sets(&paths(&[file]), &sets).unwrap_err().to_string();
     let missing = problem(&part);
     assert!(missing.ends_with("the story hanna-0 of the set hanna is missing"), "{missing}");
-    let other = r#"{"set":"scratchplot","id":"scratchplot-0","raw":{},"cosine":null}"#.to_owned();
-    let two_sets = problem(&file(&[lines[0].clone(), other]));
+    let other =
+        r#"{"set":"scratchplot","id":"scratchplot-0","item":"item 0","raw":{},"rating":{}}"#;
+    let two_sets = problem(&file(&[lines[0].clone(), other.to_owned()]));
     assert!(two_sets.ends_with("the file must have the stories of exactly one set"), "{two_sets}");
     let unknown = problem(&file(&[lines[0].replace("hanna", "hanoi")]));
     assert!(unknown.ends_with("there is no rated set \"hanoi\""), "{unknown}");

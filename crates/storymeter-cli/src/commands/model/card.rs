@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use storymeter::core::terminal::{plain, plain_lines};
-use storymeter::union::criteria::{Calibration, CriteriaCard, Criterion};
+use storymeter::union::criteria::{CalibratedOn, Calibration, CriteriaCard, Criterion};
 use storymeter::union::{Agreement, Card, Description, Estimate, Location, Writer, Yardstick};
 
 use crate::Outcome;
@@ -109,33 +109,34 @@ fn reads(text: &mut String, card: &Card) {
 
 /// What a model of criteria predicts, on which scale, and whose ratings it learned.
 fn predicted(text: &mut String, criteria: &CriteriaCard) {
-    match &criteria.calibrated_on {
-        Some(on) => {
-            let _ = writeln!(
-                text,
-                "\nCriteria, calibrated on {} held-out stories of {} ({} items)",
-                on.stories,
-                plain(&on.set),
-                on.items
-            );
-        }
-        None => text.push_str("\nCriteria\n"),
+    text.push_str("\nCriteria");
+    if let Some(on) = &criteria.calibrated_on {
+        let CalibratedOn { set, stories, items } = on;
+        let set = plain(set);
+        let _ = write!(text, ", calibrated on {stories} held-out stories of {set} ({items} items)");
     }
+    let _ = writeln!(
+        text,
+        "\n  {:<12} {:<8} {:<42} 80% of ratings are off by",
+        "criterion", "scale", "rating"
+    );
     for Criterion { name, calibration } in &criteria.heads {
         let Some(own) = calibration else {
-            let _ = writeln!(text, "  {name:<12} not calibrated: in standard units");
+            let _ = writeln!(text, "  {name:<12} {:<8} output, not calibrated", "none");
             continue;
         };
-        let _ = write!(text, "  {name:<12} {} to {}: ", own.low, own.high);
-        let _ = write!(text, "{:.3} + {:.3} * output", own.intercept, own.head);
+        let mut rating = format!("{:.3} + {:.3} * output", own.intercept, own.head);
         if own.cosine != 0.0 {
-            let _ = write!(text, " + {:.3} * cosine of prompt and story", own.cosine);
+            let _ = write!(rating, " + {:.3} * cosine", own.cosine);
         }
-        if let Some([low, high]) = widest_interval(own) {
-            let _ = write!(text, "; 80% of ratings within {low:+.2} and {high:+.2} at most");
-        }
-        text.push('\n');
+        let scale = format!("{} to {}", own.low, own.high);
+        let off = widest_interval(own)
+            .map_or("unknown".to_owned(), |[low, high]| format!("{low:+.2} to {high:+.2} at most"));
+        let _ = writeln!(text, "  {name:<12} {scale:<8} {rating:<42} {off}");
     }
+    text.push_str(
+        "  output: of the head of the criterion, in standard units; cosine: of prompt and story\n",
+    );
     if !criteria.training.is_empty() {
         text.push_str("\nTrained on the ratings of\n");
     }
