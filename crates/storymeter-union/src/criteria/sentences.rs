@@ -29,7 +29,7 @@ use super::SentenceScorer;
 use crate::GpuPrecision;
 use crate::engine::Engine;
 use crate::error::brief;
-use crate::model::{read, tokenizer_files};
+use crate::model::{hexadecimal, read, tokenizer_files};
 use crate::{Error, Result};
 
 /// The most tokens of a window, including the special ones. Sentence encoders were trained on texts
@@ -101,6 +101,8 @@ pub struct SentenceDescription {
     pub width: usize,
     /// The size of its packed weights in bytes.
     pub bytes: usize,
+    /// The first 12 hexadecimal digits of the SHA-256 of its packed weights.
+    pub fingerprint: String,
 }
 
 impl SentenceModel {
@@ -273,13 +275,16 @@ impl SentenceModel {
         Ok(Tokenizer::from_files(&files, path, &self.config)?)
     }
 
-    /// Its name and sizes.
+    /// Its name, sizes and fingerprint.
     pub fn describe(&self) -> SentenceDescription {
+        let mut hash = Sha256::new();
+        self.hash(&mut hash);
         SentenceDescription {
             name: self.card.name.clone(),
             layers: self.config.layers,
             width: self.config.hidden,
             bytes: self.parts.iter().map(|(_, bytes)| bytes.len()).sum(),
+            fingerprint: hexadecimal(&hash.finalize()[..6]),
         }
     }
 

@@ -79,7 +79,7 @@ fn text(model: &Description) -> String {
         predicted(&mut text, criteria);
     }
     reads(&mut text, &model.card);
-    if let Some(SentenceDescription { name, layers, width, bytes }) = &model.sentences {
+    if let Some(SentenceDescription { name, layers, width, bytes, .. }) = &model.sentences {
         let _ = writeln!(
             text,
             "Sentence encoder, which compares prompt and story: {}, {layers} layers of width {width}, \
