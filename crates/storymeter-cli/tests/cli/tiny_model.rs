@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use storymeter::encoder::{Config, Stream, load_parameters};
-use storymeter::union::criteria::{CriteriaCard, Criterion, RatedSet};
+use storymeter::union::criteria::{CriteriaCard, Criterion, RatedSet, SentenceModel};
 use storymeter::union::{Card, Heads, Kind, Model, Pooling, Reconstruction};
 
 use crate::sandbox::repository;
@@ -20,8 +20,8 @@ pub fn write_model(folder: &Path) {
     });
 }
 
-/// Writes a model for the metric criteria to a folder. It predicts relevance and coherence, and is
-/// not calibrated.
+/// Writes a model for the metric criteria to a folder. It predicts relevance and coherence, has a
+/// sentence encoder, and is not calibrated.
 pub fn write_criteria_model(folder: &Path) {
     let criterion = |name: &str| Criterion { name: name.to_owned(), calibration: None };
     let criteria = CriteriaCard {
@@ -47,7 +47,6 @@ pub fn write_criteria_model(folder: &Path) {
     write(folder, card, |hidden, _| Heads {
         criteria: random(6, 2 * hidden),
         criteria_bias: random(7, 2),
-        vectors: random(8, 5 * hidden),
         ..Heads::default()
     });
 }
@@ -64,7 +63,6 @@ fn write(folder: &Path, card: Card, heads: impl Fn(usize, usize) -> Heads) {
     let parameters = load_parameters(&encoder, &config).unwrap();
     let heads = heads(config.hidden, config.vocabulary);
     let tokenizer_files = vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt")).unwrap())];
-    Model { config, parameters, heads, card, tokenizer_files, sentences: None }
-        .save(folder)
-        .unwrap();
+    let sentences = card.criteria.as_ref().map(|_| SentenceModel::load(&encoder).unwrap());
+    Model { config, parameters, heads, card, tokenizer_files, sentences }.save(folder).unwrap();
 }
