@@ -11,7 +11,7 @@ use storymeter_baselines::criteria::{
 use storymeter_baselines::fine_tune::{CHECKPOINT, EpochReport, Event, Watch};
 use storymeter_baselines::{Device, Error, Result};
 use storymeter_core::{Ratings, Story};
-use storymeter_union::{Kind, Model};
+use storymeter_union::{Kind, Model, Precision};
 
 fn encoder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert")
@@ -49,6 +49,7 @@ fn settings() -> Settings {
 struct Data {
     sets: [Vec<Story>; 2],
     human: Vec<Story>,
+    sentences: Option<PathBuf>,
     map: CriteriaMap,
 }
 
@@ -56,7 +57,7 @@ impl Data {
     fn new() -> Self {
         let table = BTreeMap::from([("Logic".to_owned(), "coherence".to_owned())]);
         let map = [("second".to_owned(), table)].into_iter().collect();
-        Self { sets: [first(), second()], human: Vec::new(), map }
+        Self { sets: [first(), second()], human: Vec::new(), sentences: None, map }
     }
 
     fn run(
@@ -75,6 +76,7 @@ impl Data {
             map: &self.map,
             left_out,
             stories: &self.human,
+            sentences: self.sentences.as_deref(),
             out,
             settings,
             device: Device::Cpu,
@@ -202,4 +204,35 @@ fn the_head_for_damage_is_kept_with_the_model() {
     let model = Model::load(out.path()).unwrap();
     assert_eq!(model.heads.score.len(), model.config.hidden);
     assert!(!out.path().join(HELD_OUT).exists());
+}
+
+#[test]
+fn a_sentence_encoder_and_unions_score_become_part_of_the_model() {
+    let out = tempfile::tempdir().unwrap();
+    let mut data = Data::new();
+    for story in data.sets.iter_mut().flatten() {
+        story.prompt = Some("Mira lost her old kite.".to_owned());
+    }
+    data.sentences = Some(encoder());
+    let settings = Settings { epochs: 1, union_share_overall: 2.0, ..settings() };
+    let left_out = LeftOut::Fold { number: 1, of: 5 };
+    data.run(left_out, (&settings, out.path(), false), &mut quietly).unwrap();
+    let model = Model::load(out.path()).unwrap();
+    assert!(model.sentences.is_some());
+    let criteria = model.card.criteria.as_ref().unwrap();
+    let shares: Vec<f64> = criteria.heads.iter().map(|head| head.union).collect();
+    assert_eq!(shares, [0.0, 0.0, 2.0]);
+
+    // A scorer of the model says what training wrote.
+    let scorer = storymeter_union::criteria::Scorer::load(out.path(), Precision::F32).unwrap();
+    let [first, _] = &data.sets;
+    for line in held_out(out.path()).iter().filter(|line| line.set == "first") {
+        let story = first.iter().find(|story| story.id == line.id).unwrap();
+        let raw = scorer.raw(&[story]).unwrap().remove(0).unwrap();
+        for (criterion, output) in criteria.heads.iter().zip(&raw.outputs) {
+            let written = line.raw[&criterion.name];
+            assert!((output - written).abs() < 1e-4, "{} {output} {written}", criterion.name);
+        }
+        assert!((raw.cosine.unwrap() - line.cosine.unwrap()).abs() < 0.05, "{line:?}");
+    }
 }

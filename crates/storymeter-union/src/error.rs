@@ -118,6 +118,17 @@ pub enum Error {
         /// What it was opened for.
         wanted: Kind,
     },
+    /// A criteria model counts the score of another UNION model than the embedded one.
+    #[error(
+        "the criteria model counts the score of the UNION model with the weights {wanted}, but the \
+         embedded one has {found}"
+    )]
+    OtherUnion {
+        /// The fingerprint of the UNION model that it was trained with.
+        wanted: String,
+        /// The fingerprint of the embedded one.
+        found: String,
+    },
     /// No training story could be damaged, so there is nothing to tell apart.
     #[error("training: none of the {stories} training stories can be damaged")]
     NothingToLearn {

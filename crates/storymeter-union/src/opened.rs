@@ -12,7 +12,7 @@ use crate::criteria::SentenceScorer;
 use crate::engine::{Engine, States, pooled};
 #[cfg(feature = "cuda")]
 use crate::engine::{GpuPrecision, pooled_by};
-use crate::{Card, Error, Heads, Kind, Model, Result, StoredModel};
+use crate::{Card, EmbeddedModel, Error, Heads, Kind, Model, Result, Scorer, StoredModel};
 
 /// The largest number of tokens in a batch on the CPU. Scores do not depend on it.
 pub(crate) const TOKENS_PER_BATCH: usize = 1 << 14;
@@ -31,6 +31,8 @@ pub(crate) struct Opened {
     pub card: Card,
     /// The sentence encoder of a criteria model.
     pub sentences: Option<Box<SentenceScorer>>,
+    /// The UNION model whose score counts in the outputs of a criteria model.
+    pub union: Option<Box<Scorer>>,
     fingerprint: String,
     tokens_read: AtomicU64,
 }
@@ -54,7 +56,7 @@ impl Opened {
         let sentences = model.sentences.as_ref().map(|own| own.scorer_at(path, precision));
         let sentences = sentences.transpose()?;
         let opened = Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint);
-        Ok(opened.with_sentences(sentences))
+        opened.with_sentences(sentences).with_union(Scorer::from_stored)
     }
 
     /// Loads a model to compute on the NVIDIA GPU with this number.
@@ -72,7 +74,9 @@ impl Opened {
         let sentences = model.sentences.map(|own| own.scorer_on_gpu(path, gpu, precision));
         let sentences = sentences.transpose()?;
         let opened = Self::assemble((engine, tokenizer, model.heads), model.card, fingerprint);
-        Ok(opened.with_sentences(sentences))
+        opened
+            .with_sentences(sentences)
+            .with_union(|union| Scorer::from_stored_on_gpu(union, gpu, precision))
     }
 
     /// Makes a model file ready to compute on an NVIDIA GPU.
@@ -91,7 +95,9 @@ impl Opened {
         let fingerprint = model.fingerprint().to_owned();
         let card = model.card().clone();
         let opened = Self::assemble((engine, tokenizer, heads), card, fingerprint);
-        Ok(opened.with_sentences(sentences))
+        opened
+            .with_sentences(sentences)
+            .with_union(|union| Scorer::from_stored_on_gpu(union, gpu, precision))
     }
 
     /// Makes a model file ready to compute.
@@ -104,11 +110,25 @@ impl Opened {
         let sentences = sentences.transpose()?;
         let card = model.card().clone();
         let opened = Self::assemble((engine, tokenizer, heads), card, fingerprint);
-        Ok(opened.with_sentences(sentences))
+        opened.with_sentences(sentences).with_union(Scorer::from_stored)
     }
 
     fn with_sentences(self, sentences: Option<SentenceScorer>) -> Self {
         Self { sentences: sentences.map(Box::new), ..self }
+    }
+
+    /// The same model with the embedded UNION model beside it, if its score counts.
+    fn with_union(self, open: impl FnOnce(&StoredModel) -> Result<Scorer>) -> Result<Self> {
+        let criteria = self.card.criteria.as_ref().filter(|criteria| criteria.needs_union());
+        let Some(share) = criteria.and_then(|criteria| criteria.union.as_ref()) else {
+            return Ok(self);
+        };
+        let stored = StoredModel::embedded_model(EmbeddedModel::Union)?;
+        if stored.fingerprint() != share.weights {
+            let (wanted, found) = (share.weights.clone(), stored.fingerprint().to_owned());
+            return Err(Error::OtherUnion { wanted, found });
+        }
+        Ok(Self { union: Some(Box::new(open(&stored)?)), ..self })
     }
 
     /// A model without a sentence encoder.
@@ -120,7 +140,16 @@ impl Opened {
         card.keep_yardstick_of(&fingerprint);
         card.add_name_tokens(&mut tokenizer);
         let tokens_read = AtomicU64::new(0);
-        Self { engine, tokenizer, heads, card, sentences: None, fingerprint, tokens_read }
+        Self {
+            engine,
+            tokenizer,
+            heads,
+            card,
+            sentences: None,
+            union: None,
+            fingerprint,
+            tokens_read,
+        }
     }
 
     /// The same model, if it was trained for one of these metrics.
@@ -219,6 +248,11 @@ impl Opened {
 
     /// Everything that a score depends on besides the story: the model, the precision and how the
     /// text is read. In int8 the instruction set is left out, because it changes nothing.
+    /// The hash of the weights.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
     pub fn signature(&self) -> Signature {
         let name = if self.card.about.name.is_empty() { "unnamed" } else { &self.card.about.name };
         let signature = Signature::new(self.card.kind.metric())
@@ -234,7 +268,10 @@ impl Opened {
             .with("names", "n", if self.card.delexicalise { "masked" } else { "kept" });
         let signature = match self.card.kind {
             // Criteria models never read the prompt before the story.
-            Kind::Criteria => signature,
+            Kind::Criteria => match &self.union {
+                Some(union) => signature.with("union", "u", union.fingerprint()),
+                None => signature,
+            },
             Kind::Union | Kind::DisScore => {
                 signature.with("prompt", "pr", if self.card.prompts { "read" } else { "left-out" })
             }

@@ -332,6 +332,11 @@ impl Scorer {
         Reading { text: story.text, origin, sentences, windows, measures }
     }
 
+    /// The hash of the model's weights and calibration, as signatures name it.
+    pub fn fingerprint(&self) -> &str {
+        self.model.fingerprint()
+    }
+
     /// Everything that a score depends on besides the story: the model, the precision and how the
     /// text is read. In int8 the instruction set is left out, because it changes nothing.
     pub fn signature(&self) -> Signature {

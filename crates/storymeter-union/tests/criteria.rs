@@ -8,8 +8,8 @@ use storymeter_encoder::{Config, Grid, Stream, load_parameters};
 #[cfg(feature = "cuda")]
 use storymeter_union::GpuPrecision;
 use storymeter_union::criteria::{
-    Calibration, CriteriaCard, Criterion, Prediction, Predictions, Residual, Scorer,
-    StrongestSentence, Unpredicted, prompt_windows, windows,
+    Calibration, CriteriaCard, Criterion, Prediction, Predictions, Residual, Scorer, SentenceModel,
+    StrongestSentence, Unpredicted, windows,
 };
 use storymeter_union::{
     Card, EmbeddedModel, Error, Heads, Kind, Location, Model, Pooling, Precision, Reconstruction,
@@ -52,7 +52,6 @@ fn model() -> Model {
     let heads = Heads {
         criteria: random(1, 2 * config.hidden),
         criteria_bias: random(2, 2),
-        vectors: random(3, 5 * config.hidden),
         ..Heads::default()
     };
     let card = Card {
@@ -69,7 +68,8 @@ fn model() -> Model {
         ..Card::default()
     };
     let tokenizer_files = vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt")).unwrap())];
-    Model { config, parameters, heads, card, tokenizer_files }
+    let sentences = Some(SentenceModel::load(&encoder).unwrap());
+    Model { config, parameters, heads, card, tokenizer_files, sentences }
 }
 
 fn with_heads(model: Model, change: impl Fn(&mut Criterion)) -> Model {
@@ -189,7 +189,7 @@ fn without_a_calibration_the_outputs_of_the_heads_are_given() {
 
 /// The mean over windows, weighted by tokens, computed anew from the pieces that training uses.
 #[test]
-fn raw_outputs_are_the_mean_over_windows_and_the_cosine_of_sentence_vectors() {
+fn raw_outputs_are_the_mean_over_windows() {
     let model = model();
     let folder = tempfile::tempdir().unwrap();
     model.save(folder.path()).unwrap();
@@ -204,7 +204,7 @@ fn raw_outputs_are_the_mean_over_windows_and_the_cosine_of_sentence_vectors() {
     .unwrap();
     let story = &stories()[9];
     let width = model.config.hidden;
-    let mean = |windows: Vec<Vec<u32>>| {
+    let mean = |windows: &[Vec<u32>]| {
         let batch = windows.iter().map(Vec::as_slice).collect();
         let outputs = storymeter_encoder::Outputs::new().pooled(storymeter_encoder::Pooling::Mean);
         let run = encoder.run(&batch, &outputs).unwrap();
@@ -218,8 +218,7 @@ fn raw_outputs_are_the_mean_over_windows_and_the_cosine_of_sentence_vectors() {
     };
     let own = windows(&tokenizer, &model.card, story);
     assert!(own.len() > 3 && own.iter().all(|window| window.len() <= 24));
-    let own_mean = mean(own);
-    let prompt = mean(prompt_windows(&tokenizer, &model.card, story));
+    let own_mean = mean(&own);
     let product = |rows: &[f32], vector: &[f64]| -> Vec<f64> {
         let row = |row: &[f32]| row.iter().zip(vector).map(|(w, x)| f64::from(*w) * x).sum();
         rows.chunks_exact(width).map(row).collect()
@@ -229,11 +228,9 @@ fn raw_outputs_are_the_mean_over_windows_and_the_cosine_of_sentence_vectors() {
     for ((raw, output), bias) in raw.outputs.iter().zip(outputs).zip(&model.heads.criteria_bias) {
         assert!((raw - output - f64::from(*bias)).abs() < 1e-9);
     }
-    let [a, b] = [&own_mean, &prompt].map(|mean| product(&model.heads.vectors, mean));
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-    let cosine = dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt();
-    assert!((raw.cosine.unwrap() - cosine).abs() < 1e-9);
-    assert!(cosine.abs() < 0.9999, "the two texts differ");
+    let similarities = model.sentences.unwrap().scorer(Precision::F32).unwrap();
+    assert_eq!(raw.cosine, similarities.similarities(&[story]).unwrap()[0]);
+    assert!(raw.cosine.is_some());
 }
 
 #[test]
@@ -257,12 +254,15 @@ fn a_file_predicts_exactly_like_its_folder_in_int8() {
 }
 
 #[test]
-fn the_fingerprint_covers_heads_vectors_and_calibration() {
+fn the_fingerprint_covers_heads_sentence_encoder_and_calibration() {
+    let encoder = repository("crates/storymeter-encoder/tests/fixtures/bert");
+    let finer = SentenceModel::load_on(&encoder, None).unwrap();
     let prints = [
         model().fingerprint(),
         Model { heads: Heads { criteria_bias: vec![0.0; 2], ..model().heads }, ..model() }
             .fingerprint(),
-        Model { heads: Heads { vectors: vec![0.5; 64], ..model().heads }, ..model() }.fingerprint(),
+        Model { sentences: None, ..model() }.fingerprint(),
+        Model { sentences: Some(finer), ..model() }.fingerprint(),
         with_heads(model(), |criterion| criterion.calibration = None).fingerprint(),
         with_heads(model(), |criterion| {
             criterion.calibration.iter_mut().for_each(|own| own.residuals.clear());
@@ -303,7 +303,7 @@ fn a_model_of_another_kind_is_refused() {
         "the model was trained for the metric \"criteria\", not for \"union\""
     );
     let mut union = model();
-    (union.card.kind, union.card.criteria) = (Kind::Union, None);
+    (union.card.kind, union.card.criteria, union.sentences) = (Kind::Union, None, None);
     union.heads.score = random(9, union.config.hidden);
     union.save(folder.path()).unwrap();
     let error = Scorer::load(folder.path(), Precision::Int8).err().unwrap();
@@ -333,10 +333,10 @@ fn a_folder_whose_parts_do_not_fit_is_refused() {
     assert!(error.contains("criteria is missing"), "{error}");
     let error = change(|card| card.criteria.iter_mut().for_each(|own| own.heads.truncate(1)));
     assert!(error.contains("criteria.weight"), "{error}");
-    let mut without_vectors = model();
-    without_vectors.heads.vectors.clear();
-    let error = refused(without_vectors);
-    assert!(error.contains("vectors.weight"), "{error}");
+    let error = refused(Model { sentences: None, ..model() });
+    assert!(error.contains("the model has no sentence encoder"), "{error}");
+    let error = change(|card| (card.kind, card.criteria) = (Kind::Union, None));
+    assert!(error.contains("a model for union has no sentence encoder"), "{error}");
 }
 
 #[test]
@@ -478,22 +478,20 @@ fn an_average_has_the_mean_heads_and_no_calibration() {
     let [mut one, mut two] = [model(), model()];
     one.heads.criteria_bias = vec![1.0, 2.0];
     two.heads.criteria_bias = vec![3.0, -2.0];
-    two.heads.vectors.iter_mut().for_each(|x| *x = -*x);
     let mean = Model::average(&[one.clone(), two]).unwrap();
     assert_eq!(mean.heads.criteria, one.heads.criteria);
     assert_eq!(mean.heads.criteria_bias, [2.0, 0.0]);
-    assert!(mean.heads.vectors.iter().all(|x| *x == 0.0));
+    assert_eq!(mean.sentences, one.sentences);
     let criteria = mean.card.criteria.unwrap();
     assert_eq!(criteria.names().collect::<Vec<_>>(), ["relevance", "coherence"]);
     assert!(criteria.heads.iter().all(|criterion| criterion.calibration.is_none()));
 
     let renamed = with_heads(model(), |criterion| criterion.name.push('2'));
-    let mut shorter = model();
-    shorter.heads.vectors.truncate(shorter.config.hidden);
-    for other in [renamed, shorter] {
-        let error = Model::average(&[one.clone(), other]).unwrap_err().to_string();
-        assert!(error.contains("different heads"), "{error}");
-    }
+    let error = Model::average(&[one.clone(), renamed]).unwrap_err().to_string();
+    assert!(error.contains("different heads"), "{error}");
+    let without = Model { sentences: None, ..model() };
+    let error = Model::average(&[one, without]).unwrap_err().to_string();
+    assert!(error.contains("different sentence encoders"), "{error}");
 }
 
 #[test]

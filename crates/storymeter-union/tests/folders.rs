@@ -29,7 +29,8 @@ fn tiny(number: u8) -> Model {
     };
     let vocabulary = std::fs::read(encoder.join("vocab.txt")).unwrap();
     let tokenizer_files = vec![("vocab.txt", vocabulary)];
-    Model { config, parameters, heads: Heads { score, ..Heads::default() }, card, tokenizer_files }
+    let heads = Heads { score, ..Heads::default() };
+    Model { config, parameters, heads, card, tokenizer_files, sentences: None }
 }
 
 fn saved(number: u8) -> tempfile::TempDir {

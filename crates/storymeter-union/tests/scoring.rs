@@ -57,7 +57,9 @@ fn write_model_of(encoder: &str, folder: &Path, card: Card) {
         ..Heads::default()
     };
     let tokenizer_files = vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt")).unwrap())];
-    Model { config, parameters, heads, card, tokenizer_files }.save(folder).unwrap();
+    Model { config, parameters, heads, card, tokenizer_files, sentences: None }
+        .save(folder)
+        .unwrap();
 }
 
 fn card() -> Card {

@@ -24,8 +24,10 @@ use serde_json::json;
 use storymeter_core::Story;
 use storymeter_core::rng::{CounterId, StreamId};
 use storymeter_encoder::{Stream, Tensor};
-use storymeter_union::criteria::windows;
-use storymeter_union::{Card, Kind, Pooling, Reconstruction};
+#[cfg(feature = "cuda")]
+use storymeter_union::GpuPrecision;
+use storymeter_union::criteria::{SentenceModel, UnionShare, windows};
+use storymeter_union::{Card, EmbeddedModel, Kind, Location, Pooling, Precision, Reconstruction};
 
 use crate::configuration::Configuration;
 use crate::device::Device;
@@ -59,6 +61,9 @@ pub struct Job<'a> {
     pub left_out: LeftOut<'a>,
     /// Human stories, which are damaged and learned from beside the ratings. There may be none.
     pub stories: &'a [Story],
+    /// The folder of a sentence encoder, which compares stories with their prompts. It becomes part
+    /// of the model, as it is.
+    pub sentences: Option<&'a Path>,
     /// An existing folder for the model and the checkpoint.
     pub out: &'a Path,
     /// The settings.
@@ -99,6 +104,16 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
     if !job.stories.is_empty() {
         watch(Event::Note(&format!("{} whole and damaged stories beside them", damaged.len())))?;
     }
+    let sentences = job.sentences.map(SentenceModel::load).transpose()?;
+    let closeness = match &sentences {
+        Some(model) => {
+            let stories: Vec<&Story> =
+                left_out.iter().map(|reading| rated.stories[reading.story].story).collect();
+            model.scorer(Precision::Int8)?.closeness(&stories)?
+        }
+        None => vec![None; left_out.len()],
+    };
+    let union = union_share(job, &rated)?;
     let mut heads = new_heads(&rated.heads, beginning.config.hidden);
     let has_damage = !damaged.is_empty();
     if has_damage {
@@ -116,6 +131,9 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
         card,
         tokenizer_files: beginning.tokenizer_files,
         has_damage,
+        union,
+        sentences,
+        closeness,
     };
     let stories: Vec<Story> =
         job.sets.iter().flat_map(|set| set.stories).chain(job.stories).cloned().collect();
@@ -125,6 +143,7 @@ pub fn train(job: &Job<'_>, watch: Watch<'_>) -> Result<Vec<EpochReport>> {
             "training": settings,
             "sets": job.sets.iter().map(|set| (set.name, set.stories.len())).collect::<Vec<_>>(),
             "map": job.map,
+            "sentences": task.sentences.as_ref().map(SentenceModel::describe),
             "left_out": match job.left_out {
                 LeftOut::Nothing => json!(null),
                 LeftOut::Fold { number, of } => json!({ "fold": number, "of": of }),
@@ -210,6 +229,23 @@ fn readings(
 fn is_for_choice(item: u64, settings: &Settings) -> bool {
     let draw = StreamId::Split { record: item }.rng(settings.seed).next_u32();
     f64::from(draw) < settings.dev_share * f64::from(u32::MAX)
+}
+
+/// What UNION says about the rated stories, if it counts.
+fn union_share(job: &Job<'_>, rated: &Prepared<'_>) -> Result<Option<(UnionShare, Vec<f64>)>> {
+    let settings = job.settings;
+    if settings.union_share == 0.0 && settings.union_share_overall == 0.0 {
+        return Ok(None);
+    }
+    let embedded = Location::Embedded(EmbeddedModel::Union);
+    let union = match job.device {
+        Device::Cpu => embedded.scorer(Precision::Int8)?,
+        // In int8 the scores are those of the CPU, byte for byte.
+        #[cfg(feature = "cuda")]
+        Device::Cuda { gpu, .. } => embedded.scorer_on_gpu(gpu, GpuPrecision::Int8)?,
+    };
+    let stories: Vec<&Story> = rated.stories.iter().map(|rated| rated.story).collect();
+    Ok(Some(UnionShare::measure(&union, &stories)?))
 }
 
 /// The heads for the criteria before training. They are the same for every seed, so that the mean

@@ -67,6 +67,12 @@ storymeter_core::documented_settings! {
     damage_pairs: usize = 4000;
     /// The weight of a damaged or whole story beside a rated one.
     damage_weight: f64 = 0.5;
+    /// How much the score of the embedded UNION model counts in a criterion, beside the head that
+    /// learns it. Both are in standard units. 0 leaves UNION out.
+    union_share: f64 = 0.0;
+    /// The same for the head "overall". It is what generalises best to stories of other kinds than
+    /// those that were rated.
+    union_share_overall: f64 = 0.0;
     /// Whether activations are computed again in the backward pass. This takes about a tenth of the
     /// memory and a third more time.
     recompute: bool = false;
@@ -97,6 +103,8 @@ impl Configuration for Settings {
             .or_else(|| positive("clip", self.clip, 1e6))
             .or_else(|| within("half_raters", self.half_raters, 0.0, 1e6))
             .or_else(|| within("damage_weight", self.damage_weight, 0.0, 1e6))
+            .or_else(|| within("union_share", self.union_share, 0.0, 100.0))
+            .or_else(|| within("union_share_overall", self.union_share_overall, 0.0, 100.0))
             .or_else(|| {
                 let problem = self.perturb.clone().checked().err()?.to_string();
                 Some(Fault { field: "perturb", problem })

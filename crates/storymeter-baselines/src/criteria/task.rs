@@ -7,7 +7,7 @@ use storymeter_core::{AtomicFile, Place};
 use storymeter_encoder::train::{Backend, ForwardOptions, LabelLoss, Network, Selection};
 use storymeter_encoder::{Batch, Tensor};
 use storymeter_stats::correlation::pearson;
-use storymeter_union::criteria::{CriteriaCard, Criterion, HeldOut};
+use storymeter_union::criteria::{CriteriaCard, Criterion, HeldOut, SentenceModel, UnionShare};
 use storymeter_union::{Card, Heads, Model};
 
 use super::rated::{OVERALL, Prepared, Rated};
@@ -65,6 +65,12 @@ pub(super) struct Lessons<'a> {
     pub tokenizer_files: Vec<(&'static str, Vec<u8>)>,
     /// Whether there is a head for damage.
     pub has_damage: bool,
+    /// What UNION says about every rated story in standard units, if that counts.
+    pub union: Option<(UnionShare, Vec<f64>)>,
+    /// The sentence encoder of the model, if it has one.
+    pub sentences: Option<SentenceModel>,
+    /// How close each story that was left out is to its prompt, as far as that is known.
+    pub closeness: Vec<Option<f64>>,
 }
 
 impl Lessons<'_> {
@@ -100,6 +106,12 @@ impl Lessons<'_> {
         Ok(readings.iter().map(predict).collect())
     }
 
+    /// How much UNION's score counts in a head.
+    fn share(&self, head: &str) -> f64 {
+        let settings = self.job.settings;
+        if head == OVERALL { settings.union_share_overall } else { settings.union_share }
+    }
+
     /// The heads of a network as scoring uses them.
     fn heads(&self, tensors: &[Tensor]) -> Heads {
         let data = |at: usize| tensors[at].data.clone();
@@ -122,7 +134,13 @@ impl Lessons<'_> {
         let io = |error| storymeter_core::Error::io(Place::file(&path), error);
         let mut file = AtomicFile::create(&path)?;
         let heads = &self.rated.heads;
-        for (reading, outputs) in self.left_out.iter().zip(predictions) {
+        let left_out = self.left_out.iter().zip(&self.closeness);
+        for ((reading, cosine), mut outputs) in left_out.zip(predictions) {
+            if let Some((_, union)) = &self.union {
+                let shares = heads.iter().map(|name| self.share(name));
+                let own = shares.map(|share| share * union[reading.story]);
+                outputs.iter_mut().zip(own).for_each(|(output, own)| *output += own);
+            }
             let Rated { set, story, ratings, .. } = &self.rated.stories[reading.story];
             let ratings = heads.iter().cloned().zip(ratings.iter().copied());
             let line = HeldOut {
@@ -131,7 +149,7 @@ impl Lessons<'_> {
                 item: story.item().to_owned(),
                 system: story.system.clone(),
                 raw: heads.iter().cloned().zip(outputs).collect(),
-                cosine: None,
+                cosine: *cosine,
                 rating: ratings.filter_map(|(head, rating)| Some((head, rating?))).collect(),
             };
             let line = serde_json::to_string(&line).unwrap_or_default();
@@ -226,11 +244,16 @@ impl Task for Lessons<'_> {
             self.write_held_out(network)?;
         }
         let criteria = self.rated.heads.iter();
-        let criteria = criteria.map(|name| Criterion { name: name.clone(), calibration: None });
+        let criteria = criteria.map(|name| Criterion {
+            name: name.clone(),
+            union: self.share(name),
+            calibration: None,
+        });
         let card = Card {
             criteria: Some(CriteriaCard {
                 heads: criteria.collect(),
                 training: self.rated.sets.clone(),
+                union: self.union.as_ref().map(|(share, _)| share.clone()),
                 ..CriteriaCard::default()
             }),
             training: record,
@@ -242,7 +265,7 @@ impl Task for Lessons<'_> {
             heads: self.heads(&network.heads()?),
             card,
             tokenizer_files: self.tokenizer_files.clone(),
-            sentences: None,
+            sentences: self.sentences.clone(),
         };
         Ok(model.save(self.job.out)?)
     }

@@ -92,6 +92,10 @@ pub struct TrainArgs {
     /// same
     #[arg(long, value_name = "FILE")]
     criteria: Option<PathBuf>,
+    /// The folder of a sentence encoder (such as all-MiniLM-L6-v2), which compares stories with
+    /// their prompts for the criterion relevance. It becomes part of the model
+    #[arg(long, value_name = "DIR")]
+    sentences: Option<PathBuf>,
     /// Leave out fold I of N and write what the model says about its stories to held-out.jsonl. All
     /// stories of an item are in the same fold
     #[arg(long, value_name = "I/N", value_parser = fold)]
@@ -286,11 +290,12 @@ fn check_options(args: &TrainArgs) -> anyhow::Result<()> {
         &[Kind::Union, Kind::DisScore, Kind::Criteria, Kind::Bleurt, Kind::LanguageModel];
     const ON_STORIES: &[Kind] =
         &[Kind::Union, Kind::DisScore, Kind::Criteria, Kind::Ruber, Kind::LanguageModel];
-    let options: [(&str, bool, &[Kind]); 18] = [
+    let options: [(&str, bool, &[Kind]); 19] = [
         ("--stories", !args.stories.is_empty(), ON_STORIES),
         ("--machine", !args.machine.is_empty(), &[Kind::DisScore]),
         ("--rated", !args.rated.is_empty(), &[Kind::Bleurt, Kind::Criteria]),
         ("--criteria", args.criteria.is_some(), &[Kind::Criteria]),
+        ("--sentences", args.sentences.is_some(), &[Kind::Criteria]),
         ("--fold", args.fold.is_some(), &[Kind::Criteria]),
         ("--leave-out", args.leave_out.is_some(), &[Kind::Criteria]),
         ("--references", !args.references.is_empty(), &[Kind::Bleurt]),
@@ -386,7 +391,7 @@ fn take_output(
     let stories = stories.chain(&args.config).chain(&args.criteria).map(PathBuf::as_path);
     let files: Vec<&Path> = stories.chain(args.lexicon.files()).collect();
     file::named_once(&files)?;
-    let models = args.teacher.iter().map(PathBuf::as_path).chain([init]);
+    let models = args.teacher.iter().chain(&args.sentences).map(PathBuf::as_path).chain([init]);
     folder.check_distinct(&[log], &files, &models.collect::<Vec<_>>())?;
     if args.resume && !out.join(CHECKPOINT).exists() && !common.quiet {
         crate::note(&format!(

@@ -1,6 +1,6 @@
 //! A tiny model with random weights. Its scores mean nothing, but they are always the same.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use storymeter::encoder::{Config, Stream, load_parameters};
 use storymeter::union::criteria::{CriteriaCard, Criterion, RatedSet, SentenceModel};
@@ -11,17 +11,18 @@ use crate::sandbox::repository;
 /// Writes a model for the metric union to a folder.
 pub fn write_model(folder: &Path) {
     let card = Card { max_tokens: 64, reconstruction: Reconstruction::Tied, ..Card::default() };
-    write(folder, card, |hidden, vocabulary| Heads {
+    let heads = |hidden, vocabulary| Heads {
         score: random(1, hidden),
         diagnosis: random(2, 4 * hidden),
         diagnosis_bias: random(3, 4),
         reconstruction_bias: random(5, vocabulary),
         ..Heads::default()
-    });
+    };
+    model(card, heads).save(folder).unwrap();
 }
 
 /// Writes a model for the metric criteria to a folder. It predicts relevance and coherence, has a
-/// sentence encoder, and is not calibrated.
+/// tiny sentence encoder, and is not calibrated.
 pub fn write_criteria_model(folder: &Path) {
     let criterion = |name: &str| Criterion { name: name.to_owned(), calibration: None };
     let criteria = CriteriaCard {
@@ -44,11 +45,13 @@ pub fn write_criteria_model(folder: &Path) {
         criteria: Some(criteria),
         ..Card::default()
     };
-    write(folder, card, |hidden, _| Heads {
+    let heads = |hidden, _| Heads {
         criteria: random(6, 2 * hidden),
         criteria_bias: random(7, 2),
         ..Heads::default()
-    });
+    };
+    let sentences = SentenceModel::load(&encoder()).unwrap();
+    Model { sentences: Some(sentences), ..model(card, heads) }.save(folder).unwrap();
 }
 
 fn random(seed: u64, count: usize) -> Vec<f32> {
@@ -56,13 +59,16 @@ fn random(seed: u64, count: usize) -> Vec<f32> {
     (0..count as u64).map(|i| stream.normal(i)).collect()
 }
 
-/// Writes a model whose heads are made for the width of the encoder and the size of its vocabulary.
-fn write(folder: &Path, card: Card, heads: impl Fn(usize, usize) -> Heads) {
-    let encoder = repository("crates/storymeter-encoder/tests/fixtures/bert");
+fn encoder() -> PathBuf {
+    repository("crates/storymeter-encoder/tests/fixtures/bert")
+}
+
+/// A model whose heads are made for the width of the encoder and the size of its vocabulary.
+fn model(card: Card, heads: impl Fn(usize, usize) -> Heads) -> Model {
+    let encoder = encoder();
     let config = Config::load(&encoder).unwrap();
     let parameters = load_parameters(&encoder, &config).unwrap();
     let heads = heads(config.hidden, config.vocabulary);
     let tokenizer_files = vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt")).unwrap())];
-    let sentences = card.criteria.as_ref().map(|_| SentenceModel::load(&encoder).unwrap());
-    Model { config, parameters, heads, card, tokenizer_files, sentences }.save(folder).unwrap();
+    Model { config, parameters, heads, card, tokenizer_files, sentences: None }
 }

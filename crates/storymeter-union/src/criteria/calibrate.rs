@@ -104,7 +104,7 @@ pub fn calibrate<'a>(
         let examples = examples(name, &stories, scale)?;
         let rated = stories.iter().any(|one| one.story.rating.contains_key(name));
         let calibration = rated.then(|| fitted(name, &examples, scale)).transpose()?;
-        Ok(Criterion { name: name.to_owned(), calibration })
+        Ok(Criterion { name: name.to_owned(), calibration, ..Criterion::default() })
     };
     let heads: Vec<Criterion> = criteria.into_iter().map(fit).collect::<Result<_>>()?;
     if heads.iter().all(|criterion| criterion.calibration.is_none()) {
@@ -313,7 +313,7 @@ mod tests {
             (fitted.on.set.as_str(), fitted.on.stories, fitted.on.items),
             ("hanna", 500, 12)
         );
-        for Criterion { name, calibration } in &fitted.heads {
+        for Criterion { name, calibration, .. } in &fitted.heads {
             let calibration = calibration.as_ref().unwrap();
             let [mut predicted, mut rated] = [0.0; 2];
             for story in &stories {

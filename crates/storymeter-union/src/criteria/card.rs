@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::share::UnionShare;
+
 /// The largest number of criteria that a model may have.
 const MOST_CRITERIA: usize = 100;
 /// The longest name of a criterion, in bytes. Names become names of columns.
@@ -17,6 +19,9 @@ pub struct CriteriaCard {
     /// The sets of rated stories that the model was trained on.
     #[serde(default)]
     pub training: Vec<RatedSet>,
+    /// The UNION model whose score counts in the outputs, if any does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub union: Option<UnionShare>,
     /// The stories on which the calibrations were fitted. `None` before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated_on: Option<CalibratedOn>,
@@ -27,6 +32,10 @@ pub struct CriteriaCard {
 pub struct Criterion {
     /// Its name, which is also the name of its column: small letters, digits and hyphens.
     pub name: String,
+    /// How much UNION's score counts: the output is that of the head plus this times the score in
+    /// standard units ([`UnionShare`]).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub union: f64,
     /// How the output of its head becomes a rating. Without it, the metric gives the output itself,
     /// in standard units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,7 +102,16 @@ pub struct CalibratedOn {
     pub items: usize,
 }
 
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
 impl CriteriaCard {
+    /// Whether UNION's score counts in an output.
+    pub fn needs_union(&self) -> bool {
+        self.heads.iter().any(|criterion| criterion.union != 0.0)
+    }
+
     /// Whether a criterion needs the cosine of prompt and story.
     pub fn needs_prompt(&self) -> bool {
         self.heads.iter().any(Criterion::needs_prompt)
@@ -117,6 +135,12 @@ impl CriteriaCard {
                 self.heads.len()
             ));
         }
+        if self.needs_union() && self.union.is_none() {
+            return Some("criteria.union is missing, but UNION's score counts".to_owned());
+        }
+        if let Some(problem) = self.union.as_ref().and_then(UnionShare::problem) {
+            return Some(problem.to_owned());
+        }
         for (place, criterion) in self.heads.iter().enumerate() {
             let known = &self.heads[..place];
             let problem = match criterion.problem() {
@@ -135,8 +159,15 @@ impl CriteriaCard {
 
     /// Adds everything that changes predictions to a hash.
     pub(crate) fn hash(&self, hash: &mut Sha256) {
-        for Criterion { name, calibration } in &self.heads {
+        if let Some(union) = self.union.as_ref().filter(|_| self.needs_union()) {
+            hash.update(union.weights.as_bytes());
+            [union.mean, union.deviation].iter().for_each(|x| hash.update(x.to_le_bytes()));
+        }
+        for Criterion { name, union, calibration } in &self.heads {
             hash.update(name.as_bytes());
+            if *union != 0.0 {
+                hash.update(union.to_le_bytes());
+            }
             let Some(own) = calibration else { continue };
             let numbers = [own.intercept, own.head, own.cosine, own.low, own.high];
             let residuals = own.residuals.iter().flat_map(|r| [r.up_to, r.low, r.high]);
@@ -159,6 +190,9 @@ impl Criterion {
             return Some(
                 "name must have 1 to 40 characters, which are small letters, digits or hyphens",
             );
+        }
+        if !self.union.is_finite() {
+            return Some("union must be a finite number");
         }
         self.calibration.as_ref().and_then(Calibration::problem)
     }
@@ -240,7 +274,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_card_is_said() {
-        let criterion = |name: &str| Criterion { name: name.into(), calibration: None };
+        let criterion = |name: &str| Criterion { name: name.into(), ..Criterion::default() };
         let card = |heads: Vec<Criterion>| CriteriaCard { heads, ..CriteriaCard::default() };
         let problem = |heads| card(heads).problem().unwrap();
         assert!(problem(vec![]).contains("has 0 criteria"));

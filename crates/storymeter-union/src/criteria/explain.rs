@@ -2,8 +2,8 @@
 //!
 //! The vector of a story is the mean over its tokens, and a head is linear. So the output of a head
 //! is exactly the mean of what it makes of each token, and the prediction is a sum with one part per
-//! sentence, and one part for what does not depend on the words: the intercept, the bias and the
-//! special tokens ([`ExplainedCriterion::base`]). The similarity of prompt and story is such a sum
+//! sentence, and one part for what belongs to no sentence: the intercept, the bias, the special tokens
+//! and the share of UNION's score ([`ExplainedCriterion::base`]). The similarity of prompt and story is such a sum
 //! over the sentences of the most similar window, if the length of its vector is taken as it is.
 //!
 //! A long sentence has a large part whatever it says. What a sentence does to the prediction is
@@ -141,15 +141,17 @@ impl Scorer {
         let weighed = self.weigh(&reading)?;
         let ranges = ranges(&reading);
         let similarity = match &self.model.sentences {
-            Some(own) if self.criteria().needs_prompt() => own.weigh(story, &ranges)?,
+            Some(own) if self.criteria().needs_prompt() => own.weigh_closeness(story, &ranges)?,
             _ => None,
         };
-        let raw = self.raw_of(&weighed.vector, similarity.as_ref().map(|own| own.value));
+        let union = self.union(&[story])?.first().copied().unwrap_or_default();
+        let cosine = similarity.as_ref().map(|own| own.value);
+        let raw = self.raw_of(&weighed.vector, cosine, union);
         let predictions = self.predictions(Some(&raw));
         let mut explained = self.named(&predictions);
         let mut sentences = Vec::new();
         if reading.sentences.len() > 1 {
-            let parts = Parts::new(self, &weighed, similarity);
+            let parts = Parts::new(self, &weighed, similarity, union);
             for (own, base) in explained.iter_mut().zip(parts.bases(&weighed.others)) {
                 own.base = own.prediction.and(Some(base));
             }
@@ -254,22 +256,30 @@ struct Parts<'a> {
     tokens: f64,
     /// `None` without a prompt, or if no criterion needs it.
     similarity: Option<Similarity>,
+    /// UNION's score in standard units. It belongs to no sentence here: `union` has an explanation
+    /// of its own.
+    union: f64,
     /// The predictions before they are kept within the scale.
     unbounded: Vec<f64>,
 }
 
 impl<'a> Parts<'a> {
-    fn new(scorer: &'a Scorer, weighed: &'a Weighed, similarity: Option<Similarity>) -> Self {
+    fn new(
+        scorer: &'a Scorer,
+        weighed: &'a Weighed,
+        similarity: Option<Similarity>,
+        union: f64,
+    ) -> Self {
         let (mean, tokens) = (weighed.vector.mean.as_slice(), weighed.tokens);
         let value = similarity.as_ref().map(|own| own.value);
-        let mut parts = Self { scorer, mean, tokens, similarity, unbounded: Vec::new() };
+        let mut parts = Self { scorer, mean, tokens, similarity, union, unbounded: Vec::new() };
         parts.unbounded = parts.predicted(mean, value);
         parts
     }
 
     /// The predictions for a mean vector and a similarity, before they are kept within the scale.
     fn predicted(&self, mean: &[f64], similarity: Option<f64>) -> Vec<f64> {
-        let outputs = self.scorer.outputs(mean);
+        let outputs = self.scorer.outputs(mean, self.union);
         let heads = self.scorer.criteria().heads.iter().zip(outputs);
         heads
             .map(|(criterion, output)| match &criterion.calibration {
@@ -317,9 +327,12 @@ impl<'a> Parts<'a> {
     fn bases(&self, others: &Share) -> Vec<f64> {
         let biases = &self.scorer.model.heads.criteria_bias;
         let heads = self.scorer.criteria().heads.iter().zip(biases);
-        let fixed = heads.map(|(criterion, bias)| match &criterion.calibration {
-            Some(own) => own.intercept + own.head * f64::from(*bias),
-            None => f64::from(*bias),
+        let fixed = heads.map(|(criterion, bias)| {
+            let output = f64::from(*bias) + criterion.union * self.union;
+            match &criterion.calibration {
+                Some(own) => own.intercept + own.head * output,
+                None => output,
+            }
         });
         let rest = self.similarity.as_ref().map_or(0.0, |own| own.rest);
         fixed.zip(self.parts(others, rest)).map(|(fixed, own)| fixed + own).collect()

@@ -14,12 +14,14 @@
 
 mod calibrate;
 mod card;
+mod cover;
 mod explain;
 mod held_out;
 mod metric;
 mod read;
 mod scorer;
 pub(crate) mod sentences;
+mod share;
 mod show;
 mod similarity;
 
@@ -31,4 +33,5 @@ pub use metric::ENTRY;
 pub use read::windows;
 pub use scorer::{Prediction, Predictions, Raw, Scorer, Unpredicted};
 pub use sentences::{SentenceDescription, SentenceModel};
+pub use share::UnionShare;
 pub use similarity::SentenceScorer;

@@ -16,10 +16,10 @@ use crate::{Card, EmbeddedModel, Kind, Result, StoredModel};
 /// The outputs of a model for one story, before calibration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Raw {
-    /// The output of each head in standard units, in the order of the card: the mean over the
-    /// windows, weighted by tokens.
+    /// The output for each criterion in standard units, in the order of the card: that of its head,
+    /// which is the mean over the windows, weighted by tokens, and the share of UNION's score.
     pub outputs: Vec<f64>,
-    /// The similarity of the story and its prompt ([`super::SentenceScorer::similarities`]). `None`
+    /// How close the story is to its prompt ([`super::SentenceScorer::closeness`]). `None`
     /// if the model has no sentence encoder, or the story has no prompt with a letter or digit.
     pub cosine: Option<f64>,
     /// The number of windows in which the story was read. A text is never cut off.
@@ -198,20 +198,29 @@ impl Scorer {
         let sequences: Vec<&[u32]> = read.iter().flatten().map(Vec::as_slice).collect();
         let mut vectors = self.model.vectors(&sequences)?.into_iter();
         let similarities = match sentences.as_ref().filter(|_| with_prompts) {
-            Some(sentences) => sentences.similarities(stories)?,
+            Some(sentences) => sentences.closeness(stories)?,
             None => vec![None; stories.len()],
         };
-        let raw = |(windows, cosine): (&Vec<Vec<u32>>, Option<f64>)| {
+        let union = self.union(stories)?;
+        let raw = |((windows, cosine), union): ((&Vec<Vec<u32>>, Option<f64>), f64)| {
             let lengths = windows.iter().map(Vec::len);
             let vector = TextVector::new(lengths.zip(vectors.by_ref()))?;
-            Some(self.raw_of(&vector, cosine))
+            Some(self.raw_of(&vector, cosine, union))
         };
-        Ok(read.iter().zip(similarities).map(raw).collect())
+        Ok(read.iter().zip(similarities).zip(union).map(raw).collect())
     }
 
-    /// The outputs for the vector of a story and its similarity with the prompt.
-    pub(super) fn raw_of(&self, story: &TextVector, cosine: Option<f64>) -> Raw {
-        Raw { outputs: self.outputs(&story.mean), cosine, windows: story.windows }
+    /// UNION's scores of stories in standard units, or 0 if they do not count.
+    pub(super) fn union(&self, stories: &[&Story]) -> Result<Vec<f64>> {
+        match (&self.model.union, &self.criteria.union) {
+            (Some(union), Some(share)) => share.of(union, stories),
+            _ => Ok(vec![0.0; stories.len()]),
+        }
+    }
+
+    /// The outputs for the vector of a story, its similarity with the prompt, and UNION's score.
+    pub(super) fn raw_of(&self, story: &TextVector, cosine: Option<f64>, union: f64) -> Raw {
+        Raw { outputs: self.outputs(&story.mean, union), cosine, windows: story.windows }
     }
 
     /// The predictions for the outputs of a story, or for one without a letter or digit.
@@ -226,11 +235,12 @@ impl Scorer {
         self.criteria.heads.iter().enumerate().map(predicted).collect()
     }
 
-    /// The output of each head for the mean vector of a text.
-    pub(super) fn outputs(&self, mean: &[f64]) -> Vec<f64> {
+    /// The output for each criterion, given the mean vector of a text and UNION's score.
+    pub(super) fn outputs(&self, mean: &[f64], union: f64) -> Vec<f64> {
         let heads = &self.model.heads;
         let rows = heads.criteria.chunks_exact(mean.len()).zip(&heads.criteria_bias);
-        rows.map(|(row, bias)| dot(row, mean) + f64::from(*bias)).collect()
+        let own = rows.map(|(row, bias)| dot(row, mean) + f64::from(*bias));
+        own.zip(&self.criteria.heads).map(|(own, head)| own + head.union * union).collect()
     }
 }
 

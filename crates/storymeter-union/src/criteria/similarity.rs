@@ -22,7 +22,7 @@ use crate::{Card, Heads, Pooling, Reconstruction, Result};
 /// including the special ones. A prompt of more than 128 tokens is read in such windows too, and its
 /// vector is the mean over the tokens of all of them.
 pub struct SentenceScorer {
-    model: Opened,
+    pub(super) model: Opened,
 }
 
 /// How similar a story is to its prompt, and what its sentences do to that.
@@ -248,7 +248,82 @@ fn cosine(one: &[f64], two: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use storymeter_encoder::{Config, Device, Model, Precision, load_parameters};
+
     use super::*;
+    use crate::criteria::SentenceModel;
+
+    /// The cosines of PyTorch and transformers; see `tools/sentence_fixtures.py`.
+    #[derive(serde::Deserialize)]
+    struct Peer {
+        pairs: Vec<Pair>,
+        bert: Vec<f64>,
+        minilm: Vec<f64>,
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Pair {
+        prompt: String,
+        story: String,
+    }
+
+    impl Peer {
+        fn read() -> Self {
+            serde_json::from_str(include_str!("../../tests/fixtures/sentences.json")).unwrap()
+        }
+
+        fn similarities(&self, scorer: &SentenceScorer) -> Vec<f64> {
+            let story = |pair: &Pair| Story {
+                prompt: Some(pair.prompt.clone()),
+                ..Story::from(pair.story.as_str())
+            };
+            let stories: Vec<Story> = self.pairs.iter().map(story).collect();
+            let all: Vec<&Story> = stories.iter().collect();
+            scorer.similarities(&all).unwrap().into_iter().map(Option::unwrap).collect()
+        }
+    }
+
+    /// An encoder with its weights as they are.
+    fn exact(folder: &Path) -> SentenceScorer {
+        let config = Config::load(folder).unwrap();
+        let parameters = load_parameters(folder, &config).unwrap();
+        let tokenizer = Tokenizer::load(folder, &config).unwrap();
+        let model = Model::from_tensors(config, &parameters, Device::Cpu, Precision::F32).unwrap();
+        SentenceScorer::new(Engine::Cpu(model), tokenizer)
+    }
+
+    fn furthest(one: &[f64], two: &[f64]) -> f64 {
+        assert_eq!(one.len(), two.len());
+        one.iter().zip(two).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn similarities_are_those_of_pytorch() {
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../storymeter-encoder/tests/fixtures/bert");
+        let peer = Peer::read();
+        let far = furthest(&peer.similarities(&exact(&folder)), &peer.bert);
+        assert!(far < 1e-5, "{far}");
+    }
+
+    #[test]
+    #[ignore = "needs STORYMETER_TEST_WEIGHTS, a folder with minilm"]
+    fn similarities_of_minilm_are_those_of_pytorch_and_rounding_changes_them_little() {
+        let weights = std::env::var_os("STORYMETER_TEST_WEIGHTS").expect("a folder with minilm");
+        let folder = Path::new(&weights).join("minilm");
+        let peer = Peer::read();
+        let far = furthest(&peer.similarities(&exact(&folder)), &peer.minilm);
+        assert!(far < 1e-5, "{far}");
+        let packed = SentenceModel::load(&folder).unwrap();
+        for precision in [Precision::F32, Precision::Int8] {
+            let scorer = packed.scorer(precision).unwrap();
+            let far = furthest(&peer.similarities(&scorer), &peer.minilm);
+            println!("{precision:?}: {far:.3}, {} bytes", packed.describe().bytes);
+            assert!(far < 0.06, "{far}");
+        }
+    }
 
     #[test]
     fn the_cosine_of_a_vector_without_length_is_0() {

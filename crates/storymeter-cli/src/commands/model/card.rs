@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use storymeter::core::terminal::{plain, plain_lines};
-use storymeter::union::criteria::{CalibratedOn, Calibration, CriteriaCard, Criterion};
+use storymeter::union::criteria::{
+    CalibratedOn, Calibration, CriteriaCard, Criterion, SentenceDescription,
+};
 use storymeter::union::{Agreement, Card, Description, Estimate, Location, Writer, Yardstick};
 
 use crate::Outcome;
@@ -14,11 +16,14 @@ use crate::output::Output;
 pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<Outcome> {
     let model = Location::find(name)?.describe()?;
     if as_json {
-        let value = json!({
+        let mut value = json!({
             "bytes": model.bytes,
             "fingerprint": model.fingerprint,
             "card": model.card,
         });
+        if let Some(sentences) = &model.sentences {
+            value["sentences"] = json!(sentences);
+        }
         Output::print_data(&format!("{}\n", serde_json::to_string_pretty(&value)?))?;
     } else {
         Output::print(&text(&model))?;
@@ -74,6 +79,15 @@ fn text(model: &Description) -> String {
         predicted(&mut text, criteria);
     }
     reads(&mut text, &model.card);
+    if let Some(SentenceDescription { name, layers, width, bytes }) = &model.sentences {
+        let _ = writeln!(
+            text,
+            "Sentence encoder, which compares prompt and story: {}, {layers} layers of width {width}, \
+             {:.1} MB",
+            plain(name),
+            *bytes as f64 / 1e6
+        );
+    }
     text
 }
 

@@ -87,7 +87,9 @@ impl RatingsArgs {
         if !common.quiet {
             report(&fitted.heads, &fitted.on.set, fitted.on.stories);
         }
-        criteria.heads = fitted.heads;
+        for (own, fitted) in criteria.heads.iter_mut().zip(fitted.heads) {
+            own.calibration = fitted.calibration;
+        }
         criteria.calibrated_on = Some(fitted.on);
         Ok(())
     }

@@ -42,7 +42,10 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
     let log = args.log.clone().unwrap_or_else(|| out.join("train.jsonl"));
     let folder = take_output(args, (init, out, &log), common)?;
     let Corpus { stories: rated, files } = read_stories(&args.rated, args, common)?;
-    let human = read_stories(&args.stories, args, common)?;
+    let human = match args.stories.is_empty() {
+        true => Corpus::default(),
+        false => read_stories(&args.stories, args, common)?,
+    };
     let names: Vec<String> = files.iter().map(|(name, _)| set_name(name)).collect();
     let (mut sets, mut begin) = (Vec::new(), 0);
     for (name, (_, count)) in names.iter().zip(&files) {
@@ -60,6 +63,7 @@ pub fn run(args: &TrainArgs, common: &Common) -> anyhow::Result<Outcome> {
         map: &map,
         left_out,
         stories: &human.stories,
+        sentences: args.sentences.as_deref(),
         out,
         settings: &settings,
         device,
