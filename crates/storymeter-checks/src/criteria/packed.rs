@@ -157,7 +157,7 @@ mod tests {
         let config = Config::load(&encoder).unwrap();
         let parameters = load_parameters(&encoder, &config).unwrap();
         let names = CRITERIA.into_iter().chain([OVERALL]);
-        let heads = names.map(|name| Criterion { name: name.to_owned(), calibration: None });
+        let heads = names.map(|name| Criterion { name: name.to_owned(), ..Criterion::default() });
         let stream = Stream::new(1);
         let random = |count: usize| (0..count as u64).map(|at| stream.normal(at)).collect();
         let model = Model {
@@ -179,6 +179,7 @@ mod tests {
             tokenizer_files: vec![("vocab.txt", std::fs::read(encoder.join("vocab.txt")).unwrap())],
             config,
             parameters,
+            sentences: None,
         };
         let folder = tempfile::tempdir().unwrap();
         model.save(folder.path()).unwrap();

@@ -181,7 +181,7 @@ fn notes(
             "Unseen sets: the output `overall` against the mean of a set's criteria, by models \
              that were trained without the set. {EMBEDDED_NAME} was not trained on ratings, but \
              was chosen on seven of these sets (annotated/other) and on half of union_roc, so its \
-             figures there are flattering."
+             figures there are flattering. So are those of models in whose output its score counts."
         ));
     }
     if packed.is_some() {

@@ -107,7 +107,7 @@ pub struct SentenceDescription {
 
 impl SentenceModel {
     /// The grid that an encoder is rounded to unless another one is asked for.
-    pub const GRID: Grid = Grid { layers: 0.4, words: 0.7 };
+    pub const GRID: Grid = Grid { layers: 0.35, words: 0.5 };
 
     /// Reads an encoder from its own folder, in the layout of Hugging Face or
     /// sentence-transformers, and rounds it to [`SentenceModel::GRID`].

@@ -134,12 +134,15 @@ fn predicted(text: &mut String, criteria: &CriteriaCard) {
         "\n  {:<12} {:<8} {:<42} 80% of ratings are off by",
         "criterion", "scale", "rating"
     );
-    for Criterion { name, calibration } in &criteria.heads {
+    for Criterion { name, union, calibration } in &criteria.heads {
         let Some(own) = calibration else {
             let _ = writeln!(text, "  {name:<12} {:<8} output, not calibrated", "none");
             continue;
         };
         let mut rating = format!("{:.3} + {:.3} * output", own.intercept, own.head);
+        if *union != 0.0 {
+            let _ = write!(rating, " + {:.3} * union", own.head * union);
+        }
         if own.cosine != 0.0 {
             let _ = write!(rating, " + {:.3} * cosine", own.cosine);
         }
