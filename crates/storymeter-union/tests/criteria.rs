@@ -48,6 +48,7 @@ fn model() -> Model {
     let criterion = |name: &str, cosine| Criterion {
         name: name.to_owned(),
         calibration: Some(calibration(cosine)),
+        ..Criterion::default()
     };
     let heads = Heads {
         criteria: random(1, 2 * config.hidden),
