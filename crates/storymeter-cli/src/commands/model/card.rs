@@ -135,15 +135,14 @@ fn predicted(text: &mut String, criteria: &CriteriaCard) {
         "criterion", "scale", "rating"
     );
     for Criterion { name, union, calibration } in &criteria.heads {
-        let output = match *union {
-            0.0 => "output".to_owned(),
-            share => format!("(output + {share:.2} * union)"),
-        };
         let Some(own) = calibration else {
-            let _ = writeln!(text, "  {name:<12} {:<8} {output}, not calibrated", "none");
+            let _ = writeln!(text, "  {name:<12} {:<8} output, not calibrated", "none");
             continue;
         };
-        let mut rating = format!("{:.3} + {:.3} * {output}", own.intercept, own.head);
+        let mut rating = format!("{:.3} + {:.3} * output", own.intercept, own.head);
+        if *union != 0.0 {
+            let _ = write!(rating, " + {:.3} * union", own.head * union);
+        }
         if own.cosine != 0.0 {
             let _ = write!(rating, " + {:.3} * closeness", own.cosine);
         }
