@@ -9,6 +9,7 @@ use serde::Serialize;
 use storymeter::core::Story;
 use storymeter::union::Estimate;
 use storymeter::union::criteria::{Criterion, HeldOut, calibrate};
+use storymeter_stats::mean;
 
 use super::{CRITERIA, Draws, Folds, Layout, OVERALL, RELEVANCE, Sampled};
 use crate::{Error, Result};
@@ -25,6 +26,12 @@ pub struct Predicted {
     pub ratings: Vec<f64>,
     /// The range for each story that should hold its rating with a probability of 80%.
     pub intervals: Vec<[f64; 2]>,
+    /// The ratings without their intercept, for correlations over all folds.
+    ///
+    /// The intercept of a fold comes from the other folds, so it is low just where the readers of
+    /// the fold itself gave high ratings. A finished model has only one intercept, and does not
+    /// suffer from that.
+    pub slopes_alone: Vec<f64>,
 }
 
 /// Predicts the six criteria and `overall`, each fold with what was fitted on the other folds.
@@ -45,19 +52,27 @@ pub fn predicted(folds: &Folds) -> Result<Vec<Predicted>> {
         })
         .collect::<Result<_>>()?;
     let of_criterion = |(number, &criterion): (usize, &&'static str)| {
-        let (mut ratings, mut intervals) = (Vec::new(), Vec::new());
-        for (at, output) in folds.head(criterion)?.into_iter().enumerate() {
-            let calibration = fitted[folds.fold[at]][number].calibration.as_ref();
-            let cosine = folds.predictions[at].cosine.unwrap_or(f64::NAN);
-            let rating = calibration.map(|own| own.prediction(output, cosine));
-            let interval = calibration.zip(rating).and_then(|(own, rating)| own.interval(rating));
-            let (Some(rating), Some(interval)) = (rating, interval) else {
-                return Err(Error::failed(format!("no ratings of {criterion} to fit it on")));
-            };
-            ratings.push(rating);
-            intervals.push(interval);
+        let outputs = folds.head(criterion)?;
+        let cosines = folds.cosines().unwrap_or_else(|| vec![0.0; outputs.len()]);
+        // Neither mean depends on ratings.
+        let means = [mean(&outputs), mean(&cosines)];
+        let mut found = Predicted {
+            criterion,
+            ratings: Vec::new(),
+            intervals: Vec::new(),
+            slopes_alone: Vec::new(),
+        };
+        for (at, (output, cosine)) in outputs.into_iter().zip(cosines).enumerate() {
+            let own = fitted[folds.fold[at]][number].calibration.as_ref();
+            let unfitted = || Error::failed(format!("no ratings of {criterion} to fit it on"));
+            let own = own.ok_or_else(unfitted)?;
+            let rating = own.prediction(output, cosine);
+            found.ratings.push(rating);
+            found.intervals.push(own.interval(rating).ok_or_else(unfitted)?);
+            let slopes = own.head * (output - means[0]) + own.cosine * (cosine - means[1]);
+            found.slopes_alone.push(slopes);
         }
-        Ok(Predicted { criterion, ratings, intervals })
+        Ok(found)
     };
     names.iter().enumerate().map(of_criterion).collect()
 }
@@ -158,9 +173,9 @@ pub(super) mod tests {
         };
         let mut criteria: Vec<(String, Vec<f64>)> =
             (0..).zip(CRITERIA).map(|(at, name)| (name.to_owned(), ratings(at))).collect();
-        let mean = |at: usize| criteria.iter().map(|(_, values)| values[at]).sum::<f64>() / 6.0;
-        let mean = (0..72).map(mean).collect();
-        criteria.push(("mean".to_owned(), mean));
+        let of_all = |at: usize| criteria.iter().map(|(_, values)| values[at]).sum::<f64>() / 6.0;
+        let of_all = (0..72).map(of_all).collect();
+        criteria.push(("mean".to_owned(), of_all));
         Rated { name: "hanna".to_owned(), stories: (0..72).map(story).collect(), criteria }
     }
 
@@ -230,6 +245,29 @@ pub(super) mod tests {
             }
             assert_ne!(given.ratings, other.ratings, "the other fold sees the new ratings");
         }
+    }
+
+    #[test]
+    fn the_intercept_of_a_fold_does_not_disturb_the_order_of_stories() {
+        // The readers of the first fold give one more for everything that the model can see.
+        let mut set = rated();
+        let is_first = |at: usize| at / 3 % 2 == 0;
+        let generous =
+            |(at, rating): (usize, &f64)| rating / 2.0 + f64::from(u8::from(is_first(at)));
+        for (_, ratings) in &mut set.criteria {
+            *ratings = ratings.iter().enumerate().map(generous).collect::<Vec<_>>();
+            ratings.iter_mut().for_each(|rating| *rating = rating.clamp(1.0, 5.0));
+        }
+        let folds = predicted_by(&set, |at, rating| rating - f64::from(u8::from(is_first(at))));
+        let found = &predicted(&folds).unwrap()[1];
+        let of = |column: &[f64], first: bool| -> f64 {
+            let kept: Vec<f64> =
+                (0..72).filter(|&at| is_first(at) == first).map(|at| column[at]).collect();
+            mean(&kept)
+        };
+        // Its predictions are too low for the first fold, and those without intercept are not.
+        let gap = |column: &[f64]| of(column, true) - of(column, false);
+        assert!(gap(&found.ratings) < gap(&found.slopes_alone) - 0.5, "{found:?}");
     }
 
     #[test]

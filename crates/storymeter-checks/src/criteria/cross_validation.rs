@@ -86,11 +86,11 @@ fn ratings(set: &Rated) -> Result<Vec<&[f64]>> {
 }
 
 /// The six criteria and `overall`, as the heads predict them. Only relevance is predicted from two
-/// numbers, head and cosine, so its calibration decides how much each of them counts.
+/// numbers, head and cosine, so the slopes of its calibration decide how much each of them counts.
 fn model(folds: &Folds, predicted: &[Predicted]) -> Result<Scores> {
     let relevance = predicted.iter().find(|own| own.criterion == RELEVANCE);
     let column = |name: &str| match relevance {
-        Some(own) if own.criterion == name => Ok(own.ratings.clone()),
+        Some(own) if own.criterion == name => Ok(own.slopes_alone.clone()),
         _ => folds.head(name),
     };
     let columns: Result<Vec<Vec<f64>>> =
