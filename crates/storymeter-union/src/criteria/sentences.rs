@@ -54,6 +54,9 @@ pub(crate) const FILES: [&str; 6] = {
     [CONFIG, WEIGHTS, json, vocabulary, settings, special]
 };
 
+/// The names and contents of files.
+pub(crate) type Files<'a> = Vec<(&'static str, Cow<'a, [u8]>)>;
+
 /// A sentence encoder as data. [`SentenceModel::scorer`] makes it ready to compare texts.
 ///
 /// ```
@@ -199,7 +202,7 @@ impl SentenceModel {
     }
 
     /// The names and contents of the files in a model folder.
-    pub(crate) fn files(&self, folder: &Path) -> Result<Vec<(&'static str, Cow<'_, [u8]>)>> {
+    pub(crate) fn files(&self, folder: &Path) -> Result<Files<'_>> {
         let path = folder.join(WEIGHTS);
         let wrong = |e: SafeTensorError| in_folder(&path, e.to_string());
         let views = self.parts.iter().map(|(name, bytes)| {
