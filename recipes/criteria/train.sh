@@ -53,5 +53,7 @@ jobs() {
 jobs | xargs -P "$JOBS" -L 1 bash -c 'run "$@"' run
 
 "$STORYMETER" model average "$out"/runs/all-1 "$out"/runs/all-2 "$out"/runs/all-3 -o "$out/model"
-"$STORYMETER" model pack "$out/model" --calibrate-ratings "$out"/held-out/*.jsonl \
+# The predictions are meant for stories of machines, so these alone are calibrated on.
+cat "$out"/held-out/*.jsonl | grep -v '"system":"Human"' > "$out/machine-stories.jsonl"
+"$STORYMETER" model pack "$out/model" --calibrate-ratings "$out/machine-stories.jsonl" \
   --calibrate-set hanna --scale 1,5 -o "$out/criteria.smq"
