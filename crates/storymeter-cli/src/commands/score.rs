@@ -53,6 +53,7 @@ Examples:
   storymeter score stories.jsonl --references references.txt --metric chrf,ter
   storymeter score stories.jsonl --metric perplexity --weights perplexity=model.gguf
   storymeter score stories.jsonl --metric bleu --against baseline
+  storymeter score stories.jsonl --metric union,criteria --explain -o scores.jsonl
   storymeter score new.jsonl --metric union,bleu --fail-under union=0.5 --fail-under bleu=20")]
 pub struct ScoreArgs {
     #[command(flatten)]
@@ -83,7 +84,8 @@ pub struct ScoreArgs {
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceArg,
     /// Explain the scores of union: where each stands among human and machine stories, what each
-    /// sentence does to it, and what seems wrong with the story
+    /// sentence does to it, and what seems wrong with the story; and those of criteria: which
+    /// sentences raise and lower each criterion most
     ///
     /// The explanation is printed, in colour on a terminal, or it is the field "explanation" of -o
     /// OUT.jsonl, whose offsets are bytes of UTF-8 in the story. It warns of texts that the metric
@@ -93,7 +95,9 @@ pub struct ScoreArgs {
     ///
     /// To weigh a sentence, its part of the story is read again without it. That takes about five
     /// times as long as the score. If a story has more than about 10,000 words, only the sentences
-    /// of its weakest parts are weighed, unless all are asked for with --explain=all.
+    /// of its weakest parts are weighed, unless all are asked for with --explain=all. The sentences
+    /// of criteria are all weighed without reading anything again: their effects say where in the
+    /// text a prediction comes from (docs/criteria.md).
     #[arg(
         long,
         value_name = "SENTENCES",

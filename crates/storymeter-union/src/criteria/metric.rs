@@ -16,17 +16,23 @@
 //!
 //! Definition: an encoder of the BERT family reads the story in windows that end at sentence ends.
 //! The mean `h` of the vectors of all tokens of all windows goes through one linear layer per
-//! criterion. A small sentence encoder, which is part of the model, makes one vector of the prompt
-//! and one of each window of at most 128 tokens of the story; `similarity` is the highest cosine of
-//! the prompt with a window:
+//! criterion:
 //!
 //! ```text
-//! criteria/NAME = intercept + head * (w . h + b) + cosine * similarity, kept within the scale
+//! output        = w . h + b + share * z
+//! criteria/NAME = intercept + head * output + cosine * closeness, kept within the scale
 //! ```
 //!
-//! The numbers `intercept`, `head` and `cosine` were fitted by least squares on stories that the
-//! model had not seen, so the mean prediction for them is their mean rating. `cosine` is 0 for all
-//! criteria but relevance.
+//! - `z` is the log-odds of the score of `union-compact`, in standard units. What a model learned
+//!   from ratings holds best for stories like those that were rated; damage is damage anywhere. The
+//!   card says how much it counts for each criterion (`share`), which may be nothing.
+//! - `closeness` says how close the story is to its prompt. A small sentence encoder, which is part
+//!   of the model, makes one vector of the prompt and one of each window of at most 128 tokens of
+//!   the story. The highest cosine of the prompt with a window counts, plus 0.3 times the cover: how
+//!   often the story mentions the rare words of the prompt.
+//! - `intercept`, `head` and `cosine` were fitted by least squares on stories that the model had not
+//!   seen, so the mean prediction for them is their mean rating. `cosine` is 0 for all criteria but
+//!   relevance.
 //!
 //! Needs: the story. Relevance also needs the prompt: without one its cell is absent, with the
 //! reason, and the other columns are there. All cells of a text without a letter or digit are
