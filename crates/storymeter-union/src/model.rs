@@ -23,7 +23,7 @@ use storymeter_encoder::{
 };
 
 use crate::criteria::SentenceModel;
-use crate::criteria::sentences::{self, SentenceCard};
+use crate::criteria::sentences::{self, Files, SentenceCard};
 use crate::error::brief;
 use crate::{Card, Error, Heads, Kind, Result};
 
@@ -163,7 +163,7 @@ impl Model {
     }
 
     /// Writes the model, and these files of its sentence encoder.
-    fn write(&self, folder: &Path, sentences: Vec<(&'static str, Cow<'_, [u8]>)>) -> Result<()> {
+    fn write(&self, folder: &Path, sentences: Files<'_>) -> Result<()> {
         let at = |name: &str| folder.join(name);
         let mut files = vec![
             (CONFIG, Cow::Owned(self.config.to_bytes(&at(CONFIG))?)),

@@ -246,13 +246,13 @@ impl Opened {
         Heads::pool(self.card.pooling, states, self.engine.config().hidden)
     }
 
-    /// Everything that a score depends on besides the story: the model, the precision and how the
-    /// text is read. In int8 the instruction set is left out, because it changes nothing.
     /// The hash of the weights.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
+    /// Everything that a score depends on besides the story: the model, the precision and how the
+    /// text is read. In int8 the instruction set is left out, because it changes nothing.
     pub fn signature(&self) -> Signature {
         let name = if self.card.about.name.is_empty() { "unnamed" } else { &self.card.about.name };
         let signature = Signature::new(self.card.kind.metric())

@@ -48,6 +48,7 @@ fn model() -> Model {
     let criterion = |name: &str, cosine| Criterion {
         name: name.to_owned(),
         calibration: Some(calibration(cosine)),
+        ..Criterion::default()
     };
     let heads = Heads {
         criteria: random(1, 2 * config.hidden),
@@ -229,7 +230,7 @@ fn raw_outputs_are_the_mean_over_windows() {
         assert!((raw - output - f64::from(*bias)).abs() < 1e-9);
     }
     let similarities = model.sentences.unwrap().scorer(Precision::F32).unwrap();
-    assert_eq!(raw.cosine, similarities.similarities(&[story]).unwrap()[0]);
+    assert_eq!(raw.cosine, similarities.closeness(&[story]).unwrap()[0]);
     assert!(raw.cosine.is_some());
 }
 

@@ -55,7 +55,11 @@ fn model(sentences: SentenceModel) -> Model {
     let config = Config::load(&encoder).unwrap();
     let parameters = load_parameters(&encoder, &config).unwrap();
     let calibration = Calibration { cosine: 1.0, low: -1.0, high: 1.0, ..Calibration::default() };
-    let heads = vec![Criterion { name: "relevance".into(), calibration: Some(calibration) }];
+    let heads = vec![Criterion {
+        name: "relevance".into(),
+        calibration: Some(calibration),
+        ..Criterion::default()
+    }];
     let card = Card {
         kind: Kind::Criteria,
         pooling: Pooling::Mean,

@@ -216,6 +216,7 @@ fn a_card_shows_criteria_calibration_and_training() {
     let json: Value = serde_json::from_str(json.stdout()).unwrap();
     assert_eq!(json["card"]["kind"], "criteria");
     assert_eq!(json["card"]["criteria"]["calibrated_on"]["stories"], 105);
+    assert_eq!(json["sentences"]["name"], "bert");
     std::fs::rename(sandbox.path("rated.smq"), sandbox.path("installed/mine.smq")).unwrap();
     let list = sandbox.run_with("model list", &[("STORYMETER_MODELS", "installed")]).succeeds();
     let line = list.stdout().lines().find(|line| line.starts_with("mine ")).unwrap();

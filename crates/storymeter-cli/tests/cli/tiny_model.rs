@@ -24,7 +24,7 @@ pub fn write_model(folder: &Path) {
 /// Writes a model for the metric criteria to a folder. It predicts relevance and coherence, has a
 /// tiny sentence encoder, and is not calibrated.
 pub fn write_criteria_model(folder: &Path) {
-    let criterion = |name: &str| Criterion { name: name.to_owned(), calibration: None };
+    let criterion = |name: &str| Criterion { name: name.to_owned(), ..Criterion::default() };
     let criteria = CriteriaCard {
         heads: vec![criterion("relevance"), criterion("coherence")],
         training: vec![RatedSet {
@@ -34,7 +34,7 @@ pub fn write_criteria_model(folder: &Path) {
             criteria: vec!["relevance".to_owned(), "coherence".to_owned()],
             raters: 3.0,
         }],
-        calibrated_on: None,
+        ..CriteriaCard::default()
     };
     let card = Card {
         kind: Kind::Criteria,

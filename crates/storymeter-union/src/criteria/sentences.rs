@@ -29,7 +29,7 @@ use super::SentenceScorer;
 use crate::GpuPrecision;
 use crate::engine::Engine;
 use crate::error::brief;
-use crate::model::{read, tokenizer_files};
+use crate::model::{hexadecimal, read, tokenizer_files};
 use crate::{Error, Result};
 
 /// The most tokens of a window, including the special ones. Sentence encoders were trained on texts
@@ -53,6 +53,9 @@ pub(crate) const FILES: [&str; 6] = {
     let [json, vocabulary, settings, special] = TOKENIZER;
     [CONFIG, WEIGHTS, json, vocabulary, settings, special]
 };
+
+/// The names and contents of files.
+pub(crate) type Files<'a> = Vec<(&'static str, Cow<'a, [u8]>)>;
 
 /// A sentence encoder as data. [`SentenceModel::scorer`] makes it ready to compare texts.
 ///
@@ -101,11 +104,13 @@ pub struct SentenceDescription {
     pub width: usize,
     /// The size of its packed weights in bytes.
     pub bytes: usize,
+    /// The first 12 hexadecimal digits of the SHA-256 of its packed weights.
+    pub fingerprint: String,
 }
 
 impl SentenceModel {
     /// The grid that an encoder is rounded to unless another one is asked for.
-    pub const GRID: Grid = Grid { layers: 0.4, words: 0.7 };
+    pub const GRID: Grid = Grid { layers: 0.35, words: 0.5 };
 
     /// Reads an encoder from its own folder, in the layout of Hugging Face or
     /// sentence-transformers, and rounds it to [`SentenceModel::GRID`].
@@ -197,7 +202,7 @@ impl SentenceModel {
     }
 
     /// The names and contents of the files in a model folder.
-    pub(crate) fn files(&self, folder: &Path) -> Result<Vec<(&'static str, Cow<'_, [u8]>)>> {
+    pub(crate) fn files(&self, folder: &Path) -> Result<Files<'_>> {
         let path = folder.join(WEIGHTS);
         let wrong = |e: SafeTensorError| in_folder(&path, e.to_string());
         let views = self.parts.iter().map(|(name, bytes)| {
@@ -273,13 +278,16 @@ impl SentenceModel {
         Ok(Tokenizer::from_files(&files, path, &self.config)?)
     }
 
-    /// Its name and sizes.
+    /// Its name, sizes and fingerprint.
     pub fn describe(&self) -> SentenceDescription {
+        let mut hash = Sha256::new();
+        self.hash(&mut hash);
         SentenceDescription {
             name: self.card.name.clone(),
             layers: self.config.layers,
             width: self.config.hidden,
             bytes: self.parts.iter().map(|(_, bytes)| bytes.len()).sum(),
+            fingerprint: hexadecimal(&hash.finalize()[..6]),
         }
     }
 

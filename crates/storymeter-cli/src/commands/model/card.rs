@@ -79,7 +79,7 @@ fn text(model: &Description) -> String {
         predicted(&mut text, criteria);
     }
     reads(&mut text, &model.card);
-    if let Some(SentenceDescription { name, layers, width, bytes }) = &model.sentences {
+    if let Some(SentenceDescription { name, layers, width, bytes, .. }) = &model.sentences {
         let _ = writeln!(
             text,
             "Sentence encoder, which compares prompt and story: {}, {layers} layers of width {width}, \
@@ -134,23 +134,31 @@ fn predicted(text: &mut String, criteria: &CriteriaCard) {
         "\n  {:<12} {:<8} {:<42} 80% of ratings are off by",
         "criterion", "scale", "rating"
     );
-    for Criterion { name, calibration } in &criteria.heads {
+    for Criterion { name, union, calibration } in &criteria.heads {
         let Some(own) = calibration else {
             let _ = writeln!(text, "  {name:<12} {:<8} output, not calibrated", "none");
             continue;
         };
         let mut rating = format!("{:.3} + {:.3} * output", own.intercept, own.head);
+        if *union != 0.0 {
+            let _ = write!(rating, " + {:.3} * union", own.head * union);
+        }
         if own.cosine != 0.0 {
-            let _ = write!(rating, " + {:.3} * cosine", own.cosine);
+            let _ = write!(rating, " + {:.3} * closeness", own.cosine);
         }
         let scale = format!("{} to {}", own.low, own.high);
         let off = widest_interval(own)
             .map_or("unknown".to_owned(), |[low, high]| format!("{low:+.2} to {high:+.2} at most"));
         let _ = writeln!(text, "  {name:<12} {scale:<8} {rating:<42} {off}");
     }
-    text.push_str(
-        "  output: of the head of the criterion, in standard units; cosine: of prompt and story\n",
-    );
+    text.push_str("  output: of the head of the criterion, in standard units");
+    if criteria.needs_union() {
+        text.push_str("; union: the score of union-compact, in standard units");
+    }
+    if criteria.needs_prompt() {
+        text.push_str("\n  closeness: how close the story is to its prompt");
+    }
+    text.push('\n');
     if !criteria.training.is_empty() {
         text.push_str("\nTrained on the ratings of\n");
     }
