@@ -251,7 +251,7 @@ pub(super) mod tests {
     fn the_intercept_of_a_fold_does_not_disturb_the_order_of_stories() {
         // The readers of the first fold give one more for everything that the model can see.
         let mut set = rated();
-        let is_first = |at: usize| at / 3 % 2 == 0;
+        let is_first = |at: usize| (at / 3).is_multiple_of(2);
         let generous =
             |(at, rating): (usize, &f64)| rating / 2.0 + f64::from(u8::from(is_first(at)));
         for (_, ratings) in &mut set.criteria {
