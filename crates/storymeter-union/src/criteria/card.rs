@@ -44,8 +44,8 @@ pub struct Criterion {
 
 /// How the output of a head becomes a rating on the scale of the readers.
 ///
-/// The prediction is `intercept + head * output + cosine * similarity`, kept within the scale, where
-/// `similarity` is that of prompt and story ([`super::SentenceScorer::similarities`]).
+/// The prediction is `intercept + head * output + cosine * similarity`, kept within the scale,
+/// where `similarity` is that of prompt and story ([`super::SentenceScorer::similarities`]).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Calibration {
     /// The number that is added.

@@ -17,8 +17,8 @@ use crate::Result;
 /// How much the cover counts beside the cosine.
 const SHARE: f64 = 0.3;
 
-/// The vocabularies of BERT and its kin begin with about 2,000 entries that are not words. The words
-/// after them are sorted by frequency.
+/// The vocabularies of BERT and its kin begin with about 2,000 entries that are not words. The
+/// words after them are sorted by frequency.
 const FIRST_WORD: u32 = 2000;
 
 /// A word counts if more words than this are more frequent.
@@ -42,9 +42,9 @@ impl SentenceScorer {
         Ok(similarities.par_iter().zip(stories).map(close).collect())
     }
 
-    /// The closeness of a story and its prompt, and what each sentence does to it. The sentences are
-    /// ranges of the story's bytes. The cover has no parts that add up, so it belongs to no sentence,
-    /// but a sentence can have an effect on it.
+    /// The closeness of a story and its prompt, and what each sentence does to it. The sentences
+    /// are ranges of the story's bytes. The cover has no parts that add up, so it belongs to no
+    /// sentence, but a sentence can have an effect on it.
     pub(super) fn weigh_closeness(
         &self,
         story: &Story,
@@ -113,7 +113,8 @@ impl Words {
     }
 }
 
-/// How much a word counts: the logarithm of its rank among the words, beyond that of frequent words.
+/// How much a word counts: the logarithm of its rank among the words, beyond that of frequent
+/// words.
 fn weight(id: u32) -> f64 {
     let rank = f64::from(id.saturating_sub(FIRST_WORD)).max(1.0);
     (rank.ln() - FREQUENT.ln()).max(0.0)

@@ -1,18 +1,19 @@
 //! Explains predictions: which sentences raise or lower each criterion.
 //!
 //! The vector of a story is the mean over its tokens, and a head is linear. So the output of a head
-//! is exactly the mean of what it makes of each token, and the prediction is a sum with one part per
-//! sentence, and one part for what belongs to no sentence: the intercept, the bias, the special tokens
-//! and the share of UNION's score ([`ExplainedCriterion::base`]). The similarity of prompt and story is such a sum
-//! over the sentences of the most similar window, if the length of its vector is taken as it is.
+//! is exactly the mean of what it makes of each token, and the prediction is a sum with one part
+//! per sentence, and one part for what belongs to no sentence: the intercept, the bias, the special
+//! tokens and the share of UNION's score ([`ExplainedCriterion::base`]). The similarity of prompt
+//! and story is such a sum over the sentences of the most similar window, if the length of its
+//! vector is taken as it is.
 //!
 //! A long sentence has a large part whatever it says. What a sentence does to the prediction is
 //! better seen from what it would be without it: the tokens of the sentence are left out of the
 //! means, and the others stay as the encoders saw them, in the company of the sentence
 //! ([`SentenceEffects::effects`]). This is exact for the mean and costs nothing, but it is not what
 //! the model would say about the shortened text: there the other words would be read without the
-//! sentence. So an effect says where in the text the prediction comes from. It does not promise that
-//! an edit there has the same effect.
+//! sentence. So an effect says where in the text the prediction comes from. It does not promise
+//! that an edit there has the same effect.
 
 use std::ops::Range;
 

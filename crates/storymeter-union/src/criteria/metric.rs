@@ -28,10 +28,10 @@
 //!   card says how much it counts for each criterion (`share`), which may be nothing.
 //! - `closeness` says how close the story is to its prompt. A small sentence encoder, which is part
 //!   of the model, makes one vector of the prompt and one of each window of at most 128 tokens of
-//!   the story. The highest cosine of the prompt with a window counts, plus 0.3 times the cover: how
-//!   often the story mentions the rare words of the prompt.
-//! - `intercept`, `head` and `cosine` were fitted by least squares on stories that the model had not
-//!   seen, so the mean prediction for them is their mean rating. `cosine` is 0 for all criteria but
+//!   the story. The highest cosine of the prompt with a window counts, plus 0.3 times the cover:
+//!   how often the story mentions the rare words of the prompt.
+//! - `intercept`, `head` and `cosine` were fitted by least squares on stories that the model had
+//!   not seen, so the mean prediction for them is their mean rating. `cosine` is 0 for all criteria but
 //!   relevance.
 //!
 //! Needs: the story. Relevance also needs the prompt: without one its cell is absent, with the
@@ -183,7 +183,8 @@ impl Metric for CriteriaMetric {
     }
 
     /// An explanation contains the predictions, so the model does not read the stories again for
-    /// them. All sentences are weighed at any depth, because weighing them takes no further reading.
+    /// them. All sentences are weighed at any depth, because weighing them takes no further
+    /// reading.
     fn explain(
         &self,
         stories: &[Prepared<'_>],

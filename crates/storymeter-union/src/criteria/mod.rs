@@ -2,9 +2,9 @@
 //!
 //! An encoder reads the story in windows. The mean of the vectors of a window's tokens goes through
 //! one linear head per criterion, and the mean over the windows, weighted by tokens, is the raw
-//! output of that head, in standard units: 0 is the mean of the stories it was trained on. A second,
-//! small encoder makes sentence vectors of the story and of its prompt ([`SentenceModel`]). The
-//! cosine of the two says how much the story is about its prompt.
+//! output of that head, in standard units: 0 is the mean of the stories it was trained on. A
+//! second, small encoder makes sentence vectors of the story and of its prompt ([`SentenceModel`]).
+//! The cosine of the two says how much the story is about its prompt.
 //!
 //! A [`Calibration`] turns the raw output and the cosine into a rating on the scale of the readers,
 //! and knows how far such predictions were off for stories that the model had not seen.

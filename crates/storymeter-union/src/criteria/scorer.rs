@@ -179,8 +179,8 @@ impl Scorer {
         Ok(raw.iter().map(|raw| self.predictions(raw.as_ref())).collect())
     }
 
-    /// The outputs of the heads and the similarity of prompt and story, before calibration. `None` for
-    /// a story without a letter or digit.
+    /// The outputs of the heads and the similarity of prompt and story, before calibration. `None`
+    /// for a story without a letter or digit.
     ///
     /// # Errors
     /// As [`Scorer::score`].

@@ -1,9 +1,9 @@
 //! The share of UNION in the outputs of a criteria model.
 //!
-//! A model that learned from ratings knows what its raters liked, and knows it best for stories like
-//! theirs. UNION knows what is wrong with damaged stories, whoever reads them. On stories of other
-//! kinds than those that were rated, the sum of both agrees better with readers than either of them
-//! (docs/experiments.md, section 8).
+//! A model that learned from ratings knows what its raters liked, and knows it best for stories
+//! like theirs. UNION knows what is wrong with damaged stories, whoever reads them. On stories of
+//! other kinds than those that were rated, the sum of both agrees better with readers than either
+//! of them (docs/experiments.md, section 8).
 
 use serde::{Deserialize, Serialize};
 use storymeter_core::Story;

@@ -17,10 +17,10 @@ use crate::{Card, Heads, Pooling, Reconstruction, Result};
 /// A sentence encoder that is ready to compare stories with their prompts.
 ///
 /// The similarity of a story and its prompt is the highest cosine between the vector of the prompt
-/// and those of the story's windows: whole sentences of together at most 128 tokens. So a long story
-/// is about its prompt if a part of it is. The vector of a text is the mean over its tokens,
-/// including the special ones. A prompt of more than 128 tokens is read in such windows too, and its
-/// vector is the mean over the tokens of all of them.
+/// and those of the story's windows: whole sentences of together at most 128 tokens. So a long
+/// story is about its prompt if a part of it is. The vector of a text is the mean over its tokens,
+/// including the special ones. A prompt of more than 128 tokens is read in such windows too, and
+/// its vector is the mean over the tokens of all of them.
 pub struct SentenceScorer {
     pub(super) model: Opened,
 }
@@ -44,8 +44,8 @@ struct Share {
     tokens: f64,
 }
 
-/// The shares of the sentences that are in a window, by the number of the sentence, and the share of
-/// its special tokens.
+/// The shares of the sentences that are in a window, by the number of the sentence, and the share
+/// of its special tokens.
 struct Weighed {
     mean: Vec<f64>,
     tokens: f64,
