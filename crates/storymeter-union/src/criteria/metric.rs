@@ -31,8 +31,8 @@
 //!   the story. The highest cosine of the prompt with a window counts, plus 0.3 times the cover:
 //!   how often the story mentions the rare words of the prompt.
 //! - `intercept`, `head` and `cosine` were fitted by least squares on stories that the model had
-//!   not seen, so the mean prediction for them is their mean rating. `cosine` is 0 for all criteria but
-//!   relevance.
+//!   not seen, so the mean prediction for them is their mean rating. `cosine` is 0 for all criteria
+//!   but relevance.
 //!
 //! Needs: the story. Relevance also needs the prompt: without one its cell is absent, with the
 //! reason, and the other columns are there. All cells of a text without a letter or digit are
