@@ -8,8 +8,8 @@
 # - ENCODER: the folder of all-mpnet-base-v2; SENTENCES: that of all-MiniLM-L6-v2
 # - DEVICE: cuda or cpu (default: cuda); JOBS: how many runs share the device (default: 8)
 #
-# OUT gets `criteria.smq`, the folder `held-out` with the predictions of cross-validation (8 folds of
-# prompts, two seeds) and `left-out` with those of leave-one-set-out (nine sets, two seeds).
+# OUT gets `criteria.smq`, the folder `held-out` with the predictions of cross-validation (8 folds
+# of prompts, two seeds) and `left-out` with those of leave-one-set-out (nine sets, two seeds).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

@@ -7,8 +7,8 @@ use storymeter_core::{Rationale, Span};
 pub(crate) struct Rationales(Vec<(String, Box<dyn Rationale>)>);
 
 impl Rationales {
-    /// Puts the explanations of several metrics together, story by story. Each metric comes with its
-    /// key. `None` if no metric explains itself.
+    /// Puts the explanations of several metrics together, story by story. Each metric comes with
+    /// its key. `None` if no metric explains itself.
     pub(crate) fn per_story(
         by_metric: Vec<(String, Vec<Box<dyn Rationale>>)>,
     ) -> Option<Vec<Box<dyn Rationale>>> {

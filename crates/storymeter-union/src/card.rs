@@ -179,7 +179,8 @@ impl Card {
         std::array::from_fn(|i| self.diagnosis_calibration[i].probability(logits[i], overlap))
     }
 
-    /// Makes the placeholders of masked names single tokens of a tokeniser, as the model reads them.
+    /// Makes the placeholders of masked names single tokens of a tokeniser, as the model reads
+    /// them.
     pub fn add_name_tokens(&self, tokenizer: &mut Tokenizer) {
         for (text, id) in &self.name_tokens {
             tokenizer.add_token(text, *id);

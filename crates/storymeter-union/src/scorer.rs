@@ -109,7 +109,8 @@ impl Scorer {
     /// [`crate::search_folders`].
     ///
     /// # Errors
-    /// [`Error::MissingModel`](crate::Error::MissingModel) if the program has no embedded model and no folder has its file.
+    /// [`Error::MissingModel`](crate::Error::MissingModel) if the program has no embedded model and
+    /// no folder has its file.
     pub fn embedded() -> Result<Self> {
         Self::from_stored(&StoredModel::embedded()?)
     }
@@ -186,9 +187,9 @@ impl Scorer {
     /// stories share a batch; the same call gives the same scores every time.
     ///
     /// # Errors
-    /// Fails only on a GPU: [`Error::Encoder`](crate::Error::Encoder) holds what the device reported, and
-    /// [`storymeter_encoder::Error::Overflow`] says that the precision is too small for the model.
-    /// On the CPU, an inconsistent model is already rejected when it is loaded.
+    /// Fails only on a GPU: [`Error::Encoder`](crate::Error::Encoder) holds what the device
+    /// reported, and [`storymeter_encoder::Error::Overflow`] says that the precision is too small
+    /// for the model. On the CPU, an inconsistent model is already rejected when it is loaded.
     pub fn score(&self, stories: &[&Story]) -> Result<Vec<Score>> {
         match &self.model.engine {
             Engine::Cpu(encoder) => self.score_on_cpu(encoder, stories),

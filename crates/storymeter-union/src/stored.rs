@@ -156,8 +156,8 @@ impl Fixed {
     }
 }
 
-/// Opens a model file and reads its fixed part, which says how long the file is. What does not begin
-/// like a model file is not read any further: it may be anything, also an endless device.
+/// Opens a model file and reads its fixed part, which says how long the file is. What does not
+/// begin like a model file is not read any further: it may be anything, also an endless device.
 fn begin(path: &Path) -> Result<(std::fs::File, Vec<u8>, Fixed)> {
     let failed = |e| storymeter_core::Error::io(Place::file(path), e);
     let file = std::fs::File::open(path).map_err(failed)?;
@@ -188,8 +188,9 @@ fn in_file(path: &Path, problem: String) -> Error {
 }
 
 impl StoredModel {
-    /// The model of the metric `union` that is part of the program. If the program was built without
-    /// it ([`crate::HAS_EMBEDDED`]), its file is read from one of the [`crate::search_folders`].
+    /// The model of the metric `union` that is part of the program. If the program was built
+    /// without it ([`crate::HAS_EMBEDDED`]), its file is read from one of the
+    /// [`crate::search_folders`].
     ///
     /// # Errors
     /// [`Error::MissingModel`] if the program has no embedded model and no folder has its file.

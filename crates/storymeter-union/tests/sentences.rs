@@ -154,8 +154,8 @@ fn the_stories_of_a_prompt_share_its_vector() {
     assert_eq!(read(&stories), apart - of_prompts as u64);
 }
 
-/// The similarity computed anew: the largest cosine over the windows of the story, and the mean over
-/// the tokens of all windows of the prompt. The tiny encoder has windows of 96 tokens.
+/// The similarity computed anew: the largest cosine over the windows of the story, and the mean
+/// over the tokens of all windows of the prompt. The tiny encoder has windows of 96 tokens.
 #[test]
 fn a_long_story_is_as_similar_as_its_most_similar_window() {
     let folder = fixture("bert");

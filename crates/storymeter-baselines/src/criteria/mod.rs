@@ -7,7 +7,8 @@
 //!
 //! The best epoch is chosen by the stories of some prompts of which nothing is learned, never by
 //! other stories of the same prompt. What a model says about stories that were left out of training
-//! ([`LeftOut`]) is written to [`HELD_OUT`]; `storymeter_union::criteria` calibrates models with it.
+//! ([`LeftOut`]) is written to [`HELD_OUT`]; `storymeter_union::criteria` calibrates models with
+//! it.
 
 mod damage;
 mod map;

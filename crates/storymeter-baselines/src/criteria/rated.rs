@@ -75,8 +75,8 @@ pub(super) struct Prepared<'a> {
 ///
 /// # Errors
 /// - [`Error::Story`] if a story has no rating. Its number counts through all sets.
-/// - [`Error::Ratings`] if a set is named twice or is unknown, if the map names a set or a criterion
-///   that is not there, or if nothing is learned from.
+/// - [`Error::Ratings`] if a set is named twice or is unknown, if the map names a set or a
+///   criterion that is not there, or if nothing is learned from.
 pub(super) fn prepare<'a>(
     sets: &[Set<'a>],
     map: &CriteriaMap,

@@ -27,8 +27,8 @@ pub(super) struct Beginning {
 }
 
 impl Beginning {
-    /// Opens the folder of an encoder, or a learned model by its folder, file or name, and keeps its
-    /// first `layers` layers, or all of them if that is 0.
+    /// Opens the folder of an encoder, or a learned model by its folder, file or name, and keeps
+    /// its first `layers` layers, or all of them if that is 0.
     pub fn open(init: &Path, layers: usize) -> Result<Self> {
         let is_encoder = init.is_dir() && !init.join(CARD).exists();
         let mut beginning = if is_encoder { Self::encoder(init)? } else { Self::model(init)? };

@@ -33,8 +33,8 @@ pub struct ModelArgs {
 enum Action {
     /// List the embedded models and the installed models
     ///
-    /// Each line has the name, the size, the fingerprint of the weights, the metric that the model is
-    /// for, and the agreement with human readers.
+    /// Each line has the name, the size, the fingerprint of the weights, the metric that the model
+    /// is for, and the agreement with human readers.
     List {
         #[command(flatten)]
         format: FormatArg,

@@ -63,8 +63,8 @@ pub struct ScoreArgs {
     #[arg(short, long = "metric", value_name = "ID", value_delimiter = ',', value_parser = id)]
     metrics: Vec<String>,
     /// The model of the metric union or criteria, whichever it was trained for: a folder that
-    /// `storymeter train` wrote, a model file, or the name of a model (`storymeter model list`). The
-    /// default models are part of the program
+    /// `storymeter train` wrote, a model file, or the name of a model (`storymeter model list`).
+    /// The default models are part of the program
     #[arg(long, value_name = "DIR|FILE|NAME")]
     model: Option<PathBuf>,
     /// The folder or file with the weights or tables of a metric. NAME is the id of a metric, such

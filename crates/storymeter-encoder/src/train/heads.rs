@@ -92,8 +92,8 @@ impl<B: Backend> Network<B> {
     }
 
     /// Adds a loss of one or more outputs per selected vector to loss sum number `loss`: the sum of
-    /// `weights[i]` times the loss of output `i` compared with `labels[i]`. The labels of one vector
-    /// stand side by side.
+    /// `weights[i]` times the loss of output `i` compared with `labels[i]`. The labels of one
+    /// vector stand side by side.
     ///
     /// # Panics
     /// If there is not one label and one weight per output and vector, or a row is out of range.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use storymeter_core::Story;
 
-use super::read::{Reading, as_story, has_words, prompt_of};
+use super::read::{Reading, as_story, prompt_of};
 use super::similarity::{SentenceScorer, Similarity};
 use crate::Result;
 
@@ -36,8 +36,16 @@ impl SentenceScorer {
     /// As [`SentenceScorer::similarities`].
     pub fn closeness(&self, stories: &[&Story]) -> Result<Vec<Option<f64>>> {
         let similarities = self.similarities(stories)?;
+        // Stories of one prompt share its words.
+        let prompts: BTreeSet<&str> = stories.iter().filter_map(|story| prompt_of(story)).collect();
+        let prompts: Vec<&str> = prompts.into_iter().collect();
+        let weights: Vec<BTreeMap<u32, f64>> =
+            prompts.par_iter().map(|prompt| self.weights_of(prompt)).collect();
+        let weights: BTreeMap<&str, BTreeMap<u32, f64>> =
+            prompts.into_iter().zip(weights).collect();
         let close = |(similarity, story): (&Option<f64>, &&Story)| {
-            similarity.map(|similarity| similarity + SHARE * self.words_of(story).cover(None))
+            let (similarity, weights) = ((*similarity)?, weights.get(prompt_of(story)?)?);
+            Some(similarity + SHARE * self.words_of(story, weights.clone()).cover(None))
         };
         Ok(similarities.par_iter().zip(stories).map(close).collect())
     }
@@ -51,7 +59,8 @@ impl SentenceScorer {
         sentences: &[Range<usize>],
     ) -> Result<Option<Similarity>> {
         let Some(mut own) = self.weigh(story, sentences)? else { return Ok(None) };
-        let words = self.words_of(story);
+        let weights = prompt_of(story).map(|prompt| self.weights_of(prompt)).unwrap_or_default();
+        let words = self.words_of(story, weights);
         let cover = words.cover(None);
         own.value += SHARE * cover;
         own.rest += SHARE * cover;
@@ -61,29 +70,27 @@ impl SentenceScorer {
         Ok(Some(own))
     }
 
-    fn words_of(&self, story: &Story) -> Words {
-        let Some(prompt) = prompt_of(story).filter(|_| has_words(&story.text)) else {
-            return Words::default();
-        };
-        let pieces = |story: &Story| -> Vec<(usize, u32)> {
-            let reading = Reading::new(&self.model.tokenizer, &self.model.card, story);
-            // Windows share sentences, so a piece may be in two of them.
-            let windows = reading.windows.iter().flat_map(|window| &window.pieces);
-            let places: BTreeMap<usize, u32> =
-                windows.map(|piece| (piece.start, piece.id)).collect();
-            let place = |at: usize| reading.origin.old_range(at..at + 1).start;
-            places.into_iter().map(|(at, id)| (place(at), id)).collect()
-        };
+    /// The rare words of a prompt, and how much they count.
+    fn weights_of(&self, prompt: &str) -> BTreeMap<u32, f64> {
         let wanted: BTreeSet<u32> =
-            pieces(&as_story(prompt)).into_iter().map(|(_, id)| id).collect();
-        let weights: BTreeMap<u32, f64> = wanted
-            .into_iter()
-            .map(|id| (id, weight(id)))
-            .filter(|(_, weight)| *weight > 0.0)
-            .collect();
-        let mentions =
-            pieces(story).into_iter().filter(|(_, id)| weights.contains_key(id)).collect();
+            self.pieces(&as_story(prompt)).into_iter().map(|(_, id)| id).collect();
+        wanted.into_iter().map(|id| (id, weight(id))).filter(|(_, weight)| *weight > 0.0).collect()
+    }
+
+    fn words_of(&self, story: &Story, weights: BTreeMap<u32, f64>) -> Words {
+        let mut mentions = self.pieces(story);
+        mentions.retain(|(_, id)| weights.contains_key(id));
         Words { weights, mentions }
+    }
+
+    /// The tokens of a text, and where they are in it.
+    fn pieces(&self, story: &Story) -> Vec<(usize, u32)> {
+        let reading = Reading::new(&self.model.tokenizer, &self.model.card, story);
+        // Windows share sentences, so a piece may be in two of them.
+        let windows = reading.windows.iter().flat_map(|window| &window.pieces);
+        let places: BTreeMap<usize, u32> = windows.map(|piece| (piece.start, piece.id)).collect();
+        let place = |at: usize| reading.origin.old_range(at..at + 1).start;
+        places.into_iter().map(|(at, id)| (place(at), id)).collect()
     }
 }
 

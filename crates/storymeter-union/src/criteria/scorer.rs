@@ -194,14 +194,21 @@ impl Scorer {
             true => windows(tokenizer, card, story),
             false => Vec::new(),
         };
-        let read: Vec<Vec<Vec<u32>>> = stories.par_iter().map(read).collect();
-        let sequences: Vec<&[u32]> = read.iter().flatten().map(Vec::as_slice).collect();
-        let mut vectors = self.model.vectors(&sequences)?.into_iter();
-        let similarities = match sentences.as_ref().filter(|_| with_prompts) {
-            Some(sentences) => sentences.closeness(stories)?,
-            None => vec![None; stories.len()],
+        // The three models work side by side, so that no thread waits for the end of a batch.
+        let trunk = || -> Result<(Vec<Vec<Vec<u32>>>, Vec<Vec<f32>>)> {
+            let read: Vec<Vec<Vec<u32>>> = stories.par_iter().map(read).collect();
+            let sequences: Vec<&[u32]> = read.iter().flatten().map(Vec::as_slice).collect();
+            let vectors = self.model.vectors(&sequences)?;
+            Ok((read, vectors))
         };
-        let union = self.union(stories)?;
+        let closeness = || match sentences.as_ref().filter(|_| with_prompts) {
+            Some(sentences) => sentences.closeness(stories),
+            None => Ok(vec![None; stories.len()]),
+        };
+        let (union, (trunk, similarities)) =
+            rayon::join(|| self.union(stories), || rayon::join(trunk, closeness));
+        let ((read, vectors), union, similarities) = (trunk?, union?, similarities?);
+        let mut vectors = vectors.into_iter();
         let raw = |((windows, cosine), union): ((&Vec<Vec<u32>>, Option<f64>), f64)| {
             let lengths = windows.iter().map(Vec::len);
             let vector = TextVector::new(lengths.zip(vectors.by_ref()))?;

@@ -35,8 +35,8 @@ impl Unlike {
         }
     }
 
-    /// A note for the user, if there are such texts. `metrics` are the learned ones, and `explained`
-    /// says whether each of the texts was shown with a warning.
+    /// A note for the user, if there are such texts. `metrics` are the learned ones, and
+    /// `explained` says whether each of the texts was shown with a warning.
     pub(super) fn note(&self, metrics: &[&str], stories: usize, explained: bool) -> Option<String> {
         if self.texts == 0 {
             return None;
