@@ -132,7 +132,7 @@ fn settings_are_printed_and_explained_and_bad_input_is_named() {
         .run("train --kind bleurt --stories rated.jsonl --init encoder -o model")
         .fails_with(stories);
     let rated = "--kind union has no option --rated";
-    sandbox.run("train --rated rated.jsonl --init encoder -o model").fails_with(rated);
+    sandbox.run("train --kind union --rated rated.jsonl --init encoder -o model").fails_with(rated);
     let metric = "score rated.jsonl --metric bleurt --weights bleurt=encoder";
     sandbox.run(metric).fails_with("the model encoder does not fit: it has no pooler");
 }

@@ -16,6 +16,7 @@ mod model;
 mod outputs;
 mod perturb;
 mod progress;
+mod rated;
 mod report;
 mod sandbox;
 mod score;

@@ -198,7 +198,7 @@ fn what_is_wrong_with_the_settings_is_named() {
 fn options_of_another_kind_of_model_are_refused() {
     let sandbox = with_stories(40);
     sandbox
-        .run(&format!("{TRAIN} -o model --rated stories.tsv"))
+        .run(&format!("{TRAIN} -o model --kind union --rated stories.tsv"))
         .fails_with("--kind union has no option --rated");
     sandbox.run(&format!("{TRAIN} -o model --kind magic")).fails_with("union");
     assert!(!sandbox.path("model").exists());
