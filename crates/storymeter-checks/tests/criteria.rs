@@ -248,21 +248,20 @@ fn embedded() -> Result<Packed> {
         let absent = "the program was built without the criteria model";
         return Err(Error::Absent(absent.to_owned()));
     }
-    // A fifth of the stories is enough for a test; `evaluate --criteria --model` takes them all.
-    let sets: Vec<Judged> = nine_sets()?.into_iter().map(a_fifth).collect();
-    Packed::new(&Scorer::embedded()?, &sets)
+    // Short stories are enough for a test; `evaluate --criteria --model` takes HANNA's too.
+    let sets = nine_sets()?.into_iter().filter(|judged| judged.set.name != "hanna");
+    Packed::new(&Scorer::embedded()?, &sets.map(a_part).collect::<Vec<_>>())
 }
 
-fn a_fifth(judged: Judged) -> Judged {
+/// At most about a hundred stories of a set.
+fn a_part(judged: Judged) -> Judged {
     let Rated { name, stories, criteria } = judged.set;
-    let criteria = criteria.into_iter();
-    let set = Rated {
-        name,
-        stories: stories.into_iter().step_by(5).collect(),
-        criteria: criteria
-            .map(|(name, values)| (name, values.into_iter().step_by(5).collect()))
-            .collect(),
+    let step = stories.len().div_ceil(120);
+    let part = |(name, values): (String, Vec<f64>)| {
+        (name, values.into_iter().step_by(step).collect::<Vec<f64>>())
     };
+    let criteria = criteria.into_iter().map(part).collect();
+    let set = Rated { name, stories: stories.into_iter().step_by(step).collect(), criteria };
     Judged { set, ..judged }
 }
 
@@ -271,13 +270,6 @@ fn predictions_hardly_depend_on_how_a_story_is_written_down() -> Result {
     assert!(!found.robustness.is_empty());
     for row in &found.robustness {
         assert!(row.spearman >= 0.9, "{row:?}");
-    }
-    // The model was trained on these stories, so this is about the calibration alone.
-    for (criterion, systems) in &found.systems {
-        for system in systems {
-            let distance = (system.predicted - system.rated).abs();
-            assert!(distance < 0.6, "{criterion}: {system:?}");
-        }
     }
     Ok(())
 }
