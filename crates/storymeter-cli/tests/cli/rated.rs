@@ -62,8 +62,8 @@ fn a_wrong_set_criterion_or_fold_is_named() {
     let sandbox = sandbox();
     sandbox.run(&format!("{TRAIN} --leave-out shopp -o m")).fails_with("there is no set \"shopp\"");
     sandbox.run(&format!("{TRAIN} --fold 5/4 -o m")).fails_with("a fold is I/N");
-    sandbox.write("map.toml", "[school]\nsenes = \"coherence\"\n");
-    sandbox.run(&format!("{TRAIN} -o m")).fails_with("\"senes\"");
+    sandbox.write("map.toml", "[school]\nlogic = \"coherence\"\n");
+    sandbox.run(&format!("{TRAIN} -o m")).fails_with("\"logic\"");
     sandbox.write("map.toml", "[school]\nsense = 3\n");
     sandbox.run(&format!("{TRAIN} -o m")).fails_with("map.toml:2");
     sandbox.write("map.toml", "");
