@@ -20,7 +20,7 @@ out=$1
 export STORYMETER ENCODER SENTENCES DEVICE here out
 
 mkdir -p "$out/sets" "$out/runs" "$out/held-out" "$out/left-out"
-[ -s "$out/sets/scratchplot.jsonl" ] || "$here/rated_sets.py" "$SHARED/data" "$out/sets"
+[ -s "$out/sets/scratchplot.jsonl" ] || python3 "$here/rated_sets.py" "$SHARED/data" "$out/sets"
 
 # run NAME SEED [OPTIONS]: trains one model in the folder runs/NAME.
 run() {
