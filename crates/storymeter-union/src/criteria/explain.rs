@@ -24,7 +24,7 @@ use storymeter_text::kind::unlike_a_story;
 
 use super::read::{Reading, has_words};
 use super::scorer::{TextVector, dot};
-use super::similarity::Similarity;
+use super::similarity::{Share, Similarity};
 use super::{Criterion, Predictions, Scorer, Unpredicted};
 use crate::opened::{TOKENS_PER_BATCH, batches};
 use crate::{Result, Warning};
@@ -88,24 +88,6 @@ pub struct SentenceEffects {
     pub effects: Vec<Option<f64>>,
     /// The part of the prediction that belongs to the sentence.
     pub contributions: Vec<Option<f64>>,
-}
-
-/// The sum of the states of some tokens, and how many they are.
-#[derive(Clone)]
-struct Share {
-    sum: Vec<f64>,
-    tokens: f64,
-}
-
-impl Share {
-    fn new(width: usize) -> Self {
-        Self { sum: vec![0.0; width], tokens: 0.0 }
-    }
-
-    fn add(&mut self, state: &[f32]) {
-        self.sum.iter_mut().zip(state).for_each(|(sum, x)| *sum += f64::from(*x));
-        self.tokens += 1.0;
-    }
 }
 
 /// A story whose tokens were read, with the shares of its sentences in the mean.

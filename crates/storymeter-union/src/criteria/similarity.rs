@@ -37,11 +37,11 @@ pub(super) struct Similarity {
     pub rest: f64,
 }
 
-/// The sum of the vectors of some tokens of a window, and how many they are.
+/// The sum of the vectors of some tokens, and how many they are.
 #[derive(Clone)]
-struct Share {
-    sum: Vec<f64>,
-    tokens: f64,
+pub(super) struct Share {
+    pub sum: Vec<f64>,
+    pub tokens: f64,
 }
 
 /// The shares of the sentences that are in a window, by the number of the sentence, and the share
@@ -199,11 +199,11 @@ impl SentenceScorer {
 }
 
 impl Share {
-    fn new(width: usize) -> Self {
+    pub fn new(width: usize) -> Self {
         Self { sum: vec![0.0; width], tokens: 0.0 }
     }
 
-    fn add(&mut self, state: &[f32]) {
+    pub fn add(&mut self, state: &[f32]) {
         self.sum.iter_mut().zip(state).for_each(|(sum, x)| *sum += f64::from(*x));
         self.tokens += 1.0;
     }
