@@ -143,11 +143,13 @@ impl Scorer {
             Some(depth) if explains => Explainer::Among(depth),
             Some(depth) => {
                 let metric = self.catalogue.build(LEARNED, &resources)?;
-                Explainer::Beside(MetricSet::from_metrics(vec![metric], resources)?, depth)
+                let set = MetricSet::from_metrics(vec![metric], Arc::clone(&resources))?;
+                Explainer::Beside(set, depth)
             }
             None => Explainer::None,
         };
-        Ok(ReadyScorer { metrics, explainer })
+        let metrics = Arc::new(metrics);
+        Ok(ReadyScorer { catalogue: self.catalogue, typed, resources, metrics, explainer })
     }
 
     /// Scores stories that are in memory.
@@ -185,9 +187,12 @@ enum Explainer {
     Beside(MetricSet, Depth),
 }
 
-/// A [`Scorer`] whose models and tables are open.
+/// A [`Scorer`] whose models and tables are open. It can score any number of times.
 pub struct ReadyScorer {
-    metrics: MetricSet,
+    catalogue: Catalogue,
+    typed: Vec<String>,
+    resources: Arc<Resources>,
+    metrics: Arc<MetricSet>,
     explainer: Explainer,
 }
 
@@ -212,11 +217,17 @@ impl ReadyScorer {
         self.metrics.needs_survey()
     }
 
+    /// The metrics once more, without what they know of a corpus. Models and tables are open in
+    /// the resources, so this is cheap.
+    fn unsurveyed(&self) -> Result<MetricSet> {
+        Ok(MetricSet::new(&self.typed, &self.catalogue, Arc::clone(&self.resources))?)
+    }
+
     /// Scores stories that are in memory.
     ///
     /// # Errors
     /// Where a metric fails, or a story lacks what a metric needs.
-    pub fn run<I>(mut self, stories: I) -> Result<ScoreTable>
+    pub fn run<I>(&self, stories: I) -> Result<ScoreTable>
     where
         I: IntoIterator,
         I::Item: Into<Story>,
@@ -231,11 +242,14 @@ impl ReadyScorer {
                 Record { story, number, place: Place::file(format!("story {number}")) }
             })
             .collect();
-        self.metrics = self.metrics.surveyed_on(&records)?;
-        let mut tally = Tally::new(&self.metrics);
-        let mut values: Vec<Vec<Value>> = vec![Vec::new(); self.metrics.columns().len()];
+        let metrics = match self.reads_twice() {
+            true => Arc::new(self.unsurveyed()?.surveyed_on(&records)?),
+            false => Arc::clone(&self.metrics),
+        };
+        let mut tally = Tally::new(&metrics);
+        let mut values: Vec<Vec<Value>> = vec![Vec::new(); metrics.columns().len()];
         for part in records.chunks(BATCH) {
-            let batch = self.metrics.batch(part)?;
+            let batch = metrics.batch(part)?;
             for story in 0..part.len() {
                 for (column, value) in values.iter_mut().zip(batch.values(story)) {
                     column.push(value.clone());
@@ -251,7 +265,7 @@ impl ReadyScorer {
             line: None,
         };
         let mut table = ScoreTable::new(records.into_iter().map(row).collect());
-        for (column, values) in tally.columns(&self.metrics).into_iter().zip(values) {
+        for (column, values) in tally.columns(&metrics).into_iter().zip(values) {
             table.push(column, values);
         }
         Ok(table)
@@ -290,7 +304,7 @@ impl ReadyScorer {
     /// # Errors
     /// Where the input is bad, a metric fails, or `work` or `take` does.
     pub fn over<R: Send, E: From<Error> + Send>(
-        mut self,
+        &self,
         inputs: &Inputs,
         references: &ReferenceFiles,
         progress: &Progress,
@@ -298,10 +312,10 @@ impl ReadyScorer {
         mut take: impl FnMut(R) -> Result<(), E>,
     ) -> Result<Run, E> {
         let mut copies = Copies::default();
+        let mut metrics = Arc::clone(&self.metrics);
         if self.reads_twice() {
             copies = references.put_aside()?;
-            let survey = self.metrics.survey();
-            let metrics = &self.metrics;
+            let survey = metrics.survey();
             let gather = |records: &[Record]| -> Result<(), E> {
                 metrics.check_all(records).map_err(Error::from)?;
                 survey.batch(records).map_err(Error::from)?;
@@ -312,9 +326,10 @@ impl ReadyScorer {
             let from = (inputs, references, &copies);
             progress.begin("reading the corpus");
             each_batch(from, progress, AHEAD, gather, |()| Ok(()))?;
-            self.metrics = self.metrics.surveyed(survey).map_err(Error::from)?;
+            metrics = Arc::new(self.unsurveyed()?.surveyed(survey).map_err(Error::from)?);
         }
-        let (metrics, explainer) = (&self.metrics, &self.explainer);
+        let (set, explainer) = (metrics, &self.explainer);
+        let metrics = set.as_ref();
         progress.begin("scoring");
         let pace = Pace::new(progress);
         let score = |records: &[Record]| -> Result<_, E> {
@@ -359,7 +374,7 @@ impl ReadyScorer {
             },
         )?;
         let (skipped, summary) = (intake.skipped().clone(), intake.summary());
-        Ok(Run { metrics: self.metrics, ledger, tally, skipped, summary })
+        Ok(Run { metrics: set, ledger, tally, skipped, summary })
     }
 }
 
@@ -480,7 +495,7 @@ fn add_all(sums: &mut [u64], more: &[u64]) {
 
 /// What is known after all stories were scored.
 pub struct Run {
-    metrics: MetricSet,
+    metrics: Arc<MetricSet>,
     ledger: Ledger,
     tally: Tally,
     /// The bad records that were skipped.
