@@ -27,6 +27,10 @@ const BATCH: usize = 1024;
 /// How many batches may be under way at once.
 const AHEAD: usize = 4;
 
+/// How many batches may be under way at once if a GPU scores them. With one, an H200 was busy for
+/// two thirds of the time; with two, all the time; with more, waiting threads were in the way.
+const AHEAD_OF_GPU: usize = 2;
+
 /// Scores stories with any set of metrics.
 ///
 /// ```
@@ -357,9 +361,14 @@ impl ReadyScorer {
             tally.add(&batch);
             Ok((result, ledger, tally))
         };
-        // A network uses all threads on one batch, so batches of it take turns.
         let whole = metrics.wants_batches() || !matches!(explainer, Explainer::None);
-        let ahead = if whole { 1 } else { AHEAD };
+        let ahead = match metrics.resources().settings().device {
+            _ if !whole => AHEAD,
+            // A network uses all threads on one batch, so batches of it take turns.
+            Device::Cpu => 1,
+            // While the GPU reads one batch, the threads tokenise the next.
+            Device::Cuda(_) => AHEAD_OF_GPU,
+        };
         let mut ledger = Ledger::new(metrics.width());
         let mut tally = Tally::new(metrics);
         let intake = each_batch(
