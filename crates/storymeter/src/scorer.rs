@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use storymeter_core::read::{Intake, Record, Skipped, Summary};
+use storymeter_core::write::{ScoreLine, ScoreLines, ScorePart};
 use storymeter_core::{
     Catalogue, Column, Counts, Depth, Device, Entry, Metric, Place, Precision, Progress, Rationale,
     Resources, Role, Row, ScoreTable, Settings, Signature, Story, Value,
@@ -208,6 +209,29 @@ pub struct Scored<'a> {
     pub batch: &'a Batch,
     /// One explanation per story, where they were asked for.
     pub rationales: Option<&'a [Box<dyn Rationale>]>,
+}
+
+impl Scored<'_> {
+    /// The lines or rows of these stories in a score file.
+    ///
+    /// # Errors
+    /// If the format cannot hold a text ([`ScoreLines::add`]).
+    pub fn part(&self, lines: &ScoreLines) -> std::io::Result<ScorePart> {
+        let mut part = lines.part();
+        for (at, record) in self.records.iter().enumerate() {
+            let story = &record.story;
+            let line = ScoreLine {
+                id: &story.id,
+                system: story.system.as_deref(),
+                item: story.item(),
+                values: self.batch.values(at),
+                ratings: &story.ratings,
+                explanation: self.rationales.map(|rationales| rationales[at].to_json()),
+            };
+            lines.add(&mut part, &line)?;
+        }
+        Ok(part)
+    }
 }
 
 impl ReadyScorer {

@@ -13,7 +13,7 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use storymeter::core::read::{Format, ReadOptions};
 use storymeter::core::spreadsheet::TextCells;
-use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
+use storymeter::core::write::{ScoreFormat, ScoreLines, ScorePart};
 use storymeter::core::{Header, Key, Progress, ScoreColumn, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
@@ -88,7 +88,7 @@ pub struct ScoreArgs {
     /// sentences raise and lower each criterion most
     ///
     /// The explanation is printed, in colour on a terminal, or it is the field "explanation" of -o
-    /// OUT.jsonl, whose offsets are bytes of UTF-8 in the story. It warns of texts that the metric
+    /// OUT.jsonl or OUT.parquet, whose offsets are bytes of UTF-8 in the story. It warns of texts that the metric
     /// was not made for: other languages, poems, lists, news, very short texts. Of the kinds of
     /// damage, only those are shown that agree with human readers (`storymeter model show`). If no
     /// single sentence explains a low score, it shows the two neighbours that fit least.
@@ -131,8 +131,8 @@ pub struct ScoreArgs {
     /// The folder with the tables of METEOR 1.5. The same as --weights meteor=DIR
     #[arg(long, value_name = "DIR")]
     meteor_data: Option<PathBuf>,
-    /// Write the scores of every story to this file. Its format is found from its name: .jsonl or
-    /// .csv, or .txt for the table
+    /// Write the scores of every story to this file. Its format is found from its name: .jsonl,
+    /// .csv or .parquet, or .txt for the table
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// What is written to OUT, or to standard output if there is no OUT. The default on standard
@@ -154,6 +154,8 @@ enum OutputFormat {
     Jsonl,
     /// The scores of every story, as comma-separated values
     Csv,
+    /// The scores of every story, as Parquet: one column per score
+    Parquet,
 }
 
 /// The values of `--precision`.
@@ -219,26 +221,30 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let keys: Vec<Key> =
         scorer.metrics().columns().iter().map(|column| column.key.clone()).collect();
     let to_file = output_file(args);
-    let layout = match format {
+    let file_format = match format {
         OutputFormat::Table => None,
-        OutputFormat::Jsonl => Some(Layout::Jsonl),
-        OutputFormat::Csv => Some(Layout::Csv),
+        OutputFormat::Jsonl => Some(ScoreFormat::Jsonl),
+        OutputFormat::Csv => Some(ScoreFormat::Csv),
+        OutputFormat::Parquet => Some(ScoreFormat::Parquet),
     };
     let cells = if args.raw_csv { TextCells::Raw } else { TextCells::Marked };
-    let lines = layout.map(|layout| ScoreLines::new(layout, keys).text_cells(cells));
+    let lines = |format| ScoreLines::new(format, keys);
+    let lines = file_format.map(lines);
+    let lines = lines.map(|lines| lines.text_cells(cells).explained(args.explain.is_some()));
     let mut sink = lines.as_ref().map(|lines| Sink::open(to_file, lines)).transpose()?;
-    // Explanations are printed unless they are part of the JSON lines.
-    let show = args.explain.is_some() && format != OutputFormat::Jsonl;
+    // Explanations are printed unless they are part of the file.
+    let show =
+        args.explain.is_some() && !matches!(format, OutputFormat::Jsonl | OutputFormat::Parquet);
     let shown = Shown::new(show);
     let mut shown_to = show.then(|| Output::open(None, Reader::Person)).transpose()?;
 
     let learned = learned_metrics(scorer.metrics().columns());
     let work = |scored: Scored<'_>| -> anyhow::Result<Done> {
-        let lines = lines.as_ref().map(|lines| format_lines(lines, &scored)).transpose()?;
+        let part = lines.as_ref().map(|lines| scored.part(lines)).transpose()?;
         let unlike =
             if learned.is_empty() { Unlike::default() } else { Unlike::of(scored.records) };
         let (legend, shown) = (shown.legend(&scored), shown.batch(&scored));
-        Ok(Done { lines: lines.unwrap_or_default(), legend, shown, unlike })
+        Ok(Done { part, legend, shown, unlike })
     };
     let mut unlike = Unlike::default();
     let mut legend_is_shown = false;
@@ -251,7 +257,10 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
             }
             out.write_all(&done.shown)?;
         }
-        sink.as_mut().map_or(Ok(()), |sink| sink.write(&done.lines))
+        match (&mut sink, done.part) {
+            (Some(sink), Some(part)) => sink.write(part),
+            _ => Ok(()),
+        }
     })?;
     args.input.report_read(common, &run.summary);
 
@@ -262,17 +271,17 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
         .then(|| table(args, &run, bar.progress()))
         .transpose()?;
     drop(bar);
-    sink.as_mut().map_or(Ok(()), Sink::prepare)?;
+    let header = Header::new(run.ledger().len() as u64, run.skipped.count, run.columns());
+    let complete = sink.map(|sink| sink.complete(&header)).transpose()?;
     // What is printed comes before the file gets its name, so that a run that fails leaves no file.
     let printed = shown_to.map_or(Ok(()), Output::finish).and_then(|()| match &table {
         Some(table) => table.write(to_file.filter(|_| format == OutputFormat::Table)),
         None => Ok(()),
     });
     if !failed(&printed)
-        && let Some(sink) = sink
+        && let Some(complete) = complete
     {
-        let stories = run.ledger().len() as u64;
-        sink.finish(&Header::new(stories, run.skipped.count, run.columns()))?;
+        complete.finish(&header)?;
     }
     printed?;
     report_counts(common, &run);
@@ -283,7 +292,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
 
 /// The output of a batch of stories.
 struct Done {
-    lines: Vec<u8>,
+    part: Option<ScorePart>,
     /// How to read what is shown, which is printed once.
     legend: Vec<u8>,
     shown: Vec<u8>,
@@ -370,34 +379,19 @@ fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
     if let Some(format) = args.format {
         return Ok(format);
     }
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("jsonl" | "json" | "ndjson") => Ok(OutputFormat::Jsonl),
-        Some("csv") => Ok(OutputFormat::Csv),
-        Some("txt") => Ok(OutputFormat::Table),
-        _ => Err(anyhow!(
-            "{}: the name does not say which format to write; name it with --format jsonl, csv or \
-             table",
+    match ScoreFormat::of_name(path) {
+        Some(ScoreFormat::Jsonl) => Ok(OutputFormat::Jsonl),
+        Some(ScoreFormat::Csv) => Ok(OutputFormat::Csv),
+        Some(ScoreFormat::Parquet) => Ok(OutputFormat::Parquet),
+        None if path.extension().is_some_and(|extension| extension == "txt") => {
+            Ok(OutputFormat::Table)
+        }
+        None => Err(anyhow!(
+            "{}: the name does not say which format to write; name it with --format jsonl, csv, \
+             parquet or table",
             path.display()
         )),
     }
-}
-
-/// The lines of a batch. The thread that scored the batch writes them.
-fn format_lines(lines: &ScoreLines, scored: &Scored<'_>) -> anyhow::Result<Vec<u8>> {
-    let mut out = Vec::new();
-    for (at, record) in scored.records.iter().enumerate() {
-        let story = &record.story;
-        let line = ScoreLine {
-            id: &story.id,
-            system: story.system.as_deref(),
-            item: story.item(),
-            values: scored.batch.values(at),
-            ratings: &story.ratings,
-            explanation: scored.rationales.map(|rationales| rationales[at].to_json()),
-        };
-        lines.line(&mut out, &line)?;
-    }
-    Ok(out)
 }
 
 /// The table, with its intervals and tests.

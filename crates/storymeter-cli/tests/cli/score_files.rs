@@ -152,3 +152,42 @@ fn the_example_stories_keep_their_scores() {
         insta::assert_snapshot!("scores_of_the_example_stories", run.stdout());
     }
 }
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_has_the_numbers_of_jsonl_and_every_verb_reads_it() {
+    let sandbox = Sandbox::new();
+    let systems = ["rain", "sun"].into_iter();
+    let stories = systems.flat_map(|system| (0..12).map(move |item| (system, item)));
+    let stories = stories.map(|(system, item)| {
+        let text = format!("Lamp {item} of {system} went out, {}.", "and out ".repeat(item % 5));
+        format!(
+            "{{\"id\":\"{item}\",\"system\":\"{system}\",\"story\":\"{text}\",\"human\":\
+             {{\"fun\":[{},{}]}}}}\n",
+            item % 5,
+            item % 3
+        )
+    });
+    sandbox.write("stories.jsonl", stories.collect::<String>());
+    for (name, threads) in [("s.jsonl", 1), ("s.parquet", 1), ("t.parquet", 3)] {
+        let line = format!("--metric text-length,distinct-2,union --threads {threads} -o {name}");
+        sandbox.run(&format!("score stories.jsonl {line}")).succeeds();
+    }
+    let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
+    assert!(bytes("s.parquet") == bytes("t.parquet"));
+    let on_stdout = "score stories.jsonl --metric text-length,distinct-2,union --format parquet";
+    assert!(sandbox.run(on_stdout).succeeds().stdout_bytes() == bytes("s.parquet"));
+    let columns_of = |name: &str| columns(&sandbox, &format!("{name}.meta.json"));
+    assert_eq!(columns_of("s.jsonl"), columns_of("s.parquet"));
+    for verb in [
+        "compare FILE --resamples 50",
+        "meta FILE",
+        "correlate FILE --human stories.jsonl --metric union",
+        "correlate FILE --human FILE --metric union",
+    ] {
+        let [jsonl, parquet] = ["s.jsonl", "s.parquet"]
+            .map(|name| sandbox.run(&verb.replace("FILE", name)).succeeds().stdout().to_owned());
+        assert_eq!(jsonl.replace("s.jsonl", "s.parquet"), parquet, "{verb}");
+    }
+    sandbox.run("report s.parquet -o report.html").succeeds();
+}
