@@ -19,6 +19,7 @@
 //!   outside the workspace joins with [`Scorer::register`].
 //! - [`compare`]: which system is better by its scores. [`correlate`]: how strongly scores agree
 //!   with ratings. [`meta`]: the whole meta-evaluation.
+//! - [`damage`]: damaged stories, with what was changed.
 //! - [`ledger`]: scores of systems with intervals, and one system against another.
 //! - [`input`]: stories from files, in bounded memory.
 //!
@@ -35,6 +36,7 @@ struct Tutorial;
 
 mod corpus;
 mod correlate;
+pub mod damage;
 mod error;
 pub mod input;
 pub mod ledger;
