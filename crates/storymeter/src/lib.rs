@@ -34,12 +34,14 @@
 #[doc = include_str!("../../../docs/tutorials/rust-library.md")]
 struct Tutorial;
 
+mod columns;
 mod corpus;
 mod correlate;
 pub mod damage;
 mod error;
 pub mod input;
 pub mod ledger;
+mod listing;
 mod scorer;
 
 use std::path::Path;
@@ -58,9 +60,11 @@ pub use storymeter_stats as stats;
 pub use storymeter_text as text;
 pub use storymeter_union as union;
 
+pub use columns::score_table;
 pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
 pub use correlate::{Agreement, Agreements, Numbers};
 pub use error::{Error, Result};
+pub use listing::{ListedMetric, Listing};
 pub use scorer::{CRITERIA, LEARNED, ReadyScorer, Run, Scored, Scorer, metric_of};
 
 /// For metrics that compare a story with nothing: a list of no references.
