@@ -34,6 +34,7 @@
 struct Tutorial;
 
 mod corpus;
+mod corpus_stats;
 mod correlate;
 mod error;
 pub mod input;
