@@ -36,6 +36,7 @@ struct Tutorial;
 
 mod columns;
 mod corpus;
+mod corpus_stats;
 mod correlate;
 pub mod damage;
 mod error;

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use storymeter_core::read::{Intake, Record, Skipped, Summary};
 use storymeter_core::write::{ScoreLine, ScoreLines, ScorePart};
 use storymeter_core::{
-    Catalogue, Column, Counts, Depth, Device, Entry, Metric, Place, Precision, Progress, Rationale,
+    Catalogue, Column, Counts, Depth, Device, Entry, Place, Precision, Progress, Rationale,
     Resources, Role, Row, ScoreTable, Settings, Signature, Story, Value,
 };
-use storymeter_metrics::{Batch, MetricSet, Pace, in_order};
+use storymeter_metrics::{Batch, MetricSet, Pace, Part, in_order};
 use storymeter_union::{Kind, Location};
 
 use crate::input::{Copies, Inputs, ReferenceFiles, References, parse_with};
 use crate::ledger::{Ledger, Resampling};
-use crate::{Error, Result, catalogue};
+use crate::{Error, Result, catalogue, corpus_stats};
 
 /// The id of the learned metric, which scores where no other is named.
 pub const LEARNED: &str = "union";
@@ -50,6 +50,7 @@ pub struct Scorer {
     model: Option<PathBuf>,
     settings: Settings,
     explain: Option<Depth>,
+    corpus_stats: Option<PathBuf>,
 }
 
 impl Default for Scorer {
@@ -67,6 +68,7 @@ impl Scorer {
             model: None,
             settings: Settings::default(),
             explain: None,
+            corpus_stats: None,
         }
     }
 
@@ -131,10 +133,20 @@ impl Scorer {
         self
     }
 
+    /// The same scorer, whose metrics take what they must know about the corpus from this file
+    /// instead of from a first pass over the stories that are scored. If there is no such file yet,
+    /// [`ReadyScorer::gather_corpus_stats`] writes it.
+    #[must_use]
+    pub fn corpus_stats(mut self, file: impl Into<PathBuf>) -> Self {
+        self.corpus_stats = Some(file.into());
+        self
+    }
+
     /// Opens models and tables, and gets ready to score.
     ///
     /// # Errors
-    /// Where a metric is unknown or cannot be built.
+    /// Where a metric is unknown or cannot be built, or corpus statistics are not those of the
+    /// metrics.
     pub fn build(mut self) -> Result<ReadyScorer> {
         let metric_of_model = self.model.as_deref().map_or(LEARNED, metric_of);
         if let Some(model) = self.model {
@@ -144,8 +156,21 @@ impl Scorer {
         let resources = Arc::new(Resources::new(self.settings));
         let metrics = MetricSet::new(&typed, &self.catalogue, Arc::clone(&resources))?;
         let explainer = Explainer::find(self.explain, &metrics, &self.catalogue, &resources)?;
-        let metrics = Arc::new(metrics);
-        Ok(ReadyScorer { catalogue: self.catalogue, typed, resources, metrics, explainer })
+        let metrics = match &self.corpus_stats {
+            Some(path) if !metrics.needs_survey() => {
+                return Err(Error::CorpusStatsUnused { file: path.display().to_string() });
+            }
+            Some(path) if path.exists() => corpus_stats::read(path, metrics)?,
+            _ => metrics,
+        };
+        Ok(ReadyScorer {
+            catalogue: self.catalogue,
+            typed,
+            resources,
+            metrics: Arc::new(metrics),
+            explainer,
+            corpus_stats: self.corpus_stats,
+        })
     }
 
     /// Scores stories that are in memory.
@@ -211,6 +236,7 @@ pub struct ReadyScorer {
     resources: Arc<Resources>,
     metrics: Arc<MetricSet>,
     explainer: Explainer,
+    corpus_stats: Option<PathBuf>,
 }
 
 /// A batch of scored stories.
@@ -252,7 +278,59 @@ impl ReadyScorer {
         &self.metrics
     }
 
-    /// Whether the input is read twice, because a metric must know the corpus first.
+    /// Makes the first pass over these inputs, and writes what it gathers to the file of
+    /// [`Scorer::corpus_stats`], from which the metrics then take it. Nothing is done if no metric
+    /// needs it any more, because the file was there.
+    ///
+    /// The inputs are the whole corpus, of which the stories that are scored may be a part. They
+    /// must be [`Inputs::repeatable`] if they are scored as well.
+    ///
+    /// # Errors
+    /// Where the input is bad, a metric cannot be saved, or the file cannot be written.
+    pub fn gather_corpus_stats(
+        &mut self,
+        inputs: &Inputs,
+        references: &ReferenceFiles,
+        progress: &Progress,
+    ) -> Result<()> {
+        let Some(path) = self.corpus_stats.clone().filter(|_| self.reads_twice()) else {
+            return Ok(());
+        };
+        let copies = references.put_aside()?;
+        let (surveyed, stories) =
+            self.first_pass::<Error>((inputs, references, &copies), progress)?;
+        corpus_stats::write(&path, &self.metrics, &surveyed, stories)?;
+        // What is read back scores the same, on this machine and on others.
+        self.metrics = Arc::new(corpus_stats::read(&path, self.unsurveyed()?)?);
+        Ok(())
+    }
+
+    /// The metrics that know these inputs, and the number of stories.
+    fn first_pass<E: From<Error> + Send>(
+        &self,
+        from: (&Inputs, &ReferenceFiles, &Copies),
+        progress: &Progress,
+    ) -> Result<(MetricSet, u64), E> {
+        let survey = self.metrics.survey();
+        let gather = |records: &[Record]| -> Result<u64, E> {
+            self.metrics.check_all(records).map_err(Error::from)?;
+            survey.batch(records).map_err(Error::from)?;
+            progress.advance(records.len() as u64);
+            Ok(records.len() as u64)
+        };
+        progress.begin("reading the corpus");
+        let mut stories = 0;
+        // Bad records are counted by the second pass.
+        each_batch(from, progress, AHEAD, gather, |count| {
+            stories += count;
+            Ok(())
+        })?;
+        let surveyed = self.unsurveyed()?.surveyed(survey).map_err(Error::from)?;
+        Ok((surveyed, stories))
+    }
+
+    /// Whether the input is read twice, because a metric must know the corpus first. It is not if
+    /// the metrics know it from a file ([`Scorer::corpus_stats`]).
     pub fn reads_twice(&self) -> bool {
         self.metrics.needs_survey()
     }
@@ -419,18 +497,8 @@ impl ReadyScorer {
         let mut metrics = Arc::clone(&self.metrics);
         if self.reads_twice() {
             copies = references.put_aside()?;
-            let survey = metrics.survey();
-            let gather = |records: &[Record]| -> Result<(), E> {
-                metrics.check_all(records).map_err(Error::from)?;
-                survey.batch(records).map_err(Error::from)?;
-                progress.advance(records.len() as u64);
-                Ok(())
-            };
-            // Bad records are counted by the second pass.
-            let from = (inputs, references, &copies);
-            progress.begin("reading the corpus");
-            each_batch(from, progress, AHEAD, gather, |()| Ok(()))?;
-            metrics = Arc::new(self.unsurveyed()?.surveyed(survey).map_err(Error::from)?);
+            let (surveyed, _) = self.first_pass((inputs, references, &copies), progress)?;
+            metrics = Arc::new(surveyed);
         }
         let (set, explainer) = (metrics, &self.explainer);
         let metrics = set.as_ref();
@@ -557,7 +625,7 @@ impl Tally {
     fn columns(&self, metrics: &MetricSet) -> Vec<Column> {
         let mut columns = Vec::with_capacity(metrics.columns().len());
         for (part, &truncated) in metrics.parts().zip(&self.truncated) {
-            let signature = signature_of(part.metric, self.references).with_version();
+            let signature = signature_of(&part, self.references).with_version();
             for at in part.columns {
                 let column = &metrics.columns()[at];
                 columns.push(Column {
@@ -579,11 +647,15 @@ impl Tally {
     }
 }
 
-/// The parameters of a metric, with the number of references where it needs any, without the
-/// version.
-pub(crate) fn signature_of(metric: &dyn Metric, references: Option<(usize, usize)>) -> Signature {
-    let description = metric.description();
+/// The parameters of a metric, with the fingerprint of the corpus where it was given one, and the
+/// number of references where it needs any, without the version.
+pub(crate) fn signature_of(part: &Part<'_>, references: Option<(usize, usize)>) -> Signature {
+    let description = part.metric.description();
     let signature = description.signature.clone();
+    let signature = match part.corpus {
+        Some(fingerprint) => signature.with("corpus", "c", fingerprint),
+        None => signature,
+    };
     match references.filter(|_| description.needs.reference) {
         Some((least, most)) if least == most => signature.with("nrefs", "nr", least),
         Some(_) => signature.with("nrefs", "nr", "var"),
@@ -640,7 +712,7 @@ impl Run {
         self.metrics
             .parts()
             .map(|part| {
-                let signature = signature_of(part.metric, self.tally.references)
+                let signature = signature_of(&part, self.tally.references)
                     .with("stories", "n", self.ledger.len())
                     .with("bootstrap", "bs", resampling.resamples);
                 let seeded = signature.get("seed").is_some();

@@ -53,6 +53,7 @@ Examples:
   storymeter score stories.jsonl --references references.txt --metric chrf,ter
   storymeter score stories.jsonl --metric perplexity --weights perplexity=model.gguf
   storymeter score stories.jsonl --metric bleu --against baseline
+  storymeter score stories.jsonl --metric cider-d --corpus-stats corpus.bin
   storymeter score stories.jsonl --metric union,criteria --explain -o scores.jsonl
   storymeter score new.jsonl --metric union,bleu --fail-under union=0.5 --fail-under bleu=20")]
 pub struct ScoreArgs {
@@ -88,10 +89,11 @@ pub struct ScoreArgs {
     /// sentences raise and lower each criterion most
     ///
     /// The explanation is printed, in colour on a terminal, or it is the field "explanation" of -o
-    /// OUT.jsonl or OUT.parquet, whose offsets are bytes of UTF-8 in the story. It warns of texts that the metric
-    /// was not made for: other languages, poems, lists, news, very short texts. Of the kinds of
-    /// damage, only those are shown that agree with human readers (`storymeter model show`). If no
-    /// single sentence explains a low score, it shows the two neighbours that fit least.
+    /// OUT.jsonl or OUT.parquet, whose offsets are bytes of UTF-8 in the story. It warns of texts
+    /// that the metric was not made for: other languages, poems, lists, news, very short texts. Of
+    /// the kinds of damage, only those are shown that agree with human readers (`storymeter model
+    /// show`). If no single sentence explains a low score, it shows the two neighbours that fit
+    /// least.
     ///
     /// To weigh a sentence, its part of the story is read again without it. That takes about five
     /// times as long as the score. If a story has more than about 10,000 words, only the sentences
@@ -131,6 +133,12 @@ pub struct ScoreArgs {
     /// The folder with the tables of METEOR 1.5. The same as --weights meteor=DIR
     #[arg(long, value_name = "DIR")]
     meteor_data: Option<PathBuf>,
+    /// Take what metrics such as cider-d must know about all stories from this file, instead of
+    /// from a first pass over the input. If the file does not exist, the first pass is made and
+    /// writes it. Stories that are scored in parts then get the scores of one run. The file is made
+    /// for the metrics and settings of the run that writes it, and others are refused
+    #[arg(long, value_name = "FILE")]
+    corpus_stats: Option<PathBuf>,
     /// Write the scores of every story to this file. Its format is found from its name: .jsonl,
     /// .csv or .parquet, or .txt for the table
     #[arg(short, long, value_name = "OUT")]
@@ -209,7 +217,7 @@ fn name_and_folder(text: &str) -> Result<(String, PathBuf), String> {
 pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let format = output_format(args)?;
     check_files(args)?;
-    let scorer = scorer(args).build()?;
+    let mut scorer = scorer(args).build()?;
     refuse_unused_model(args, &scorer)?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
     let options = ReadOptions { allow_empty: true, ..args.input.read.options() };
@@ -249,6 +257,9 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let mut unlike = Unlike::default();
     let mut legend_is_shown = false;
     let bar = progress::Shown::new(common);
+    if args.corpus_stats.is_some() {
+        scorer.gather_corpus_stats(&inputs, &references, bar.progress())?;
+    }
     let run = scorer.over(&inputs, &references, bar.progress(), work, |done| {
         unlike.add(&done.unlike);
         if let Some(out) = &mut shown_to {
@@ -302,6 +313,9 @@ struct Done {
 /// The scorer with the metrics and settings that the user typed.
 fn scorer(args: &ScoreArgs) -> Scorer {
     let mut scorer = Scorer::new().seed(args.seed);
+    if let Some(file) = &args.corpus_stats {
+        scorer = scorer.corpus_stats(file);
+    }
     if !args.metrics.is_empty() {
         scorer = scorer.metrics(args.metrics.clone());
     }
@@ -348,6 +362,7 @@ fn check_files(args: &ScoreArgs) -> anyhow::Result<()> {
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
     let header = output_file(args).map(Header::path_of);
     let outputs = output_file(args).into_iter().chain(header.as_deref()).chain([stdout_path()]);
+    let outputs = outputs.chain(args.corpus_stats.as_deref());
     Ok(file::distinct(&outputs.collect::<Vec<_>>(), &inputs)?)
 }
 
