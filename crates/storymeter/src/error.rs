@@ -128,6 +128,9 @@ pub enum Error {
         /// The file.
         file: String,
     },
+    /// Files that cannot be scored one by one, or scores of such files that cannot be merged.
+    #[error(transparent)]
+    Shards(#[from] crate::shards::ShardError),
     /// No story says which system wrote it.
     #[error("no story says which system wrote it")]
     NoSystems,

@@ -2,18 +2,21 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use storymeter_core::read::{Intake, Record, Skipped, Summary};
+use storymeter_core::read::{Intake, Record};
 use storymeter_core::write::{ScoreLine, ScoreLines, ScorePart};
 use storymeter_core::{
-    Catalogue, Column, Counts, Depth, Device, Entry, Place, Precision, Progress, Rationale,
-    Resources, Role, Row, ScoreTable, Settings, Signature, Story, Value,
+    Catalogue, Depth, Device, Entry, Place, Precision, Progress, Rationale, Resources, Row,
+    ScoreTable, Settings, Story, Value,
 };
-use storymeter_metrics::{Batch, MetricSet, Pace, Part, in_order};
+use storymeter_metrics::{Batch, MetricSet, Pace, in_order};
 use storymeter_union::{Kind, Location};
 
 use crate::input::{Copies, Inputs, ReferenceFiles, References, parse_with};
-use crate::ledger::{Ledger, Resampling};
+use crate::ledger::{Ledger, MOST_ROWS};
+use crate::run::{Run, Tally, learned};
+use crate::unlike::Unlike;
 use crate::{Error, Result, catalogue, corpus_stats};
 
 /// The id of the learned metric, which scores where no other is named.
@@ -51,6 +54,7 @@ pub struct Scorer {
     settings: Settings,
     explain: Option<Depth>,
     corpus_stats: Option<PathBuf>,
+    kept: Kept,
 }
 
 impl Default for Scorer {
@@ -69,6 +73,7 @@ impl Scorer {
             settings: Settings::default(),
             explain: None,
             corpus_stats: None,
+            kept: Kept { most_rows: MOST_ROWS, all: false },
         }
     }
 
@@ -142,6 +147,22 @@ impl Scorer {
         self
     }
 
+    /// The same scorer, which keeps the rows of at most so many stories, instead of
+    /// [`MOST_ROWS`]. With more stories, it keeps exact sums, and intervals are normal ones.
+    #[must_use]
+    pub fn most_rows(mut self, most: usize) -> Self {
+        self.kept.most_rows = most;
+        self
+    }
+
+    /// The same scorer, which keeps all rows, however many stories there are, because systems will
+    /// be compared ([`Ledger::against`]).
+    #[must_use]
+    pub fn keeping_rows(mut self, all: bool) -> Self {
+        self.kept.all = all;
+        self
+    }
+
     /// Opens models and tables, and gets ready to score.
     ///
     /// # Errors
@@ -170,6 +191,7 @@ impl Scorer {
             metrics: Arc::new(metrics),
             explainer,
             corpus_stats: self.corpus_stats,
+            kept: self.kept,
         })
     }
 
@@ -237,6 +259,14 @@ pub struct ReadyScorer {
     metrics: Arc<MetricSet>,
     explainer: Explainer,
     corpus_stats: Option<PathBuf>,
+    kept: Kept,
+}
+
+/// How many rows are kept for intervals and comparisons.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    most_rows: usize,
+    all: bool,
 }
 
 /// A batch of scored stories.
@@ -273,6 +303,19 @@ impl Scored<'_> {
 }
 
 impl ReadyScorer {
+    /// How many rows are kept for intervals.
+    pub(crate) fn most_rows(&self) -> usize {
+        self.kept.most_rows
+    }
+
+    /// How deep the explanations are, if there are any.
+    pub(crate) fn explains(&self) -> Option<Depth> {
+        match self.explainer {
+            Explainer::None => None,
+            Explainer::Among(depth) | Explainer::Beside(_, depth) => Some(depth),
+        }
+    }
+
     /// The metrics.
     pub fn metrics(&self) -> &MetricSet {
         &self.metrics
@@ -406,6 +449,8 @@ impl ReadyScorer {
                 &self.catalogue,
                 &self.resources,
             )?,
+            corpus_stats: self.corpus_stats.clone(),
+            kept: self.kept,
         })
     }
 
@@ -504,6 +549,9 @@ impl ReadyScorer {
         let metrics = set.as_ref();
         progress.begin("scoring");
         let pace = Pace::new(progress);
+        let is_learned = !learned(metrics.columns()).is_empty();
+        // Once there are too many rows, the workers turn them into sums.
+        let condensed = AtomicBool::new(false);
         let score = |records: &[Record]| -> Result<_, E> {
             let failed = |error| E::from(Error::from(error));
             let (batch, beside) = match explainer {
@@ -521,13 +569,17 @@ impl ReadyScorer {
             let batch = batch.map_err(failed)?;
             let rationales = beside.as_ref().unwrap_or(&batch).explanations();
             let result = work(Scored { records, batch: &batch, rationales })?;
+            let unlike = if is_learned { Unlike::of(records) } else { Unlike::default() };
             let mut ledger = Ledger::new(metrics.width());
             for (at, record) in records.iter().enumerate() {
                 ledger.push(&record.story, batch.stats(at));
             }
+            if condensed.load(Ordering::Relaxed) {
+                ledger.condense(metrics);
+            }
             let mut tally = Tally::new(metrics);
             tally.add(&batch);
-            Ok((result, ledger, tally))
+            Ok((result, ledger, tally, unlike))
         };
         let whole = metrics.wants_batches() || !matches!(explainer, Explainer::None);
         let ahead = match metrics.resources().settings().device {
@@ -537,21 +589,26 @@ impl ReadyScorer {
             // While the GPU reads one batch, the threads tokenise the next.
             Device::Cuda(_) => AHEAD_OF_GPU,
         };
-        let mut ledger = Ledger::new(metrics.width());
+        let mut ledger =
+            Ledger::new(metrics.width()).most_rows(self.kept.most_rows).keeping_rows(self.kept.all);
         let mut tally = Tally::new(metrics);
+        let mut unlike = Unlike::default();
         let intake = each_batch(
             (inputs, references, &copies),
             progress,
             ahead,
             score,
-            |(result, part, counted)| {
-                ledger.append(part);
+            |(result, part, counted, strange)| {
+                ledger.append(part, metrics);
+                condensed.store(ledger.is_condensed(), Ordering::Relaxed);
                 tally.merge(counted);
+                unlike.add(&strange);
                 take(result)
             },
         )?;
         let (skipped, summary) = (intake.skipped().clone(), intake.summary());
-        Ok(Run { metrics: set, ledger, tally, skipped, summary })
+        let numbered = intake.numbered();
+        Ok(Run { metrics: set, ledger, tally, numbered, unlike, skipped, summary })
     }
 }
 
@@ -577,149 +634,4 @@ fn each_batch<R: Send, E: From<Error> + Send>(
     references.finish()?;
     progress.end();
     Ok(intake)
-}
-
-/// What is counted on the way.
-struct Tally {
-    stories: u64,
-    empty: u64,
-    references: Option<(usize, usize)>,
-    /// By metric: stories of which it read only a part.
-    truncated: Vec<u64>,
-    /// By column: stories with a value.
-    present: Vec<u64>,
-}
-
-impl Tally {
-    fn new(metrics: &MetricSet) -> Self {
-        Self {
-            stories: 0,
-            empty: 0,
-            references: None,
-            truncated: vec![0; metrics.parts().count()],
-            present: vec![0; metrics.columns().len()],
-        }
-    }
-
-    fn add(&mut self, batch: &Batch) {
-        self.stories += batch.len() as u64;
-        self.empty += batch.empty_stories() as u64;
-        self.references = joined(self.references, batch.references());
-        add_all(&mut self.truncated, batch.truncated());
-        for story in 0..batch.len() {
-            for (count, value) in self.present.iter_mut().zip(batch.values(story)) {
-                *count += u64::from(value.is_ok());
-            }
-        }
-    }
-
-    fn merge(&mut self, later: Self) {
-        self.stories += later.stories;
-        self.empty += later.empty;
-        self.references = joined(self.references, later.references);
-        add_all(&mut self.truncated, &later.truncated);
-        add_all(&mut self.present, &later.present);
-    }
-
-    /// The columns with their full signatures and counts.
-    fn columns(&self, metrics: &MetricSet) -> Vec<Column> {
-        let mut columns = Vec::with_capacity(metrics.columns().len());
-        for (part, &truncated) in metrics.parts().zip(&self.truncated) {
-            let signature = signature_of(&part, self.references).with_version();
-            for at in part.columns {
-                let column = &metrics.columns()[at];
-                columns.push(Column {
-                    key: column.key.clone(),
-                    role: Role::Metric,
-                    direction: column.direction,
-                    range: column.range,
-                    signature: Some(signature.clone()),
-                    counts: Counts {
-                        present: self.present[at],
-                        absent: self.stories - self.present[at],
-                        truncated,
-                        empty: self.empty,
-                    },
-                });
-            }
-        }
-        columns
-    }
-}
-
-/// The parameters of a metric, with the fingerprint of the corpus where it was given one, and the
-/// number of references where it needs any, without the version.
-pub(crate) fn signature_of(part: &Part<'_>, references: Option<(usize, usize)>) -> Signature {
-    let description = part.metric.description();
-    let signature = description.signature.clone();
-    let signature = match part.corpus {
-        Some(fingerprint) => signature.with("corpus", "c", fingerprint),
-        None => signature,
-    };
-    match references.filter(|_| description.needs.reference) {
-        Some((least, most)) if least == most => signature.with("nrefs", "nr", least),
-        Some(_) => signature.with("nrefs", "nr", "var"),
-        None => signature,
-    }
-}
-
-fn joined(a: Option<(usize, usize)>, b: Option<(usize, usize)>) -> Option<(usize, usize)> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-        (a, b) => a.or(b),
-    }
-}
-
-fn add_all(sums: &mut [u64], more: &[u64]) {
-    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
-}
-
-/// What is known after all stories were scored.
-pub struct Run {
-    metrics: Arc<MetricSet>,
-    ledger: Ledger,
-    tally: Tally,
-    /// The bad records that were skipped.
-    pub skipped: Skipped,
-    /// What was read.
-    pub summary: Summary,
-}
-
-impl Run {
-    /// The metrics, knowing the corpus where they need it.
-    pub fn metrics(&self) -> &MetricSet {
-        &self.metrics
-    }
-
-    /// The rows of all stories, for summaries and comparisons.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
-    }
-
-    /// The columns with their full signatures and counts, as the header of a score file has them.
-    pub fn columns(&self) -> Vec<Column> {
-        self.tally.columns(&self.metrics)
-    }
-
-    /// How many stories have no text.
-    pub fn empty_stories(&self) -> u64 {
-        self.tally.empty
-    }
-
-    /// One signature per metric for the scores of all stories together: with the number of stories
-    /// and how intervals were drawn.
-    pub fn signatures(&self, resampling: &Resampling) -> Vec<Signature> {
-        self.metrics
-            .parts()
-            .map(|part| {
-                let signature = signature_of(&part, self.tally.references)
-                    .with("stories", "n", self.ledger.len())
-                    .with("bootstrap", "bs", resampling.resamples);
-                let seeded = signature.get("seed").is_some();
-                let signature =
-                    if seeded { signature } else { signature.with("seed", "rs", resampling.seed) };
-                signature.with_version()
-            })
-            .collect()
-    }
 }

@@ -417,7 +417,7 @@ impl RawRecords {
             }
             return Ok(Some(RawRecord { number, line, file: origin, body }));
         }
-        if self.number == self.options.record_offset {
+        if self.number == self.options.record_offset && !self.options.allow_none {
             return Err(Error::invalid(Place::file(&self.named), "the input has no story"));
         }
         Ok(None)

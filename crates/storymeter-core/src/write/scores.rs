@@ -29,6 +29,15 @@ pub enum ScoreFormat {
 }
 
 impl ScoreFormat {
+    /// The usual ending of the names of such files.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Jsonl => "jsonl",
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        }
+    }
+
     /// The format that the ending of a name stands for.
     ///
     /// ```
