@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 _LAZY = {
     "score": "_score",
     "Scorer": "_score",
+    "ColumnScores": "_result",
     "ScoreResult": "_result",
     "StoryScore": "_result",
+    "SystemScore": "_result",
+    "SystemTable": "_result",
     "__version__": "_native",
 }
 

@@ -6,6 +6,7 @@
 
 mod cli;
 mod errors;
+mod frame;
 mod rows;
 mod scored;
 mod scorer;
@@ -21,6 +22,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod _native {
     #[pymodule_export]
     use crate::cli::run_command_line;
+    #[pymodule_export]
+    use crate::rows::story_columns;
     #[pymodule_export]
     use crate::scored::Scored;
     #[pymodule_export]

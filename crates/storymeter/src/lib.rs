@@ -38,7 +38,10 @@ mod correlate;
 mod error;
 pub mod input;
 pub mod ledger;
+mod notes;
+mod overview;
 mod scorer;
+mod unlike;
 
 use std::path::Path;
 
@@ -59,7 +62,10 @@ pub use storymeter_union as union;
 pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
 pub use correlate::{Agreement, Agreements, Numbers};
 pub use error::{Error, Result};
+pub use notes::learned_metrics;
+pub use overview::Overview;
 pub use scorer::{CRITERIA, LEARNED, ReadyScorer, Run, Scored, Scorer, metric_of};
+pub use unlike::Unlike;
 
 /// For metrics that compare a story with nothing: a list of no references.
 pub const NO_REFERENCE: [&str; 0] = [];
