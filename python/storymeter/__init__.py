@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from ._native import __version__ as __version__
     from ._score import Scorer as Scorer
     from ._score import score as score
+    from ._result import ColumnScores as ColumnScores
     from ._result import ScoreResult as ScoreResult
     from ._result import StoryScore as StoryScore
+    from ._result import SystemScore as SystemScore
+    from ._result import SystemTable as SystemTable
 
 # Loaded when they are first used, so that the import of the package takes little time.
 _LAZY = {
@@ -33,7 +36,16 @@ _LAZY = {
     "__version__": "_native",
 }
 
-__all__ = ["score", "Scorer", "ScoreResult", "StoryScore", *_error_names]
+__all__ = [
+    "score",
+    "Scorer",
+    "ColumnScores",
+    "ScoreResult",
+    "StoryScore",
+    "SystemScore",
+    "SystemTable",
+    *_error_names,
+]
 
 
 def __getattr__(name: str) -> Any:
