@@ -78,14 +78,18 @@ def test_other_processes(method: str) -> None:
     assert all(scores == [here, here] for _, *scores in answers)
 
 
+def _number(judge: sm.Scorer, text: str) -> float:
+    return judge.score(text).score
+
+
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_pool_of_processes() -> None:
     judge = sm.Scorer(metrics=["text-length"])
     judge.score(STORY)
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        results = pool.map(judge.score, ["Rain.", "Rain fell.", "It fell and fell."])
-    # Results travel as their scores do, without the model.
-    assert [result.score for result in results] == [2.0, 3.0, 5.0]
+        texts = ["Rain.", "Rain fell.", "It fell and fell."]
+        results = pool.starmap(_number, [(judge, text) for text in texts])
+    assert results == [2.0, 3.0, 5.0]
 
 
 def test_a_pickle_says_how_to_open_and_holds_no_weights() -> None:
