@@ -5,7 +5,9 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple};
+use pyo3::types::{
+    PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple,
+};
 use serde_json::{Map, Number, Value};
 use storymeter::core::Place;
 use storymeter::core::read::{Field, FieldNames, RowFields, Rows};
@@ -110,8 +112,10 @@ fn json(value: &Bound<'_, PyAny>, name: &dyn Fn() -> String, depth: usize) -> Py
         return Ok(Value::Bool(value.extract()?));
     }
     if value.is_instance_of::<PyInt>() {
-        let number: Result<Number, _> =
-            value.extract::<i64>().map(Number::from).or_else(|_| value.extract::<u64>().map(Number::from));
+        let number: Result<Number, _> = value
+            .extract::<i64>()
+            .map(Number::from)
+            .or_else(|_| value.extract::<u64>().map(Number::from));
         return number.map(Value::Number).map_err(|_| {
             PyValueError::new_err(format!("{} is an integer that is too large", name()))
         });

@@ -6,7 +6,7 @@ use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
 use storymeter::core::{Column, Key, Progress, Row, Value};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::ledger::{Resampling, Summary};
-use storymeter::{ReadyScorer, Run, Scored as Batch};
+use storymeter::{ReadyScorer, Run, ScoreTable, Scored as Batch};
 
 use crate::errors::Failure;
 
@@ -67,6 +67,15 @@ impl Scored {
         let signatures = run.signatures(resampling).iter().map(ToString::to_string).collect();
         let columns = run.columns();
         Ok(Self { rows, numbers, values, columns, run, all, systems, signatures })
+    }
+
+    /// The same as a score table, with the ratings of the stories.
+    pub fn score_table(&self) -> ScoreTable {
+        let mut table = ScoreTable::new(self.rows.clone());
+        for (column, values) in self.columns.iter().zip(&self.values) {
+            table.push(column.clone(), values.clone());
+        }
+        table
     }
 
     fn keys(&self) -> Vec<Key> {

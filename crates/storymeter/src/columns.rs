@@ -26,10 +26,7 @@ use crate::{Error, Result, catalogue};
 ///
 /// # Errors
 /// Where a column has not one value per story, or two columns have the same key.
-pub fn score_table(
-    rows: Vec<Row>,
-    columns: Vec<(String, Vec<Option<f64>>)>,
-) -> Result<ScoreTable> {
+pub fn score_table(rows: Vec<Row>, columns: Vec<(String, Vec<Option<f64>>)>) -> Result<ScoreTable> {
     let catalogue = catalogue();
     let mut table = ScoreTable::new(rows);
     let mut seen = HashSet::new();
@@ -59,7 +56,10 @@ pub fn score_table(
         table.push(column, scores.into_iter().map(value).collect());
     }
     if !unknown.is_empty() {
-        table.note(format!("the catalogue of metrics gives no direction for {}", unknown.join(", ")));
+        table.note(format!(
+            "the catalogue of metrics gives no direction for {}",
+            unknown.join(", ")
+        ));
     }
     Ok(table)
 }
