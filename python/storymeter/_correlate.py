@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from . import _native
 from ._result import ScoreResult
@@ -224,6 +224,7 @@ def correlate(
     (4, 0.6667)
     """
     rated: list[tuple[str, list[float | None]]] = []
+    named: list[tuple[str, str | None, list[float | None]]]
     if isinstance(scores, ScoreResult):
         table = table_of(scores).columns()
         named = [(key, key, values) for key, is_human, values in table if not is_human]
@@ -243,7 +244,7 @@ def correlate(
     name, judged = _human(human, criterion, rated)
     settings = _Settings(test, correction, interval, confidence, resamples, 1000, seed)
     written, sheets, texts = _native.correlate(
-        name, judged, cast("list[Any]", named), settings, threads or 0
+        name, judged, named, settings, threads or 0
     )
     return Correlation(written, sheets_of(sheets, texts))
 

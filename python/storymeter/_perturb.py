@@ -147,7 +147,7 @@ class Samples(Sequence[Sample]):
             "technique": pl.String, "sentence": pl.Int64, "start": pl.Int64, "end": pl.Int64,
             "before": pl.String, "after": pl.String,
         })
-        schema = {
+        schema: dict[str, Any] = {
             "id": pl.String, "draw": pl.Int64, "original": pl.String, "story": pl.String,
             "techniques": pl.List(pl.String), "edits": pl.List(edit),
         }
