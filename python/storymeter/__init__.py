@@ -89,8 +89,11 @@ _LAZY = {
     "Sheet": "_sheet",
     "score": "_score",
     "Scorer": "_score",
+    "ColumnScores": "_result",
     "ScoreResult": "_result",
     "StoryScore": "_result",
+    "SystemScore": "_result",
+    "SystemTable": "_result",
     "__version__": "_native",
 }
 

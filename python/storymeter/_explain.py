@@ -8,10 +8,11 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, cast, overload
 
 from . import _native
-from ._score import Scorer
+from ._score import ManyStories, OneStory, Progress, Scorer, _how, _open_again
+from ._progress import shown
 from ._stories import reading_of
 
 __all__ = [
@@ -229,6 +230,42 @@ class Explanation:
         return f'<div><p>{" · ".join(head)}</p><p style="white-space:pre-wrap">{story}</p></div>'
 
 
+@overload
+def explain(
+    stories: OneStory,
+    *,
+    metrics: str | Sequence[str] | None = ...,
+    model: str | os.PathLike[str] | None = ...,
+    sentences: str = ...,
+    weights: Mapping[str, str | os.PathLike[str]] | None = ...,
+    device: str = ...,
+    precision: str | None = ...,
+    columns: Mapping[str, str] | None = ...,
+    skip_bad: bool = ...,
+    renumber: bool = ...,
+    format: str | None = ...,
+    threads: int | None = ...,
+    progress: Progress = ...,
+    scorer: Scorer | None = ...,
+) -> Explanation: ...
+@overload
+def explain(
+    stories: ManyStories,
+    *,
+    metrics: str | Sequence[str] | None = ...,
+    model: str | os.PathLike[str] | None = ...,
+    sentences: str = ...,
+    weights: Mapping[str, str | os.PathLike[str]] | None = ...,
+    device: str = ...,
+    precision: str | None = ...,
+    columns: Mapping[str, str] | None = ...,
+    skip_bad: bool = ...,
+    renumber: bool = ...,
+    format: str | None = ...,
+    threads: int | None = ...,
+    progress: Progress = ...,
+    scorer: Scorer | None = ...,
+) -> list[Explanation]: ...
 def explain(
     stories: Any,
     *,
@@ -243,8 +280,9 @@ def explain(
     renumber: bool = False,
     format: str | None = None,
     threads: int | None = None,
+    progress: Any = None,
     scorer: Scorer | None = None,
-) -> Any:
+) -> Explanation | list[Explanation]:
     """Explain the scores of stories.
 
     Parameters
@@ -258,7 +296,7 @@ def explain(
         The model of a learned metric: a folder, a model file, or the name of an installed model.
     sentences
         ``"weakest"`` weighs only the weakest parts of a long story, and ``"all"`` every sentence.
-    weights, device, precision, columns, skip_bad, renumber, format, threads
+    weights, device, precision, columns, skip_bad, renumber, format, threads, progress
         As for :func:`storymeter.score`.
     scorer
         A scorer whose open models are used. It replaces ``metrics``, ``model``, ``weights``,
@@ -278,14 +316,16 @@ def explain(
     'He looked in the barn.'
     """
     if scorer is None:
-        scorer = Scorer(
-            model, metrics=metrics, weights=weights, device=device, precision=precision,
-            threads=threads,
-        )
+        how = _how(model, metrics, weights, device, precision, 0, threads)
+        cached = how.model is None and not how.weights
+        opened = _open_again(how) if cached else how.open()
+    else:
+        opened = scorer._native
     reading, one = reading_of(
         stories, columns=columns, skip_bad=skip_bad, renumber=renumber, format=format
     )
-    found = _native.explain(scorer._native, reading, sentences, threads, None)
+    with shown(progress) as show:
+        found = _native.explain(opened, reading, sentences, threads, show)
     explained = [_explanation(*parts) for parts in found]
     return explained[0] if one else explained
 

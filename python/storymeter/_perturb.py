@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
+from ._progress import shown
+from ._score import ManyStories, OneStory, Progress
 from ._stories import reading_of
 
 if TYPE_CHECKING:
@@ -184,7 +186,7 @@ class _Settings:
 
 
 def perturb(
-    stories: Any,
+    stories: OneStory | ManyStories,
     *,
     seed: int = 0,
     preset: str = "paper",
@@ -205,6 +207,7 @@ def perturb(
     renumber: bool = False,
     format: str | None = None,
     threads: int | None = None,
+    progress: Progress = None,
 ) -> Samples:
     """Make damaged stories (negative samples) from good ones.
 
@@ -244,7 +247,7 @@ def perturb(
         ``[NEUTRAL]``.
     antonyms, more_antonyms, keywords
         Files with tables of antonyms and a list of keywords.
-    columns, skip_bad, renumber, format, threads
+    columns, skip_bad, renumber, format, threads, progress
         As for :func:`storymeter.score`.
 
     Returns
@@ -278,9 +281,10 @@ def perturb(
     }
     reading, _ = reading_of(stories, **how)
     given = None if donors is None else reading_of(donors, **how)[0]
-    found, unchanged, skipped, problems = _native.perturb(
-        reading, given, settings, threads or 0, None
-    )
+    with shown(progress) as show:
+        found, unchanged, skipped, problems = _native.perturb(
+            reading, given, settings, threads or 0, show
+        )
     return Samples([_sample(*parts) for parts in found], unchanged, skipped, problems)
 
 

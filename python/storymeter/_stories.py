@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ._score import Reading, _source
+from . import _frames
+from ._score import Reading, _reading
 
 
 def reading_of(
@@ -17,9 +18,10 @@ def reading_of(
     format: str | None,
 ) -> tuple[Reading, bool]:
     """How the stories are read, and whether they are a single story."""
-    kind, items, one = _source(stories)
-    names = list((columns or {}).items())
-    reading = Reading(
-        kind, items, columns=names, format=format, skip_bad=skip_bad, renumber=renumber
-    )
+    reading = _reading(stories, None, columns, None, format, skip_bad, renumber)
+    one = reading.kind == "one"
+    if reading.kind == "given":
+        reading.kind, reading.stories = _frames.readable(reading.stories, reading.columns)
+    elif one:
+        reading.kind = "texts" if isinstance(reading.stories[0], str) else "records"
     return reading, one

@@ -47,6 +47,8 @@ def columns_of(frame: Any) -> dict[str, list[Any]] | None:
     if isinstance(frame, Mapping):
         columns = {str(name): _listed(values) for name, values in frame.items()}
         return columns if all(values is not None for values in columns.values()) else None  # type: ignore[return-value]
+    if _listed(frame) is not None and not hasattr(frame, "column_names"):
+        return None  # a single column, such as a series of pandas
     names = getattr(frame, "column_names", None)
     if names is None:
         names = getattr(frame, "columns", None)

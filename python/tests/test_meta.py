@@ -71,7 +71,7 @@ def test_the_report_is_one_page(tmp_path):
     sm.meta([{**row, "story": "A <kite> flew."} for row in rows()], without="Human").report(
         page, highlight="bleu")
     text = page.read_text()
-    assert text.startswith("<!DOCTYPE html>") and "bleu" in text
+    assert text.startswith("<!doctype html>") and "bleu" in text
     assert "A <kite>" not in text and "kite" in text
     with pytest.raises(sm.UnknownNameError, match='did you mean "bleu"'):
         sm.meta(rows()).report(page, highlight="blue")

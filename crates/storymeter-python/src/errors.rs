@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use storymeter::Error;
 use storymeter::core::{DeviceProblem, Error as InputError, MetricError, Place};
-use storymeter::{report, union};
+use storymeter::{meta, report, union};
 
 /// Why some work failed.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ fn facade<'py>(py: Python<'py>, error: &Error) -> PyResult<Exception<'py>> {
         Error::Input(error) => input(py, error),
         Error::Metric(error) => metric(py, error),
         Error::Statistics(_) => new("StatisticsError"),
-        Error::Evaluation(_) => new("EvaluationError"),
+        Error::Evaluation(error) => evaluation(py, error),
         Error::Undefined { coefficient, reason } => new("UndefinedError")?
             .with("coefficient", coefficient.to_string())?
             .with("reason", reason.to_string()),
@@ -138,6 +138,18 @@ fn facade<'py>(py: Python<'py>, error: &Error) -> PyResult<Exception<'py>> {
             new("DonorError")?.with("file", file.display().to_string())
         }
         _ => new("StorymeterError"),
+    }
+}
+
+fn evaluation<'py>(py: Python<'py>, error: &meta::Error) -> PyResult<Exception<'py>> {
+    match error {
+        meta::Error::Core(error) => input(py, error),
+        meta::Error::Stats(_) => Exception::new(py, "StatisticsError", error.to_string()),
+        // The same, and the message names the file.
+        meta::Error::InFile { source, .. } => {
+            Ok(Exception { message: error.to_string(), ..evaluation(py, source)? })
+        }
+        _ => Exception::new(py, "EvaluationError", error.to_string()),
     }
 }
 

@@ -11,6 +11,7 @@ mod corpus;
 mod correlate;
 mod errors;
 mod explain;
+mod frame;
 mod meta;
 mod perturb;
 mod rows;
@@ -43,6 +44,8 @@ mod _native {
     use crate::meta::{Study, meta};
     #[pymodule_export]
     use crate::perturb::perturb;
+    #[pymodule_export]
+    use crate::rows::story_columns;
     #[pymodule_export]
     use crate::scored::Scored;
     #[pymodule_export]

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use storymeter::core::read::{DuplicateIds, FieldNames, Format, ReadOptions, Rows};
+use storymeter::core::read::{DuplicateIds, Format, ReadOptions, Rows};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::ledger::Resampling;
 use storymeter::{Device, Precision, ReadyScorer};
 
-use crate::rows::{self, Texts, WithReferences};
-use crate::scored::Scored;
+use crate::frame::Frame;
+use crate::rows::{self, Columns, Texts, WithReferences};
+use crate::scored::{Scored, Scoring};
 use crate::work;
 
 /// Scores stories with open models. `storymeter.Scorer` is the public class.
@@ -25,7 +26,7 @@ pub struct Scorer {
 /// What stories are, and how they are read.
 #[derive(FromPyObject)]
 pub struct Reading<'py> {
-    /// "texts", "records" or "files".
+    /// "texts", "records", "columns", "frame" or "files".
     kind: String,
     stories: Bound<'py, PyAny>,
     references: Option<Vec<Vec<String>>>,
@@ -73,13 +74,15 @@ impl Scorer {
         self.ready.metrics().columns().iter().map(|column| column.key.to_string()).collect()
     }
 
-    #[pyo3(signature = (reading, resamples, seed, threads, show))]
+    #[pyo3(signature = (reading, resamples, seed, against, threads, show))]
+    #[allow(clippy::too_many_arguments, reason = "Python names them")]
     fn score(
         &self,
         py: Python<'_>,
         reading: Reading<'_>,
         resamples: usize,
         seed: u64,
+        against: Option<String>,
         threads: Option<usize>,
         show: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Scored> {
@@ -90,7 +93,8 @@ impl Scorer {
         let ready = Arc::clone(&self.ready);
         work::run(py, threads.unwrap_or(self.threads), show, move |progress| {
             let inputs = if ready.reads_twice() { inputs.repeatable()? } else { inputs };
-            Scored::new(&ready, &inputs, &references, &resampling, progress)
+            let run = Scoring { scorer: &ready, inputs: &inputs, references: &references };
+            run.scored(&resampling, against.as_deref(), progress)
         })
     }
 }
@@ -124,24 +128,7 @@ impl Reading<'_> {
 
     /// The inputs. Some verbs accept stories without any text, and others do not.
     pub fn inputs(self, py: Python<'_>, allow_empty: bool) -> PyResult<Inputs> {
-        let mut fields = FieldNames::default();
-        for (field, name) in self.columns {
-            let given = match field.as_str() {
-                "story" => &mut fields.story,
-                "system" => &mut fields.system,
-                "id" => &mut fields.id,
-                "item" => &mut fields.item,
-                "prompt" => &mut fields.prompt,
-                "reference" => &mut fields.reference,
-                _ => {
-                    return Err(PyValueError::new_err(format!(
-                        "columns: there is no field \"{field}\"; there are: story, system, id, \
-                         item, prompt, reference"
-                    )));
-                }
-            };
-            *given = Some(name);
-        }
+        let fields = rows::field_names(self.columns)?;
         let format = self.format.map(|format| format.parse::<Format>());
         let format = format.transpose().map_err(|e| PyValueError::new_err(e.to_string()))?;
         let options = ReadOptions {
@@ -157,6 +144,8 @@ impl Reading<'_> {
                 return Ok(Inputs::new(self.stories.extract()?, options));
             }
             "texts" => Arc::new(Texts::new(self.stories.cast::<PyList>()?, rows::STORIES)?),
+            "frame" => Arc::new(Frame::new(&self.stories, &fields)?),
+            "columns" => Arc::new(Columns::new(self.stories.cast::<PyList>()?, &fields)?),
             _ => Arc::new(rows::records(self.stories.cast::<PyList>()?, &fields)?),
         };
         let rows = match self.references {

@@ -42,7 +42,10 @@ mod error;
 pub mod input;
 pub mod ledger;
 mod listing;
+mod notes;
+mod overview;
 mod scorer;
+mod unlike;
 
 use std::path::Path;
 
@@ -65,7 +68,10 @@ pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
 pub use correlate::{Agreement, Agreements, Numbers};
 pub use error::{Error, Result};
 pub use listing::{ListedMetric, Listing};
+pub use notes::learned_metrics;
+pub use overview::Overview;
 pub use scorer::{CRITERIA, LEARNED, ReadyScorer, Run, Scored, Scorer, metric_of};
+pub use unlike::Unlike;
 
 /// For metrics that compare a story with nothing: a list of no references.
 pub const NO_REFERENCE: [&str; 0] = [];

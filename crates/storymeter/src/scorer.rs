@@ -593,6 +593,11 @@ impl Run {
         &self.metrics
     }
 
+    /// The same, for whoever keeps them longer than the run.
+    pub(crate) fn shared_metrics(&self) -> Arc<MetricSet> {
+        Arc::clone(&self.metrics)
+    }
+
     /// The rows of all stories, for summaries and comparisons.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger

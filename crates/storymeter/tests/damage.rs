@@ -22,9 +22,8 @@ fn lines(damage: &Damage, inputs: &Inputs) -> Result<(Vec<String>, u64), Error> 
     let unseen = Progress::unwatched();
     let donors = damage.donors(inputs, BadDonors::Pass, &unseen)?;
     let mut lines = Vec::new();
-    let written = |samples: Vec<Sample>| -> Vec<String> {
-        samples.iter().map(Sample::to_json).collect()
-    };
+    let written =
+        |samples: Vec<Sample>| -> Vec<String> { samples.iter().map(Sample::to_json).collect() };
     let account = damage.over(&donors, inputs, &unseen, written, |part| {
         lines.extend(part);
         Ok::<(), Error>(())

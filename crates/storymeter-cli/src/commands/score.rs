@@ -3,8 +3,6 @@
 mod bound;
 mod explain;
 mod sink;
-mod table;
-mod unlike;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,11 +12,12 @@ use clap::{Args, ValueEnum};
 use storymeter::core::read::{Format, ReadOptions};
 use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
-use storymeter::core::{Header, Key, Progress, ScoreColumn, file};
+use storymeter::core::{Header, Key, Progress, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
 use storymeter::{
-    CRITERIA, Depth, Device, LEARNED, Precision, ReadyScorer, Run, Scored, Scorer, metric_of,
+    Depth, Device, LEARNED, Overview, Precision, ReadyScorer, Run, Scored, Scorer, Unlike,
+    learned_metrics, metric_of,
 };
 
 use crate::Outcome;
@@ -29,8 +28,6 @@ use crate::progress;
 use bound::Bound;
 use explain::Shown;
 use sink::Sink;
-use table::Table;
-use unlike::Unlike;
 
 /// Score stories with any set of metrics
 ///
@@ -265,7 +262,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     sink.as_mut().map_or(Ok(()), Sink::prepare)?;
     // What is printed comes before the file gets its name, so that a run that fails leaves no file.
     let printed = shown_to.map_or(Ok(()), Output::finish).and_then(|()| match &table {
-        Some(table) => table.write(to_file.filter(|_| format == OutputFormat::Table)),
+        Some(table) => write_table(table, to_file.filter(|_| format == OutputFormat::Table)),
         None => Ok(()),
     });
     if !failed(&printed)
@@ -276,9 +273,21 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     printed?;
     report_counts(common, &run);
-    let note = unlike.note(&learned, run.ledger().len(), args.explain.is_some());
-    note.iter().filter(|_| !common.quiet).for_each(|note| crate::note(note));
+    let note = unlike.note(&learned, run.ledger().len()).filter(|_| !common.quiet);
+    // An explanation warns of each of the texts, and a single text needs no search.
+    let way = if args.explain.is_some() || run.ledger().len() == 1 { "" } else { EXPLAIN };
+    note.iter().for_each(|note| crate::note(&format!("{note}{way}")));
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
+}
+
+/// Says how to find the texts that are not like a story.
+const EXPLAIN: &str = " (--explain shows which)";
+
+/// Prints the table to a file or to standard output.
+fn write_table(table: &Overview, path: Option<&Path>) -> anyhow::Result<()> {
+    let mut output = Output::open(path, Reader::Person)?;
+    output.write_all(table.to_text().as_bytes())?;
+    output.finish()
 }
 
 /// The output of a batch of stories.
@@ -357,12 +366,6 @@ fn refuse_unused_model(args: &ScoreArgs, scorer: &ReadyScorer) -> anyhow::Result
     Ok(())
 }
 
-/// The learned metrics among the columns: those that are made for English stories.
-fn learned_metrics(columns: &[ScoreColumn]) -> Vec<&'static str> {
-    let is_there = |id: &&str| columns.iter().any(|column| column.key.id() == *id);
-    [LEARNED, CRITERIA].into_iter().filter(is_there).collect()
-}
-
 fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
     let Some(path) = output_file(args) else {
         return Ok(args.format.unwrap_or(OutputFormat::Table));
@@ -401,55 +404,16 @@ fn format_lines(lines: &ScoreLines, scored: &Scored<'_>) -> anyhow::Result<Vec<u
 }
 
 /// The table, with its intervals and tests.
-fn table<'a>(args: &'a ScoreArgs, run: &'a Run, progress: &Progress) -> anyhow::Result<Table<'a>> {
+fn table(args: &ScoreArgs, run: &Run, progress: &Progress) -> anyhow::Result<Overview> {
     let resampling =
         Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
-    let (ledger, metrics) = (run.ledger(), run.metrics());
-    let systems = ledger.systems().len();
-    progress.begin("drawing intervals");
-    progress.expect(1 + systems as u64 * if args.against.is_some() { 2 } else { 1 });
-    let comparisons = match &args.against {
-        Some(system) => ledger.against(system, metrics, &resampling, progress)?,
-        None => Vec::new(),
-    };
-    Ok(Table {
-        columns: metrics.columns(),
-        all: ledger.all(metrics, &resampling),
-        systems: ledger.by_system(metrics, &resampling, progress),
-        comparisons,
-        against: args.against.as_deref(),
-        signatures: run.signatures(&resampling),
-        confidence: resampling.confidence,
-    })
+    Ok(Overview::new(run, &resampling, args.against.as_deref(), progress)?)
 }
 
 /// Reports on standard error how many stories are empty, were read only in part, or have no value.
 fn report_counts(common: &Common, run: &Run) {
     if !common.quiet {
-        let stories = run.ledger().len();
-        if run.empty_stories() > 0 {
-            let empty = run.empty_stories();
-            crate::note(&format!("{empty} of {stories} stories have no text; they are scored too"));
-        }
-        let mut reported: Vec<&str> = Vec::new();
-        let columns = run.columns();
-        for column in &columns {
-            let metric = column.key.metric();
-            if reported.contains(&metric) {
-                continue;
-            }
-            reported.push(metric);
-            if column.counts.truncated > 0 {
-                let cut = column.counts.truncated;
-                crate::note(&format!(
-                    "{metric}: of {cut} of {stories} stories only a part was read"
-                ));
-            }
-            if column.counts.absent > 0 {
-                let absent = column.counts.absent;
-                crate::note(&format!("{metric}: {absent} of {stories} stories have no value"));
-            }
-        }
+        run.notes().iter().for_each(|note| crate::note(note));
     }
     report_skipped(common, &run.skipped);
 }

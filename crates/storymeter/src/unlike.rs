@@ -3,19 +3,27 @@
 
 use std::collections::BTreeMap;
 
-use storymeter::core::read::Record;
-use storymeter::text::kind::{TextKind, unlike_a_story};
+use storymeter_core::read::Record;
+use storymeter_text::kind::{TextKind, unlike_a_story};
 
 /// How many texts look like something else than an English story.
+///
+/// ```
+/// use storymeter::core::{Place, Story, read::Record};
+/// use storymeter::Unlike;
+/// let record = Record { story: Story::from("Hello."), number: 0, place: Place::default() };
+/// let counts = Unlike::of(&[record]);
+/// assert!(counts.note(&["union"], 1).unwrap().starts_with("the text is very short"));
+/// ```
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Unlike {
+pub struct Unlike {
     texts: usize,
     kinds: BTreeMap<TextKind, usize>,
 }
 
 impl Unlike {
     /// Looks at the stories of a batch.
-    pub(super) fn of(records: &[Record]) -> Self {
+    pub fn of(records: &[Record]) -> Self {
         let mut counts = Self::default();
         for record in records {
             let kinds = unlike_a_story(&record.story.text);
@@ -28,16 +36,15 @@ impl Unlike {
     }
 
     /// Adds the counts of another batch.
-    pub(super) fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         self.texts += other.texts;
         for (kind, count) in &other.kinds {
             *self.kinds.entry(*kind).or_default() += count;
         }
     }
 
-    /// A note for the user, if there are such texts. `metrics` are the learned ones, and
-    /// `explained` says whether each of the texts was shown with a warning.
-    pub(super) fn note(&self, metrics: &[&str], stories: usize, explained: bool) -> Option<String> {
+    /// A note for the user, if there are such texts. `metrics` are the learned ones.
+    pub fn note(&self, metrics: &[&str], stories: usize) -> Option<String> {
         if self.texts == 0 {
             return None;
         }
@@ -46,7 +53,6 @@ impl Unlike {
         } else {
             format!("{} were", metrics.join(" and "))
         };
-        let way = if explained { "" } else { " (--explain shows which)" };
         if stories == 1 {
             let looks: Vec<&str> = self.kinds.keys().map(|kind| kind.looks()).collect();
             let looks = looks.join(" and ");
@@ -59,7 +65,7 @@ impl Unlike {
             kinds.iter().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
         Some(format!(
             "{} of {stories} stories do not look like English stories: {}; {made} not made for \
-             them{way}",
+             them",
             self.texts,
             kinds.join(", ")
         ))
@@ -68,8 +74,7 @@ impl Unlike {
 
 #[cfg(test)]
 mod tests {
-    use storymeter::Story;
-    use storymeter::core::Place;
+    use storymeter_core::{Place, Story};
 
     use super::*;
 
@@ -84,19 +89,19 @@ mod tests {
         let story = "Mira lost her kite in the storm. She looked in the barn and on the roof. Her \
                      brother found it in the end.";
         let mut counts = Unlike::of(&[record(german_list), record(story)]);
-        assert_eq!(Unlike::default().note(&["union"], 2, false), None);
+        assert_eq!(Unlike::default().note(&["union"], 2), None);
         counts.add(&Unlike::of(&[record("- milk\n- eggs\n- two loaves"), record("Hello.")]));
         assert_eq!(
-            counts.note(&["union"], 4, false).unwrap(),
+            counts.note(&["union"], 4).unwrap(),
             "3 of 4 stories do not look like English stories: 2 list, 1 German, 1 very short; \
-             union was not made for them (--explain shows which)"
+             union was not made for them"
         );
         assert_eq!(
-            Unlike::of(&[record("Hello.")]).note(&["union"], 1, true).unwrap(),
+            Unlike::of(&[record("Hello.")]).note(&["union"], 1).unwrap(),
             "the text is very short: it has fewer than 20 words; union was made for English stories"
         );
         assert_eq!(
-            Unlike::of(&[record("Hello.")]).note(&["union", "criteria"], 1, true).unwrap(),
+            Unlike::of(&[record("Hello.")]).note(&["union", "criteria"], 1).unwrap(),
             "the text is very short: it has fewer than 20 words; union and criteria were made for \
              English stories"
         );
