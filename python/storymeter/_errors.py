@@ -10,8 +10,10 @@ from typing import Any
 
 __all__ = [
     "AmbiguousNameError",
+    "DamageError",
     "DeviceError",
     "DiskFullError",
+    "DonorError",
     "DuplicateIdError",
     "EvaluationError",
     "FileError",
@@ -21,6 +23,7 @@ __all__ = [
     "InternalError",
     "LackingStoryError",
     "LengthError",
+    "LexiconError",
     "MetricError",
     "MissingFieldError",
     "MissingFileError",
@@ -31,6 +34,7 @@ __all__ = [
     "NoReferenceError",
     "NoSystemsError",
     "NumericError",
+    "OnlyContextError",
     "OptionClashError",
     "OverInputError",
     "SameKeyError",
@@ -163,6 +167,22 @@ class LengthError(InputError):
 
 class NoSystemsError(InputError):
     """No story says which system wrote it."""
+
+
+class DamageError(StorymeterError, ValueError):
+    """Settings of the damage that cannot be used, such as an unknown technique."""
+
+
+class LexiconError(InputError):
+    """A table of antonyms or a list of keywords cannot be used."""
+
+
+class OnlyContextError(InputError):
+    """A story has only its leading context, so that there is nothing to damage."""
+
+
+class DonorError(InputError):
+    """A file of donors has no story, or is a damaged sample."""
 
 
 class FileError(StorymeterError, OSError):

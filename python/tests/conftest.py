@@ -37,3 +37,22 @@ def program() -> Program:
         return subprocess.run(command, capture_output=True, text=True, check=check, timeout=300)
 
     return run
+
+
+@pytest.fixture
+def cli() -> Callable[..., str]:
+    """Runs the command line and returns what it prints.
+
+    ``STORYMETER_BINARY`` names a program; without it, the command line of the package runs.
+    """
+    binary = os.environ.get("STORYMETER_BINARY")
+    program = [binary] if binary else [sys.executable, "-m", "storymeter"]
+
+    def run(*args: object) -> str:
+        done = subprocess.run(
+            [*program, *map(str, args)], capture_output=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode()
+
+    return run

@@ -10,7 +10,9 @@ use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
 use storymeter::core::{AtomicFile, Column, Header, Key, Place, Progress, Row, Value};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::ledger::{Resampling, Summary};
-use storymeter::{Overview, ReadyScorer, Run, Scored as Batch, Unlike, learned_metrics};
+use storymeter::{
+    Overview, ReadyScorer, Run, ScoreTable, Scored as Batch, Unlike, learned_metrics,
+};
 
 use crate::errors::{self, Failure};
 use crate::frame::{self, OutColumn};
@@ -115,6 +117,15 @@ impl Scored {
             lines.line(out, &line)?;
         }
         Ok(())
+    }
+
+    /// The same as a score table, with the ratings of the stories.
+    pub fn score_table(&self) -> ScoreTable {
+        let mut table = ScoreTable::new(self.rows.clone());
+        for (column, values) in self.columns.iter().zip(&self.values) {
+            table.push(column.clone(), values.clone());
+        }
+        table
     }
 
     fn write_file(&self, path: &std::path::Path, layout: Layout) -> storymeter::core::Result<()> {

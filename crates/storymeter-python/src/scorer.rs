@@ -88,7 +88,7 @@ impl Scorer {
     ) -> PyResult<Scored> {
         let references =
             ReferenceFiles { files: reading.reference_files.clone(), ..ReferenceFiles::default() };
-        let inputs = reading.inputs(py)?;
+        let inputs = reading.inputs(py, true)?;
         let resampling = Resampling { resamples, seed, ..Resampling::default() };
         let ready = Arc::clone(&self.ready);
         work::run(py, threads.unwrap_or(self.threads), show, move |progress| {
@@ -99,8 +99,35 @@ impl Scorer {
     }
 }
 
+impl Scorer {
+    /// The models and tables.
+    pub fn ready(&self) -> &Arc<ReadyScorer> {
+        &self.ready
+    }
+
+    /// The number of threads; 0 is one per core.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+}
+
 impl Reading<'_> {
-    fn inputs(self, py: Python<'_>) -> PyResult<Inputs> {
+    /// Whether bad records are skipped.
+    pub fn skips_bad(&self) -> bool {
+        self.skip_bad
+    }
+
+    /// The path, if the stories are one file.
+    pub fn only_file(&self) -> Option<PathBuf> {
+        let files: Vec<PathBuf> = match self.kind.as_str() {
+            "files" => self.stories.extract().ok()?,
+            _ => return None,
+        };
+        <[PathBuf; 1]>::try_from(files).ok().map(|[file]| file)
+    }
+
+    /// The inputs. Some verbs accept stories without any text, and others do not.
+    pub fn inputs(self, py: Python<'_>, allow_empty: bool) -> PyResult<Inputs> {
         let fields = rows::field_names(self.columns)?;
         let format = self.format.map(|format| format.parse::<Format>());
         let format = format.transpose().map_err(|e| PyValueError::new_err(e.to_string()))?;
@@ -108,7 +135,7 @@ impl Reading<'_> {
             format,
             duplicates: if self.renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse },
             skip_bad: self.skip_bad,
-            allow_empty: true,
+            allow_empty,
             ..ReadOptions::default()
         };
         let rows: Arc<dyn Rows> = match self.kind.as_str() {
