@@ -1,0 +1,33 @@
+//! The native module `storymeter._native`.
+//!
+//! It only adapts the library to Python: values become stories, errors become exceptions, and the
+//! work runs without the interpreter's lock. What users see is the Python package around it
+//! (`python/storymeter`).
+
+mod cli;
+mod errors;
+mod rows;
+mod scored;
+mod scorer;
+mod work;
+
+/// The allocator of the command line, for the same reason: texts are read on one thread and freed
+/// on another. It serves only this module, not Python.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The native part of storymeter.
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::cli::run_command_line;
+    #[pymodule_export]
+    use crate::scored::Scored;
+    #[pymodule_export]
+    use crate::scorer::Scorer;
+
+    /// The version of the package.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "Python calls it so")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

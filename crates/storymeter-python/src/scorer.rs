@@ -1,0 +1,169 @@
+//! The scorer: models and tables that stay open.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use storymeter::core::read::{DuplicateIds, FieldNames, Format, ReadOptions, Rows};
+use storymeter::input::{Inputs, ReferenceFiles};
+use storymeter::ledger::Resampling;
+use storymeter::{Device, Precision, ReadyScorer};
+
+use crate::rows::{self, Texts, WithReferences};
+use crate::scored::Scored;
+use crate::work;
+
+/// Scores stories with open models. `storymeter.Scorer` is the public class.
+#[pyclass(frozen, module = "storymeter._native")]
+pub struct Scorer {
+    ready: Arc<ReadyScorer>,
+    threads: usize,
+}
+
+/// What stories are, and how they are read.
+#[derive(FromPyObject)]
+pub struct Reading<'py> {
+    /// "texts", "records" or "files".
+    kind: String,
+    stories: Bound<'py, PyAny>,
+    references: Option<Vec<Vec<String>>>,
+    reference_files: Vec<PathBuf>,
+    columns: Vec<(String, String)>,
+    format: Option<String>,
+    skip_bad: bool,
+    renumber: bool,
+}
+
+#[pymethods]
+impl Scorer {
+    #[new]
+    #[pyo3(signature = (metrics, model, weights, device, precision, seed, threads))]
+    #[allow(clippy::too_many_arguments, reason = "Python names them")]
+    fn new(
+        py: Python<'_>,
+        metrics: Option<Vec<String>>,
+        model: Option<PathBuf>,
+        weights: Vec<(String, PathBuf)>,
+        device: &str,
+        precision: Option<&str>,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let mut scorer = storymeter::Scorer::new().seed(seed).device(device_of(device)?);
+        if let Some(metrics) = metrics {
+            scorer = scorer.metrics(metrics);
+        }
+        for (name, folder) in weights {
+            scorer = scorer.weights(name, folder);
+        }
+        if let Some(model) = model {
+            scorer = scorer.model(model);
+        }
+        if let Some(precision) = precision {
+            scorer = scorer.precision(precision_of(precision)?);
+        }
+        let ready = work::run(py, threads, None, move |_| Ok(scorer.build()?))?;
+        Ok(Self { ready: Arc::new(ready), threads })
+    }
+
+    /// The keys of the scores, in order.
+    fn keys(&self) -> Vec<String> {
+        self.ready.metrics().columns().iter().map(|column| column.key.to_string()).collect()
+    }
+
+    #[pyo3(signature = (reading, resamples, seed, threads, show))]
+    fn score(
+        &self,
+        py: Python<'_>,
+        reading: Reading<'_>,
+        resamples: usize,
+        seed: u64,
+        threads: Option<usize>,
+        show: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Scored> {
+        let references =
+            ReferenceFiles { files: reading.reference_files.clone(), ..ReferenceFiles::default() };
+        let inputs = reading.inputs(py)?;
+        let resampling = Resampling { resamples, seed, ..Resampling::default() };
+        let ready = Arc::clone(&self.ready);
+        work::run(py, threads.unwrap_or(self.threads), show, move |progress| {
+            let inputs = if ready.reads_twice() { inputs.repeatable()? } else { inputs };
+            Scored::new(&ready, &inputs, &references, &resampling, progress)
+        })
+    }
+}
+
+impl Reading<'_> {
+    fn inputs(self, py: Python<'_>) -> PyResult<Inputs> {
+        let mut fields = FieldNames::default();
+        for (field, name) in self.columns {
+            let given = match field.as_str() {
+                "story" => &mut fields.story,
+                "system" => &mut fields.system,
+                "id" => &mut fields.id,
+                "item" => &mut fields.item,
+                "prompt" => &mut fields.prompt,
+                "reference" => &mut fields.reference,
+                _ => {
+                    return Err(PyValueError::new_err(format!(
+                        "columns: there is no field \"{field}\"; there are: story, system, id, \
+                         item, prompt, reference"
+                    )));
+                }
+            };
+            *given = Some(name);
+        }
+        let format = self.format.map(|format| format.parse::<Format>());
+        let format = format.transpose().map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let options = ReadOptions {
+            format,
+            duplicates: if self.renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse },
+            skip_bad: self.skip_bad,
+            allow_empty: true,
+            ..ReadOptions::default()
+        };
+        let rows: Arc<dyn Rows> = match self.kind.as_str() {
+            "files" => {
+                let options = ReadOptions { fields, ..options };
+                return Ok(Inputs::new(self.stories.extract()?, options));
+            }
+            "texts" => Arc::new(Texts::new(self.stories.cast::<PyList>()?, rows::STORIES)?),
+            _ => Arc::new(rows::records(self.stories.cast::<PyList>()?, &fields)?),
+        };
+        let rows = match self.references {
+            Some(references) => Arc::new(WithReferences::new(py, rows, references)?),
+            None => rows,
+        };
+        Ok(Inputs::rows(rows, options))
+    }
+}
+
+fn device_of(name: &str) -> PyResult<Device> {
+    let number = match name.split_once(':') {
+        None if name == "cpu" => return Ok(Device::Cpu),
+        None if name == "cuda" => Some(0),
+        Some(("cuda", number)) => number.parse().ok(),
+        _ => None,
+    };
+    number.map(Device::Cuda).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "device: \"{name}\" is neither \"cpu\" nor \"cuda\" nor \"cuda:N\""
+        ))
+    })
+}
+
+fn precision_of(name: &str) -> PyResult<Precision> {
+    Ok(match name {
+        "int8" => Precision::Int8,
+        "f16" => Precision::F16,
+        "bf16" => Precision::Bf16,
+        "f32" => Precision::F32,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "precision: \"{name}\" is none of \"int8\", \"f16\", \"bf16\" and \"f32\""
+            )));
+        }
+    })
+}
