@@ -11,6 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
+from ._lines import count
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -109,7 +111,3 @@ def _places(machine: Machine, cpus: float, gpus: float, most: Optional[int]) -> 
         places = min(places, int(machine.gpus / gpus))
     return places if most is None else min(places, most)
 
-
-def count(number: float, thing: str) -> str:
-    """A number and its thing, in the plural where there are several."""
-    return f"{number:g} {thing}{'' if number == 1 else 's'}"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._result import ScoreResult, StoryScore
+
+if TYPE_CHECKING:
+    from ._shards import Shard, ShardResult
 
 __all__ = ["Scorer", "score"]
 
@@ -106,6 +109,26 @@ class Scorer:
         seed = self._how[5] if seed is None else seed
         scored = self._native.score(reading, resamples, seed, threads, None)
         return (StoryScore if one else ScoreResult)(scored)
+
+    def score_shard(
+        self,
+        shard: Shard,
+        *,
+        columns: Mapping[str, str] | None = None,
+        format: str | None = None,
+        skip_bad: bool = False,
+        renumber: bool = False,
+        resume: bool = True,
+    ) -> ShardResult:
+        """Score one of the files of :func:`storymeter.plan_shards` into its file of scores.
+
+        Shards can be scored in any order, by any process and on any machine. If a shard is finished
+        already, nothing is done, unless ``resume=False``.
+        """
+        from . import _shards
+
+        reading = _shards.Reading(tuple((columns or {}).items()), format, skip_bad, renumber)
+        return _shards.score_shard(self, shard, reading, resume)
 
 
 def score(

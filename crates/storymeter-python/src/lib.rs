@@ -9,6 +9,7 @@ mod errors;
 mod rows;
 mod scored;
 mod scorer;
+mod shards;
 mod work;
 
 /// The allocator of the command line, for the same reason: texts are read on one thread and freed
@@ -25,6 +26,8 @@ mod _native {
     use crate::scored::Scored;
     #[pymodule_export]
     use crate::scorer::Scorer;
+    #[pymodule_export]
+    use crate::shards::{Merged, merge_shards, plan_shards, score_shard};
 
     /// The version of the package.
     #[pymodule_export]

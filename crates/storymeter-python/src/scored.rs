@@ -25,6 +25,22 @@ pub struct Scored {
     signatures: Vec<String>,
 }
 
+/// A column of a summary: the score, the reason of its absence, and the interval.
+pub type Cell = (Option<f64>, Option<String>, Option<(f64, f64)>);
+
+/// A summary: the system, the number of stories, and the columns.
+pub type SummaryRow = (Option<String>, usize, Vec<Cell>);
+
+/// What Python gets of a summary.
+pub fn summary_row(summary: &Summary) -> SummaryRow {
+    let cells = summary.columns.iter().map(|column| {
+        let interval = column.interval.map(|interval| (interval.low, interval.high));
+        let reason = column.score.as_ref().err().map(ToString::to_string);
+        (column.score.as_ref().ok().copied(), reason, interval)
+    });
+    (summary.system.clone(), summary.stories, cells.collect())
+}
+
 impl Scored {
     /// Scores the stories of an input.
     pub fn new(
@@ -110,21 +126,8 @@ impl Scored {
 
     /// The summaries: all stories first, then each system. Each is the system, the number of
     /// stories and, by column, the score, the reason of its absence, and the interval.
-    fn summaries<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        type Cell = (Option<f64>, Option<String>, Option<(f64, f64)>);
-        let summary = |summary: &Summary| {
-            let cells: Vec<Cell> = summary
-                .columns
-                .iter()
-                .map(|column| {
-                    let interval = column.interval.map(|interval| (interval.low, interval.high));
-                    let reason = column.score.as_ref().err().map(ToString::to_string);
-                    (column.score.as_ref().ok().copied(), reason, interval)
-                })
-                .collect();
-            (summary.system.clone(), summary.stories, cells)
-        };
-        PyList::new(py, std::iter::once(&self.all).chain(&self.systems).map(summary))
+    fn summaries(&self) -> Vec<SummaryRow> {
+        std::iter::once(&self.all).chain(&self.systems).map(summary_row).collect()
     }
 
     /// One signature per metric, for the scores of all stories together.

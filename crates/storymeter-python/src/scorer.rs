@@ -18,8 +18,8 @@ use crate::work;
 /// Scores stories with open models. `storymeter.Scorer` is the public class.
 #[pyclass(frozen, module = "storymeter._native")]
 pub struct Scorer {
-    ready: Arc<ReadyScorer>,
-    threads: usize,
+    pub(crate) ready: Arc<ReadyScorer>,
+    pub(crate) threads: usize,
 }
 
 /// What stories are, and how they are read.
@@ -97,40 +97,14 @@ impl Scorer {
 
 impl Reading<'_> {
     fn inputs(self, py: Python<'_>) -> PyResult<Inputs> {
-        let mut fields = FieldNames::default();
-        for (field, name) in self.columns {
-            let given = match field.as_str() {
-                "story" => &mut fields.story,
-                "system" => &mut fields.system,
-                "id" => &mut fields.id,
-                "item" => &mut fields.item,
-                "prompt" => &mut fields.prompt,
-                "reference" => &mut fields.reference,
-                _ => {
-                    return Err(PyValueError::new_err(format!(
-                        "columns: there is no field \"{field}\"; there are: story, system, id, \
-                         item, prompt, reference"
-                    )));
-                }
-            };
-            *given = Some(name);
-        }
-        let format = self.format.map(|format| format.parse::<Format>());
-        let format = format.transpose().map_err(|e| PyValueError::new_err(e.to_string()))?;
-        let options = ReadOptions {
-            format,
-            duplicates: if self.renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse },
-            skip_bad: self.skip_bad,
-            allow_empty: true,
-            ..ReadOptions::default()
-        };
+        let format = self.format.as_deref();
+        let options = read_options(self.columns, format, self.skip_bad, self.renumber)?;
         let rows: Arc<dyn Rows> = match self.kind.as_str() {
             "files" => {
-                let options = ReadOptions { fields, ..options };
                 return Ok(Inputs::new(self.stories.extract()?, options));
             }
             "texts" => Arc::new(Texts::new(self.stories.cast::<PyList>()?, rows::STORIES)?),
-            _ => Arc::new(rows::records(self.stories.cast::<PyList>()?, &fields)?),
+            _ => Arc::new(rows::records(self.stories.cast::<PyList>()?, &options.fields)?),
         };
         let rows = match self.references {
             Some(references) => Arc::new(WithReferences::new(py, rows, references)?),
@@ -138,6 +112,44 @@ impl Reading<'_> {
         };
         Ok(Inputs::rows(rows, options))
     }
+}
+
+/// How records become stories: the names of their fields, their format, and what is done with bad
+/// records and with ids that are there twice.
+pub fn read_options(
+    columns: Vec<(String, String)>,
+    format: Option<&str>,
+    skip_bad: bool,
+    renumber: bool,
+) -> PyResult<ReadOptions> {
+    let mut fields = FieldNames::default();
+    for (field, name) in columns {
+        let given = match field.as_str() {
+            "story" => &mut fields.story,
+            "system" => &mut fields.system,
+            "id" => &mut fields.id,
+            "item" => &mut fields.item,
+            "prompt" => &mut fields.prompt,
+            "reference" => &mut fields.reference,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "columns: there is no field \"{field}\"; there are: story, system, id, \
+                     item, prompt, reference"
+                )));
+            }
+        };
+        *given = Some(name);
+    }
+    let format = format.map(str::parse::<Format>).transpose();
+    let format = format.map_err(|e| PyValueError::new_err(e.to_string()))?;
+    Ok(ReadOptions {
+        format,
+        fields,
+        duplicates: if renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse },
+        skip_bad,
+        allow_empty: true,
+        ..ReadOptions::default()
+    })
 }
 
 fn device_of(name: &str) -> PyResult<Device> {
