@@ -202,6 +202,13 @@ impl Merged {
         (self.merged.run.skipped.count, self.merged.run.skipped.messages.clone())
     }
 
+    /// Joins the scores of all stories to one file.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        let layout = layout(ending.as_deref().unwrap_or_default())?;
+        py.detach(|| shards::join(&self.merged, layout, &path)).map_err(|e| errors::error(py, e))
+    }
+
     /// What a user should know about the result.
     #[getter]
     fn notes(&self) -> Vec<String> {

@@ -66,6 +66,9 @@ pub enum Error {
         /// How many stories there are.
         stories: usize,
     },
+    /// Files that cannot be scored one by one, or scores of such files that cannot be merged.
+    #[error(transparent)]
+    Shards(#[from] crate::shards::ShardError),
     /// No story says which system wrote it.
     #[error("no story says which system wrote it")]
     NoSystems,

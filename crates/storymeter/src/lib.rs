@@ -19,6 +19,7 @@
 //!   outside the workspace joins with [`Scorer::register`].
 //! - [`compare`]: which system is better by its scores. [`correlate`]: how strongly scores agree
 //!   with ratings. [`meta`]: the whole meta-evaluation.
+//! - [`shards`]: many files one by one, on many machines, and one table from all of them.
 //! - [`ledger`]: scores of systems with intervals, and one system against another.
 //! - [`input`]: stories from files, in bounded memory.
 //!
@@ -38,7 +39,10 @@ mod correlate;
 mod error;
 pub mod input;
 pub mod ledger;
+mod run;
 mod scorer;
+pub mod shards;
+mod unlike;
 
 use std::path::Path;
 
@@ -59,7 +63,9 @@ pub use storymeter_union as union;
 pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
 pub use correlate::{Agreement, Agreements, Numbers};
 pub use error::{Error, Result};
-pub use scorer::{CRITERIA, LEARNED, ReadyScorer, Run, Scored, Scorer, metric_of};
+pub use run::Run;
+pub use scorer::{CRITERIA, LEARNED, ReadyScorer, Scored, Scorer, metric_of};
+pub use unlike::Unlike;
 
 /// For metrics that compare a story with nothing: a list of no references.
 pub const NO_REFERENCE: [&str; 0] = [];

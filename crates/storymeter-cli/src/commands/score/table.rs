@@ -10,7 +10,7 @@ use storymeter::ledger::{Comparison, Summary};
 use crate::output::{Output, Reader};
 
 /// The content of the table.
-pub(super) struct Table<'a> {
+pub struct Table<'a> {
     pub columns: &'a [ScoreColumn],
     pub all: Summary,
     pub systems: Vec<Summary>,
@@ -22,7 +22,7 @@ pub(super) struct Table<'a> {
 
 impl Table<'_> {
     /// Prints the table to a file or to standard output.
-    pub(super) fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {
+    pub fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {
         let mut output = Output::open(path, Reader::Person)?;
         output.write_all(self.to_text().as_bytes())?;
         output.finish()

@@ -1,75 +1,49 @@
-//! Counts the texts that do not look like English stories, for which the learned metrics were not
+//! Says how many texts do not look like English stories, for which the learned metrics were not
 //! made.
 
-use std::collections::BTreeMap;
+use storymeter::Unlike;
+use storymeter::text::kind::TextKind;
 
-use storymeter::core::read::Record;
-use storymeter::text::kind::{TextKind, unlike_a_story};
-
-/// How many texts look like something else than an English story.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Unlike {
-    texts: usize,
-    kinds: BTreeMap<TextKind, usize>,
-}
-
-impl Unlike {
-    /// Looks at the stories of a batch.
-    pub(super) fn of(records: &[Record]) -> Self {
-        let mut counts = Self::default();
-        for record in records {
-            let kinds = unlike_a_story(&record.story.text);
-            counts.texts += usize::from(!kinds.is_empty());
-            for kind in kinds {
-                *counts.kinds.entry(kind).or_default() += 1;
-            }
-        }
-        counts
+/// A note for the user, if there are such texts. `metrics` are the learned ones, and `explained`
+/// says whether each of the texts was shown with a warning.
+pub(super) fn note(
+    unlike: &Unlike,
+    metrics: &[&str],
+    stories: usize,
+    explained: bool,
+) -> Option<String> {
+    if unlike.texts == 0 {
+        return None;
     }
-
-    /// Adds the counts of another batch.
-    pub(super) fn add(&mut self, other: &Self) {
-        self.texts += other.texts;
-        for (kind, count) in &other.kinds {
-            *self.kinds.entry(*kind).or_default() += count;
-        }
+    let made = if let [one] = metrics {
+        format!("{one} was")
+    } else {
+        format!("{} were", metrics.join(" and "))
+    };
+    let way = if explained { "" } else { " (--explain shows which)" };
+    if stories == 1 {
+        let looks: Vec<&str> = unlike.kinds.keys().map(|kind| kind.looks()).collect();
+        let looks = looks.join(" and ");
+        return Some(format!("the text {looks}; {made} made for English stories"));
     }
-
-    /// A note for the user, if there are such texts. `metrics` are the learned ones, and
-    /// `explained` says whether each of the texts was shown with a warning.
-    pub(super) fn note(&self, metrics: &[&str], stories: usize, explained: bool) -> Option<String> {
-        if self.texts == 0 {
-            return None;
-        }
-        let made = if let [one] = metrics {
-            format!("{one} was")
-        } else {
-            format!("{} were", metrics.join(" and "))
-        };
-        let way = if explained { "" } else { " (--explain shows which)" };
-        if stories == 1 {
-            let looks: Vec<&str> = self.kinds.keys().map(|kind| kind.looks()).collect();
-            let looks = looks.join(" and ");
-            return Some(format!("the text {looks}; {made} made for English stories"));
-        }
-        // The most frequent first; of equally frequent ones, in the order of the kinds.
-        let mut kinds: Vec<(&TextKind, &usize)> = self.kinds.iter().collect();
-        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        let kinds: Vec<String> =
-            kinds.iter().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
-        Some(format!(
-            "{} of {stories} stories do not look like English stories: {}; {made} not made for \
-             them{way}",
-            self.texts,
-            kinds.join(", ")
-        ))
-    }
+    // The most frequent first; of equally frequent ones, in the order of the kinds.
+    let mut kinds: Vec<(&TextKind, &u64)> = unlike.kinds.iter().collect();
+    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let kinds: Vec<String> =
+        kinds.iter().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
+    Some(format!(
+        "{} of {stories} stories do not look like English stories: {}; {made} not made for \
+         them{way}",
+        unlike.texts,
+        kinds.join(", ")
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use storymeter::Story;
     use storymeter::core::Place;
+    use storymeter::core::read::Record;
 
     use super::*;
 
@@ -84,19 +58,20 @@ mod tests {
         let story = "Mira lost her kite in the storm. She looked in the barn and on the roof. Her \
                      brother found it in the end.";
         let mut counts = Unlike::of(&[record(german_list), record(story)]);
-        assert_eq!(Unlike::default().note(&["union"], 2, false), None);
+        assert_eq!(note(&Unlike::default(), &["union"], 2, false), None);
         counts.add(&Unlike::of(&[record("- milk\n- eggs\n- two loaves"), record("Hello.")]));
         assert_eq!(
-            counts.note(&["union"], 4, false).unwrap(),
+            note(&counts, &["union"], 4, false).unwrap(),
             "3 of 4 stories do not look like English stories: 2 list, 1 German, 1 very short; \
              union was not made for them (--explain shows which)"
         );
+        let short = Unlike::of(&[record("Hello.")]);
         assert_eq!(
-            Unlike::of(&[record("Hello.")]).note(&["union"], 1, true).unwrap(),
+            note(&short, &["union"], 1, true).unwrap(),
             "the text is very short: it has fewer than 20 words; union was made for English stories"
         );
         assert_eq!(
-            Unlike::of(&[record("Hello.")]).note(&["union", "criteria"], 1, true).unwrap(),
+            note(&short, &["union", "criteria"], 1, true).unwrap(),
             "the text is very short: it has fewer than 20 words; union and criteria were made for \
              English stories"
         );
