@@ -7,11 +7,14 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 from . import _frames, _native
 from ._progress import shown
 from ._result import ScoreResult, StoryScore
+
+if TYPE_CHECKING:
+    from ._shards import Shard, ShardResult
 
 __all__ = ["Scorer", "score"]
 
@@ -212,6 +215,26 @@ class Scorer:
             threads=None if threads is None else _threads(threads),
             progress=progress,
         )
+
+    def score_shard(
+        self,
+        shard: Shard,
+        *,
+        columns: Mapping[str, str] | None = None,
+        format: str | None = None,
+        skip_bad: bool = False,
+        renumber: bool = False,
+        resume: bool = True,
+    ) -> ShardResult:
+        """Score one of the files of :func:`storymeter.plan_shards` into its file of scores.
+
+        Shards can be scored in any order, by any process and on any machine. If a shard is finished
+        already, nothing is done, unless ``resume=False``.
+        """
+        from . import _shards
+
+        reading = _shards.Reading(tuple((columns or {}).items()), format, skip_bad, renumber)
+        return _shards.score_shard(self, shard, reading, resume)
 
 
 @overload
