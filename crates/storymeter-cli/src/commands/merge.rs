@@ -85,14 +85,16 @@ pub fn run(args: &MergeArgs, common: &Common) -> anyhow::Result<Outcome> {
     let bar = progress::Shown::new(common);
     let table = Overview::new(&merged.run, &resampling, None, bar.progress())?;
     drop(bar);
-    let printed = match &written {
-        Some(Written::Table) => write_table(&table, output),
-        _ => write_table(&table, None),
+    // Everything is complete before anything is printed or gets its name.
+    let joined = match (&written, output) {
+        (Some(Written::Scores(layout)), Some(path)) => Some(shards::join(&merged, *layout, path)?),
+        _ => None,
     };
+    let printed = write_table(&table, output.filter(|_| joined.is_none()));
     if !failed(&printed)
-        && let (Some(Written::Scores(layout)), Some(path)) = (&written, output)
+        && let Some(joined) = joined
     {
-        shards::join(&merged, *layout, path)?;
+        joined.commit()?;
     }
     printed?;
     report_counts(common, &merged.run, false);
