@@ -14,6 +14,11 @@ pub fn was_closed() -> bool {
     WAS_CLOSED.load(Ordering::Relaxed)
 }
 
+/// Remembers that it was closed.
+pub fn remember() {
+    WAS_CLOSED.store(true, Ordering::Relaxed);
+}
+
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod before_main {
     use super::{Ordering, WAS_CLOSED};

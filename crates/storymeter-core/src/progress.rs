@@ -1,5 +1,6 @@
 //! How far a long piece of work has come, for whoever wants to show it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How far a long piece of work has come.
@@ -16,8 +17,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// let stage = progress.now().unwrap();
 /// assert_eq!((stage.what, stage.done, stage.total), ("scoring", 30, Some(40)));
 /// ```
+///
+/// Whoever watches can also end the work ([`Progress::cancel`]).
 #[derive(Debug, Clone, Default)]
-pub struct Progress(Option<Arc<Mutex<State>>>);
+pub struct Progress(Option<Arc<Watched>>);
+
+#[derive(Debug, Default)]
+struct Watched {
+    state: Mutex<State>,
+    cancelled: AtomicBool,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -52,6 +61,27 @@ impl Progress {
     /// Whether somebody looks.
     pub fn is_watched(&self) -> bool {
         self.0.is_some()
+    }
+
+    /// Asks the work to end. It does so at the next opportunity, usually within half a second, with
+    /// [`MetricError::Interrupted`](crate::MetricError::Interrupted). Work that nobody watches
+    /// cannot be ended.
+    ///
+    /// ```
+    /// use storymeter_core::Progress;
+    /// let progress = Progress::watched();
+    /// progress.clone().cancel();
+    /// assert!(progress.is_cancelled());
+    /// ```
+    pub fn cancel(&self) {
+        if let Some(watched) = &self.0 {
+            watched.cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the work should end.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.as_ref().is_some_and(|watched| watched.cancelled.load(Ordering::Relaxed))
     }
 
     /// A stage begins. The one before it is over.
@@ -91,7 +121,7 @@ impl Progress {
 
     fn state(&self) -> Option<MutexGuard<'_, State>> {
         // Every change is a single assignment, so a panic elsewhere leaves nothing half done.
-        self.0.as_ref().map(|state| state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.as_ref().map(|watched| watched.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -118,7 +148,8 @@ mod tests {
     fn nobody_sees_what_is_not_watched() {
         let progress = Progress::unwatched();
         progress.begin("scoring");
-        assert!(!progress.is_watched());
+        progress.cancel();
+        assert!(!progress.is_watched() && !progress.is_cancelled());
         assert_eq!(progress.now(), None);
     }
 }

@@ -254,7 +254,9 @@ impl MetricSet {
     /// that are done on the way.
     ///
     /// # Errors
-    /// As [`MetricSet::batch`].
+    /// As [`MetricSet::batch`], and where the work was cancelled ([`Progress::cancel`]).
+    ///
+    /// [`Progress::cancel`]: storymeter_core::Progress::cancel
     pub fn paced_batch(
         &self,
         records: &[Record],
@@ -276,7 +278,7 @@ impl MetricSet {
                 let size = if cut { pace.portion(remaining.len()) } else { remaining.len() };
                 let (now, later) = remaining.split_at(size);
                 let begun = Instant::now();
-                let part = self.run_together(now, explain)?;
+                let part = self.run_together(now, explain, pace)?;
                 if cut {
                     pace.took(now.len(), begun.elapsed());
                 }
@@ -293,7 +295,7 @@ impl MetricSet {
         }
         match whole {
             Some(whole) => Ok(whole),
-            None => self.run_together(&[], explain),
+            None => self.run_together(&[], explain, pace),
         }
     }
 
@@ -302,6 +304,7 @@ impl MetricSet {
         &self,
         records: &[Record],
         explain: Option<Depth>,
+        pace: &Pace,
     ) -> Result<Batch, MetricError> {
         let prepared = prepare(records);
         let mut explanations = Vec::new();
@@ -313,6 +316,7 @@ impl MetricSet {
                 whole.push(None);
                 continue;
             }
+            pace.go_on()?;
             if let Some(depth) = explain
                 && let Some(found) = slot.metric.explain(&prepared, depth, &self.resources)?
             {
@@ -342,6 +346,7 @@ impl MetricSet {
             .try_fold(
                 || Found::new(self.slots.len()),
                 |mut found, (at, ((story, row), values))| {
+                    pace.go_on()?;
                     self.story(at, &story, &whole, row, values, &mut found)?;
                     found.drop_texts(story);
                     Ok::<_, MetricError>(found)

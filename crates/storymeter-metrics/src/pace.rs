@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use storymeter_core::Progress;
+use storymeter_core::{MetricError, Progress};
 
 /// The first portion, before anything is known about the speed of a metric.
 const FIRST: usize = 8;
@@ -51,6 +51,11 @@ impl Pace {
         self.stories.store((fitting as usize).clamp(least, most), Ordering::Relaxed);
     }
 
+    /// Ends the work if somebody asked for it.
+    pub(crate) fn go_on(&self) -> Result<(), MetricError> {
+        if self.progress.is_cancelled() { Err(MetricError::Interrupted) } else { Ok(()) }
+    }
+
     /// Reports stories that are done.
     pub(crate) fn advance(&self, stories: usize) {
         self.progress.advance(stories as u64);
@@ -74,6 +79,15 @@ mod tests {
         pace.took(1, Duration::from_secs(100));
         assert_eq!(pace.portion(1000), 1, "never none");
         assert_eq!(pace.portion(0), 0);
+    }
+
+    #[test]
+    fn work_goes_on_until_it_is_cancelled() {
+        let progress = Progress::watched();
+        let pace = Pace::new(&progress);
+        assert!(pace.go_on().is_ok());
+        progress.cancel();
+        assert!(matches!(pace.go_on(), Err(MetricError::Interrupted)));
     }
 
     #[test]

@@ -113,6 +113,28 @@ impl Inputs {
     /// What a report of one meta-evaluation and the scores behind it is made from, in memory.
     ///
     /// The texts of the stories are shown where they are given: one per row of the table.
+    ///
+    /// ```
+    /// use storymeter_core::{Catalogue, read};
+    /// use storymeter_meta::table::{Options, analyse};
+    /// use storymeter_report::{Inputs, Report};
+    /// let line = |i: usize| {
+    ///     let system = if i % 2 == 0 { "rain" } else { "tale" };
+    ///     format!(
+    ///         "{{\"id\": {i}, \"system\": \"{system}\", \"item\": {}, \
+    ///          \"scores\": {{\"bleu\": {}}}, \"human\": {{\"plot\": {}}}}}\n",
+    ///         i / 2,
+    ///         i * i % 11,
+    ///         i % 5
+    ///     )
+    /// };
+    /// let lines = std::io::Cursor::new((0..16).map(line).collect::<String>());
+    /// let table = read::scores_from("scores.jsonl", lines, &Catalogue::default())?;
+    /// let study = analyse(&table, &Options::default())?;
+    /// let inputs = Inputs::of_study("scores", study, table, None);
+    /// assert!(Report::new(&inputs).html().contains("bleu"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn of_study(
         name: &str,
         study: Study,

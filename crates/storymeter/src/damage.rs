@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use storymeter_core::read::{RawRecord, ReadOptions, Record, Skipped, Summary};
 use storymeter_core::rng::StreamId;
-use storymeter_core::{Place, Progress, Story};
+use storymeter_core::{MetricError, Place, Progress, Story};
 use storymeter_perturb::{
     CheckedConfig, DEFAULT_SAMPLE, DonorSampler, Donors, Perturbation, Perturber, Tally, Unchanged,
     delexicalised, undo,
@@ -211,6 +211,7 @@ impl Damage {
         progress.begin("reading donors");
         let mut sampler = DonorSampler::new(self.seed, self.donor_sample);
         for batch in inputs.batches(progress)? {
+            go_on(progress)?;
             let batch = batch?;
             let size = batch.len() as u64;
             let wanted: Vec<RawRecord> =
@@ -252,7 +253,7 @@ impl Damage {
     ///
     /// # Errors
     /// Where the input is bad, a story has only its leading context and bad records are not
-    /// skipped, or `take` fails.
+    /// skipped, `take` fails, or the work was cancelled ([`MetricError::Interrupted`]).
     pub fn over<R: Send, E: From<Error>>(
         &self,
         donors: &Donors,
@@ -263,6 +264,7 @@ impl Damage {
     ) -> Result<Account, E> {
         let perturber = self.perturber(donors);
         let worked = |records: Vec<Record>| -> Result<(R, Part)> {
+            go_on(progress)?;
             let mut part = self.part(&perturber, records, inputs.skips_bad())?;
             Ok((work(std::mem::take(&mut part.samples)), part))
         };
@@ -335,7 +337,10 @@ impl Damage {
             }
             let parts: Vec<Result<Part>> = split(batch)
                 .into_par_iter()
-                .map(|records| self.part(&perturber, records, false))
+                .map(|records| {
+                    go_on(progress)?;
+                    self.part(&perturber, records, false)
+                })
                 .collect();
             for part in parts {
                 let part = part?;
@@ -400,6 +405,11 @@ impl Damage {
             record
         }
     }
+}
+
+/// Ends the work if somebody asked for it.
+fn go_on(progress: &Progress) -> Result<()> {
+    if progress.is_cancelled() { Err(MetricError::Interrupted.into()) } else { Ok(()) }
 }
 
 fn split(mut batch: Vec<Record>) -> Vec<Vec<Record>> {

@@ -1,13 +1,14 @@
 //! Stories from files, read ahead on a thread of their own, with references from other files.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use rayon::prelude::*;
 use storymeter_core::file::Temporary;
 use storymeter_core::read::{
-    Format, Intake, Parsed, RawRecord, RawRecords, ReadOptions, Record, put_aside,
+    Format, Intake, Parsed, RawRecord, RawRecords, ReadOptions, Record, Rows, put_aside,
 };
 use storymeter_core::{Place, Progress, Story};
 
@@ -36,6 +37,8 @@ pub struct Inputs {
     files: Vec<PathBuf>,
     /// Stories that are given as texts, instead of files.
     texts: Vec<String>,
+    /// Stories that are rows in memory, instead of files.
+    rows: Option<Arc<dyn Rows>>,
     options: ReadOptions,
     copies: Copies,
 }
@@ -43,7 +46,7 @@ pub struct Inputs {
 impl Inputs {
     /// Inputs that can be read once, and several times where all of them are files.
     pub fn new(files: Vec<PathBuf>, options: ReadOptions) -> Self {
-        Self { files, texts: Vec::new(), options, copies: Copies::default() }
+        Self { files, texts: Vec::new(), rows: None, options, copies: Copies::default() }
     }
 
     /// Texts that are one story each, instead of files.
@@ -59,6 +62,23 @@ impl Inputs {
     /// ```
     pub fn texts(texts: Vec<String>, options: ReadOptions) -> Self {
         Self { texts, ..Self::new(Vec::new(), options) }
+    }
+
+    /// Rows in memory, instead of files. Errors call them `stories` and count from 1.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use storymeter::core::Progress;
+    /// use storymeter::core::read::ReadOptions;
+    /// use storymeter::input::Inputs;
+    /// let rows: Vec<serde_json::Value> = vec!["A door opened.".into()];
+    /// let inputs = Inputs::rows(Arc::new(rows), ReadOptions::default());
+    /// let mut intake = inputs.intake();
+    /// assert_eq!(inputs.stories(&mut intake, &Progress::unwatched())?[0].id, "0");
+    /// # Ok::<(), storymeter::Error>(())
+    /// ```
+    pub fn rows(rows: Arc<dyn Rows>, options: ReadOptions) -> Self {
+        Self { rows: Some(rows), ..Self::new(Vec::new(), options) }
     }
 
     /// The same inputs, which can be read several times: what is not a file or a folder, such as
@@ -126,6 +146,14 @@ impl Inputs {
     /// # Errors
     /// Where a file cannot be opened.
     pub fn batches(&self, progress: &Progress) -> Result<Batches> {
+        if let Some(rows) = &self.rows {
+            let name = Path::new("stories");
+            return Batches::start(
+                RawRecords::from_rows(name, rows, &self.options),
+                name,
+                progress,
+            );
+        }
         if self.texts.is_empty() {
             return Batches::open(&self.files, &self.options, progress);
         }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use storymeter_core::read::{Intake, Record};
 use storymeter_core::write::{ScoreLine, ScoreLines, ScorePart};
 use storymeter_core::{
-    Catalogue, Depth, Device, Entry, Place, Precision, Progress, Rationale, Resources, Row,
-    ScoreTable, Settings, Story, Value,
+    Catalogue, Depth, Device, Entry, MetricError, Place, Precision, Progress, Rationale, Resources,
+    Row, ScoreTable, Settings, Story, Value,
 };
 use storymeter_metrics::{Batch, MetricSet, Pace, in_order};
 use storymeter_union::{Kind, Location};
@@ -529,7 +529,8 @@ impl ReadyScorer {
     /// ```
     ///
     /// # Errors
-    /// Where the input is bad, a metric fails, or `work` or `take` does.
+    /// Where the input is bad, a metric fails, or `work` or `take` does; and
+    /// [`MetricError::Interrupted`] where the work was cancelled ([`Progress::cancel`]).
     pub fn over<R: Send, E: From<Error> + Send>(
         &self,
         inputs: &Inputs,
@@ -629,7 +630,13 @@ fn each_batch<R: Send, E: From<Error> + Send>(
         let given = references.next(&batch)?;
         parse_with(batch, given, &mut intake)
     });
-    let work = |records: Result<Vec<Record>>| -> Result<R, E> { work(&records?) };
+    let work = |records: Result<Vec<Record>>| -> Result<R, E> {
+        let records = records?;
+        if progress.is_cancelled() {
+            return Err(Error::from(MetricError::Interrupted).into());
+        }
+        work(&records)
+    };
     in_order(batches, ahead, work, |done: Result<_, E>| take(done?))?;
     references.finish()?;
     progress.end();

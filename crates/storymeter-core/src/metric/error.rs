@@ -122,6 +122,9 @@ pub enum MetricError {
         /// What happened.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Somebody asked the work to end ([`Progress::cancel`](crate::Progress::cancel)).
+    #[error("the work was interrupted")]
+    Interrupted,
     /// A file is missing or wrong.
     #[error(transparent)]
     File(#[from] crate::Error),

@@ -12,6 +12,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fields::{Judgments, Label, References, describe, problem};
@@ -56,13 +57,19 @@ pub(super) fn parse_element(
     }
 }
 
-/// Parses a record of another layout that was turned into JSON.
-#[cfg(feature = "parquet")]
+/// Parses a record of another layout that was turned into JSON: an object, or the text of a story.
 pub(super) fn parse_value(
-    value: serde_json::Value,
+    value: Value,
     place: &Place,
     names: &FieldNames,
 ) -> Result<(Story, UsedNames)> {
+    match value {
+        Value::String(text) => {
+            return Ok((Story { text, ..Story::default() }, UsedNames::default()));
+        }
+        Value::Null => return Err(Error::invalid(place.clone(), "the story is null")),
+        _ => {}
+    }
     let object = Object::new(names);
     match (&object).deserialize(value) {
         // That the columns are there was seen before the first row was read.

@@ -38,6 +38,7 @@ mod names;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod raw;
+mod rows;
 mod scores;
 mod shown;
 mod source;
@@ -55,6 +56,7 @@ pub use format::{Format, UnknownFormat, without_compression};
 pub use intake::{DuplicateIds, Intake};
 pub use names::{Field, FieldNames, FieldUse};
 pub use raw::{Parsed, RawRecord, RawRecords};
+pub use rows::{RowFields, Rows};
 pub use scores::{
     hanna_metric_name, hanna_scores, is_score_table, joined_scores, scores, scores_from,
 };

@@ -56,6 +56,7 @@ impl Field {
                 "generated",
                 "generated_text",
                 "response",
+                "prediction",
             ],
             Self::System => &["system", "model", "generator"],
             Self::Id => &["id", "story_id", "storyid"],
@@ -176,6 +177,7 @@ fn usual(name: &str) -> Option<Candidate> {
             "generated" => (Field::Story, 5),
             "generated_text" => (Field::Story, 6),
             "response" => (Field::Story, 7),
+            "prediction" => (Field::Story, 8),
             "system" => (Field::System, 0),
             "model" => (Field::System, 1),
             "generator" => (Field::System, 2),
@@ -209,8 +211,8 @@ fn usual(name: &str) -> Option<Candidate> {
 /// one bit per position in [`Field::names`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct UsedNames {
-    taken: [u8; Field::ALL.len()],
-    passed_over: [u8; Field::ALL.len()],
+    taken: [u16; Field::ALL.len()],
+    passed_over: [u16; Field::ALL.len()],
 }
 
 impl UsedNames {
@@ -238,8 +240,8 @@ impl UsedNames {
         for field in Field::ALL {
             let (taken, passed_over) =
                 (self.taken[field as usize], self.passed_over[field as usize]);
-            let listed = |bits: u8| -> Vec<String> {
-                let positions = (0..8).filter(|position| bits >> position & 1 == 1);
+            let listed = |bits: u16| -> Vec<String> {
+                let positions = (0..16).filter(|position| bits >> position & 1 == 1);
                 positions.map(|position| names.name(field, position).to_owned()).collect()
             };
             let names = listed(taken);

@@ -12,6 +12,7 @@ use super::document::Document;
 use super::header::{self, Header};
 use super::lines::{Line, LineReader, is_blank};
 use super::names::{FieldNames, UsedNames};
+use super::rows::Rows;
 use super::source::{ByteCount, Found, Source, is_stdin};
 use super::{
     End, Format, ReadOptions, Record, delimited, format, hanna, jsonl, source, text, union,
@@ -97,7 +98,6 @@ enum Layout {
 pub(super) enum Body {
     Bytes(Vec<u8>),
     /// A row of a layout that is not text.
-    #[cfg(feature = "parquet")]
     Row(serde_json::Value),
     /// Why the record could not be cut out.
     Broken(String),
@@ -153,7 +153,6 @@ impl RawRecord {
             Body::Bytes(bytes) => {
                 file.layout.parse(bytes, (file.first.1 + rows, part as usize), &place, names)
             }
-            #[cfg(feature = "parquet")]
             Body::Row(row) => jsonl::parse_value(row, &place, names),
             Body::Broken(problem) => Err(Error::invalid(place.clone(), problem)),
         };
@@ -255,6 +254,8 @@ pub struct RawRecords {
     end: End,
     /// The bytes that were read so far, and all that there are, if that is known.
     bytes: (ByteCount, Option<u64>),
+    /// The number of records, if it is known from the beginning.
+    known: Option<u64>,
 }
 
 /// An input that is not open yet.
@@ -264,6 +265,8 @@ enum Input {
     Stream(PathBuf, Box<dyn Read + Send>),
     /// A story and its name.
     Text(PathBuf, String),
+    /// Rows in memory and their name.
+    Rows(PathBuf, Arc<dyn Rows>),
 }
 
 struct OpenFile {
@@ -277,6 +280,8 @@ enum Feed {
     Document(Document),
     #[cfg(feature = "parquet")]
     Rows(super::parquet::Rows),
+    /// Rows in memory, and how many were given.
+    Memory(Arc<dyn Rows>, usize),
 }
 
 impl Feed {
@@ -289,6 +294,12 @@ impl Feed {
             Self::Document(document) => document.next(),
             #[cfg(feature = "parquet")]
             Self::Rows(rows) => Ok(rows.next()),
+            Self::Memory(rows, given) if *given == rows.count() => Ok(None),
+            Self::Memory(rows, given) => {
+                let row = rows.row(*given);
+                *given += 1;
+                Ok(Some((*given as u64, Body::Row(row))))
+            }
         }
     }
 }
@@ -331,6 +342,9 @@ impl RawRecords {
     /// How many records the whole input has: known at its end, and estimated before that from the
     /// share of the bytes that were read. `None` as long as there is nothing to go by.
     pub fn expected(&self) -> Option<u64> {
+        if self.known.is_some() {
+            return self.known;
+        }
         let cut = self.number - self.options.record_offset;
         if self.end.is_reached() {
             return Some(cut);
@@ -367,6 +381,15 @@ impl RawRecords {
         Self::new(named(0), inputs, options)
     }
 
+    /// Takes rows that are in memory. Errors name the number of the row, from 1. Unlike a file, they
+    /// may be none.
+    pub fn from_rows(name: impl AsRef<Path>, rows: &Arc<dyn Rows>, options: &ReadOptions) -> Self {
+        let name = name.as_ref().to_owned();
+        let inputs = VecDeque::from([Input::Rows(name.clone(), Arc::clone(rows))]);
+        let known = Some(rows.count() as u64);
+        Self { known, ..Self::new(name, inputs, options) }
+    }
+
     fn new(named: PathBuf, inputs: VecDeque<Input>, options: &ReadOptions) -> Self {
         Self {
             inputs,
@@ -378,6 +401,7 @@ impl RawRecords {
             named,
             end: End::default(),
             bytes: (ByteCount::default(), None),
+            known: None,
         }
     }
 
@@ -417,7 +441,8 @@ impl RawRecords {
             }
             return Ok(Some(RawRecord { number, line, file: origin, body }));
         }
-        if self.number == self.options.record_offset && !self.options.allow_none {
+        let may_be_empty = self.options.allow_none || self.known.is_some();
+        if self.number == self.options.record_offset && !may_be_empty {
             return Err(Error::invalid(Place::file(&self.named), "the input has no story"));
         }
         Ok(None)
@@ -450,6 +475,11 @@ fn open_input(
         Input::Stream(name, stream) => {
             let source = Source::from_reader(&name, stream)?;
             (Found::file(name), source)
+        }
+        Input::Rows(path, rows) => {
+            let (layout, format, options) = (Layout::Jsonl, Format::Jsonl, Arc::clone(options));
+            let origin = Origin { path, format, layout, options, system: None, first };
+            return Ok(Some(OpenFile { origin: Arc::new(origin), feed: Feed::Memory(rows, 0) }));
         }
         Input::Text(path, text) => {
             let stream = Box::new(Cursor::new(text.into_bytes()));

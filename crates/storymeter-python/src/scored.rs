@@ -1,0 +1,299 @@
+//! What comes of scoring.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList};
+use storymeter::core::write::{ScoreFormat, ScoreLine, ScoreLines, ScoreWriter};
+use storymeter::core::{AtomicFile, Column, Key, Place, Progress, Row, Value};
+use storymeter::input::{Inputs, ReferenceFiles};
+use storymeter::ledger::{Resampling, Summary};
+use storymeter::{Overview, ReadyScorer, Run, ScoreTable, Scored as Batch};
+
+use crate::errors::{self, Failure};
+use crate::frame::{self, OutColumn};
+
+/// The scores of stories. `storymeter.ScoreResult` is the public class.
+#[pyclass(frozen, module = "storymeter._native")]
+pub struct Scored {
+    rows: Vec<Row>,
+    /// By story: the number of its record in the input.
+    numbers: Vec<u64>,
+    /// By column, by story.
+    values: Vec<Vec<Value>>,
+    columns: Vec<Column>,
+    run: Run,
+    overview: Overview,
+}
+
+/// Stories that are to be scored.
+pub struct Scoring<'a> {
+    pub scorer: &'a ReadyScorer,
+    pub inputs: &'a Inputs,
+    pub references: &'a ReferenceFiles,
+}
+
+/// What is kept of a batch.
+struct Kept {
+    rows: Vec<Row>,
+    numbers: Vec<u64>,
+    /// By story, by column.
+    values: Vec<Value>,
+}
+
+impl Kept {
+    fn new(scored: &Batch<'_>) -> Self {
+        let row = |record: &storymeter::core::read::Record| {
+            let story = &record.story;
+            Row {
+                id: story.id.clone(),
+                system: story.system.clone(),
+                item: story.item().to_owned(),
+                ratings: story.ratings.clone(),
+                line: None,
+            }
+        };
+        let values = (0..scored.records.len()).flat_map(|at| scored.batch.values(at).to_vec());
+        Self {
+            rows: scored.records.iter().map(row).collect(),
+            numbers: scored.records.iter().map(|record| record.number).collect(),
+            values: values.collect(),
+        }
+    }
+}
+
+impl Scoring<'_> {
+    /// Scores the stories.
+    pub fn scored(
+        &self,
+        resampling: &Resampling,
+        against: Option<&str>,
+        progress: &Progress,
+    ) -> Result<Scored, Failure> {
+        let columns = self.scorer.metrics().columns();
+        let mut values: Vec<Vec<Value>> = vec![Vec::new(); columns.len()];
+        let (mut rows, mut numbers) = (Vec::new(), Vec::new());
+        let keep = |scored: Batch<'_>| Ok::<_, Failure>(Kept::new(&scored));
+        let run = self.scorer.over(self.inputs, self.references, progress, keep, |kept| {
+            rows.extend(kept.rows);
+            numbers.extend(kept.numbers);
+            for (at, value) in kept.values.into_iter().enumerate() {
+                values[at % columns.len()].push(value);
+            }
+            Ok(())
+        })?;
+        let overview = Overview::new(&run, resampling, against, progress)?;
+        let columns = run.columns();
+        Ok(Scored { rows, numbers, values, columns, run, overview })
+    }
+}
+
+/// A column of a summary: the score, the reason of its absence, and the interval.
+pub type Cell = (Option<f64>, Option<String>, Option<(f64, f64)>);
+
+/// A summary: the system, the number of stories, and the columns.
+pub type SummaryRow = (Option<String>, usize, Vec<Cell>);
+
+/// What Python gets of a summary.
+pub fn summary_row(summary: &Summary) -> SummaryRow {
+    let cells = summary.columns.iter().map(|column| {
+        let interval = column.interval.map(|interval| (interval.low, interval.high));
+        let reason = column.score.as_ref().err().map(ToString::to_string);
+        (column.score.as_ref().ok().copied(), reason, interval)
+    });
+    (summary.system.clone(), summary.stories, cells.collect())
+}
+
+impl Scored {
+    /// Writes the scores of every story, as the command line does.
+    fn scores<W: Write + Send>(&self, format: ScoreFormat, out: W) -> std::io::Result<W> {
+        let keys: Vec<Key> = self.columns.iter().map(|column| column.key.clone()).collect();
+        let lines = ScoreLines::new(format, keys);
+        let mut writer = ScoreWriter::new(out, &lines)?;
+        for (at, row) in self.rows.iter().enumerate() {
+            let values: Vec<Value> = self.values.iter().map(|column| column[at].clone()).collect();
+            let line = ScoreLine {
+                id: &row.id,
+                system: row.system.as_deref(),
+                item: &row.item,
+                values: &values,
+                ratings: &row.ratings,
+                explanation: None,
+            };
+            let mut part = lines.part();
+            lines.add(&mut part, &line)?;
+            writer.write(part)?;
+        }
+        writer.finish(&self.run.header())
+    }
+
+    /// The same as a score table, with the ratings of the stories.
+    pub fn score_table(&self) -> ScoreTable {
+        let mut table = ScoreTable::new(self.rows.clone());
+        for (column, values) in self.columns.iter().zip(&self.values) {
+            table.push(column.clone(), values.clone());
+        }
+        table
+    }
+
+    fn write_file(
+        &self,
+        path: &std::path::Path,
+        format: ScoreFormat,
+    ) -> storymeter::core::Result<()> {
+        let file = self
+            .scores(format, AtomicFile::create(path)?)
+            .map_err(|e| storymeter::core::Error::io(Place::file(path), e))?;
+        self.run.header().commit(file)
+    }
+}
+
+#[pymethods]
+impl Scored {
+    fn __len__(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The keys of the scores.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.columns.iter().map(|column| column.key.to_string()).collect()
+    }
+
+    /// The scores of a column as bytes of f64 in the machine's order. Absent ones are NaN.
+    fn values<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Bound<'py, PyByteArray>> {
+        let values = &self.values[column];
+        PyByteArray::new_with(py, values.len() * 8, |bytes| {
+            for (place, value) in bytes.chunks_exact_mut(8).zip(values) {
+                place.copy_from_slice(&value.as_ref().copied().unwrap_or(f64::NAN).to_ne_bytes());
+            }
+            Ok(())
+        })
+    }
+
+    /// Why scores of a column are absent, by the position of the story.
+    fn absent<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Bound<'py, PyDict>> {
+        let reasons = PyDict::new(py);
+        for (at, value) in self.values[column].iter().enumerate() {
+            if let Err(absence) = value {
+                reasons.set_item(at, absence.to_string())?;
+            }
+        }
+        Ok(reasons)
+    }
+
+    /// The summaries: all stories first, then each system. Each is the system, the number of
+    /// stories and, by column, the score, the reason of its absence, and the interval.
+    fn summaries(&self) -> Vec<SummaryRow> {
+        std::iter::once(&self.overview.all).chain(&self.overview.systems).map(summary_row).collect()
+    }
+
+    /// One signature per metric, for the scores of all stories together.
+    #[getter]
+    fn signatures(&self) -> Vec<String> {
+        self.overview.signatures.iter().map(ToString::to_string).collect()
+    }
+
+    /// The signature of the metric of a column.
+    fn signature_of(&self, column: usize) -> Option<String> {
+        let mut parts = self.run.metrics().parts().zip(&self.overview.signatures);
+        let found = parts.find(|(part, _)| part.columns.contains(&column));
+        found.map(|(_, signature)| signature.to_string())
+    }
+
+    /// By story: the number of its record in the input.
+    #[getter]
+    fn numbers(&self) -> Vec<u64> {
+        self.numbers.clone()
+    }
+
+    /// The ids of the stories.
+    #[getter]
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.rows.iter().map(|row| &row.id))
+    }
+
+    /// The systems of the stories.
+    #[getter]
+    fn systems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.rows.iter().map(|row| &row.system))
+    }
+
+    /// The items of the stories.
+    #[getter]
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.rows.iter().map(|row| &row.item))
+    }
+
+    /// How many bad records were skipped, and what was wrong with the first ones.
+    #[getter]
+    fn skipped(&self) -> (u64, Vec<String>) {
+        (self.run.skipped.count, self.run.skipped.messages.clone())
+    }
+
+    /// What is worth a word: stories that were read only in part, that have no value, or that are
+    /// not like stories.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.run.notes();
+        notes.extend(self.run.unlike_note());
+        notes
+    }
+
+    /// What was read, in one line.
+    #[getter]
+    fn summary(&self) -> String {
+        self.run.summary.to_string()
+    }
+
+    /// The table that the command line prints.
+    fn table(&self) -> String {
+        self.overview.to_text()
+    }
+
+    /// The cells of that table, the names of its columns first.
+    fn table_rows(&self) -> Vec<Vec<String>> {
+        self.overview.rows()
+    }
+
+    /// The lines that the command line writes to a JSONL file.
+    fn json_lines<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.scores(ScoreFormat::Jsonl, Vec::new())?))
+    }
+
+    /// Writes the scores and their header.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let Some(format) = ScoreFormat::of_name(&path) else {
+            return Err(PyValueError::new_err(format!(
+                "path: \"{}\" does not say which format to write; let it end in .jsonl, .csv or \
+                 .parquet",
+                path.display()
+            )));
+        };
+        py.detach(|| self.write_file(&path, format)).map_err(|error| errors::error(py, error))
+    }
+
+    /// A table with id, system, item and one column per score.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The consumer casts if it wants other types; the interface allows that.
+        let _ = requested_schema;
+        let rows = || self.rows.iter();
+        let mut columns = vec![
+            ("id".to_owned(), OutColumn::texts(rows().map(|row| Some(row.id.as_str())))),
+            ("system".to_owned(), OutColumn::texts(rows().map(|row| row.system.as_deref()))),
+            ("item".to_owned(), OutColumn::texts(rows().map(|row| Some(row.item.as_str())))),
+        ];
+        for (column, values) in self.columns.iter().zip(&self.values) {
+            let numbers = values.iter().map(|value| value.as_ref().ok().copied());
+            columns.push((column.key.to_string(), OutColumn::numbers(numbers)));
+        }
+        frame::stream(py, columns)
+    }
+}

@@ -1,0 +1,199 @@
+//! The scorer: models and tables that stay open.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use storymeter::core::read::{DuplicateIds, FieldNames, Format, ReadOptions, Rows};
+use storymeter::input::{Inputs, ReferenceFiles};
+use storymeter::ledger::Resampling;
+use storymeter::{Device, Precision, ReadyScorer};
+
+use crate::frame::Frame;
+use crate::rows::{self, Columns, Texts, WithReferences};
+use crate::scored::{Scored, Scoring};
+use crate::work;
+
+/// Scores stories with open models. `storymeter.Scorer` is the public class.
+#[pyclass(frozen, module = "storymeter._native")]
+pub struct Scorer {
+    pub(crate) ready: Arc<ReadyScorer>,
+    pub(crate) threads: usize,
+}
+
+/// What stories are, and how they are read.
+#[derive(FromPyObject)]
+pub struct Reading<'py> {
+    /// "texts", "records", "columns", "frame" or "files".
+    kind: String,
+    stories: Bound<'py, PyAny>,
+    references: Option<Vec<Vec<String>>>,
+    reference_files: Vec<PathBuf>,
+    columns: Vec<(String, String)>,
+    format: Option<String>,
+    skip_bad: bool,
+    renumber: bool,
+}
+
+#[pymethods]
+impl Scorer {
+    #[new]
+    #[pyo3(signature = (metrics, model, weights, device, precision, seed, threads))]
+    #[allow(clippy::too_many_arguments, reason = "Python names them")]
+    fn new(
+        py: Python<'_>,
+        metrics: Option<Vec<String>>,
+        model: Option<PathBuf>,
+        weights: Vec<(String, PathBuf)>,
+        device: &str,
+        precision: Option<&str>,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let mut scorer = storymeter::Scorer::new().seed(seed).device(device_of(device)?);
+        if let Some(metrics) = metrics {
+            scorer = scorer.metrics(metrics);
+        }
+        for (name, folder) in weights {
+            scorer = scorer.weights(name, folder);
+        }
+        if let Some(model) = model {
+            scorer = scorer.model(model);
+        }
+        if let Some(precision) = precision {
+            scorer = scorer.precision(precision_of(precision)?);
+        }
+        let ready = work::run(py, threads, None, move |_| Ok(scorer.build()?))?;
+        Ok(Self { ready: Arc::new(ready), threads })
+    }
+
+    /// The keys of the scores, in order.
+    fn keys(&self) -> Vec<String> {
+        self.ready.metrics().columns().iter().map(|column| column.key.to_string()).collect()
+    }
+
+    #[pyo3(signature = (reading, resamples, seed, against, threads, show))]
+    #[allow(clippy::too_many_arguments, reason = "Python names them")]
+    fn score(
+        &self,
+        py: Python<'_>,
+        reading: Reading<'_>,
+        resamples: usize,
+        seed: u64,
+        against: Option<String>,
+        threads: Option<usize>,
+        show: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Scored> {
+        let references =
+            ReferenceFiles { files: reading.reference_files.clone(), ..ReferenceFiles::default() };
+        let inputs = reading.inputs(py, true)?;
+        let resampling = Resampling { resamples, seed, ..Resampling::default() };
+        let ready = Arc::clone(&self.ready);
+        work::run(py, threads.unwrap_or(self.threads), show, move |progress| {
+            let inputs = if ready.reads_twice() { inputs.repeatable()? } else { inputs };
+            let run = Scoring { scorer: &ready, inputs: &inputs, references: &references };
+            run.scored(&resampling, against.as_deref(), progress)
+        })
+    }
+}
+
+impl Scorer {
+    /// The models and tables.
+    pub fn ready(&self) -> &Arc<ReadyScorer> {
+        &self.ready
+    }
+
+    /// The number of threads; 0 is one per core.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+}
+
+impl Reading<'_> {
+    /// Whether bad records are skipped.
+    pub fn skips_bad(&self) -> bool {
+        self.skip_bad
+    }
+
+    /// The path, if the stories are one file.
+    pub fn only_file(&self) -> Option<PathBuf> {
+        let files: Vec<PathBuf> = match self.kind.as_str() {
+            "files" => self.stories.extract().ok()?,
+            _ => return None,
+        };
+        <[PathBuf; 1]>::try_from(files).ok().map(|[file]| file)
+    }
+
+    /// The inputs. Some verbs accept stories without any text, and others do not.
+    pub fn inputs(self, py: Python<'_>, allow_empty: bool) -> PyResult<Inputs> {
+        let format = self.format.as_deref();
+        let options = read_options(self.columns, format, self.skip_bad, self.renumber)?;
+        let options = ReadOptions { allow_empty, ..options };
+        let rows: Arc<dyn Rows> = match self.kind.as_str() {
+            "files" => {
+                return Ok(Inputs::new(self.stories.extract()?, options));
+            }
+            "texts" => Arc::new(Texts::new(self.stories.cast::<PyList>()?, rows::STORIES)?),
+            "frame" => Arc::new(Frame::new(&self.stories, &options.fields)?),
+            "columns" => Arc::new(Columns::new(self.stories.cast::<PyList>()?, &options.fields)?),
+            _ => Arc::new(rows::records(self.stories.cast::<PyList>()?, &options.fields)?),
+        };
+        let rows = match self.references {
+            Some(references) => Arc::new(WithReferences::new(py, rows, references)?),
+            None => rows,
+        };
+        // The rows have the standard names.
+        Ok(Inputs::rows(rows, ReadOptions { fields: FieldNames::default(), ..options }))
+    }
+}
+
+/// How records become stories: the names of their fields, their format, and what is done with bad
+/// records and with ids that are there twice.
+pub fn read_options(
+    columns: Vec<(String, String)>,
+    format: Option<&str>,
+    skip_bad: bool,
+    renumber: bool,
+) -> PyResult<ReadOptions> {
+    let fields = rows::field_names(columns)?;
+    let format = format.map(str::parse::<Format>).transpose();
+    let format = format.map_err(|e| PyValueError::new_err(e.to_string()))?;
+    Ok(ReadOptions {
+        format,
+        fields,
+        duplicates: if renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse },
+        skip_bad,
+        allow_empty: true,
+        ..ReadOptions::default()
+    })
+}
+
+fn device_of(name: &str) -> PyResult<Device> {
+    let number = match name.split_once(':') {
+        None if name == "cpu" => return Ok(Device::Cpu),
+        None if name == "cuda" => Some(0),
+        Some(("cuda", number)) => number.parse().ok(),
+        _ => None,
+    };
+    number.map(Device::Cuda).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "device: \"{name}\" is neither \"cpu\" nor \"cuda\" nor \"cuda:N\""
+        ))
+    })
+}
+
+fn precision_of(name: &str) -> PyResult<Precision> {
+    Ok(match name {
+        "int8" => Precision::Int8,
+        "f16" => Precision::F16,
+        "bf16" => Precision::Bf16,
+        "f32" => Precision::F32,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "precision: \"{name}\" is none of \"int8\", \"f16\", \"bf16\" and \"f32\""
+            )));
+        }
+    })
+}
