@@ -168,7 +168,7 @@ fn parquet_has_the_numbers_of_jsonl_and_every_verb_reads_it() {
     assert_eq!(columns(&sandbox, "s.jsonl.meta.json"), columns(&sandbox, "s.parquet.meta.json"));
     for verb in [
         "compare FILE --resamples 50",
-        "meta table FILE --criterion whole",
+        "meta table FILE",
         "correlate --human stories.jsonl --scores length=FILE#text-length",
         "correlate --human FILE --scores length=FILE#text-length",
     ] {
