@@ -158,28 +158,31 @@ fn the_example_stories_keep_their_scores() {
 fn parquet_has_the_numbers_of_jsonl_and_every_verb_reads_it() {
     let sandbox = Sandbox::new();
     let stories = std::fs::read(repository("examples/three-generators/rated.jsonl")).unwrap();
-    sandbox.write("stories.jsonl", stories);
-    let score = "score stories.jsonl --metric text-length,distinct-2,novelty-1";
-    for (name, threads) in [("s.jsonl", 1), ("s.parquet", 1), ("t.parquet", 3)] {
+    sandbox.write("rated.jsonl", stories);
+    let score = "score rated.jsonl --metric text-length,distinct-2,novelty-1";
+    for (name, threads) in [("scored.jsonl", 1), ("scored.parquet", 1), ("t.parquet", 3)] {
         sandbox.run(&format!("{score} --threads {threads} -o {name}")).succeeds();
     }
     let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
-    assert!(bytes("s.parquet") == bytes("t.parquet"));
-    assert_eq!(columns(&sandbox, "s.jsonl.meta.json"), columns(&sandbox, "s.parquet.meta.json"));
+    assert!(bytes("scored.parquet") == bytes("t.parquet"));
+    assert_eq!(
+        columns(&sandbox, "scored.jsonl.meta.json"),
+        columns(&sandbox, "scored.parquet.meta.json")
+    );
     for verb in [
         "compare FILE --resamples 50",
-        "meta table FILE --criterion whole",
-        "correlate --human stories.jsonl --scores length=FILE#text-length",
+        "meta table FILE",
+        "correlate --human rated.jsonl --scores length=FILE#text-length",
         "correlate --human FILE --scores length=FILE#text-length",
     ] {
-        let [jsonl, parquet] = ["s.jsonl", "s.parquet"]
+        let [jsonl, parquet] = ["scored.jsonl", "scored.parquet"]
             .map(|name| sandbox.run(&verb.replace("FILE", name)).succeeds().stdout().to_owned());
-        assert_eq!(jsonl.replace("s.jsonl", "s.parquet"), parquet, "{verb}");
+        assert_eq!(jsonl.replace("scored.jsonl", "scored.parquet"), parquet, "{verb}");
     }
-    sandbox.run("report s.parquet -o report.html").succeeds();
+    sandbox.run("report scored.parquet -o report.html").succeeds();
     // Without the file beside it, the header inside it says which way a score points.
-    std::fs::remove_file(sandbox.path("s.parquet.meta.json")).unwrap();
-    let alone = sandbox.run("compare s.parquet --resamples 50").succeeds();
+    std::fs::remove_file(sandbox.path("scored.parquet.meta.json")).unwrap();
+    let alone = sandbox.run("compare scored.parquet --resamples 50").succeeds();
     assert!(!alone.stderr().contains("has no header"), "{}", alone.stderr());
 }
 
