@@ -113,10 +113,7 @@ const RARE: [&str; 8] = [
 
 /// Options of the verbs, beside those of the lines.
 const OPTIONS: [(&str, &[&str]); 10] = [
-    (
-        "merge",
-        &["--output", "--expect", "--seed", "--resamples", "--weights", "--meteor-data"],
-    ),
+    ("merge", &["--output", "--expect", "--seed", "--resamples", "--weights", "--meteor-data"]),
     (
         "score",
         &[
