@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use storymeter_core::read::hanna_metric_name;
-use storymeter_core::{Catalogue, Error as CoreError, Header, Key, Role, file};
+use storymeter_core::{Catalogue, Error as CoreError, Header, Key, Role, ScoreTable, file};
 use storymeter_meta::view::{self, Sheet, Subject};
 use storymeter_meta::{Study, folder};
 
@@ -108,6 +108,25 @@ impl Inputs {
             return Err(Error::Empty);
         }
         Ok(inputs)
+    }
+
+    /// What a report of one meta-evaluation and the scores behind it is made from, in memory.
+    ///
+    /// The texts of the stories are shown where they are given: one per row of the table.
+    pub fn of_study(
+        name: &str,
+        study: Study,
+        scores: ScoreTable,
+        texts: Option<Vec<Option<String>>>,
+    ) -> Self {
+        let stories = StoryTable::new(scores, texts);
+        let mut inputs = Self {
+            runs: vec![Run::new(name, study)],
+            tables: vec![NamedTable { name: name.to_owned(), stories }],
+            ..Self::default()
+        };
+        inputs.leave_out_systems();
+        inputs
     }
 
     /// The files that [`Inputs::read`] reads, and those that belong to them: headers of score

@@ -61,12 +61,25 @@ impl StoryTable {
         Self::parse(file::read(path, MOST_BYTES)?, path, catalogue)
     }
 
+    /// A score table in memory, with the texts of its stories where they are known.
+    pub fn new(scores: ScoreTable, texts: Option<Vec<Option<String>>>) -> Self {
+        let mut details = vec![Details::default(); scores.rows().len()];
+        for (details, text) in details.iter_mut().zip(texts.unwrap_or_default()) {
+            details.text = text;
+        }
+        Self { details, notes: scores.notes().to_vec(), scores, ..Self::default() }
+    }
+
     /// Reads a score table from the content of a file.
     pub(crate) fn parse(content: Vec<u8>, path: &Path, catalogue: &Catalogue) -> Result<Self> {
         // The table takes the content, so the explanations are found first. A file that is no table
         // must be called that, whatever is in it.
         let explanations = explanations(&content, path);
-        let is_compressed = content.starts_with(b"\x1f\x8b");
+        let unread = match content.as_slice() {
+            [0x1f, 0x8b, ..] => Some("compressed"),
+            [b'P', b'A', b'R', b'1', ..] => Some("Parquet"),
+            _ => None,
+        };
         let scores = read::scores_from(path, Cursor::new(content), catalogue)?;
         let mut table = Self {
             source: path.to_owned(),
@@ -75,9 +88,9 @@ impl StoryTable {
             scores,
             excluded: Vec::new(),
         };
-        if is_compressed {
+        if let Some(unread) = unread {
             let name = path.display();
-            table.notes.push(format!("{name} is compressed; explanations in it are not shown."));
+            table.notes.push(format!("{name} is {unread}; explanations in it are not shown."));
             return Ok(table);
         }
         for (row, explanation) in explanations? {

@@ -1,5 +1,7 @@
 //! What can go wrong in the facade.
 
+use std::path::PathBuf;
+
 use storymeter_core::MetricError;
 use storymeter_stats::StatsError;
 
@@ -65,6 +67,66 @@ pub enum Error {
         references: usize,
         /// How many stories there are.
         stories: usize,
+    },
+    /// Settings of the damage, or edits, that cannot be used.
+    #[error(transparent)]
+    Damage(#[from] storymeter_perturb::Error),
+    /// A table of antonyms or keywords cannot be used.
+    #[error(transparent)]
+    Lexicon(#[from] storymeter_text::lexicon::LexiconError),
+    /// A story that cannot be damaged.
+    #[error(
+        "{place}: the story has only one sentence, which is the leading context and stays as it \
+         is, so there is nothing to damage"
+    )]
+    OnlyContext {
+        /// Where the story stands.
+        place: storymeter_core::Place,
+    },
+    /// A file of donors without any story.
+    #[error("{}: the file has no donor story", .file.display())]
+    NoDonor {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A prepared sample of donors that cannot be read.
+    #[error("{}: {source}", .file.display())]
+    DonorFile {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: storymeter_perturb::Error,
+    },
+    /// A file of corpus statistics has none for a metric.
+    #[error(
+        "{file} has no corpus statistics of the metric \"{metric}\"; it has those of {}",
+        if known.is_empty() { "no metric".to_owned() } else { known.join(", ") }
+    )]
+    CorpusStatsLack {
+        /// The file.
+        file: String,
+        /// The metric as typed.
+        metric: String,
+        /// The metrics that it has statistics of.
+        known: Vec<String>,
+    },
+    /// Corpus statistics were gathered for other settings of a metric.
+    #[error(
+        "{file}: the corpus statistics were gathered for {made_for}, but the metric is {asked}"
+    )]
+    CorpusStatsMismatch {
+        /// The file.
+        file: String,
+        /// The signature that they were gathered for.
+        made_for: String,
+        /// The signature of the metric.
+        asked: String,
+    },
+    /// Corpus statistics were named, but no metric needs any.
+    #[error("{file}: none of the metrics needs corpus statistics")]
+    CorpusStatsUnused {
+        /// The file.
+        file: String,
     },
     /// Files that cannot be scored one by one, or scores of such files that cannot be merged.
     #[error(transparent)]

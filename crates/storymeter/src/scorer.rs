@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use storymeter_core::read::{Intake, Record};
-use storymeter_core::write::{ScoreLine, ScoreLines};
+use storymeter_core::write::{ScoreLine, ScoreLines, ScorePart};
 use storymeter_core::{
     Catalogue, Depth, Device, Entry, Place, Precision, Progress, Rationale, Resources, Row,
     ScoreTable, Settings, Story, Value,
@@ -17,7 +17,7 @@ use crate::input::{Copies, Inputs, ReferenceFiles, References, parse_with};
 use crate::ledger::{Ledger, MOST_ROWS};
 use crate::run::{Run, Tally, learned};
 use crate::unlike::Unlike;
-use crate::{Error, Result, catalogue};
+use crate::{Error, Result, catalogue, corpus_stats};
 
 /// The id of the learned metric, which scores where no other is named.
 pub const LEARNED: &str = "union";
@@ -30,6 +30,10 @@ const BATCH: usize = 1024;
 
 /// How many batches may be under way at once.
 const AHEAD: usize = 4;
+
+/// How many batches may be under way at once if a GPU scores them. With one, an H200 was busy for
+/// two thirds of the time; with two, all the time; with more, waiting threads were in the way.
+const AHEAD_OF_GPU: usize = 2;
 
 /// Scores stories with any set of metrics.
 ///
@@ -49,6 +53,7 @@ pub struct Scorer {
     model: Option<PathBuf>,
     settings: Settings,
     explain: Option<Depth>,
+    corpus_stats: Option<PathBuf>,
     kept: Kept,
 }
 
@@ -67,6 +72,7 @@ impl Scorer {
             model: None,
             settings: Settings::default(),
             explain: None,
+            corpus_stats: None,
             kept: Kept { most_rows: MOST_ROWS, all: false },
         }
     }
@@ -132,6 +138,15 @@ impl Scorer {
         self
     }
 
+    /// The same scorer, whose metrics take what they must know about the corpus from this file
+    /// instead of from a first pass over the stories that are scored. If there is no such file yet,
+    /// [`ReadyScorer::gather_corpus_stats`] writes it.
+    #[must_use]
+    pub fn corpus_stats(mut self, file: impl Into<PathBuf>) -> Self {
+        self.corpus_stats = Some(file.into());
+        self
+    }
+
     /// The same scorer, which keeps the rows of at most so many stories, instead of
     /// [`MOST_ROWS`]. With more stories, it keeps exact sums, and intervals are normal ones.
     #[must_use]
@@ -151,7 +166,8 @@ impl Scorer {
     /// Opens models and tables, and gets ready to score.
     ///
     /// # Errors
-    /// Where a metric is unknown or cannot be built.
+    /// Where a metric is unknown or cannot be built, or corpus statistics are not those of the
+    /// metrics.
     pub fn build(mut self) -> Result<ReadyScorer> {
         let metric_of_model = self.model.as_deref().map_or(LEARNED, metric_of);
         if let Some(model) = self.model {
@@ -160,19 +176,23 @@ impl Scorer {
         let typed = self.typed.unwrap_or_else(|| vec![metric_of_model.to_owned()]);
         let resources = Arc::new(Resources::new(self.settings));
         let metrics = MetricSet::new(&typed, &self.catalogue, Arc::clone(&resources))?;
-        let explains = metrics.parts().any(|part| part.metric.description().explains);
-        let explainer = match self.explain {
-            Some(depth) if explains => Explainer::Among(depth),
-            Some(depth) => {
-                let metric = self.catalogue.build(LEARNED, &resources)?;
-                let set = MetricSet::from_metrics(vec![metric], Arc::clone(&resources))?;
-                Explainer::Beside(set, depth)
+        let explainer = Explainer::find(self.explain, &metrics, &self.catalogue, &resources)?;
+        let metrics = match &self.corpus_stats {
+            Some(path) if !metrics.needs_survey() => {
+                return Err(Error::CorpusStatsUnused { file: path.display().to_string() });
             }
-            None => Explainer::None,
+            Some(path) if path.exists() => corpus_stats::read(path, metrics)?,
+            _ => metrics,
         };
-        let metrics = Arc::new(metrics);
-        let (catalogue, kept) = (self.catalogue, self.kept);
-        Ok(ReadyScorer { catalogue, typed, resources, metrics, explainer, kept })
+        Ok(ReadyScorer {
+            catalogue: self.catalogue,
+            typed,
+            resources,
+            metrics: Arc::new(metrics),
+            explainer,
+            corpus_stats: self.corpus_stats,
+            kept: self.kept,
+        })
     }
 
     /// Scores stories that are in memory.
@@ -210,6 +230,27 @@ enum Explainer {
     Beside(MetricSet, Depth),
 }
 
+impl Explainer {
+    /// The metrics themselves where one of them explains itself, or else the learned metric.
+    fn find(
+        depth: Option<Depth>,
+        metrics: &MetricSet,
+        catalogue: &Catalogue,
+        resources: &Arc<Resources>,
+    ) -> Result<Self> {
+        let explains = metrics.parts().any(|part| part.metric.description().explains);
+        Ok(match depth {
+            Some(depth) if explains => Self::Among(depth),
+            Some(depth) => {
+                let metric = catalogue.build(LEARNED, resources)?;
+                let set = MetricSet::from_metrics(vec![metric], Arc::clone(resources))?;
+                Self::Beside(set, depth)
+            }
+            None => Self::None,
+        })
+    }
+}
+
 /// A [`Scorer`] whose models and tables are open. It can score any number of times.
 pub struct ReadyScorer {
     catalogue: Catalogue,
@@ -217,6 +258,7 @@ pub struct ReadyScorer {
     resources: Arc<Resources>,
     metrics: Arc<MetricSet>,
     explainer: Explainer,
+    corpus_stats: Option<PathBuf>,
     kept: Kept,
 }
 
@@ -238,12 +280,12 @@ pub struct Scored<'a> {
 }
 
 impl Scored<'_> {
-    /// The lines of these stories in a score file.
+    /// The lines or rows of these stories in a score file.
     ///
     /// # Errors
-    /// If the layout cannot hold a text.
-    pub fn lines(&self, lines: &ScoreLines) -> std::io::Result<Vec<u8>> {
-        let mut out = Vec::new();
+    /// If the format cannot hold a text ([`ScoreLines::add`]).
+    pub fn part(&self, lines: &ScoreLines) -> std::io::Result<ScorePart> {
+        let mut part = lines.part();
         for (at, record) in self.records.iter().enumerate() {
             let story = &record.story;
             let line = ScoreLine {
@@ -254,9 +296,9 @@ impl Scored<'_> {
                 ratings: &story.ratings,
                 explanation: self.rationales.map(|rationales| rationales[at].to_json()),
             };
-            lines.line(&mut out, &line)?;
+            lines.add(&mut part, &line)?;
         }
-        Ok(out)
+        Ok(part)
     }
 }
 
@@ -279,7 +321,59 @@ impl ReadyScorer {
         &self.metrics
     }
 
-    /// Whether the input is read twice, because a metric must know the corpus first.
+    /// Makes the first pass over these inputs, and writes what it gathers to the file of
+    /// [`Scorer::corpus_stats`], from which the metrics then take it. Nothing is done if no metric
+    /// needs it any more, because the file was there.
+    ///
+    /// The inputs are the whole corpus, of which the stories that are scored may be a part. They
+    /// must be [`Inputs::repeatable`] if they are scored as well.
+    ///
+    /// # Errors
+    /// Where the input is bad, a metric cannot be saved, or the file cannot be written.
+    pub fn gather_corpus_stats(
+        &mut self,
+        inputs: &Inputs,
+        references: &ReferenceFiles,
+        progress: &Progress,
+    ) -> Result<()> {
+        let Some(path) = self.corpus_stats.clone().filter(|_| self.reads_twice()) else {
+            return Ok(());
+        };
+        let copies = references.put_aside()?;
+        let (surveyed, stories) =
+            self.first_pass::<Error>((inputs, references, &copies), progress)?;
+        corpus_stats::write(&path, &self.metrics, &surveyed, stories)?;
+        // What is read back scores the same, on this machine and on others.
+        self.metrics = Arc::new(corpus_stats::read(&path, self.unsurveyed()?)?);
+        Ok(())
+    }
+
+    /// The metrics that know these inputs, and the number of stories.
+    fn first_pass<E: From<Error> + Send>(
+        &self,
+        from: (&Inputs, &ReferenceFiles, &Copies),
+        progress: &Progress,
+    ) -> Result<(MetricSet, u64), E> {
+        let survey = self.metrics.survey();
+        let gather = |records: &[Record]| -> Result<u64, E> {
+            self.metrics.check_all(records).map_err(Error::from)?;
+            survey.batch(records).map_err(Error::from)?;
+            progress.advance(records.len() as u64);
+            Ok(records.len() as u64)
+        };
+        progress.begin("reading the corpus");
+        let mut stories = 0;
+        // Bad records are counted by the second pass.
+        each_batch(from, progress, AHEAD, gather, |count| {
+            stories += count;
+            Ok(())
+        })?;
+        let surveyed = self.unsurveyed()?.surveyed(survey).map_err(Error::from)?;
+        Ok((surveyed, stories))
+    }
+
+    /// Whether the input is read twice, because a metric must know the corpus first. It is not if
+    /// the metrics know it from a file ([`Scorer::corpus_stats`]).
     pub fn reads_twice(&self) -> bool {
         self.metrics.needs_survey()
     }
@@ -338,6 +432,72 @@ impl ReadyScorer {
         Ok(table)
     }
 
+    /// The same scorer, which also explains its scores, as [`Scorer::explain`] says. Models and
+    /// tables stay open and are shared.
+    ///
+    /// # Errors
+    /// Where no metric explains itself, and the learned one cannot be opened.
+    pub fn explaining(&self, depth: Depth) -> Result<Self> {
+        Ok(Self {
+            catalogue: self.catalogue.clone(),
+            typed: self.typed.clone(),
+            resources: Arc::clone(&self.resources),
+            metrics: Arc::clone(&self.metrics),
+            explainer: Explainer::find(
+                Some(depth),
+                &self.metrics,
+                &self.catalogue,
+                &self.resources,
+            )?,
+            corpus_stats: self.corpus_stats.clone(),
+            kept: self.kept,
+        })
+    }
+
+    /// Explains the scores of stories that are in memory: one explanation per story, by the
+    /// metrics that explain themselves, or else by the learned metric. `progress` hears how many
+    /// stories are done.
+    ///
+    /// ```
+    /// # if !storymeter::union::HAS_EMBEDDED { return Ok(()); }
+    /// use storymeter::core::Progress;
+    /// let scorer = storymeter::Scorer::new().explain(storymeter::Depth::Weakest).build()?;
+    /// let story = "Ken lost his kite. He looked in the barn. Ken lost his kite.";
+    /// let why = scorer.rationales([story], &Progress::unwatched())?;
+    /// assert!(why[0].to_json()["union"].as_f64().is_some_and(|score| score < 1.0));
+    /// # Ok::<(), storymeter::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where a metric fails, or a story lacks what a metric needs.
+    pub fn rationales<I>(&self, stories: I, progress: &Progress) -> Result<Vec<Box<dyn Rationale>>>
+    where
+        I: IntoIterator,
+        I::Item: Into<Story>,
+    {
+        let record = |(number, story): (u64, I::Item)| {
+            let place = Place::file(format!("story {number}"));
+            Record { story: story.into(), number, place }
+        };
+        let records: Vec<Record> = (0u64..).zip(stories).map(record).collect();
+        let surveyed;
+        let (set, depth) = match &self.explainer {
+            Explainer::None => return Ok(Vec::new()),
+            Explainer::Among(depth) if self.reads_twice() => {
+                surveyed = self.unsurveyed()?.surveyed_on(&records)?;
+                (&surveyed, *depth)
+            }
+            Explainer::Among(depth) => (self.metrics.as_ref(), *depth),
+            Explainer::Beside(set, depth) => (set, *depth),
+        };
+        progress.begin("explaining");
+        progress.expect(records.len() as u64);
+        let pace = Pace::new(progress);
+        let batch = set.paced_batch(&records, Some(depth), &pace)?;
+        progress.end();
+        Ok(batch.into_explanations())
+    }
+
     /// Scores stories from files, batch by batch, in bounded memory.
     ///
     /// `work` is done on all threads, on several batches at once. What comes of it is handed to
@@ -382,18 +542,8 @@ impl ReadyScorer {
         let mut metrics = Arc::clone(&self.metrics);
         if self.reads_twice() {
             copies = references.put_aside()?;
-            let survey = metrics.survey();
-            let gather = |records: &[Record]| -> Result<(), E> {
-                metrics.check_all(records).map_err(Error::from)?;
-                survey.batch(records).map_err(Error::from)?;
-                progress.advance(records.len() as u64);
-                Ok(())
-            };
-            // Bad records are counted by the second pass.
-            let from = (inputs, references, &copies);
-            progress.begin("reading the corpus");
-            each_batch(from, progress, AHEAD, gather, |()| Ok(()))?;
-            metrics = Arc::new(self.unsurveyed()?.surveyed(survey).map_err(Error::from)?);
+            let (surveyed, _) = self.first_pass((inputs, references, &copies), progress)?;
+            metrics = Arc::new(surveyed);
         }
         let (set, explainer) = (metrics, &self.explainer);
         let metrics = set.as_ref();
@@ -431,9 +581,14 @@ impl ReadyScorer {
             tally.add(&batch);
             Ok((result, ledger, tally, unlike))
         };
-        // A network uses all threads on one batch, so batches of it take turns.
         let whole = metrics.wants_batches() || !matches!(explainer, Explainer::None);
-        let ahead = if whole { 1 } else { AHEAD };
+        let ahead = match metrics.resources().settings().device {
+            _ if !whole => AHEAD,
+            // A network uses all threads on one batch, so batches of it take turns.
+            Device::Cpu => 1,
+            // While the GPU reads one batch, the threads tokenise the next.
+            Device::Cuda(_) => AHEAD_OF_GPU,
+        };
         let mut ledger =
             Ledger::new(metrics.width()).most_rows(self.kept.most_rows).keeping_rows(self.kept.all);
         let mut tally = Tally::new(metrics);
