@@ -152,10 +152,10 @@ pub struct ScoreArgs {
     /// with a header (NAME.meta.json) and row statistics (NAME.stats) for `storymeter merge`
     ///
     /// An input that is compressed loses the ending of the compression, and an ending that is not
-    /// .jsonl, .csv or .parquet is replaced by .jsonl, or by that of --format. The folder must be empty
-    /// unless --resume is given; with --shard, only the files of this job must not be there. If a
-    /// file is bad, the others are scored nevertheless, and the exit code is 2. Stories without an
-    /// id are numbered within their file. docs/shards.md has the details.
+    /// .jsonl, .csv or .parquet is replaced by .jsonl, or by that of --format. The folder must be
+    /// empty unless --resume is given; with --shard, only the files of this job must not be there.
+    /// If a file is bad, the others are scored nevertheless, and the exit code is 2. Stories
+    /// without an id are numbered within their file. docs/shards.md has the details.
     #[arg(
         long,
         value_name = "DIR",

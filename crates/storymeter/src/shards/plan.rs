@@ -43,9 +43,9 @@ impl Shard {
 /// Gives every input an output in a folder, which need not exist yet.
 ///
 /// An output has the file name of its input, without the ending of a compression. If the name ends
-/// in `.jsonl`, `.csv` or `.parquet`, that is the format of the output; any other ending is replaced
-/// by `.jsonl`. A format that is asked for replaces the ending in any case. A folder among the inputs
-/// stands for its files, whose format can be given.
+/// in `.jsonl`, `.csv` or `.parquet`, that is the format of the output; any other ending is
+/// replaced by `.jsonl`. A format that is asked for replaces the ending in any case. A folder among
+/// the inputs stands for its files, whose format can be given.
 ///
 /// ```
 /// use std::path::Path;
