@@ -11,8 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from . import _errors
 from ._errors import *  # noqa: F403
-from ._errors import __all__ as _error_names
 
 if TYPE_CHECKING:
     from ._compare import Comparison as Comparison
@@ -50,8 +50,11 @@ if TYPE_CHECKING:
     from ._native import __version__ as __version__
     from ._score import Scorer as Scorer
     from ._score import score as score
+    from ._result import ColumnScores as ColumnScores
     from ._result import ScoreResult as ScoreResult
     from ._result import StoryScore as StoryScore
+    from ._result import SystemScore as SystemScore
+    from ._result import SystemTable as SystemTable
 
 # Loaded when they are first used, so that the import of the package takes little time.
 _LAZY = {
@@ -100,8 +103,11 @@ _LAZY = {
 __all__ = [
     "score",
     "Scorer",
+    "ColumnScores",
     "ScoreResult",
     "StoryScore",
+    "SystemScore",
+    "SystemTable",
     "Agreement",
     "Coefficient",
     "Comparison",
@@ -134,8 +140,8 @@ __all__ = [
     "metric",
     "metrics",
     "perturb",
-    *_error_names,
 ]
+__all__ += _errors.__all__
 
 
 def __getattr__(name: str) -> Any:

@@ -24,17 +24,17 @@ class ArrowFrame(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None, /) -> object: ...
 
 
-Path: TypeAlias = "os.PathLike[str]"
+Path: TypeAlias = os.PathLike[str]
 #: One story: its text, or a dictionary with the fields of a line of JSONL.
-OneStory: TypeAlias = "str | Mapping[str, Any]"
+OneStory: TypeAlias = str | Mapping[str, Any]
 #: Several stories: a list, a frame, a file, or files.
 ManyStories: TypeAlias = (
-    "Iterable[str | None] | Iterable[Mapping[str, Any]] | Iterable[Path] | Path | ArrowFrame"
+    Iterable[str | None] | Iterable[Mapping[str, Any]] | Iterable[Path] | Path | ArrowFrame
 )
 #: References: one text or several per story, in the order of the stories; or files of them.
-References: TypeAlias = "str | Sequence[str | Sequence[str]] | Path | Sequence[Path]"
+References: TypeAlias = str | Sequence[str | Sequence[str]] | Path | Sequence[Path]
 #: ``True`` for a bar, or what is called with the stage, what is done, and how much there is.
-Progress: TypeAlias = "bool | Callable[[str, int, int | None], object] | None"
+Progress: TypeAlias = bool | Callable[[str, int, int | None], object] | None
 
 
 @dataclass
