@@ -7,11 +7,14 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 from . import _frames, _native
 from ._progress import shown
 from ._result import ScoreResult, StoryScore
+
+if TYPE_CHECKING:
+    from ._explain import Explanation as _Explanation
 
 __all__ = ["Scorer", "score"]
 
@@ -212,6 +215,65 @@ class Scorer:
             threads=None if threads is None else _threads(threads),
             progress=progress,
         )
+
+    @overload
+    def explain(  # type: ignore[overload-overlap]  # a text is also an iterable of texts
+        self,
+        stories: OneStory,
+        *,
+        sentences: str = ...,
+        columns: Mapping[str, str] | None = ...,
+        skip_bad: bool = ...,
+        renumber: bool = ...,
+        format: str | None = ...,
+        threads: int | None = ...,
+        progress: Progress = ...,
+    ) -> _Explanation: ...
+    @overload
+    def explain(
+        self,
+        stories: ManyStories,
+        *,
+        sentences: str = ...,
+        columns: Mapping[str, str] | None = ...,
+        skip_bad: bool = ...,
+        renumber: bool = ...,
+        format: str | None = ...,
+        threads: int | None = ...,
+        progress: Progress = ...,
+    ) -> list[_Explanation]: ...
+    def explain(
+        self,
+        stories: Any,
+        *,
+        sentences: str = "weakest",
+        columns: Mapping[str, str] | None = None,
+        skip_bad: bool = False,
+        renumber: bool = False,
+        format: str | None = None,
+        threads: int | None = None,
+        progress: Any = None,
+    ) -> _Explanation | list[_Explanation]:
+        """Explain scores; :func:`storymeter.explain` says what the arguments mean.
+
+        The open models are used. If none of the metrics explains itself, ``union`` does.
+
+        Examples
+        --------
+        >>> import storymeter as sm
+        >>> judge = sm.Scorer()
+        >>> judge.explain("Rain fell. A whale sang.").score == judge.score(
+        ...     "Rain fell. A whale sang."
+        ... ).score
+        True
+        """
+        from ._explain import explain
+
+        explained: _Explanation | list[_Explanation] = explain(
+            stories, sentences=sentences, columns=columns, skip_bad=skip_bad, renumber=renumber,
+            format=format, threads=threads, progress=progress, scorer=self,
+        )
+        return explained
 
 
 @overload
