@@ -55,6 +55,15 @@ if TYPE_CHECKING:
     from ._result import StoryScore as StoryScore
     from ._result import SystemScore as SystemScore
     from ._result import SystemTable as SystemTable
+    from ._shards import BadShard as BadShard
+    from ._shards import BadShardsError as BadShardsError
+    from ._shards import MergedScores as MergedScores
+    from ._shards import Shard as Shard
+    from ._shards import ShardResult as ShardResult
+    from ._shards import ShardRun as ShardRun
+    from ._shards import merge as merge
+    from ._shards import plan_shards as plan_shards
+    from ._shards import score_files as score_files
 
 # Loaded when they are first used, so that the import of the package takes little time.
 _LAZY = {
@@ -98,6 +107,15 @@ _LAZY = {
     "SystemScore": "_result",
     "SystemTable": "_result",
     "__version__": "_native",
+    "BadShard": "_shards",
+    "BadShardsError": "_shards",
+    "MergedScores": "_shards",
+    "Shard": "_shards",
+    "ShardResult": "_shards",
+    "ShardRun": "_shards",
+    "merge": "_shards",
+    "plan_shards": "_shards",
+    "score_files": "_shards",
 }
 
 __all__ = [
@@ -140,6 +158,15 @@ __all__ = [
     "metric",
     "metrics",
     "perturb",
+    "BadShard",
+    "BadShardsError",
+    "MergedScores",
+    "Shard",
+    "ShardResult",
+    "ShardRun",
+    "merge",
+    "plan_shards",
+    "score_files",
 ]
 __all__ += _errors.__all__
 

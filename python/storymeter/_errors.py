@@ -10,10 +10,13 @@ from typing import Any
 
 __all__ = [
     "AmbiguousNameError",
+    "ChangedInputError",
     "DamageError",
+    "DamagedShardError",
     "DeviceError",
     "DiskFullError",
     "DonorError",
+    "DoubledShardError",
     "DuplicateIdError",
     "EvaluationError",
     "FileError",
@@ -27,21 +30,36 @@ __all__ = [
     "MetricError",
     "MissingFieldError",
     "MissingFileError",
+    "MissingShardsError",
     "MissingWeightsError",
+    "MixedShardsError",
     "ModelError",
     "NamedTwiceError",
+    "NeedsCorpusError",
     "NoCorpusError",
+    "NoHeaderError",
     "NoReferenceError",
+    "NoSumsError",
     "NoSystemsError",
+    "NotAFileError",
+    "NotAHeaderError",
+    "NotEmptyError",
+    "NotJoinedError",
     "NumericError",
     "OnlyContextError",
     "OptionClashError",
+    "OtherSettingsError",
     "OverInputError",
+    "SameIdError",
     "SameKeyError",
     "SameOutputError",
+    "ShardCountError",
+    "ShardError",
+    "ShardOutputError",
     "StatisticsError",
     "StorymeterError",
     "TooManyReferencesError",
+    "TooManySystemsError",
     "UndefinedError",
     "UnknownMetricError",
     "UnknownNameError",
@@ -334,3 +352,132 @@ class UndefinedError(StatisticsError):
 
 class EvaluationError(StorymeterError, ValueError):
     """A comparison or a meta-evaluation cannot be made."""
+
+
+class ShardError(StorymeterError, ValueError):
+    """Files that cannot be scored one by one, or scores of such files that cannot be merged."""
+
+
+class ShardOutputError(ShardError):
+    """Two inputs would have the same output (``first``, ``second``, ``output``)."""
+
+    first: str
+    second: str
+    output: str
+
+
+class NotAFileError(ShardError):
+    """An input that is not a file has no name for its output (``file``)."""
+
+    file: str
+
+
+class NotEmptyError(ShardError):
+    """The folder of the outputs has files already (``folder``, ``there``)."""
+
+    folder: str
+    there: str
+
+
+class NeedsCorpusError(ShardError):
+    """The scores of a metric depend on all stories (``metric``)."""
+
+    metric: str
+
+
+class OtherSettingsError(ShardError):
+    """A finished shard was scored in another way (``header``, ``there``, ``wanted``)."""
+
+    header: str
+    there: str
+    wanted: str
+
+
+class ChangedInputError(ShardError):
+    """An input was changed while it was read (``file``)."""
+
+    file: str
+
+
+class NotAHeaderError(ShardError):
+    """A file that is not the header of a score file (``file``)."""
+
+    file: str
+
+
+class NoHeaderError(ShardError):
+    """There is no header of a score file (``file``)."""
+
+    file: str
+
+
+class NoSumsError(ShardError):
+    """A header of an older version has no sums (``header``)."""
+
+    header: str
+
+
+class TooManySystemsError(ShardError):
+    """A header has no sums because there are too many systems (``header``)."""
+
+    header: str
+
+
+class MixedShardsError(ShardError):
+    """Two shards were scored in different ways.
+
+    Attributes
+    ----------
+    first, second
+        Their headers.
+    there, other
+        How each of them was scored.
+    """
+
+    first: str
+    second: str
+    there: str
+    other: str
+
+
+class MissingShardsError(ShardError):
+    """Shards are missing: ``places`` in a list of the length ``of``, counted from 0."""
+
+    of: int
+    places: list[int]
+
+
+class ShardCountError(ShardError):
+    """There are not as many shards as expected (``there``, ``expected``)."""
+
+    there: int
+    expected: int
+
+
+class DoubledShardError(ShardError):
+    """A shard is there twice (``first``, ``second``, ``input``)."""
+
+    first: str
+    second: str
+    input: str
+
+
+class SameIdError(ShardError):
+    """Two shards have a story of the same system with the same id (``first``, ``second``)."""
+
+    first: str
+    second: str
+
+
+class DamagedShardError(ShardError):
+    """A file of a shard is not what its header says (``file``, ``problem``)."""
+
+    file: str
+    problem: str
+
+
+class NotJoinedError(ShardError):
+    """The scores of shards cannot be joined to one file (``file``, ``problem``)."""
+
+    file: str
+    problem: str

@@ -15,6 +15,7 @@ from ._result import ScoreResult, StoryScore
 
 if TYPE_CHECKING:
     from ._explain import Explanation as _Explanation
+    from ._shards import Shard, ShardResult
 
 __all__ = ["Scorer", "score"]
 
@@ -274,6 +275,26 @@ class Scorer:
             format=format, threads=threads, progress=progress, scorer=self,
         )
         return explained
+
+    def score_shard(
+        self,
+        shard: Shard,
+        *,
+        columns: Mapping[str, str] | None = None,
+        format: str | None = None,
+        skip_bad: bool = False,
+        renumber: bool = False,
+        resume: bool = True,
+    ) -> ShardResult:
+        """Score one of the files of :func:`storymeter.plan_shards` into its file of scores.
+
+        Shards can be scored in any order, by any process and on any machine. If a shard is finished
+        already, nothing is done, unless ``resume=False``.
+        """
+        from . import _shards
+
+        reading = _shards.Reading(tuple((columns or {}).items()), format, skip_bad, renumber)
+        return _shards.score_shard(self, shard, reading, resume)
 
 
 @overload

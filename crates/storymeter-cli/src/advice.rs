@@ -5,6 +5,7 @@
 
 use storymeter::core::read::Field;
 use storymeter::core::{DeviceProblem, Error as InputError, MetricError};
+use storymeter::shards::ShardError;
 use storymeter::{Error, baselines, meta, union};
 
 /// The way out of an error, if there is one to name. Options of the input are named only if the
@@ -47,6 +48,7 @@ fn facade(error: &Error) -> Option<String> {
         Error::Metric(error) => metric(error),
         Error::Input(error) => input(error),
         Error::Evaluation(error) => evaluation(error),
+        Error::Shards(error) => shard(error),
         Error::NoSystems => Some("name them in the field \"system\" of the stories".to_owned()),
         Error::NoReference { .. } | Error::TooManyReferences { .. } => Some(
             "a file of --references has one reference per story, in the order of the stories"
@@ -55,6 +57,17 @@ fn facade(error: &Error) -> Option<String> {
         Error::OnlyContext { .. } => Some("--skip-bad skips such stories".to_owned()),
         _ => None,
     }
+}
+
+fn shard(error: &ShardError) -> Option<String> {
+    let advice = match error {
+        ShardError::NotEmpty { .. } => "--resume keeps what is complete and scores the others",
+        ShardError::OtherSettings { .. } => "name another folder, or remove this shard",
+        ShardError::NeedsCorpus { .. } => "score all files in one run, with -o",
+        ShardError::Missing { .. } => "`score` with --out-dir and --resume writes them",
+        _ => return None,
+    };
+    Some(advice.to_owned())
 }
 
 fn input(error: &InputError) -> Option<String> {

@@ -4,7 +4,7 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    compare, completions, correlate, meta, metrics, model, perturb, report, score, train,
+    compare, completions, correlate, merge, meta, metrics, model, perturb, report, score, train,
 };
 
 /// Score stories, and find out how well the scores agree with human readers.
@@ -66,6 +66,7 @@ pub fn count() -> clap::builder::RangedU64ValueParser {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Score(score::ScoreArgs),
+    Merge(merge::MergeArgs),
     Metrics(metrics::MetricsArgs),
     Model(model::ModelArgs),
     Perturb(perturb::PerturbArgs),

@@ -1,5 +1,11 @@
 //! The header of a score file: what its columns are, in a JSON file beside it.
 
+mod totals;
+
+pub use totals::{
+    FileMark, MetricSums, MetricTotals, ShardMark, SystemTotals, Totals, UnlikeTotals,
+};
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,6 +37,13 @@ pub struct Header {
     /// The columns of the file, in its order. Human ratings are not listed here: the rows have
     /// them.
     pub columns: Vec<Column>,
+    /// Counts and sums over all rows, from which score files are merged. Headers of older versions
+    /// do not have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub totals: Option<Totals>,
+    /// Which part of a larger corpus the file is, where each file of a list was scored on its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardMark>,
 }
 
 /// How long one program waits until another has given its files their names.
@@ -48,6 +61,8 @@ impl Header {
             bytes: None,
             skipped,
             columns,
+            totals: None,
+            shard: None,
         }
     }
 
@@ -61,8 +76,17 @@ impl Header {
     /// ```
     pub fn path_of(scores: &Path) -> PathBuf {
         let mut name = scores.as_os_str().to_owned();
-        name.push(".meta.json");
+        name.push(Self::ENDING);
         name.into()
+    }
+
+    /// How the names of headers end. No other file of this program is called so.
+    pub const ENDING: &'static str = ".meta.json";
+
+    /// The score file that a header stands beside; `None` if it is not the name of a header.
+    pub fn file_of(header: &Path) -> Option<PathBuf> {
+        let name = header.file_name()?.to_str()?.strip_suffix(Self::ENDING)?;
+        (!name.is_empty()).then(|| header.with_file_name(name))
     }
 
     /// Reads the header of a score file; `None` if it has none.
@@ -113,26 +137,53 @@ impl Header {
     ///
     /// # Errors
     /// If the file system refuses one of the steps.
-    pub fn commit(&self, mut scores: AtomicFile) -> Result<()> {
+    pub fn commit(&self, scores: AtomicFile) -> Result<()> {
+        self.commit_with(scores, None)
+    }
+
+    /// The same with a second file, which gets its name after the score file and before the header.
+    ///
+    /// # Errors
+    /// If the file system refuses one of the steps.
+    pub fn commit_with(&self, mut scores: AtomicFile, beside: Option<AtomicFile>) -> Result<()> {
         let Some(data) = scores.replaces().map(Path::to_owned) else { return scores.commit() };
         let header = Self { bytes: Some(scores.size()?), ..self.clone() };
-        let path = Self::path_of(&data);
-        let failed = |e: std::io::Error| Error::io(Place::file(&path), e);
-        let mut file = AtomicFile::create(&path)?;
-        serde_json::to_writer_pretty(&mut file, &header).map_err(|e| failed(e.into()))?;
-        file.write_all(b"\n").map_err(failed)?;
-        file.sync()?;
+        let mut file = header.prepare(&data)?;
         scores.sync()?;
+        let beside = beside.map(|mut file| file.sync().map(|()| file)).transpose()?;
         // Two programs that write the same file take turns, so that each header belongs to its
         // file.
         let folder = data.parent().filter(|folder| !folder.as_os_str().is_empty());
         let _turn = FolderLock::wait(folder.unwrap_or(Path::new(".")), PATIENCE);
         uninterrupted(|| {
             match file.replaces().map_or(Ok(()), fs::remove_file) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e)),
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io(Place::file(Self::path_of(&data)), e));
+                }
                 _ => scores.commit()?,
             }
+            beside.map_or(Ok(()), AtomicFile::commit)?;
+            file.sync()?;
             file.commit()
         })
+    }
+
+    /// Replaces the header of a score file that is complete and stays as it is.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn replace(&self, scores: &Path) -> Result<()> {
+        self.prepare(scores)?.commit()
+    }
+
+    /// Writes the header of a score file, which has no name yet.
+    fn prepare(&self, scores: &Path) -> Result<AtomicFile> {
+        let path = Self::path_of(scores);
+        let failed = |e: std::io::Error| Error::io(Place::file(&path), e);
+        let mut file = AtomicFile::create(&path)?;
+        serde_json::to_writer_pretty(&mut file, self).map_err(|e| failed(e.into()))?;
+        file.write_all(b"\n").map_err(failed)?;
+        file.sync()?;
+        Ok(file)
     }
 }

@@ -49,7 +49,9 @@ pub use absence::{Absence, Value, finite_or};
 pub use column::{Column, Counts, Direction, Range, Role};
 pub use error::{Error, Missing, Place, Result};
 pub use file::AtomicFile;
-pub use header::Header;
+pub use header::{
+    FileMark, Header, MetricSums, MetricTotals, ShardMark, SystemTotals, Totals, UnlikeTotals,
+};
 pub use key::Key;
 pub use metric::{
     Batching, Catalogue, Choice, Depth, Description, Device, DeviceProblem, Effect, Entry,

@@ -1,11 +1,14 @@
 //! Turns errors of the library into Python's exceptions, which `storymeter._errors` defines: one
 //! class per variant, with the facts as attributes.
 
+use std::path::Path;
+
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use storymeter::Error;
 use storymeter::core::{DeviceProblem, Error as InputError, MetricError, Place};
+use storymeter::shards::ShardError;
 use storymeter::{meta, report, union};
 
 /// Why some work failed.
@@ -137,6 +140,7 @@ fn facade<'py>(py: Python<'py>, error: &Error) -> PyResult<Exception<'py>> {
         Error::NoDonor { file } | Error::DonorFile { file, .. } => {
             new("DonorError")?.with("file", file.display().to_string())
         }
+        Error::Shards(error) => shards(py, error),
         _ => new("StorymeterError"),
     }
 }
@@ -191,6 +195,59 @@ fn input<'py>(py: Python<'py>, error: &InputError) -> PyResult<Exception<'py>> {
             .with("name", name)?
             .with("candidates", candidates.clone()),
         _ => new("StorymeterError"),
+    }
+}
+
+fn shards<'py>(py: Python<'py>, error: &ShardError) -> PyResult<Exception<'py>> {
+    let new = |class| Exception::new(py, class, error.to_string());
+    let shown = |path: &Path| path.display().to_string();
+    match error {
+        ShardError::SameOutput { first, second, output } => new("ShardOutputError")?
+            .with("first", shown(first))?
+            .with("second", shown(second))?
+            .with("output", shown(output)),
+        ShardError::NotAFile { input } => new("NotAFileError")?.with("file", shown(input)),
+        ShardError::NotEmpty { folder, there } => {
+            new("NotEmptyError")?.with("folder", shown(folder))?.with("there", there)
+        }
+        ShardError::NeedsCorpus { metric } => new("NeedsCorpusError")?.with("metric", metric),
+        ShardError::OtherSettings { header, there, wanted } => new("OtherSettingsError")?
+            .with("header", shown(header))?
+            .with("there", there)?
+            .with("wanted", wanted),
+        ShardError::Changed { input } => new("ChangedInputError")?.with("file", shown(input)),
+        ShardError::NotAHeader { path } => new("NotAHeaderError")?.with("file", shown(path)),
+        ShardError::NoHeader { path } => new("NoHeaderError")?.with("file", shown(path)),
+        ShardError::NoSums { header } => new("NoSumsError")?.with("header", shown(header)),
+        ShardError::TooManySystems { header, .. } => {
+            new("TooManySystemsError")?.with("header", shown(header))
+        }
+        ShardError::Mixed { first, second, there, other } => new("MixedShardsError")?
+            .with("first", shown(first))?
+            .with("second", shown(second))?
+            .with("there", there)?
+            .with("other", other),
+        ShardError::Missing { of, places } => {
+            let places: Vec<u64> = places.iter().map(|(place, _)| *place).collect();
+            new("MissingShardsError")?.with("of", of)?.with("places", places)
+        }
+        ShardError::Count { there, expected } => {
+            new("ShardCountError")?.with("there", there)?.with("expected", expected)
+        }
+        ShardError::Doubled { first, second, input } => new("DoubledShardError")?
+            .with("first", shown(first))?
+            .with("second", shown(second))?
+            .with("input", input),
+        ShardError::SameId { first, second } => {
+            new("SameIdError")?.with("first", shown(first))?.with("second", shown(second))
+        }
+        ShardError::Damaged { file, problem } => {
+            new("DamagedShardError")?.with("file", shown(file))?.with("problem", problem)
+        }
+        ShardError::NotJoined { file, problem } => {
+            new("NotJoinedError")?.with("file", shown(file))?.with("problem", problem)
+        }
+        _ => new("ShardError"),
     }
 }
 

@@ -17,6 +17,7 @@ mod perturb;
 mod rows;
 mod scored;
 mod scorer;
+mod shards;
 mod tables;
 mod work;
 
@@ -50,6 +51,8 @@ mod _native {
     use crate::scored::Scored;
     #[pymodule_export]
     use crate::scorer::Scorer;
+    #[pymodule_export]
+    use crate::shards::{Merged, merge_shards, plan_shards, score_shard};
     #[pymodule_export]
     use crate::tables::Table;
 

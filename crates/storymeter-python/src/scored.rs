@@ -7,12 +7,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList};
 use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
-use storymeter::core::{AtomicFile, Column, Header, Key, Place, Progress, Row, Value};
+use storymeter::core::{AtomicFile, Column, Key, Place, Progress, Row, Value};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::ledger::{Resampling, Summary};
-use storymeter::{
-    Overview, ReadyScorer, Run, ScoreTable, Scored as Batch, Unlike, learned_metrics,
-};
+use storymeter::{Overview, ReadyScorer, Run, ScoreTable, Scored as Batch};
 
 use crate::errors::{self, Failure};
 use crate::frame::{self, OutColumn};
@@ -28,7 +26,6 @@ pub struct Scored {
     columns: Vec<Column>,
     run: Run,
     overview: Overview,
-    unlike: Option<String>,
 }
 
 /// Stories that are to be scored.
@@ -44,11 +41,10 @@ struct Kept {
     numbers: Vec<u64>,
     /// By story, by column.
     values: Vec<Value>,
-    unlike: Unlike,
 }
 
 impl Kept {
-    fn new(scored: &Batch<'_>, is_learned: bool) -> Self {
+    fn new(scored: &Batch<'_>) -> Self {
         let row = |record: &storymeter::core::read::Record| {
             let story = &record.story;
             Row {
@@ -64,7 +60,6 @@ impl Kept {
             rows: scored.records.iter().map(row).collect(),
             numbers: scored.records.iter().map(|record| record.number).collect(),
             values: values.collect(),
-            unlike: if is_learned { Unlike::of(scored.records) } else { Unlike::default() },
         }
     }
 }
@@ -78,25 +73,37 @@ impl Scoring<'_> {
         progress: &Progress,
     ) -> Result<Scored, Failure> {
         let columns = self.scorer.metrics().columns();
-        let learned = learned_metrics(columns);
         let mut values: Vec<Vec<Value>> = vec![Vec::new(); columns.len()];
         let (mut rows, mut numbers) = (Vec::new(), Vec::new());
-        let mut unlike = Unlike::default();
-        let keep = |scored: Batch<'_>| Ok::<_, Failure>(Kept::new(&scored, !learned.is_empty()));
+        let keep = |scored: Batch<'_>| Ok::<_, Failure>(Kept::new(&scored));
         let run = self.scorer.over(self.inputs, self.references, progress, keep, |kept| {
             rows.extend(kept.rows);
             numbers.extend(kept.numbers);
             for (at, value) in kept.values.into_iter().enumerate() {
                 values[at % columns.len()].push(value);
             }
-            unlike.add(&kept.unlike);
             Ok(())
         })?;
         let overview = Overview::new(&run, resampling, against, progress)?;
-        let unlike = unlike.note(&learned, rows.len());
         let columns = run.columns();
-        Ok(Scored { rows, numbers, values, columns, run, overview, unlike })
+        Ok(Scored { rows, numbers, values, columns, run, overview })
     }
+}
+
+/// A column of a summary: the score, the reason of its absence, and the interval.
+pub type Cell = (Option<f64>, Option<String>, Option<(f64, f64)>);
+
+/// A summary: the system, the number of stories, and the columns.
+pub type SummaryRow = (Option<String>, usize, Vec<Cell>);
+
+/// What Python gets of a summary.
+pub fn summary_row(summary: &Summary) -> SummaryRow {
+    let cells = summary.columns.iter().map(|column| {
+        let interval = column.interval.map(|interval| (interval.low, interval.high));
+        let reason = column.score.as_ref().err().map(ToString::to_string);
+        (column.score.as_ref().ok().copied(), reason, interval)
+    });
+    (summary.system.clone(), summary.stories, cells.collect())
 }
 
 impl Scored {
@@ -132,8 +139,7 @@ impl Scored {
         let mut file = AtomicFile::create(path)?;
         self.lines(layout, &mut file)
             .map_err(|e| storymeter::core::Error::io(Place::file(path), e))?;
-        let stories = self.rows.len() as u64;
-        Header::new(stories, self.run.skipped.count, self.columns.clone()).commit(file)
+        self.run.header().commit(file)
     }
 }
 
@@ -173,24 +179,8 @@ impl Scored {
 
     /// The summaries: all stories first, then each system. Each is the system, the number of
     /// stories and, by column, the score, the reason of its absence, and the interval.
-    fn summaries<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        type Cell = (Option<f64>, Option<String>, Option<(f64, f64)>);
-        let summary = |summary: &Summary| {
-            let cells: Vec<Cell> = summary
-                .columns
-                .iter()
-                .map(|column| {
-                    let interval = column.interval.map(|interval| (interval.low, interval.high));
-                    let reason = column.score.as_ref().err().map(ToString::to_string);
-                    (column.score.as_ref().ok().copied(), reason, interval)
-                })
-                .collect();
-            (summary.system.clone(), summary.stories, cells)
-        };
-        PyList::new(
-            py,
-            std::iter::once(&self.overview.all).chain(&self.overview.systems).map(summary),
-        )
+    fn summaries(&self) -> Vec<SummaryRow> {
+        std::iter::once(&self.overview.all).chain(&self.overview.systems).map(summary_row).collect()
     }
 
     /// One signature per metric, for the scores of all stories together.
@@ -241,7 +231,7 @@ impl Scored {
     #[getter]
     fn notes(&self) -> Vec<String> {
         let mut notes = self.run.notes();
-        notes.extend(self.unlike.clone());
+        notes.extend(self.run.unlike_note());
         notes
     }
 

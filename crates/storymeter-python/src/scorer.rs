@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use storymeter::core::read::{DuplicateIds, Format, ReadOptions, Rows};
+use storymeter::core::read::{DuplicateIds, FieldNames, Format, ReadOptions, Rows};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::ledger::Resampling;
 use storymeter::{Device, Precision, ReadyScorer};
@@ -19,8 +19,8 @@ use crate::work;
 /// Scores stories with open models. `storymeter.Scorer` is the public class.
 #[pyclass(frozen, module = "storymeter._native")]
 pub struct Scorer {
-    ready: Arc<ReadyScorer>,
-    threads: usize,
+    pub(crate) ready: Arc<ReadyScorer>,
+    pub(crate) threads: usize,
 }
 
 /// What stories are, and how they are read.
@@ -128,32 +128,46 @@ impl Reading<'_> {
 
     /// The inputs. Some verbs accept stories without any text, and others do not.
     pub fn inputs(self, py: Python<'_>, allow_empty: bool) -> PyResult<Inputs> {
-        let fields = rows::field_names(self.columns)?;
-        let format = self.format.map(|format| format.parse::<Format>());
-        let format = format.transpose().map_err(|e| PyValueError::new_err(e.to_string()))?;
-        let options = ReadOptions {
-            format,
-            duplicates: if self.renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse },
-            skip_bad: self.skip_bad,
-            allow_empty,
-            ..ReadOptions::default()
-        };
+        let format = self.format.as_deref();
+        let options = read_options(self.columns, format, self.skip_bad, self.renumber)?;
+        let options = ReadOptions { allow_empty, ..options };
         let rows: Arc<dyn Rows> = match self.kind.as_str() {
             "files" => {
-                let options = ReadOptions { fields, ..options };
                 return Ok(Inputs::new(self.stories.extract()?, options));
             }
             "texts" => Arc::new(Texts::new(self.stories.cast::<PyList>()?, rows::STORIES)?),
-            "frame" => Arc::new(Frame::new(&self.stories, &fields)?),
-            "columns" => Arc::new(Columns::new(self.stories.cast::<PyList>()?, &fields)?),
-            _ => Arc::new(rows::records(self.stories.cast::<PyList>()?, &fields)?),
+            "frame" => Arc::new(Frame::new(&self.stories, &options.fields)?),
+            "columns" => Arc::new(Columns::new(self.stories.cast::<PyList>()?, &options.fields)?),
+            _ => Arc::new(rows::records(self.stories.cast::<PyList>()?, &options.fields)?),
         };
         let rows = match self.references {
             Some(references) => Arc::new(WithReferences::new(py, rows, references)?),
             None => rows,
         };
-        Ok(Inputs::rows(rows, options))
+        // The rows have the standard names.
+        Ok(Inputs::rows(rows, ReadOptions { fields: FieldNames::default(), ..options }))
     }
+}
+
+/// How records become stories: the names of their fields, their format, and what is done with bad
+/// records and with ids that are there twice.
+pub fn read_options(
+    columns: Vec<(String, String)>,
+    format: Option<&str>,
+    skip_bad: bool,
+    renumber: bool,
+) -> PyResult<ReadOptions> {
+    let fields = rows::field_names(columns)?;
+    let format = format.map(str::parse::<Format>).transpose();
+    let format = format.map_err(|e| PyValueError::new_err(e.to_string()))?;
+    Ok(ReadOptions {
+        format,
+        fields,
+        duplicates: if renumber { DuplicateIds::Renumber } else { DuplicateIds::Refuse },
+        skip_bad,
+        allow_empty: true,
+        ..ReadOptions::default()
+    })
 }
 
 fn device_of(name: &str) -> PyResult<Device> {

@@ -18,6 +18,7 @@
 //!   matrices with absent cells.
 //! - [`agreement`] of raters and [`ranking`] of candidates.
 //! - Labels and pairs: [`weighted_f1`], [`auc`], [`pairwise_accuracy`], [`calibrate_ties`].
+//! - [`ExactSum`]: sums without rounding, whose parts can be added in any order.
 //! - [`distribution`]s and random streams ([`resample`]) to build on.
 //!
 //! # Missing values
@@ -43,6 +44,7 @@ pub mod correlation;
 mod dependent;
 pub mod distribution;
 mod error;
+mod exact_sum;
 mod fisher;
 mod independent;
 mod interval;
@@ -76,6 +78,7 @@ pub use dependent::{
     williams_matrix_of_columns, williams_published,
 };
 pub use error::{Result, StatsError, Undefined};
+pub use exact_sum::{ExactSum, NotAnExactSum};
 pub use fisher::{FisherTest, fisher_difference, fisher_interval};
 pub use independent::{IndependentComparison, compare_independent_scores};
 pub use interval::{Interval, bca_interval, percentile_interval};

@@ -7,7 +7,7 @@ use storymeter_core::read::Record;
 use storymeter_core::{Absence, Catalogue, Key, Place, Resources, Signature, Story, Value};
 use storymeter_metrics::MetricSet;
 
-use crate::scorer::signature_of;
+use crate::run::signature_of;
 use crate::{Error, Result};
 
 /// A metric that was asked for by name; made by [`metric`](crate::metric).

@@ -97,6 +97,9 @@ pub enum Error {
         /// What is wrong with it.
         source: storymeter_perturb::Error,
     },
+    /// Files that cannot be scored one by one, or scores of such files that cannot be merged.
+    #[error(transparent)]
+    Shards(#[from] crate::shards::ShardError),
     /// No story says which system wrote it.
     #[error("no story says which system wrote it")]
     NoSystems,

@@ -4,6 +4,10 @@
 //! Metrics know nothing of resampling, and statistics know nothing of stories, so what needs both
 //! is here. It works on the stories' rows of sufficient statistics; the texts are long gone.
 //!
+//! Rows are kept up to [`MOST_ROWS`] stories. With more, only exact sums over the stories are kept,
+//! so that memory is bounded, and intervals are normal ones instead of bootstrap ones. The sums do
+//! not depend on the order of the stories or on how they were cut into files.
+//!
 //! ```
 //! use storymeter::core::{Place, Story, read::Record};
 //! use storymeter::ledger::{Ledger, Resampling};
@@ -21,6 +25,9 @@
 //! # Ok::<(), storymeter::Error>(())
 //! ```
 
+mod sums;
+
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -31,10 +38,22 @@ use storymeter_stats::{
     approximate_randomisation,
 };
 
+pub(crate) use sums::{Group, MetricSums as MetricTerms, Sums, shape};
+
+/// The number of stories up to which their rows are kept and intervals are drawn by the bootstrap.
+pub const MOST_ROWS: usize = 1_000_000;
+
 /// What is kept of the stories: their statistics, who wrote them and what for.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Ledger {
     width: usize,
+    /// The number of stories up to which intervals are drawn by the bootstrap.
+    most: usize,
+    /// Whether rows are kept beyond that number too.
+    keeps_rows: bool,
+    stories: usize,
+    /// What is left of the rows, once there are too many of them.
+    sums: Option<Sums>,
     stats: Vec<f64>,
     systems: Vec<String>,
     numbers: HashMap<String, u32>,
@@ -77,7 +96,8 @@ pub struct Summary {
 pub struct ColumnSummary {
     /// The score of the stories together.
     pub score: Value,
-    /// The percentile bootstrap interval over stories; `None` for fewer than two stories.
+    /// The interval over stories: of the percentile bootstrap, or a normal one beyond
+    /// [`MOST_ROWS`] stories. `None` for fewer than two stories.
     pub interval: Option<Interval>,
 }
 
@@ -95,32 +115,116 @@ pub struct Comparison {
 impl Ledger {
     /// An empty ledger for rows of this width.
     pub fn new(width: usize) -> Self {
-        Self { width, ..Self::default() }
+        Self {
+            width,
+            most: MOST_ROWS,
+            keeps_rows: false,
+            stories: 0,
+            sums: None,
+            stats: Vec::new(),
+            systems: Vec::new(),
+            numbers: HashMap::new(),
+            system_of: Vec::new(),
+            item_of: Vec::new(),
+        }
+    }
+
+    /// The same ledger with another limit than [`MOST_ROWS`].
+    #[must_use]
+    pub fn most_rows(mut self, most: usize) -> Self {
+        self.most = most;
+        self
+    }
+
+    /// The same ledger, which keeps all rows, as [`Ledger::against`] needs them. The limit still
+    /// says how intervals are found.
+    #[must_use]
+    pub fn keeping_rows(mut self, keeps_rows: bool) -> Self {
+        self.keeps_rows = keeps_rows;
+        self
     }
 
     /// Adds the row of a story.
     ///
     /// # Panics
-    /// If the row has another width than the ledger.
+    /// If the row has another width than the ledger, or the ledger no longer keeps rows.
     pub fn push(&mut self, story: &Story, row: &[f64]) {
-        assert_eq!(row.len(), self.width, "a row of the ledger's width");
-        self.stats.extend_from_slice(row);
-        let system = story.system.as_deref().map(|name| self.number_of(name));
-        self.system_of.push(system);
-        self.item_of.push(BuildHasherDefault::<DefaultHasher>::new().hash_one(story.item()));
+        let item = BuildHasherDefault::<DefaultHasher>::new().hash_one(story.item());
+        self.push_row(story.system.as_deref(), item, row);
     }
 
-    /// Adds a later part of the stories.
+    /// Adds a row of which only a hash of the item is known.
+    pub(crate) fn push_row(&mut self, system: Option<&str>, item: u64, row: &[f64]) {
+        assert_eq!(row.len(), self.width, "a row of the ledger's width");
+        assert!(self.sums.is_none(), "a ledger that keeps rows");
+        self.stats.extend_from_slice(row);
+        let system = system.map(|name| self.number_of(name));
+        self.system_of.push(system);
+        self.item_of.push(item);
+        self.stories += 1;
+    }
+
+    /// Adds a later part of the stories, whose rows are those of the same metrics.
     ///
     /// # Panics
     /// If its rows have another width.
-    pub fn append(&mut self, later: Self) {
+    pub fn append(&mut self, mut later: Self, metrics: &MetricSet) {
         assert_eq!(later.width, self.width, "rows of the ledger's width");
-        self.stats.extend_from_slice(&later.stats);
+        let stories = self.stories + later.stories;
+        if self.sums.is_some() || later.sums.is_some() || (stories > self.most && !self.keeps_rows)
+        {
+            self.condense(metrics);
+            later.condense(metrics);
+        }
+        self.stories = stories;
         let numbers: Vec<u32> = later.systems.iter().map(|name| self.number_of(name)).collect();
+        if let (Some(sums), Some(more)) = (&mut self.sums, later.sums) {
+            sums.merge(&more, &numbers);
+            return;
+        }
+        self.stats.extend_from_slice(&later.stats);
         let system = |number: Option<u32>| number.map(|number| numbers[number as usize]);
         self.system_of.extend(later.system_of.into_iter().map(system));
         self.item_of.extend(later.item_of);
+    }
+
+    /// Adds the sums of later stories, which have these systems.
+    pub(crate) fn append_sums(&mut self, systems: &[String], sums: &Sums, metrics: &MetricSet) {
+        let mut later = Self::new(self.width);
+        later.systems = systems.to_vec();
+        later.stories = sums.stories() as usize;
+        later.sums = Some(sums.clone());
+        self.append(later, metrics);
+    }
+
+    /// Forgets the rows and keeps their sums.
+    pub(crate) fn condense(&mut self, metrics: &MetricSet) {
+        if self.sums.is_none() {
+            self.sums = Some(self.sums(metrics).into_owned());
+            (self.stats, self.system_of, self.item_of) = (Vec::new(), Vec::new(), Vec::new());
+        }
+    }
+
+    /// Whether the rows were forgotten.
+    pub(crate) fn is_condensed(&self) -> bool {
+        self.sums.is_some()
+    }
+
+    /// Exact sums over all stories, by system.
+    pub(crate) fn sums(&self, metrics: &MetricSet) -> Cow<'_, Sums> {
+        match &self.sums {
+            Some(sums) => Cow::Borrowed(sums),
+            None => {
+                let rows = (self.stats.as_slice(), self.width);
+                Cow::Owned(Sums::of(rows, &self.system_of, self.systems.len(), metrics))
+            }
+        }
+    }
+
+    /// Whether scores and intervals are found from sums, because there are too many stories to
+    /// resample them.
+    pub fn is_summed(&self) -> bool {
+        self.sums.is_some() || self.stories > self.most
     }
 
     /// The number of a system. A new system gets the next one.
@@ -136,12 +240,12 @@ impl Ledger {
 
     /// The number of stories.
     pub fn len(&self) -> usize {
-        self.system_of.len()
+        self.stories
     }
 
     /// Whether there are no stories.
     pub fn is_empty(&self) -> bool {
-        self.system_of.is_empty()
+        self.stories == 0
     }
 
     /// The systems, in order of their first story.
@@ -151,12 +255,18 @@ impl Ledger {
 
     /// The score of all stories together, one per column, without intervals.
     pub fn scores(&self, metrics: &MetricSet) -> Vec<Value> {
+        if self.is_summed() {
+            return self.sums(metrics).all().scores(metrics);
+        }
         let rows: Vec<&[f64]> = (0..self.len()).map(|story| self.row(story)).collect();
         metrics.aggregate(&rows)
     }
 
     /// All stories together.
     pub fn all(&self, metrics: &MetricSet, resampling: &Resampling) -> Summary {
+        if self.is_summed() {
+            return self.sums(metrics).all().summary(None, metrics, resampling.confidence);
+        }
         self.summary(None, &(0..self.len()).collect::<Vec<_>>(), metrics, resampling)
     }
 
@@ -167,8 +277,14 @@ impl Ledger {
         resampling: &Resampling,
         progress: &Progress,
     ) -> Vec<Summary> {
+        let sums = self.is_summed().then(|| self.sums(metrics));
         let summary = |number: u32| {
             let name = self.systems[number as usize].clone();
+            if let Some(sums) = &sums {
+                progress.advance(1);
+                let group = sums.of_system(number);
+                return group.summary(Some(name), metrics, resampling.confidence);
+            }
             let stories = self.stories_of(number);
             let summary = self.summary(Some(name), &stories, metrics, resampling);
             progress.advance(1);
@@ -182,6 +298,10 @@ impl Ledger {
     ///
     /// # Errors
     /// Where there is no such system.
+    ///
+    /// # Panics
+    /// If there are so many stories that their rows were forgotten
+    /// ([`Ledger::keeping_rows`](Self::keeping_rows)).
     pub fn against(
         &self,
         system: &str,
@@ -189,6 +309,7 @@ impl Ledger {
         resampling: &Resampling,
         progress: &Progress,
     ) -> crate::Result<Vec<Comparison>> {
+        assert!(self.sums.is_none(), "a ledger that keeps rows");
         let Some(&base) = self.numbers.get(system) else {
             if self.systems.is_empty() {
                 return Err(crate::Error::NoSystems);
@@ -205,6 +326,12 @@ impl Ledger {
             Comparison { system: self.systems[other as usize].clone(), items: pairs.len(), columns }
         };
         Ok(others.map(compare).collect())
+    }
+
+    /// By story: the number of its system, a hash of its item, and its row.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (Option<u32>, u64, &[f64])> {
+        (0..self.system_of.len())
+            .map(|story| (self.system_of[story], self.item_of[story], self.row(story)))
     }
 
     fn row(&self, story: usize) -> &[f64] {
@@ -409,7 +536,7 @@ mod tests {
                 whole.push(&story, &[f64::from(n), 1.0]);
                 ledger.push(&story, &[f64::from(n), 1.0]);
             }
-            parts.append(ledger);
+            parts.append(ledger, &metrics);
         }
         assert_eq!(parts.systems(), ["rain", "sun", "fog"]);
         let resampling = Resampling { resamples: 20, ..Resampling::default() };

@@ -20,6 +20,7 @@
 //! - [`compare`]: which system is better by its scores. [`correlate`]: how strongly scores agree
 //!   with ratings. [`meta`]: the whole meta-evaluation.
 //! - [`damage`]: damaged stories, with what was changed.
+//! - [`shards`]: many files one by one, on many machines, and one table from all of them.
 //! - [`ledger`]: scores of systems with intervals, and one system against another.
 //! - [`input`]: stories from files, in bounded memory.
 //!
@@ -44,7 +45,9 @@ pub mod ledger;
 mod listing;
 mod notes;
 mod overview;
+mod run;
 mod scorer;
+pub mod shards;
 mod unlike;
 
 use std::path::Path;
@@ -68,9 +71,9 @@ pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
 pub use correlate::{Agreement, Agreements, Numbers};
 pub use error::{Error, Result};
 pub use listing::{ListedMetric, Listing};
-pub use notes::learned_metrics;
 pub use overview::Overview;
-pub use scorer::{CRITERIA, LEARNED, ReadyScorer, Run, Scored, Scorer, metric_of};
+pub use run::Run;
+pub use scorer::{CRITERIA, LEARNED, ReadyScorer, Scored, Scorer, metric_of};
 pub use unlike::Unlike;
 
 /// For metrics that compare a story with nothing: a list of no references.

@@ -1,8 +1,6 @@
 //! What is worth a word after a run.
 
-use storymeter_core::ScoreColumn;
-
-use crate::{CRITERIA, LEARNED, Run};
+use crate::Run;
 
 impl Run {
     /// How many stories are empty, were read only in part, or have no value: one sentence each.
@@ -32,10 +30,9 @@ impl Run {
         }
         notes
     }
-}
 
-/// The learned metrics among the columns: those that are made for English stories.
-pub fn learned_metrics(columns: &[ScoreColumn]) -> Vec<&'static str> {
-    let is_there = |id: &&str| columns.iter().any(|column| column.key.id() == *id);
-    [LEARNED, CRITERIA].into_iter().filter(is_there).collect()
+    /// A note about texts that do not look like English stories, if there are any.
+    pub fn unlike_note(&self) -> Option<String> {
+        self.unlike.note(&self.learned(), self.ledger().len())
+    }
 }

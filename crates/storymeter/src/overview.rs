@@ -66,7 +66,7 @@ impl Overview {
             return Err(MetricError::Interrupted.into());
         }
         Ok(Self {
-            metrics: run.shared_metrics(),
+            metrics: Arc::clone(&run.metrics),
             all,
             systems,
             comparisons,

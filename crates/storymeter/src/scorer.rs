@@ -2,17 +2,21 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use storymeter_core::read::{Intake, Record, Skipped, Summary};
+use storymeter_core::read::{Intake, Record};
+use storymeter_core::write::{ScoreLine, ScoreLines};
 use storymeter_core::{
-    Catalogue, Column, Counts, Depth, Device, Entry, Metric, MetricError, Place, Precision,
-    Progress, Rationale, Resources, Role, Row, ScoreTable, Settings, Signature, Story, Value,
+    Catalogue, Depth, Device, Entry, MetricError, Place, Precision, Progress, Rationale, Resources,
+    Row, ScoreTable, Settings, Story, Value,
 };
 use storymeter_metrics::{Batch, MetricSet, Pace, in_order};
 use storymeter_union::{Kind, Location};
 
 use crate::input::{Copies, Inputs, ReferenceFiles, References, parse_with};
-use crate::ledger::{Ledger, Resampling};
+use crate::ledger::{Ledger, MOST_ROWS};
+use crate::run::{Run, Tally, learned};
+use crate::unlike::Unlike;
 use crate::{Error, Result, catalogue};
 
 /// The id of the learned metric, which scores where no other is named.
@@ -45,6 +49,7 @@ pub struct Scorer {
     model: Option<PathBuf>,
     settings: Settings,
     explain: Option<Depth>,
+    kept: Kept,
 }
 
 impl Default for Scorer {
@@ -62,6 +67,7 @@ impl Scorer {
             model: None,
             settings: Settings::default(),
             explain: None,
+            kept: Kept { most_rows: MOST_ROWS, all: false },
         }
     }
 
@@ -126,6 +132,22 @@ impl Scorer {
         self
     }
 
+    /// The same scorer, which keeps the rows of at most so many stories, instead of
+    /// [`MOST_ROWS`]. With more stories, it keeps exact sums, and intervals are normal ones.
+    #[must_use]
+    pub fn most_rows(mut self, most: usize) -> Self {
+        self.kept.most_rows = most;
+        self
+    }
+
+    /// The same scorer, which keeps all rows, however many stories there are, because systems will
+    /// be compared ([`Ledger::against`]).
+    #[must_use]
+    pub fn keeping_rows(mut self, all: bool) -> Self {
+        self.kept.all = all;
+        self
+    }
+
     /// Opens models and tables, and gets ready to score.
     ///
     /// # Errors
@@ -140,7 +162,8 @@ impl Scorer {
         let metrics = MetricSet::new(&typed, &self.catalogue, Arc::clone(&resources))?;
         let explainer = Explainer::find(self.explain, &metrics, &self.catalogue, &resources)?;
         let metrics = Arc::new(metrics);
-        Ok(ReadyScorer { catalogue: self.catalogue, typed, resources, metrics, explainer })
+        let (catalogue, kept) = (self.catalogue, self.kept);
+        Ok(ReadyScorer { catalogue, typed, resources, metrics, explainer, kept })
     }
 
     /// Scores stories that are in memory.
@@ -206,6 +229,14 @@ pub struct ReadyScorer {
     resources: Arc<Resources>,
     metrics: Arc<MetricSet>,
     explainer: Explainer,
+    kept: Kept,
+}
+
+/// How many rows are kept for intervals and comparisons.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    most_rows: usize,
+    all: bool,
 }
 
 /// A batch of scored stories.
@@ -218,7 +249,43 @@ pub struct Scored<'a> {
     pub rationales: Option<&'a [Box<dyn Rationale>]>,
 }
 
+impl Scored<'_> {
+    /// The lines of these stories in a score file.
+    ///
+    /// # Errors
+    /// If the layout cannot hold a text.
+    pub fn lines(&self, lines: &ScoreLines) -> std::io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        for (at, record) in self.records.iter().enumerate() {
+            let story = &record.story;
+            let line = ScoreLine {
+                id: &story.id,
+                system: story.system.as_deref(),
+                item: story.item(),
+                values: self.batch.values(at),
+                ratings: &story.ratings,
+                explanation: self.rationales.map(|rationales| rationales[at].to_json()),
+            };
+            lines.line(&mut out, &line)?;
+        }
+        Ok(out)
+    }
+}
+
 impl ReadyScorer {
+    /// How many rows are kept for intervals.
+    pub(crate) fn most_rows(&self) -> usize {
+        self.kept.most_rows
+    }
+
+    /// How deep the explanations are, if there are any.
+    pub(crate) fn explains(&self) -> Option<Depth> {
+        match self.explainer {
+            Explainer::None => None,
+            Explainer::Among(depth) | Explainer::Beside(_, depth) => Some(depth),
+        }
+    }
+
     /// The metrics.
     pub fn metrics(&self) -> &MetricSet {
         &self.metrics
@@ -300,6 +367,7 @@ impl ReadyScorer {
                 &self.catalogue,
                 &self.resources,
             )?,
+            kept: self.kept,
         })
     }
 
@@ -409,6 +477,9 @@ impl ReadyScorer {
         let metrics = set.as_ref();
         progress.begin("scoring");
         let pace = Pace::new(progress);
+        let is_learned = !learned(metrics.columns()).is_empty();
+        // Once there are too many rows, the workers turn them into sums.
+        let condensed = AtomicBool::new(false);
         let score = |records: &[Record]| -> Result<_, E> {
             let failed = |error| E::from(Error::from(error));
             let (batch, beside) = match explainer {
@@ -426,32 +497,41 @@ impl ReadyScorer {
             let batch = batch.map_err(failed)?;
             let rationales = beside.as_ref().unwrap_or(&batch).explanations();
             let result = work(Scored { records, batch: &batch, rationales })?;
+            let unlike = if is_learned { Unlike::of(records) } else { Unlike::default() };
             let mut ledger = Ledger::new(metrics.width());
             for (at, record) in records.iter().enumerate() {
                 ledger.push(&record.story, batch.stats(at));
             }
+            if condensed.load(Ordering::Relaxed) {
+                ledger.condense(metrics);
+            }
             let mut tally = Tally::new(metrics);
             tally.add(&batch);
-            Ok((result, ledger, tally))
+            Ok((result, ledger, tally, unlike))
         };
         // A network uses all threads on one batch, so batches of it take turns.
         let whole = metrics.wants_batches() || !matches!(explainer, Explainer::None);
         let ahead = if whole { 1 } else { AHEAD };
-        let mut ledger = Ledger::new(metrics.width());
+        let mut ledger =
+            Ledger::new(metrics.width()).most_rows(self.kept.most_rows).keeping_rows(self.kept.all);
         let mut tally = Tally::new(metrics);
+        let mut unlike = Unlike::default();
         let intake = each_batch(
             (inputs, references, &copies),
             progress,
             ahead,
             score,
-            |(result, part, counted)| {
-                ledger.append(part);
+            |(result, part, counted, strange)| {
+                ledger.append(part, metrics);
+                condensed.store(ledger.is_condensed(), Ordering::Relaxed);
                 tally.merge(counted);
+                unlike.add(&strange);
                 take(result)
             },
         )?;
         let (skipped, summary) = (intake.skipped().clone(), intake.summary());
-        Ok(Run { metrics: set, ledger, tally, skipped, summary })
+        let numbered = intake.numbered();
+        Ok(Run { metrics: set, ledger, tally, numbered, unlike, skipped, summary })
     }
 }
 
@@ -483,150 +563,4 @@ fn each_batch<R: Send, E: From<Error> + Send>(
     references.finish()?;
     progress.end();
     Ok(intake)
-}
-
-/// What is counted on the way.
-struct Tally {
-    stories: u64,
-    empty: u64,
-    references: Option<(usize, usize)>,
-    /// By metric: stories of which it read only a part.
-    truncated: Vec<u64>,
-    /// By column: stories with a value.
-    present: Vec<u64>,
-}
-
-impl Tally {
-    fn new(metrics: &MetricSet) -> Self {
-        Self {
-            stories: 0,
-            empty: 0,
-            references: None,
-            truncated: vec![0; metrics.parts().count()],
-            present: vec![0; metrics.columns().len()],
-        }
-    }
-
-    fn add(&mut self, batch: &Batch) {
-        self.stories += batch.len() as u64;
-        self.empty += batch.empty_stories() as u64;
-        self.references = joined(self.references, batch.references());
-        add_all(&mut self.truncated, batch.truncated());
-        for story in 0..batch.len() {
-            for (count, value) in self.present.iter_mut().zip(batch.values(story)) {
-                *count += u64::from(value.is_ok());
-            }
-        }
-    }
-
-    fn merge(&mut self, later: Self) {
-        self.stories += later.stories;
-        self.empty += later.empty;
-        self.references = joined(self.references, later.references);
-        add_all(&mut self.truncated, &later.truncated);
-        add_all(&mut self.present, &later.present);
-    }
-
-    /// The columns with their full signatures and counts.
-    fn columns(&self, metrics: &MetricSet) -> Vec<Column> {
-        let mut columns = Vec::with_capacity(metrics.columns().len());
-        for (part, &truncated) in metrics.parts().zip(&self.truncated) {
-            let signature = signature_of(part.metric, self.references).with_version();
-            for at in part.columns {
-                let column = &metrics.columns()[at];
-                columns.push(Column {
-                    key: column.key.clone(),
-                    role: Role::Metric,
-                    direction: column.direction,
-                    range: column.range,
-                    signature: Some(signature.clone()),
-                    counts: Counts {
-                        present: self.present[at],
-                        absent: self.stories - self.present[at],
-                        truncated,
-                        empty: self.empty,
-                    },
-                });
-            }
-        }
-        columns
-    }
-}
-
-/// The parameters of a metric, with the number of references where it needs any, without the
-/// version.
-pub(crate) fn signature_of(metric: &dyn Metric, references: Option<(usize, usize)>) -> Signature {
-    let description = metric.description();
-    let signature = description.signature.clone();
-    match references.filter(|_| description.needs.reference) {
-        Some((least, most)) if least == most => signature.with("nrefs", "nr", least),
-        Some(_) => signature.with("nrefs", "nr", "var"),
-        None => signature,
-    }
-}
-
-fn joined(a: Option<(usize, usize)>, b: Option<(usize, usize)>) -> Option<(usize, usize)> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-        (a, b) => a.or(b),
-    }
-}
-
-fn add_all(sums: &mut [u64], more: &[u64]) {
-    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
-}
-
-/// What is known after all stories were scored.
-pub struct Run {
-    metrics: Arc<MetricSet>,
-    ledger: Ledger,
-    tally: Tally,
-    /// The bad records that were skipped.
-    pub skipped: Skipped,
-    /// What was read.
-    pub summary: Summary,
-}
-
-impl Run {
-    /// The metrics, knowing the corpus where they need it.
-    pub fn metrics(&self) -> &MetricSet {
-        &self.metrics
-    }
-
-    /// The same, for whoever keeps them longer than the run.
-    pub(crate) fn shared_metrics(&self) -> Arc<MetricSet> {
-        Arc::clone(&self.metrics)
-    }
-
-    /// The rows of all stories, for summaries and comparisons.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
-    }
-
-    /// The columns with their full signatures and counts, as the header of a score file has them.
-    pub fn columns(&self) -> Vec<Column> {
-        self.tally.columns(&self.metrics)
-    }
-
-    /// How many stories have no text.
-    pub fn empty_stories(&self) -> u64 {
-        self.tally.empty
-    }
-
-    /// One signature per metric for the scores of all stories together: with the number of stories
-    /// and how intervals were drawn.
-    pub fn signatures(&self, resampling: &Resampling) -> Vec<Signature> {
-        self.metrics
-            .parts()
-            .map(|part| {
-                let signature = signature_of(part.metric, self.tally.references)
-                    .with("stories", "n", self.ledger.len())
-                    .with("bootstrap", "bs", resampling.resamples);
-                let seeded = signature.get("seed").is_some();
-                let signature =
-                    if seeded { signature } else { signature.with("seed", "rs", resampling.seed) };
-                signature.with_version()
-            })
-            .collect()
-    }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use storymeter_core::UnlikeTotals;
 use storymeter_core::read::Record;
 use storymeter_text::kind::{TextKind, unlike_a_story};
 
@@ -15,19 +16,21 @@ use storymeter_text::kind::{TextKind, unlike_a_story};
 /// let counts = Unlike::of(&[record]);
 /// assert!(counts.note(&["union"], 1).unwrap().starts_with("the text is very short"));
 /// ```
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unlike {
-    texts: usize,
-    kinds: BTreeMap<TextKind, usize>,
+    /// The number of such texts.
+    pub texts: u64,
+    /// How many of them look like what. A text may look like several things.
+    pub kinds: BTreeMap<TextKind, u64>,
 }
 
 impl Unlike {
-    /// Looks at the stories of a batch.
+    /// Looks at stories.
     pub fn of(records: &[Record]) -> Self {
         let mut counts = Self::default();
         for record in records {
             let kinds = unlike_a_story(&record.story.text);
-            counts.texts += usize::from(!kinds.is_empty());
+            counts.texts += u64::from(!kinds.is_empty());
             for kind in kinds {
                 *counts.kinds.entry(kind).or_default() += 1;
             }
@@ -35,7 +38,7 @@ impl Unlike {
         counts
     }
 
-    /// Adds the counts of another batch.
+    /// Adds the counts of other stories.
     pub fn add(&mut self, other: &Self) {
         self.texts += other.texts;
         for (kind, count) in &other.kinds {
@@ -59,7 +62,7 @@ impl Unlike {
             return Some(format!("the text {looks}; {made} made for English stories"));
         }
         // The most frequent first; of equally frequent ones, in the order of the kinds.
-        let mut kinds: Vec<(&TextKind, &usize)> = self.kinds.iter().collect();
+        let mut kinds: Vec<(&TextKind, &u64)> = self.kinds.iter().collect();
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         let kinds: Vec<String> =
             kinds.iter().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
@@ -69,6 +72,18 @@ impl Unlike {
             self.texts,
             kinds.join(", ")
         ))
+    }
+
+    /// The counts for a header.
+    pub(crate) fn totals(&self) -> UnlikeTotals {
+        let named = |(kind, count): (&TextKind, &u64)| (kind.name().to_owned(), *count);
+        UnlikeTotals { texts: self.texts, kinds: self.kinds.iter().map(named).collect() }
+    }
+
+    /// The counts of a header. Kinds of another version are left out.
+    pub(crate) fn from_totals(totals: &UnlikeTotals) -> Self {
+        let known = |(name, count): (&String, &u64)| Some((TextKind::from_name(name)?, *count));
+        Self { texts: totals.texts, kinds: totals.kinds.iter().filter_map(known).collect() }
     }
 }
 
@@ -96,12 +111,13 @@ mod tests {
             "3 of 4 stories do not look like English stories: 2 list, 1 German, 1 very short; \
              union was not made for them"
         );
+        let short = Unlike::of(&[record("Hello.")]);
         assert_eq!(
-            Unlike::of(&[record("Hello.")]).note(&["union"], 1).unwrap(),
+            short.note(&["union"], 1).unwrap(),
             "the text is very short: it has fewer than 20 words; union was made for English stories"
         );
         assert_eq!(
-            Unlike::of(&[record("Hello.")]).note(&["union", "criteria"], 1).unwrap(),
+            short.note(&["union", "criteria"], 1).unwrap(),
             "the text is very short: it has fewer than 20 words; union and criteria were made for \
              English stories"
         );

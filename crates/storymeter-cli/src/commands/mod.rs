@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod completions;
 pub mod correlate;
+pub mod merge;
 pub mod meta;
 pub mod metrics;
 pub mod model;
@@ -27,6 +28,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         .context("cannot start the worker threads")?;
     match cli.command {
         Command::Score(args) => score::run(&args, &cli.common),
+        Command::Merge(args) => merge::run(&args, &cli.common),
         Command::Metrics(args) => metrics::run(&args),
         Command::Train(args) => train::run(&args, &cli.common),
         Command::Model(args) => model::run(&args, &cli.common),

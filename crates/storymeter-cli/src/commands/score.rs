@@ -2,6 +2,8 @@
 
 mod bound;
 mod explain;
+pub mod report;
+mod shards;
 mod sink;
 
 use std::io::Write as _;
@@ -11,22 +13,23 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use storymeter::core::read::{Format, ReadOptions};
 use storymeter::core::spreadsheet::TextCells;
-use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
-use storymeter::core::{Header, Key, Progress, file};
+use storymeter::core::write::{Layout, ScoreLines};
+use storymeter::core::{Header, Key, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
 use storymeter::{
-    Depth, Device, LEARNED, Overview, Precision, ReadyScorer, Run, Scored, Scorer, Unlike,
-    learned_metrics, metric_of,
+    Depth, Device, LEARNED, Overview, Precision, ReadyScorer, Scored, Scorer, metric_of,
 };
 
 use crate::Outcome;
 use crate::args::{Common, count};
-use crate::input::{InputArgs, report_skipped};
+use crate::input::InputArgs;
 use crate::output::{Output, Reader, failed, is_stdout, stdout_path};
 use crate::progress;
 use bound::Bound;
 use explain::Shown;
+use report::{report_counts, write_table};
+use shards::Job;
 use sink::Sink;
 
 /// Score stories with any set of metrics
@@ -35,6 +38,9 @@ use sink::Sink;
 /// intervals, and with the signatures of the metrics. With -o, the scores of every story are
 /// written to a file as well, in input order. A header beside it (OUT.meta.json) says what the
 /// columns are.
+///
+/// With --out-dir, every input file is scored to a file of its own, so that the work can be killed,
+/// resumed and shared by many machines. `storymeter merge` then prints the table.
 ///
 /// Metrics are named by their ids: bleu. Options follow a colon and are joined by a plus sign:
 /// bleu:intl+floor. `storymeter metrics` lists all metrics.
@@ -51,7 +57,9 @@ Examples:
   storymeter score stories.jsonl --metric perplexity --weights perplexity=model.gguf
   storymeter score stories.jsonl --metric bleu --against baseline
   storymeter score stories.jsonl --metric union,criteria --explain -o scores.jsonl
-  storymeter score new.jsonl --metric union,bleu --fail-under union=0.5 --fail-under bleu=20")]
+  storymeter score new.jsonl --metric union,bleu --fail-under union=0.5 --fail-under bleu=20
+  storymeter score part-*.jsonl.gz --out-dir scores --resume
+  storymeter score part-*.jsonl.gz --out-dir scores --shard 3/100")]
 pub struct ScoreArgs {
     #[command(flatten)]
     input: InputArgs,
@@ -132,6 +140,28 @@ pub struct ScoreArgs {
     /// .csv, or .txt for the table
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Score every file on its own: write its scores to a file of the same name in this folder,
+    /// with a header (NAME.meta.json) and row statistics (NAME.stats) for `storymeter merge`
+    ///
+    /// An input that is compressed loses the ending of the compression, and an ending that is not
+    /// .jsonl or .csv is replaced by .jsonl, or by that of --format. The folder must be empty
+    /// unless --resume is given; with --shard, only the files of this job must not be there. If a
+    /// file is bad, the others are scored nevertheless, and the exit code is 2. Stories without an
+    /// id are numbered within their file. docs/shards.md has the details.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["output", "text", "references", "against", "fail_under"]
+    )]
+    out_dir: Option<PathBuf>,
+    /// Skip files that are scored completely. It is an error if they were scored with other metrics
+    /// or settings, and a file that has changed since is scored again
+    #[arg(long, requires = "out_dir")]
+    resume: bool,
+    /// Score only every N-th file, from number I on, counted from 0: job I of N. All jobs must name
+    /// the same files in the same order
+    #[arg(long, value_name = "I/N", requires = "out_dir", value_parser = shards::job)]
+    shard: Option<Job>,
     /// What is written to OUT, or to standard output if there is no OUT. The default on standard
     /// output is the table
     #[arg(long, value_name = "FORMAT")]
@@ -191,7 +221,7 @@ fn id(text: &str) -> Result<String, String> {
     }
 }
 
-fn name_and_folder(text: &str) -> Result<(String, PathBuf), String> {
+pub fn name_and_folder(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, folder)) if !name.is_empty() && !folder.is_empty() => {
             Ok((name.to_owned(), folder.into()))
@@ -202,6 +232,9 @@ fn name_and_folder(text: &str) -> Result<(String, PathBuf), String> {
 
 /// Scores the stories.
 pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
+    if let Some(out_dir) = &args.out_dir {
+        return shards::run(args, out_dir, common);
+    }
     let format = output_format(args)?;
     check_files(args)?;
     let scorer = scorer(args).build()?;
@@ -229,19 +262,14 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let shown = Shown::new(show);
     let mut shown_to = show.then(|| Output::open(None, Reader::Person)).transpose()?;
 
-    let learned = learned_metrics(scorer.metrics().columns());
     let work = |scored: Scored<'_>| -> anyhow::Result<Done> {
-        let lines = lines.as_ref().map(|lines| format_lines(lines, &scored)).transpose()?;
-        let unlike =
-            if learned.is_empty() { Unlike::default() } else { Unlike::of(scored.records) };
+        let lines = lines.as_ref().map(|lines| scored.lines(lines)).transpose()?;
         let (legend, shown) = (shown.legend(&scored), shown.batch(&scored));
-        Ok(Done { lines: lines.unwrap_or_default(), legend, shown, unlike })
+        Ok(Done { lines: lines.unwrap_or_default(), legend, shown })
     };
-    let mut unlike = Unlike::default();
     let mut legend_is_shown = false;
     let bar = progress::Shown::new(common);
     let run = scorer.over(&inputs, &references, bar.progress(), work, |done| {
-        unlike.add(&done.unlike);
         if let Some(out) = &mut shown_to {
             if !std::mem::replace(&mut legend_is_shown, true) {
                 out.write_all(&done.legend)?;
@@ -252,11 +280,13 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     })?;
     args.input.report_read(common, &run.summary);
 
+    let resampling =
+        Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
     let passed = Bound::all_hold(&bounds, &run, common);
     // Intervals and tests take time, so they are computed only if the table is printed. That comes
     // first, because it finds an unknown system, and then nothing may be written.
     let table = (format == OutputFormat::Table || to_file.is_some())
-        .then(|| table(args, &run, bar.progress()))
+        .then(|| Overview::new(&run, &resampling, args.against.as_deref(), bar.progress()))
         .transpose()?;
     drop(bar);
     sink.as_mut().map_or(Ok(()), Sink::prepare)?;
@@ -268,26 +298,11 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     if !failed(&printed)
         && let Some(sink) = sink
     {
-        let stories = run.ledger().len() as u64;
-        sink.finish(&Header::new(stories, run.skipped.count, run.columns()))?;
+        sink.finish(&run.header())?;
     }
     printed?;
-    report_counts(common, &run);
-    let note = unlike.note(&learned, run.ledger().len()).filter(|_| !common.quiet);
-    // An explanation warns of each of the texts, and a single text needs no search.
-    let way = if args.explain.is_some() || run.ledger().len() == 1 { "" } else { EXPLAIN };
-    note.iter().for_each(|note| crate::note(&format!("{note}{way}")));
+    report_counts(common, &run, args.explain.is_some());
     Ok(if passed { Outcome::Done } else { Outcome::CheckFailed })
-}
-
-/// Says how to find the texts that are not like a story.
-const EXPLAIN: &str = " (--explain shows which)";
-
-/// Prints the table to a file or to standard output.
-fn write_table(table: &Overview, path: Option<&Path>) -> anyhow::Result<()> {
-    let mut output = Output::open(path, Reader::Person)?;
-    output.write_all(table.to_text().as_bytes())?;
-    output.finish()
 }
 
 /// The output of a batch of stories.
@@ -296,12 +311,11 @@ struct Done {
     /// How to read what is shown, which is printed once.
     legend: Vec<u8>,
     shown: Vec<u8>,
-    unlike: Unlike,
 }
 
 /// The scorer with the metrics and settings that the user typed.
 fn scorer(args: &ScoreArgs) -> Scorer {
-    let mut scorer = Scorer::new().seed(args.seed);
+    let mut scorer = Scorer::new().seed(args.seed).keeping_rows(args.against.is_some());
     if !args.metrics.is_empty() {
         scorer = scorer.metrics(args.metrics.clone());
     }
@@ -383,37 +397,4 @@ fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
             path.display()
         )),
     }
-}
-
-/// The lines of a batch. The thread that scored the batch writes them.
-fn format_lines(lines: &ScoreLines, scored: &Scored<'_>) -> anyhow::Result<Vec<u8>> {
-    let mut out = Vec::new();
-    for (at, record) in scored.records.iter().enumerate() {
-        let story = &record.story;
-        let line = ScoreLine {
-            id: &story.id,
-            system: story.system.as_deref(),
-            item: story.item(),
-            values: scored.batch.values(at),
-            ratings: &story.ratings,
-            explanation: scored.rationales.map(|rationales| rationales[at].to_json()),
-        };
-        lines.line(&mut out, &line)?;
-    }
-    Ok(out)
-}
-
-/// The table, with its intervals and tests.
-fn table(args: &ScoreArgs, run: &Run, progress: &Progress) -> anyhow::Result<Overview> {
-    let resampling =
-        Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
-    Ok(Overview::new(run, &resampling, args.against.as_deref(), progress)?)
-}
-
-/// Reports on standard error how many stories are empty, were read only in part, or have no value.
-fn report_counts(common: &Common, run: &Run) {
-    if !common.quiet {
-        run.notes().iter().for_each(|note| crate::note(note));
-    }
-    report_skipped(common, &run.skipped);
 }

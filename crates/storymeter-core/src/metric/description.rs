@@ -23,7 +23,8 @@ impl Needs {
 }
 
 /// How the rows of many stories are combined into one score per column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Pooling {
     /// The score is the mean of the values of the stories that have one.
     #[default]

@@ -127,6 +127,19 @@ impl Format {
     }
 }
 
+/// A format is written as its name.
+impl serde::Serialize for Format {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Format {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -195,7 +208,7 @@ pub(super) fn first_line(start: &[u8]) -> &[u8] {
 }
 
 /// The name of a file without the ending of its compression.
-fn without_compression(name: &str) -> &str {
+pub fn without_compression(name: &str) -> &str {
     [".gz", ".zst", ".zstd"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
 

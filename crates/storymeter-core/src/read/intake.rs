@@ -99,10 +99,16 @@ impl Intake {
         &self.skipped
     }
 
+    /// How many stories so far have no id of their own, but the number of their record.
+    pub fn numbered(&self) -> u64 {
+        self.ids.numbered.iter().map(|(start, end, _)| end - start).sum()
+    }
+
     /// What was read so far.
     pub fn summary(&self) -> Summary {
         let mut summary = self.summary.clone();
         summary.fields = self.used.remarkable(&self.options.fields);
+        (summary.used, summary.given) = (self.used, self.options.fields.clone());
         if summary.stories != 1 || summary.files != 1 {
             summary.one_text = None;
         }

@@ -51,7 +51,7 @@ use std::path::{Path, PathBuf};
 
 pub use aside::put_aside;
 pub(crate) use fields::problem as described;
-pub use format::{Format, UnknownFormat};
+pub use format::{Format, UnknownFormat, without_compression};
 pub use intake::{DuplicateIds, Intake};
 pub use names::{Field, FieldNames, FieldUse};
 pub use raw::{Parsed, RawRecord, RawRecords};
@@ -90,6 +90,9 @@ pub struct ReadOptions {
     /// Accept stories without any text, so that a system that wrote nothing is scored too.
     /// Otherwise such a story is a bad record.
     pub allow_empty: bool,
+    /// Accept an input without any story, as one part of a larger corpus may be. Otherwise that is
+    /// an error.
+    pub allow_none: bool,
     /// The largest number of bytes that a record may have. A longer record is bad, and it is never
     /// held in memory.
     pub max_line: usize,
@@ -114,6 +117,7 @@ impl Default for ReadOptions {
             duplicates: DuplicateIds::Refuse,
             skip_bad: false,
             allow_empty: false,
+            allow_none: false,
             max_line: 64 << 20,
             record_offset: 0,
             max_words: 200,
@@ -144,6 +148,26 @@ pub struct Record {
 /// the stream; an input without any story is such an error.
 pub fn open(inputs: &[PathBuf], options: &ReadOptions) -> Result<StoryReader> {
     Ok(StoryReader::new(RawRecords::open(inputs, options)?, options))
+}
+
+/// The files that the inputs stand for, in order, each of which can be read on its own: a folder
+/// stands for its files, as in [`open`].
+///
+/// # Errors
+/// If a folder cannot be listed, has no file of stories, or says which system wrote them: its files
+/// do not know that without it.
+pub fn files(inputs: &[PathBuf], format: Option<Format>) -> Result<Vec<PathBuf>> {
+    let single = |found: source::Found| match found.system {
+        Some(system) if !found.only_text || Format::is_text_name(&found.path) => {
+            let problem = format!(
+                "the system of its stories is the name of the folder, \"{system}\", which the \
+                 file alone does not say; name the system in the file"
+            );
+            Err(crate::Error::invalid(Place::file(found.path), problem))
+        }
+        _ => Ok(found.path),
+    };
+    source::expand(inputs, format)?.into_iter().map(single).collect()
 }
 
 /// Reads stories from any stream, compressed or not.

@@ -79,7 +79,7 @@ impl Field {
 /// assert_eq!(record.story.text, "A door opened.");
 /// # Ok::<(), storymeter_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FieldNames {
     /// The name of the story.
     pub story: Option<String>,
@@ -209,7 +209,7 @@ fn usual(name: &str) -> Option<Candidate> {
 
 /// Which names of each field were taken, and which were passed over for a more usual one. There is
 /// one bit per position in [`Field::names`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct UsedNames {
     taken: [u16; Field::ALL.len()],
     passed_over: [u16; Field::ALL.len()],

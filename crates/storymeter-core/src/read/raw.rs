@@ -441,7 +441,8 @@ impl RawRecords {
             }
             return Ok(Some(RawRecord { number, line, file: origin, body }));
         }
-        if self.number == self.options.record_offset && self.known.is_none() {
+        let may_be_empty = self.options.allow_none || self.known.is_some();
+        if self.number == self.options.record_offset && !may_be_empty {
             return Err(Error::invalid(Place::file(&self.named), "the input has no story"));
         }
         Ok(None)

@@ -4,14 +4,18 @@ use std::collections::HashSet;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use serde::{Deserialize, Serialize};
+
 use super::Format;
-use super::names::FieldUse;
+use super::names::{FieldNames, FieldUse, UsedNames};
 use super::raw::Origin;
 use super::source::is_stdin;
 
 /// What was read: how many stories, of how many systems, from which kinds of files, and under which
 /// names. Its text is one line for the user.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+///
+/// Headers of score files keep it, without the systems.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// The number of stories, without those that were skipped.
     pub stories: u64,
@@ -25,12 +29,19 @@ pub struct Summary {
     pub delimiters: Vec<char>,
     /// Fields that were found under another name than the standard one, or whose name was preferred
     /// to another.
+    #[serde(skip)]
     pub fields: Vec<FieldUse>,
+    /// The names that were used, from which the fields are found, and the names that were given.
+    #[serde(default)]
+    pub(super) used: UsedNames,
+    #[serde(default)]
+    pub(super) given: FieldNames,
     /// The number of stories that got another id because theirs was taken.
     pub renumbered: u64,
     /// If the whole input is one plain text that was read as one story: what it looks like.
     pub one_text: Option<OneText>,
     /// Hashes of the names of the systems.
+    #[serde(skip)]
     systems: HashSet<u64>,
 }
 
@@ -49,11 +60,20 @@ impl Summary {
         self.systems.extend(other.systems);
         add_new(&mut self.formats, other.formats);
         add_new(&mut self.delimiters, other.delimiters);
-        add_new(&mut self.fields, other.fields);
+        self.used.merge(other.used);
+        if self.given == FieldNames::default() {
+            self.given = other.given;
+        }
+        self.fields = self.used.remarkable(&self.given);
         self.one_text = match (self.one_text, other.one_text) {
-            (one, other) if self.stories == 1 => one.or(other),
+            (one, other) if self.stories == 1 && self.files == 1 => one.or(other),
             _ => None,
         };
+    }
+
+    /// Adds systems that the stories name.
+    pub fn add_systems<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
+        self.systems.extend(names.into_iter().map(hash));
     }
 
     /// A file begins.
@@ -68,11 +88,15 @@ impl Summary {
     pub(super) fn count(&mut self, system: Option<&str>) {
         self.stories += 1;
         if let Some(system) = system {
-            let mut hasher = DefaultHasher::new();
-            system.hash(&mut hasher);
-            self.systems.insert(hasher.finish());
+            self.systems.insert(hash(system));
         }
     }
+}
+
+fn hash(system: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    system.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn add_new<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
@@ -120,7 +144,8 @@ impl fmt::Display for Summary {
 }
 
 /// What a plain text looks like that was read as one story.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OneText {
     /// One story, probably.
     Story,

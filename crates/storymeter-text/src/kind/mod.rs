@@ -46,6 +46,36 @@ pub enum TextKind {
 }
 
 impl TextKind {
+    /// Every kind.
+    const ALL: [Self; 15] = [
+        Self::OtherLanguage(Language::German),
+        Self::OtherLanguage(Language::French),
+        Self::OtherLanguage(Language::Spanish),
+        Self::OtherLanguage(Language::Italian),
+        Self::OtherLanguage(Language::Portuguese),
+        Self::OtherLanguage(Language::Dutch),
+        Self::OtherLanguage(Language::OtherLetters),
+        Self::OtherLanguage(Language::Unknown),
+        Self::Code,
+        Self::List,
+        Self::Script,
+        Self::Poem,
+        Self::News,
+        Self::Unpunctuated,
+        Self::VeryShort,
+    ];
+
+    /// The kind with this [`name`](Self::name), if there is one.
+    ///
+    /// ```
+    /// use storymeter_text::kind::TextKind;
+    /// assert_eq!(TextKind::from_name("poem"), Some(TextKind::Poem));
+    /// assert_eq!(TextKind::from_name("novel"), None);
+    /// ```
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// A short name, for counts: "2 poem, 1 German".
     ///
     /// ```

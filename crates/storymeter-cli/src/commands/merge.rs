@@ -1,0 +1,148 @@
+//! `storymeter merge`: one table from the scores of many files.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::Args;
+use storymeter::Overview;
+use storymeter::core::write::Layout;
+use storymeter::core::{Header, Settings, file};
+use storymeter::ledger::Resampling;
+use storymeter::shards::{self, MergeNote, MergeOptions, Merged};
+
+use crate::Outcome;
+use crate::args::{Common, count};
+use crate::commands::score::name_and_folder;
+use crate::commands::score::report::{report_counts, write_table};
+use crate::input::report_read;
+use crate::output::{failed, is_stdout, stdout_path};
+use crate::progress;
+
+/// Make one table from the scores of many files
+///
+/// Reads the headers that `score --out-dir` wrote, and prints the table that one run of `score`
+/// over all inputs would have printed: the same scores, intervals and signatures, whatever the
+/// order of the arguments. Shards that were scored in different ways, are missing, doubled or
+/// damaged are refused.
+///
+/// Up to 1,000,000 stories, the row statistics beside the scores are read, so that the intervals
+/// are those of the bootstrap. Beyond, exact sums are added and intervals are normal ones, as in
+/// one run of `score`. docs/shards.md explains the files.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  storymeter score part-*.jsonl.gz --metric union,bleu --out-dir scores --resume
+  storymeter merge scores/*.meta.json
+  storymeter merge scores -o all.jsonl
+  storymeter merge scores --expect 400")]
+pub struct MergeArgs {
+    /// Headers of scores (*.meta.json), or folders of them, in any order
+    #[arg(required = true, value_name = "META")]
+    headers: Vec<PathBuf>,
+    /// Write the table (.txt), or the scores of all stories, joined in the order of the inputs
+    /// (.jsonl or .csv, if the scores of the files are in that format)
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// The number of files that were scored, if each was scored by a run of its own, so that their
+    /// headers do not know of each other
+    #[arg(long, value_name = "N")]
+    expect: Option<u64>,
+    /// The seed of the intervals
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// The number of resamples for intervals
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count())]
+    resamples: u64,
+    /// The folder or file with the weights or tables of a metric that adds up statistics of the
+    /// stories, if it needs any, as in `score`
+    #[arg(long, value_name = "NAME=DIR", value_parser = name_and_folder)]
+    weights: Vec<(String, PathBuf)>,
+    /// The folder with the tables of METEOR 1.5. The same as --weights meteor=DIR
+    #[arg(long, value_name = "DIR")]
+    meteor_data: Option<PathBuf>,
+}
+
+/// What is written to a file.
+enum Written {
+    Table,
+    Scores(Layout),
+}
+
+/// Merges the scores.
+pub fn run(args: &MergeArgs, common: &Common) -> anyhow::Result<Outcome> {
+    let output = args.output.as_deref().filter(|path| !is_stdout(path));
+    let written = output.map(written).transpose()?;
+    let headers = shards::headers(&args.headers)?;
+    check_files(args, &headers, output)?;
+    let mut settings = Settings { seed: args.seed, ..Settings::default() };
+    let tables = args.meteor_data.iter().map(|folder| ("meteor".to_owned(), folder.clone()));
+    settings.weights.extend(tables.chain(args.weights.iter().cloned()));
+    let options = MergeOptions { settings, expect: args.expect, ..MergeOptions::default() };
+    let merged = shards::merge(&headers, &options)?;
+    report_read(common, &merged.run.summary);
+    let resampling =
+        Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
+    let bar = progress::Shown::new(common);
+    let table = Overview::new(&merged.run, &resampling, None, bar.progress())?;
+    drop(bar);
+    // Everything is complete before anything is printed or gets its name.
+    let joined = match (&written, output) {
+        (Some(Written::Scores(layout)), Some(path)) => Some(shards::join(&merged, *layout, path)?),
+        _ => None,
+    };
+    let printed = write_table(&table, output.filter(|_| joined.is_none()));
+    if !failed(&printed)
+        && let Some(joined) = joined
+    {
+        joined.commit()?;
+    }
+    printed?;
+    report_counts(common, &merged.run, false);
+    report_notes(common, &merged);
+    Ok(Outcome::Done)
+}
+
+fn written(path: &Path) -> anyhow::Result<Written> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("txt") => Ok(Written::Table),
+        Some("jsonl") => Ok(Written::Scores(Layout::Jsonl)),
+        Some("csv") => Ok(Written::Scores(Layout::Csv)),
+        _ => bail!("{}: the name must end in .txt, .jsonl or .csv", path.display()),
+    }
+}
+
+/// Checks that the output is none of the files that are read.
+fn check_files(args: &MergeArgs, headers: &[PathBuf], output: Option<&Path>) -> anyhow::Result<()> {
+    let scores: Vec<PathBuf> = headers.iter().filter_map(|path| Header::file_of(path)).collect();
+    let rows: Vec<PathBuf> = scores
+        .iter()
+        .map(|path| {
+            let mut name = path.clone().into_os_string();
+            name.push(".stats");
+            name.into()
+        })
+        .collect();
+    let inputs = headers.iter().chain(&scores).chain(&rows).chain(&args.meteor_data);
+    let inputs = inputs.chain(args.weights.iter().map(|(_, folder)| folder));
+    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    let header = output.map(Header::path_of);
+    let outputs = output.into_iter().chain(header.as_deref()).chain([stdout_path()]);
+    Ok(file::distinct(&outputs.collect::<Vec<_>>(), &inputs)?)
+}
+
+fn report_notes(common: &Common, merged: &Merged) {
+    for note in merged.notes.iter().filter(|_| !common.quiet) {
+        match note {
+            MergeNote::Unchecked { shards } => crate::note(&format!(
+                "each file was scored by a run of its own, so it is not known whether all are \
+                 there; --expect {shards} checks that"
+            )),
+            MergeNote::NoRows { output } => crate::note(&format!(
+                "{}: there are no row statistics, so intervals are normal ones; `score --out-dir` \
+                 writes them",
+                output.display()
+            )),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! `storymeter score --out-dir`: every file is scored to a file of its own.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use storymeter::core::read::Skipped;
+use storymeter::core::spreadsheet::TextCells;
+use storymeter::core::write::Layout;
+use storymeter::core::{Error, Place, Progress, file};
+use storymeter::shards::{self, Outcome as Done, Shard, ShardOptions};
+
+use super::{OutputFormat, ScoreArgs, refuse_unused_model, scorer};
+use crate::Outcome;
+use crate::args::Common;
+use crate::input::report_skipped;
+use crate::progress;
+
+/// One job of several: its number, from 0, and how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Job {
+    number: u64,
+    of: u64,
+}
+
+/// Parses `I/N`.
+pub(super) fn job(text: &str) -> Result<Job, String> {
+    let parsed = text
+        .split_once('/')
+        .and_then(|(number, of)| Some(Job { number: number.parse().ok()?, of: of.parse().ok()? }));
+    match parsed {
+        Some(job) if job.number < job.of => Ok(job),
+        Some(job) => Err(format!(
+            "jobs are counted from 0, so of {} jobs the last one is {}",
+            job.of,
+            job.of.saturating_sub(1)
+        )),
+        None => Err(format!("\"{text}\" does not have the form I/N, such as 0/8")),
+    }
+}
+
+/// Scores the files one by one.
+pub(super) fn run(args: &ScoreArgs, out_dir: &Path, common: &Common) -> anyhow::Result<Outcome> {
+    let layout = match args.format {
+        None => None,
+        Some(OutputFormat::Jsonl) => Some(Layout::Jsonl),
+        Some(OutputFormat::Csv) => Some(Layout::Csv),
+        Some(OutputFormat::Table) => {
+            bail!("--out-dir writes the scores of every story; `storymeter merge` makes the table")
+        }
+    };
+    let options = ShardOptions {
+        read: args.input.read.options(),
+        text_cells: if args.raw_csv { TextCells::Raw } else { TextCells::Marked },
+        resume: args.resume,
+    };
+    let all = shards::plan(&args.input.files, out_dir, layout, options.read.format)?;
+    if args.explain.is_some()
+        && let Some(shard) = all.iter().find(|shard| shard.layout != Layout::Jsonl)
+    {
+        bail!(
+            "{}: explanations are written to JSONL only; say --format jsonl",
+            shard.output.display()
+        );
+    }
+    check_model_files(args, &all)?;
+    let is_new = !out_dir.exists();
+    std::fs::create_dir_all(out_dir).map_err(|e| Error::io(Place::file(out_dir), e))?;
+    let result = score(args, out_dir, all, &options, common);
+    // A run that fails leaves no folder without a file. Other jobs may be about to write into it.
+    if result.is_err() && is_new && args.shard.is_none() {
+        let _ = std::fs::remove_dir(out_dir);
+    }
+    result
+}
+
+/// Scores the files of this job into a folder that exists.
+fn score(
+    args: &ScoreArgs,
+    out_dir: &Path,
+    all: Vec<Shard>,
+    options: &ShardOptions,
+    common: &Common,
+) -> anyhow::Result<Outcome> {
+    let own = match args.shard {
+        Some(job) => shards::chosen(all, job.number, job.of),
+        None => all,
+    };
+    if !args.resume {
+        shards::refuse_leftovers(out_dir, &own, args.shard.is_none())?;
+    }
+    let scorer = scorer(args).build()?;
+    refuse_unused_model(args, &scorer)?;
+    shards::refuse_corpus(&scorer)?;
+    if args.resume {
+        // Before time is spent on shards that do not belong to the finished ones.
+        own.iter().try_for_each(|shard| shards::state(&scorer, shard, options).map(drop))?;
+    }
+    let bar = Bar::new(common, &own);
+    let mut tally = Tally::default();
+    for shard in &own {
+        match bar.watch(shard, |progress| shards::score_shard(&scorer, shard, options, progress)) {
+            Ok(done) => tally.add(shard, &done, common),
+            Err(error) => {
+                tally.failed += 1;
+                let error = anyhow::Error::from(error);
+                let advice = crate::advice::advice(&error, true);
+                let advice = advice.map_or(String::new(), |advice| format!(" ({advice})"));
+                let input = shard.input.display().to_string();
+                let message = crate::message(&error);
+                let named = if message.contains(&input) { String::new() } else { input + ": " };
+                bar.suspended(|| crate::note(&format!("{named}{message}{advice}")));
+            }
+        }
+    }
+    drop(bar);
+    tally.finish(own.len(), common)
+}
+
+/// Checks that no output is a model or a table that is read.
+fn check_model_files(args: &ScoreArgs, all: &[Shard]) -> anyhow::Result<()> {
+    let folders = args.weights.iter().map(|(_, folder)| folder);
+    let inputs = args.model.iter().chain(&args.meteor_data).chain(folders);
+    let inputs: Vec<&Path> = inputs.map(AsRef::as_ref).collect();
+    let outputs: Vec<&Path> = all.iter().map(|shard| shard.output.as_path()).collect();
+    Ok(file::distinct(&outputs, &inputs)?)
+}
+
+/// What was done with the shards.
+#[derive(Default)]
+struct Tally {
+    scored: u64,
+    stories: u64,
+    complete: u64,
+    failed: usize,
+    skipped: Skipped,
+}
+
+impl Tally {
+    fn add(&mut self, shard: &Shard, done: &Done, common: &Common) {
+        let header = done.header();
+        match done {
+            Done::AlreadyDone(_) => {
+                self.complete += 1;
+                return;
+            }
+            Done::Rescored(_) if !common.quiet => crate::note(&format!(
+                "{}: the file had changed, so it was scored again",
+                shard.input.display()
+            )),
+            _ => {}
+        }
+        self.scored += 1;
+        self.stories += header.rows;
+        let messages = header.totals.as_ref().map_or(Vec::new(), |totals| totals.skipped.clone());
+        self.skipped.merge(Skipped { count: header.skipped, messages });
+    }
+
+    fn finish(self, shards: usize, common: &Common) -> anyhow::Result<Outcome> {
+        if !common.quiet {
+            let counted = |count: u64, one: &str, many: &str| match count {
+                1 => format!("1 {one}"),
+                count => format!("{count} {many}"),
+            };
+            let mut note = format!(
+                "scored {} from {}",
+                counted(self.stories, "story", "stories"),
+                counted(self.scored, "file", "files")
+            );
+            if self.complete > 0 {
+                let were = counted(self.complete, "file was", "files were");
+                note.push_str(&format!("; {were} complete already"));
+            }
+            crate::note(&note);
+        }
+        report_skipped(common, &self.skipped);
+        match self.failed {
+            0 => Ok(Outcome::Done),
+            failed => Err(anyhow!("{failed} of {shards} files could not be scored")),
+        }
+    }
+}
+
+/// A progress bar over all files, in bytes.
+struct Bar {
+    bar: indicatif::ProgressBar,
+}
+
+impl Bar {
+    fn new(common: &Common, shards: &[Shard]) -> Self {
+        let bytes = shards.iter().map(size).sum();
+        Self { bar: progress::bar(common, "scoring, in bytes", bytes) }
+    }
+
+    /// Shows how far the work on a shard is.
+    fn watch<T>(&self, shard: &Shard, work: impl FnOnce(&Progress) -> T) -> T {
+        let (before, bytes) = (self.bar.position(), size(shard));
+        let result = if self.bar.is_hidden() {
+            work(&Progress::unwatched())
+        } else {
+            let (progress, over) = (Progress::watched(), AtomicBool::new(false));
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        if let Some(stage) = progress.now() {
+                            let share = stage.done as f64 / stage.total.unwrap_or(1).max(1) as f64;
+                            let done = (share.min(1.0) * bytes as f64) as u64;
+                            self.bar.set_position(before + done);
+                        }
+                        thread::park_timeout(Duration::from_millis(100));
+                    }
+                });
+                let result = work(&progress);
+                over.store(true, Ordering::Relaxed);
+                result
+            })
+        };
+        self.bar.set_position(before + bytes);
+        result
+    }
+
+    /// Prints a line without disturbing the bar.
+    fn suspended(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn size(shard: &Shard) -> u64 {
+    shard.input.metadata().map_or(0, |there| there.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_are_counted_from_zero() {
+        assert_eq!(job("0/8"), Ok(Job { number: 0, of: 8 }));
+        assert_eq!(
+            job("8/8").unwrap_err(),
+            "jobs are counted from 0, so of 8 jobs the last one is 7"
+        );
+        for wrong in ["", "3", "a/b", "-1/3", "0/0"] {
+            assert!(job(wrong).is_err(), "{wrong}");
+        }
+    }
+}

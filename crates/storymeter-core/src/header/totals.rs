@@ -1,0 +1,114 @@
+//! What a header keeps so that score files can be merged without reading them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::read::Summary;
+use crate::{Pooling, Signature};
+
+/// Counts and sums over all stories of a score file.
+///
+/// Sums are exact and written as text, so that they can be added in any order; `storymeter-stats`
+/// reads them (`ExactSum`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// What was read.
+    pub read: Summary,
+    /// The first errors of records that were skipped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
+    /// The number of stories without an id of their own, which have the number of their record.
+    pub numbered: u64,
+    /// The number of stories without any text.
+    pub empty: u64,
+    /// The smallest and the largest number of references of a story; `None` without a story.
+    pub references: Option<(usize, usize)>,
+    /// The texts that do not look like English stories, if a metric is made for these alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unlike: Option<UnlikeTotals>,
+    /// The metrics, in the order of the columns.
+    pub metrics: Vec<MetricTotals>,
+    /// The sums by system, in the order of their first stories. Stories without a system are one
+    /// group more, without a name. `None` if there are so many systems that the header would be
+    /// too large.
+    pub systems: Option<Vec<SystemTotals>>,
+}
+
+/// A metric, as far as merging must know it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricTotals {
+    /// The metric as the user typed it.
+    pub key: String,
+    /// Its parameters, without the version and without what the stories decide.
+    pub signature: Signature,
+    /// How the rows of many stories are combined.
+    pub pooling: Pooling,
+    /// The number of its columns.
+    pub columns: usize,
+    /// The width of its rows: its statistics if rows are added up, and otherwise one per column.
+    pub width: usize,
+    /// Whether it needs references, so that their number belongs to the signature.
+    pub needs_reference: bool,
+    /// The number of stories of which it read only a part.
+    pub truncated: u64,
+}
+
+/// The sums of one system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SystemTotals {
+    /// The system; `None` for stories that name none.
+    pub system: Option<String>,
+    /// The number of its stories.
+    pub stories: u64,
+    /// The sums of each metric.
+    pub metrics: Vec<MetricSums>,
+}
+
+/// The sums of one metric over the stories of one system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricSums {
+    /// By column, the number of stories with a value. Empty if the metric adds rows up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub present: Vec<u64>,
+    /// Exact sums, separated by spaces. If the metric averages values: by column, the sum of the
+    /// values and the sum of their squares. If it adds rows up: the sums of the rows, and, if the
+    /// rows are narrow, of the products of every two of their numbers, row by row of the upper
+    /// triangle.
+    pub sums: String,
+}
+
+/// The texts that do not look like English stories.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnlikeTotals {
+    /// How many there are.
+    pub texts: u64,
+    /// How many look like what.
+    pub kinds: BTreeMap<String, u64>,
+}
+
+/// Which part of a larger corpus a score file is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShardMark {
+    /// The file that was scored, as the user named it.
+    pub input: FileMark,
+    /// Its place in the list of inputs, from 0.
+    pub place: u64,
+    /// The length of the list.
+    pub of: u64,
+    /// The settings that are not part of a signature, such as how the input is read.
+    pub settings: String,
+    /// The row statistics beside the score file; `None` if there are too many stories for them.
+    pub rows: Option<FileMark>,
+}
+
+/// A file by its name and content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileMark {
+    /// The name.
+    pub name: String,
+    /// The number of bytes.
+    pub bytes: u64,
+    /// The SHA-256 sum of the bytes, in hexadecimal digits.
+    pub sha256: String,
+}

@@ -1,0 +1,230 @@
+//! Many files one by one, and one table from all of them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use storymeter::core::read::{Format, ReadOptions};
+use storymeter::core::write::Layout;
+use storymeter::core::{Error, Place, Settings};
+use storymeter::ledger::{Resampling, Summary};
+use storymeter::shards::{self, MergeNote, MergeOptions, Outcome, ShardOptions};
+
+use crate::errors;
+use crate::scored::{SummaryRow, summary_row};
+use crate::scorer::{Scorer, read_options};
+use crate::work;
+
+/// A file of stories and where its scores go: `storymeter.Shard`.
+#[derive(FromPyObject)]
+pub struct Shard {
+    input: PathBuf,
+    output: PathBuf,
+    format: String,
+    place: u64,
+    of: u64,
+}
+
+impl Shard {
+    fn into_library(self) -> PyResult<shards::Shard> {
+        let Self { input, output, format, place, of } = self;
+        Ok(shards::Shard { input, output, layout: layout(&format)?, place, of })
+    }
+}
+
+/// How the stories of a shard are read: `storymeter._shards.Reading`.
+#[derive(FromPyObject)]
+pub struct Reading {
+    columns: Vec<(String, String)>,
+    format: Option<String>,
+    skip_bad: bool,
+    renumber: bool,
+}
+
+impl Reading {
+    fn options(self) -> PyResult<ReadOptions> {
+        read_options(self.columns, self.format.as_deref(), self.skip_bad, self.renumber)
+    }
+}
+
+/// The names of the layouts of score files.
+const LAYOUTS: [(&str, Layout); 2] = [("jsonl", Layout::Jsonl), ("csv", Layout::Csv)];
+
+fn layout(name: &str) -> PyResult<Layout> {
+    let known = LAYOUTS.iter().find(|(known, _)| *known == name);
+    known.map(|&(_, layout)| layout).ok_or_else(|| {
+        let names = LAYOUTS.map(|(known, _)| format!("\"{known}\"")).join(" or ");
+        PyValueError::new_err(format!("out_format: \"{name}\" is not {names}"))
+    })
+}
+
+fn name_of(layout: Layout) -> &'static str {
+    LAYOUTS.iter().find(|&&(_, known)| known == layout).map_or("jsonl", |&(name, _)| name)
+}
+
+/// A planned shard: its input, its output, and the layout of the output.
+type Planned = (PathBuf, PathBuf, &'static str);
+
+/// Gives every input an output in a folder, which is made if it is not there.
+///
+/// If nothing is to be resumed, the folder must have no files. If only a part of the list is scored
+/// here, it must not have the files of that part.
+#[pyfunction]
+#[pyo3(signature = (inputs, out_dir, out_format, format, resume, job))]
+pub fn plan_shards(
+    py: Python<'_>,
+    inputs: Vec<PathBuf>,
+    out_dir: PathBuf,
+    out_format: Option<&str>,
+    format: Option<&str>,
+    resume: bool,
+    job: Option<(u64, u64)>,
+) -> PyResult<Vec<(u64, u64, Planned)>> {
+    let out_format = out_format.map(layout).transpose()?;
+    let format = format.map(str::parse::<Format>).transpose();
+    let format = format.map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let planned = || -> storymeter::Result<Vec<shards::Shard>> {
+        let all = shards::plan(&inputs, &out_dir, out_format, format)?;
+        std::fs::create_dir_all(&out_dir).map_err(|e| Error::io(Place::file(&out_dir), e))?;
+        let own = match job {
+            Some((number, jobs)) => shards::chosen(all, number, jobs),
+            None => all,
+        };
+        if !resume {
+            shards::refuse_leftovers(&out_dir, &own, job.is_none())?;
+        }
+        Ok(own)
+    };
+    let planned = py.detach(planned).map_err(|error| errors::error(py, error))?;
+    let shard = |shard: shards::Shard| {
+        (shard.place, shard.of, (shard.input, shard.output, name_of(shard.layout)))
+    };
+    Ok(planned.into_iter().map(shard).collect())
+}
+
+/// Scores a shard. Returns whether it had to be scored, how many stories have scores, and how many
+/// records were skipped.
+#[pyfunction]
+#[pyo3(signature = (scorer, shard, reading, resume, threads, show))]
+pub fn score_shard(
+    py: Python<'_>,
+    scorer: &Scorer,
+    shard: Shard,
+    reading: Reading,
+    resume: bool,
+    threads: Option<usize>,
+    show: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(bool, u64, u64)> {
+    let shard = shard.into_library()?;
+    let options = ShardOptions { read: reading.options()?, resume, ..ShardOptions::default() };
+    let ready = Arc::clone(&scorer.ready);
+    let outcome = work::run(py, threads.unwrap_or(scorer.threads), show, move |progress| {
+        Ok(shards::score_shard(&ready, &shard, &options, progress)?)
+    })?;
+    let scored = !matches!(outcome, Outcome::AlreadyDone(_));
+    let header = outcome.header();
+    Ok((scored, header.rows, header.skipped))
+}
+
+/// The table of merged shards. `storymeter.MergedScores` is the public class.
+#[pyclass(frozen, module = "storymeter._native")]
+pub struct Merged {
+    merged: shards::Merged,
+    all: Summary,
+    systems: Vec<Summary>,
+    signatures: Vec<String>,
+}
+
+/// Merges shards, given by their headers or by folders of headers.
+#[pyfunction]
+#[pyo3(signature = (paths, expect, resamples, seed, weights, threads))]
+pub fn merge_shards(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    expect: Option<u64>,
+    resamples: usize,
+    seed: u64,
+    weights: Vec<(String, PathBuf)>,
+    threads: usize,
+) -> PyResult<Merged> {
+    let mut settings = Settings { seed, ..Settings::default() };
+    settings.weights.extend(weights);
+    let options = MergeOptions { settings, expect, ..MergeOptions::default() };
+    let resampling = Resampling { resamples, seed, ..Resampling::default() };
+    work::run(py, threads, None, move |progress| {
+        let merged = shards::merge(&paths, &options)?;
+        let (ledger, metrics) = (merged.run.ledger(), merged.run.metrics());
+        let all = ledger.all(metrics, &resampling);
+        let systems = ledger.by_system(metrics, &resampling, progress);
+        let signatures = merged.run.signatures(&resampling);
+        let signatures = signatures.iter().map(ToString::to_string).collect();
+        Ok(Merged { merged, all, systems, signatures })
+    })
+}
+
+#[pymethods]
+impl Merged {
+    /// How many stories have scores.
+    #[getter]
+    fn stories(&self) -> usize {
+        self.merged.run.ledger().len()
+    }
+
+    /// The score files with their numbers of stories, in the order of the inputs.
+    #[getter]
+    fn shards(&self) -> Vec<(PathBuf, u64)> {
+        let shards = self.merged.shards.iter();
+        shards.map(|shard| (shard.output.clone(), shard.stories)).collect()
+    }
+
+    /// The keys of the scores.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        let columns = self.merged.run.columns();
+        columns.iter().map(|column| column.key.to_string()).collect()
+    }
+
+    /// The summaries: all stories first, then each system, as those of `Scored`.
+    fn summaries(&self) -> Vec<SummaryRow> {
+        std::iter::once(&self.all).chain(&self.systems).map(summary_row).collect()
+    }
+
+    /// One signature per metric.
+    #[getter]
+    fn signatures(&self) -> Vec<String> {
+        self.signatures.clone()
+    }
+
+    /// How many bad records were skipped, and what was wrong with the first ones.
+    #[getter]
+    fn skipped(&self) -> (u64, Vec<String>) {
+        (self.merged.run.skipped.count, self.merged.run.skipped.messages.clone())
+    }
+
+    /// Joins the scores of all stories to one file.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        let layout = layout(ending.as_deref().unwrap_or_default())?;
+        py.detach(|| shards::join(&self.merged, layout, &path)?.commit())
+            .map_err(|e| errors::error(py, e))
+    }
+
+    /// What a user should know about the result.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        let note = |note: &MergeNote| match note {
+            MergeNote::Unchecked { .. } => Some(
+                "each file was scored by a run of its own, so it is not known whether all are \
+                 there; expect=N checks that"
+                    .to_owned(),
+            ),
+            MergeNote::NoRows { output } => Some(format!(
+                "{}: there are no row statistics, so intervals are normal ones",
+                output.display()
+            )),
+            _ => None,
+        };
+        self.merged.notes.iter().filter_map(note).collect()
+    }
+}

@@ -1,0 +1,135 @@
+//! Many files one by one: each is scored on its own, on any machine and in any order, and one table
+//! is made from all of them.
+//!
+//! [`plan`] gives each input an output. [`score_shard`] scores one of them: it writes the scores,
+//! the row statistics beside them (`X.stats`) and at last the header (`X.meta.json`), which is the
+//! mark that the shard is complete. [`merge`] reads the headers, and makes what one run over all
+//! inputs would have made, to the last bit: rows are read back in the order of the inputs, and
+//! beyond [`MOST_ROWS`](crate::ledger::MOST_ROWS) stories exact sums are added.
+//!
+//! ```
+//! # let dir = tempfile::tempdir()?;
+//! # let file = |name: &str, story: &str| {
+//! #     let path = dir.path().join(name);
+//! #     std::fs::write(&path, format!("{{\"id\": \"{name}\", \"story\": \"{story}\"}}\n"))?;
+//! #     Ok::<_, std::io::Error>(path)
+//! # };
+//! # let inputs = [file("a.jsonl", "Rain fell.")?, file("b.jsonl", "The lamp went out.")?];
+//! # let out = dir.path().join("out");
+//! # std::fs::create_dir(&out)?;
+//! use storymeter::core::Progress;
+//! use storymeter::ledger::Resampling;
+//! use storymeter::shards::{self, MergeOptions, ShardOptions};
+//!
+//! let scorer = storymeter::Scorer::new().metrics(["text-length"]).build()?;
+//! let mut headers = Vec::new();
+//! for shard in shards::plan(&inputs, &out, None, None)? {
+//!     let progress = Progress::unwatched();
+//!     shards::score_shard(&scorer, &shard, &ShardOptions::default(), &progress)?;
+//!     headers.push(shard.header());
+//! }
+//! let merged = shards::merge(&headers, &MergeOptions::default())?;
+//! let all = merged.run.ledger().all(merged.run.metrics(), &Resampling::default());
+//! assert_eq!((all.stories, all.columns[0].score.clone()), (2, Ok(4.0)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod join;
+mod merge;
+mod plan;
+mod rows;
+mod score;
+mod stored;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use storymeter_core::{FileMark, MetricTotals, Place, Pooling};
+use storymeter_metrics::Part;
+
+pub use error::ShardError;
+pub use join::{Joined, join};
+pub use merge::{MergeNote, MergeOptions, Merged, MergedShard, headers, merge};
+pub use plan::{Shard, chosen, plan, refuse_leftovers};
+pub use rows::{RowStatistics, read_rows};
+pub use score::{Outcome, ShardOptions, ShardState, refuse_corpus, score_shard, state};
+
+/// The width of the rows that are stored of a metric: its statistics if they are added up, and its
+/// values if these are averaged. Merging then needs no metric of the second kind, which may have a
+/// model, and a row is as narrow as possible.
+pub(crate) fn stored_width(part: &Part<'_>) -> usize {
+    match part.metric.description().pooling {
+        Pooling::Sum => part.stats.len(),
+        Pooling::Mean => part.columns.len(),
+    }
+}
+
+/// How the first metric that differs was computed in two places, if one differs.
+fn difference(a: &[MetricTotals], b: &[MetricTotals]) -> Option<(String, String)> {
+    let shown = |metric: Option<&MetricTotals>| {
+        metric.map_or("no further metric".to_owned(), |metric| metric.signature.to_string())
+    };
+    let same = |a: &MetricTotals, b: &MetricTotals| {
+        MetricTotals { truncated: b.truncated, ..a.clone() } == *b
+    };
+    (0..a.len().max(b.len()))
+        .map(|at| (a.get(at), b.get(at)))
+        .find(|(a, b)| !a.zip(*b).is_some_and(|(a, b)| same(a, b)))
+        .map(|(a, b)| (shown(a), shown(b)))
+}
+
+/// The size and the checksum of a file.
+fn mark(path: &Path, name: String) -> crate::Result<FileMark> {
+    let failed = |e| storymeter_core::Error::io(Place::file(path), e);
+    let mut input = Hashed::new(File::open(path).map_err(failed)?);
+    io::copy(&mut input, &mut io::sink()).map_err(failed)?;
+    Ok(input.mark(name))
+}
+
+/// Bytes that pass through are counted and hashed.
+struct Hashed<T> {
+    inner: T,
+    bytes: u64,
+    hash: Sha256,
+}
+
+impl<T> Hashed<T> {
+    fn new(inner: T) -> Self {
+        Self { inner, bytes: 0, hash: Sha256::new() }
+    }
+
+    /// What passed through, as a file of this name.
+    fn mark(self, name: String) -> FileMark {
+        let digest = self.hash.finalize();
+        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        FileMark { name, bytes: self.bytes, sha256 }
+    }
+
+    fn pass(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.hash.update(bytes);
+    }
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.pass(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+impl<W: io::Write> io::Write for Hashed<W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(buffer)?;
+        self.pass(&buffer[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}

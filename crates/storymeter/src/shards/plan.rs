@@ -1,0 +1,154 @@
+//! Which input is scored to which output.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use storymeter_core::read::{self, Format, without_compression};
+use storymeter_core::write::Layout;
+use storymeter_core::{Error, Header, Place, file};
+
+use super::ShardError;
+use crate::Result;
+
+/// A file of stories and the file that its scores are written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shard {
+    /// The file of stories.
+    pub input: PathBuf,
+    /// The file of scores.
+    pub output: PathBuf,
+    /// The layout of the file of scores.
+    pub layout: Layout,
+    /// The place of the input in the list of all inputs, from 0.
+    pub place: u64,
+    /// The length of that list.
+    pub of: u64,
+}
+
+impl Shard {
+    /// The header of the scores, which is the mark that the shard is complete.
+    pub fn header(&self) -> PathBuf {
+        Header::path_of(&self.output)
+    }
+
+    /// The row statistics of the stories.
+    pub fn rows(&self) -> PathBuf {
+        let mut name = self.output.as_os_str().to_owned();
+        name.push(".stats");
+        name.into()
+    }
+}
+
+/// Gives every input an output in a folder, which need not exist yet.
+///
+/// An output has the file name of its input, without the ending of a compression. If the name ends
+/// in `.jsonl` or `.csv`, that is the layout of the output; any other ending is replaced by
+/// `.jsonl`. A layout that is asked for replaces the ending in any case. A folder among the inputs
+/// stands for its files, whose format can be given.
+///
+/// ```
+/// use std::path::Path;
+/// use storymeter::shards::plan;
+/// # let dir = tempfile::tempdir()?;
+/// # let [a, b] = ["a.jsonl.gz", "b.tsv"].map(|name| dir.path().join(name));
+/// # for path in [&a, &b] { std::fs::write(path, "")?; }
+/// let shards = plan(&[a, b], Path::new("out"), None, None)?;
+/// assert_eq!(shards[0].output, Path::new("out/a.jsonl"));
+/// assert_eq!(shards[1].output, Path::new("out/b.jsonl"));
+/// assert_eq!((shards[1].place, shards[1].of), (1, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Where an input is not a file, two inputs would have the same output, an output would replace an
+/// input, or a folder cannot be listed.
+pub fn plan(
+    inputs: &[PathBuf],
+    out_dir: &Path,
+    layout: Option<Layout>,
+    format: Option<Format>,
+) -> Result<Vec<Shard>> {
+    let files = read::files(inputs, format)?;
+    let of = files.len() as u64;
+    let mut shards: Vec<Shard> = Vec::with_capacity(files.len());
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for (at, input) in files.into_iter().enumerate() {
+        match input.metadata() {
+            Ok(there) if there.is_file() => {}
+            Ok(_) => return Err(ShardError::NotAFile { input }.into()),
+            Err(_) if input == Path::new("-") => return Err(ShardError::NotAFile { input }.into()),
+            Err(e) => return Err(Error::io(Place::file(&input), e).into()),
+        }
+        let (name, layout) = output_name(&input, layout);
+        let output = out_dir.join(&name);
+        // File systems of some computers do not tell capital letters from small ones.
+        if let Some(first) = known.insert(name.to_lowercase(), at) {
+            let first = shards[first].input.clone();
+            return Err(ShardError::SameOutput { first, second: input, output }.into());
+        }
+        shards.push(Shard { input, output, layout, place: at as u64, of });
+    }
+    let inputs: Vec<&Path> = shards.iter().map(|shard| shard.input.as_path()).collect();
+    let beside: Vec<[PathBuf; 2]> =
+        shards.iter().map(|shard| [shard.header(), shard.rows()]).collect();
+    let outputs = shards.iter().map(|shard| shard.output.as_path());
+    let outputs = outputs.chain(beside.iter().flatten().map(PathBuf::as_path));
+    file::distinct(&outputs.collect::<Vec<_>>(), &inputs)?;
+    Ok(shards)
+}
+
+/// Every N-th shard, from the I-th on: the part of job I of N, counted from 0.
+pub fn chosen(shards: Vec<Shard>, job: u64, jobs: u64) -> Vec<Shard> {
+    shards.into_iter().filter(|shard| shard.place % jobs.max(1) == job).collect()
+}
+
+fn output_name(input: &Path, layout: Option<Layout>) -> (String, Layout) {
+    let name = input.file_name().unwrap_or_default().to_string_lossy();
+    let name = without_compression(&name);
+    let (stem, ending) = match name.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() => (stem, ending),
+        _ => (name, ""),
+    };
+    let own = match ending.to_ascii_lowercase().as_str() {
+        "jsonl" => Some(Layout::Jsonl),
+        "csv" => Some(Layout::Csv),
+        _ => None,
+    };
+    match (layout, own) {
+        (None, Some(own)) => (name.to_owned(), own),
+        (layout, _) => {
+            let layout = layout.unwrap_or(Layout::Jsonl);
+            let ending = match layout {
+                Layout::Jsonl => "jsonl",
+                Layout::Csv => "csv",
+            };
+            (format!("{stem}.{ending}"), layout)
+        }
+    }
+}
+
+/// Refuses a folder that has files already. Hidden files, such as what a killed run left, do not
+/// count. If these are not all shards of the list, other runs write into the same folder, and only
+/// what these shards write must not be there yet.
+///
+/// # Errors
+/// [`ShardError::NotEmpty`], or where the folder cannot be listed.
+pub fn refuse_leftovers(out_dir: &Path, shards: &[Shard], are_all: bool) -> Result<()> {
+    let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let there = if are_all {
+        let failed = |e| Error::io(Place::file(out_dir), e);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(out_dir).map_err(failed)? {
+            names.push(name_of(&entry.map_err(failed)?.path()));
+        }
+        names.into_iter().filter(|name| !name.starts_with('.')).min()
+    } else {
+        let files = shards.iter().flat_map(|shard| [shard.output.clone(), shard.header()]);
+        files.into_iter().find(|path| path.exists()).map(|path| name_of(&path))
+    };
+    match there {
+        Some(there) => Err(ShardError::NotEmpty { folder: out_dir.to_owned(), there }.into()),
+        None => Ok(()),
+    }
+}
