@@ -119,9 +119,8 @@ def test_spark(stories: pathlib.Path, tmp_path: pathlib.Path, environment: dict[
     import pyarrow
     import pyarrow.parquet
 
-    records = [
-        json.loads(line) for path in sorted(stories.iterdir()) for line in path.open()
-    ]
+    texts = [path.read_text() for path in sorted(stories.iterdir())]
+    records = [json.loads(line) for text in texts for line in text.splitlines()]
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(records), tmp_path / "in.parquet")
     local = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     submit = pathlib.Path(sys.executable).parent / "spark-submit"
