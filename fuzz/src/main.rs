@@ -21,7 +21,7 @@ use libfuzzer_sys::fuzz_target;
 type Target = fn(&[u8]);
 
 /// Every target with its name.
-const TARGETS: [(&str, Target); 31] = [
+const TARGETS: [(&str, Target); 33] = [
     ("antonyms", perturb::antonyms),
     ("byte_pairs", source::byte_pairs),
     ("card", model::card),
@@ -40,8 +40,10 @@ const TARGETS: [(&str, Target); 31] = [
     ("reader_parquet", stories::parquet),
     ("reader_text", stories::text),
     ("reader_zstandard", stories::zstandard),
+    ("row_statistics", scores::row_statistics),
     ("score_table", scores::score_table),
     ("settings", model::settings),
+    ("shard_header", scores::shard_header),
     ("splitter", text::splitter),
     ("story_table", meta::story_table),
     ("study", meta::study),

@@ -1,10 +1,36 @@
 //! Score files and their headers.
 
 use std::fs;
+use std::path::Path;
 
+use storymeter::ledger::Resampling;
+use storymeter::shards::{self, MergeOptions};
 use storymeter_core::{Catalogue, Header, Role, ScoreTable, Value, read};
 
 use crate::{FOLDER, parts, written};
+
+/// The row statistics of a shard. What was read has as many rows as it says.
+pub fn row_statistics(bytes: &[u8]) {
+    if let Ok(rows) = shards::read_rows(Path::new("rows.stats"), bytes) {
+        assert_eq!(rows.values.len(), rows.stories.len() * rows.width);
+        let systems = rows.systems.len() as u32;
+        assert!(rows.stories.iter().all(|(system, ..)| system.is_none_or(|at| at < systems)));
+    }
+}
+
+/// The header of a shard, which is merged alone. The scores beside it have any size.
+pub fn shard_header(bytes: &[u8]) {
+    let scores = written("shard.jsonl", b"");
+    let header = Header::path_of(&scores);
+    fs::write(&header, bytes).unwrap();
+    let options = MergeOptions { most_rows: 0, ..MergeOptions::default() };
+    if let Ok(merged) = shards::merge(&[header], &options) {
+        let (run, resampling) = (&merged.run, Resampling::default());
+        run.ledger().all(run.metrics(), &resampling);
+        run.signatures(&resampling);
+        run.header();
+    }
+}
 
 /// A score file and, after a zero byte, its header. What was read is written as JSONL and read back
 /// unchanged.

@@ -11,9 +11,11 @@ from typing import Any
 __all__ = [
     "AmbiguousNameError",
     "ChangedInputError",
+    "DamageError",
     "DamagedShardError",
     "DeviceError",
     "DiskFullError",
+    "DonorError",
     "DoubledShardError",
     "DuplicateIdError",
     "EvaluationError",
@@ -24,6 +26,7 @@ __all__ = [
     "InternalError",
     "LackingStoryError",
     "LengthError",
+    "LexiconError",
     "MetricError",
     "MissingFieldError",
     "MissingFileError",
@@ -43,6 +46,7 @@ __all__ = [
     "NotEmptyError",
     "NotJoinedError",
     "NumericError",
+    "OnlyContextError",
     "OptionClashError",
     "OtherSettingsError",
     "OverInputError",
@@ -181,6 +185,22 @@ class LengthError(InputError):
 
 class NoSystemsError(InputError):
     """No story says which system wrote it."""
+
+
+class DamageError(StorymeterError, ValueError):
+    """Settings of the damage that cannot be used, such as an unknown technique."""
+
+
+class LexiconError(InputError):
+    """A table of antonyms or a list of keywords cannot be used."""
+
+
+class OnlyContextError(InputError):
+    """A story has only its leading context, so that there is nothing to damage."""
+
+
+class DonorError(InputError):
+    """A file of donors has no story, or is a damaged sample."""
 
 
 class FileError(StorymeterError, OSError):

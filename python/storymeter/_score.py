@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
-from . import _native
+from . import _frames, _native
+from ._progress import shown
 from ._result import ScoreResult, StoryScore
 
 if TYPE_CHECKING:
@@ -15,10 +18,31 @@ if TYPE_CHECKING:
 
 __all__ = ["Scorer", "score"]
 
+logger = logging.getLogger("storymeter")
+
+
+class ArrowFrame(Protocol):
+    """A frame or a column that speaks Arrow: of pyarrow, polars, pandas, DuckDB and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None, /) -> object: ...
+
+
+Path: TypeAlias = os.PathLike[str]
+#: One story: its text, or a dictionary with the fields of a line of JSONL.
+OneStory: TypeAlias = str | Mapping[str, Any]
+#: Several stories: a list, a frame, a file, or files.
+ManyStories: TypeAlias = (
+    Iterable[str | None] | Iterable[Mapping[str, Any]] | Iterable[Path] | Path | ArrowFrame
+)
+#: References: one text or several per story, in the order of the stories; or files of them.
+References: TypeAlias = str | Sequence[str | Sequence[str]] | Path | Sequence[Path]
+#: ``True`` for a bar, or what is called with the stage, what is done, and how much there is.
+Progress: TypeAlias = bool | Callable[[str, int, int | None], object] | None
+
 
 @dataclass
 class Reading:
-    """What stories are, and how they are read; the native module takes it apart."""
+    """What stories are, and how they are read. The native module takes it apart."""
 
     kind: str
     stories: Any
@@ -30,28 +54,57 @@ class Reading:
     renumber: bool = False
 
 
+@dataclass(frozen=True)
+class _How:
+    """How a scorer is opened, which is also what a pickle of it holds."""
+
+    model: str | None
+    metrics: tuple[str, ...] | None
+    weights: tuple[tuple[str, str], ...]
+    device: str
+    precision: str | None
+    seed: int
+    threads: int
+
+    def open(self) -> _native.Scorer:
+        metrics = None if self.metrics is None else list(self.metrics)
+        return _native.Scorer(
+            metrics, self.model, list(self.weights), self.device, self.precision, self.seed,
+            self.threads,
+        )
+
+
+# The scorers that `score` opened last. Models from files are opened each time, because the files
+# may have changed.
+_open_again = functools.lru_cache(maxsize=2)(_How.open)
+
+
 class Scorer:
     """Scores stories, and keeps models and tables open between calls.
 
-    It can be pickled: the other process opens the models again. Threads may share it.
+    It can be pickled, for other processes: the pickle says how to open the models, and does not
+    contain them. Threads may share it.
 
     Parameters
     ----------
     model
         The model of a learned metric: a folder, a model file, or the name of an installed model.
-        The default is part of the package.
+        The default models are part of the package.
     metrics
-        The metrics, such as ``["union", "bleu", "rouge:hanna"]``. The default is the learned one.
+        The metrics, such as ``["union", "bleu", "rouge:hanna"]``. The default is the metric of the
+        model, which is ``union`` if no model is named.
     weights
-        Folders or files with the weights or tables of metrics, by the name of a metric or a model.
+        Folders or files with the weights or tables of metrics, by the name of a metric, such as
+        ``bertscore``, or of a model, such as ``roberta-large``.
     device
-        ``"cpu"``, ``"cuda"``, or ``"cuda:1"`` for the second GPU.
+        Where networks compute: ``"cpu"``, ``"cuda"``, or ``"cuda:1"`` for the second GPU.
     precision
-        ``"int8"``, ``"f16"``, ``"bf16"`` or ``"f32"``.
+        The number format of networks: ``"int8"``, ``"f16"``, ``"bf16"`` or ``"f32"``. Each metric
+        has a default.
     seed
         The seed of everything that is drawn at random.
     threads
-        The number of threads; one per core by default. Results do not depend on it.
+        The number of threads. The default is one per core. Results do not depend on it.
 
     Examples
     --------
@@ -72,43 +125,96 @@ class Scorer:
         seed: int = 0,
         threads: int | None = None,
     ) -> None:
-        self._how = (
-            None if model is None else os.fspath(model),
-            _names(metrics),
-            tuple((name, os.fspath(path)) for name, path in (weights or {}).items()),
-            device,
-            precision,
-            seed,
-            threads,
-        )
-        self._native = _open(*self._how)
+        self._how = _how(model, metrics, weights, device, precision, seed, threads)
+        self._native = self._how.open()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _scorer_again, self._how
+    def __getstate__(self) -> _How:
+        return self._how
+
+    def __setstate__(self, how: _How) -> None:
+        self._how = how
+        self._native = how.open()
 
     def __repr__(self) -> str:
-        model, _, _, device, _, _, _ = self._how
-        return f"Scorer({model!r}, metrics={self.columns!r}, device={device!r})"
+        how = self._how
+        model = "" if how.model is None else f"{how.model!r}, "
+        return f"Scorer({model}metrics={self.columns!r}, device={how.device!r})"
 
     @property
     def columns(self) -> list[str]:
         """The keys of the scores, in order."""
         return self._native.keys()
 
-    def score(self, stories: Any, *, by: str | None = None, columns: Mapping[str, str] | None = None,
-              references: Any = None, skip_bad: bool = False, renumber: bool = False,
-              format: str | None = None, resamples: int = 1000, seed: int | None = None,
-              threads: int | None = None, progress: Any = None) -> ScoreResult:
-        """Score stories; see :func:`storymeter.score`."""
-        kind, items, one = _source(stories)
-        names = dict(columns or {})
-        if by is not None:
-            names["system"] = by
-        texts, files = _references(references, len(items) if kind != "files" else None)
-        reading = Reading(kind, items, texts, files, list(names.items()), format, skip_bad, renumber)
-        seed = self._how[5] if seed is None else seed
-        scored = self._native.score(reading, resamples, seed, threads, None)
-        return (StoryScore if one else ScoreResult)(scored)
+    @overload
+    def score(
+        self,
+        stories: OneStory,
+        *,
+        by: str | None = ...,
+        columns: Mapping[str, str] | None = ...,
+        references: References | None = ...,
+        against: str | None = ...,
+        skip_bad: bool = ...,
+        renumber: bool = ...,
+        format: str | None = ...,
+        seed: int | None = ...,
+        resamples: int = ...,
+        threads: int | None = ...,
+        progress: Progress = ...,
+    ) -> StoryScore: ...
+    @overload
+    def score(
+        self,
+        stories: ManyStories,
+        *,
+        by: str | None = ...,
+        columns: Mapping[str, str] | None = ...,
+        references: References | None = ...,
+        against: str | None = ...,
+        skip_bad: bool = ...,
+        renumber: bool = ...,
+        format: str | None = ...,
+        seed: int | None = ...,
+        resamples: int = ...,
+        threads: int | None = ...,
+        progress: Progress = ...,
+    ) -> ScoreResult: ...
+    def score(
+        self,
+        stories: Any,
+        *,
+        by: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        references: Any = None,
+        against: str | None = None,
+        skip_bad: bool = False,
+        renumber: bool = False,
+        format: str | None = None,
+        seed: int | None = None,
+        resamples: int = 1000,
+        threads: int | None = None,
+        progress: Any = None,
+    ) -> ScoreResult:
+        """Score stories; :func:`storymeter.score` explains the arguments.
+
+        ``seed`` and ``threads`` are those of the scorer unless they are given here.
+
+        Examples
+        --------
+        >>> import storymeter as sm
+        >>> judge = sm.Scorer(metrics=["text-length"])
+        >>> float(judge.score("Rain fell."))
+        3.0
+        """
+        return _score(
+            self._native,
+            _reading(stories, by, columns, references, format, skip_bad, renumber),
+            resamples=_count("resamples", resamples, 1, 1_000_000),
+            seed=self._how.seed if seed is None else _seed(seed),
+            against=against,
+            threads=None if threads is None else _threads(threads),
+            progress=progress,
+        )
 
     def score_shard(
         self,
@@ -131,6 +237,48 @@ class Scorer:
         return _shards.score_shard(self, shard, reading, resume)
 
 
+@overload
+def score(
+    stories: OneStory,
+    *,
+    metrics: str | Sequence[str] | None = ...,
+    model: str | os.PathLike[str] | None = ...,
+    weights: Mapping[str, str | os.PathLike[str]] | None = ...,
+    device: str = ...,
+    precision: str | None = ...,
+    by: str | None = ...,
+    columns: Mapping[str, str] | None = ...,
+    references: References | None = ...,
+    against: str | None = ...,
+    skip_bad: bool = ...,
+    renumber: bool = ...,
+    format: str | None = ...,
+    seed: int = ...,
+    resamples: int = ...,
+    threads: int | None = ...,
+    progress: Progress = ...,
+) -> StoryScore: ...
+@overload
+def score(
+    stories: ManyStories,
+    *,
+    metrics: str | Sequence[str] | None = ...,
+    model: str | os.PathLike[str] | None = ...,
+    weights: Mapping[str, str | os.PathLike[str]] | None = ...,
+    device: str = ...,
+    precision: str | None = ...,
+    by: str | None = ...,
+    columns: Mapping[str, str] | None = ...,
+    references: References | None = ...,
+    against: str | None = ...,
+    skip_bad: bool = ...,
+    renumber: bool = ...,
+    format: str | None = ...,
+    seed: int = ...,
+    resamples: int = ...,
+    threads: int | None = ...,
+    progress: Progress = ...,
+) -> ScoreResult: ...
 def score(
     stories: Any,
     *,
@@ -142,6 +290,7 @@ def score(
     by: str | None = None,
     columns: Mapping[str, str] | None = None,
     references: Any = None,
+    against: str | None = None,
     skip_bad: bool = False,
     renumber: bool = False,
     format: str | None = None,
@@ -150,83 +299,235 @@ def score(
     threads: int | None = None,
     progress: Any = None,
 ) -> ScoreResult:
-    """Score stories.
+    """Score stories, with the numbers of ``storymeter score`` to the last bit.
+
+    Parameters
+    ----------
+    stories
+        One story (a text, or a dictionary with the fields of a line of JSONL); an iterable of
+        texts or dictionaries; a frame of pandas, polars, pyarrow or anything else that speaks
+        Arrow, or one column of it; or a file (a :class:`pathlib.Path`, because a plain string is a
+        story) or a list of files.
+        Fields and columns have the names that files have: ``story`` (or ``text``, ``prediction``,
+        ...), ``system``, ``id``, ``item``, ``prompt``, ``reference``, ``human`` and
+        ``human.CRITERION``.
+    metrics, model, weights, device, precision
+        What computes the scores; see :class:`Scorer`.
+    by
+        The field or column of the systems, if it has none of the usual names.
+    columns
+        Names of other fields or columns, such as ``{"story": "Tale", "prompt": "Title"}``.
+    references
+        One text or a list of texts per story, in the order of the stories; or a file, or a list of
+        files, with one reference per story.
+    against
+        Compare every other system with this one.
+    skip_bad
+        Skip bad records, and count them, instead of raising an exception at the first one.
+    renumber
+        Make ids unique, instead of raising an exception at the second story with the same id.
+    format
+        The format of files, if their names and contents do not say it, such as ``"lines"``.
+    seed, resamples
+        How the intervals are drawn.
+    threads
+        The number of threads. The default is one per core. Results do not depend on it.
+    progress
+        ``True`` shows a bar on standard error, by tqdm if that is installed. A function is called
+        with the name of the stage, how much is done, and how much there is.
 
     Examples
     --------
     >>> import storymeter as sm
-    >>> sm.score(["Rain fell.", "It fell and fell."], metrics=["text-length"]).mean
+    >>> stories = ["Rain fell.", "It fell and fell."]
+    >>> sm.score(stories, metrics=["text-length"]).mean
     4.0
+    >>> sm.score(stories, metrics=["chrf"], references=["Rain.", "It fell."]).columns
+    ['chrf']
     """
-    scorer = Scorer(
-        model, metrics=metrics, weights=weights, device=device, precision=precision, seed=seed,
-        threads=threads,
-    )
-    return scorer.score(
-        stories, by=by, columns=columns, references=references, skip_bad=skip_bad,
-        renumber=renumber, format=format, resamples=resamples, progress=progress,
+    how = _how(model, metrics, weights, device, precision, seed, threads)
+    reading = _reading(stories, by, columns, references, format, skip_bad, renumber)
+    resamples = _count("resamples", resamples, 1, 1_000_000)
+    scorer = _open_again(how) if how.model is None and not how.weights else how.open()
+    return _score(
+        scorer, reading, resamples=resamples, seed=how.seed, against=against, threads=None,
+        progress=progress,
     )
 
 
-def _open(
-    model: str | None,
-    metrics: tuple[str, ...] | None,
-    weights: tuple[tuple[str, str], ...],
+def _score(
+    scorer: _native.Scorer,
+    reading: Reading,
+    *,
+    resamples: int,
+    seed: int,
+    against: str | None,
+    threads: int | None,
+    progress: Any,
+) -> ScoreResult:
+    one, given = reading.kind == "one", None
+    if reading.kind == "given":
+        given = reading.stories
+        reading.kind, reading.stories = _frames.readable(given, reading.columns)
+    elif one:
+        reading.kind = "texts" if isinstance(reading.stories[0], str) else "records"
+    with shown(progress) as show:
+        scored = scorer.score(reading, resamples, seed, against, threads, show)
+    logger.info("%s", scored.summary)
+    for note in scored.notes:
+        logger.warning("%s", note)
+    skipped, messages = scored.skipped
+    if skipped:
+        logger.warning("%s bad records were skipped; the first: %s", skipped, messages[0])
+    return StoryScore(scored) if one else ScoreResult(scored, given)
+
+
+def _how(
+    model: str | os.PathLike[str] | None,
+    metrics: str | Sequence[str] | None,
+    weights: Mapping[str, str | os.PathLike[str]] | None,
     device: str,
     precision: str | None,
     seed: int,
     threads: int | None,
-) -> _native.Scorer:
-    return _native.Scorer(
-        None if metrics is None else list(metrics), model, list(weights), device, precision, seed,
-        threads or 0,
+) -> _How:
+    _kind("device", device, str)
+    if precision is not None:
+        _kind("precision", precision, str)
+    if model is not None:
+        _kind("model", model, (str, os.PathLike))
+    if weights is not None:
+        _kind("weights", weights, Mapping)
+    folders = []
+    for name, path in (weights or {}).items():
+        _kind(f"weights[{name!r}]", path, (str, os.PathLike))
+        folders.append((name, os.fspath(path)))
+    return _How(
+        None if model is None else os.fspath(model),
+        _metrics(metrics),
+        tuple(folders),
+        device,
+        precision,
+        _seed(seed),
+        0 if threads is None else _threads(threads),
     )
 
 
-def _scorer_again(*how: Any) -> Scorer:
-    """Make a scorer from a pickle."""
-    model, metrics, weights, device, precision, seed, threads = how
-    return Scorer(
-        model, metrics=metrics, weights=dict(weights), device=device, precision=precision,
-        seed=seed, threads=threads,
-    )
-
-
-def _names(metrics: str | Sequence[str] | None) -> tuple[str, ...] | None:
+def _metrics(metrics: str | Sequence[str] | None) -> tuple[str, ...] | None:
     if metrics is None:
         return None
-    names = metrics.split(",") if isinstance(metrics, str) else list(metrics)
-    return tuple(name.strip() for name in names)
+    if isinstance(metrics, str):
+        metrics = metrics.split(",")
+    _kind("metrics", metrics, Iterable)
+    names = []
+    for at, name in enumerate(metrics):
+        _kind(f"metrics[{at}]", name, str)
+        if not name.strip():
+            raise ValueError("metrics: a metric has no name")
+        names.append(name.strip())
+    if not names:
+        raise ValueError("metrics: no metric is named")
+    return tuple(names)
 
 
-def _source(stories: Any) -> tuple[str, list[Any], bool]:
-    """What kind of thing the stories are, as a list, and whether it is a single story."""
-    if isinstance(stories, str):
-        return "texts", [stories], True
+def _reading(
+    stories: Any,
+    by: str | None,
+    columns: Mapping[str, str] | None,
+    references: Any,
+    format: str | None,
+    skip_bad: bool,
+    renumber: bool,
+) -> Reading:
+    names: dict[str, str] = {}
+    if columns is not None:
+        _kind("columns", columns, Mapping)
+        for field_, name in columns.items():
+            _kind(f"columns[{field_!r}]", name, str)
+            names[field_] = name
+    if by is not None:
+        _kind("by", by, str)
+        names["system"] = by
+    if format is not None:
+        _kind("format", format, str)
+    kind, items = _source(stories)
+    texts, files = _references(references, kind)
+    return Reading(
+        kind, items, texts, files, list(names.items()), format, bool(skip_bad), bool(renumber)
+    )
+
+
+def _source(stories: Any) -> tuple[str, Any]:
+    """What kind of thing the stories are, and the stories."""
+    if isinstance(stories, (str, Mapping)):
+        return "one", [stories]
     if isinstance(stories, os.PathLike):
-        return "files", [os.fspath(stories)], False
-    if isinstance(stories, Mapping):
-        return "records", [stories], True
+        return "files", [os.fspath(stories)]
+    if _frames.is_frame(stories):
+        return "given", stories
     if not isinstance(stories, Iterable) or isinstance(stories, (bytes, bytearray)):
         raise TypeError(
-            "stories is a text, a list of texts or dictionaries, a path or a frame, and not of the "
+            "stories is a text, a dictionary, a list of these, a path or a frame, and not of the "
             f"type {type(stories).__name__}"
         )
     items = list(stories)
     first = next((item for item in items if item is not None), None)
     if isinstance(first, os.PathLike):
-        return "files", [os.fspath(item) for item in items], False
-    return ("records" if isinstance(first, Mapping) else "texts"), items, False
+        for at, item in enumerate(items):
+            _kind(f"stories[{at}]", item, os.PathLike)
+        return "files", [os.fspath(item) for item in items]
+    return ("records" if isinstance(first, Mapping) else "texts"), items
 
 
-def _references(given: Any, stories: int | None) -> tuple[list[list[str]] | None, list[str]]:
+def _references(given: Any, kind: str) -> tuple[list[list[str]] | None, list[str]]:
+    """References as texts by story, or as files."""
     if given is None:
         return None, []
     if isinstance(given, os.PathLike):
         return None, [os.fspath(given)]
-    given = [given] if isinstance(given, str) else list(given)
+    if isinstance(given, str) and kind == "one":
+        given = [[given]]
+    _kind("references", given, Iterable)
+    if isinstance(given, str):
+        raise TypeError("references is a list with one text per story, or a path")
+    given = list(given)
     if given and all(isinstance(item, os.PathLike) for item in given):
         return None, [os.fspath(item) for item in given]
-    if stories is None:
+    if kind == "files":
         raise TypeError("references of a file of stories are a path or a list of paths")
-    return [[item] if isinstance(item, str) else list(item) for item in given], []
+    if kind == "one" and given and isinstance(given[0], str):
+        given = [given]
+    texts = []
+    for at, item in enumerate(given):
+        own = [item] if isinstance(item, str) else item
+        _kind(f"references[{at}]", own, Iterable)
+        own = list(own)
+        for text in own:
+            _kind(f"references[{at}]", text, str)
+        texts.append(own)
+    return texts, []
+
+
+def _kind(name: str, value: Any, kinds: Any) -> None:
+    """Raise a TypeError that names the argument if it is of another kind."""
+    if not isinstance(value, kinds):
+        kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"{name} is of the type {type(value).__name__}, and not {wanted}")
+
+
+def _count(name: str, value: Any, least: int, most: int) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is of the type {type(value).__name__}, and not int")
+    number = value.__index__()
+    if not least <= number <= most:
+        raise ValueError(f"{name} is {number}, and not between {least} and {most}")
+    return int(number)
+
+
+def _seed(seed: Any) -> int:
+    return _count("seed", seed, 0, 2**64 - 1)
+
+
+def _threads(threads: Any) -> int:
+    return _count("threads", threads, 1, 1024)

@@ -54,6 +54,7 @@ fn facade(error: &Error) -> Option<String> {
             "a file of --references has one reference per story, in the order of the stories"
                 .to_owned(),
         ),
+        Error::OnlyContext { .. } => Some("--skip-bad skips such stories".to_owned()),
         _ => None,
     }
 }

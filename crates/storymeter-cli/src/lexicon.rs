@@ -1,11 +1,9 @@
 //! The tables of antonyms and keywords that the user may give to verbs that damage stories.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use storymeter::core::{Error, Place};
+use storymeter::damage::LexiconFiles;
 use storymeter::text::lexicon::Lexicon;
 
 /// The options for antonyms and keywords.
@@ -48,23 +46,11 @@ impl LexiconArgs {
 
     /// The lexicon that follows from the tables, or the embedded one.
     pub fn read(&self) -> anyhow::Result<Lexicon> {
-        let embedded = Lexicon::embedded();
-        let lexicon = match (&self.antonyms, &self.more_antonyms) {
-            (Some(path), _) => Lexicon::from_conceptnet(open(path)?, &name(path))?,
-            (None, Some(path)) => embedded.extended_with(open(path)?, &name(path))?,
-            (None, None) => embedded.clone(),
+        let files = LexiconFiles {
+            antonyms: self.antonyms.clone(),
+            more_antonyms: self.more_antonyms.clone(),
+            keywords: self.keywords.clone(),
         };
-        Ok(match &self.keywords {
-            Some(path) => lexicon.with_keywords(open(path)?, &name(path))?,
-            None => lexicon,
-        })
+        Ok(files.read()?)
     }
-}
-
-fn open(path: &Path) -> anyhow::Result<BufReader<File>> {
-    Ok(BufReader::new(File::open(path).map_err(|e| Error::io(Place::file(path), e))?))
-}
-
-fn name(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -121,9 +121,7 @@ impl Progress {
 
     fn state(&self) -> Option<MutexGuard<'_, State>> {
         // Every change is a single assignment, so a panic elsewhere leaves nothing half done.
-        self.0
-            .as_ref()
-            .map(|watched| watched.state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.as_ref().map(|watched| watched.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

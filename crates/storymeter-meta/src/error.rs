@@ -129,6 +129,16 @@ pub enum Error {
         /// How many it has.
         expected: usize,
     },
+    /// Scores in memory that are not one per human score.
+    #[error("{}: {found} scores, but there are {expected} human scores", shown(.name))]
+    UnequalNumbers {
+        /// The name of the scores.
+        name: String,
+        /// How many there are.
+        found: usize,
+        /// The number of human scores.
+        expected: usize,
+    },
     /// A system with two stories for one item.
     #[error(
         "{place}: system {} has two stories for item {}: ids {} and {}",

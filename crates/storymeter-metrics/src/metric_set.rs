@@ -500,6 +500,11 @@ impl Batch {
         self.explanations.as_deref()
     }
 
+    /// The same explanations, taken out of the batch; empty if there are none.
+    pub fn into_explanations(self) -> Vec<Box<dyn Rationale>> {
+        self.explanations.unwrap_or_default()
+    }
+
     /// The number of times that each view was built, by name. No view is built twice for a text of
     /// the batch.
     pub fn views_built(&self) -> &[(&'static str, u64)] {

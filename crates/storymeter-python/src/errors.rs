@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use storymeter::Error;
 use storymeter::core::{DeviceProblem, Error as InputError, MetricError, Place};
 use storymeter::shards::ShardError;
-use storymeter::union;
+use storymeter::{meta, report, union};
 
 /// Why some work failed.
 #[derive(Debug)]
@@ -29,6 +29,22 @@ impl From<Error> for Failure {
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Self {
         Error::from(error).into()
+    }
+}
+
+impl From<report::Error> for Failure {
+    fn from(error: report::Error) -> Self {
+        match error {
+            report::Error::Core(error) => error.into(),
+            report::Error::Meta(error) => Error::from(*error).into(),
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Internal(format!("a result cannot be written as JSON: {error}"))
     }
 }
 
@@ -103,7 +119,7 @@ fn facade<'py>(py: Python<'py>, error: &Error) -> PyResult<Exception<'py>> {
         Error::Input(error) => input(py, error),
         Error::Metric(error) => metric(py, error),
         Error::Statistics(_) => new("StatisticsError"),
-        Error::Evaluation(_) => new("EvaluationError"),
+        Error::Evaluation(error) => evaluation(py, error),
         Error::Undefined { coefficient, reason } => new("UndefinedError")?
             .with("coefficient", coefficient.to_string())?
             .with("reason", reason.to_string()),
@@ -118,8 +134,26 @@ fn facade<'py>(py: Python<'py>, error: &Error) -> PyResult<Exception<'py>> {
             .with("references", references)?
             .with("stories", stories),
         Error::NoSystems => new("NoSystemsError"),
+        Error::Damage(_) => new("DamageError"),
+        Error::Lexicon(_) => new("LexiconError"),
+        Error::OnlyContext { place } => new("OnlyContextError")?.at(place),
+        Error::NoDonor { file } | Error::DonorFile { file, .. } => {
+            new("DonorError")?.with("file", file.display().to_string())
+        }
         Error::Shards(error) => shards(py, error),
         _ => new("StorymeterError"),
+    }
+}
+
+fn evaluation<'py>(py: Python<'py>, error: &meta::Error) -> PyResult<Exception<'py>> {
+    match error {
+        meta::Error::Core(error) => input(py, error),
+        meta::Error::Stats(_) => Exception::new(py, "StatisticsError", error.to_string()),
+        // The same, and the message names the file.
+        meta::Error::InFile { source, .. } => {
+            Ok(Exception { message: error.to_string(), ..evaluation(py, source)? })
+        }
+        _ => Exception::new(py, "EvaluationError", error.to_string()),
     }
 }
 

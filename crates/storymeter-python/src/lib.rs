@@ -4,12 +4,21 @@
 //! work runs without the interpreter's lock. What users see is the Python package around it
 //! (`python/storymeter`).
 
+mod catalogue;
 mod cli;
+mod compare;
+mod corpus;
+mod correlate;
 mod errors;
+mod explain;
+mod frame;
+mod meta;
+mod perturb;
 mod rows;
 mod scored;
 mod scorer;
 mod shards;
+mod tables;
 mod work;
 
 /// The allocator of the command line, for the same reason: texts are read on one thread and freed
@@ -21,13 +30,31 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
+    use crate::catalogue::{list_metrics, metric_page};
+    #[pymodule_export]
     use crate::cli::run_command_line;
+    #[pymodule_export]
+    use crate::compare::compare;
+    #[pymodule_export]
+    use crate::corpus::Metric;
+    #[pymodule_export]
+    use crate::correlate::correlate;
+    #[pymodule_export]
+    use crate::explain::explain;
+    #[pymodule_export]
+    use crate::meta::{Study, meta};
+    #[pymodule_export]
+    use crate::perturb::perturb;
+    #[pymodule_export]
+    use crate::rows::story_columns;
     #[pymodule_export]
     use crate::scored::Scored;
     #[pymodule_export]
     use crate::scorer::Scorer;
     #[pymodule_export]
     use crate::shards::{Merged, merge_shards, plan_shards, score_shard};
+    #[pymodule_export]
+    use crate::tables::Table;
 
     /// The version of the package.
     #[pymodule_export]

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple};
+use pyo3::types::{
+    PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple,
+};
 use serde_json::{Map, Number, Value};
 use storymeter::core::Place;
 use storymeter::core::read::{Field, FieldNames, RowFields, Rows};
@@ -95,6 +97,96 @@ pub fn records(records: &Bound<'_, PyList>, names: &FieldNames) -> PyResult<Vec<
     Ok(rows)
 }
 
+/// Which columns of a table are read, by position.
+#[pyfunction]
+pub fn story_columns(
+    py: Python<'_>,
+    columns: Vec<String>,
+    names: Vec<(String, String)>,
+) -> PyResult<Vec<usize>> {
+    let names = field_names(names)?;
+    let fields = RowFields::find(&columns, &names, "column", Place::file(STORIES))
+        .map_err(|error| errors::error(py, error))?;
+    Ok(fields.columns().collect())
+}
+
+/// The names that the user gives to fields.
+pub fn field_names(columns: Vec<(String, String)>) -> PyResult<FieldNames> {
+    let mut names = FieldNames::default();
+    for (field, name) in columns {
+        let given = match field.as_str() {
+            "story" => &mut names.story,
+            "system" => &mut names.system,
+            "id" => &mut names.id,
+            "item" => &mut names.item,
+            "prompt" => &mut names.prompt,
+            "reference" => &mut names.reference,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "columns: there is no field \"{field}\"; there are: story, system, id, item, \
+                     prompt, reference"
+                )));
+            }
+        };
+        *given = Some(name);
+    }
+    Ok(names)
+}
+
+/// Columns of Python's values, all of the same length.
+pub struct Columns {
+    fields: RowFields,
+    columns: Vec<Cells>,
+    count: usize,
+}
+
+/// One column.
+enum Cells {
+    Texts(Texts),
+    Values(Vec<Value>),
+}
+
+impl Columns {
+    /// Takes a list of pairs of a name and a list.
+    pub fn new(columns: &Bound<'_, PyList>, names: &FieldNames) -> PyResult<Self> {
+        let py = columns.py();
+        let mut keys = Vec::with_capacity(columns.len());
+        let mut cells = Vec::with_capacity(columns.len());
+        let mut count = 0;
+        for pair in columns.iter() {
+            let (name, list): (String, Bound<'_, PyList>) = pair.extract()?;
+            count = list.len();
+            let is_text =
+                |value: &Bound<'_, PyAny>| value.is_instance_of::<PyString>() || is_missing(value);
+            cells.push(if list.iter().all(|value| is_text(&value)) {
+                Cells::Texts(Texts::new(&list, &name)?)
+            } else {
+                let value = |(at, value): (usize, Bound<'_, PyAny>)| {
+                    json(&value, &|| format!("stories[{name:?}][{at}]"), 0)
+                };
+                Cells::Values(list.iter().enumerate().map(value).collect::<PyResult<_>>()?)
+            });
+            keys.push(name);
+        }
+        let fields = RowFields::find(&keys, names, "column", Place::file(STORIES))
+            .map_err(|error| errors::error(py, error))?;
+        Ok(Self { fields, columns: cells, count })
+    }
+}
+
+impl Rows for Columns {
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn row(&self, at: usize) -> Value {
+        self.fields.record(|column| match &self.columns[column] {
+            Cells::Texts(texts) => texts.row(at),
+            Cells::Values(values) => values[at].clone(),
+        })
+    }
+}
+
 /// The value of a Python object in JSON. `name` says what it is.
 fn json(value: &Bound<'_, PyAny>, name: &dyn Fn() -> String, depth: usize) -> PyResult<Value> {
     if is_missing(value) {
@@ -110,8 +202,10 @@ fn json(value: &Bound<'_, PyAny>, name: &dyn Fn() -> String, depth: usize) -> Py
         return Ok(Value::Bool(value.extract()?));
     }
     if value.is_instance_of::<PyInt>() {
-        let number: Result<Number, _> =
-            value.extract::<i64>().map(Number::from).or_else(|_| value.extract::<u64>().map(Number::from));
+        let number: Result<Number, _> = value
+            .extract::<i64>()
+            .map(Number::from)
+            .or_else(|_| value.extract::<u64>().map(Number::from));
         return number.map(Value::Number).map_err(|_| {
             PyValueError::new_err(format!("{} is an integer that is too large", name()))
         });

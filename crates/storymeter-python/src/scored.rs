@@ -1,14 +1,19 @@
 //! What comes of scoring.
 
+use std::io::Write;
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
+use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList};
 use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
-use storymeter::core::{Column, Key, Progress, Row, Value};
+use storymeter::core::{AtomicFile, Column, Key, Place, Progress, Row, Value};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::ledger::{Resampling, Summary};
-use storymeter::{ReadyScorer, Run, Scored as Batch};
+use storymeter::{Overview, ReadyScorer, Run, ScoreTable, Scored as Batch};
 
-use crate::errors::Failure;
+use crate::errors::{self, Failure};
+use crate::frame::{self, OutColumn};
 
 /// The scores of stories. `storymeter.ScoreResult` is the public class.
 #[pyclass(frozen, module = "storymeter._native")]
@@ -20,9 +25,69 @@ pub struct Scored {
     values: Vec<Vec<Value>>,
     columns: Vec<Column>,
     run: Run,
-    all: Summary,
-    systems: Vec<Summary>,
-    signatures: Vec<String>,
+    overview: Overview,
+}
+
+/// Stories that are to be scored.
+pub struct Scoring<'a> {
+    pub scorer: &'a ReadyScorer,
+    pub inputs: &'a Inputs,
+    pub references: &'a ReferenceFiles,
+}
+
+/// What is kept of a batch.
+struct Kept {
+    rows: Vec<Row>,
+    numbers: Vec<u64>,
+    /// By story, by column.
+    values: Vec<Value>,
+}
+
+impl Kept {
+    fn new(scored: &Batch<'_>) -> Self {
+        let row = |record: &storymeter::core::read::Record| {
+            let story = &record.story;
+            Row {
+                id: story.id.clone(),
+                system: story.system.clone(),
+                item: story.item().to_owned(),
+                ratings: story.ratings.clone(),
+                line: None,
+            }
+        };
+        let values = (0..scored.records.len()).flat_map(|at| scored.batch.values(at).to_vec());
+        Self {
+            rows: scored.records.iter().map(row).collect(),
+            numbers: scored.records.iter().map(|record| record.number).collect(),
+            values: values.collect(),
+        }
+    }
+}
+
+impl Scoring<'_> {
+    /// Scores the stories.
+    pub fn scored(
+        &self,
+        resampling: &Resampling,
+        against: Option<&str>,
+        progress: &Progress,
+    ) -> Result<Scored, Failure> {
+        let columns = self.scorer.metrics().columns();
+        let mut values: Vec<Vec<Value>> = vec![Vec::new(); columns.len()];
+        let (mut rows, mut numbers) = (Vec::new(), Vec::new());
+        let keep = |scored: Batch<'_>| Ok::<_, Failure>(Kept::new(&scored));
+        let run = self.scorer.over(self.inputs, self.references, progress, keep, |kept| {
+            rows.extend(kept.rows);
+            numbers.extend(kept.numbers);
+            for (at, value) in kept.values.into_iter().enumerate() {
+                values[at % columns.len()].push(value);
+            }
+            Ok(())
+        })?;
+        let overview = Overview::new(&run, resampling, against, progress)?;
+        let columns = run.columns();
+        Ok(Scored { rows, numbers, values, columns, run, overview })
+    }
 }
 
 /// A column of a summary: the score, the reason of its absence, and the interval.
@@ -42,51 +107,39 @@ pub fn summary_row(summary: &Summary) -> SummaryRow {
 }
 
 impl Scored {
-    /// Scores the stories of an input.
-    pub fn new(
-        scorer: &ReadyScorer,
-        inputs: &Inputs,
-        references: &ReferenceFiles,
-        resampling: &Resampling,
-        progress: &Progress,
-    ) -> Result<Self, Failure> {
-        let width = scorer.metrics().columns().len();
-        let mut rows = Vec::new();
-        let mut numbers = Vec::new();
-        let mut values: Vec<Vec<Value>> = vec![Vec::new(); width];
-        let keep = |scored: Batch<'_>| -> Result<_, Failure> {
-            let kept = scored.records.iter().enumerate().map(|(at, record)| {
-                let story = &record.story;
-                let row = Row {
-                    id: story.id.clone(),
-                    system: story.system.clone(),
-                    item: story.item().to_owned(),
-                    ratings: story.ratings.clone(),
-                    line: record.place.line,
-                };
-                (record.number, row, scored.batch.values(at).to_vec())
-            });
-            Ok(kept.collect::<Vec<_>>())
-        };
-        let run = scorer.over(inputs, references, progress, keep, |kept| {
-            for (number, row, own) in kept {
-                numbers.push(number);
-                rows.push(row);
-                values.iter_mut().zip(own).for_each(|(column, value)| column.push(value));
-            }
-            Ok::<(), Failure>(())
-        })?;
-        progress.begin("drawing intervals");
-        let (ledger, metrics) = (run.ledger(), run.metrics());
-        let all = ledger.all(metrics, resampling);
-        let systems = ledger.by_system(metrics, resampling, progress);
-        let signatures = run.signatures(resampling).iter().map(ToString::to_string).collect();
-        let columns = run.columns();
-        Ok(Self { rows, numbers, values, columns, run, all, systems, signatures })
+    fn lines(&self, layout: Layout, out: &mut impl Write) -> std::io::Result<()> {
+        let keys: Vec<Key> = self.columns.iter().map(|column| column.key.clone()).collect();
+        let lines = ScoreLines::new(layout, keys);
+        lines.begin(out)?;
+        for (at, row) in self.rows.iter().enumerate() {
+            let values: Vec<Value> = self.values.iter().map(|column| column[at].clone()).collect();
+            let line = ScoreLine {
+                id: &row.id,
+                system: row.system.as_deref(),
+                item: &row.item,
+                values: &values,
+                ratings: &row.ratings,
+                explanation: None,
+            };
+            lines.line(out, &line)?;
+        }
+        Ok(())
     }
 
-    fn keys(&self) -> Vec<Key> {
-        self.columns.iter().map(|column| column.key.clone()).collect()
+    /// The same as a score table, with the ratings of the stories.
+    pub fn score_table(&self) -> ScoreTable {
+        let mut table = ScoreTable::new(self.rows.clone());
+        for (column, values) in self.columns.iter().zip(&self.values) {
+            table.push(column.clone(), values.clone());
+        }
+        table
+    }
+
+    fn write_file(&self, path: &std::path::Path, layout: Layout) -> storymeter::core::Result<()> {
+        let mut file = AtomicFile::create(path)?;
+        self.lines(layout, &mut file)
+            .map_err(|e| storymeter::core::Error::io(Place::file(path), e))?;
+        self.run.header().commit(file)
     }
 }
 
@@ -127,13 +180,20 @@ impl Scored {
     /// The summaries: all stories first, then each system. Each is the system, the number of
     /// stories and, by column, the score, the reason of its absence, and the interval.
     fn summaries(&self) -> Vec<SummaryRow> {
-        std::iter::once(&self.all).chain(&self.systems).map(summary_row).collect()
+        std::iter::once(&self.overview.all).chain(&self.overview.systems).map(summary_row).collect()
     }
 
     /// One signature per metric, for the scores of all stories together.
     #[getter]
     fn signatures(&self) -> Vec<String> {
-        self.signatures.clone()
+        self.overview.signatures.iter().map(ToString::to_string).collect()
+    }
+
+    /// The signature of the metric of a column.
+    fn signature_of(&self, column: usize) -> Option<String> {
+        let mut parts = self.run.metrics().parts().zip(&self.overview.signatures);
+        let found = parts.find(|(part, _)| part.columns.contains(&column));
+        found.map(|(_, signature)| signature.to_string())
     }
 
     /// By story: the number of its record in the input.
@@ -166,22 +226,72 @@ impl Scored {
         (self.run.skipped.count, self.run.skipped.messages.clone())
     }
 
+    /// What is worth a word: stories that were read only in part, that have no value, or that are
+    /// not like stories.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.run.notes();
+        notes.extend(self.run.unlike_note());
+        notes
+    }
+
+    /// What was read, in one line.
+    #[getter]
+    fn summary(&self) -> String {
+        self.run.summary.to_string()
+    }
+
+    /// The table that the command line prints.
+    fn table(&self) -> String {
+        self.overview.to_text()
+    }
+
+    /// The cells of that table, the names of its columns first.
+    fn table_rows(&self) -> Vec<Vec<String>> {
+        self.overview.rows()
+    }
+
     /// The lines that the command line writes to a JSONL file.
     fn json_lines<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let lines = ScoreLines::new(Layout::Jsonl, self.keys());
         let mut out = Vec::new();
-        for (at, row) in self.rows.iter().enumerate() {
-            let values: Vec<Value> = self.values.iter().map(|column| column[at].clone()).collect();
-            let line = ScoreLine {
-                id: &row.id,
-                system: row.system.as_deref(),
-                item: &row.item,
-                values: &values,
-                ratings: &row.ratings,
-                explanation: None,
-            };
-            lines.line(&mut out, &line)?;
-        }
+        self.lines(Layout::Jsonl, &mut out)?;
         Ok(PyBytes::new(py, &out))
+    }
+
+    /// Writes the scores and their header.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let layout = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("jsonl" | "json" | "ndjson") => Layout::Jsonl,
+            Some("csv") => Layout::Csv,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "path: \"{}\" does not say which format to write; let it end in .jsonl or .csv",
+                    path.display()
+                )));
+            }
+        };
+        py.detach(|| self.write_file(&path, layout)).map_err(|error| errors::error(py, error))
+    }
+
+    /// A table with id, system, item and one column per score.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The consumer casts if it wants other types; the interface allows that.
+        let _ = requested_schema;
+        let rows = || self.rows.iter();
+        let mut columns = vec![
+            ("id".to_owned(), OutColumn::texts(rows().map(|row| Some(row.id.as_str())))),
+            ("system".to_owned(), OutColumn::texts(rows().map(|row| row.system.as_deref()))),
+            ("item".to_owned(), OutColumn::texts(rows().map(|row| Some(row.item.as_str())))),
+        ];
+        for (column, values) in self.columns.iter().zip(&self.values) {
+            let numbers = values.iter().map(|value| value.as_ref().ok().copied());
+            columns.push((column.key.to_string(), OutColumn::numbers(numbers)));
+        }
+        frame::stream(py, columns)
     }
 }

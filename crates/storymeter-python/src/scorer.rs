@@ -11,8 +11,9 @@ use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::ledger::Resampling;
 use storymeter::{Device, Precision, ReadyScorer};
 
-use crate::rows::{self, Texts, WithReferences};
-use crate::scored::Scored;
+use crate::frame::Frame;
+use crate::rows::{self, Columns, Texts, WithReferences};
+use crate::scored::{Scored, Scoring};
 use crate::work;
 
 /// Scores stories with open models. `storymeter.Scorer` is the public class.
@@ -25,7 +26,7 @@ pub struct Scorer {
 /// What stories are, and how they are read.
 #[derive(FromPyObject)]
 pub struct Reading<'py> {
-    /// "texts", "records" or "files".
+    /// "texts", "records", "columns", "frame" or "files".
     kind: String,
     stories: Bound<'py, PyAny>,
     references: Option<Vec<Vec<String>>>,
@@ -73,44 +74,78 @@ impl Scorer {
         self.ready.metrics().columns().iter().map(|column| column.key.to_string()).collect()
     }
 
-    #[pyo3(signature = (reading, resamples, seed, threads, show))]
+    #[pyo3(signature = (reading, resamples, seed, against, threads, show))]
+    #[allow(clippy::too_many_arguments, reason = "Python names them")]
     fn score(
         &self,
         py: Python<'_>,
         reading: Reading<'_>,
         resamples: usize,
         seed: u64,
+        against: Option<String>,
         threads: Option<usize>,
         show: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Scored> {
         let references =
             ReferenceFiles { files: reading.reference_files.clone(), ..ReferenceFiles::default() };
-        let inputs = reading.inputs(py)?;
+        let inputs = reading.inputs(py, true)?;
         let resampling = Resampling { resamples, seed, ..Resampling::default() };
         let ready = Arc::clone(&self.ready);
         work::run(py, threads.unwrap_or(self.threads), show, move |progress| {
             let inputs = if ready.reads_twice() { inputs.repeatable()? } else { inputs };
-            Scored::new(&ready, &inputs, &references, &resampling, progress)
+            let run = Scoring { scorer: &ready, inputs: &inputs, references: &references };
+            run.scored(&resampling, against.as_deref(), progress)
         })
     }
 }
 
+impl Scorer {
+    /// The models and tables.
+    pub fn ready(&self) -> &Arc<ReadyScorer> {
+        &self.ready
+    }
+
+    /// The number of threads; 0 is one per core.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+}
+
 impl Reading<'_> {
-    fn inputs(self, py: Python<'_>) -> PyResult<Inputs> {
+    /// Whether bad records are skipped.
+    pub fn skips_bad(&self) -> bool {
+        self.skip_bad
+    }
+
+    /// The path, if the stories are one file.
+    pub fn only_file(&self) -> Option<PathBuf> {
+        let files: Vec<PathBuf> = match self.kind.as_str() {
+            "files" => self.stories.extract().ok()?,
+            _ => return None,
+        };
+        <[PathBuf; 1]>::try_from(files).ok().map(|[file]| file)
+    }
+
+    /// The inputs. Some verbs accept stories without any text, and others do not.
+    pub fn inputs(self, py: Python<'_>, allow_empty: bool) -> PyResult<Inputs> {
         let format = self.format.as_deref();
         let options = read_options(self.columns, format, self.skip_bad, self.renumber)?;
+        let options = ReadOptions { allow_empty, ..options };
         let rows: Arc<dyn Rows> = match self.kind.as_str() {
             "files" => {
                 return Ok(Inputs::new(self.stories.extract()?, options));
             }
             "texts" => Arc::new(Texts::new(self.stories.cast::<PyList>()?, rows::STORIES)?),
+            "frame" => Arc::new(Frame::new(&self.stories, &options.fields)?),
+            "columns" => Arc::new(Columns::new(self.stories.cast::<PyList>()?, &options.fields)?),
             _ => Arc::new(rows::records(self.stories.cast::<PyList>()?, &options.fields)?),
         };
         let rows = match self.references {
             Some(references) => Arc::new(WithReferences::new(py, rows, references)?),
             None => rows,
         };
-        Ok(Inputs::rows(rows, options))
+        // The rows have the standard names.
+        Ok(Inputs::rows(rows, ReadOptions { fields: FieldNames::default(), ..options }))
     }
 }
 
@@ -122,24 +157,7 @@ pub fn read_options(
     skip_bad: bool,
     renumber: bool,
 ) -> PyResult<ReadOptions> {
-    let mut fields = FieldNames::default();
-    for (field, name) in columns {
-        let given = match field.as_str() {
-            "story" => &mut fields.story,
-            "system" => &mut fields.system,
-            "id" => &mut fields.id,
-            "item" => &mut fields.item,
-            "prompt" => &mut fields.prompt,
-            "reference" => &mut fields.reference,
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "columns: there is no field \"{field}\"; there are: story, system, id, \
-                     item, prompt, reference"
-                )));
-            }
-        };
-        *given = Some(name);
-    }
+    let fields = rows::field_names(columns)?;
     let format = format.map(str::parse::<Format>).transpose();
     let format = format.map_err(|e| PyValueError::new_err(e.to_string()))?;
     Ok(ReadOptions {

@@ -206,7 +206,8 @@ impl Merged {
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         let layout = layout(ending.as_deref().unwrap_or_default())?;
-        py.detach(|| shards::join(&self.merged, layout, &path)).map_err(|e| errors::error(py, e))
+        py.detach(|| shards::join(&self.merged, layout, &path)?.commit())
+            .map_err(|e| errors::error(py, e))
     }
 
     /// What a user should know about the result.

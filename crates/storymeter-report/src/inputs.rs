@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use storymeter_core::read::hanna_metric_name;
-use storymeter_core::{Catalogue, Error as CoreError, Header, Key, Role, file};
+use storymeter_core::{Catalogue, Error as CoreError, Header, Key, Role, ScoreTable, file};
 use storymeter_meta::view::{self, Sheet, Subject};
 use storymeter_meta::{Study, folder};
 
@@ -108,6 +108,47 @@ impl Inputs {
             return Err(Error::Empty);
         }
         Ok(inputs)
+    }
+
+    /// What a report of one meta-evaluation and the scores behind it is made from, in memory.
+    ///
+    /// The texts of the stories are shown where they are given: one per row of the table.
+    ///
+    /// ```
+    /// use storymeter_core::{Catalogue, read};
+    /// use storymeter_meta::table::{Options, analyse};
+    /// use storymeter_report::{Inputs, Report};
+    /// let line = |i: usize| {
+    ///     let system = if i % 2 == 0 { "rain" } else { "tale" };
+    ///     format!(
+    ///         "{{\"id\": {i}, \"system\": \"{system}\", \"item\": {}, \
+    ///          \"scores\": {{\"bleu\": {}}}, \"human\": {{\"plot\": {}}}}}\n",
+    ///         i / 2,
+    ///         i * i % 11,
+    ///         i % 5
+    ///     )
+    /// };
+    /// let lines = std::io::Cursor::new((0..16).map(line).collect::<String>());
+    /// let table = read::scores_from("scores.jsonl", lines, &Catalogue::default())?;
+    /// let study = analyse(&table, &Options::default())?;
+    /// let inputs = Inputs::of_study("scores", study, table, None);
+    /// assert!(Report::new(&inputs).html().contains("bleu"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_study(
+        name: &str,
+        study: Study,
+        scores: ScoreTable,
+        texts: Option<Vec<Option<String>>>,
+    ) -> Self {
+        let stories = StoryTable::new(scores, texts);
+        let mut inputs = Self {
+            runs: vec![Run::new(name, study)],
+            tables: vec![NamedTable { name: name.to_owned(), stories }],
+            ..Self::default()
+        };
+        inputs.leave_out_systems();
+        inputs
     }
 
     /// The files that [`Inputs::read`] reads, and those that belong to them: headers of score

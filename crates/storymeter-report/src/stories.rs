@@ -61,6 +61,15 @@ impl StoryTable {
         Self::parse(file::read(path, MOST_BYTES)?, path, catalogue)
     }
 
+    /// A score table in memory, with the texts of its stories where they are known.
+    pub fn new(scores: ScoreTable, texts: Option<Vec<Option<String>>>) -> Self {
+        let mut details = vec![Details::default(); scores.rows().len()];
+        for (details, text) in details.iter_mut().zip(texts.unwrap_or_default()) {
+            details.text = text;
+        }
+        Self { details, notes: scores.notes().to_vec(), scores, ..Self::default() }
+    }
+
     /// Reads a score table from the content of a file.
     pub(crate) fn parse(content: Vec<u8>, path: &Path, catalogue: &Catalogue) -> Result<Self> {
         // The table takes the content, so the explanations are found first. A file that is no table

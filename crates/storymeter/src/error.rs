@@ -1,5 +1,7 @@
 //! What can go wrong in the facade.
 
+use std::path::PathBuf;
+
 use storymeter_core::MetricError;
 use storymeter_stats::StatsError;
 
@@ -65,6 +67,35 @@ pub enum Error {
         references: usize,
         /// How many stories there are.
         stories: usize,
+    },
+    /// Settings of the damage, or edits, that cannot be used.
+    #[error(transparent)]
+    Damage(#[from] storymeter_perturb::Error),
+    /// A table of antonyms or keywords cannot be used.
+    #[error(transparent)]
+    Lexicon(#[from] storymeter_text::lexicon::LexiconError),
+    /// A story that cannot be damaged.
+    #[error(
+        "{place}: the story has only one sentence, which is the leading context and stays as it \
+         is, so there is nothing to damage"
+    )]
+    OnlyContext {
+        /// Where the story stands.
+        place: storymeter_core::Place,
+    },
+    /// A file of donors without any story.
+    #[error("{}: the file has no donor story", .file.display())]
+    NoDonor {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A prepared sample of donors that cannot be read.
+    #[error("{}: {source}", .file.display())]
+    DonorFile {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: storymeter_perturb::Error,
     },
     /// Files that cannot be scored one by one, or scores of such files that cannot be merged.
     #[error(transparent)]

@@ -148,7 +148,11 @@ impl Inputs {
     pub fn batches(&self, progress: &Progress) -> Result<Batches> {
         if let Some(rows) = &self.rows {
             let name = Path::new("stories");
-            return Batches::start(RawRecords::from_rows(name, rows, &self.options), name, progress);
+            return Batches::start(
+                RawRecords::from_rows(name, rows, &self.options),
+                name,
+                progress,
+            );
         }
         if self.texts.is_empty() {
             return Batches::open(&self.files, &self.options, progress);

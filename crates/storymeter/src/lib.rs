@@ -19,6 +19,7 @@
 //!   outside the workspace joins with [`Scorer::register`].
 //! - [`compare`]: which system is better by its scores. [`correlate`]: how strongly scores agree
 //!   with ratings. [`meta`]: the whole meta-evaluation.
+//! - [`damage`]: damaged stories, with what was changed.
 //! - [`shards`]: many files one by one, on many machines, and one table from all of them.
 //! - [`ledger`]: scores of systems with intervals, and one system against another.
 //! - [`input`]: stories from files, in bounded memory.
@@ -34,11 +35,16 @@
 #[doc = include_str!("../../../docs/tutorials/rust-library.md")]
 struct Tutorial;
 
+mod columns;
 mod corpus;
 mod correlate;
+pub mod damage;
 mod error;
 pub mod input;
 pub mod ledger;
+mod listing;
+mod notes;
+mod overview;
 mod run;
 mod scorer;
 pub mod shards;
@@ -60,9 +66,12 @@ pub use storymeter_stats as stats;
 pub use storymeter_text as text;
 pub use storymeter_union as union;
 
+pub use columns::score_table;
 pub use corpus::{CorpusScore, NamedMetric, ReferenceTexts};
 pub use correlate::{Agreement, Agreements, Numbers};
 pub use error::{Error, Result};
+pub use listing::{ListedMetric, Listing};
+pub use overview::Overview;
 pub use run::Run;
 pub use scorer::{CRITERIA, LEARNED, ReadyScorer, Scored, Scorer, metric_of};
 pub use unlike::Unlike;

@@ -160,16 +160,7 @@ impl Scorer {
         let typed = self.typed.unwrap_or_else(|| vec![metric_of_model.to_owned()]);
         let resources = Arc::new(Resources::new(self.settings));
         let metrics = MetricSet::new(&typed, &self.catalogue, Arc::clone(&resources))?;
-        let explains = metrics.parts().any(|part| part.metric.description().explains);
-        let explainer = match self.explain {
-            Some(depth) if explains => Explainer::Among(depth),
-            Some(depth) => {
-                let metric = self.catalogue.build(LEARNED, &resources)?;
-                let set = MetricSet::from_metrics(vec![metric], Arc::clone(&resources))?;
-                Explainer::Beside(set, depth)
-            }
-            None => Explainer::None,
-        };
+        let explainer = Explainer::find(self.explain, &metrics, &self.catalogue, &resources)?;
         let metrics = Arc::new(metrics);
         let (catalogue, kept) = (self.catalogue, self.kept);
         Ok(ReadyScorer { catalogue, typed, resources, metrics, explainer, kept })
@@ -208,6 +199,27 @@ enum Explainer {
     Among(Depth),
     /// A metric of its own, whose scores nobody asked for.
     Beside(MetricSet, Depth),
+}
+
+impl Explainer {
+    /// The metrics themselves where one of them explains itself, or else the learned metric.
+    fn find(
+        depth: Option<Depth>,
+        metrics: &MetricSet,
+        catalogue: &Catalogue,
+        resources: &Arc<Resources>,
+    ) -> Result<Self> {
+        let explains = metrics.parts().any(|part| part.metric.description().explains);
+        Ok(match depth {
+            Some(depth) if explains => Self::Among(depth),
+            Some(depth) => {
+                let metric = catalogue.build(LEARNED, resources)?;
+                let set = MetricSet::from_metrics(vec![metric], Arc::clone(resources))?;
+                Self::Beside(set, depth)
+            }
+            None => Self::None,
+        })
+    }
 }
 
 /// A [`Scorer`] whose models and tables are open. It can score any number of times.
@@ -336,6 +348,71 @@ impl ReadyScorer {
             table.push(column, values);
         }
         Ok(table)
+    }
+
+    /// The same scorer, which also explains its scores, as [`Scorer::explain`] says. Models and
+    /// tables stay open and are shared.
+    ///
+    /// # Errors
+    /// Where no metric explains itself, and the learned one cannot be opened.
+    pub fn explaining(&self, depth: Depth) -> Result<Self> {
+        Ok(Self {
+            catalogue: self.catalogue.clone(),
+            typed: self.typed.clone(),
+            resources: Arc::clone(&self.resources),
+            metrics: Arc::clone(&self.metrics),
+            explainer: Explainer::find(
+                Some(depth),
+                &self.metrics,
+                &self.catalogue,
+                &self.resources,
+            )?,
+            kept: self.kept,
+        })
+    }
+
+    /// Explains the scores of stories that are in memory: one explanation per story, by the
+    /// metrics that explain themselves, or else by the learned metric. `progress` hears how many
+    /// stories are done.
+    ///
+    /// ```
+    /// # if !storymeter::union::HAS_EMBEDDED { return Ok(()); }
+    /// use storymeter::core::Progress;
+    /// let scorer = storymeter::Scorer::new().explain(storymeter::Depth::Weakest).build()?;
+    /// let story = "Ken lost his kite. He looked in the barn. Ken lost his kite.";
+    /// let why = scorer.rationales([story], &Progress::unwatched())?;
+    /// assert!(why[0].to_json()["union"].as_f64().is_some_and(|score| score < 1.0));
+    /// # Ok::<(), storymeter::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where a metric fails, or a story lacks what a metric needs.
+    pub fn rationales<I>(&self, stories: I, progress: &Progress) -> Result<Vec<Box<dyn Rationale>>>
+    where
+        I: IntoIterator,
+        I::Item: Into<Story>,
+    {
+        let record = |(number, story): (u64, I::Item)| {
+            let place = Place::file(format!("story {number}"));
+            Record { story: story.into(), number, place }
+        };
+        let records: Vec<Record> = (0u64..).zip(stories).map(record).collect();
+        let surveyed;
+        let (set, depth) = match &self.explainer {
+            Explainer::None => return Ok(Vec::new()),
+            Explainer::Among(depth) if self.reads_twice() => {
+                surveyed = self.unsurveyed()?.surveyed_on(&records)?;
+                (&surveyed, *depth)
+            }
+            Explainer::Among(depth) => (self.metrics.as_ref(), *depth),
+            Explainer::Beside(set, depth) => (set, *depth),
+        };
+        progress.begin("explaining");
+        progress.expect(records.len() as u64);
+        let pace = Pace::new(progress);
+        let batch = set.paced_batch(&records, Some(depth), &pace)?;
+        progress.end();
+        Ok(batch.into_explanations())
     }
 
     /// Scores stories from files, batch by batch, in bounded memory.

@@ -47,11 +47,11 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
-use storymeter_core::{FileMark, Place, Pooling};
+use storymeter_core::{FileMark, MetricTotals, Place, Pooling};
 use storymeter_metrics::Part;
 
 pub use error::ShardError;
-pub use join::join;
+pub use join::{Joined, join};
 pub use merge::{MergeNote, MergeOptions, Merged, MergedShard, headers, merge};
 pub use plan::{Shard, chosen, plan, refuse_leftovers};
 pub use rows::{RowStatistics, read_rows};
@@ -65,6 +65,20 @@ pub(crate) fn stored_width(part: &Part<'_>) -> usize {
         Pooling::Sum => part.stats.len(),
         Pooling::Mean => part.columns.len(),
     }
+}
+
+/// How the first metric that differs was computed in two places, if one differs.
+fn difference(a: &[MetricTotals], b: &[MetricTotals]) -> Option<(String, String)> {
+    let shown = |metric: Option<&MetricTotals>| {
+        metric.map_or("no further metric".to_owned(), |metric| metric.signature.to_string())
+    };
+    let same = |a: &MetricTotals, b: &MetricTotals| {
+        MetricTotals { truncated: b.truncated, ..a.clone() } == *b
+    };
+    (0..a.len().max(b.len()))
+        .map(|at| (a.get(at), b.get(at)))
+        .find(|(a, b)| !a.zip(*b).is_some_and(|(a, b)| same(a, b)))
+        .map(|(a, b)| (shown(a), shown(b)))
 }
 
 /// The size and the checksum of a file.

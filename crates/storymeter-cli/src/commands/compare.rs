@@ -5,12 +5,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 use storymeter::core::spreadsheet::TextCells;
 use storymeter::core::terminal::plain;
 use storymeter::core::{Header, file};
 use storymeter::meta::systems::{Options, SystemComparison, compare};
-use storymeter::meta::view::{self, Sheet, Subject, text, typeset};
+use storymeter::meta::view::{self, Sheet, Subject, Worded, text, typeset};
 
 use super::meta::settings::{CorrectionName, DirectionArgs, share};
 use crate::Outcome;
@@ -83,15 +82,6 @@ enum Table {
     Pairs,
 }
 
-/// One comparison in JSON, with what it means in words.
-#[derive(Serialize)]
-struct Document<'a> {
-    conclusion: String,
-    warnings: Vec<String>,
-    #[serde(flatten)]
-    comparison: &'a SystemComparison,
-}
-
 /// Compares the systems and prints the result.
 pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
     let named: Vec<&Path> = args.scores.iter().map(PathBuf::as_path).collect();
@@ -126,12 +116,7 @@ pub fn run(args: &CompareArgs, common: &Common) -> anyhow::Result<Outcome> {
 
 impl CompareArgs {
     fn text(&self, found: &[SystemComparison]) -> anyhow::Result<String> {
-        let document = |comparison| Document {
-            conclusion: view::conclusion(comparison),
-            warnings: view::warnings(comparison),
-            comparison,
-        };
-        let documents: Vec<Document<'_>> = found.iter().map(document).collect();
+        let documents: Vec<Worded<'_>> = found.iter().map(Worded::new).collect();
         let names = if self.raw_csv { TextCells::Raw } else { TextCells::Marked };
         Ok(match self.format {
             PrintFormat::Json => format!("{}\n", serde_json::to_string_pretty(&documents)?),
@@ -167,7 +152,7 @@ impl CompareArgs {
 }
 
 /// The conclusions, each with its warnings, before all tables.
-fn words(documents: &[Document<'_>], format: PrintFormat) -> String {
+fn words(documents: &[Worded<'_>], format: PrintFormat) -> String {
     let mut text = String::new();
     for document in documents {
         let warnings = document.warnings.iter().map(|warning| format!("Warning: {warning}"));

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
+use storymeter::Overview;
 use storymeter::core::write::Layout;
 use storymeter::core::{Header, Settings, file};
 use storymeter::ledger::Resampling;
@@ -12,7 +13,7 @@ use storymeter::shards::{self, MergeNote, MergeOptions, Merged};
 use crate::Outcome;
 use crate::args::{Common, count};
 use crate::commands::score::name_and_folder;
-use crate::commands::score::report::{report_counts, table};
+use crate::commands::score::report::{report_counts, write_table};
 use crate::input::report_read;
 use crate::output::{failed, is_stdout, stdout_path};
 use crate::progress;
@@ -82,16 +83,18 @@ pub fn run(args: &MergeArgs, common: &Common) -> anyhow::Result<Outcome> {
     let resampling =
         Resampling { resamples: args.resamples as usize, seed: args.seed, ..Resampling::default() };
     let bar = progress::Shown::new(common);
-    let table = table(&merged.run, &resampling, None, bar.progress())?;
+    let table = Overview::new(&merged.run, &resampling, None, bar.progress())?;
     drop(bar);
-    let printed = match &written {
-        Some(Written::Table) => table.write(output),
-        _ => table.write(None),
+    // Everything is complete before anything is printed or gets its name.
+    let joined = match (&written, output) {
+        (Some(Written::Scores(layout)), Some(path)) => Some(shards::join(&merged, *layout, path)?),
+        _ => None,
     };
+    let printed = write_table(&table, output.filter(|_| joined.is_none()));
     if !failed(&printed)
-        && let (Some(Written::Scores(layout)), Some(path)) = (&written, output)
+        && let Some(joined) = joined
     {
-        shards::join(&merged, *layout, path)?;
+        joined.commit()?;
     }
     printed?;
     report_counts(common, &merged.run, false);

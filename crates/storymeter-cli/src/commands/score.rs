@@ -5,8 +5,6 @@ mod explain;
 pub mod report;
 mod shards;
 mod sink;
-mod table;
-mod unlike;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,7 +17,9 @@ use storymeter::core::write::{Layout, ScoreLines};
 use storymeter::core::{Header, Key, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
-use storymeter::{Depth, Device, LEARNED, Precision, ReadyScorer, Scored, Scorer, metric_of};
+use storymeter::{
+    Depth, Device, LEARNED, Overview, Precision, ReadyScorer, Scored, Scorer, metric_of,
+};
 
 use crate::Outcome;
 use crate::args::{Common, count};
@@ -28,7 +28,7 @@ use crate::output::{Output, Reader, failed, is_stdout, stdout_path};
 use crate::progress;
 use bound::Bound;
 use explain::Shown;
-use report::{report_counts, table};
+use report::{report_counts, write_table};
 use shards::Job;
 use sink::Sink;
 
@@ -286,13 +286,13 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     // Intervals and tests take time, so they are computed only if the table is printed. That comes
     // first, because it finds an unknown system, and then nothing may be written.
     let table = (format == OutputFormat::Table || to_file.is_some())
-        .then(|| table(&run, &resampling, args.against.as_deref(), bar.progress()))
+        .then(|| Overview::new(&run, &resampling, args.against.as_deref(), bar.progress()))
         .transpose()?;
     drop(bar);
     sink.as_mut().map_or(Ok(()), Sink::prepare)?;
     // What is printed comes before the file gets its name, so that a run that fails leaves no file.
     let printed = shown_to.map_or(Ok(()), Output::finish).and_then(|()| match &table {
-        Some(table) => table.write(to_file.filter(|_| format == OutputFormat::Table)),
+        Some(table) => write_table(table, to_file.filter(|_| format == OutputFormat::Table)),
         None => Ok(()),
     });
     if !failed(&printed)

@@ -2,9 +2,10 @@
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 19] = [
     "",
     "score",
+    "merge",
     "metrics",
     "metrics list",
     "metrics show",
@@ -38,9 +39,17 @@ fn every_verb_has_help_of_at_most_100_columns() {
 #[test]
 fn the_help_of_a_verb_ends_with_examples_that_name_it() {
     let sandbox = Sandbox::new();
-    for verb in
-        ["score", "metrics", "perturb", "train", "compare", "report", "completions", "model pack"]
-    {
+    for verb in [
+        "score",
+        "merge",
+        "metrics",
+        "perturb",
+        "train",
+        "compare",
+        "report",
+        "completions",
+        "model pack",
+    ] {
         let run = sandbox.run(&format!("{verb} --help")).succeeds();
         let examples = run.stdout().split("\nExample").nth(1).unwrap_or_else(|| panic!("{verb}"));
         assert!(examples.contains(&format!("storymeter {verb}")), "{verb}: {examples}");

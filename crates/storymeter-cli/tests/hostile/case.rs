@@ -13,7 +13,7 @@ use crate::stock::{Stock, class_of};
 /// Command lines that succeed if nothing is wrong. Names of the stock stand for copies of its
 /// files, and `< FILE` sends a file to standard input through a pipe. Lines that take longer, such
 /// as training, are rare.
-const LINES: [&str; 74] = [
+const LINES: [&str; 79] = [
     "score stories.jsonl --metric bleu,rouge,ter,text-length -o out.jsonl",
     "score stories.jsonl --metric bleu,rouge:hanna,chrf -o out.csv",
     "score stories.jsonl --metric bleu,ter -o out.txt",
@@ -52,6 +52,11 @@ const LINES: [&str; 74] = [
     "score stories.jsonl --metric perplexity:per-word --weights perplexity=speaker.gguf -o out.csv",
     "score stories.jsonl --metric perplexity:prompt --weights perplexity=speaker.gguf \
      --precision int8",
+    "score stories.jsonl --metric bleu,text-length --out-dir out",
+    "score stories.csv --metric text-length --out-dir out --resume",
+    "merge shards",
+    "merge shards -o out.jsonl --expect 1 --resamples 50",
+    "merge shards/stories.jsonl.meta.json --resamples 20 -o out.txt",
     "perturb stories.jsonl -o out.jsonl",
     "perturb stories.jsonl --show 3 --seed 4",
     "perturb stories.jsonl --per-story 3 --stats",
@@ -107,7 +112,8 @@ const RARE: [&str; 8] = [
 ];
 
 /// Options of the verbs, beside those of the lines.
-const OPTIONS: [(&str, &[&str]); 9] = [
+const OPTIONS: [(&str, &[&str]); 10] = [
+    ("merge", &["--output", "--expect", "--seed", "--resamples", "--weights", "--meteor-data"]),
     (
         "score",
         &[

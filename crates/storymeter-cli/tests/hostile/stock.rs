@@ -75,6 +75,7 @@ impl Stock {
         for line in [
             "score stories.jsonl --metric bleu,ter,text-length -o scores.jsonl",
             "score stories.jsonl --metric rouge:hanna,chrf -o scores.csv",
+            "score stories.jsonl --metric bleu,text-length --out-dir shards",
             "meta table scores.jsonl -o study",
             "perturb stories.jsonl --save-donors donors.bin -o samples.jsonl",
             "train --stories stories.tsv --init encoder --config settings.toml -o model",

@@ -96,7 +96,10 @@ impl RowFields {
                 [] => {}
                 [(rank, _, at), (other, ..), ..] if rank == other => {
                     let place = place.in_field(super::shown::cut(columns[at].as_ref()));
-                    return Err(Error::invalid(place, format!("there are two {what}s of this name")));
+                    return Err(Error::invalid(
+                        place,
+                        format!("there are two {what}s of this name"),
+                    ));
                 }
                 [(_, position, at), ref others @ ..] => {
                     used.take(field, position);

@@ -48,9 +48,21 @@ pub struct Source {
     pub metric: Option<String>,
 }
 
+/// Scores in memory, one per judged story and in the same order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Numbers {
+    /// The name that the result goes by.
+    pub name: String,
+    /// The column that they come from, where they are of a score table.
+    pub metric: Option<Key>,
+    /// The scores; `None` where one is absent.
+    pub scores: Vec<Option<f64>>,
+}
+
 /// One human score per story.
 #[derive(Debug, Clone)]
 pub struct Judgments {
+    /// The file; empty for judgments in memory.
     file: PathBuf,
     criterion: Key,
     /// The judged stories: ids, systems and lines.
@@ -64,8 +76,8 @@ pub struct Judgments {
 pub struct Correlated {
     /// The criterion.
     pub criterion: Key,
-    /// The file of the judgments.
-    pub file: PathBuf,
+    /// The file of the judgments; `None` if they were in memory.
+    pub file: Option<PathBuf>,
     /// One row per source.
     pub rows: Vec<Row>,
     /// Tests between every two sources, with every coefficient.
@@ -131,6 +143,36 @@ impl Judgments {
         Self::of_table(&table, file, criterion)
     }
 
+    /// Takes judgments that are in memory; `None` where nobody rated the story.
+    ///
+    /// ```
+    /// use storymeter_core::Progress;
+    /// use storymeter_meta::Settings;
+    /// use storymeter_meta::correlate::{Judgments, Numbers, correlate_numbers};
+    ///
+    /// let human = Judgments::given("fun", [Some(1.0), Some(3.0), None, Some(2.0), Some(5.0)]);
+    /// let scores = vec![Some(0.2), Some(0.5), Some(0.9), None, Some(0.7)];
+    /// let scores = Numbers { name: "mine".into(), metric: None, scores };
+    /// let unseen = Progress::unwatched();
+    /// let result = correlate_numbers(&human, &[scores], &Settings::default(), &unseen)?;
+    /// let row = &result.rows[0];
+    /// assert_eq!((row.agreements[0].n, row.without_score, row.without_human), (3, 1, 1));
+    /// # Ok::<(), storymeter_meta::Error>(())
+    /// ```
+    pub fn given(criterion: impl Into<Key>, values: impl IntoIterator<Item = Option<f64>>) -> Self {
+        Self {
+            file: PathBuf::new(),
+            criterion: criterion.into(),
+            stories: ScoreTable::default(),
+            values: values.into_iter().map(marked).collect(),
+        }
+    }
+
+    /// The file, if the judgments were read from one.
+    fn file(&self) -> Option<&Path> {
+        Some(self.file.as_path()).filter(|file| !file.as_os_str().is_empty())
+    }
+
     /// Takes the judgments of a table.
     ///
     /// # Errors
@@ -165,6 +207,8 @@ impl Judgments {
 
 /// The scores of a source, one per judged story.
 struct Joined {
+    name: String,
+    file: Option<PathBuf>,
     scores: Vec<f64>,
     without_human: usize,
     metric: Option<Key>,
@@ -182,10 +226,7 @@ pub fn correlate(
     settings: &Settings,
     progress: &Progress,
 ) -> Result<Correlated> {
-    let repeated = |at: &usize| sources[..*at].iter().any(|other| other.name == sources[*at].name);
-    if let Some(at) = (0..sources.len()).find(repeated) {
-        return Err(Error::TwiceTheName(sources[at].name.clone()));
-    }
+    check_names(sources.iter().map(|source| &source.name))?;
     settings.check()?;
     let files = sources.iter().map(|source| source.file.as_path());
     input::check_pipes([judgments.file.as_path()].into_iter().chain(files))?;
@@ -193,41 +234,103 @@ pub fn correlate(
         judgments.join(source, catalogue).map_err(|error| error.in_file(Some(&source.file)))
     };
     let joined = sources.iter().map(join).collect::<Result<Vec<_>>>()?;
-    let row = |(source, joined): (&Source, &Joined)| {
-        let row = judgments.row(source, joined, settings);
-        row.map_err(|error| error.in_file(Some(&source.file)))
+    judgments.correlated(&joined, settings, progress)
+}
+
+/// Correlates scores in memory with the judgments, as [`correlate`] does with files.
+///
+/// # Errors
+/// Where there is not one score per judgment, or two lists of scores have the same name.
+pub fn correlate_numbers(
+    judgments: &Judgments,
+    scores: &[Numbers],
+    settings: &Settings,
+    progress: &Progress,
+) -> Result<Correlated> {
+    check_names(scores.iter().map(|numbers| &numbers.name))?;
+    settings.check()?;
+    let join = |numbers: &Numbers| {
+        let (found, expected) = (numbers.scores.len(), judgments.values.len());
+        if found != expected {
+            return Err(Error::UnequalNumbers { name: numbers.name.clone(), found, expected });
+        }
+        let scores: Vec<f64> = numbers.scores.iter().copied().map(marked).collect();
+        Ok(Joined {
+            name: numbers.name.clone(),
+            file: None,
+            without_human: judgments.missing_for(&scores),
+            scores,
+            metric: numbers.metric.clone(),
+        })
     };
-    let rows = sources.iter().zip(&joined).map(row).collect::<Result<_>>()?;
-    let columns: Vec<&[f64]> = joined.iter().map(|one| one.scores.as_slice()).collect();
-    let mut tests = Vec::new();
-    for coefficient in Coefficient::ALL {
-        let settings = Settings { coefficient, ..*settings };
-        let mut comparisons = compare_columns(&judgments.values, &columns, &settings, progress)
-            .map_err(|error| error.in_file(Some(&judgments.file)))?
-            .into_iter();
-        for later in 1..sources.len() {
-            for earlier in 0..later {
-                let Some(comparison) = comparisons.next() else { break };
-                let (first, second) = (sources[earlier].name.clone(), sources[later].name.clone());
-                tests.push(PairTest { first, second, coefficient, comparison });
-            }
+    let joined = scores.iter().map(join).collect::<Result<Vec<_>>>()?;
+    judgments.correlated(&joined, settings, progress)
+}
+
+/// The statistics mark what is absent by NaN.
+fn marked(value: Option<f64>) -> f64 {
+    value.unwrap_or(f64::NAN)
+}
+
+/// Refuses two sources of one name.
+fn check_names<'a>(names: impl Iterator<Item = &'a String>) -> Result<()> {
+    let mut seen = std::collections::HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(Error::TwiceTheName(name.clone()));
         }
     }
-    Ok(Correlated {
-        criterion: judgments.criterion.clone(),
-        file: judgments.file.clone(),
-        rows,
-        tests,
-        test: settings.test,
-        correction: settings.correction,
-        interval: settings.interval,
-        confidence: settings.confidence,
-    })
+    Ok(())
 }
 
 impl Judgments {
-    fn row(&self, source: &Source, joined: &Joined, settings: &Settings) -> Result<Row> {
-        let key = Key::new(source.name.as_str());
+    fn correlated(
+        &self,
+        joined: &[Joined],
+        settings: &Settings,
+        progress: &Progress,
+    ) -> Result<Correlated> {
+        let row = |joined: &Joined| {
+            let row = self.row(joined, settings);
+            row.map_err(|error| error.in_file(joined.file.as_deref()))
+        };
+        let rows = joined.iter().map(row).collect::<Result<_>>()?;
+        let columns: Vec<&[f64]> = joined.iter().map(|one| one.scores.as_slice()).collect();
+        let mut tests = Vec::new();
+        for coefficient in Coefficient::ALL {
+            let settings = Settings { coefficient, ..*settings };
+            let mut comparisons = compare_columns(&self.values, &columns, &settings, progress)
+                .map_err(|error| error.in_file(self.file()))?
+                .into_iter();
+            for later in 1..joined.len() {
+                for earlier in 0..later {
+                    let Some(comparison) = comparisons.next() else { break };
+                    let (first, second) =
+                        (joined[earlier].name.clone(), joined[later].name.clone());
+                    tests.push(PairTest { first, second, coefficient, comparison });
+                }
+            }
+        }
+        Ok(Correlated {
+            criterion: self.criterion.clone(),
+            file: self.file().map(Path::to_owned),
+            rows,
+            tests,
+            test: settings.test,
+            correction: settings.correction,
+            interval: settings.interval,
+            confidence: settings.confidence,
+        })
+    }
+
+    /// How many of these scores, which are joined by order, belong to a story that nobody rated.
+    fn missing_for(&self, scores: &[f64]) -> usize {
+        let missing = |(score, human): &(&f64, &f64)| !score.is_nan() && human.is_nan();
+        scores.iter().zip(&self.values).filter(missing).count()
+    }
+
+    fn row(&self, joined: &Joined, settings: &Settings) -> Result<Row> {
+        let key = Key::new(joined.name.as_str());
         let one = |coefficient: Coefficient| -> Result<Agreement> {
             let found = associate(coefficient, &joined.scores, &self.values)?;
             let found = with_interval(found, coefficient, &self.values, &joined.scores, settings)?;
@@ -241,7 +344,7 @@ impl Judgments {
             None => signature,
         };
         Ok(Row {
-            name: source.name.clone(),
+            name: joined.name.clone(),
             metric: joined.metric.clone(),
             without_score: joined.scores.iter().zip(&self.values).filter(missing).count(),
             without_human: joined.without_human,
@@ -253,9 +356,13 @@ impl Judgments {
     /// Reads a source: score files are joined by system and id, numbers by order.
     fn join(&self, source: &Source, catalogue: &Catalogue) -> Result<Joined> {
         match input::scores(&source.file, catalogue)? {
-            input::Scores::Numbers(values) if values.len() == self.values.len() => {
-                Ok(Joined { scores: values, without_human: 0, metric: None })
-            }
+            input::Scores::Numbers(values) if values.len() == self.values.len() => Ok(Joined {
+                name: source.name.clone(),
+                file: Some(source.file.clone()),
+                without_human: self.missing_for(&values),
+                scores: values,
+                metric: None,
+            }),
             input::Scores::Numbers(values) => Err(Error::UnequalLengths {
                 file: source.file.clone(),
                 found: values.len(),
@@ -283,7 +390,8 @@ impl Judgments {
             return Err(Error::NothingShared { file, other });
         }
         let metric = Some(table.columns()[column].key.clone());
-        Ok(Joined { scores, without_human: strangers, metric })
+        let (name, file) = (source.name.clone(), Some(source.file.clone()));
+        Ok(Joined { name, file, scores, without_human: strangers, metric })
     }
 }
 

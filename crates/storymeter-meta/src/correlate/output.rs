@@ -86,7 +86,10 @@ impl Correlated {
     }
 
     fn correlations(&self) -> Sheet {
-        let title = format!("Correlation with \"{}\" of {}", self.criterion, self.file.display());
+        let mut title = format!("Correlation with \"{}\"", self.criterion);
+        if let Some(file) = &self.file {
+            title += &format!(" of {}", file.display());
+        }
         let mut sheet = Sheet::new("correlate", Subject::Agreements, title, Form::Table)
             .columns(["scores", "n", "without score", "without human"], 0)
             .columns(["pearson", "spearman", "kendall"], 4)

@@ -1,5 +1,6 @@
 //! What a comparison of systems means, in words.
 
+use serde::Serialize;
 use storymeter_core::{Direction, Role};
 
 use crate::systems::{Caution, RankedSystem, SystemComparison, SystemPair};
@@ -12,6 +13,25 @@ const LONGEST_NAME: usize = 60;
 
 /// The most warnings of one kind that are spelled out.
 const MOST_WARNINGS: usize = 3;
+
+/// A comparison with what it means in words, as `compare --format json` writes it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Worded<'a> {
+    /// See [`conclusion`].
+    pub conclusion: String,
+    /// See [`warnings`].
+    pub warnings: Vec<String>,
+    /// The comparison itself.
+    #[serde(flatten)]
+    pub comparison: &'a SystemComparison,
+}
+
+impl<'a> Worded<'a> {
+    /// Puts a comparison into words.
+    pub fn new(comparison: &'a SystemComparison) -> Self {
+        Self { conclusion: conclusion(comparison), warnings: warnings(comparison), comparison }
+    }
+}
 
 /// The conclusion of a comparison, in one sentence.
 ///

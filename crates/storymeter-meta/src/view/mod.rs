@@ -18,7 +18,7 @@ pub mod text;
 pub mod typeset;
 mod union;
 
-pub use conclusion::{conclusion, p_value, warnings};
+pub use conclusion::{Worded, conclusion, p_value, warnings};
 pub use names::{file_stem, unique_stems};
 pub use rankings::ballot_name;
 pub use sheet::{BiasedSetsPart, Cell, Form, Head, Mark, Sheet, Subject};

@@ -40,7 +40,7 @@ pub enum ShardError {
         metric: String,
     },
     /// A finished shard was scored in another way than the one that is asked for now.
-    #[error("{}: this shard was scored in another way: with {there}, and not with {wanted}",
+    #[error("{}: this file was scored in another way: with {there}, and not with {wanted}",
         .header.display())]
     OtherSettings {
         /// The header of the shard.
@@ -86,7 +86,7 @@ pub enum ShardError {
         most: usize,
     },
     /// Two shards were scored in different ways.
-    #[error("{} and {} do not belong together: {there}, but {other}",
+    #[error("{} and {} do not belong together: the first one has {there}, and the other {other}",
         .first.display(), .second.display())]
     Mixed {
         /// One header.

@@ -11,14 +11,30 @@ use storymeter_core::{AtomicFile, Error, Header, Key, Place};
 use super::{Merged, ShardError};
 use crate::Result;
 
+/// The scores of all shards in one file, which has no name yet.
+pub struct Joined {
+    file: AtomicFile,
+    header: Header,
+}
+
+impl Joined {
+    /// Gives the file its name, and writes its header beside it.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn commit(self) -> Result<()> {
+        Ok(self.header.commit(self.file)?)
+    }
+}
+
 /// Writes the scores of all shards to one file, with its header: the file that one run over all
-/// inputs would have written.
+/// inputs would have written. It gets its name with [`Joined::commit`].
 ///
 /// # Errors
 /// Where a shard has another layout than the file, stories of several shards have no ids of their
 /// own, so that one run would have numbered them in another way, or a file cannot be read or
 /// written.
-pub fn join(merged: &Merged, layout: Layout, path: &Path) -> Result<()> {
+pub fn join(merged: &Merged, layout: Layout, path: &Path) -> Result<Joined> {
     let ending = match layout {
         Layout::Jsonl => "jsonl",
         Layout::Csv => "csv",
@@ -57,8 +73,8 @@ pub fn join(merged: &Merged, layout: Layout, path: &Path) -> Result<()> {
         }
         io::copy(&mut input, &mut out).map_err(|e| Error::io(Place::file(path), e))?;
     }
-    let header: Header = merged.run.header();
-    Ok(header.commit(out)?)
+    out.sync()?;
+    Ok(Joined { file: out, header: merged.run.header() })
 }
 
 /// Reads the names of the columns, which are marked for spreadsheets or not.

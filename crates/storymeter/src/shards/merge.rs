@@ -13,7 +13,7 @@ use storymeter_metrics::MetricSet;
 use storymeter_stats::ExactSum;
 
 use super::rows::IdHash;
-use super::{Hashed, ShardError, read_rows, stored};
+use super::{Hashed, ShardError, difference, read_rows, stored};
 use crate::ledger::{Group, Ledger, MOST_ROWS, MetricTerms, Sums, shape};
 use crate::run::{Run, Tally};
 use crate::unlike::Unlike;
@@ -240,19 +240,8 @@ fn belongs(first: &Part, part: &Part) -> Result<()> {
         let version = |header: &Header| format!("version {}", header.storymeter);
         return mixed(version(a), version(b));
     }
-    let (a, b) = (&first.totals.metrics, &part.totals.metrics);
-    for at in 0..a.len().max(b.len()) {
-        let (a, b) = (a.get(at), b.get(at));
-        let same = |a: &storymeter_core::MetricTotals, b: &storymeter_core::MetricTotals| {
-            storymeter_core::MetricTotals { truncated: b.truncated, ..a.clone() } == *b
-        };
-        if !a.zip(b).is_some_and(|(a, b)| same(a, b)) {
-            let shown = |metric: Option<&storymeter_core::MetricTotals>| match metric {
-                Some(metric) => metric.signature.to_string(),
-                None => "no further metric".to_owned(),
-            };
-            return mixed(shown(a), shown(b));
-        }
+    if let Some((there, other)) = difference(&first.totals.metrics, &part.totals.metrics) {
+        return mixed(there, other);
     }
     let keys = |header: &Header| -> Vec<String> {
         header.columns.iter().map(|column| column.key.to_string()).collect()

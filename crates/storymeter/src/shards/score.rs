@@ -12,7 +12,7 @@ use storymeter_core::{
 };
 
 use super::rows::{self, IdHash};
-use super::{Shard, ShardError, mark, stored_width};
+use super::{Shard, ShardError, difference, mark, stored_width};
 use crate::input::{Inputs, ReferenceFiles};
 use crate::{ReadyScorer, Result, Scored};
 
@@ -95,17 +95,11 @@ pub fn state(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Res
         return Ok(ShardState::Open);
     }
     let version = env!("CARGO_PKG_VERSION");
-    let signatures = |metrics: &[MetricTotals], version: &str| {
-        let one = |metric: &MetricTotals| format!("{}|version:{version}", metric.signature);
-        metrics.iter().map(one).collect::<Vec<_>>().join(", ")
-    };
-    let own = metrics_of(scorer);
-    let there = signatures(&totals.metrics, &header.storymeter);
-    let wanted = signatures(&own, version);
-    let keys = |metrics: &[MetricTotals]| -> Vec<String> {
-        metrics.iter().map(|metric| metric.key.clone()).collect()
-    };
-    if there != wanted || keys(&totals.metrics) != keys(&own) {
+    if header.storymeter != version {
+        let shown = |version: &str| format!("version {version} of storymeter");
+        return Err(other_settings(&path, &shown(&header.storymeter), &shown(version)));
+    }
+    if let Some((there, wanted)) = difference(&totals.metrics, &metrics_of(scorer)) {
         return Err(other_settings(&path, &there, &wanted));
     }
     let settings = settings(scorer, shard, options);

@@ -66,7 +66,24 @@ pub(super) fn run(args: &ScoreArgs, out_dir: &Path, common: &Common) -> anyhow::
         );
     }
     check_model_files(args, &all)?;
+    let is_new = !out_dir.exists();
     std::fs::create_dir_all(out_dir).map_err(|e| Error::io(Place::file(out_dir), e))?;
+    let result = score(args, out_dir, all, &options, common);
+    // A run that fails leaves no folder without a file. Other jobs may be about to write into it.
+    if result.is_err() && is_new && args.shard.is_none() {
+        let _ = std::fs::remove_dir(out_dir);
+    }
+    result
+}
+
+/// Scores the files of this job into a folder that exists.
+fn score(
+    args: &ScoreArgs,
+    out_dir: &Path,
+    all: Vec<Shard>,
+    options: &ShardOptions,
+    common: &Common,
+) -> anyhow::Result<Outcome> {
     let own = match args.shard {
         Some(job) => shards::chosen(all, job.number, job.of),
         None => all,
@@ -79,12 +96,12 @@ pub(super) fn run(args: &ScoreArgs, out_dir: &Path, common: &Common) -> anyhow::
     shards::refuse_corpus(&scorer)?;
     if args.resume {
         // Before time is spent on shards that do not belong to the finished ones.
-        own.iter().try_for_each(|shard| shards::state(&scorer, shard, &options).map(drop))?;
+        own.iter().try_for_each(|shard| shards::state(&scorer, shard, options).map(drop))?;
     }
     let bar = Bar::new(common, &own);
     let mut tally = Tally::default();
     for shard in &own {
-        match bar.watch(shard, |progress| shards::score_shard(&scorer, shard, &options, progress)) {
+        match bar.watch(shard, |progress| shards::score_shard(&scorer, shard, options, progress)) {
             Ok(done) => tally.add(shard, &done, common),
             Err(error) => {
                 tally.failed += 1;

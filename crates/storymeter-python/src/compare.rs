@@ -1,0 +1,55 @@
+//! Which system is better.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use storymeter::meta::systems::{Options, compare as compare_table};
+use storymeter::meta::view::{self, Worded};
+
+use crate::tables::{Table, correction, count, directions, share, shown};
+use crate::work;
+
+/// What to compare, and how; Python fills it in.
+#[derive(FromPyObject)]
+pub struct CompareSettings {
+    metrics: Vec<String>,
+    without: Vec<String>,
+    against: Option<String>,
+    lower: Vec<String>,
+    higher: Vec<String>,
+    resamples: usize,
+    confidence: f64,
+    correction: String,
+    seed: u64,
+}
+
+/// Compares the systems of a table. What comes back is the JSON of the command line, the sheets as
+/// JSON, the sheets as texts, and remarks about the table.
+#[pyfunction]
+pub fn compare(
+    py: Python<'_>,
+    table: &Table,
+    settings: CompareSettings,
+    threads: usize,
+) -> PyResult<(String, String, Vec<String>, Vec<String>)> {
+    let options = Options {
+        columns: settings.metrics,
+        without: settings.without,
+        against: settings.against,
+        directions: directions(settings.lower, settings.higher),
+        resamples: count("resamples", settings.resamples)?,
+        confidence: share("confidence", settings.confidence)?,
+        correction: correction(&settings.correction)?,
+        seed: settings.seed,
+        ..Options::default()
+    };
+    let table = Arc::clone(&table.table);
+    work::run(py, threads, None, move |progress| {
+        let options = Options { progress: progress.clone(), ..options };
+        let found = compare_table(&table, &options).map_err(storymeter::Error::from)?;
+        let worded: Vec<Worded<'_>> = found.iter().map(Worded::new).collect();
+        let json = serde_json::to_string_pretty(&worded)?;
+        let (sheets, texts) = shown(&view::system_sheets(&found))?;
+        Ok((json, sheets, texts, table.notes().to_vec()))
+    })
+}

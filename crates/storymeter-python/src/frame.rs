@@ -1,0 +1,225 @@
+//! Frames in and out, by the Arrow PyCapsule interface: tables of pyarrow, polars, pandas, DuckDB
+//! and others lend their columns, and none of these packages is needed.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::types::{
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array, ArrayReader, ArrayRef, Float64Array, LargeStringArray, RecordBatch, RecordBatchIterator,
+    downcast_dictionary_array,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use serde_json::{Map, Value};
+use storymeter::core::Place;
+use storymeter::core::read::{FieldNames, RowFields, Rows};
+
+use crate::errors;
+use crate::rows::{STORIES, type_name};
+
+/// The name of a capsule that holds a stream.
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// A table whose rows are stories, or a column of stories. The columns stay where they are.
+pub struct Frame {
+    /// Which columns are what; `None` for a single column.
+    fields: Option<RowFields>,
+    /// Each has all columns, or the only one.
+    chunks: Vec<Vec<ArrayRef>>,
+    /// By chunk: the number of the row after its last one.
+    ends: Vec<usize>,
+}
+
+impl Frame {
+    /// Takes the columns of an object that has `__arrow_c_stream__`.
+    pub fn new(frame: &Bound<'_, PyAny>, names: &FieldNames) -> PyResult<Self> {
+        let py = frame.py();
+        let capsule = frame.call_method0("__arrow_c_stream__")?;
+        let capsule = capsule.cast::<PyCapsule>().map_err(|_| {
+            PyTypeError::new_err(format!(
+                "stories: __arrow_c_stream__ of the type {} returns no capsule",
+                type_name(frame)
+            ))
+        })?;
+        let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+        // SAFETY: the name of the capsule says that it holds a stream of the Arrow C interface.
+        // Taking it leaves a released stream behind, which the capsule then does not release again.
+        let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+        // Some frames compute when they are read, on threads that may want the interpreter.
+        let read = py.detach(move || -> Result<_, ArrowError> {
+            let reader = ArrayStreamReader::try_new(stream)?;
+            let field = Arc::clone(reader.field());
+            Ok((field, reader.collect::<Result<Vec<ArrayRef>, _>>()?))
+        });
+        let (field, arrays) = read.map_err(|e| PyValueError::new_err(format!("stories: {e}")))?;
+        let mut chunks = Vec::with_capacity(arrays.len());
+        let fields = if let DataType::Struct(columns) = field.data_type() {
+            let columns: Vec<&str> = columns.iter().map(|column| column.name().as_str()).collect();
+            let place = Place::file(STORIES);
+            let fields = RowFields::find(&columns, names, "column", place)
+                .map_err(|error| errors::error(py, error))?;
+            chunks.extend(arrays.iter().map(|array| array.as_struct().columns().to_vec()));
+            Some(fields)
+        } else {
+            chunks.extend(arrays.into_iter().map(|array| vec![array]));
+            None
+        };
+        let read: Vec<usize> = fields.as_ref().map_or(vec![0], |fields| fields.columns().collect());
+        for chunk in &chunks {
+            for &column in &read {
+                let name = match field.data_type() {
+                    DataType::Struct(columns) => columns[column].name(),
+                    _ => field.name(),
+                };
+                check(&chunk[column], name)?;
+            }
+        }
+        let ends = chunks.iter().scan(0, |end, chunk| {
+            *end += chunk.first().map_or(0, |column| column.len());
+            Some(*end)
+        });
+        Ok(Self { fields, ends: ends.collect(), chunks })
+    }
+}
+
+/// Checks that a column has a type that can be read, and that its texts are texts.
+fn check(column: &ArrayRef, name: &str) -> PyResult<()> {
+    if !is_readable(column.data_type()) {
+        return Err(PyTypeError::new_err(format!(
+            "stories: the column \"{name}\" has the Arrow type {}, and not one of texts, numbers, \
+             lists or structures",
+            column.data_type()
+        )));
+    }
+    // Frames are believed where their memory is, but texts that are not UTF-8 would break Rust.
+    column
+        .to_data()
+        .validate_full()
+        .map_err(|e| PyValueError::new_err(format!("stories: the column \"{name}\": {e}")))
+}
+
+fn is_readable(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Null
+        | DataType::Boolean
+        | DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View => true,
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => true,
+        DataType::Dictionary(_, values) => is_readable(values),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => is_readable(field.data_type()),
+        DataType::Struct(fields) => fields.iter().all(|field| is_readable(field.data_type())),
+        other => other.is_integer(),
+    }
+}
+
+impl Rows for Frame {
+    fn count(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    fn row(&self, at: usize) -> Value {
+        let chunk = self.ends.partition_point(|end| *end <= at);
+        let begin = if chunk == 0 { 0 } else { self.ends[chunk - 1] };
+        let columns = &self.chunks[chunk];
+        let value = |column: usize| json(&columns[column], at - begin);
+        self.fields.as_ref().map_or_else(|| value(0), |fields| fields.record(value))
+    }
+}
+
+/// A value of a column in JSON. NaN becomes null, as in Parquet files.
+fn json(column: &dyn Array, at: usize) -> Value {
+    if column.is_null(at) {
+        return Value::Null;
+    }
+    macro_rules! number {
+        ($kind:ty) => {
+            Value::from(column.as_primitive::<$kind>().value(at))
+        };
+    }
+    let list = |values: ArrayRef| -> Value {
+        Value::Array((0..values.len()).map(|at| json(&values, at)).collect())
+    };
+    match column.data_type() {
+        DataType::Boolean => Value::Bool(column.as_boolean().value(at)),
+        DataType::Utf8 => Value::from(column.as_string::<i32>().value(at)),
+        DataType::LargeUtf8 => Value::from(column.as_string::<i64>().value(at)),
+        DataType::Utf8View => Value::from(column.as_string_view().value(at)),
+        DataType::Int8 => number!(Int8Type),
+        DataType::Int16 => number!(Int16Type),
+        DataType::Int32 => number!(Int32Type),
+        DataType::Int64 => number!(Int64Type),
+        DataType::UInt8 => number!(UInt8Type),
+        DataType::UInt16 => number!(UInt16Type),
+        DataType::UInt32 => number!(UInt32Type),
+        DataType::UInt64 => number!(UInt64Type),
+        DataType::Float16 => Value::from(column.as_primitive::<Float16Type>().value(at).to_f64()),
+        DataType::Float32 => number!(Float32Type),
+        DataType::Float64 => number!(Float64Type),
+        DataType::List(_) => list(column.as_list::<i32>().value(at)),
+        DataType::LargeList(_) => list(column.as_list::<i64>().value(at)),
+        DataType::FixedSizeList(..) => list(column.as_fixed_size_list().value(at)),
+        DataType::Struct(fields) => {
+            let columns = fields.iter().zip(column.as_struct().columns());
+            let object = columns.map(|(field, values)| (field.name().clone(), json(values, at)));
+            Value::Object(object.collect())
+        }
+        DataType::Map(..) => {
+            let entries = column.as_map().value(at);
+            let [names, values] = entries.columns() else { return Value::Null };
+            let name = |at: usize| match json(names, at) {
+                Value::String(name) => name,
+                other => other.to_string(),
+            };
+            let object: Map<String, Value> =
+                (0..entries.len()).map(|at| (name(at), json(values, at))).collect();
+            Value::Object(object)
+        }
+        DataType::Dictionary(..) => downcast_dictionary_array!(
+            column => column.key(at).map_or(Value::Null, |key| json(column.values(), key)),
+            _ => Value::Null
+        ),
+        _ => Value::Null,
+    }
+}
+
+/// A capsule with a table of one batch.
+pub fn stream<'py>(
+    py: Python<'py>,
+    columns: Vec<(String, OutColumn)>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let field =
+        |(name, column): &(String, OutColumn)| Field::new(name, column.0.data_type().clone(), true);
+    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+    let arrays: Vec<ArrayRef> = columns.into_iter().map(|(_, column)| column.0).collect();
+    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays)
+        .map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let batches = RecordBatchIterator::new([Ok(batch)], schema);
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
+}
+
+/// A column that goes out.
+pub struct OutColumn(ArrayRef);
+
+impl OutColumn {
+    /// Texts, some of which may be missing.
+    pub fn texts<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Self {
+        Self(Arc::new(texts.collect::<LargeStringArray>()))
+    }
+
+    /// Numbers, some of which may be missing.
+    pub fn numbers(numbers: impl Iterator<Item = Option<f64>>) -> Self {
+        Self(Arc::new(numbers.collect::<Float64Array>()))
+    }
+}

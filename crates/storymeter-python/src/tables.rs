@@ -1,0 +1,170 @@
+//! Score tables and sheets, which `correlate`, `compare` and `meta` share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use storymeter::ScoreTable;
+use storymeter::core::{Direction, Ratings, Row};
+use storymeter::meta::study::{IntervalMethod, Test};
+use storymeter::meta::view::{Sheet, text};
+use storymeter::meta::{DrawOptions, DuelOptions, Settings};
+use storymeter::stats::{Coefficient, Correction};
+
+use crate::errors::{self, Failure};
+use crate::scored::Scored;
+use crate::work;
+
+/// A score table. Python's functions hand it around and never show it.
+#[pyclass(frozen, module = "storymeter._native")]
+pub struct Table {
+    pub table: Arc<ScoreTable>,
+    /// The files that it was read from.
+    pub files: Vec<PathBuf>,
+    /// The texts of the stories, where they are known.
+    pub texts: Option<Vec<Option<String>>>,
+}
+
+/// A column: its key, and a number per story.
+type Numbers = (String, Vec<Option<f64>>);
+
+#[pymethods]
+impl Table {
+    /// Reads score files, and joins several of them by system and id.
+    #[staticmethod]
+    fn read(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<Self> {
+        work::run(py, 0, None, move |_| {
+            let table = Arc::new(storymeter::read_all(&files)?);
+            Ok(Self { table, files, texts: None })
+        })
+    }
+
+    /// Makes a table of columns. Ratings are by criterion, by story, by rater.
+    #[staticmethod]
+    fn from_columns(
+        py: Python<'_>,
+        ids: Vec<String>,
+        systems: Vec<Option<String>>,
+        items: Vec<Option<String>>,
+        scores: Vec<Numbers>,
+        ratings: Vec<(String, Vec<Vec<Option<f64>>>)>,
+        texts: Option<Vec<Option<String>>>,
+    ) -> PyResult<Self> {
+        let names = ids.into_iter().zip(systems).zip(items);
+        let mut rows: Vec<Row> = names
+            .map(|((id, system), item)| Row {
+                item: item.unwrap_or_else(|| id.clone()),
+                id,
+                system,
+                ..Row::default()
+            })
+            .collect();
+        for (criterion, given) in ratings {
+            for (row, raters) in rows.iter_mut().zip(given) {
+                rate(&mut row.ratings, &criterion, &raters);
+            }
+        }
+        let table = storymeter::score_table(rows, scores);
+        let table = Arc::new(table.map_err(|error| errors::error(py, error))?);
+        Ok(Self { table, files: Vec::new(), texts })
+    }
+
+    /// Makes a table of what was scored.
+    #[staticmethod]
+    fn from_scored(scored: &Scored) -> Self {
+        Self { table: Arc::new(scored.score_table()), files: Vec::new(), texts: None }
+    }
+
+    /// The columns: key, whether it is a criterion, and a number per story.
+    fn columns(&self) -> Vec<(String, bool, Vec<Option<f64>>)> {
+        let column = |(at, column): (usize, &storymeter::core::Column)| {
+            let values = self.table.values(at).iter().map(|value| value.as_ref().ok().copied());
+            let is_human = column.role == storymeter::core::Role::Human;
+            (column.key.to_string(), is_human, values.collect())
+        };
+        self.table.columns().iter().enumerate().map(column).collect()
+    }
+}
+
+/// Adds what raters said; nobody said anything where all are absent.
+fn rate(ratings: &mut Ratings, criterion: &str, raters: &[Option<f64>]) {
+    if raters.iter().any(Option::is_some) {
+        raters.iter().for_each(|&rating| ratings.push(criterion, rating));
+    }
+}
+
+/// The sheets as JSON, and each of them as the text of a terminal.
+pub fn shown(sheets: &[Sheet]) -> Result<(String, Vec<String>), Failure> {
+    Ok((serde_json::to_string(sheets)?, sheets.iter().map(text::sheet).collect()))
+}
+
+/// The keys of metrics with the directions that a user gives them.
+pub fn directions(lower: Vec<String>, higher: Vec<String>) -> Vec<(String, Direction)> {
+    let lower = lower.into_iter().map(|name| (name, Direction::Lower));
+    lower.chain(higher.into_iter().map(|name| (name, Direction::Higher))).collect()
+}
+
+/// The correction of that name.
+pub fn correction(name: &str) -> PyResult<Correction> {
+    let known = Correction::ALL.map(|one| (one.name(), one));
+    choice("correction", name, &known)
+}
+
+/// How metrics are compared; Python fills it in.
+#[derive(FromPyObject)]
+pub struct StudySettings {
+    test: String,
+    correction: String,
+    interval: String,
+    confidence: f64,
+    resamples: usize,
+    draws: usize,
+    seed: u64,
+}
+
+impl StudySettings {
+    /// The settings of the library.
+    pub fn settings(&self) -> PyResult<Settings> {
+        let tests = [Test::Williams, Test::Steiger, Test::Meng, Test::Permutation];
+        let intervals = [IntervalMethod::Fisher, IntervalMethod::Percentile, IntervalMethod::Bca];
+        Ok(Settings {
+            test: choice("test", &self.test, &tests.map(|one| (one.name(), one)))?,
+            coefficient: Coefficient::Pearson,
+            correction: correction(&self.correction)?,
+            interval: choice("interval", &self.interval, &intervals.map(|one| (one.name(), one)))?,
+            confidence: share("confidence", self.confidence)?,
+            resamples: count("resamples", self.resamples)?,
+            duels: DuelOptions {
+                draws: count("draws", self.draws)?,
+                seed: self.seed,
+                ..DuelOptions::default()
+            },
+            draws: DrawOptions { seed: self.seed, ..DrawOptions::default() },
+        })
+    }
+}
+
+/// A number strictly between 0 and 1.
+pub fn share(argument: &str, given: f64) -> PyResult<f64> {
+    if given > 0.0 && given < 1.0 {
+        return Ok(given);
+    }
+    Err(PyValueError::new_err(format!("{argument}: {given} is not strictly between 0 and 1")))
+}
+
+/// A number of at least 1.
+pub fn count(argument: &str, given: usize) -> PyResult<usize> {
+    if given > 0 {
+        return Ok(given);
+    }
+    Err(PyValueError::new_err(format!("{argument} must be at least 1")))
+}
+
+/// The value of a name. An unknown name is an error that lists all.
+fn choice<T: Copy>(argument: &str, given: &str, known: &[(&str, T)]) -> PyResult<T> {
+    known.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<String> = known.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+        PyValueError::new_err(format!("{argument}: \"{given}\" is none of {}", names.join(", ")))
+    })
+}

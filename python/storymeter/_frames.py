@@ -1,0 +1,91 @@
+"""Frames of pandas, polars and pyarrow: what went in comes out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def kind(frame: Any) -> str:
+    """The package that a frame belongs to, such as ``"pandas"``."""
+    return type(frame).__module__.partition(".")[0]
+
+
+def is_frame(value: Any) -> bool:
+    """Whether a value is a frame or a column that speaks Arrow, or one of pandas."""
+    return hasattr(value, "__arrow_c_stream__") or _is_pandas_frame(value)
+
+
+def _is_pandas_frame(value: Any) -> bool:
+    return kind(value) == "pandas" and type(value).__name__ == "DataFrame"
+
+
+def readable(frame: Any, names: list[tuple[str, str]]) -> tuple[str, Any]:
+    """What the native module reads: a stream of Arrow, or the columns of stories as lists.
+
+    pandas speaks Arrow only where pyarrow is installed, and only if no column mixes types.
+    """
+    if kind(frame) != "pandas":
+        return "frame", frame
+    if not _is_pandas_frame(frame):
+        return "texts", frame.tolist()
+    columns = [str(name) for name in frame.columns]
+    wanted = sorted(_native.story_columns(columns, names))
+    return "columns", [(columns[at], frame.iloc[:, at].tolist()) for at in wanted]
+
+
+def _values(scored: _native.Scored, rows: int) -> dict[str, Any]:
+    """The scores by key, one per row of the frame; NaN where a row has none."""
+    import numpy as np
+
+    numbers = np.asarray(scored.numbers, dtype=np.intp)
+    columns = {}
+    for at, key in enumerate(scored.columns):
+        values = np.full(rows, np.nan)
+        values[numbers] = np.frombuffer(scored.values(at), dtype=np.float64)
+        columns[key] = values
+    return columns
+
+
+def with_scores(frame: Any, scored: _native.Scored) -> Any:
+    """The frame with one more column per score."""
+    name = kind(frame)
+    if name == "pandas":
+        frame = frame.to_frame("story") if type(frame).__name__ == "Series" else frame
+        return frame.assign(**_values(scored, len(frame)))
+    if name == "polars":
+        import polars as pl
+
+        if isinstance(frame, pl.LazyFrame):
+            frame = frame.collect()
+        frame = frame.to_frame() if isinstance(frame, pl.Series) else frame
+        columns = _values(scored, frame.height)
+        added = [pl.Series(key, values).fill_nan(None) for key, values in columns.items()]
+        return frame.with_columns(added)
+    import pyarrow as pa
+
+    table = pa.table({"story": frame}) if isinstance(frame, pa.ChunkedArray) else pa.table(frame)
+    for key, values in _values(scored, table.num_rows).items():
+        column = pa.array(values, from_pandas=True)
+        if key in table.column_names:
+            table = table.set_column(table.column_names.index(key), key, column)
+        else:
+            table = table.append_column(key, column)
+    return table
+
+
+def to_pandas(frame: Any, scored: _native.Scored) -> pd.DataFrame:
+    """One row per story."""
+    import numpy as np
+    import pandas as pd
+
+    columns: dict[str, Any] = {"id": scored.ids, "system": scored.systems, "item": scored.items}
+    for at, key in enumerate(scored.columns):
+        columns[key] = np.frombuffer(scored.values(at), dtype=np.float64)
+    if kind(frame) != "pandas":
+        return pd.DataFrame(columns)
+    return pd.DataFrame(columns, index=frame.index[np.asarray(scored.numbers, dtype=np.intp)])

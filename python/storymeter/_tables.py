@@ -1,0 +1,177 @@
+"""Scores that are given in many forms, as one score table."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import _native
+from ._result import ScoreResult
+
+# The usual names of columns, as in files of scores.
+_ID = ("id", "story_id", "storyid")
+_SYSTEM = ("system", "model", "generator")
+_ITEM = ("item", "prompt_index", "prompt_id", "prompt")
+_STORY = ("story", "text", "output", "prediction")
+_HUMAN = ("human/", "human.", "human:", "human_")
+
+
+def table_of(scores: Any, argument: str = "scores") -> _native.Table:
+    """A score table from a result, paths, a frame, or columns in a dictionary."""
+    if isinstance(scores, _native.Table):
+        return scores
+    if isinstance(scores, ScoreResult):
+        return _native.Table.from_scored(scores._scored)
+    if isinstance(scores, (str, os.PathLike)):
+        return _native.Table.read([os.fspath(scores)])
+    columns = columns_of(scores)
+    if columns is None and isinstance(scores, Iterable):
+        items = list(scores)
+        if items and all(isinstance(item, (str, os.PathLike)) for item in items):
+            return _native.Table.read([os.fspath(item) for item in items])
+        if items and all(isinstance(item, Mapping) for item in items):
+            columns = _of_records(items)
+    if columns is None:
+        raise TypeError(
+            f"{argument} is a result of score, a path, a list of paths, a frame, or rows or "
+            f"columns as dictionaries, and not of the type {type(scores).__name__}"
+        )
+    return _from_columns(columns)
+
+
+def columns_of(frame: Any) -> dict[str, list[Any]] | None:
+    """The columns of a frame as lists, or ``None`` if this is no frame."""
+    if isinstance(frame, Mapping):
+        columns = {str(name): _listed(values) for name, values in frame.items()}
+        return columns if all(values is not None for values in columns.values()) else None  # type: ignore[return-value]
+    if _listed(frame) is not None and not hasattr(frame, "column_names"):
+        return None  # a single column, such as a series of pandas
+    names = getattr(frame, "column_names", None)
+    if names is None:
+        names = getattr(frame, "columns", None)
+    if names is None or callable(names) or not hasattr(frame, "__getitem__"):
+        if not hasattr(frame, "__arrow_c_stream__"):
+            return None
+        import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
+
+        frame = pa.table(frame)
+        names = frame.column_names
+    columns = {str(name): _listed(frame[name]) for name in names}
+    return columns if all(values is not None for values in columns.values()) else None  # type: ignore[return-value]
+
+
+def _listed(values: Any) -> list[Any] | None:
+    """The values of a column as a list."""
+    for name in ("to_list", "to_pylist", "tolist"):
+        convert = getattr(values, name, None)
+        if convert is not None:
+            return list(convert())
+    if isinstance(values, (list, tuple, range)):
+        return list(values)
+    return None
+
+
+def _of_records(records: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Rows as columns. Scores and ratings may stand in dictionaries of their own, as in files."""
+    names: dict[str, None] = {}
+    flat: list[dict[str, Any]] = []
+    for record in records:
+        row: dict[str, Any] = {}
+        for name, value in record.items():
+            if name == "scores" and isinstance(value, Mapping):
+                row.update(value)
+            elif name in ("human", "ratings") and isinstance(value, Mapping):
+                row.update({f"human/{criterion}": given for criterion, given in value.items()})
+            elif name != "absent":
+                row[name] = value
+        names.update(dict.fromkeys(row))
+        flat.append(row)
+    return {name: [row.get(name) for row in flat] for name in names}
+
+
+def _from_columns(columns: dict[str, list[Any]]) -> _native.Table:
+    count = max((len(values) for values in columns.values()), default=0)
+    if count == 0:
+        raise ValueError("scores has no row")
+    taken: set[str] = set()
+
+    def named(usual: tuple[str, ...]) -> list[Any] | None:
+        lower = {name.lower(): name for name in reversed(list(columns))}
+        for name in usual:
+            if name in lower:
+                taken.add(lower[name])
+                return columns[lower[name]]
+        return None
+
+    ids, systems, items = named(_ID), named(_SYSTEM), named(_ITEM)
+    texts = named(_STORY)
+    scores: list[tuple[str, list[float | None]]] = []
+    ratings: list[tuple[str, list[list[float | None]]]] = []
+    for name, values in columns.items():
+        if name in taken:
+            continue
+        if name.lower() in ("human", "rating", "ratings"):
+            ratings.append(("human", [_raters(value, name) for value in values]))
+        elif name.lower().startswith(_HUMAN):
+            ratings.append((name[len("human/"):], [_raters(value, name) for value in values]))
+        elif (found := _numbers_or_none(values)) is not None:
+            scores.append((name, found))
+    return _native.Table.from_columns(
+        [str(at) if one is None else str(one) for at, one in enumerate(ids or [None] * count)],
+        [None if _is_missing(one) else str(one) for one in systems or [None] * count],
+        [None if _is_missing(one) else str(one) for one in items or [None] * count],
+        scores,
+        ratings,
+        None if texts is None else [one if isinstance(one, str) else None for one in texts],
+    )
+
+
+def _raters(value: Any, name: str) -> list[float | None]:
+    """What one or several raters said."""
+    several = _listed(value)
+    return numbers_of([value] if several is None else several, f'column "{name}"')
+
+
+def _numbers_or_none(values: list[Any]) -> list[float | None] | None:
+    """A column of numbers, or ``None`` if it holds anything else."""
+    plain = all(_is_missing(value) or _is_number(value) for value in values)
+    if not plain or all(_is_missing(value) for value in values):
+        return None
+    return [None if _is_missing(value) else float(value) for value in values]
+
+
+def numbers_of(values: Any, argument: str) -> list[float | None]:
+    """Numbers, some of which may be absent: ``None``, NaN and the missing values of frames."""
+    listed = _listed(values)
+    if listed is None:
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise TypeError(f"{argument} is a list of numbers, not of the type {_type(values)}")
+        listed = list(values)
+    found: list[float | None] = []
+    for at, value in enumerate(listed):
+        if _is_missing(value):
+            found.append(None)
+        elif _is_number(value):
+            found.append(float(value))
+        else:
+            raise TypeError(f"{argument}[{at}] is not a number, but of the type {_type(value)}")
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, numbers.Real) or type(value).__name__ == "Decimal"
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _type(value: Any) -> str:
+    return type(value).__name__

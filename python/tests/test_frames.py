@@ -1,0 +1,165 @@
+"""Frames of pandas, polars and pyarrow go in, and the same kind comes out."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import storymeter as sm
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+TEXTS = ["Rain.", "Rain fell.", "It fell and fell 🦊.", "Rain."]
+LENGTHS = [2.0, 3.0, 6.0, 2.0]
+SYSTEMS = ["a", "b", "a", "b"]
+
+
+def score(frame: Any, **options: Any) -> sm.ScoreResult:
+    return sm.score(frame, metrics=["text-length"], **options)
+
+
+STRINGS = {
+    "utf8": pa.string(),
+    "large_utf8": pa.large_string(),
+    "utf8_view": pa.string_view(),
+    "dictionary": pa.dictionary(pa.int32(), pa.string()),
+    "dictionary_int8_large": pa.dictionary(pa.int8(), pa.large_string()),
+}
+
+
+@pytest.mark.parametrize("kind", STRINGS.values(), ids=STRINGS.keys())
+def test_all_string_types_sliced_and_chunked(kind: Any) -> None:
+    def column(texts: list[str | None]) -> Any:
+        array = pa.array(texts, pa.string())
+        if pa.types.is_dictionary(kind):
+            return array.dictionary_encode().cast(kind)
+        return array.cast(kind)
+
+    table = pa.table({"n": [1, 2, 3, 4], "text": column(TEXTS), "model": column(SYSTEMS)})
+    assert list(score(table).scores) == LENGTHS
+    assert score(table).to_json() == score(
+        [{"story": text, "system": system} for text, system in zip(TEXTS, SYSTEMS)]
+    ).to_json()
+    assert list(score(table.slice(1, 2)).scores) == LENGTHS[1:3]
+    chunked = pa.concat_tables([table.slice(0, 1), table.slice(0, 0), table.slice(1)])
+    assert chunked.column("text").num_chunks >= 2
+    assert list(score(chunked).scores) == LENGTHS
+    # A column on its own, and a stream that can be read once.
+    assert list(score(chunked.column("text")).scores) == LENGTHS
+    assert list(score(table.to_reader(max_chunksize=1)).scores) == LENGTHS
+    empty = score(table.slice(0, 0))
+    assert len(empty) == 0
+    with_null = pa.table({"text": column([TEXTS[0], None, TEXTS[1]])})
+    with pytest.raises(sm.InputError, match='stories:2: field "story": the story is null'):
+        score(with_null)
+    skipped = score(with_null, skip_bad=True)
+    assert (list(skipped.scores), skipped.skipped) == ([2.0, 3.0], 1)
+    assert skipped.frame.column("text-length").to_pylist() == [2.0, None, 3.0]
+
+
+def test_nested_columns() -> None:
+    table = pa.table(
+        {
+            "story": ["the cat sat on the mat", "a dog"],
+            "references": [["no", "the cat sat on the mat"], ["a dog", "the dog"]],
+            "human": [{"plot": [1, 2]}, {"plot": [3, None]}],
+            "id": [10, 11],
+        }
+    )
+    result = sm.score(table, metrics=["bleu"])
+    assert "|nrefs:2|" in result.signature
+    assert [row["human"] for row in result.to_dicts()] == [{"plot": [1.0, 2.0]}, {"plot": [3.0, None]}]
+    assert result.ids == ["10", "11"]
+    wide = pa.table({"story": ["Rain."], "human.plot": [3.5], "human.style": [None]})
+    assert score(wide).to_dicts()[0]["human"] == {"plot": [3.5], "style": [None]}
+
+
+def test_columns_that_cannot_be_read_are_named() -> None:
+    import datetime
+
+    table = pa.table({"story": ["Rain."], "id": [datetime.date(2026, 1, 1)]})
+    with pytest.raises(TypeError, match='the column "id" has the Arrow type Date32'):
+        score(table)
+    # A column that is not read may have any type.
+    score(pa.table({"story": ["Rain."], "day": [datetime.date(2026, 1, 1)]}))
+    with pytest.raises(sm.MissingFieldError, match='no column "story"'):
+        score(pa.table({"tale": ["Rain."]}))
+
+
+def test_pandas_keeps_its_index() -> None:
+    frame = pd.DataFrame(
+        {"story": TEXTS, "system": SYSTEMS, "mixed": [1, "x", None, 2.5]}, index=[7, 3, 3, 9]
+    )
+    result = score(frame)
+    out = result.frame
+    assert type(out) is pd.DataFrame
+    assert list(out.index) == [7, 3, 3, 9] and list(out.columns)[:3] == list(frame.columns)
+    assert list(out["text-length"]) == LENGTHS
+    assert "text-length" not in frame.columns
+    table = result.to_pandas()
+    assert list(table.index) == [7, 3, 3, 9]
+    assert list(table.columns) == ["id", "system", "item", "text-length"]
+    by_system = result.systems.to_pandas()
+    assert list(by_system["system"]) == ["a", "b"] and list(by_system["score"]) == [4.0, 2.5]
+
+
+def test_pandas_series_missing_values_and_strings() -> None:
+    assert list(score(pd.Series(TEXTS)).scores) == LENGTHS
+    assert list(score(pd.Series(TEXTS, dtype="category")).scores) == LENGTHS
+    for missing in (None, float("nan"), pd.NA):
+        frame = pd.DataFrame({"story": pd.Series(["Rain.", missing, "Rain fell."], dtype=object)})
+        with pytest.raises(sm.InputError, match="stories:2: "):
+            score(frame)
+        result = score(frame, skip_bad=True)
+        column = list(result.frame["text-length"])
+        assert column[::2] == [2.0, 3.0] and math.isnan(column[1])
+        assert list(result.to_pandas().index) == [0, 2]
+    for dtype in ("string", "str", object):
+        assert list(score(pd.DataFrame({"text": pd.Series(TEXTS, dtype=dtype)})).scores) == LENGTHS
+    assert len(score(pd.DataFrame({"story": pd.Series([], dtype=object)}))) == 0
+
+
+def test_polars_keeps_its_order() -> None:
+    frame = pl.DataFrame({"story": TEXTS, "system": SYSTEMS})
+    out = score(frame).frame
+    assert type(out) is pl.DataFrame
+    assert out.columns == ["story", "system", "text-length"]
+    assert out["text-length"].to_list() == LENGTHS
+    assert score(frame["story"]).scores.tolist() == LENGTHS
+    sliced = score(frame[1:3]).frame
+    assert sliced["text-length"].to_list() == LENGTHS[1:3]
+    nulls = pl.DataFrame({"story": ["Rain.", None]})
+    assert score(nulls, skip_bad=True).frame["text-length"].to_list() == [2.0, None]
+    categories = pl.DataFrame({"story": TEXTS}, schema={"story": pl.Categorical})
+    assert score(categories).scores.tolist() == LENGTHS
+    table = score(frame).to_polars()
+    assert table.columns == ["id", "system", "item", "text-length"]
+    assert table["system"].to_list() == SYSTEMS
+
+
+def test_arrow_out() -> None:
+    result = sm.score(["Rain.", "Rain fell."], metrics=["criteria", "text-length"])
+    table = result.to_arrow()
+    assert table.column_names == ["id", "system", "item", *result.columns]
+    # Without a prompt, there is no relevance.
+    assert table.column("criteria/relevance").to_pylist() == [None, None]
+    assert np.isnan(result.to_pandas()["criteria/relevance"][0])
+    assert result.to_polars()["criteria/relevance"].to_list() == [None, None]
+    assert pl.DataFrame(result)["text-length"].to_list() == [2.0, 3.0]
+
+
+def test_a_column_of_the_same_name_is_replaced() -> None:
+    frame = pl.DataFrame({"story": TEXTS, "text-length": [0.0] * 4})
+    assert score(frame).frame["text-length"].to_list() == LENGTHS
+    table = pa.table({"story": TEXTS, "text-length": [0.0] * 4})
+    assert score(table).frame.column("text-length").to_pylist() == LENGTHS
+
+
+def test_no_frame_no_frame() -> None:
+    with pytest.raises(ValueError, match="did not come from a frame"):
+        score(TEXTS).frame
