@@ -1,5 +1,5 @@
-//! Writes the seeds that cannot be written by hand: a tiny model, its checkpoint, donors, a study
-//! and Parquet. Run it in this folder: `cargo run --example seeds`.
+//! Writes the seeds that cannot be written by hand: a tiny model, its checkpoint, donors, a study,
+//! Parquet and corpus statistics. Run it in this folder: `cargo run --example seeds`.
 
 use std::error::Error;
 use std::fs;
@@ -9,7 +9,10 @@ use std::sync::Arc;
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use storymeter_core::{Catalogue, Story, read};
+use storymeter::Scorer;
+use storymeter::input::{Inputs, ReferenceFiles};
+use storymeter_core::read::ReadOptions;
+use storymeter_core::{Catalogue, Progress, Story, read};
 use storymeter_encoder::{Config, Parameters};
 use storymeter_meta::{folder, table};
 use storymeter_perturb::DonorSampler;
@@ -85,7 +88,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         table::analyse(&read::scores(scores, &Catalogue::default())?, &table::Options::default())?;
     folder::write(&study, &out)?;
     write("seeds/study/table.json", &fs::read(out.join("study.json"))?)?;
-    parquet_file(Path::new("seeds/reader_parquet/stories.parquet"))
+    parquet_file(Path::new("seeds/reader_parquet/stories.parquet"))?;
+    let parquet = out.join("scores.parquet");
+    read::scores(scores, &Catalogue::default())?.write(&parquet)?;
+    write("seeds/score_parquet/scores.parquet", &fs::read(parquet)?)?;
+    corpus_stats(&out, Path::new("seeds/corpus_stats/two.bin"))
+}
+
+/// What the first pass over two stories gathers.
+fn corpus_stats(out: &Path, path: &Path) -> Result<(), Box<dyn Error>> {
+    let stories = out.join("stories.csv");
+    fs::write(&stories, "story,reference\nThe lamp went out.,A lamp.\nIt rained.,A lamp.\n")?;
+    let file = out.join("corpus.bin");
+    let mut scorer =
+        Scorer::new().metrics(["cider-d", "self-bleu"]).corpus_stats(&file).build()?;
+    let inputs = Inputs::new(vec![stories], ReadOptions::default());
+    scorer.gather_corpus_stats(&inputs, &ReferenceFiles::default(), &Progress::unwatched())?;
+    Ok(write(path, &fs::read(file)?)?)
 }
 
 fn write(path: impl AsRef<Path>, bytes: &[u8]) -> std::io::Result<()> {

@@ -21,12 +21,13 @@ use libfuzzer_sys::fuzz_target;
 type Target = fn(&[u8]);
 
 /// Every target with its name.
-const TARGETS: [(&str, Target); 33] = [
+const TARGETS: [(&str, Target); 35] = [
     ("antonyms", perturb::antonyms),
     ("byte_pairs", source::byte_pairs),
     ("card", model::card),
     ("checkpoint", model::checkpoint),
     ("config", model::config),
+    ("corpus_stats", scores::corpus_stats),
     ("correlate", meta::correlate),
     ("donors", perturb::donors),
     ("gguf", source::gguf),
@@ -41,6 +42,7 @@ const TARGETS: [(&str, Target); 33] = [
     ("reader_text", stories::text),
     ("reader_zstandard", stories::zstandard),
     ("row_statistics", scores::row_statistics),
+    ("score_parquet", scores::score_parquet),
     ("score_table", scores::score_table),
     ("settings", model::settings),
     ("shard_header", scores::shard_header),

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
+use storymeter::Scorer;
 use storymeter::ledger::Resampling;
 use storymeter::shards::{self, MergeOptions};
-use storymeter_core::{Catalogue, Header, Role, ScoreTable, Value, read};
+use storymeter_core::{Catalogue, Header, Role, ScoreTable, Story, Value, read};
 
 use crate::{FOLDER, parts, written};
 
@@ -45,6 +47,32 @@ pub fn score_table(bytes: &[u8]) {
         if let Ok(table) = read::scores(&path, &Catalogue::default()) {
             check(&table);
         }
+    }
+}
+
+/// A score file in Parquet. What was read is written as JSONL and read back unchanged.
+pub fn score_parquet(bytes: &[u8]) {
+    let path = written("scores.parquet", bytes);
+    if let Ok(table) = read::scores(&path, &Catalogue::default()) {
+        check(&table);
+    }
+}
+
+/// A file of corpus statistics; the metrics score with them. The checksum is made right, because
+/// otherwise no damage would get past it.
+pub fn corpus_stats(bytes: &[u8]) {
+    let content = &bytes[..bytes.len().saturating_sub(32)];
+    let mut summed = content.to_vec();
+    summed.extend_from_slice(&Sha256::digest(content));
+    let path = written("corpus.bin", &summed);
+    let metrics = ["cider-d", "self-bleu"];
+    if let Ok(scorer) = Scorer::new().metrics(metrics).corpus_stats(path).build() {
+        let story = Story {
+            references: vec!["The lamp went out again.".into()],
+            ..Story::from("The lamp went out.")
+        };
+        let table = scorer.run([story]).unwrap();
+        assert!(table.values(0)[0].as_ref().is_ok_and(|score| !score.is_nan()));
     }
 }
 

@@ -231,7 +231,7 @@ class Explanation:
 
 
 @overload
-def explain(
+def explain(  # type: ignore[overload-overlap]  # a text is also an iterable of texts
     stories: OneStory,
     *,
     metrics: str | Sequence[str] | None = ...,

@@ -14,6 +14,7 @@ from ._progress import shown
 from ._result import ScoreResult, StoryScore
 
 if TYPE_CHECKING:
+    from ._explain import Explanation as _Explanation
     from ._shards import Shard, ShardResult
 
 __all__ = ["Scorer", "score"]
@@ -235,6 +236,65 @@ class Scorer:
 
         reading = _shards.Reading(tuple((columns or {}).items()), format, skip_bad, renumber)
         return _shards.score_shard(self, shard, reading, resume)
+
+    @overload
+    def explain(  # type: ignore[overload-overlap]  # a text is also an iterable of texts
+        self,
+        stories: OneStory,
+        *,
+        sentences: str = ...,
+        columns: Mapping[str, str] | None = ...,
+        skip_bad: bool = ...,
+        renumber: bool = ...,
+        format: str | None = ...,
+        threads: int | None = ...,
+        progress: Progress = ...,
+    ) -> _Explanation: ...
+    @overload
+    def explain(
+        self,
+        stories: ManyStories,
+        *,
+        sentences: str = ...,
+        columns: Mapping[str, str] | None = ...,
+        skip_bad: bool = ...,
+        renumber: bool = ...,
+        format: str | None = ...,
+        threads: int | None = ...,
+        progress: Progress = ...,
+    ) -> list[_Explanation]: ...
+    def explain(
+        self,
+        stories: Any,
+        *,
+        sentences: str = "weakest",
+        columns: Mapping[str, str] | None = None,
+        skip_bad: bool = False,
+        renumber: bool = False,
+        format: str | None = None,
+        threads: int | None = None,
+        progress: Any = None,
+    ) -> _Explanation | list[_Explanation]:
+        """Explain scores; :func:`storymeter.explain` says what the arguments mean.
+
+        The open models are used. If none of the metrics explains itself, ``union`` does.
+
+        Examples
+        --------
+        >>> import storymeter as sm
+        >>> judge = sm.Scorer()
+        >>> judge.explain("Rain fell. A whale sang.").score == judge.score(
+        ...     "Rain fell. A whale sang."
+        ... ).score
+        True
+        """
+        from ._explain import explain
+
+        explained: _Explanation | list[_Explanation] = explain(
+            stories, sentences=sentences, columns=columns, skip_bad=skip_bad, renumber=renumber,
+            format=format, threads=threads, progress=progress, scorer=self,
+        )
+        return explained
 
 
 @overload

@@ -75,8 +75,8 @@ def mypy(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_types(tmp_path: Path) -> None:
-    file = Path(__file__).parent / "typing" / "scores.py"
-    done = mypy(tmp_path, "mypy", "--strict", file)
+    files = sorted((Path(__file__).parent / "typing").glob("*.py"))
+    done = mypy(tmp_path, "mypy", "--strict", *files)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

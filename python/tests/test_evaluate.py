@@ -26,7 +26,8 @@ assert found["bleu"] == bleu.value, found
 found = judge.compute(predictions=texts, references=[["Rain fell.", "Rain."], ["The lamp."]],
                       metrics="bleu")
 assert "|nrefs:var|" in found["signature"], found
-judge.add_batch(predictions=texts)
+judge.add_batch(predictions=texts[:1])
+judge.add(prediction=texts[1])
 assert judge.compute(metrics=["text-length"])["text-length"] == 7.5
 print("fine")
 """

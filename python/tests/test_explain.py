@@ -94,7 +94,9 @@ def test_an_explanation_can_be_pickled_and_printed():
 
 def test_a_scorer_keeps_its_model_open():
     judge = sm.Scorer()
-    assert sm.explain(STORY, scorer=judge).to_json() == sm.explain(STORY).to_json()
+    assert judge.explain(STORY).to_json() == sm.explain(STORY).to_json()
+    beside = sm.Scorer(metrics=["text-length"]).explain([STORY], sentences="all")
+    assert beside[0].to_json() == sm.explain(STORY).to_json()
 
 
 def test_wrong_arguments_are_named():

@@ -48,6 +48,10 @@ fn facade(error: &Error) -> Option<String> {
         Error::Metric(error) => metric(error),
         Error::Input(error) => input(error),
         Error::Evaluation(error) => evaluation(error),
+        Error::CorpusStatsLack { .. } | Error::CorpusStatsMismatch { .. } => Some(
+            "--corpus-stats with the name of a new file gathers them for these metrics".to_owned(),
+        ),
+        Error::CorpusStatsUnused { .. } => Some("leave --corpus-stats out".to_owned()),
         Error::Shards(error) => shard(error),
         Error::NoSystems => Some("name them in the field \"system\" of the stories".to_owned()),
         Error::NoReference { .. } | Error::TooManyReferences { .. } => Some(

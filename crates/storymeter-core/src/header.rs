@@ -106,8 +106,13 @@ impl Header {
             return Err(Error::invalid(Place::file(&path), problem));
         }
         let text = file::read(&path, MOST_BYTES)?;
-        let header: Self = serde_json::from_slice(&text).map_err(|e| {
-            let place = Place::file(&path).at_line(e.line() as u64);
+        Self::parse(&text, &Place::file(&path)).map(Some)
+    }
+
+    /// Reads a header that stands at a place.
+    pub(crate) fn parse(text: &[u8], place: &Place) -> Result<Self> {
+        let header: Self = serde_json::from_slice(text).map_err(|e| {
+            let place = place.clone().at_line(e.line() as u64);
             let problem = format!("not the header of a score file: {}", described(&e));
             Error::invalid(place, problem)
         })?;
@@ -115,15 +120,15 @@ impl Header {
         // make the table contradict itself.
         if let Some(column) = header.columns.iter().find(|column| column.role != Role::Metric) {
             let problem = format!("the column \"{}\" is not a metric", column.key);
-            return Err(Error::invalid(Place::file(&path).in_field("columns"), problem));
+            return Err(Error::invalid(place.clone().in_field("columns"), problem));
         }
         let mut keys = std::collections::HashSet::new();
         match header.columns.iter().find(|column| !keys.insert(column.key.as_str())) {
             Some(column) => {
                 let problem = format!("duplicate column \"{}\"", column.key);
-                Err(Error::invalid(Place::file(&path).in_field("columns"), problem))
+                Err(Error::invalid(place.clone().in_field("columns"), problem))
             }
-            None => Ok(Some(header)),
+            None => Ok(header),
         }
     }
 

@@ -54,9 +54,9 @@ pub use header::{
 };
 pub use key::Key;
 pub use metric::{
-    Batching, Catalogue, Choice, Depth, Description, Device, DeviceProblem, Effect, Entry,
-    Explained, Metric, MetricError, Needs, PRESET, Pooling, Precision, Rationale, Request,
-    Resources, Rows, ScoreColumn, Settings, Span, SpanKind, Survey,
+    Batching, Catalogue, Choice, CorpusReader, CorpusWriter, Depth, Description, Device,
+    DeviceProblem, Effect, Entry, Explained, Metric, MetricError, Needs, PRESET, Pooling,
+    Precision, Rationale, Request, Resources, Rows, ScoreColumn, Settings, Span, SpanKind, Survey,
 };
 pub use nearest::nearest;
 pub use prepared::{Prepared, TextCache, View};

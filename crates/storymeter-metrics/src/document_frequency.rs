@@ -15,7 +15,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
-use storymeter_core::{Error, Place, Result};
+use storymeter_core::{CorpusReader, CorpusWriter, Error, Place, Result};
 
 /// The number of first bits that decide to which part a hash belongs.
 const BITS: u32 = 6;
@@ -84,7 +84,9 @@ impl DocumentCounter {
                 gathered.iter().map(|own| own.parts[part].as_slice()).collect();
             let mut hashes = into_inner(overflow).with(buffers.concat())?;
             hashes.sort_unstable();
-            Ok(Counts::of_sorted(&hashes))
+            let runs = hashes.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
+            let runs: Vec<(u64, u32)> = runs.map(|run| (run[0], run.len() as u32)).collect();
+            Ok(Counts::of_sorted(&runs))
         };
         let parts =
             self.overflow.into_par_iter().enumerate().map(count).collect::<io::Result<Vec<_>>>();
@@ -157,22 +159,22 @@ struct Counts {
 const FREE: u64 = 0;
 
 impl Counts {
-    fn of_sorted(sorted: &[u64]) -> Self {
-        let runs = || sorted.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
-        let kept = runs().count();
+    /// Takes hashes in ascending order, each with its count.
+    fn of_sorted(sorted: &[(u64, u32)]) -> Self {
+        let kept = sorted.len();
         let places = (kept + kept / 2 + 1) as u64;
         let mut counts =
             Self { slots: vec![FREE; places as usize], counts: vec![0; places as usize], places };
         let mut free = 0;
-        for run in runs() {
-            let hash = run[0].max(FREE + 1);
+        for &(hash, count) in sorted {
+            let hash = hash.max(FREE + 1);
             let slot = counts.place(hash).max(free);
             if slot == counts.slots.len() {
                 counts.slots.push(FREE);
                 counts.counts.push(0);
             }
             counts.slots[slot] = hash;
-            counts.counts[slot] = run.len() as u32;
+            counts.counts[slot] = count;
             free = slot + 1;
         }
         counts
@@ -203,6 +205,34 @@ impl DocumentFrequency {
     /// The number of documents.
     pub(crate) fn documents(&self) -> u64 {
         self.documents
+    }
+
+    /// Writes the number of documents, and each hash with its count, in ascending order.
+    pub(crate) fn save(&self, out: &mut CorpusWriter<'_>) -> io::Result<()> {
+        let known = || {
+            let slots = self.parts.iter().flat_map(|part| part.slots.iter().zip(&part.counts));
+            slots.filter(|(hash, _)| **hash != FREE)
+        };
+        out.u64(self.documents)?;
+        out.u64(known().count() as u64)?;
+        known().try_for_each(|(hash, count)| out.u64(*hash).and_then(|()| out.u32(*count)))
+    }
+
+    /// Reads what [`DocumentFrequency::save`] wrote.
+    pub(crate) fn load(input: &mut CorpusReader<'_>) -> io::Result<Self> {
+        let (documents, known) = (input.u64()?, input.u64()?);
+        let mut sorted: Vec<Vec<(u64, u32)>> = vec![Vec::new(); PARTS];
+        let mut last = FREE;
+        for _ in 0..known {
+            let (hash, count) = (input.u64()?, input.u32()?);
+            if hash <= last || count < 2 || u64::from(count) > documents {
+                return Err(CorpusReader::wrong("the counts of n-grams contradict each other"));
+            }
+            sorted[part_of(hash)].push((hash, count));
+            last = hash;
+        }
+        let parts = sorted.iter().map(|part| Counts::of_sorted(part)).collect();
+        Ok(Self { documents, parts })
     }
 
     /// The number of documents in which each of these n-grams occurs. It is 1 for an unknown n-gram

@@ -52,6 +52,8 @@ pub struct Part<'a> {
     pub stats: Range<usize>,
     /// Which of [`MetricSet::columns`] are its own.
     pub columns: Range<usize>,
+    /// The fingerprint of the corpus that it was given ([`MetricSet::with_corpus`]).
+    pub corpus: Option<&'a str>,
 }
 
 impl Part<'_> {
@@ -98,6 +100,8 @@ struct Slot {
     metric: Box<dyn Metric>,
     stats: Range<usize>,
     columns: Range<usize>,
+    /// The fingerprint of the corpus that the metric was given.
+    corpus: Option<String>,
 }
 
 impl MetricSet {
@@ -141,7 +145,7 @@ impl MetricSet {
             set.width += description.width;
             set.columns.extend_from_slice(&description.columns);
             let (stats, columns) = (stats..set.width, columns..set.columns.len());
-            set.slots.push(Slot { metric, stats, columns });
+            set.slots.push(Slot { metric, stats, columns, corpus: None });
         }
         Ok(set)
     }
@@ -157,6 +161,7 @@ impl MetricSet {
             metric: slot.metric.as_ref(),
             stats: slot.stats.clone(),
             columns: slot.columns.clone(),
+            corpus: slot.corpus.as_deref(),
         })
     }
 
@@ -177,7 +182,24 @@ impl MetricSet {
 
     /// Whether a first pass over all stories must come before the scores.
     pub fn needs_survey(&self) -> bool {
-        self.slots.iter().any(|slot| slot.metric.description().needs.corpus)
+        let needs = |slot: &Slot| slot.metric.description().needs.corpus && slot.corpus.is_none();
+        self.slots.iter().any(needs)
+    }
+
+    /// The same metrics, of which those that need a corpus are given one instead of a first pass.
+    /// `restore` makes the metric that knows it, and gives the fingerprint of the corpus.
+    ///
+    /// # Errors
+    /// Those of `restore`.
+    pub fn with_corpus<E>(
+        mut self,
+        mut restore: impl FnMut(&dyn Metric) -> Result<(Box<dyn Metric>, String), E>,
+    ) -> Result<Self, E> {
+        for slot in self.slots.iter_mut().filter(|slot| slot.metric.description().needs.corpus) {
+            let (metric, fingerprint) = restore(slot.metric.as_ref())?;
+            (slot.metric, slot.corpus) = (metric, Some(fingerprint));
+        }
+        Ok(self)
     }
 
     /// Starts the first pass.

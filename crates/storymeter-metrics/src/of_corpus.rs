@@ -1,8 +1,11 @@
 //! Metrics whose scores depend on all stories that are scored together: what they have in common,
 //! written once.
 
+use std::io;
+
 use storymeter_core::{
-    Description, Metric, MetricError, Prepared, Request, Resources, Rows, Signature, Survey, Value,
+    CorpusReader, CorpusWriter, Description, Metric, MetricError, Prepared, Request, Resources,
+    Rows, Signature, Survey, Value,
 };
 
 use crate::per_story::fill_values;
@@ -22,6 +25,12 @@ pub(crate) trait CorpusMeasure: Clone + Send + Sync + 'static {
 
     /// Ends the first pass.
     fn finish(&self, gathered: Self::Gathered) -> Result<Self::Corpus, MetricError>;
+
+    /// Writes what is known about the corpus.
+    fn save(&self, corpus: &Self::Corpus, out: &mut CorpusWriter<'_>) -> io::Result<()>;
+
+    /// Reads what [`CorpusMeasure::save`] wrote.
+    fn load(&self, input: &mut CorpusReader<'_>) -> io::Result<Self::Corpus>;
 
     /// The signature, before the first pass (`None`) and after it.
     fn signature(&self, corpus: Option<&Self::Corpus>) -> Signature;
@@ -51,6 +60,12 @@ impl<M: CorpusMeasure> OfCorpus<M> {
         let description = request.describe().width(width).signature(measure.signature(None));
         Ok(Box::new(Self { description, measure, corpus: None }))
     }
+
+    /// The metric that knows the corpus.
+    fn knowing(description: Description, measure: M, corpus: M::Corpus) -> Box<dyn Metric> {
+        let description = description.signature(measure.signature(Some(&corpus)));
+        Box::new(Self { description, measure, corpus: Some(corpus) })
+    }
 }
 
 impl<M: CorpusMeasure> Metric for OfCorpus<M> {
@@ -78,6 +93,18 @@ impl<M: CorpusMeasure> Metric for OfCorpus<M> {
             gathered: self.measure.gather(),
         }))
     }
+
+    fn save_corpus(&self, out: &mut CorpusWriter<'_>) -> io::Result<()> {
+        match &self.corpus {
+            Some(corpus) => self.measure.save(corpus, out),
+            None => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    fn with_corpus(&self, input: &mut CorpusReader<'_>) -> io::Result<Box<dyn Metric>> {
+        let corpus = self.measure.load(input)?;
+        Ok(Self::knowing(self.description.clone(), self.measure.clone(), corpus))
+    }
 }
 
 /// The first pass of an [`OfCorpus`].
@@ -96,7 +123,6 @@ impl<M: CorpusMeasure> Survey for FirstPass<M> {
     fn finish(self: Box<Self>) -> Result<Box<dyn Metric>, MetricError> {
         let Self { description, measure, gathered } = *self;
         let corpus = measure.finish(gathered)?;
-        let description = description.signature(measure.signature(Some(&corpus)));
-        Ok(Box::new(OfCorpus { description, measure, corpus: Some(corpus) }))
+        Ok(OfCorpus::knowing(description, measure, corpus))
     }
 }

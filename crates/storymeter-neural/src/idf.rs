@@ -5,9 +5,12 @@
 //! documents are counted by a first pass over the input, never in a batch, so that scores do not
 //! depend on how the input is cut into batches.
 
+use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use storymeter_core::{Metric, MetricError, Prepared, Survey, TextCache};
+use storymeter_core::{
+    CorpusReader, CorpusWriter, Metric, MetricError, Prepared, Survey, TextCache,
+};
 
 /// The weights of tokens.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +37,28 @@ impl Idf {
     /// The number of documents.
     pub(crate) fn documents(&self) -> u64 {
         self.documents
+    }
+
+    /// Writes the number of documents and the weights.
+    pub(crate) fn save(&self, out: &mut CorpusWriter<'_>) -> io::Result<()> {
+        out.u64(self.documents)?;
+        out.f64(self.unseen)?;
+        out.u32(self.weights.len() as u32)?;
+        self.weights.iter().try_for_each(|weight| out.f64(*weight))
+    }
+
+    /// Reads what [`Idf::save`] wrote.
+    pub(crate) fn load(input: &mut CorpusReader<'_>) -> io::Result<Self> {
+        let weight = |input: &mut CorpusReader<'_>| match input.f64()? {
+            weight if weight.is_finite() && weight >= 0.0 => Ok(weight),
+            _ => Err(CorpusReader::wrong("the weight of a token is out of range")),
+        };
+        let (documents, unseen) = (input.u64()?, weight(input)?);
+        let mut weights = Vec::new();
+        for _ in 0..input.u32()? {
+            weights.push(weight(input)?);
+        }
+        Ok(Self { weights, unseen, documents })
     }
 }
 
@@ -78,6 +103,19 @@ pub(crate) struct CorpusIdf {
     pub stories: Idf,
     /// From the references.
     pub references: Idf,
+}
+
+impl CorpusIdf {
+    /// Writes both.
+    pub(crate) fn save(&self, out: &mut CorpusWriter<'_>) -> io::Result<()> {
+        self.stories.save(out)?;
+        self.references.save(out)
+    }
+
+    /// Reads what [`CorpusIdf::save`] wrote.
+    pub(crate) fn load(input: &mut CorpusReader<'_>) -> io::Result<Self> {
+        Ok(Self { stories: Idf::load(input)?, references: Idf::load(input)? })
+    }
 }
 
 /// What counts as one document among the references.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList};
-use storymeter::core::write::{Layout, ScoreLine, ScoreLines};
+use storymeter::core::write::{ScoreFormat, ScoreLine, ScoreLines, ScoreWriter};
 use storymeter::core::{AtomicFile, Column, Key, Place, Progress, Row, Value};
 use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::ledger::{Resampling, Summary};
@@ -107,10 +107,11 @@ pub fn summary_row(summary: &Summary) -> SummaryRow {
 }
 
 impl Scored {
-    fn lines(&self, layout: Layout, out: &mut impl Write) -> std::io::Result<()> {
+    /// Writes the scores of every story, as the command line does.
+    fn scores<W: Write + Send>(&self, format: ScoreFormat, out: W) -> std::io::Result<W> {
         let keys: Vec<Key> = self.columns.iter().map(|column| column.key.clone()).collect();
-        let lines = ScoreLines::new(layout, keys);
-        lines.begin(out)?;
+        let lines = ScoreLines::new(format, keys);
+        let mut writer = ScoreWriter::new(out, &lines)?;
         for (at, row) in self.rows.iter().enumerate() {
             let values: Vec<Value> = self.values.iter().map(|column| column[at].clone()).collect();
             let line = ScoreLine {
@@ -121,9 +122,11 @@ impl Scored {
                 ratings: &row.ratings,
                 explanation: None,
             };
-            lines.line(out, &line)?;
+            let mut part = lines.part();
+            lines.add(&mut part, &line)?;
+            writer.write(part)?;
         }
-        Ok(())
+        writer.finish(&self.run.header())
     }
 
     /// The same as a score table, with the ratings of the stories.
@@ -135,9 +138,13 @@ impl Scored {
         table
     }
 
-    fn write_file(&self, path: &std::path::Path, layout: Layout) -> storymeter::core::Result<()> {
-        let mut file = AtomicFile::create(path)?;
-        self.lines(layout, &mut file)
+    fn write_file(
+        &self,
+        path: &std::path::Path,
+        format: ScoreFormat,
+    ) -> storymeter::core::Result<()> {
+        let file = self
+            .scores(format, AtomicFile::create(path)?)
             .map_err(|e| storymeter::core::Error::io(Place::file(path), e))?;
         self.run.header().commit(file)
     }
@@ -253,24 +260,19 @@ impl Scored {
 
     /// The lines that the command line writes to a JSONL file.
     fn json_lines<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let mut out = Vec::new();
-        self.lines(Layout::Jsonl, &mut out)?;
-        Ok(PyBytes::new(py, &out))
+        Ok(PyBytes::new(py, &self.scores(ScoreFormat::Jsonl, Vec::new())?))
     }
 
     /// Writes the scores and their header.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let layout = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("jsonl" | "json" | "ndjson") => Layout::Jsonl,
-            Some("csv") => Layout::Csv,
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "path: \"{}\" does not say which format to write; let it end in .jsonl or .csv",
-                    path.display()
-                )));
-            }
+        let Some(format) = ScoreFormat::of_name(&path) else {
+            return Err(PyValueError::new_err(format!(
+                "path: \"{}\" does not say which format to write; let it end in .jsonl, .csv or \
+                 .parquet",
+                path.display()
+            )));
         };
-        py.detach(|| self.write_file(&path, layout)).map_err(|error| errors::error(py, error))
+        py.detach(|| self.write_file(&path, format)).map_err(|error| errors::error(py, error))
     }
 
     /// A table with id, system, item and one column per score.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use storymeter::core::read::{Format, ReadOptions};
-use storymeter::core::write::Layout;
+use storymeter::core::write::ScoreFormat;
 use storymeter::core::{Error, Place, Settings};
 use storymeter::ledger::{Resampling, Summary};
 use storymeter::shards::{self, MergeNote, MergeOptions, Outcome, ShardOptions};
@@ -29,7 +29,7 @@ pub struct Shard {
 impl Shard {
     fn into_library(self) -> PyResult<shards::Shard> {
         let Self { input, output, format, place, of } = self;
-        Ok(shards::Shard { input, output, layout: layout(&format)?, place, of })
+        Ok(shards::Shard { input, output, format: score_format(&format)?, place, of })
     }
 }
 
@@ -48,22 +48,17 @@ impl Reading {
     }
 }
 
-/// The names of the layouts of score files.
-const LAYOUTS: [(&str, Layout); 2] = [("jsonl", Layout::Jsonl), ("csv", Layout::Csv)];
+/// The formats of score files.
+const FORMATS: [ScoreFormat; 3] = [ScoreFormat::Jsonl, ScoreFormat::Csv, ScoreFormat::Parquet];
 
-fn layout(name: &str) -> PyResult<Layout> {
-    let known = LAYOUTS.iter().find(|(known, _)| *known == name);
-    known.map(|&(_, layout)| layout).ok_or_else(|| {
-        let names = LAYOUTS.map(|(known, _)| format!("\"{known}\"")).join(" or ");
-        PyValueError::new_err(format!("out_format: \"{name}\" is not {names}"))
+fn score_format(name: &str) -> PyResult<ScoreFormat> {
+    FORMATS.into_iter().find(|known| known.ending() == name).ok_or_else(|| {
+        let names = FORMATS.map(|known| format!("\"{}\"", known.ending())).join(", ");
+        PyValueError::new_err(format!("out_format: \"{name}\" is none of {names}"))
     })
 }
 
-fn name_of(layout: Layout) -> &'static str {
-    LAYOUTS.iter().find(|&&(_, known)| known == layout).map_or("jsonl", |&(name, _)| name)
-}
-
-/// A planned shard: its input, its output, and the layout of the output.
+/// A planned shard: its input, its output, and the format of the output.
 type Planned = (PathBuf, PathBuf, &'static str);
 
 /// Gives every input an output in a folder, which is made if it is not there.
@@ -81,7 +76,7 @@ pub fn plan_shards(
     resume: bool,
     job: Option<(u64, u64)>,
 ) -> PyResult<Vec<(u64, u64, Planned)>> {
-    let out_format = out_format.map(layout).transpose()?;
+    let out_format = out_format.map(score_format).transpose()?;
     let format = format.map(str::parse::<Format>).transpose();
     let format = format.map_err(|e| PyValueError::new_err(e.to_string()))?;
     let planned = || -> storymeter::Result<Vec<shards::Shard>> {
@@ -98,7 +93,7 @@ pub fn plan_shards(
     };
     let planned = py.detach(planned).map_err(|error| errors::error(py, error))?;
     let shard = |shard: shards::Shard| {
-        (shard.place, shard.of, (shard.input, shard.output, name_of(shard.layout)))
+        (shard.place, shard.of, (shard.input, shard.output, shard.format.ending()))
     };
     Ok(planned.into_iter().map(shard).collect())
 }
@@ -205,8 +200,8 @@ impl Merged {
     /// Joins the scores of all stories to one file.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-        let layout = layout(ending.as_deref().unwrap_or_default())?;
-        py.detach(|| shards::join(&self.merged, layout, &path)?.commit())
+        let format = score_format(ending.as_deref().unwrap_or_default())?;
+        py.detach(|| shards::join(&self.merged, format, &path)?.commit())
             .map_err(|e| errors::error(py, e))
     }
 

@@ -75,7 +75,11 @@ impl StoryTable {
         // The table takes the content, so the explanations are found first. A file that is no table
         // must be called that, whatever is in it.
         let explanations = explanations(&content, path);
-        let is_compressed = content.starts_with(b"\x1f\x8b");
+        let unread = match content.as_slice() {
+            [0x1f, 0x8b, ..] => Some("compressed"),
+            [b'P', b'A', b'R', b'1', ..] => Some("Parquet"),
+            _ => None,
+        };
         let scores = read::scores_from(path, Cursor::new(content), catalogue)?;
         let mut table = Self {
             source: path.to_owned(),
@@ -84,9 +88,9 @@ impl StoryTable {
             scores,
             excluded: Vec::new(),
         };
-        if is_compressed {
+        if let Some(unread) = unread {
             let name = path.display();
-            table.notes.push(format!("{name} is compressed; explanations in it are not shown."));
+            table.notes.push(format!("{name} is {unread}; explanations in it are not shown."));
             return Ok(table);
         }
         for (row, explanation) in explanations? {

@@ -126,7 +126,7 @@ impl NamedMetric {
         (references, stories): (Option<(usize, usize)>, usize),
     ) -> CorpusScore {
         let signature = match metrics.parts().next() {
-            Some(part) => signature_of(part.metric, references),
+            Some(part) => signature_of(&part, references),
             None => Signature::new(&self.typed),
         };
         let signature = signature.with("stories", "n", stories).with_version();

@@ -97,6 +97,37 @@ pub enum Error {
         /// What is wrong with it.
         source: storymeter_perturb::Error,
     },
+    /// A file of corpus statistics has none for a metric.
+    #[error(
+        "{file} has no corpus statistics of the metric \"{metric}\"; it has those of {}",
+        if known.is_empty() { "no metric".to_owned() } else { known.join(", ") }
+    )]
+    CorpusStatsLack {
+        /// The file.
+        file: String,
+        /// The metric as typed.
+        metric: String,
+        /// The metrics that it has statistics of.
+        known: Vec<String>,
+    },
+    /// Corpus statistics were gathered for other settings of a metric.
+    #[error(
+        "{file}: the corpus statistics were gathered for {made_for}, but the metric is {asked}"
+    )]
+    CorpusStatsMismatch {
+        /// The file.
+        file: String,
+        /// The signature that they were gathered for.
+        made_for: String,
+        /// The signature of the metric.
+        asked: String,
+    },
+    /// Corpus statistics were named, but no metric needs any.
+    #[error("{file}: none of the metrics needs corpus statistics")]
+    CorpusStatsUnused {
+        /// The file.
+        file: String,
+    },
     /// Files that cannot be scored one by one, or scores of such files that cannot be merged.
     #[error(transparent)]
     Shards(#[from] crate::shards::ShardError),

@@ -37,6 +37,7 @@ struct Tutorial;
 
 mod columns;
 mod corpus;
+mod corpus_stats;
 mod correlate;
 pub mod damage;
 mod error;
@@ -45,6 +46,7 @@ pub mod ledger;
 mod listing;
 mod notes;
 mod overview;
+mod ready;
 mod run;
 mod scorer;
 pub mod shards;
@@ -72,8 +74,9 @@ pub use correlate::{Agreement, Agreements, Numbers};
 pub use error::{Error, Result};
 pub use listing::{ListedMetric, Listing};
 pub use overview::Overview;
+pub use ready::{ReadyScorer, Scored};
 pub use run::Run;
-pub use scorer::{CRITERIA, LEARNED, ReadyScorer, Scored, Scorer, metric_of};
+pub use scorer::{CRITERIA, LEARNED, Scorer, metric_of};
 pub use unlike::Unlike;
 
 /// For metrics that compare a story with nothing: a list of no references.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use storymeter_core::read::{Skipped, Summary};
 use storymeter_core::{
-    Column, Counts, Header, Metric, MetricSums, MetricTotals, Role, ScoreColumn, Signature,
-    SystemTotals, Totals,
+    Column, Counts, Header, MetricSums, MetricTotals, Role, ScoreColumn, Signature, SystemTotals,
+    Totals,
 };
-use storymeter_metrics::{Batch, MetricSet};
+use storymeter_metrics::{Batch, MetricSet, Part};
 use storymeter_stats::ExactSum;
 
 use crate::ledger::{Group, Ledger, Resampling};
@@ -63,7 +63,7 @@ impl Tally {
     pub(crate) fn columns(&self, metrics: &MetricSet) -> Vec<Column> {
         let mut columns = Vec::with_capacity(metrics.columns().len());
         for (part, &truncated) in metrics.parts().zip(&self.truncated) {
-            let signature = signature_of(part.metric, self.references).with_version();
+            let signature = signature_of(&part, self.references).with_version();
             for at in part.columns {
                 let column = &metrics.columns()[at];
                 columns.push(Column {
@@ -85,11 +85,15 @@ impl Tally {
     }
 }
 
-/// The parameters of a metric, with the number of references where it needs any, without the
-/// version.
-pub(crate) fn signature_of(metric: &dyn Metric, references: Option<(usize, usize)>) -> Signature {
-    let description = metric.description();
+/// The parameters of a metric, with the fingerprint of the corpus where it was given one, and the
+/// number of references where it needs any, without the version.
+pub(crate) fn signature_of(part: &Part<'_>, references: Option<(usize, usize)>) -> Signature {
+    let description = part.metric.description();
     let signature = description.signature.clone();
+    let signature = match part.corpus {
+        Some(fingerprint) => signature.with("corpus", "c", fingerprint),
+        None => signature,
+    };
     match references.filter(|_| description.needs.reference) {
         Some((least, most)) if least == most => signature.with("nrefs", "nr", least),
         Some(_) => signature.with("nrefs", "nr", "var"),
@@ -159,17 +163,10 @@ impl Run {
     }
 
     fn totals(&self) -> Totals {
-        let metrics = self.metrics.parts().zip(&self.tally.truncated).map(|(part, &truncated)| {
-            let description = part.metric.description();
-            MetricTotals {
-                key: description.key.clone(),
-                signature: description.signature.clone(),
-                pooling: description.pooling,
-                columns: part.columns.len(),
-                width: crate::shards::stored_width(&part),
-                needs_reference: description.needs.reference,
-                truncated,
-            }
+        let truncated = self.tally.truncated.iter();
+        let metrics = self.metrics.parts().zip(truncated).map(|(part, &truncated)| MetricTotals {
+            truncated,
+            ..crate::shards::metric_totals(&part)
         });
         Totals {
             read: self.summary.clone(),
@@ -210,7 +207,7 @@ impl Run {
         self.metrics
             .parts()
             .map(|part| {
-                let signature = signature_of(part.metric, self.tally.references).with(
+                let signature = signature_of(&part, self.tally.references).with(
                     "stories",
                     "n",
                     self.ledger.len(),

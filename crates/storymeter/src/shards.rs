@@ -50,6 +50,8 @@ use sha2::{Digest, Sha256};
 use storymeter_core::{FileMark, MetricTotals, Place, Pooling};
 use storymeter_metrics::Part;
 
+use crate::run::signature_of;
+
 pub use error::ShardError;
 pub use join::{Joined, join};
 pub use merge::{MergeNote, MergeOptions, Merged, MergedShard, headers, merge};
@@ -64,6 +66,20 @@ pub(crate) fn stored_width(part: &Part<'_>) -> usize {
     match part.metric.description().pooling {
         Pooling::Sum => part.stats.len(),
         Pooling::Mean => part.columns.len(),
+    }
+}
+
+/// A metric as a header names it, without what the stories decide.
+pub(crate) fn metric_totals(part: &Part<'_>) -> MetricTotals {
+    let description = part.metric.description();
+    MetricTotals {
+        key: description.key.clone(),
+        signature: signature_of(part, None),
+        pooling: description.pooling,
+        columns: part.columns.len(),
+        width: stored_width(part),
+        needs_reference: description.needs.reference,
+        truncated: 0,
     }
 }
 

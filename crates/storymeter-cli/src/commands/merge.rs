@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use storymeter::Overview;
-use storymeter::core::write::Layout;
+use storymeter::core::write::ScoreFormat;
 use storymeter::core::{Header, Settings, file};
 use storymeter::ledger::Resampling;
 use storymeter::shards::{self, MergeNote, MergeOptions, Merged};
@@ -40,7 +40,7 @@ pub struct MergeArgs {
     #[arg(required = true, value_name = "META")]
     headers: Vec<PathBuf>,
     /// Write the table (.txt), or the scores of all stories, joined in the order of the inputs
-    /// (.jsonl or .csv, if the scores of the files are in that format)
+    /// (.jsonl, .csv or .parquet, if the scores of the files are in that format)
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// The number of files that were scored, if each was scored by a run of its own, so that their
@@ -65,7 +65,7 @@ pub struct MergeArgs {
 /// What is written to a file.
 enum Written {
     Table,
-    Scores(Layout),
+    Scores(ScoreFormat),
 }
 
 /// Merges the scores.
@@ -87,7 +87,7 @@ pub fn run(args: &MergeArgs, common: &Common) -> anyhow::Result<Outcome> {
     drop(bar);
     // Everything is complete before anything is printed or gets its name.
     let joined = match (&written, output) {
-        (Some(Written::Scores(layout)), Some(path)) => Some(shards::join(&merged, *layout, path)?),
+        (Some(Written::Scores(format)), Some(path)) => Some(shards::join(&merged, *format, path)?),
         _ => None,
     };
     let printed = write_table(&table, output.filter(|_| joined.is_none()));
@@ -105,9 +105,10 @@ pub fn run(args: &MergeArgs, common: &Common) -> anyhow::Result<Outcome> {
 fn written(path: &Path) -> anyhow::Result<Written> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("txt") => Ok(Written::Table),
-        Some("jsonl") => Ok(Written::Scores(Layout::Jsonl)),
-        Some("csv") => Ok(Written::Scores(Layout::Csv)),
-        _ => bail!("{}: the name must end in .txt, .jsonl or .csv", path.display()),
+        Some("jsonl") => Ok(Written::Scores(ScoreFormat::Jsonl)),
+        Some("csv") => Ok(Written::Scores(ScoreFormat::Csv)),
+        Some("parquet") => Ok(Written::Scores(ScoreFormat::Parquet)),
+        _ => bail!("{}: the name must end in .txt, .jsonl, .csv or .parquet", path.display()),
     }
 }
 

@@ -13,7 +13,7 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use storymeter::core::read::{Format, ReadOptions};
 use storymeter::core::spreadsheet::TextCells;
-use storymeter::core::write::{Layout, ScoreLines};
+use storymeter::core::write::{ScoreFormat, ScoreLines, ScorePart};
 use storymeter::core::{Header, Key, file};
 use storymeter::input::ReferenceFiles;
 use storymeter::ledger::Resampling;
@@ -56,6 +56,7 @@ Examples:
   storymeter score stories.jsonl --references references.txt --metric chrf,ter
   storymeter score stories.jsonl --metric perplexity --weights perplexity=model.gguf
   storymeter score stories.jsonl --metric bleu --against baseline
+  storymeter score stories.jsonl --metric cider-d --corpus-stats corpus.bin
   storymeter score stories.jsonl --metric union,criteria --explain -o scores.jsonl
   storymeter score new.jsonl --metric union,bleu --fail-under union=0.5 --fail-under bleu=20
   storymeter score part-*.jsonl.gz --out-dir scores --resume
@@ -93,10 +94,11 @@ pub struct ScoreArgs {
     /// sentences raise and lower each criterion most
     ///
     /// The explanation is printed, in colour on a terminal, or it is the field "explanation" of -o
-    /// OUT.jsonl, whose offsets are bytes of UTF-8 in the story. It warns of texts that the metric
-    /// was not made for: other languages, poems, lists, news, very short texts. Of the kinds of
-    /// damage, only those are shown that agree with human readers (`storymeter model show`). If no
-    /// single sentence explains a low score, it shows the two neighbours that fit least.
+    /// OUT.jsonl or OUT.parquet, whose offsets are bytes of UTF-8 in the story. It warns of texts
+    /// that the metric was not made for: other languages, poems, lists, news, very short texts. Of
+    /// the kinds of damage, only those are shown that agree with human readers (`storymeter model
+    /// show`). If no single sentence explains a low score, it shows the two neighbours that fit
+    /// least.
     ///
     /// To weigh a sentence, its part of the story is read again without it. That takes about five
     /// times as long as the score. If a story has more than about 10,000 words, only the sentences
@@ -136,18 +138,24 @@ pub struct ScoreArgs {
     /// The folder with the tables of METEOR 1.5. The same as --weights meteor=DIR
     #[arg(long, value_name = "DIR")]
     meteor_data: Option<PathBuf>,
-    /// Write the scores of every story to this file. Its format is found from its name: .jsonl or
-    /// .csv, or .txt for the table
+    /// Take what metrics such as cider-d must know about all stories from this file, instead of
+    /// from a first pass over the input. If the file does not exist, the first pass is made and
+    /// writes it. Stories that are scored in parts then get the scores of one run. The file is made
+    /// for the metrics and settings of the run that writes it, and others are refused
+    #[arg(long, value_name = "FILE")]
+    corpus_stats: Option<PathBuf>,
+    /// Write the scores of every story to this file. Its format is found from its name: .jsonl,
+    /// .csv or .parquet, or .txt for the table
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Score every file on its own: write its scores to a file of the same name in this folder,
     /// with a header (NAME.meta.json) and row statistics (NAME.stats) for `storymeter merge`
     ///
     /// An input that is compressed loses the ending of the compression, and an ending that is not
-    /// .jsonl or .csv is replaced by .jsonl, or by that of --format. The folder must be empty
-    /// unless --resume is given; with --shard, only the files of this job must not be there. If a
-    /// file is bad, the others are scored nevertheless, and the exit code is 2. Stories without an
-    /// id are numbered within their file. docs/shards.md has the details.
+    /// .jsonl, .csv or .parquet is replaced by .jsonl, or by that of --format. The folder must be
+    /// empty unless --resume is given; with --shard, only the files of this job must not be there.
+    /// If a file is bad, the others are scored nevertheless, and the exit code is 2. Stories
+    /// without an id are numbered within their file. docs/shards.md has the details.
     #[arg(
         long,
         value_name = "DIR",
@@ -181,6 +189,8 @@ enum OutputFormat {
     Jsonl,
     /// The scores of every story, as comma-separated values
     Csv,
+    /// The scores of every story, as Parquet: one column per score
+    Parquet,
 }
 
 /// The values of `--precision`.
@@ -237,7 +247,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     }
     let format = output_format(args)?;
     check_files(args)?;
-    let scorer = scorer(args).build()?;
+    let mut scorer = scorer(args).build()?;
     refuse_unused_model(args, &scorer)?;
     let bounds = Bound::parse_all(&args.fail_under, scorer.metrics().columns())?;
     let options = ReadOptions { allow_empty: true, ..args.input.read.options() };
@@ -249,26 +259,33 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
     let keys: Vec<Key> =
         scorer.metrics().columns().iter().map(|column| column.key.clone()).collect();
     let to_file = output_file(args);
-    let layout = match format {
+    let file_format = match format {
         OutputFormat::Table => None,
-        OutputFormat::Jsonl => Some(Layout::Jsonl),
-        OutputFormat::Csv => Some(Layout::Csv),
+        OutputFormat::Jsonl => Some(ScoreFormat::Jsonl),
+        OutputFormat::Csv => Some(ScoreFormat::Csv),
+        OutputFormat::Parquet => Some(ScoreFormat::Parquet),
     };
     let cells = if args.raw_csv { TextCells::Raw } else { TextCells::Marked };
-    let lines = layout.map(|layout| ScoreLines::new(layout, keys).text_cells(cells));
+    let lines = |format| ScoreLines::new(format, keys);
+    let lines = file_format.map(lines);
+    let lines = lines.map(|lines| lines.text_cells(cells).explained(args.explain.is_some()));
     let mut sink = lines.as_ref().map(|lines| Sink::open(to_file, lines)).transpose()?;
-    // Explanations are printed unless they are part of the JSON lines.
-    let show = args.explain.is_some() && format != OutputFormat::Jsonl;
+    // Explanations are printed unless they are part of the file.
+    let show =
+        args.explain.is_some() && !matches!(format, OutputFormat::Jsonl | OutputFormat::Parquet);
     let shown = Shown::new(show);
     let mut shown_to = show.then(|| Output::open(None, Reader::Person)).transpose()?;
 
     let work = |scored: Scored<'_>| -> anyhow::Result<Done> {
-        let lines = lines.as_ref().map(|lines| scored.lines(lines)).transpose()?;
+        let part = lines.as_ref().map(|lines| scored.part(lines)).transpose()?;
         let (legend, shown) = (shown.legend(&scored), shown.batch(&scored));
-        Ok(Done { lines: lines.unwrap_or_default(), legend, shown })
+        Ok(Done { part, legend, shown })
     };
     let mut legend_is_shown = false;
     let bar = progress::Shown::new(common);
+    if args.corpus_stats.is_some() {
+        scorer.gather_corpus_stats(&inputs, &references, bar.progress())?;
+    }
     let run = scorer.over(&inputs, &references, bar.progress(), work, |done| {
         if let Some(out) = &mut shown_to {
             if !std::mem::replace(&mut legend_is_shown, true) {
@@ -276,7 +293,10 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
             }
             out.write_all(&done.shown)?;
         }
-        sink.as_mut().map_or(Ok(()), |sink| sink.write(&done.lines))
+        match (&mut sink, done.part) {
+            (Some(sink), Some(part)) => sink.write(part),
+            _ => Ok(()),
+        }
     })?;
     args.input.report_read(common, &run.summary);
 
@@ -289,16 +309,17 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
         .then(|| Overview::new(&run, &resampling, args.against.as_deref(), bar.progress()))
         .transpose()?;
     drop(bar);
-    sink.as_mut().map_or(Ok(()), Sink::prepare)?;
+    let header = run.header();
+    let complete = sink.map(|sink| sink.complete(&header)).transpose()?;
     // What is printed comes before the file gets its name, so that a run that fails leaves no file.
     let printed = shown_to.map_or(Ok(()), Output::finish).and_then(|()| match &table {
         Some(table) => write_table(table, to_file.filter(|_| format == OutputFormat::Table)),
         None => Ok(()),
     });
     if !failed(&printed)
-        && let Some(sink) = sink
+        && let Some(complete) = complete
     {
-        sink.finish(&run.header())?;
+        complete.finish(&header)?;
     }
     printed?;
     report_counts(common, &run, args.explain.is_some());
@@ -307,7 +328,7 @@ pub fn run(args: &ScoreArgs, common: &Common) -> anyhow::Result<Outcome> {
 
 /// The output of a batch of stories.
 struct Done {
-    lines: Vec<u8>,
+    part: Option<ScorePart>,
     /// How to read what is shown, which is printed once.
     legend: Vec<u8>,
     shown: Vec<u8>,
@@ -316,6 +337,9 @@ struct Done {
 /// The scorer with the metrics and settings that the user typed.
 fn scorer(args: &ScoreArgs) -> Scorer {
     let mut scorer = Scorer::new().seed(args.seed).keeping_rows(args.against.is_some());
+    if let Some(file) = &args.corpus_stats {
+        scorer = scorer.corpus_stats(file);
+    }
     if !args.metrics.is_empty() {
         scorer = scorer.metrics(args.metrics.clone());
     }
@@ -362,6 +386,7 @@ fn check_files(args: &ScoreArgs) -> anyhow::Result<()> {
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
     let header = output_file(args).map(Header::path_of);
     let outputs = output_file(args).into_iter().chain(header.as_deref()).chain([stdout_path()]);
+    let outputs = outputs.chain(args.corpus_stats.as_deref());
     Ok(file::distinct(&outputs.collect::<Vec<_>>(), &inputs)?)
 }
 
@@ -387,13 +412,16 @@ fn output_format(args: &ScoreArgs) -> anyhow::Result<OutputFormat> {
     if let Some(format) = args.format {
         return Ok(format);
     }
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("jsonl" | "json" | "ndjson") => Ok(OutputFormat::Jsonl),
-        Some("csv") => Ok(OutputFormat::Csv),
-        Some("txt") => Ok(OutputFormat::Table),
-        _ => Err(anyhow!(
-            "{}: the name does not say which format to write; name it with --format jsonl, csv or \
-             table",
+    match ScoreFormat::of_name(path) {
+        Some(ScoreFormat::Jsonl) => Ok(OutputFormat::Jsonl),
+        Some(ScoreFormat::Csv) => Ok(OutputFormat::Csv),
+        Some(ScoreFormat::Parquet) => Ok(OutputFormat::Parquet),
+        None if path.extension().is_some_and(|extension| extension == "txt") => {
+            Ok(OutputFormat::Table)
+        }
+        None => Err(anyhow!(
+            "{}: the name does not say which format to write; name it with --format jsonl, csv, \
+             parquet or table",
             path.display()
         )),
     }

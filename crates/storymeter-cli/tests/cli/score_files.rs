@@ -152,3 +152,69 @@ fn the_example_stories_keep_their_scores() {
         insta::assert_snapshot!("scores_of_the_example_stories", run.stdout());
     }
 }
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_has_the_numbers_of_jsonl_and_every_verb_reads_it() {
+    let sandbox = Sandbox::new();
+    let stories = std::fs::read(repository("examples/three-generators/rated.jsonl")).unwrap();
+    sandbox.write("rated.jsonl", stories);
+    let score = "score rated.jsonl --metric text-length,distinct-2,novelty-1";
+    for (name, threads) in [("scored.jsonl", 1), ("scored.parquet", 1), ("t.parquet", 3)] {
+        sandbox.run(&format!("{score} --threads {threads} -o {name}")).succeeds();
+    }
+    let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
+    assert!(bytes("scored.parquet") == bytes("t.parquet"));
+    assert_eq!(
+        columns(&sandbox, "scored.jsonl.meta.json"),
+        columns(&sandbox, "scored.parquet.meta.json")
+    );
+    for verb in [
+        "compare FILE --resamples 50",
+        "meta table FILE",
+        "correlate --human rated.jsonl --scores length=FILE#text-length",
+        "correlate --human FILE --scores length=FILE#text-length",
+    ] {
+        let [jsonl, parquet] = ["scored.jsonl", "scored.parquet"]
+            .map(|name| sandbox.run(&verb.replace("FILE", name)).succeeds().stdout().to_owned());
+        assert_eq!(jsonl.replace("scored.jsonl", "scored.parquet"), parquet, "{verb}");
+    }
+    sandbox.run("report scored.parquet -o report.html").succeeds();
+    // Without the file beside it, the header inside it says which way a score points.
+    std::fs::remove_file(sandbox.path("scored.parquet.meta.json")).unwrap();
+    let alone = sandbox.run("compare scored.parquet --resamples 50").succeeds();
+    assert!(!alone.stderr().contains("has no header"), "{}", alone.stderr());
+}
+
+#[test]
+fn corpus_statistics_make_parts_score_like_the_whole() {
+    let sandbox = Sandbox::new();
+    let stories = std::fs::read_to_string(repository("examples/three-generators/rated.jsonl"));
+    let stories = stories.unwrap();
+    sandbox.write("all.jsonl", &stories);
+    let (first, second) = stories.split_at(stories.match_indices('\n').nth(69).unwrap().0 + 1);
+    sandbox.write("first.jsonl", first);
+    sandbox.write("second.jsonl", second);
+    let score = |input: &str, options: &str, out: &str| {
+        sandbox.run(&format!("score {input} --metric self-bleu {options} -o {out}")).succeeds();
+        sandbox.read(out)
+    };
+    let plain = score("all.jsonl", "", "plain.jsonl");
+    let stats = "--corpus-stats corpus.bin";
+    assert_eq!(score("all.jsonl", stats, "whole.jsonl"), plain);
+    let parts = score("first.jsonl", stats, "1.jsonl") + &score("second.jsonl", stats, "2.jsonl");
+    assert_eq!(parts, plain);
+    let signature = |name: &str| columns(&sandbox, name)[0]["signature"].to_string();
+    let whole = signature("whole.jsonl.meta.json");
+    assert!(whole.contains("|corpus:"), "{whole}");
+    assert_eq!(whole, signature("1.jsonl.meta.json"));
+    sandbox
+        .run(&format!("score all.jsonl --metric self-bleu --seed 3 {stats}"))
+        .fails_with("corpus.bin: the corpus statistics were gathered for self-bleu|");
+    sandbox
+        .run(&format!("score all.jsonl --metric text-length {stats}"))
+        .fails_with("corpus.bin: none of the metrics needs corpus statistics");
+    sandbox
+        .run("score all.jsonl --metric self-bleu --corpus-stats all.jsonl")
+        .fails_with("all.jsonl");
+}

@@ -85,6 +85,10 @@ impl Stock {
         ] {
             stock.run(line);
         }
+        stock.run("score stories.jsonl --metric cider-d,self-bleu --corpus-stats corpus.bin");
+        if cfg!(feature = "parquet") {
+            stock.run("score stories.jsonl --metric bleu,text-length -o scores.parquet");
+        }
         fs::rename(stock.path("model/train.jsonl"), stock.path("train.jsonl")).unwrap();
         stock.interrupt_training();
         stock
@@ -292,7 +296,8 @@ pub fn class_of(path: &Path) -> &'static str {
             "language models, word vectors and tables"
         }
         (_, name) if name.ends_with(".smq") => "model files (.smq)",
-        (_, "scores.jsonl" | "scores.csv") => "score files",
+        (_, "scores.jsonl" | "scores.csv" | "scores.parquet") => "score files",
+        (_, "corpus.bin") => "corpus statistics",
         (_, name) if name.ends_with(".meta.json") => "headers of score files",
         (_, "hanna-scores.csv" | "ratings.csv" | "errors.jsonl") => "HANNA's scores and ratings",
         (_, "train.jsonl") => "training logs",

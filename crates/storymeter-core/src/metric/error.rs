@@ -77,6 +77,12 @@ pub enum MetricError {
         /// The metric as typed.
         metric: String,
     },
+    /// A metric that cannot keep what it knows about a corpus in a file.
+    #[error("metric \"{metric}\" cannot keep corpus statistics in a file")]
+    CorpusNotSaved {
+        /// The metric as typed.
+        metric: String,
+    },
     /// The weights or tables of a metric are not where they are looked for.
     #[error("metric \"{metric}\" needs {files}{}", places(.searched))]
     NoWeights {

@@ -6,14 +6,18 @@
 //! is therefore read and tokenised once, and it is not kept.
 
 mod catalogue;
+mod corpus;
 mod description;
 mod error;
 mod resources;
 mod rows;
 
+use std::io;
+
 use crate::{Prepared, Value};
 
 pub use catalogue::{Catalogue, Choice, Entry, PRESET, Request};
+pub use corpus::{CorpusReader, CorpusWriter};
 pub use description::{Batching, Description, Needs, Pooling, ScoreColumn};
 pub use error::{DeviceProblem, MetricError};
 pub use resources::{Device, Precision, Resources, Settings};
@@ -62,6 +66,27 @@ pub trait Metric: Send + Sync {
     /// Starts the first pass over the corpus, if the metric needs one.
     fn survey(&self) -> Option<Box<dyn Survey>> {
         None
+    }
+
+    /// Writes what the metric knows about the corpus after its first pass, so that
+    /// [`Metric::with_corpus`] can take it from a file. The bytes must not depend on the order in
+    /// which the stories came.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::Unsupported`] if the metric cannot be saved or had no first pass, and the
+    /// errors of the output.
+    fn save_corpus(&self, _out: &mut CorpusWriter<'_>) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// The metric that knows the corpus that [`Metric::save_corpus`] wrote, as if it had come from
+    /// its first pass. The description must have been the same before that pass.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::Unsupported`] if the metric cannot be saved, and otherwise if the input
+    /// cannot be read or is damaged.
+    fn with_corpus(&self, _input: &mut CorpusReader<'_>) -> io::Result<Box<dyn Metric>> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

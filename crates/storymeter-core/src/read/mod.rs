@@ -23,6 +23,7 @@
 //!
 //! An input that is read twice must be a file, or be put aside first ([`put_aside`]).
 
+mod ahead;
 mod aside;
 mod delimited;
 mod document;

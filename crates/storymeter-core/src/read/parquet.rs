@@ -22,7 +22,7 @@ use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
 use serde_json::{Map, Value};
 
-use self::strict::StrictFile;
+pub(super) use self::strict::StrictFile;
 use super::aside;
 use super::names::{Field as StoryField, FieldNames};
 use super::raw::Body;
@@ -44,29 +44,10 @@ pub(super) struct Rows {
 impl Rows {
     /// Opens a file and finds the columns.
     pub fn open(source: Source, path: &Path, names: &FieldNames) -> Result<Self> {
-        let place = Place::file(path);
-        if !source.start.starts_with(PARQUET_MAGIC) {
-            let problem = "not valid Parquet: the file does not begin with \"PAR1\"";
-            return Err(Error::invalid(place, problem));
-        }
-        if let Some(packed) = source.packed {
-            let problem = format!(
-                "Parquet is not read from {packed}, because it is compressed already; unpack the \
-                 file"
-            );
-            return Err(Error::invalid(place, problem));
-        }
-        let (file, copy) = match source.file.clone() {
-            Some(file) => (file, None),
-            None => {
-                let copy = aside::copy(source.into_stream(), path, u64::MAX, u64::MAX)?;
-                (copy.path().to_owned(), Some(copy))
-            }
-        };
-        let file = File::open(file).map_err(|e| Error::io(place.clone(), e))?;
+        let (file, copy) = file_of(source, path)?;
         let rows = guarded(|| rows_of(file, path, names)).unwrap_or_else(|| {
             let problem = "not valid Parquet: its parts contradict each other";
-            Err(Error::invalid(place, problem))
+            Err(Error::invalid(Place::file(path), problem))
         })?;
         Ok(Self { rows, number: 0, ended: false, _copy: copy })
     }
@@ -87,6 +68,31 @@ impl Rows {
         let problem = format!("this row and those after it cannot be read: {problem}");
         Some((self.number, Body::Broken(problem)))
     }
+}
+
+/// The file that can be read from any position, and its temporary copy if it had to be copied.
+pub(super) fn file_of(source: Source, path: &Path) -> Result<(File, Option<Temporary>)> {
+    let place = Place::file(path);
+    if !source.start.starts_with(PARQUET_MAGIC) {
+        let problem = "not valid Parquet: the file does not begin with \"PAR1\"";
+        return Err(Error::invalid(place, problem));
+    }
+    if let Some(packed) = source.packed {
+        let problem = format!(
+            "Parquet is not read from {packed}, because it is compressed already; unpack the \
+             file"
+        );
+        return Err(Error::invalid(place, problem));
+    }
+    let (file, copy) = match source.file.clone() {
+        Some(file) => (file, None),
+        None => {
+            let copy = aside::copy(source.into_stream(), path, u64::MAX, u64::MAX)?;
+            (copy.path().to_owned(), Some(copy))
+        }
+    };
+    let file = File::open(file).map_err(|e| Error::io(place, e))?;
+    Ok((file, copy))
 }
 
 /// The rows of a file, with the columns that are read.
@@ -124,7 +130,7 @@ fn rows_of(file: File, path: &Path, names: &FieldNames) -> Result<RowIter<'stati
 
 /// Does some work of the parquet crate, which panics at some damaged files; `None` if it did.
 /// Nothing that was under way is used afterwards.
-fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
@@ -146,7 +152,7 @@ thread_local! {
 }
 
 /// What is wrong, in a few lines at most.
-fn message(e: &ParquetError) -> String {
+pub(super) fn message(e: &ParquetError) -> String {
     shortened(&e.to_string(), 200).into_owned()
 }
 
@@ -159,7 +165,7 @@ fn object(row: &Row) -> Value {
 }
 
 /// The same value in JSON. A type that JSON lacks becomes a text, which an error can show.
-fn value(field: &Field) -> Value {
+pub(super) fn value(field: &Field) -> Value {
     match field {
         Field::Null => Value::Null,
         Field::Bool(truth) => Value::Bool(*truth),

@@ -1,5 +1,5 @@
 //! Turns the inputs that a user names (files, folders, standard input) into streams of bytes, and
-//! unpacks gzip and Zstandard.
+//! unpacks gzip and Zstandard, on a thread of their own if they are longer than [`START`] bytes.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::ahead::Ahead;
 use super::{Format, writing_prompts};
 use crate::{Error, Place, Result};
 
@@ -66,6 +67,7 @@ impl Source {
         }
         let mut start = Vec::new();
         match input.by_ref().take(START as u64).read_to_end(&mut start) {
+            Ok(START) if packed.is_some() => input = Box::new(Ahead::start(input, path)?),
             Ok(_) => {}
             // Damaged data are reported later, when it is known on which line they are.
             Err(e) => match damage(&e) {

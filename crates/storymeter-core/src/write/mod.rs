@@ -1,5 +1,5 @@
 //! Writes stories and scores: as JSONL, which is read back without loss, or as CSV for
-//! spreadsheets.
+//! spreadsheets. Scores are also written as Parquet, without loss.
 //!
 //! In CSV, texts that a spreadsheet would run as formulas are marked, unless the caller asks for
 //! raw cells ([`spreadsheet`](crate::spreadsheet)).
@@ -9,17 +9,24 @@
 
 mod csv;
 mod jsonl;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
+mod parquet;
 mod scores;
 
 pub(crate) use csv::STORY_HEADER;
-pub use scores::{ScoreLine, ScoreLines};
+#[cfg(feature = "parquet")]
+pub(crate) use parquet::{ABSENT, EXPLANATION, HEADER_KEY};
+pub use scores::{ScoreFormat, ScoreLine, ScoreLines, ScorePart, ScoreWriter};
 
 use std::io::{self, Write};
 
 use crate::Story;
 use crate::spreadsheet::TextCells;
 
-/// A layout that stories and scores are written in.
+/// A layout that stories are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// One JSON object per line, with everything that is known about the story.

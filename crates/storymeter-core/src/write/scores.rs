@@ -1,4 +1,4 @@
-//! Writes scores with one line per story, which [`read::scores`](crate::read::scores) reads.
+//! Writes the scores of every story, which [`read::scores`](crate::read::scores) reads.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -7,12 +7,53 @@ use std::path::Path;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::Layout;
 use super::csv::cells;
+use super::parquet;
 use crate::spreadsheet::TextCells;
 use crate::{
     Absence, AtomicFile, Error, Header, Key, Place, Ratings, Result, Role, ScoreTable, Value,
 };
+
+/// The format of a score file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScoreFormat {
+    /// One JSON object per line, with everything that is known about the story.
+    Jsonl,
+    /// One record per story. It has no ratings, no reasons of absent values and no explanations.
+    Csv,
+    /// One row per story, with the same content as JSONL: the columns `id`, `system` and `item`,
+    /// one column of 64-bit floats per key, and the columns `absent`, `human` and, where there are
+    /// explanations, `explanation`, which hold JSON. The [`Header`] is part of the file, under the
+    /// key `storymeter` of its metadata. Only programs with the cargo feature `parquet` write it.
+    Parquet,
+}
+
+impl ScoreFormat {
+    /// The usual ending of the names of such files.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Jsonl => "jsonl",
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        }
+    }
+
+    /// The format that the ending of a name stands for.
+    ///
+    /// ```
+    /// use storymeter_core::write::ScoreFormat;
+    /// assert_eq!(ScoreFormat::of_name("scores.parquet"), Some(ScoreFormat::Parquet));
+    /// assert_eq!(ScoreFormat::of_name("scores.txt"), None);
+    /// ```
+    pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
+        match path.as_ref().extension()?.to_str()? {
+            "jsonl" | "json" | "ndjson" => Some(Self::Jsonl),
+            "csv" => Some(Self::Csv),
+            "parquet" => Some(Self::Parquet),
+            _ => None,
+        }
+    }
+}
 
 /// The line of one story: its id, its values, and what else is known about it.
 pub struct ScoreLine<'a> {
@@ -30,16 +71,16 @@ pub struct ScoreLine<'a> {
     pub explanation: Option<serde_json::Value>,
 }
 
-/// Writes the lines of a score file. Threads can share it, and each writes the lines of its own
-/// stories to memory.
+/// Turns stories with their values into the lines or rows of a score file. Threads can share it,
+/// and each makes the [`ScorePart`] of its own stories in memory. A [`ScoreWriter`] takes the parts
+/// in order.
 ///
 /// ```
-/// use storymeter_core::write::{Layout, ScoreLine, ScoreLines};
-/// use storymeter_core::{Absence, Ratings};
-/// let lines = ScoreLines::new(Layout::Csv, vec!["bleu".into(), "ter".into()]);
-/// let mut out = Vec::new();
-/// lines.begin(&mut out)?;
-/// lines.line(&mut out, &ScoreLine {
+/// use storymeter_core::write::{ScoreFormat, ScoreLine, ScoreLines, ScoreWriter};
+/// use storymeter_core::{Absence, Header, Ratings};
+/// let lines = ScoreLines::new(ScoreFormat::Csv, vec!["bleu".into(), "ter".into()]);
+/// let mut part = lines.part();
+/// lines.add(&mut part, &ScoreLine {
 ///     id: "7",
 ///     system: None,
 ///     item: "door",
@@ -47,32 +88,39 @@ pub struct ScoreLine<'a> {
 ///     ratings: &Ratings::new(),
 ///     explanation: None,
 /// })?;
+/// let mut writer = ScoreWriter::new(Vec::new(), &lines)?;
+/// writer.write(part)?;
+/// let out = writer.finish(&Header::new(1, 0, Vec::new()))?;
 /// assert_eq!(out, b"id,system,item,bleu,ter\n7,,door,20.5,\n");
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct ScoreLines {
-    layout: Layout,
+    format: ScoreFormat,
     keys: Vec<Key>,
     text: TextCells,
+    explained: bool,
 }
 
 impl ScoreLines {
-    /// Lines in this layout, with one value per key.
-    pub fn new(layout: Layout, keys: Vec<Key>) -> Self {
-        Self { layout, keys, text: TextCells::default() }
+    /// Lines in this format, with one value per key.
+    pub fn new(format: ScoreFormat, keys: Vec<Key>) -> Self {
+        Self { format, keys, text: TextCells::default(), explained: false }
     }
 
     /// The same lines, whose text cells are marked in CSV or left raw. Numbers are never marked.
     ///
     /// ```
+    /// use storymeter_core::Header;
     /// use storymeter_core::spreadsheet::TextCells;
-    /// use storymeter_core::write::{Layout, ScoreLines};
-    /// let mut out = Vec::new();
-    /// let lines = ScoreLines::new(Layout::Csv, vec!["-x".into()]);
-    /// lines.begin(&mut out)?;
-    /// lines.text_cells(TextCells::Raw).begin(&mut out)?;
-    /// assert_eq!(out, b"id,system,item,'-x\nid,system,item,-x\n");
+    /// use storymeter_core::write::{ScoreFormat, ScoreLines, ScoreWriter};
+    /// let lines = ScoreLines::new(ScoreFormat::Csv, vec!["-x".into()]);
+    /// let header = Header::new(0, 0, Vec::new());
+    /// let out = ScoreWriter::new(Vec::new(), &lines)?.finish(&header)?;
+    /// assert_eq!(out, b"id,system,item,'-x\n");
+    /// let lines = lines.text_cells(TextCells::Raw);
+    /// let out = ScoreWriter::new(Vec::new(), &lines)?.finish(&header)?;
+    /// assert_eq!(out, b"id,system,item,-x\n");
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[must_use]
@@ -81,51 +129,172 @@ impl ScoreLines {
         self
     }
 
-    /// Writes what comes before the first line: in CSV the names of the columns, in JSONL nothing.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
-    pub fn begin(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.layout == Layout::Csv {
-            let names = ["id", "system", "item"].into_iter();
-            let names = names.chain(self.keys.iter().map(Key::as_str));
-            cells(out, names.map(|name| self.text.cell(name)))?;
-        }
-        Ok(())
+    /// The same lines, which may have explanations. Parquet has a column for them only then.
+    #[must_use]
+    pub fn explained(mut self, explained: bool) -> Self {
+        self.explained = explained;
+        self
     }
 
-    /// Writes one line. Numbers have as many digits as are needed to read them back unchanged.
+    /// The format.
+    pub fn format(&self) -> ScoreFormat {
+        self.format
+    }
+
+    /// A part without a line.
+    pub fn part(&self) -> ScorePart {
+        ScorePart(match self.format {
+            ScoreFormat::Jsonl | ScoreFormat::Csv => Encoded::Text(Vec::new()),
+            ScoreFormat::Parquet => Encoded::Rows(Vec::new()),
+        })
+    }
+
+    /// Adds the line of a story to a part. Numbers have as many digits as are needed to read them
+    /// back unchanged.
     ///
     /// # Errors
-    /// If the output cannot be written.
-    pub fn line(&self, out: &mut impl Write, line: &ScoreLine<'_>) -> io::Result<()> {
-        if self.layout == Layout::Csv {
-            let number = |value: &Value| match value {
-                Ok(number) => Cow::Owned(number.to_string()),
-                Err(_) => Cow::Borrowed(""),
-            };
-            let labels = [line.id, line.system.unwrap_or_default(), line.item].into_iter();
-            let labels = labels.map(|label| self.text.cell(label));
-            return cells(out, labels.chain(line.values.iter().map(number)));
+    /// If the format cannot hold a text: CSV has no NUL characters.
+    pub fn add(&self, part: &mut ScorePart, line: &ScoreLine<'_>) -> io::Result<()> {
+        match (&mut part.0, self.format) {
+            (Encoded::Rows(rows), _) => {
+                rows.push(self.row(line)?);
+                Ok(())
+            }
+            (Encoded::Text(out), ScoreFormat::Csv) => self.record(out, line),
+            (Encoded::Text(out), _) => self.object(out, line),
         }
-        let absent = line.values.iter().any(|value| reason(value).is_some());
+    }
+
+    /// Writes the names of the columns of CSV.
+    fn names(&self, out: &mut impl Write) -> io::Result<()> {
+        let names = ["id", "system", "item"].into_iter();
+        let names = names.chain(self.keys.iter().map(Key::as_str));
+        cells(out, names.map(|name| self.text.cell(name)))
+    }
+
+    /// Writes a record of CSV.
+    fn record(&self, out: &mut impl Write, line: &ScoreLine<'_>) -> io::Result<()> {
+        let number = |value: &Value| match value {
+            Ok(number) => Cow::Owned(number.to_string()),
+            Err(_) => Cow::Borrowed(""),
+        };
+        let labels = [line.id, line.system.unwrap_or_default(), line.item].into_iter();
+        let labels = labels.map(|label| self.text.cell(label));
+        cells(out, labels.chain(line.values.iter().map(number)))
+    }
+
+    /// Writes a line of JSONL.
+    fn object(&self, out: &mut impl Write, line: &ScoreLine<'_>) -> io::Result<()> {
         let object = Object {
             id: line.id,
             system: line.system,
             item: line.item,
             scores: Scores { keys: &self.keys, values: line.values },
-            absent: absent.then_some(Reasons { keys: &self.keys, values: line.values }),
-            human: (!line.ratings.is_empty()).then_some(line.ratings),
+            absent: self.absent(line),
+            human: human(line),
             explanation: line.explanation.as_ref(),
         };
         serde_json::to_writer(&mut *out, &object)?;
         out.write_all(b"\n")
     }
+
+    /// Makes a row of Parquet.
+    fn row(&self, line: &ScoreLine<'_>) -> io::Result<parquet::Row> {
+        let absent = self.absent(line).map(|absent| serde_json::to_string(&absent));
+        let human = human(line).map(serde_json::to_string);
+        let explanation = line.explanation.as_ref().filter(|_| self.explained);
+        Ok(parquet::Row {
+            id: line.id.to_owned(),
+            system: line.system.map(str::to_owned),
+            item: line.item.to_owned(),
+            scores: line.values.iter().map(|value| value.as_ref().ok().copied()).collect(),
+            absent: absent.transpose()?,
+            human: human.transpose()?,
+            explanation: explanation.map(serde_json::to_string).transpose()?,
+        })
+    }
+
+    fn absent<'a>(&'a self, line: &ScoreLine<'a>) -> Option<Reasons<'a>> {
+        let absent = line.values.iter().any(|value| reason(value).is_some());
+        absent.then_some(Reasons { keys: &self.keys, values: line.values })
+    }
+}
+
+fn human<'a>(line: &ScoreLine<'a>) -> Option<&'a Ratings> {
+    (!line.ratings.is_empty()).then_some(line.ratings)
+}
+
+/// Some lines or rows of a score file, in memory; made by [`ScoreLines`].
+pub struct ScorePart(Encoded);
+
+enum Encoded {
+    /// Finished lines of text.
+    Text(Vec<u8>),
+    /// Rows, which only the writer can encode, because it encodes many of them together.
+    Rows(Vec<parquet::Row>),
+}
+
+/// Writes a score file part by part.
+///
+/// The bytes depend on the order of the lines, and not on how they were cut into parts. Memory is
+/// bounded: of Parquet, one group of rows is held at a time.
+pub struct ScoreWriter<W: Write + Send>(Target<W>);
+
+enum Target<W: Write + Send> {
+    Text(W),
+    Parquet(parquet::Writer<W>),
+}
+
+impl<W: Write + Send> ScoreWriter<W> {
+    /// Begins the file: with the names of the columns in CSV.
+    ///
+    /// # Errors
+    /// If the output cannot be written, or the format is Parquet and the cargo feature `parquet` is
+    /// not there.
+    pub fn new(mut out: W, lines: &ScoreLines) -> io::Result<Self> {
+        Ok(Self(match lines.format {
+            ScoreFormat::Jsonl => Target::Text(out),
+            ScoreFormat::Csv => {
+                lines.names(&mut out)?;
+                Target::Text(out)
+            }
+            ScoreFormat::Parquet => {
+                Target::Parquet(parquet::Writer::new(out, &lines.keys, lines.explained)?)
+            }
+        }))
+    }
+
+    /// Appends a part, which must come from the [`ScoreLines`] that the writer was made with.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn write(&mut self, part: ScorePart) -> io::Result<()> {
+        match (&mut self.0, part.0) {
+            (Target::Text(out), Encoded::Text(lines)) => out.write_all(&lines),
+            (Target::Parquet(out), Encoded::Rows(rows)) => out.write(rows),
+            _ => Err(io::Error::other("the part is in another format than the score file")),
+        }
+    }
+
+    /// Ends the file and returns the output, for [`Header::commit`]. Parquet also takes the header
+    /// in.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn finish(self, header: &Header) -> io::Result<W> {
+        match self.0 {
+            Target::Text(mut out) => {
+                out.flush()?;
+                Ok(out)
+            }
+            Target::Parquet(out) => out.finish(header),
+        }
+    }
 }
 
 impl ScoreTable {
-    /// Writes the table as JSONL, or as CSV if the name ends in `.csv`, and its [`Header`] beside
-    /// it.
+    /// Writes the table in the format that the name ends in ([`ScoreFormat::of_name`]), or else as
+    /// JSONL, and its [`Header`] beside it.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -144,28 +313,33 @@ impl ScoreTable {
     /// If the file system refuses.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let csv = path.extension().is_some_and(|extension| extension == "csv");
+        let format = ScoreFormat::of_name(path).unwrap_or(ScoreFormat::Jsonl);
         let metrics = self.of_role(Role::Metric);
         let columns: Vec<_> = metrics.iter().map(|&at| self.columns()[at].clone()).collect();
         let keys = columns.iter().map(|column| column.key.clone()).collect();
-        let lines = ScoreLines::new(if csv { Layout::Csv } else { Layout::Jsonl }, keys);
-        let mut file = AtomicFile::create(path)?;
-        let failed = |e| Error::io(Place::file(path), e);
-        lines.begin(&mut file).map_err(failed)?;
-        for (at, row) in self.rows().iter().enumerate() {
-            let values: Vec<Value> =
-                metrics.iter().map(|&column| self.values(column)[at].clone()).collect();
-            let line = ScoreLine {
-                id: &row.id,
-                system: row.system.as_deref(),
-                item: &row.item,
-                values: &values,
-                ratings: &row.ratings,
-                explanation: None,
-            };
-            lines.line(&mut file, &line).map_err(failed)?;
-        }
-        Header::new(self.rows().len() as u64, 0, columns).commit(file)
+        let header = Header::new(self.rows().len() as u64, 0, columns);
+        let lines = ScoreLines::new(format, keys);
+        let file = AtomicFile::create(path)?;
+        let written = || -> io::Result<AtomicFile> {
+            let mut writer = ScoreWriter::new(file, &lines)?;
+            for (at, row) in self.rows().iter().enumerate() {
+                let values: Vec<Value> =
+                    metrics.iter().map(|&column| self.values(column)[at].clone()).collect();
+                let line = ScoreLine {
+                    id: &row.id,
+                    system: row.system.as_deref(),
+                    item: &row.item,
+                    values: &values,
+                    ratings: &row.ratings,
+                    explanation: None,
+                };
+                let mut part = lines.part();
+                lines.add(&mut part, &line)?;
+                writer.write(part)?;
+            }
+            writer.finish(&header)
+        };
+        header.commit(written().map_err(|e| Error::io(Place::file(path), e))?)
     }
 }
 

@@ -11,6 +11,8 @@ mod layouts;
 mod names;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+#[cfg(feature = "parquet")]
+mod parquet_scores;
 mod round_trip;
 mod score_files;
 mod several_files;

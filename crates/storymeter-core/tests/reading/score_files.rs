@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use storymeter_core::read::{scores, scores_from};
 use storymeter_core::spreadsheet::TextCells;
-use storymeter_core::write::{Layout, ScoreLine, ScoreLines};
+use storymeter_core::write::{ScoreFormat, ScoreLine, ScoreLines, ScoreWriter};
 use storymeter_core::{
     Absence, Catalogue, Column, Direction, Header, Range, Ratings, Row, ScoreTable, Signature,
     Value,
@@ -279,9 +279,8 @@ proptest! {
         raw in any::<bool>(),
     ) {
         let text = if raw { TextCells::Raw } else { TextCells::Marked };
-        let lines = ScoreLines::new(Layout::Csv, vec![key.as_str().into()]).text_cells(text);
-        let mut out = Vec::new();
-        lines.begin(&mut out).unwrap();
+        let lines = ScoreLines::new(ScoreFormat::Csv, vec![key.as_str().into()]).text_cells(text);
+        let mut part = lines.part();
         for name in &names {
             let ratings = Ratings::new();
             let line = ScoreLine {
@@ -292,8 +291,11 @@ proptest! {
                 ratings: &ratings,
                 explanation: None,
             };
-            lines.line(&mut out, &line).unwrap();
+            lines.add(&mut part, &line).unwrap();
         }
+        let mut writer = ScoreWriter::new(Vec::new(), &lines).unwrap();
+        writer.write(part).unwrap();
+        let out = writer.finish(&Header::new(names.len() as u64, 0, Vec::new())).unwrap();
         let read = scores_from("s.csv", std::io::Cursor::new(out), &Catalogue::default()).unwrap();
         prop_assert_eq!(read.columns()[0].key.as_str(), &key);
         prop_assert_eq!(read.values(0), &vec![Ok(-1.5); names.len()][..]);
@@ -328,13 +330,21 @@ proptest! {
         });
         table.push(Column::metric("m:a+b/c", Direction::Lower), values.collect());
         let sandbox = Sandbox::new();
-        let path = sandbox.path("s.jsonl");
-        table.write(&path).unwrap();
-        let read = read(&path).unwrap();
-        prop_assert_eq!(read.rows(), table.rows());
-        prop_assert_eq!(read.columns(), table.columns());
-        for column in 0..table.columns().len() {
-            prop_assert_eq!(read.values(column), table.values(column));
+        let names: &[&str] =
+            if cfg!(feature = "parquet") { &["s.jsonl", "s.parquet"] } else { &["s.jsonl"] };
+        for name in names {
+            let path = sandbox.path(name);
+            table.write(&path).unwrap();
+            let read = read(&path).unwrap();
+            prop_assert_eq!(read.rows(), table.rows());
+            prop_assert_eq!(read.columns(), table.columns());
+            for column in 0..table.columns().len() {
+                let bits = |table: &ScoreTable| -> Vec<Result<u64, Absence>> {
+                    let values = table.values(column).iter().cloned();
+                    values.map(|value| value.map(f64::to_bits)).collect()
+                };
+                prop_assert_eq!(bits(&read), bits(&table));
+            }
         }
     }
 }

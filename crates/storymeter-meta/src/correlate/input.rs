@@ -99,8 +99,7 @@ fn has_ending(file: &Path, endings: &[&str]) -> bool {
 
 /// Whether the content is a score table rather than stories.
 fn is_table(file: &Path, bytes: &[u8]) -> bool {
-    has_ending(file, &[".jsonl", ".jsonl.gz"])
-        || read::is_score_table(&bytes[..bytes.len().min(START)])
+    has_ending(file, &[".jsonl", ".jsonl.gz"]) || read::is_score_table(bytes)
 }
 
 /// Reads scores: numbers where the first line is one, otherwise a score table.

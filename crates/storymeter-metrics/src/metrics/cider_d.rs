@@ -33,7 +33,12 @@
 //! batches and on 48 difficult pairs, equal to 1e-9. N-grams are compared by hashes of 64 bits. The
 //! chance that any two of a hundred million different n-grams are confused is 3 in 10,000.
 
-use storymeter_core::{Choice, Direction, Entry, MetricError, Needs, Prepared, Range, Signature};
+use std::io;
+
+use storymeter_core::{
+    Choice, CorpusReader, CorpusWriter, Direction, Entry, MetricError, Needs, Prepared, Range,
+    Signature,
+};
 
 use crate::document_frequency::{DocumentCounter, DocumentFrequency};
 use crate::of_corpus::{CorpusMeasure, OfCorpus};
@@ -87,6 +92,14 @@ impl CorpusMeasure for CiderD {
 
     fn finish(&self, counter: DocumentCounter) -> Result<DocumentFrequency, MetricError> {
         Ok(counter.finish()?)
+    }
+
+    fn save(&self, frequency: &DocumentFrequency, out: &mut CorpusWriter<'_>) -> io::Result<()> {
+        frequency.save(out)
+    }
+
+    fn load(&self, input: &mut CorpusReader<'_>) -> io::Result<DocumentFrequency> {
+        DocumentFrequency::load(input)
     }
 
     fn signature(&self, frequency: Option<&DocumentFrequency>) -> Signature {

@@ -2,8 +2,8 @@
 //!
 //! Definition: the BLEU of a story with other stories of the input as its references. These are a
 //! sample of 100 stories, the same for all, so that the time grows with the number of stories and
-//! not with its square. A story that is itself in the sample is left out of its own references.
-//! With 100 stories or fewer the sample is the whole input.
+//! not with its square. A story that is itself in the sample is left out of its own references; it
+//! is known by its text. With 100 stories or fewer the sample is the whole input.
 //!
 //! The sample is drawn in a first pass. It depends only on the seed and on the places of the
 //! stories in the input, and is the same for every number of threads.
@@ -22,11 +22,15 @@
 //! The sampling has no peer to compare with.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rand_chacha::rand_core::Rng;
 use storymeter_core::rng::StreamId;
-use storymeter_core::{Choice, Direction, Entry, MetricError, Needs, Prepared, Range, Signature};
+use storymeter_core::{
+    Choice, CorpusReader, CorpusWriter, Direction, Entry, MetricError, Needs, Prepared, Range,
+    Signature,
+};
 
 use super::bleu;
 use crate::of_corpus::{CorpusMeasure, OfCorpus};
@@ -62,8 +66,16 @@ type Text = Arc<Tokenised<Mteval13a>>;
 
 /// The stories of the sample by record number, and all their n-grams.
 struct Sample {
-    texts: BTreeMap<u64, Text>,
+    texts: BTreeMap<u64, Tokens>,
     index: NgramIndex,
+}
+
+impl Sample {
+    fn of(texts: BTreeMap<u64, Tokens>) -> Self {
+        let all: Vec<&Tokens> = texts.values().collect();
+        let index = NgramIndex::new(&all, bleu::ORDER);
+        Self { texts, index }
+    }
 }
 
 impl CorpusMeasure for SelfBleu {
@@ -98,11 +110,40 @@ impl CorpusMeasure for SelfBleu {
 
     fn finish(&self, drawn: Self::Gathered) -> Result<Sample, MetricError> {
         let drawn = drawn.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let texts: BTreeMap<_, _> =
-            drawn.into_iter().map(|((_, record), text)| (record, text)).collect();
-        let all: Vec<&Tokens> = texts.values().map(|text| &***text).collect();
-        let index = NgramIndex::new(&all, bleu::ORDER);
-        Ok(Sample { texts, index })
+        let tokens = |((_, record), text): ((u64, u64), Text)| (record, (**text).clone());
+        Ok(Sample::of(drawn.into_iter().map(tokens).collect()))
+    }
+
+    fn save(&self, sample: &Sample, out: &mut CorpusWriter<'_>) -> io::Result<()> {
+        out.u32(sample.texts.len() as u32)?;
+        for (record, text) in &sample.texts {
+            out.u64(*record)?;
+            out.u32(text.len() as u32)?;
+            text.iter().try_for_each(|token| out.text(token))?;
+        }
+        Ok(())
+    }
+
+    fn load(&self, input: &mut CorpusReader<'_>) -> io::Result<Sample> {
+        let count = input.u32()?;
+        let mut texts = BTreeMap::new();
+        for _ in 0..count {
+            let (record, tokens) = (input.u64()?, input.u32()?);
+            let (mut buffer, mut ranges) = (String::new(), Vec::new());
+            for _ in 0..tokens {
+                let start = buffer.len();
+                buffer.push_str(&input.text()?);
+                ranges.push(start..buffer.len());
+            }
+            if u32::try_from(buffer.len()).is_err() {
+                return Err(CorpusReader::wrong("a story of the sample is too long"));
+            }
+            texts.insert(record, Tokens::new(buffer, ranges));
+        }
+        if texts.len() != count as usize || texts.len() > SAMPLE {
+            return Err(CorpusReader::wrong("the sample of stories contradicts itself"));
+        }
+        Ok(Sample::of(texts))
     }
 
     fn signature(&self, sample: Option<&Sample>) -> Signature {
@@ -113,11 +154,15 @@ impl CorpusMeasure for SelfBleu {
             .with("seed", "rs", self.seed)
     }
 
-    /// Compares a story with the sample. A story is no reference of itself.
+    /// Compares a story with the sample. A story is no reference of itself: if the sample has its
+    /// text, one such text is left out. Record numbers do not decide this, because the stories may
+    /// be scored in other files than the sample was drawn from.
     fn fill(&self, story: &Prepared<'_>, sample: &Sample, row: &mut [f64]) {
         let tokens = story.text.view::<Tokenised<Mteval13a>>();
-        let others = sample.texts.iter().filter(|(record, _)| **record != story.record);
-        let others: Vec<&Tokens> = others.map(|(_, text)| &***text).collect();
+        let is_story = |text: &Tokens| text.len() == tokens.len() && text.iter().eq(tokens.iter());
+        let itself = sample.texts.values().position(is_story);
+        let others = sample.texts.values().enumerate().filter(|(at, _)| Some(*at) != itself);
+        let others: Vec<&Tokens> = others.map(|(_, text)| text).collect();
         let lengths: Vec<usize> = others.iter().map(|text| text.len()).collect();
         if others.len() == sample.texts.len() {
             bleu::fill_row(&tokens, &sample.index, &lengths, row);

@@ -59,14 +59,16 @@
 //! bert-score fills up shorter texts of a batch, and a negative best match then becomes 0, so that
 //! its scores depend on the other texts. Here only real tokens are matched.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use storymeter_core::terminal::excerpt;
 use storymeter_core::{
-    Choice, Description, Direction, Entry, Error, Metric, MetricError, Needs, Place, Precision,
-    Prepared, Range, Request, Resources, Rows, Signature, Survey, Value, file,
+    Choice, CorpusReader, CorpusWriter, Description, Direction, Entry, Error, Metric, MetricError,
+    Needs, Place, Precision, Prepared, Range, Request, Resources, Rows, Signature, Survey, Value,
+    file,
 };
 
 use crate::absent::{Reason, row, row_values};
@@ -209,6 +211,13 @@ impl BertScore {
         Ok(metric)
     }
 
+    /// The metric that knows the corpus.
+    fn knowing(self, references: Idf) -> Box<dyn Metric> {
+        let mut metric = Self { weights: Weights::Idf(Arc::new(references)), ..self };
+        metric.description.signature = metric.signature();
+        Box::new(metric)
+    }
+
     fn signature(&self) -> Signature {
         let signature =
             self.reader.sign(Signature::new("bertscore")).with("layer", "L", self.layer);
@@ -330,12 +339,19 @@ impl Metric for BertScore {
             self.reader.vocabulary(),
             ReferenceDocument::Each,
             move |text| reader.tokens(text).ids.clone(),
-            move |CorpusIdf { references, .. }| {
-                let mut metric = Self { weights: Weights::Idf(Arc::new(references)), ..metric };
-                metric.description.signature = metric.signature();
-                Box::new(metric)
-            },
+            move |CorpusIdf { references, .. }| metric.knowing(references),
         )))
+    }
+
+    fn save_corpus(&self, out: &mut CorpusWriter<'_>) -> io::Result<()> {
+        match &self.weights {
+            Weights::Idf(idf) => idf.save(out),
+            Weights::Equal | Weights::Unknown => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    fn with_corpus(&self, input: &mut CorpusReader<'_>) -> io::Result<Box<dyn Metric>> {
+        Ok(self.clone().knowing(Idf::load(input)?))
     }
 }
 

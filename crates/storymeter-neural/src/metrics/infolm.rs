@@ -61,13 +61,15 @@
 mod measure;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use storymeter_core::{
-    Absence, Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision,
-    Prepared, Range, Request, Resources, Rows, Signature, Survey, TextCache, Value,
+    Absence, Choice, CorpusReader, CorpusWriter, Description, Direction, Entry, Metric,
+    MetricError, Needs, Precision, Prepared, Range, Request, Resources, Rows, Signature, Survey,
+    TextCache, Value,
 };
 use storymeter_encoder::{Head, Tokenizer};
 
@@ -223,6 +225,13 @@ impl InfoLm {
         };
         metric.description.signature = metric.signature();
         Ok(metric)
+    }
+
+    /// The metric that knows the corpus.
+    fn knowing(mut self, idf: CorpusIdf) -> Box<dyn Metric> {
+        self.idf = Some(Arc::new(idf));
+        self.description.signature = self.signature();
+        Box::new(self)
     }
 
     fn signature(&self) -> Signature {
@@ -539,13 +548,19 @@ impl Metric for InfoLm {
             self.model.model().config().vocabulary,
             ReferenceDocument::Each,
             move |text| reader.tokens(text.text()),
-            move |idf| {
-                let mut metric = metric;
-                metric.idf = Some(Arc::new(idf));
-                metric.description.signature = metric.signature();
-                Box::new(metric)
-            },
+            move |idf| metric.knowing(idf),
         );
         Some(Box::new(survey))
+    }
+
+    fn save_corpus(&self, out: &mut CorpusWriter<'_>) -> io::Result<()> {
+        match &self.idf {
+            Some(idf) => idf.save(out),
+            None => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    fn with_corpus(&self, input: &mut CorpusReader<'_>) -> io::Result<Box<dyn Metric>> {
+        Ok(self.clone().knowing(CorpusIdf::load(input)?))
     }
 }

@@ -55,12 +55,13 @@
 //! Checked against: the released code with MiniLM, within 1e-5. It takes its idf weights from the
 //! texts of one call, and gives padded positions a mass if the padding token is not number 0.
 
+use std::io;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use storymeter_core::{
-    Choice, Description, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared, Range,
-    Request, Resources, Rows, Signature, Survey, Value,
+    Choice, CorpusReader, CorpusWriter, Description, Direction, Entry, Metric, MetricError, Needs,
+    Precision, Prepared, Range, Request, Resources, Rows, Signature, Survey, Value,
 };
 use storymeter_transport::{Problem, exact};
 
@@ -205,6 +206,13 @@ impl MoverScore {
         let mut metric = Self { description, reader, form, layers, stop, dropped, weights };
         metric.description.signature = metric.signature();
         Ok(metric)
+    }
+
+    /// The metric that knows the corpus.
+    fn knowing(self, corpus: CorpusIdf) -> Box<dyn Metric> {
+        let mut metric = Self { weights: Weights::Idf(Arc::new(corpus)), ..self };
+        metric.description.signature = metric.signature();
+        Box::new(metric)
     }
 
     fn signature(&self) -> Signature {
@@ -425,11 +433,18 @@ impl Metric for MoverScore {
             self.reader.vocabulary(),
             ReferenceDocument::Joined,
             move |text| reader.tokens(text).ids.clone(),
-            move |corpus| {
-                let mut metric = Self { weights: Weights::Idf(Arc::new(corpus)), ..metric };
-                metric.description.signature = metric.signature();
-                Box::new(metric)
-            },
+            move |corpus| metric.knowing(corpus),
         )))
+    }
+
+    fn save_corpus(&self, out: &mut CorpusWriter<'_>) -> io::Result<()> {
+        match &self.weights {
+            Weights::Idf(idf) => idf.save(out),
+            Weights::Uniform | Weights::Unknown => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    fn with_corpus(&self, input: &mut CorpusReader<'_>) -> io::Result<Box<dyn Metric>> {
+        Ok(self.clone().knowing(CorpusIdf::load(input)?))
     }
 }

@@ -49,12 +49,13 @@
 //! Checked against: PyTorch 2.5.1 and transformers 4.44.2 with a tiny BERT and a head whose weights
 //! are known, within 0.000001.
 
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use storymeter_core::{
-    Choice, Description, Device, Direction, Entry, Metric, MetricError, Needs, Precision, Prepared,
-    Range, Request, Resources, Rows, Signature, Survey, Value,
+    Choice, CorpusReader, CorpusWriter, Description, Device, Direction, Entry, Metric, MetricError,
+    Needs, Precision, Prepared, Range, Request, Resources, Rows, Signature, Survey, Value,
 };
 
 use crate::absent::{Reason, row, row_values};
@@ -161,6 +162,13 @@ impl Ruber {
         let mut metric = Self { description, model, card, head, scale };
         metric.description.signature = metric.signature();
         Ok(metric)
+    }
+
+    /// The metric that knows the corpus.
+    fn knowing(self, extents: [Extent; 2]) -> Box<dyn Metric> {
+        let mut metric = Self { scale: Scale::Known(extents), ..self };
+        metric.description.signature = metric.signature();
+        Box::new(metric)
     }
 
     fn signature(&self) -> Signature {
@@ -322,6 +330,33 @@ impl Metric for Ruber {
             Scale::Raw | Scale::Known(_) => None,
         }
     }
+
+    fn save_corpus(&self, out: &mut CorpusWriter<'_>) -> io::Result<()> {
+        let Scale::Known(extents) = self.scale else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        for extent in extents {
+            out.u64(extent.count)?;
+            out.f64(extent.least)?;
+            out.f64(extent.most)?;
+        }
+        Ok(())
+    }
+
+    fn with_corpus(&self, input: &mut CorpusReader<'_>) -> io::Result<Box<dyn Metric>> {
+        let mut extents = [Extent::default(); 2];
+        for extent in &mut extents {
+            let (count, least, most) = (input.u64()?, input.f64()?, input.f64()?);
+            // Without a value, the bounds are infinite.
+            if count > 0 && !(least.is_finite() && most.is_finite() && least <= most) {
+                return Err(CorpusReader::wrong("the smallest and largest values are no range"));
+            }
+            if count > 0 {
+                *extent = Extent { least, most, count };
+            }
+        }
+        Ok(self.clone().knowing(extents))
+    }
 }
 
 /// The first pass of the preset `union`: the smallest and the largest value of each half.
@@ -344,9 +379,7 @@ impl Survey for Extents {
 
     fn finish(self: Box<Self>) -> Result<Box<dyn Metric>, MetricError> {
         let seen = self.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut metric = Ruber { scale: Scale::Known(seen), ..self.metric };
-        metric.description.signature = metric.signature();
-        Ok(Box::new(metric))
+        Ok(self.metric.knowing(seen))
     }
 }
 

@@ -1,15 +1,15 @@
 //! Joins the scores of shards to one file.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use storymeter_core::spreadsheet::TextCells;
-use storymeter_core::write::{Layout, ScoreLines};
-use storymeter_core::{AtomicFile, Error, Header, Key, Place};
+use storymeter_core::write::{ScoreFormat, ScoreLine, ScoreLines, ScoreWriter};
+use storymeter_core::{AtomicFile, Error, Header, Key, Place, Role, Value, read};
 
-use super::{Merged, ShardError};
-use crate::Result;
+use super::{Merged, MergedShard, ShardError};
+use crate::{Result, catalogue};
 
 /// The scores of all shards in one file, which has no name yet.
 pub struct Joined {
@@ -31,17 +31,13 @@ impl Joined {
 /// inputs would have written. It gets its name with [`Joined::commit`].
 ///
 /// # Errors
-/// Where a shard has another layout than the file, stories of several shards have no ids of their
+/// Where a shard has another format than the file, stories of several shards have no ids of their
 /// own, so that one run would have numbered them in another way, or a file cannot be read or
 /// written.
-pub fn join(merged: &Merged, layout: Layout, path: &Path) -> Result<Joined> {
-    let ending = match layout {
-        Layout::Jsonl => "jsonl",
-        Layout::Csv => "csv",
-    };
+pub fn join(merged: &Merged, format: ScoreFormat, path: &Path) -> Result<Joined> {
     for shard in &merged.shards {
-        let own = shard.output.extension().map(|own| own.to_string_lossy().to_ascii_lowercase());
-        let problem = if own.as_deref() != Some(ending) {
+        let problem = if ScoreFormat::of_name(&shard.output) != Some(format) {
+            let ending = format.ending();
             format!("the scores are not {ending}, so they cannot be joined to {}", path.display())
         } else if merged.shards.len() > 1 && shard.numbered > 0 {
             format!(
@@ -49,32 +45,55 @@ pub fn join(merged: &Merged, layout: Layout, path: &Path) -> Result<Joined> {
                  scores needs ids that tell the stories apart",
                 shard.numbered
             )
+        } else if format == ScoreFormat::Parquet && shard.explained {
+            "the file may have explanations, and such files of Parquet cannot be joined".to_owned()
         } else {
             continue;
         };
-        return Err(ShardError::NotJoined { file: shard.output.clone(), problem }.into());
+        return Err(not_joined(shard, problem));
     }
-    let keys: Vec<Key> =
-        merged.run.metrics().columns().iter().map(|column| column.key.clone()).collect();
-    let mut out = AtomicFile::create(path)?;
+    let header = merged.run.header();
+    let out = AtomicFile::create(path)?;
+    let mut file = match format {
+        ScoreFormat::Parquet => rows(merged, &header, out, path)?,
+        ScoreFormat::Jsonl | ScoreFormat::Csv => lines(merged, format, out, path)?,
+    };
+    file.sync()?;
+    Ok(Joined { file, header })
+}
+
+fn not_joined(shard: &MergedShard, problem: String) -> crate::Error {
+    ShardError::NotJoined { file: shard.output.clone(), problem }.into()
+}
+
+fn keys(merged: &Merged) -> Vec<Key> {
+    merged.run.metrics().columns().iter().map(|column| column.key.clone()).collect()
+}
+
+/// Copies lines of text as they are. Those of CSV have the names of the columns in each file.
+fn lines(
+    merged: &Merged,
+    format: ScoreFormat,
+    mut out: AtomicFile,
+    path: &Path,
+) -> Result<AtomicFile> {
+    let keys = keys(merged);
     for (at, shard) in merged.shards.iter().enumerate() {
         let failed = |e| Error::io(Place::file(&shard.output), e);
         let mut input = File::open(&shard.output).map_err(failed)?;
-        if layout == Layout::Csv {
-            let names = names_of(&mut input, &keys).map_err(failed)?;
-            let Some(names) = names else {
+        if format == ScoreFormat::Csv {
+            let Some(names) = names_of(&mut input, &keys).map_err(failed)? else {
                 let problem = "the first line does not have the names of the columns".to_owned();
-                let file = shard.output.clone();
-                return Err(ShardError::NotJoined { file, problem }.into());
+                return Err(not_joined(shard, problem));
             };
             if at == 0 {
-                out.write_all(&names).map_err(|e| Error::io(Place::file(path), e))?;
+                io::Write::write_all(&mut out, &names)
+                    .map_err(|e| Error::io(Place::file(path), e))?;
             }
         }
         io::copy(&mut input, &mut out).map_err(|e| Error::io(Place::file(path), e))?;
     }
-    out.sync()?;
-    Ok(Joined { file: out, header: merged.run.header() })
+    Ok(out)
 }
 
 /// Reads the names of the columns, which are marked for spreadsheets or not.
@@ -82,9 +101,9 @@ fn names_of(input: &mut File, keys: &[Key]) -> io::Result<Option<Vec<u8>>> {
     let mut read: Vec<u8> = Vec::new();
     let mut expected = Vec::new();
     for cells in [TextCells::Marked, TextCells::Raw] {
-        let mut names = Vec::new();
-        ScoreLines::new(Layout::Csv, keys.to_vec()).text_cells(cells).begin(&mut names)?;
-        expected.push(names);
+        let lines = ScoreLines::new(ScoreFormat::Csv, keys.to_vec()).text_cells(cells);
+        let empty = Header::new(0, 0, Vec::new());
+        expected.push(ScoreWriter::new(Vec::new(), &lines)?.finish(&empty)?);
     }
     // The raw names are never longer.
     expected.sort_by_key(Vec::len);
@@ -96,4 +115,31 @@ fn names_of(input: &mut File, keys: &[Key]) -> io::Result<Option<Vec<u8>>> {
         }
     }
     Ok(None)
+}
+
+/// Reads rows of Parquet and groups them anew. One shard is in memory at a time.
+fn rows(merged: &Merged, header: &Header, out: AtomicFile, path: &Path) -> Result<AtomicFile> {
+    let failed = |e| Error::io(Place::file(path), e);
+    let lines = ScoreLines::new(ScoreFormat::Parquet, keys(merged));
+    let mut writer = ScoreWriter::new(out, &lines).map_err(failed)?;
+    for shard in &merged.shards {
+        let table = read::scores(&shard.output, &catalogue())?;
+        let metrics = table.of_role(Role::Metric);
+        let mut part = lines.part();
+        for (at, row) in table.rows().iter().enumerate() {
+            let values: Vec<Value> =
+                metrics.iter().map(|&column| table.values(column)[at].clone()).collect();
+            let line = ScoreLine {
+                id: &row.id,
+                system: row.system.as_deref(),
+                item: &row.item,
+                values: &values,
+                ratings: &row.ratings,
+                explanation: None,
+            };
+            lines.add(&mut part, &line).map_err(failed)?;
+        }
+        writer.write(part).map_err(failed)?;
+    }
+    Ok(writer.finish(header).map_err(failed)?)
 }

@@ -63,6 +63,10 @@ pub struct MergedShard {
     pub stories: u64,
     /// The number of its stories that have no id of their own.
     pub numbered: u64,
+    /// Whether it may have explanations. This is known only of what [`score_shard`] wrote.
+    ///
+    /// [`score_shard`]: super::score_shard
+    pub explained: bool,
 }
 
 /// What a user should know about merged shards.
@@ -191,6 +195,7 @@ pub fn merge(paths: &[PathBuf], options: &MergeOptions) -> Result<Merged> {
     let shards = parts.into_iter().map(|part| MergedShard {
         stories: part.header.rows,
         numbered: part.totals.numbered,
+        explained: part.mark().is_none_or(|mark| mark.settings.contains("|explain:")),
         header: part.path,
         output: part.output,
     });

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use storymeter_core::read::{self, Format, without_compression};
-use storymeter_core::write::Layout;
+use storymeter_core::write::ScoreFormat;
 use storymeter_core::{Error, Header, Place, file};
 
 use super::ShardError;
@@ -18,8 +18,8 @@ pub struct Shard {
     pub input: PathBuf,
     /// The file of scores.
     pub output: PathBuf,
-    /// The layout of the file of scores.
-    pub layout: Layout,
+    /// The format of the file of scores.
+    pub format: ScoreFormat,
     /// The place of the input in the list of all inputs, from 0.
     pub place: u64,
     /// The length of that list.
@@ -43,9 +43,9 @@ impl Shard {
 /// Gives every input an output in a folder, which need not exist yet.
 ///
 /// An output has the file name of its input, without the ending of a compression. If the name ends
-/// in `.jsonl` or `.csv`, that is the layout of the output; any other ending is replaced by
-/// `.jsonl`. A layout that is asked for replaces the ending in any case. A folder among the inputs
-/// stands for its files, whose format can be given.
+/// in `.jsonl`, `.csv` or `.parquet`, that is the format of the output; any other ending is
+/// replaced by `.jsonl`. A format that is asked for replaces the ending in any case. A folder among
+/// the inputs stands for its files, whose format can be given.
 ///
 /// ```
 /// use std::path::Path;
@@ -66,10 +66,10 @@ impl Shard {
 pub fn plan(
     inputs: &[PathBuf],
     out_dir: &Path,
-    layout: Option<Layout>,
-    format: Option<Format>,
+    format: Option<ScoreFormat>,
+    input_format: Option<Format>,
 ) -> Result<Vec<Shard>> {
-    let files = read::files(inputs, format)?;
+    let files = read::files(inputs, input_format)?;
     let of = files.len() as u64;
     let mut shards: Vec<Shard> = Vec::with_capacity(files.len());
     let mut known: HashMap<String, usize> = HashMap::new();
@@ -80,14 +80,14 @@ pub fn plan(
             Err(_) if input == Path::new("-") => return Err(ShardError::NotAFile { input }.into()),
             Err(e) => return Err(Error::io(Place::file(&input), e).into()),
         }
-        let (name, layout) = output_name(&input, layout);
+        let (name, format) = output_name(&input, format);
         let output = out_dir.join(&name);
         // File systems of some computers do not tell capital letters from small ones.
         if let Some(first) = known.insert(name.to_lowercase(), at) {
             let first = shards[first].input.clone();
             return Err(ShardError::SameOutput { first, second: input, output }.into());
         }
-        shards.push(Shard { input, output, layout, place: at as u64, of });
+        shards.push(Shard { input, output, format, place: at as u64, of });
     }
     let inputs: Vec<&Path> = shards.iter().map(|shard| shard.input.as_path()).collect();
     let beside: Vec<[PathBuf; 2]> =
@@ -103,7 +103,7 @@ pub fn chosen(shards: Vec<Shard>, job: u64, jobs: u64) -> Vec<Shard> {
     shards.into_iter().filter(|shard| shard.place % jobs.max(1) == job).collect()
 }
 
-fn output_name(input: &Path, layout: Option<Layout>) -> (String, Layout) {
+fn output_name(input: &Path, format: Option<ScoreFormat>) -> (String, ScoreFormat) {
     let name = input.file_name().unwrap_or_default().to_string_lossy();
     let name = without_compression(&name);
     let (stem, ending) = match name.rsplit_once('.') {
@@ -111,19 +111,16 @@ fn output_name(input: &Path, layout: Option<Layout>) -> (String, Layout) {
         _ => (name, ""),
     };
     let own = match ending.to_ascii_lowercase().as_str() {
-        "jsonl" => Some(Layout::Jsonl),
-        "csv" => Some(Layout::Csv),
+        "jsonl" => Some(ScoreFormat::Jsonl),
+        "csv" => Some(ScoreFormat::Csv),
+        "parquet" => Some(ScoreFormat::Parquet),
         _ => None,
     };
-    match (layout, own) {
+    match (format, own) {
         (None, Some(own)) => (name.to_owned(), own),
-        (layout, _) => {
-            let layout = layout.unwrap_or(Layout::Jsonl);
-            let ending = match layout {
-                Layout::Jsonl => "jsonl",
-                Layout::Csv => "csv",
-            };
-            (format!("{stem}.{ending}"), layout)
+        (format, _) => {
+            let format = format.unwrap_or(ScoreFormat::Jsonl);
+            (format!("{stem}.{}", format.ending()), format)
         }
     }
 }

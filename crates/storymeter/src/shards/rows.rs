@@ -3,13 +3,10 @@
 //!
 //! The file begins with [`MAGIC`], whose last byte is the version, and has little-endian numbers:
 //!
-//! | what | bytes |
-//! |---|---|
-//! | the width of a row | 4 |
-//! | the number of systems | 4 |
-//! | the number of stories | 8 |
-//! | per system: the length of its name, and the name | 4 + length |
-//! | per story: the number of its system (0xffffffff for none), a hash of its item, a hash of its system and id (zeros if it has no id of its own), and its row | 4 + 8 + 16 + 8 × width |
+//! - the width of a row (4 bytes), the number of systems (4) and the number of stories (8);
+//! - per system: the length of its name (4) and the name;
+//! - per story: the number of its system (4; 0xffffffff for none), a hash of its item (8), a hash
+//!   of its system and id (16; zeros if it has no id of its own), and its row (8 per number).
 //!
 //! A row has the statistics of metrics that add rows up, and the values of metrics that average
 //! values, in which NaN is a value that is absent, as in the rows of many metrics. Nothing follows

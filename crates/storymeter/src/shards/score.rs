@@ -1,18 +1,18 @@
 //! Scores one shard.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 use storymeter_core::read::{DuplicateIds, ReadOptions};
 use storymeter_core::spreadsheet::TextCells;
-use storymeter_core::write::{Layout, ScoreLines};
+use storymeter_core::write::{ScoreFormat, ScoreLines, ScoreWriter};
 use storymeter_core::{
     AtomicFile, Depth, Error, FileMark, Header, Key, MetricTotals, Place, Progress, ShardMark,
 };
+use storymeter_metrics::Part;
 
 use super::rows::{self, IdHash};
-use super::{Shard, ShardError, difference, mark, stored_width};
+use super::{Shard, ShardError, difference, mark, metric_totals};
 use crate::input::{Inputs, ReferenceFiles};
 use crate::{ReadyScorer, Result, Scored};
 
@@ -61,13 +61,15 @@ pub enum ShardState {
     Changed,
 }
 
-/// Refuses metrics whose scores depend on all stories.
+/// Refuses metrics whose scores depend on all stories, unless they were given what they must know
+/// about them ([`Scorer::corpus_stats`](crate::Scorer::corpus_stats)).
 ///
 /// # Errors
 /// [`ShardError::NeedsCorpus`].
 pub fn refuse_corpus(scorer: &ReadyScorer) -> Result<()> {
     let mut parts = scorer.metrics().parts();
-    match parts.find(|part| part.metric.description().needs.corpus) {
+    let needs = |part: &Part<'_>| part.metric.description().needs.corpus && part.corpus.is_none();
+    match parts.find(needs) {
         Some(part) => {
             let metric = part.metric.description().key.clone();
             Err(ShardError::NeedsCorpus { metric }.into())
@@ -124,21 +126,7 @@ fn other_settings(header: &Path, there: &str, wanted: &str) -> crate::Error {
 
 /// The metrics of a scorer, without what the stories decide.
 fn metrics_of(scorer: &ReadyScorer) -> Vec<MetricTotals> {
-    let parts = scorer.metrics().parts();
-    parts
-        .map(|part| {
-            let description = part.metric.description();
-            MetricTotals {
-                key: description.key.clone(),
-                signature: description.signature.clone(),
-                pooling: description.pooling,
-                columns: part.columns.len(),
-                width: stored_width(&part),
-                needs_reference: description.needs.reference,
-                truncated: 0,
-            }
-        })
-        .collect()
+    scorer.metrics().parts().map(|part| metric_totals(&part)).collect()
 }
 
 /// The settings that change what is written and are not part of a signature.
@@ -151,7 +139,7 @@ fn settings(scorer: &ReadyScorer, shard: &Shard, options: &ShardOptions) -> Stri
         Some(Depth::All) => add("explain", "all"),
         None => {}
     }
-    if shard.layout == Layout::Csv && options.text_cells == TextCells::Raw {
+    if shard.format == ScoreFormat::Csv && options.text_cells == TextCells::Raw {
         add("raw-csv", "yes");
     }
     if let Some(format) = read.format {
@@ -254,9 +242,11 @@ fn write(
     };
     let keys: Vec<Key> =
         scorer.metrics().columns().iter().map(|column| column.key.clone()).collect();
-    let lines = ScoreLines::new(shard.layout, keys).text_cells(options.text_cells);
-    let mut file = AtomicFile::create(&shard.output)?;
-    lines.begin(&mut file).map_err(failed(&shard.output))?;
+    let lines = ScoreLines::new(shard.format, keys)
+        .text_cells(options.text_cells)
+        .explained(scorer.explains().is_some());
+    let file = AtomicFile::create(&shard.output)?;
+    let mut file = ScoreWriter::new(file, &lines).map_err(failed(&shard.output))?;
     let before = age(&shard.input).map_err(failed(&shard.input))?;
     let input = mark(&shard.input, name_of(shard))?;
     let read = ReadOptions { allow_empty: true, allow_none: true, ..options.read.clone() };
@@ -274,13 +264,13 @@ fn write(
                 (rows::id_hash(&record.story), is_number)
             });
             let hashed: Vec<(IdHash, bool)> = hashed.collect();
-            Ok((scored.lines(&lines).map_err(failed(&shard.output))?, hashed))
+            Ok((scored.part(&lines).map_err(failed(&shard.output))?, hashed))
         },
         |(written, hashed)| {
             if ids.len() <= most {
                 ids.extend(hashed);
             }
-            Ok(file.write_all(&written).map_err(failed(&shard.output))?)
+            Ok(file.write(written).map_err(failed(&shard.output))?)
         },
     )?;
     if age(&shard.input).map_err(failed(&shard.input))? != before {
@@ -305,6 +295,8 @@ fn write(
         settings: settings(scorer, shard, options),
         rows,
     });
+    // The place in a list may change later, so the header inside a file does not have it.
+    let mut file = file.finish(&run.header()).map_err(failed(&shard.output))?;
     header.bytes = Some(file.size()?);
     header.commit_with(file, beside)?;
     Ok(header)

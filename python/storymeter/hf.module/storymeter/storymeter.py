@@ -42,11 +42,26 @@ class Storymeter(evaluate.Metric):
             features=[
                 datasets.Features({"predictions": text, "references": text}),
                 datasets.Features({"predictions": text, "references": datasets.Sequence(text)}),
-                datasets.Features({"predictions": text}),
             ],
         )
 
+    # `evaluate` knows no input that may be left out, so a story without a reference has none of
+    # several.
+
+    def add(self, *, prediction=None, reference=None, **others):
+        """Add one story, with its reference where the metrics need one."""
+        reference = [] if reference is None else reference
+        return super().add(prediction=prediction, reference=reference, **others)
+
+    def add_batch(self, *, predictions=None, references=None, **others):
+        """Add stories, with their references where the metrics need them."""
+        if references is None and predictions is not None:
+            references = [[] for _ in predictions]
+        return super().add_batch(predictions=predictions, references=references, **others)
+
     def _compute(self, predictions, references=None, metrics=None, **options):
+        if not any(references or []):
+            references = None
         result = storymeter.score(
             list(predictions), references=references, metrics=metrics, **options
         )

@@ -1,15 +1,16 @@
 //! `storymeter score --out-dir`: every file is scored to a file of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use storymeter::core::read::Skipped;
+use storymeter::core::read::{ReadOptions, Skipped};
 use storymeter::core::spreadsheet::TextCells;
-use storymeter::core::write::Layout;
+use storymeter::core::write::ScoreFormat;
 use storymeter::core::{Error, Place, Progress, file};
+use storymeter::input::{Inputs, ReferenceFiles};
 use storymeter::shards::{self, Outcome as Done, Shard, ShardOptions};
 
 use super::{OutputFormat, ScoreArgs, refuse_unused_model, scorer};
@@ -43,10 +44,11 @@ pub(super) fn job(text: &str) -> Result<Job, String> {
 
 /// Scores the files one by one.
 pub(super) fn run(args: &ScoreArgs, out_dir: &Path, common: &Common) -> anyhow::Result<Outcome> {
-    let layout = match args.format {
+    let format = match args.format {
         None => None,
-        Some(OutputFormat::Jsonl) => Some(Layout::Jsonl),
-        Some(OutputFormat::Csv) => Some(Layout::Csv),
+        Some(OutputFormat::Jsonl) => Some(ScoreFormat::Jsonl),
+        Some(OutputFormat::Csv) => Some(ScoreFormat::Csv),
+        Some(OutputFormat::Parquet) => Some(ScoreFormat::Parquet),
         Some(OutputFormat::Table) => {
             bail!("--out-dir writes the scores of every story; `storymeter merge` makes the table")
         }
@@ -56,14 +58,11 @@ pub(super) fn run(args: &ScoreArgs, out_dir: &Path, common: &Common) -> anyhow::
         text_cells: if args.raw_csv { TextCells::Raw } else { TextCells::Marked },
         resume: args.resume,
     };
-    let all = shards::plan(&args.input.files, out_dir, layout, options.read.format)?;
+    let all = shards::plan(&args.input.files, out_dir, format, options.read.format)?;
     if args.explain.is_some()
-        && let Some(shard) = all.iter().find(|shard| shard.layout != Layout::Jsonl)
+        && let Some(shard) = all.iter().find(|shard| shard.format == ScoreFormat::Csv)
     {
-        bail!(
-            "{}: explanations are written to JSONL only; say --format jsonl",
-            shard.output.display()
-        );
+        bail!("{}: CSV has no explanations; say --format jsonl or parquet", shard.output.display());
     }
     check_model_files(args, &all)?;
     let is_new = !out_dir.exists();
@@ -84,6 +83,7 @@ fn score(
     options: &ShardOptions,
     common: &Common,
 ) -> anyhow::Result<Outcome> {
+    let corpus: Vec<PathBuf> = all.iter().map(|shard| shard.input.clone()).collect();
     let own = match args.shard {
         Some(job) => shards::chosen(all, job.number, job.of),
         None => all,
@@ -91,8 +91,15 @@ fn score(
     if !args.resume {
         shards::refuse_leftovers(out_dir, &own, args.shard.is_none())?;
     }
-    let scorer = scorer(args).build()?;
+    let mut scorer = scorer(args).build()?;
     refuse_unused_model(args, &scorer)?;
+    if args.corpus_stats.is_some() {
+        // All files are the corpus, also those of other jobs.
+        let read = ReadOptions { allow_empty: true, ..options.read.clone() };
+        let bar = progress::Shown::new(common);
+        let inputs = Inputs::new(corpus, read);
+        scorer.gather_corpus_stats(&inputs, &ReferenceFiles::default(), bar.progress())?;
+    }
     shards::refuse_corpus(&scorer)?;
     if args.resume {
         // Before time is spent on shards that do not belong to the finished ones.
@@ -122,7 +129,8 @@ fn score(
 /// Checks that no output is a model or a table that is read.
 fn check_model_files(args: &ScoreArgs, all: &[Shard]) -> anyhow::Result<()> {
     let folders = args.weights.iter().map(|(_, folder)| folder);
-    let inputs = args.model.iter().chain(&args.meteor_data).chain(folders);
+    let inputs =
+        args.model.iter().chain(&args.meteor_data).chain(&args.corpus_stats).chain(folders);
     let inputs: Vec<&Path> = inputs.map(AsRef::as_ref).collect();
     let outputs: Vec<&Path> = all.iter().map(|shard| shard.output.as_path()).collect();
     Ok(file::distinct(&outputs, &inputs)?)

@@ -1,54 +1,73 @@
 //! Writes the scores of every story to a file with its header, or to standard output.
 
-use std::io::Write;
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
-use anyhow::Context;
-use storymeter::core::write::ScoreLines;
+use anyhow::{Context as _, bail};
+use storymeter::core::write::{ScoreFormat, ScoreLines, ScorePart, ScoreWriter};
 use storymeter::core::{AtomicFile, Header};
 
 use crate::output::{Output, Reader};
 
-/// The output of the scores.
+/// The output of the scores, to which parts are added.
 pub(super) enum Sink {
+    File(ScoreWriter<AtomicFile>, String),
+    Stdout(ScoreWriter<Output>),
+}
+
+impl Sink {
+    /// Opens the output and begins the file.
+    pub(super) fn open(path: Option<&Path>, lines: &ScoreLines) -> anyhow::Result<Self> {
+        let Some(path) = path else {
+            if lines.format() == ScoreFormat::Parquet && io::stdout().is_terminal() {
+                bail!("Parquet is not made for terminals; name a file with -o");
+            }
+            let output = Output::open(None, Reader::Program)?;
+            return Ok(Self::Stdout(ScoreWriter::new(output, lines)?));
+        };
+        let name = path.display().to_string();
+        let file = ScoreWriter::new(AtomicFile::create(path)?, lines);
+        Ok(Self::File(file.with_context(|| failed(&name))?, name))
+    }
+
+    /// Writes finished lines.
+    pub(super) fn write(&mut self, part: ScorePart) -> anyhow::Result<()> {
+        match self {
+            Self::File(file, name) => file.write(part).with_context(|| failed(name)),
+            Self::Stdout(output) => output.write(part).context("cannot write the scores"),
+        }
+    }
+
+    /// Ends the file and writes as much as can be written before it gets its name
+    /// ([`Output::prepare`]).
+    pub(super) fn complete(self, header: &Header) -> anyhow::Result<Complete> {
+        match self {
+            Self::File(file, name) => {
+                let mut file = file.finish(header).with_context(|| failed(&name))?;
+                file.sync()?;
+                Ok(Complete::File(file))
+            }
+            Self::Stdout(output) => {
+                let mut output = output.finish(header).context("cannot write the scores")?;
+                output.prepare()?;
+                Ok(Complete::Stdout(output))
+            }
+        }
+    }
+}
+
+fn failed(name: &str) -> String {
+    format!("{name}: cannot write the scores")
+}
+
+/// An output to which all scores were written.
+pub(super) enum Complete {
     File(AtomicFile),
     Stdout(Output),
 }
 
-impl Sink {
-    /// Opens the output and writes what comes before the first line.
-    pub(super) fn open(path: Option<&Path>, lines: &ScoreLines) -> anyhow::Result<Self> {
-        let mut sink = match path {
-            Some(path) => Self::File(AtomicFile::create(path)?),
-            None => Self::Stdout(Output::open(None, Reader::Program)?),
-        };
-        let mut begin = Vec::new();
-        lines.begin(&mut begin)?;
-        sink.write(&begin)?;
-        Ok(sink)
-    }
-
-    /// Writes finished lines.
-    pub(super) fn write(&mut self, lines: &[u8]) -> anyhow::Result<()> {
-        match self {
-            Self::File(file) => {
-                let written = file.write_all(lines);
-                written
-                    .with_context(|| format!("{}: cannot write the scores", file.path().display()))
-            }
-            Self::Stdout(output) => output.write_all(lines).context("cannot write the scores"),
-        }
-    }
-
-    /// Writes as much as can be written before the end ([`Output::prepare`]).
-    pub(super) fn prepare(&mut self) -> anyhow::Result<()> {
-        match self {
-            Self::File(file) => Ok(file.sync()?),
-            Self::Stdout(output) => output.prepare(),
-        }
-    }
-
-    /// Gives the file its name and writes its header, or writes all lines to standard output.
+impl Complete {
+    /// Gives the file its name and writes its header, or writes everything to standard output.
     pub(super) fn finish(self, header: &Header) -> anyhow::Result<()> {
         match self {
             Self::File(file) => Ok(header.commit(file)?),

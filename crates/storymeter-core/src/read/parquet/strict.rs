@@ -18,7 +18,7 @@ use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
 
 /// A file that is read to its end and no further.
-pub(super) struct StrictFile(SerializedFileReader<Bounded>);
+pub(in crate::read) struct StrictFile(SerializedFileReader<Bounded>);
 
 impl StrictFile {
     /// Reads what the file says about itself.

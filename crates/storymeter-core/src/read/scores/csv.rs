@@ -10,24 +10,20 @@
 //! A column `human/CRITERION` has ratings. Columns of texts are left out, and a note says so. An
 //! empty cell, `NA`, `NaN` and the like are absent values.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::path::Path;
 
+use super::table::{Cell, Table, check_names, contents, is_named};
 use super::{Lines, MAX_COLUMNS};
-use crate::read::Field;
+use crate::read::Field as StoryField;
 use crate::read::delimited::{Dialect, cut_quoted, fields, names_of, wrong_width};
 use crate::read::lines::LineReader;
 use crate::read::raw::{Cut, utf8};
-use crate::read::shown::{cut, listed, quoted};
 use crate::spreadsheet::unmarked;
-use crate::{Absence, Error, Place, Result, Row, Value};
+use crate::{Absence, Error, Place, Result, Value};
 
 /// The delimiters that are looked for, the most usual one first.
 const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
-
-/// What the column of metrics in the long layout is called, and the column of their values.
-const METRIC: [&str; 2] = ["metric", "metric_name"];
-const VALUE: [&str; 2] = ["score", "value"];
 
 /// What an absent value is called, beside an empty cell.
 const ABSENT: [&str; 7] = ["na", "n/a", "nan", "null", "none", "-", "--"];
@@ -44,7 +40,7 @@ fn dialect(header: &str) -> Dialect {
 /// says which story a row is about.
 pub(super) fn is_header(line: &str) -> bool {
     let dialect = dialect(line);
-    let labels = [Field::Id, Field::System, Field::Item];
+    let labels = [StoryField::Id, StoryField::System, StoryField::Item];
     let is_label = |name: &str| labels.iter().any(|label| is_named(name, label.names()));
     fields(line, dialect).nth(1).is_some()
         && fields(line, dialect).any(|name| is_label(unmarked(name.trim())))
@@ -52,27 +48,7 @@ pub(super) fn is_header(line: &str) -> bool {
 
 /// Whether a header has a column of stories, so that the file is not a table of scores.
 pub(in crate::read) fn has_stories(line: &str) -> bool {
-    fields(line, dialect(line)).any(|name| is_named(name.trim(), Field::Story.names()))
-}
-
-fn is_named(name: &str, names: &[&str]) -> bool {
-    names.iter().any(|known| name.eq_ignore_ascii_case(known))
-}
-
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Content {
-    Id,
-    System,
-    Item,
-    Prompt,
-    /// The name of the metric, in the long layout.
-    Metric,
-    /// The value of the metric, in the long layout.
-    Value,
-    /// A score or a rating in the wide layout, unless it turns out to be text.
-    Number,
-    Ignored,
+    fields(line, dialect(line)).any(|name| is_named(name.trim(), StoryField::Story.names()))
 }
 
 pub(super) fn read(mut lines: LineReader, header: &str, path: &Path) -> Result<Lines> {
@@ -86,258 +62,36 @@ pub(super) fn read(mut lines: LineReader, header: &str, path: &Path) -> Result<L
     }
     check_names(&names, &place)?;
     let contents = contents(&names);
-    let mut table = Table::new(names, contents, dialect, place)?;
+    let width = names.len();
+    let mut table = Table::new(names, contents, place)?;
     while let Some((text, place)) = record(&mut lines, dialect, path)? {
-        table.add(&text, place)?;
+        let cell = |text| Field { text, dialect };
+        let cells: Vec<_> = fields(&text, dialect).take(width + 1).map(cell).collect();
+        if cells.len() != width {
+            return Err(wrong_width(&place, fields(&text, dialect).count(), width));
+        }
+        table.add(&cells, place)?;
     }
     table.finish()
 }
 
-/// The columns before the scores in files of `score`.
-const OWN: [&str; 3] = ["id", "system", "item"];
-
-/// What the columns hold, by their names.
-fn contents(names: &[String]) -> Vec<Content> {
-    let mut contents = vec![Content::Number; names.len()];
-    if names.iter().take(OWN.len()).eq(OWN) {
-        // In a file of ours, every other column is a score, whatever its name is.
-        contents[..OWN.len()].copy_from_slice(&[Content::Id, Content::System, Content::Item]);
-        return contents;
-    }
-    let find = |aliases: &[&str]| {
-        // The most usual name wins where a file has two.
-        aliases.iter().find_map(|alias| names.iter().position(|name| is_named(name, &[alias])))
-    };
-    for (content, aliases) in [
-        (Content::Id, Field::Id.names()),
-        (Content::System, Field::System.names()),
-        (Content::Item, Field::Item.names()),
-        (Content::Prompt, Field::Prompt.names()),
-    ] {
-        if let Some(column) = find(aliases) {
-            contents[column] = content;
-        }
-    }
-    if let (Some(metric), Some(value)) = (find(&METRIC), find(&VALUE)) {
-        for content in &mut contents {
-            if *content == Content::Number {
-                *content = Content::Ignored;
-            }
-        }
-        contents[metric] = Content::Metric;
-        contents[value] = Content::Value;
-    }
-    // The index of a data frame has no name.
-    for (content, name) in contents.iter_mut().zip(names) {
-        if name.is_empty() {
-            *content = Content::Ignored;
-        }
-    }
-    contents
-}
-
-/// The criterion that a column of ratings is about.
-fn criterion(name: &str) -> Option<&str> {
-    if is_named(name, &["human", "rating", "ratings"]) {
-        return Some(name);
-    }
-    let (start, criterion) = name.split_at_checked("human/".len())?;
-    let is_prefix = ["human/", "human.", "human:", "human_"];
-    (is_named(start, &is_prefix) && !criterion.is_empty()).then_some(criterion)
-}
-
-/// A row by its system and id. Without an id, the item or the number of the row stands for it.
-type Story = (Option<String>, String);
-
-/// The rows that were read so far.
-struct Table {
-    names: Vec<String>,
-    contents: Vec<Content>,
+/// A field of a record.
+struct Field<'a> {
+    text: Cow<'a, str>,
     dialect: Dialect,
-    header: Place,
-    found: Lines,
-    /// By column: the values by row.
-    values: Vec<Vec<(usize, Value)>>,
-    /// By column: whether a number was seen, and the first cell that is none.
-    numbers: Vec<bool>,
-    texts: Vec<Option<(String, Place)>>,
-    /// In the long layout: the row of each story, and the line of each value.
-    stories: HashMap<Story, usize>,
-    lines: HashMap<(usize, String), u64>,
 }
 
-impl Table {
-    fn new(
-        names: Vec<String>,
-        contents: Vec<Content>,
-        dialect: Dialect,
-        header: Place,
-    ) -> Result<Self> {
-        let width = names.len();
-        if !contents.iter().any(|content| matches!(content, Content::Number | Content::Value)) {
-            let problem =
-                format!("there is no column of scores; the columns are: {}", listed(&names));
-            return Err(Error::invalid(header, problem));
-        }
-        Ok(Self {
-            names,
-            contents,
-            dialect,
-            header,
-            found: Lines::default(),
-            values: vec![Vec::new(); width],
-            numbers: vec![false; width],
-            texts: vec![None; width],
-            stories: HashMap::new(),
-            lines: HashMap::new(),
-        })
+impl Cell for Field<'_> {
+    fn label(&self) -> Option<Cow<'_, str>> {
+        Some(Cow::Borrowed(unmarked(&self.text))).filter(|text| !text.is_empty())
     }
 
-    fn is_long(&self) -> bool {
-        self.contents.contains(&Content::Metric)
+    fn number(&self) -> Option<Value> {
+        number(&self.text, self.dialect)
     }
 
-    fn add(&mut self, text: &str, place: Place) -> Result<()> {
-        let cells: Vec<_> = fields(text, self.dialect).take(self.names.len() + 1).collect();
-        if cells.len() != self.names.len() {
-            let found = fields(text, self.dialect).count();
-            return Err(wrong_width(&place, found, self.names.len()));
-        }
-        let label = |content: Content| {
-            let column = self.contents.iter().position(|one| *one == content)?;
-            Some(unmarked(&cells[column]).to_owned()).filter(|text| !text.is_empty())
-        };
-        let (system, item) = (label(Content::System), label(Content::Item));
-        let item = item.or_else(|| label(Content::Prompt));
-        let id = label(Content::Id).or_else(|| item.clone());
-        let metric = label(Content::Metric);
-        let line = place.line;
-        let new = |found: &Lines| {
-            let id = id.clone().unwrap_or_else(|| found.rows.len().to_string());
-            let item = item.clone().unwrap_or_else(|| id.clone());
-            Row { id, system: system.clone(), item, line, ..Row::default() }
-        };
-        if !self.is_long() {
-            let row = self.found.rows.len();
-            self.found.rows.push(new(&self.found));
-            for (column, cell) in cells.iter().enumerate() {
-                if self.contents[column] == Content::Number {
-                    self.take(column, row, cell, &place);
-                }
-            }
-            return Ok(());
-        }
-        let Some(id) = &id else {
-            let problem = "a row of one score needs an id or an item, which says what it is about";
-            return Err(Error::invalid(place, problem));
-        };
-        let Some(metric) = metric else {
-            return Err(Error::invalid(place.in_field("metric"), "the metric has no name"));
-        };
-        let next = self.found.rows.len();
-        let row = *self.stories.entry((system.clone(), id.clone())).or_insert(next);
-        if row == next {
-            self.found.rows.push(new(&self.found));
-        }
-        if let Some(first) = self.lines.insert((row, metric.clone()), line.unwrap_or_default()) {
-            let problem = format!(
-                "duplicate score {} of story {}: the first one is on line {first}",
-                quoted(&metric),
-                quoted(id)
-            );
-            return Err(Error::invalid(place, problem));
-        }
-        let column = self.contents.iter().position(|one| *one == Content::Value).unwrap_or(0);
-        let value = number(&cells[column], self.dialect).ok_or_else(|| {
-            not_a_number(&cells[column], place.clone().in_field(cut(&self.names[column])))
-        })?;
-        match criterion(&metric) {
-            Some(criterion) => self.found.rows[row].ratings.push(criterion, value.ok()),
-            None => {
-                let column = self.found.column(&metric, &place)?;
-                self.found.values[column].push((row, value));
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes a cell of the wide layout. Whether its column has numbers is known at the end.
-    fn take(&mut self, column: usize, row: usize, cell: &str, place: &Place) {
-        match number(cell, self.dialect) {
-            Some(value) => {
-                self.numbers[column] |= value.is_ok();
-                self.values[column].push((row, value));
-            }
-            None if self.texts[column].is_none() => {
-                self.texts[column] = Some((cell.to_owned(), place.clone()));
-            }
-            None => {}
-        }
-    }
-
-    fn finish(mut self) -> Result<Lines> {
-        self.number_repeated_items();
-        if self.is_long() {
-            return Ok(self.found);
-        }
-        let wrong = |(cell, place): &(String, Place), name: &String| {
-            not_a_number(cell, place.clone().in_field(cut(name)))
-        };
-        let mut left_out = Vec::new();
-        let mut kept = Vec::new();
-        for (column, name) in self.names.iter().enumerate() {
-            match &self.texts[column] {
-                _ if self.contents[column] != Content::Number => {}
-                Some(text) if self.numbers[column] => return Err(wrong(text, name)),
-                Some(_) => left_out.push(column),
-                None => kept.push(column),
-            }
-        }
-        // Where no column has numbers, the first cell that should have been one is named.
-        if let (true, Some(&column)) = (kept.is_empty(), left_out.first())
-            && let Some(text) = &self.texts[column]
-        {
-            return Err(wrong(text, &self.names[column]));
-        }
-        if !left_out.is_empty() {
-            let names: Vec<&String> = left_out.iter().map(|&column| &self.names[column]).collect();
-            let note = format!(
-                "{}: columns without numbers are left out: {}",
-                self.header.file.display(),
-                listed(&names)
-            );
-            self.found.notes.push(note);
-        }
-        for column in kept {
-            let name = self.names[column].clone();
-            let values = std::mem::take(&mut self.values[column]);
-            match criterion(&name) {
-                Some(criterion) => {
-                    for (row, value) in values {
-                        self.found.rows[row].ratings.push(criterion, value.ok());
-                    }
-                }
-                None => {
-                    let key = self.found.column(&name, &self.header)?;
-                    self.found.values[key] = values;
-                }
-            }
-        }
-        Ok(self.found)
-    }
-
-    /// Without a column of ids, the items are the ids, unless a system has several stories for one
-    /// item. Then the rows are numbered.
-    fn number_repeated_items(&mut self) {
-        if self.contents.contains(&Content::Id) || self.is_long() {
-            return;
-        }
-        let rows = &mut self.found.rows;
-        let mut seen = std::collections::HashSet::new();
-        if rows.iter().all(|row| seen.insert((row.system.as_deref(), row.id.as_str()))) {
-            return;
-        }
-        rows.iter_mut().enumerate().for_each(|(at, row)| row.id = at.to_string());
+    fn shown(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.text)
     }
 }
 
@@ -356,24 +110,6 @@ fn number(cell: &str, dialect: Dialect) -> Option<Value> {
         _ => cell.parse::<f64>(),
     };
     parsed.ok().filter(|number| number.is_finite()).map(Ok)
-}
-
-fn not_a_number(cell: &str, place: Place) -> Error {
-    Error::invalid(place, format!("{} is not a finite number", quoted(cell)))
-}
-
-/// Checks that no two columns have the same name.
-pub(super) fn check_names(names: &[String], place: &Place) -> Result<()> {
-    let mut seen = HashMap::new();
-    for (at, name) in names.iter().enumerate() {
-        if let Some(first) = seen.insert(name.as_str(), at)
-            && !name.is_empty()
-        {
-            let problem = format!("columns {} and {} have the same name", first + 1, at + 1);
-            return Err(Error::invalid(place.clone().in_field(cut(name)), problem));
-        }
-    }
-    Ok(())
 }
 
 /// The next record and its place. A bad record is an error, because every number counts here.

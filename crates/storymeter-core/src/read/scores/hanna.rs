@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::MAX_COLUMNS;
-use super::csv::{check_names, record};
+use super::csv::record;
+use super::table::check_names;
 use crate::read::delimited::{Dialect, cells, names_of};
 use crate::read::fields::problem;
 use crate::read::hanna::CRITERIA;

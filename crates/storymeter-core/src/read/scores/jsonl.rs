@@ -107,13 +107,17 @@ impl<'de> Visitor<'de> for Object<'_> {
             }
             self.progress.end();
         }
-        let reason = |(key, cell): (String, Cell)| match cell {
-            Cell::Text(reason) => Some((key, Absence::because(reason))),
-            _ => None,
-        };
-        let reasons = absent.unwrap_or_default().0.into_iter().filter_map(reason).collect();
+        let reasons = absent.unwrap_or_default().reasons();
         Ok((common.finish(self.progress)?, scores.unwrap_or_default(), reasons))
     }
+}
+
+/// The reasons in the JSON object `absent`.
+#[cfg(feature = "parquet")]
+pub(super) fn reasons(absent: &str) -> serde_json::Result<HashMap<String, Absence>> {
+    let absent: Option<Members> = serde_json::from_str(absent)?;
+    check_once(absent.as_ref())?;
+    Ok(absent.unwrap_or_default().reasons())
 }
 
 fn check_once<E: de::Error>(absent: Option<&Members>) -> std::result::Result<(), E> {
@@ -128,6 +132,17 @@ fn check_once<E: de::Error>(absent: Option<&Members>) -> std::result::Result<(),
 /// The members of an object, in order.
 #[derive(Default)]
 struct Members(Vec<(String, Cell)>);
+
+impl Members {
+    /// Why values are absent, by key.
+    fn reasons(self) -> HashMap<String, Absence> {
+        let reason = |(key, cell): (String, Cell)| match cell {
+            Cell::Text(reason) => Some((key, Absence::because(reason))),
+            _ => None,
+        };
+        self.0.into_iter().filter_map(reason).collect()
+    }
+}
 
 impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {

@@ -1,6 +1,7 @@
 //! Reads score tables. `meta`, `correlate`, `compare` and `report` all read them with this reader.
 //!
-//! Three layouts are read, compressed or not, and [`joined_scores`] joins several files:
+//! Four layouts are read, the first three compressed or not, and [`joined_scores`] joins several
+//! files:
 //!
 //! - JSONL, as `score` writes it: `{"id", "system", "item", "scores": {KEY: number}, "human"?}`.
 //!   `null` is an absent value, and `"absent": {KEY: reason}` gives the reason. A line without
@@ -11,17 +12,23 @@
 //! - HANNA's published score file: `Model`, then one column per criterion or metric, whose cells
 //!   are JSON lists with one number per prompt.
 //!
+//! - Parquet, as `score` writes it: `id`, `system`, `item`, one column per key, and `absent` and
+//!   `human` with the JSON of these fields. Tables of other programs are read as CSV is.
+//!
 //! No column, key or field may be given twice. In CSV, the marks that keep a spreadsheet from
 //! running a name as a formula are removed ([`spreadsheet`](crate::spreadsheet)).
 //!
-//! For the first two, a header ([`Header`]) in a file of its own says what the columns are. If it
-//! is missing, the directions come from the catalogue of metrics, and the table has a note about
-//! that.
+//! Except for HANNA's, a header ([`Header`]) in a file of its own says what the columns are. A
+//! Parquet file has one in its metadata as well, which is read if the other is missing. If both
+//! are, the directions come from the catalogue of metrics, and the table has a note about that.
 
 mod csv;
 mod hanna;
 mod join;
 mod jsonl;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod table;
 
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
@@ -34,7 +41,7 @@ pub use join::joined_scores;
 use super::ReadOptions;
 use super::lines::LineReader;
 use super::shown::listed;
-use super::source::Source;
+use super::source::{PARQUET_MAGIC, Source};
 use crate::{
     Absence, Catalogue, Column, Direction, Error, Header, Key, Place, Range, Result, Row,
     ScoreTable, Value,
@@ -81,6 +88,9 @@ pub fn scores_from(
 }
 
 fn read(source: Source, path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
+    if source.start.starts_with(PARQUET_MAGIC) {
+        return read_parquet(source, path, catalogue);
+    }
     source.check_text(path)?;
     let layout = layout(&source.start, path);
     let lines = LineReader::new(source.into_stream(), path, ReadOptions::default().max_line);
@@ -89,8 +99,23 @@ fn read(source: Source, path: &Path, catalogue: &Catalogue) -> Result<ScoreTable
         Layout::Jsonl => jsonl::read(lines, path)?,
         Layout::Csv(header) => csv::read(lines, &header, path)?,
     };
-    assemble(lines, path, catalogue)
+    assemble(lines, None, path, catalogue)
 }
+
+#[cfg(feature = "parquet")]
+fn read_parquet(source: Source, path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
+    let (lines, header) = parquet::read(source, path)?;
+    assemble(lines, header, path, catalogue)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(_: Source, path: &Path, _: &Catalogue) -> Result<ScoreTable> {
+    let problem = "this program was built without the feature `parquet`, so it cannot read Parquet";
+    Err(Error::invalid(Place::file(path), problem))
+}
+
+/// As much of a file as its layout is found from.
+const START: usize = 1 << 16;
 
 enum Layout {
     Jsonl,
@@ -116,16 +141,20 @@ fn layout(start: &[u8], path: &Path) -> Layout {
     }
 }
 
-/// Whether a file that begins with this text is a table of scores or ratings, and not one of
-/// stories.
+/// Whether a file with this content is a table of scores or ratings, and not one of stories. The
+/// first few lines are enough, except for Parquet.
 ///
 /// ```
 /// use storymeter_core::read::is_score_table;
 /// assert!(is_score_table(b"id;human/fun\n1;3\n"));
 /// assert!(!is_score_table(b"id,story\n1,Rain fell.\n"));
 /// ```
-pub fn is_score_table(start: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(start);
+pub fn is_score_table(content: &[u8]) -> bool {
+    #[cfg(feature = "parquet")]
+    if content.starts_with(PARQUET_MAGIC) {
+        return !parquet::has_stories(content);
+    }
+    let text = String::from_utf8_lossy(&content[..content.len().min(START)]);
     let first = text.trim_start_matches('\u{feff}').trim_start();
     let header = first.lines().next().unwrap_or_default();
     first.starts_with('{')
@@ -194,18 +223,36 @@ impl Lines {
     }
 }
 
-fn assemble(lines: Lines, path: &Path, catalogue: &Catalogue) -> Result<ScoreTable> {
+/// Makes the table. `inside` is the header that is part of the file.
+fn assemble(
+    lines: Lines,
+    inside: Option<Header>,
+    path: &Path,
+    catalogue: &Catalogue,
+) -> Result<ScoreTable> {
     lines.check_size(path)?;
     let Lines { rows, keys, values, notes, .. } = lines;
     if rows.is_empty() {
         return Err(Error::invalid(Place::file(path), "the file has no line of scores"));
     }
-    let header = Header::read(path)?;
-    if let Some(header) = &header {
+    let beside = Header::read(path)?;
+    if let Some(header) = &beside {
         check_header(header, rows.len() as u64, path)?;
     }
     let count = rows.len();
     let mut table = ScoreTable::new(rows).read_from(path);
+    let header = beside.or_else(|| {
+        // Other programs keep the metadata of a file when they drop rows.
+        if let Some(header) = inside.as_ref().filter(|header| header.rows != count as u64) {
+            table.note(format!(
+                "{}: the header inside the file is of {} rows, but the file has {count}; its \
+                 columns are taken from it",
+                path.display(),
+                header.rows
+            ));
+        }
+        inside
+    });
     let mut guessed = Vec::new();
     for (key, present) in keys.into_iter().zip(values) {
         let known = header
