@@ -47,7 +47,7 @@ class NoProgressError(StorymeterError, TimeoutError):
         The files that were being scored.
     """
 
-    inputs: list[str] = []
+    inputs: Sequence[str] = ()
 
 
 def score(
