@@ -8,8 +8,8 @@ free, and says so where that makes it smaller than what was asked for.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional, Sequence
 
 from ._lines import count
 
@@ -42,8 +42,8 @@ def budget(
     *,
     shards: int,
     gpus: float = 0,
-    cpus: Optional[int] = None,
-    max_actors: Optional[int] = None,
+    cpus: int | None = None,
+    max_actors: int | None = None,
 ) -> Budget:
     """Divides a cluster into actors: one per machine or, with `gpus`, one per GPU.
 
@@ -104,7 +104,7 @@ def _share(machines: Sequence[Machine], gpus: float) -> float:
     return whole or 0.5
 
 
-def _places(machine: Machine, cpus: float, gpus: float, most: Optional[int]) -> int:
+def _places(machine: Machine, cpus: float, gpus: float, most: int | None) -> int:
     """How many actors fit on a machine."""
     places = int(machine.cpus / cpus)
     if gpus:

@@ -1,5 +1,6 @@
 """The native module. Its users are the other modules of the package."""
 
+import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
@@ -68,6 +69,55 @@ class Scored:
     def json_lines(self) -> bytes: ...
     def write(self, path: str) -> None: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+# Shards.
+
+_Summary = tuple[
+    str | None, int, list[tuple[float | None, str | None, tuple[float, float] | None]]
+]
+
+def plan_shards(
+    inputs: list[str],
+    out_dir: str,
+    out_format: str | None,
+    format: str | None,
+    resume: bool,
+    job: tuple[int, int] | None,
+) -> list[tuple[int, int, tuple[pathlib.Path, pathlib.Path, str]]]: ...
+def score_shard(
+    scorer: Scorer,
+    shard: Any,
+    reading: Any,
+    resume: bool,
+    threads: int | None,
+    show: Callable[[str, int, int | None], object] | None,
+) -> tuple[bool, int, int]: ...
+def merge_shards(
+    paths: list[str],
+    expect: int | None,
+    resamples: int,
+    seed: int,
+    weights: list[tuple[str, str]],
+    threads: int,
+) -> Merged: ...
+@final
+class Merged:
+    @property
+    def stories(self) -> int: ...
+    @property
+    def shards(self) -> list[tuple[pathlib.Path, int]]: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def signatures(self) -> list[str]: ...
+    @property
+    def skipped(self) -> tuple[int, list[str]]: ...
+    @property
+    def notes(self) -> list[str]: ...
+    def summaries(self) -> list[_Summary]: ...
+    def table(self) -> str: ...
+    def table_rows(self) -> list[list[str]]: ...
+    def write(self, path: str) -> None: ...
 
 # The other verbs.
 

@@ -292,17 +292,21 @@ class ScoreResult:
 
     def _repr_html_(self) -> str:
         """The table for notebooks. Names of users are only text in it."""
-        rows = self._scored.table_rows()
-        cell = "<td>{}</td>".format
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in rows[0])
-        body = "".join(
-            "<tr>" + "".join(cell(html.escape(text)) for text in row) + "</tr>" for row in rows[1:]
-        )
-        signatures = "<br>".join(html.escape(line) for line in self._scored.signatures)
-        return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p><small>{signatures}</small></p>"
-        )
+        return html_table(self._scored.table_rows(), self._scored.signatures)
+
+
+def html_table(rows: list[list[str]], signatures: list[str]) -> str:
+    """A table for notebooks, with the signatures below it."""
+    cell = "<td>{}</td>".format
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in rows[0])
+    body = "".join(
+        "<tr>" + "".join(cell(html.escape(text)) for text in row) + "</tr>" for row in rows[1:]
+    )
+    below = "<br>".join(html.escape(line) for line in signatures)
+    return (
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<p><small>{below}</small></p>"
+    )
 
 
 class StoryScore(ScoreResult):

@@ -23,6 +23,7 @@ from ._errors import (
     StorymeterError,
 )
 from ._lines import Lines
+from ._result import html_table
 
 if TYPE_CHECKING:
     from ._score import Scorer
@@ -240,7 +241,8 @@ def _expanded(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) 
     """The files and folders that names and patterns stand for, as absolute paths."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found = []
-    for path in map(os.fspath, given):
+    for one in given:
+        path = os.fspath(one)
         if glob.has_magic(path) and not os.path.exists(path):
             matches = sorted(glob.glob(path))
             if not matches:
@@ -392,7 +394,10 @@ def merge(
 
 
 class MergedScores:
-    """The scores of many shards together: of all stories, and of each system."""
+    """The scores of many shards together: of all stories, and of each system.
+
+    It prints as the table of ``storymeter merge``.
+    """
 
     def __init__(self, merged: _native.Merged) -> None:
         self._merged = merged
@@ -469,25 +474,11 @@ class MergedScores:
         self._merged.write(os.fspath(path))
 
     def __str__(self) -> str:
-        head = ("metric", "system", "stories", "score", "95% interval")
-        table = [head]
-        column = None
-        for row in self.to_dicts():
-            first = row["column"] if row["column"] != column else ""
-            column = row["column"]
-            system = "all" if row["system"] is None else printable(row["system"])
-            score = "-" if row["score"] is None else f"{row['score']:.4f}"
-            interval = "" if row["low"] is None else f"[{row['low']:.4f}, {row['high']:.4f}]"
-            table.append((first, system, str(row["stories"]), score, interval))
-        widths = [max(len(row[at]) for row in table) for at in range(len(head))]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if at < 2 else cell.rjust(width)
-                for at, (cell, width) in enumerate(zip(row, widths))
-            ).rstrip()
-            for row in table
-        ]
-        return "\n".join([*lines, "", self.signature])
+        return self._merged.table().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        """The table for notebooks. Names of users are only text in it."""
+        return html_table(self._merged.table_rows(), self._merged.signatures)
 
     def __repr__(self) -> str:
         return f"MergedScores({self.stories} stories of {len(self.shards)} shards)"

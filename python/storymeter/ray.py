@@ -15,6 +15,7 @@ and a run that was killed goes on where it stopped (docs/shards.md). docs/scale.
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import pickle
@@ -46,7 +47,7 @@ class NoProgressError(StorymeterError, TimeoutError):
         The files that were being scored.
     """
 
-    inputs: list[str] = []
+    inputs: Sequence[str] = ()
 
 
 def score(
@@ -303,7 +304,7 @@ class _Pass:
         context.enable_auto_log_stats = False
         context.execution_no_progress_timeout_s = timeout
         context.wait_for_min_actors_s = timeout
-        self._dataset = dataset.map(
+        self._dataset: Any = dataset.map(
             _Worker,
             fn_constructor_kwargs={
                 "scorer": {**scorer, "threads": budget.threads},
@@ -323,6 +324,7 @@ class _Pass:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """What the workers say about the shards, as soon as they say it."""
+        problem = None
         finished = False
         try:
             batches = self._dataset.iter_batches(
@@ -331,15 +333,19 @@ class _Pass:
             for batch in batches:
                 yield from batch.to_pylist()
             finished = True
-        except self._ray.data.exceptions.ExecutionTimeoutError as error:
-            raise self._stuck() from error
-        except self._ray.exceptions.GetTimeoutError as error:
-            raise NoProgressError(
+        except self._ray.data.exceptions.ExecutionTimeoutError:
+            problem = self._stuck()
+        except self._ray.exceptions.GetTimeoutError:
+            problem = NoProgressError(
                 f"Ray could not start an actor within {self._timeout:g} seconds; other work may "
                 "hold the CPUs or GPUs of the cluster (`ray status` shows it)"
-            ) from error
+            )
         finally:
             self._end(kill=not finished)
+        # Ray's exception is not kept as the cause: it would keep the actors alive, and an actor
+        # that waits for a place would take it as soon as there is one.
+        if problem is not None:
+            raise problem
 
     def _stuck(self) -> NoProgressError:
         inputs = [self._inputs[place] for place in sorted(self._open())]
@@ -369,6 +375,10 @@ class _Pass:
                     self._ray.kill(worker)
         with contextlib.suppress(Exception):
             self._ray.kill(self._roll)
+        if kill:
+            # Actors that were not started yet end with the last reference to them.
+            self._dataset = None
+            gc.collect()
 
 
 @contextlib.contextmanager

@@ -54,7 +54,7 @@ def stories(tmp_path_factory: pytest.TempPathFactory) -> list[pathlib.Path]:
 @pytest.fixture(scope="module")
 def once(stories: list[pathlib.Path], tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """What one run of the command line writes for all stories."""
-    output = tmp_path_factory.mktemp("once") / "once.jsonl"
+    output = tmp_path_factory.mktemp("once") / "once.parquet"
     line = [sys.executable, "-m", "storymeter", "score", *map(str, stories)]
     line += ["--metric", ",".join(METRICS), "--output", str(output)]
     output.with_suffix(".txt").write_bytes(subprocess.run(line, check=True, stdout=-1).stdout)
@@ -116,8 +116,9 @@ def assert_whole(out: pathlib.Path, once: pathlib.Path, tmp_path: pathlib.Path) 
     line = [sys.executable, "-m", "storymeter", "merge", str(out)]
     printed = subprocess.run(line, check=True, stdout=-1).stdout
     assert printed == once.with_suffix(".txt").read_bytes()
-    merged.write(tmp_path / "joined.jsonl")
-    assert (tmp_path / "joined.jsonl").read_bytes() == once.read_bytes()
+    assert f"{merged}\n".encode() == printed
+    merged.write(tmp_path / once.name)
+    assert (tmp_path / once.name).read_bytes() == once.read_bytes()
     assert merged.stories == FILES * STORIES
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import storymeter as sm
 
-METRICS = ["text-length", "bleu", "rouge-l", "repetition-3"]
+METRICS = ["text-length", "bleu", "rouge", "repetition-3"]
 WORDS = "the lamp went out and nobody in house by sea knew why rain fell on red kite".split()
 
 
@@ -90,11 +90,8 @@ def test_the_files_are_those_of_the_command_line(tmp_path: pathlib.Path) -> None
 def test_the_merged_table_and_scores_are_those_of_the_command_line(tmp_path: pathlib.Path) -> None:
     stories = files(tmp_path / "in", 3)
     merged = sm.score_files(stories, tmp_path / "out", metrics=METRICS).merge()
-    printed = command("merge", tmp_path / "out").stdout
-    assert printed.endswith(f"{merged.signature}\n")
-    for row in merged.to_dicts():
-        line = f"{row['stories']}  {row['score']:.4f}  [{row['low']:.4f}, {row['high']:.4f}]"
-        assert line.split() in [text.split()[-4:] for text in printed.splitlines()], line
+    assert command("merge", tmp_path / "out").stdout == f"{merged}\n"
+    assert merged._repr_html_().startswith("<table>")
     merged.write(tmp_path / "joined.jsonl")
     command("score", *stories, "-m", ",".join(METRICS), "-o", tmp_path / "once.jsonl")
     assert (tmp_path / "joined.jsonl").read_bytes() == (tmp_path / "once.jsonl").read_bytes()
@@ -182,7 +179,7 @@ def test_mistakes_have_their_own_exceptions(tmp_path: pathlib.Path) -> None:
         sm.score_files([stories[0], twin], tmp_path / "other")
     assert (same.value.first, same.value.second) == (str(stories[0]), str(twin))
     with pytest.raises(sm.NeedsCorpusError, match="cider"):
-        sm.score_files(stories, tmp_path / "cider", metrics=["cider"])
+        sm.score_files(stories, tmp_path / "corpus", metrics=["cider-d"])
     with pytest.raises(sm.NoHeaderError):
         sm.merge(tmp_path / "in")
     with pytest.raises(sm.DoubledShardError):
@@ -214,19 +211,12 @@ SLOW = """
 import pathlib, sys
 import storymeter as sm
 folder = pathlib.Path(sys.argv[1])
-print("ready", flush=True)
-run = sm.score_files(sorted((folder / "in").iterdir()), folder / "out", resume=True, threads=1)
-print(run.scored, flush=True)
+sm.score_files(sorted((folder / "in").iterdir()), folder / "out", resume=True, threads=1)
 """
 
 
-def start(folder: pathlib.Path) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, str(folder)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
+def start(folder: pathlib.Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", SLOW, str(folder)])
 
 
 def wait_for(condition: Any, seconds: float = 60) -> None:
@@ -240,7 +230,7 @@ def test_a_run_that_is_killed_goes_on(tmp_path: pathlib.Path) -> None:
     """Two runs at once; both are killed in the middle of a shard; a third one ends the work."""
     (tmp_path / "in").mkdir()
     stories = [
-        write(tmp_path / "in" / f"{at}.jsonl", range(40 * at, 40 * at + 40), 60) for at in range(4)
+        write(tmp_path / "in" / f"{at}.jsonl", range(20 * at, 20 * at + 20), 60) for at in range(4)
     ]
     both = [start(tmp_path), start(tmp_path)]
     wait_for(lambda: (tmp_path / "out" / "0.jsonl.meta.json").exists())
@@ -290,5 +280,6 @@ def test_without_ray_there_is_a_clear_error(tmp_path: pathlib.Path) -> None:
         "try: storymeter.ray.score('in', 'out')\n"
         "except ImportError as error: print(error)\n"
     )
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    line = [sys.executable, "-c", program]
+    said = subprocess.run(line, capture_output=True, text=True, check=True)
     assert said.stdout == 'storymeter.ray needs Ray Data: pip install "storymeter[ray]"\n'

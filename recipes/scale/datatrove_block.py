@@ -1,6 +1,6 @@
 """Scores a folder of story files in a datatrove pipeline.
 
-    python datatrove_block.py IN OUT TASKS
+    python datatrove_block.py IN OUT TASKS [METRIC]...
 
 Each task takes every N-th file, and datatrove's executors for SLURM and Ray can run it as they
 are: only the executor at the end changes. A task that is run again skips finished files.
@@ -37,12 +37,11 @@ class ScoreFiles(PipelineStep):
         yield from data or ()
 
 
-def main(stories, scores, tasks):
+def main(stories, scores, tasks, *metrics):
     """Runs all tasks on this machine, two at a time."""
     files = sorted(pathlib.Path(stories).iterdir())
-    LocalPipelineExecutor(
-        pipeline=[ScoreFiles(files, scores, threads=1)], tasks=int(tasks), workers=2
-    ).run()
+    block = ScoreFiles(files, scores, metrics=metrics or None, threads=1)
+    LocalPipelineExecutor(pipeline=[block], tasks=int(tasks), workers=2).run()
 
 
 if __name__ == "__main__":

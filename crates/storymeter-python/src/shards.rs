@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use storymeter::Overview;
 use storymeter::core::read::{Format, ReadOptions};
 use storymeter::core::write::ScoreFormat;
 use storymeter::core::{Error, Place, Settings};
-use storymeter::ledger::{Resampling, Summary};
+use storymeter::ledger::Resampling;
 use storymeter::shards::{self, MergeNote, MergeOptions, Outcome, ShardOptions};
 
 use crate::errors;
@@ -126,9 +127,7 @@ pub fn score_shard(
 #[pyclass(frozen, module = "storymeter._native")]
 pub struct Merged {
     merged: shards::Merged,
-    all: Summary,
-    systems: Vec<Summary>,
-    signatures: Vec<String>,
+    overview: Overview,
 }
 
 /// Merges shards, given by their headers or by folders of headers.
@@ -149,12 +148,8 @@ pub fn merge_shards(
     let resampling = Resampling { resamples, seed, ..Resampling::default() };
     work::run(py, threads, None, move |progress| {
         let merged = shards::merge(&paths, &options)?;
-        let (ledger, metrics) = (merged.run.ledger(), merged.run.metrics());
-        let all = ledger.all(metrics, &resampling);
-        let systems = ledger.by_system(metrics, &resampling, progress);
-        let signatures = merged.run.signatures(&resampling);
-        let signatures = signatures.iter().map(ToString::to_string).collect();
-        Ok(Merged { merged, all, systems, signatures })
+        let overview = Overview::new(&merged.run, &resampling, None, progress)?;
+        Ok(Merged { merged, overview })
     })
 }
 
@@ -182,13 +177,24 @@ impl Merged {
 
     /// The summaries: all stories first, then each system, as those of `Scored`.
     fn summaries(&self) -> Vec<SummaryRow> {
-        std::iter::once(&self.all).chain(&self.systems).map(summary_row).collect()
+        let overview = &self.overview;
+        std::iter::once(&overview.all).chain(&overview.systems).map(summary_row).collect()
     }
 
     /// One signature per metric.
     #[getter]
     fn signatures(&self) -> Vec<String> {
-        self.signatures.clone()
+        self.overview.signatures.iter().map(ToString::to_string).collect()
+    }
+
+    /// The table that `storymeter merge` prints.
+    fn table(&self) -> String {
+        self.overview.to_text()
+    }
+
+    /// The cells of the table, the names of its columns first.
+    fn table_rows(&self) -> Vec<Vec<String>> {
+        self.overview.rows()
     }
 
     /// How many bad records were skipped, and what was wrong with the first ones.
