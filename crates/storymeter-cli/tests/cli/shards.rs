@@ -112,7 +112,44 @@ fn csv_is_joined_under_one_line_of_names() {
     let before = sandbox.names();
     let run = sandbox.run("merge out -o all.jsonl").fails_with("the scores are not jsonl");
     assert_eq!((run.stdout(), sandbox.names()), ("", before));
-    sandbox.run("merge out -o all.xlsx").fails_with("must end in .txt, .jsonl or .csv");
+    sandbox.run("merge out -o all.xlsx").fails_with("must end in .txt, .jsonl, .csv or .parquet");
+}
+
+#[test]
+fn parquet_is_joined_to_the_file_of_one_run() {
+    let sandbox = Sandbox::new();
+    let files = cut(&sandbox, &stories(40), 3).join(" ");
+    let one = sandbox.run(&format!("score {files} {METRICS} -o one.parquet")).succeeds();
+    sandbox.run(&format!("score {files} {METRICS} --out-dir out --format parquet")).succeeds();
+    assert!(names(&sandbox, "out").contains(&"part-00.parquet".to_owned()));
+    let merged = sandbox.run("merge out -o all.parquet").succeeds();
+    assert_eq!((merged.stdout(), merged.stderr()), (one.stdout(), one.stderr()));
+    let bytes = |name: &str| std::fs::read(sandbox.path(name)).unwrap();
+    assert_eq!(bytes("all.parquet"), bytes("one.parquet"));
+    assert_eq!(bytes("all.parquet.meta.json"), bytes("one.parquet.meta.json"));
+}
+
+#[test]
+fn metrics_that_know_the_corpus_score_shards_as_one_run() {
+    let sandbox = Sandbox::new();
+    let files = cut(&sandbox, &stories(40), 3);
+    let inputs = files.join(" ");
+    let metrics = "--metric cider-d,bleu,self-bleu";
+    sandbox
+        .run(&format!("score {inputs} {metrics} --out-dir out"))
+        .fails_with("metric \"cider-d\" needs to know all stories");
+    // The first job reads all files, and the others take what it found.
+    let job = |number: usize| {
+        format!("score {inputs} {metrics} --out-dir out --shard {number}/3 --corpus-stats corpus")
+    };
+    (0..3).for_each(|number| drop(sandbox.run(&job(number)).succeeds()));
+    let one = sandbox
+        .run(&format!("score {inputs} {metrics} --corpus-stats corpus -o one.jsonl"))
+        .succeeds();
+    assert!(one.stdout().contains("|corpus:"), "{}", one.stdout());
+    let merged = sandbox.run("merge out -o all.jsonl").succeeds();
+    assert_eq!((merged.stdout(), merged.stderr()), (one.stdout(), one.stderr()));
+    assert_eq!(sandbox.read("all.jsonl"), sandbox.read("one.jsonl"));
 }
 
 #[test]
