@@ -231,7 +231,7 @@ class Explanation:
 
 
 @overload
-def explain(
+def explain(  # type: ignore[overload-overlap]
     stories: OneStory,
     *,
     metrics: str | Sequence[str] | None = ...,

@@ -240,7 +240,7 @@ def _expanded(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) 
     """The files and folders that names and patterns stand for, as absolute paths."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found = []
-    for path in map(os.fspath, given):
+    for path in [os.fspath(path) for path in given]:
         if glob.has_magic(path) and not os.path.exists(path):
             matches = sorted(glob.glob(path))
             if not matches:

@@ -11,7 +11,8 @@ use crate::errors::Failure;
 use crate::scorer::{Reading, Scorer};
 use crate::work;
 
-/// Explains the scores of stories: the id, the text and the explanation as JSON of each. Offsets are bytes.
+/// Explains the scores of stories: the id, the text and the explanation as JSON of each. Offsets are
+/// bytes.
 #[pyfunction]
 #[pyo3(signature = (scorer, reading, sentences, threads, show))]
 pub fn explain(

@@ -381,8 +381,8 @@ impl RawRecords {
         Self::new(named(0), inputs, options)
     }
 
-    /// Takes rows that are in memory. Errors name the number of the row, from 1. Unlike a file, they
-    /// may be none.
+    /// Takes rows that are in memory. Errors name the number of the row, from 1. Unlike a file,
+    /// they may be none.
     pub fn from_rows(name: impl AsRef<Path>, rows: &Arc<dyn Rows>, options: &ReadOptions) -> Self {
         let name = name.as_ref().to_owned();
         let inputs = VecDeque::from([Input::Rows(name.clone(), Arc::clone(rows))]);
