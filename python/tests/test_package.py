@@ -23,7 +23,7 @@ def found(pattern: str) -> Path:
 
 def plain(name: str) -> str:
     """The name without the version, which changes."""
-    return re.sub(r"(?<=storymeter)-[0-9][0-9.]*", "-VERSION", name)
+    return re.sub(r"(?<=storymeter)-[0-9]+(\.[0-9]+)*", "-VERSION", name)
 
 
 @needs_packages
