@@ -240,7 +240,7 @@ impl ReadyScorer {
     }
 
     /// The same scorer, which also explains its scores, as
-    /// [`Scorer::explain`](crate::Scorer::explain) says. Models and tables stay open and are shared.
+    /// [`Scorer::explain`](crate::Scorer::explain) says. Models and tables are shared.
     ///
     /// # Errors
     /// Where no metric explains itself, and the learned one cannot be opened.

@@ -36,7 +36,10 @@ fn scored(scorer: &ReadyScorer, files: &[PathBuf]) -> (Vec<Vec<u64>>, Vec<String
             let row = |at: usize| scored.batch.values(at).iter().map(bits).collect::<Vec<_>>();
             Ok((0..scored.records.len()).map(row).collect::<Vec<_>>())
         },
-        |rows| Ok(all.extend(rows)),
+        |rows| {
+            all.extend(rows);
+            Ok(())
+        },
     );
     let columns = run.unwrap().columns();
     (all, columns.iter().map(|column| column.signature.clone().unwrap().to_string()).collect())

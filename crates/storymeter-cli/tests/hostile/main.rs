@@ -19,6 +19,8 @@ mod check;
 #[cfg(target_os = "linux")]
 mod draw;
 #[cfg(target_os = "linux")]
+mod lines;
+#[cfg(target_os = "linux")]
 mod mutate;
 #[cfg(target_os = "linux")]
 mod stock;

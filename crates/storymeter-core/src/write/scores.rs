@@ -242,7 +242,7 @@ pub struct ScoreWriter<W: Write + Send>(Target<W>);
 
 enum Target<W: Write + Send> {
     Text(W),
-    Parquet(parquet::Writer<W>),
+    Parquet(Box<parquet::Writer<W>>),
 }
 
 impl<W: Write + Send> ScoreWriter<W> {
@@ -259,7 +259,7 @@ impl<W: Write + Send> ScoreWriter<W> {
                 Target::Text(out)
             }
             ScoreFormat::Parquet => {
-                Target::Parquet(parquet::Writer::new(out, &lines.keys, lines.explained)?)
+                Target::Parquet(Box::new(parquet::Writer::new(out, &lines.keys, lines.explained)?))
             }
         }))
     }

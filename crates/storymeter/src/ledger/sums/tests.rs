@@ -3,7 +3,6 @@
 use storymeter_core::{Place, Progress, Story, read::Record};
 use storymeter_metrics::{MetricSet, catalogue};
 
-use super::*;
 use crate::ledger::{Ledger, Resampling};
 
 const METRICS: [&str; 4] = ["bleu", "chrf", "text-length", "distinct-2"];
