@@ -276,7 +276,7 @@ fn what_cannot_be_asked_for_is_refused() {
         "there is no system \"moon\"; there are: rain, sun",
     );
     refused("--metric bleu --against ran -o x.jsonl", "did you mean \"rain\"?");
-    refused("--metric bleu -o scores.dat", "name it with --format jsonl, csv or table");
+    refused("--metric bleu -o scores.dat", "name it with --format jsonl, csv, parquet or table");
 }
 
 #[test]

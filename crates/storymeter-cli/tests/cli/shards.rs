@@ -518,7 +518,7 @@ fn what_cannot_be_done_file_by_file_is_refused() {
         ("-m bleu --references a.jsonl", "--references"),
         ("-m bleu -o b.jsonl", "--output"),
         ("-m bleu --format table", "`storymeter merge` makes the table"),
-        ("--explain --format csv", "explanations are written to JSONL only"),
+        ("--explain --format csv", "CSV has no explanations"),
     ];
     for (options, message) in refused {
         sandbox.run(&format!("score a.jsonl --out-dir out {options}")).fails_with(message);

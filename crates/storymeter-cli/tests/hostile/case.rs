@@ -197,7 +197,7 @@ const VALUES: [&str; 30] = [
 ];
 
 /// The flags whose values are outputs.
-const OUTPUTS: [&str; 5] = ["-o", "--output", "--save-donors", "--log", "--figures"];
+const OUTPUTS: [&str; 6] = ["-o", "--output", "--out-dir", "--save-donors", "--log", "--figures"];
 
 /// Where standard output goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -352,6 +352,12 @@ impl Case {
             value.map(OsStr::from_bytes)
         });
         separate.map(|two| two[1].as_os_str()).chain(joined)
+    }
+
+    /// Whether a file is one of corpus statistics. It is complete before anything is scored, and
+    /// stays if that fails.
+    pub fn gathers(&self, path: &Path) -> bool {
+        self.args.windows(2).any(|two| two[0] == "--corpus-stats" && Path::new(&two[1]) == path)
     }
 
     /// Whether standard output is for people, not for programs.

@@ -292,7 +292,7 @@ fn forbidden_change<'a>(case: &Case, run: &'a Run, code: i32) -> Option<(&'stati
     let kept = |path: &Path| match path.extension().and_then(OsStr::to_str) {
         Some("jsonl" | "log" | "safetensors") => case.verb() == "train",
         Some("part") => path.starts_with("installed"),
-        _ => false,
+        _ => case.gathers(path),
     };
     let new = run.after.iter().filter(|(path, new)| {
         !run.before.contains_key(*path) && !matches!(new, Entry::Folder) && !kept(path)

@@ -176,7 +176,8 @@ fn a_missing_column_names_what_is_there() {
     assert_eq!(
         error("a.csv", "id,tale\n1,x\n"),
         "a.csv:1: there is no column \"story\" (or \"text\", \"output\", \"completion\", \
-         \"generation\", \"generated\", \"generated_text\", \"response\"); the columns are: id, tale"
+         \"generation\", \"generated\", \"generated_text\", \"response\", \"prediction\"); the \
+         columns are: id, tale"
     );
     let hanna = ReadOptions { format: Some(Format::HannaAnnotations), ..ReadOptions::default() };
     assert_eq!(
@@ -216,7 +217,7 @@ fn wrong_json_names_the_field_it_stands_in() {
     assert_eq!(
         wrong("{\"id\": 3, \"mood\\u001b\": 1}"),
         "a.jsonl:1: there is no field \"story\" (or \"text\", \"output\", \"completion\", \
-         \"generation\", \"generated\", \"generated_text\", \"response\"); the fields are: id, \
+         \"generation\", \"generated\", \"generated_text\", \"response\", \"prediction\"); the fields are: id, \
          mood\\u{1b}"
     );
     assert_eq!(wrong("{\"story\": null}"), "a.jsonl:1: field \"story\": the story is null");

@@ -102,7 +102,7 @@ fn a_file_without_stories_names_its_columns() {
     assert_eq!(
         folder.shown(&message),
         "a.parquet: there is no column \"story\" (or \"text\", \"output\", \"completion\", \
-         \"generation\", \"generated\", \"generated_text\", \"response\"); the columns are: \
+         \"generation\", \"generated\", \"generated_text\", \"response\", \"prediction\"); the columns are: \
          story_id, model, tale, score, reference, human"
     );
     let named = |story: &str| ReadOptions {
