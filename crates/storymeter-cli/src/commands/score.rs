@@ -140,8 +140,9 @@ pub struct ScoreArgs {
     meteor_data: Option<PathBuf>,
     /// Take what metrics such as cider-d must know about all stories from this file, instead of
     /// from a first pass over the input. If the file does not exist, the first pass is made and
-    /// writes it, and it stays there even if the scoring fails. Stories that are scored in parts then get the scores of one run. The file is made
-    /// for the metrics and settings of the run that writes it, and others are refused
+    /// writes it, and it stays there even if the scoring fails. Stories that are scored in parts
+    /// then get the scores of one run. The file is made for the metrics and settings of the run
+    /// that writes it, and others are refused
     #[arg(long, value_name = "FILE")]
     corpus_stats: Option<PathBuf>,
     /// Write the scores of every story to this file. Its format is found from its name: .jsonl,
