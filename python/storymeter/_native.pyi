@@ -19,6 +19,9 @@ class Scorer:
         precision: str | None,
         seed: int,
         threads: int,
+        corpus_stats: str | None,
+        corpus: Any,
+        show: Callable[[str, int, int | None], object] | None,
     ) -> Scorer: ...
     def keys(self) -> list[str]: ...
     def score(
@@ -83,7 +86,7 @@ def plan_shards(
     format: str | None,
     resume: bool,
     job: tuple[int, int] | None,
-) -> list[tuple[int, int, tuple[pathlib.Path, pathlib.Path, str]]]: ...
+) -> tuple[list[tuple[int, int, tuple[pathlib.Path, pathlib.Path, str]]], list[pathlib.Path]]: ...
 def score_shard(
     scorer: Scorer,
     shard: Any,
