@@ -59,8 +59,9 @@ fn score_format(name: &str) -> PyResult<ScoreFormat> {
     })
 }
 
-/// A planned shard: its input, its output, and the format of the output.
-type Planned = (PathBuf, PathBuf, &'static str);
+/// A planned shard: its place, the length of the list, and its input, its output and the format of
+/// the output.
+type Planned = (u64, u64, (PathBuf, PathBuf, &'static str));
 
 /// Gives every input an output in a folder, which is made if it is not there. Returns the shards of
 /// this job, and all inputs of all jobs.
@@ -77,7 +78,7 @@ pub fn plan_shards(
     format: Option<&str>,
     resume: bool,
     job: Option<(u64, u64)>,
-) -> PyResult<(Vec<(u64, u64, Planned)>, Vec<PathBuf>)> {
+) -> PyResult<(Vec<Planned>, Vec<PathBuf>)> {
     let out_format = out_format.map(score_format).transpose()?;
     let format = format.map(str::parse::<Format>).transpose();
     let format = format.map_err(|e| PyValueError::new_err(e.to_string()))?;
